@@ -1,0 +1,46 @@
+#!lua flags=allow-oom
+-- clear_book: cancels resting orders of a market that is no longer traded (CLOSED, RESOLVED, VOIDED), a bounded number
+-- at a time, reason MARKET_CLOSED. Run it until nothing is left.
+--
+-- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:o   5 {x}:bal   6 {x}:m:<id>:bal   7 {x}:exp   8 {x}:out
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 how many at most
+-- Returns  { cancelled, left }: how many this call cancelled, and 1 when more rest
+-- Emits    CANCEL
+-- Bound    CLEAR_MAX orders
+
+local book = require('lib.book')
+local ledger = require('lib.ledger')
+local order = require('lib.order')
+local orders = require('lib.orders')
+local outbox = require('lib.outbox')
+
+local CLEAR_MAX = 200
+local PAUSED = 2
+
+local shard, market, most = ARGV[1], ARGV[2], math.min(tonumber(ARGV[3]), CLEAR_MAX)
+
+local b = book.open(shard, market)
+if not b or b.status <= PAUSED then
+  return { 0, 0 }
+end
+local hashes = {}
+for _, key in ipairs({ KEYS[2], KEYS[3] }) do
+  local members = #hashes < most and redis.call('ZRANGE', key, 0, most - #hashes - 1) or {}
+  for i = 1, #members do
+    hashes[#hashes + 1] = members[i]:sub(7)
+  end
+end
+if #hashes == 0 then
+  return { 0, 0 }
+end
+local now_ms = outbox.now_ms()
+local resting = orders.load(shard, hashes)
+ledger.open(shard, 0)
+orders.load_accounts(market, resting, {})
+b.sequence = b.sequence + 1
+orders.retire(b, resting, order.CANCELLED, order.REASON_MARKET_CLOSED, now_ms)
+local changed = book.write(b)
+orders.save(shard, resting)
+ledger.write()
+outbox.write(KEYS[8], outbox.CANCEL, market, b.sequence, now_ms, 0, changed, hashes, {})
+return { #hashes, #hashes == most and 1 or 0 }

@@ -1,0 +1,62 @@
+#!lua
+-- convert_sets: splits collateral into full sets (one Yes and one No token each) or merges sets back.
+-- Source: ConditionalTokens.sol `splitPosition` and `mergePositions` with the partition [1, 2].
+--
+-- KEYS     1 {x}:m:<id>   2 {x}:bal   3 {x}:m:<id>:bal   4 {x}:out   5 {x}:op:<operation>
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 address (20 bytes)   4 first grant, micro-units
+--          5 sets in micro-units, below zero to merge   6 how long an operation is remembered, milliseconds
+-- Returns  { code, nowMs, ... }: OK; MARKET_NOT_FOUND; MARKET_NOT_OPEN status; CANCEL_ONLY; HALTED;
+--          INSUFFICIENT_BALANCE required available asset. An operation seen before answers OK and changes nothing.
+-- Emits    BALANCE
+-- Bound    one wallet
+
+local book = require('lib.book')
+local integer = require('lib.integer')
+local ledger = require('lib.ledger')
+local outbox = require('lib.outbox')
+
+local OPEN, NORMAL = 1, 0
+
+local shard, market, address, grant = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local sets = tonumber(ARGV[5])
+local now = outbox.now_ms()
+local now_text = integer.text(now)
+
+-- What is missing to convert, or nil.
+local function shortage()
+  local free = { ledger.free_cash(address), ledger.free_tokens(market, address, 0), ledger.free_tokens(market, address, 1) }
+  for asset = sets > 0 and 0 or 1, sets > 0 and 0 or 2 do
+    if free[asset + 1] < math.abs(sets) then
+      return { 'INSUFFICIENT_BALANCE', now_text, integer.text(math.abs(sets)), integer.text(free[asset + 1]), asset }
+    end
+  end
+end
+
+local b = book.open(shard, market, { 'oi' })
+if not b then
+  return { 'MARKET_NOT_FOUND', now_text }
+end
+if redis.call('EXISTS', KEYS[5]) == 1 then
+  return { 'OK', now_text }
+end
+if b.status ~= OPEN then
+  return { 'MARKET_NOT_OPEN', now_text, b.status }
+end
+if b.mode ~= NORMAL then
+  return { b.mode == 1 and 'CANCEL_ONLY' or 'HALTED', now_text }
+end
+ledger.open(shard, grant)
+ledger.load_cash({ address })
+ledger.load_tokens(market, { address })
+local missing = shortage()
+if missing then
+  return missing
+end
+redis.call('SET', KEYS[5], '1', 'PX', ARGV[6])
+ledger.add_cash(address, -sets)
+ledger.add_tokens(market, address, 0, sets)
+ledger.add_tokens(market, address, 1, sets)
+redis.call('HSET', KEYS[1], 'oi', integer.text(tonumber(b.values[5]) + sets))
+ledger.write()
+outbox.write(KEYS[4], outbox.BALANCE, market, b.sequence, now, 0, {}, {}, { address })
+return { 'OK', now_text }

@@ -1,0 +1,29 @@
+#!lua
+-- credit_account: hands collateral to a wallet from the faucet, at most once in an interval. A wallet seen here for
+-- the first time gets its first grant as well.
+--
+-- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out
+-- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units   4 amount, micro-units
+--          5 interval in milliseconds
+-- Returns  { code, nowMs, detail }: OK with the free collateral, or RATE_LIMITED with the milliseconds to wait
+-- Emits    BALANCE
+-- Bound    one wallet
+
+local integer = require('lib.integer')
+local ledger = require('lib.ledger')
+local outbox = require('lib.outbox')
+
+local shard, address, grant = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local amount, interval_ms = tonumber(ARGV[4]), tonumber(ARGV[5])
+local now_ms = outbox.now_ms()
+
+ledger.open(shard, grant)
+ledger.load_cash({ address })
+local wait_ms = ledger.faucet_ms(address) + interval_ms - now_ms
+if wait_ms > 0 then
+  return { 'RATE_LIMITED', integer.text(now_ms), integer.text(wait_ms) }
+end
+ledger.grant(address, amount, now_ms)
+ledger.write()
+outbox.write(KEYS[3], outbox.BALANCE, '--------', 0, now_ms, 0, {}, {}, { address })
+return { 'OK', integer.text(now_ms), integer.text(ledger.free_cash(address)) }

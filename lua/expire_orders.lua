@@ -1,0 +1,59 @@
+#!lua flags=allow-oom
+-- expire_orders: expires the orders whose second has come, oldest first, over all markets of the shard.
+-- Matching never waits for it: a stale maker met on the way is expired there.
+--
+-- KEYS     1 {x}:exp   2 {x}:o   3 {x}:bal   4 {x}:out; and, by the records found, the books, token accounts and
+--          wallet indexes of their markets and makers, all in this slot
+-- ARGV     1 shard prefix `{x}:`   2 how many at most
+-- Returns  { expired, waiting }: how many this call expired, and 1 when more may be due
+-- Emits    EXPIRE, once for each market touched
+-- Bound    EXPIRE_MAX orders
+
+local book = require('lib.book')
+local ledger = require('lib.ledger')
+local order = require('lib.order')
+local orders = require('lib.orders')
+local outbox = require('lib.outbox')
+local integer = require('lib.integer')
+
+local EXPIRE_MAX = 200
+
+local shard, most = ARGV[1], math.min(tonumber(ARGV[2]), EXPIRE_MAX)
+local now_ms = outbox.now_ms()
+
+local function by_market(records)
+  local groups, names = {}, {}
+  for i = 1, #records do
+    local record = records[i]
+    local market = record[order.MARKET]
+    if not groups[market] then
+      groups[market] = {}
+      names[#names + 1] = market
+    end
+    local group = groups[market]
+    group[#group + 1] = record
+  end
+  return groups, names
+end
+
+local function expire(market, group)
+  local b = book.open(shard, market)
+  orders.load_accounts(market, group, {})
+  b.sequence = b.sequence + 1
+  orders.retire(b, group, order.EXPIRED, order.REASON_EXPIRED, now_ms)
+  local changed = book.write(b)
+  orders.save(shard, group)
+  outbox.write(KEYS[4], outbox.EXPIRE, market, b.sequence, now_ms, 0, changed, orders.hashes(group, {}), {})
+end
+
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', integer.text(math.floor(now_ms / 1000)), 'LIMIT', 0, most)
+if #due == 0 then
+  return { 0, 0 }
+end
+ledger.open(shard, 0)
+local groups, names = by_market(orders.load(shard, due))
+for i = 1, #names do
+  expire(names[i], groups[names[i]])
+end
+ledger.write()
+return { #due, #due == most and 1 or 0 }

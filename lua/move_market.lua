@@ -1,0 +1,32 @@
+#!lua flags=allow-oom
+-- move_market: moves a market to another status, when it is in one of those it may come from. Asking again for the status it
+-- has changes nothing.
+--
+-- KEYS     1 {x}:m:<id>   2 {x}:out
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 new status code   4 codes it may come from, as digits
+-- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, or MARKET_NOT_OPEN when it may not move
+-- Emits    MARKET, when the status changed
+-- Bound    one market
+
+local book = require('lib.book')
+local integer = require('lib.integer')
+local outbox = require('lib.outbox')
+
+local shard, market, target, from = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local now_ms = outbox.now_ms()
+
+local b = book.open(shard, market)
+if not b then
+  return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
+end
+local code = 'OK'
+if b.status .. '' ~= target then
+  if not from:find(b.status .. '', 1, true) then
+    code = 'MARKET_NOT_OPEN'
+  else
+    b.status, b.sequence, b.extra = tonumber(target), b.sequence + 1, { 'st', target }
+    book.write(b)
+    outbox.write(KEYS[2], outbox.MARKET, market, b.sequence, now_ms, 0, {}, {}, {})
+  end
+end
+return { code, integer.text(now_ms), b.status, integer.text(b.sequence) }

@@ -1,0 +1,58 @@
+#!lua flags=allow-oom
+-- rotate_session: uses the refresh token of one pair of a session for the next pair. Using it again soon gives the
+-- same pair (a lost reply); using it again later ends the session, for then two parties hold the token.
+--
+-- {s:<sid>}  hash: n, the number of the newest pair; `u<number>` -> ms at which that pair's refresh token was first
+--            used, kept while it can be replayed; over, when a reuse ended the session
+--
+-- KEYS     1 {s:<sid>}
+-- ARGV     1 number of the pair presented   2 lifetime of the session from now, milliseconds
+--          3 how long a use can be repeated, milliseconds
+-- Returns  { code, number, atMs }: ROTATED or REPLAYED with the pair to sign and its time; GONE or REUSED with zeros
+-- Emits    nothing
+-- Bound    REPLAYS_MAX uses are remembered
+
+local integer = require('lib.integer')
+local outbox = require('lib.outbox')
+
+local GONE, ROTATED, REPLAYED, REUSED = 0, 1, 2, 3
+local REPLAYS_MAX = 32
+
+local session, presented, grace = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[3])
+local text = integer.text
+local now = outbox.now_ms()
+
+-- Forgets the uses that can no longer be repeated.
+local function forget(newest)
+  local fields = redis.call('HKEYS', session)
+  for i = 1, #fields do
+    local number = tonumber(fields[i]:match('^u(%d+)$'))
+    if number then
+      local used = tonumber(redis.call('HGET', session, fields[i]))
+      if now - used > grace or number <= newest - REPLAYS_MAX then
+        redis.call('HDEL', session, fields[i])
+      end
+    end
+  end
+end
+
+local state = redis.call('HMGET', session, 'n', 'over', 'u' .. text(presented))
+local newest, over, used = tonumber(state[1]), state[2], tonumber(state[3])
+
+if not newest or presented > newest then
+  return { GONE, 0, 0 }
+end
+if over then
+  return { presented == newest and GONE or REUSED, 0, 0 }
+end
+if presented == newest then
+  forget(newest)
+  redis.call('HSET', session, 'n', text(newest + 1), 'u' .. text(newest), text(now))
+  redis.call('PEXPIRE', session, ARGV[2])
+  return { ROTATED, newest + 1, now }
+end
+if used and now - used <= grace then
+  return { REPLAYED, presented + 1, used }
+end
+redis.call('HSET', session, 'over', '1')
+return { REUSED, 0, 0 }

@@ -1,0 +1,45 @@
+import { Refusal } from '../exchange/errors';
+import { keccak256, loadKeccak } from './keccak';
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const CACHE_MAX = 10_000;
+/** The code of '8': a hash digit from here on capitalises its letter. */
+const EIGHT = 0x38;
+
+/** Spelling -> checksummed address, for spellings that were accepted; the least recently used is dropped. */
+const known = new Map<string, string>();
+
+void loadKeccak();
+
+/**
+ * The EIP-55 spelling of an address. All-lower and all-upper digits are accepted as they are; mixed case must
+ * carry a valid checksum, for it is how a mistyped address is found out. Throws INVALID_ADDRESS.
+ */
+export function checksumAddress(text: string): string {
+  const hit = known.get(text);
+  if (hit !== undefined) {
+    known.delete(text);
+    known.set(text, hit);
+    return hit;
+  }
+  if (!ADDRESS.test(text)) throw new Refusal('INVALID_ADDRESS', 'an address is 0x and 40 hexadecimal digits');
+  const digits = text.slice(2);
+  const lower = digits.toLowerCase();
+  const address = capitalised(lower);
+  if (text !== address && digits !== lower && digits !== digits.toUpperCase()) {
+    throw new Refusal('INVALID_ADDRESS', 'the mixed case of the address is not its EIP-55 checksum');
+  }
+  if (known.size >= CACHE_MAX) known.delete(known.keys().next().value ?? '');
+  known.set(text, address);
+  return address;
+}
+
+function capitalised(lower: string): string {
+  const hash = Buffer.from(keccak256(Buffer.from(lower, 'latin1'))).toString('hex');
+  let out = '0x';
+  for (let i = 0; i < lower.length; i++) {
+    const digit = lower.charAt(i);
+    out += hash.charCodeAt(i) >= EIGHT ? digit.toUpperCase() : digit;
+  }
+  return out;
+}

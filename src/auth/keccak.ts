@@ -1,0 +1,26 @@
+import { getBytes, keccak256 as slowKeccak256 } from 'ethers';
+import { createKeccak } from 'hash-wasm';
+
+type Hasher = Awaited<ReturnType<typeof createKeccak>>;
+
+let hasher: Hasher | undefined;
+let loading: Promise<void> | undefined;
+
+/**
+ * Loads the WebAssembly hasher, once per process. Until then, and where WebAssembly cannot be had, `keccak256`
+ * answers the same from ethers, only slower; so nobody has to await this to be right.
+ */
+export function loadKeccak(): Promise<void> {
+  loading ??= createKeccak(256).then(
+    (loaded) => {
+      hasher = loaded;
+    },
+    () => undefined,
+  );
+  return loading;
+}
+
+/** The 32-byte Keccak-256 (Ethereum's, not SHA-3) of `data`; a new array each time. */
+export function keccak256(data: Uint8Array): Uint8Array {
+  return hasher ? hasher.init().update(data).digest('binary') : getBytes(slowKeccak256(data));
+}

@@ -1,0 +1,98 @@
+import type { SignedOrder } from '../exchange/order';
+import { domainSeparator, type OrderDomain, typedDigest } from './order-hash';
+import { personalDigest } from './personal';
+import type { Recovery } from './recovery';
+import type { Signature } from './signature';
+
+/** The mistake that explains a signature which does not recover to the signer. */
+export type Hint = 'CHAIN_ID' | 'VERIFYING_CONTRACT' | 'DOMAIN_NAME' | 'PERSONAL_SIGN' | 'SIGNER';
+
+/** Both networks, then the chains wallets and local nodes start on. */
+const CHAIN_IDS = [56, 97, 1, 137, 1337, 31337];
+const NETWORKS = [56, 97];
+const NAMES = ['Market CTF Exchange', 'Polymarket CTF Exchange', 'predict.fun CTF Exchange', 'CTF Exchange'];
+const CONTRACTS = [
+  '0x0000000000000000000000000000000000000000',
+  '0x000000000000000000000000000000000000dEaD',
+];
+const OTHER_CONTRACTS_MAX = 8;
+/** Looking for a hint costs some 25 recoveries; a flood of bad signatures must not buy them all. */
+const WINDOW_MS = 1_000;
+
+export interface HintOptions {
+  readonly domain: OrderDomain;
+  readonly recovery: Recovery;
+  /** Contracts a client may take for the exchange: collateral, conditional tokens, other networks' exchanges. */
+  readonly otherContracts: readonly string[];
+  /** Milliseconds of each second that may go into hints; past them the answer is null. */
+  readonly budgetMs: number;
+}
+
+export type Explain = (
+  order: SignedOrder,
+  structHash: Uint8Array,
+  hash: string,
+  signature: Signature,
+) => Hint | null;
+
+/**
+ * Signs nothing and guesses nothing: a hint is given only if the signature recovers to the signer once that
+ * one mistake is assumed. Each single mistake is tried, and one pair: a wrong network together with a wrong
+ * contract, which is what a client set up for another network sends; setting the network right cures both, so
+ * it is told as CHAIN_ID.
+ */
+export function createHints({ domain, recovery, otherContracts, budgetMs }: HintOptions): Explain {
+  let hypotheses: (readonly [Hint, Uint8Array])[] | undefined;
+  let windowStartMs = 0;
+  let spentMs = 0;
+
+  const search: Explain = (order, structHash, hash, signature) => {
+    const signer = order.signer.toLowerCase();
+    const explains = (digest: Uint8Array) => recovery.recover(digest, signature) === signer;
+    const digestBytes = Buffer.from(hash.slice(2), 'hex');
+    if (explains(personalDigest(digestBytes)) || explains(personalDigest(Buffer.from(hash))))
+      return 'PERSONAL_SIGN';
+    hypotheses ??= wrongDomains(domain, otherContracts.slice(0, OTHER_CONTRACTS_MAX));
+    return hypotheses.find(([, separator]) => explains(typedDigest(separator, structHash)))?.[0] ?? null;
+  };
+
+  return (...args) => {
+    const startMs = performance.now();
+    if (startMs - windowStartMs >= WINDOW_MS) {
+      windowStartMs = startMs;
+      spentMs = 0;
+    }
+    if (spentMs >= budgetMs) return null;
+    const hint = search(...args);
+    spentMs += performance.now() - startMs;
+    return hint;
+  };
+}
+
+/** Separators of the domains that differ from ours by one mistake, likeliest first. */
+function wrongDomains(ours: OrderDomain, otherContracts: readonly string[]): (readonly [Hint, Uint8Array])[] {
+  const { name, version, chainId, verifyingContract } = ours;
+  const chainIds = CHAIN_IDS.filter((other) => other !== chainId);
+  const contracts = [...otherContracts, ...CONTRACTS].filter(
+    (other) => other.toLowerCase() !== verifyingContract.toLowerCase(),
+  );
+  const names = new Set([name.toLowerCase(), name.toUpperCase(), name.replaceAll(' ', ''), ...NAMES]);
+  names.delete(name);
+  const domains: [Hint, Partial<OrderDomain>][] = [
+    ...chainIds.map((other): [Hint, Partial<OrderDomain>] => ['CHAIN_ID', { ...ours, chainId: other }]),
+    ['CHAIN_ID', { name, version, verifyingContract }],
+    ...contracts.map((other): [Hint, Partial<OrderDomain>] => [
+      'VERIFYING_CONTRACT',
+      { ...ours, verifyingContract: other },
+    ]),
+    ['VERIFYING_CONTRACT', { name, version, chainId }],
+    ...[...names].map((other): [Hint, Partial<OrderDomain>] => ['DOMAIN_NAME', { ...ours, name: other }]),
+    ['DOMAIN_NAME', { version, chainId, verifyingContract }],
+  ];
+  for (const other of NETWORKS.filter((network) => network !== chainId)) {
+    for (const contract of contracts) {
+      domains.push(['CHAIN_ID', { ...ours, chainId: other, verifyingContract: contract }]);
+    }
+  }
+  return domains.map(([hint, fields]) => [hint, domainSeparator(fields)]);
+}

@@ -1,0 +1,8 @@
+import { keccak256 } from './keccak';
+
+const PREFIX = '\x19Ethereum Signed Message:\n';
+
+/** What personal_sign signs for `message` (EIP-191, version 0x45). */
+export function personalDigest(message: Uint8Array): Uint8Array {
+  return keccak256(Buffer.concat([Buffer.from(`${PREFIX}${message.length}`), message]));
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { Refusal } from '../exchange/errors';
+import { TOKEN_LIFETIME_SEC, type Tokens } from './tokens';
+
+/**
+ * A session is a family of token pairs, numbered from 1. A refresh token knows the number of its pair and is
+ * used once, for the next pair. No token is ever stored: number and time of a pair are enough to sign it again.
+ */
+export type Rotation =
+  /** Pair `generation`, made at `atMs`: now, or, `replayed`, when this refresh token was first used. */
+  | { readonly kind: 'rotated' | 'replayed'; readonly generation: number; readonly atMs: number }
+  /** The refresh token was used before: the session is over, by this call or an earlier one. */
+  | { readonly kind: 'reused' }
+  /** No such session: never opened, logged out, or past its time. */
+  | { readonly kind: 'gone' };
+
+/**
+ * Sessions, shared by all replicas. Each method is one atomic step, in effect on every replica when it returns.
+ * Times are those of the store, so that replicas whose clocks differ sign identical pairs.
+ */
+export interface SessionStore {
+  /** Creates a live session at generation 1, to be forgotten after `ttlSec`. Gives the time in ms. */
+  open(sid: string, ttlSec: number): Promise<number>;
+  /**
+   * Uses the refresh token of pair `presented`:
+   *   no session                                    -> gone
+   *   it is over by reuse: an older number           -> reused; the newest, never used one -> gone
+   *   presented is the newest                        -> the next is the newest, its use is dated now,
+   *                                                    the session lives `ttlSec` from now: rotated
+   *   presented was first used `graceMs` ago or less -> what that first use gave: replayed
+   *   presented is older                             -> the session is over: reused
+   *   presented is newer than the newest             -> gone
+   */
+  rotate(sid: string, presented: number, ttlSec: number, graceMs: number): Promise<Rotation>;
+  isLive(sid: string): Promise<boolean>;
+  /** Ends the session; ending it again does nothing. */
+  revoke(sid: string): Promise<void>;
+}
+
+export interface TokenPair {
+  /** Checksummed. */
+  readonly address: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly tokenType: 'Bearer';
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly refreshExpiresIn: number;
+}
+
+/** Who calls, and the life of the access token they call with (ISO-8601). */
+export interface Caller {
+  readonly address: string;
+  readonly sid: string;
+  readonly issuedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface Sessions {
+  /** `address` as sign-in gave it. */
+  open(address: string): Promise<TokenPair>;
+  /** Throws TOKEN_INVALID, TOKEN_EXPIRED, REFRESH_REUSED. */
+  refresh(refreshToken: unknown): Promise<TokenPair>;
+  /** Throws TOKEN_INVALID (also for a session that is over) and TOKEN_EXPIRED. */
+  authenticate(accessToken: unknown): Promise<Caller>;
+  logout(sid: string): Promise<void>;
+}
+
+const SID_BYTES = 16;
+/** A client whose answer was lost may ask again for this long. */
+const REPLAY_GRACE_MS = 10_000;
+const JTI = /^[0-9a-f]{32}\.([1-9][0-9]{0,14})\.[ar]$/;
+
+export function createSessions({ tokens, store }: { tokens: Tokens; store: SessionStore }): Sessions {
+  const { access, refresh } = TOKEN_LIFETIME_SEC;
+
+  const pair = (address: string, sid: string, generation: number, atMs: number): TokenPair => {
+    const subject = { address, sid, issuedAtSec: Math.floor(atMs / 1_000) };
+    return {
+      address,
+      accessToken: tokens.sign('access', { ...subject, jti: `${sid}.${generation}.a` }),
+      refreshToken: tokens.sign('refresh', { ...subject, jti: `${sid}.${generation}.r` }),
+      tokenType: 'Bearer',
+      expiresIn: access,
+      refreshExpiresIn: refresh,
+    };
+  };
+
+  return {
+    open: async (address) => {
+      const sid = randomBytes(SID_BYTES).toString('hex');
+      return pair(address, sid, 1, await store.open(sid, refresh));
+    },
+    refresh: async (refreshToken) => {
+      const { address, sid, jti } = tokens.verify('refresh', refreshToken);
+      const presented = JTI.exec(jti)?.[1];
+      if (presented === undefined) throw new Refusal('TOKEN_INVALID');
+      const rotation = await store.rotate(sid, Number(presented), refresh, REPLAY_GRACE_MS);
+      if (rotation.kind === 'reused') throw new Refusal('REFRESH_REUSED');
+      if (rotation.kind === 'gone') throw ended();
+      return pair(address, sid, rotation.generation, rotation.atMs);
+    },
+    authenticate: async (accessToken) => {
+      const { address, sid, issuedAtSec, expiresAtSec } = tokens.verify('access', accessToken);
+      if (!(await store.isLive(sid))) throw ended();
+      return { address, sid, issuedAt: iso(issuedAtSec), expiresAt: iso(expiresAtSec) };
+    },
+    logout: (sid) => store.revoke(sid),
+  };
+}
+
+const ended = (): Refusal => new Refusal('TOKEN_INVALID', 'the session has ended');
+const iso = (seconds: number): string => new Date(seconds * 1_000).toISOString();

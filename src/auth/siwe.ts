@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { SiweMessage } from 'siwe';
+import { Refusal } from '../exchange/errors';
+import { checksumAddress } from './address';
+import { personalDigest } from './personal';
+import { type Backend, loadRecovery, type Recovery } from './recovery';
+import { parseSignature } from './signature';
+
+/** Single-use numbers, shared by all replicas. Addresses are checksummed. */
+export interface NonceStore {
+  /**
+   * Remembers `nonce` for `address` for `ttlSec` seconds. Atomically with it, expired nonces of the address are
+   * forgotten, and then the oldest until no more than `max` are outstanding.
+   */
+  issue(address: string, nonce: string, ttlSec: number, max: number): Promise<void>;
+  /** True for exactly one caller, ever: when the nonce was outstanding for this very address. It is gone then. */
+  burn(address: string, nonce: string): Promise<boolean>;
+}
+
+/** Judges a contract wallet's signature (EIP-1271, EIP-6492) over `digest`; both 0x hex. */
+export type VerifyContractSignature = (
+  address: string,
+  digest: string,
+  signature: string,
+) => Promise<boolean>;
+
+export interface SignInOptions {
+  /** Host, with its port where it has one. */
+  readonly domain: string;
+  readonly uri: string;
+  readonly chainId: number;
+  readonly nonces: NonceStore;
+  readonly verifyContractSignature?: VerifyContractSignature;
+  readonly backend?: Backend;
+  readonly nowMs?: () => number;
+}
+
+/** The answer of GET /auth/nonce/{address}: all a client needs to write its message. */
+export interface Challenge {
+  readonly nonce: string;
+  readonly address: string;
+  readonly domain: string;
+  readonly uri: string;
+  readonly chainId: number;
+  readonly version: '1';
+  readonly statement: string;
+  readonly issuedAt: string;
+  readonly expiresAt: string;
+}
+
+export interface SignIn {
+  /** Throws INVALID_ADDRESS. */
+  challenge(address: string): Promise<Challenge>;
+  /**
+   * The checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID.
+   * What the message says is checked first and costs no nonce; a message that could sign somebody in burns its
+   * nonce, and only then the signature is looked at, so no nonce serves for a second try.
+   */
+  verify(message: unknown, signature: unknown): Promise<{ readonly address: string }>;
+}
+
+const VERSION = '1';
+const STATEMENT = 'Sign in to the exchange. This costs nothing and moves no funds.';
+const NONCE_BYTES = 20;
+const NONCE_TTL_SEC = 300;
+const NONCES_MAX = 10;
+const MESSAGE_MAX_BYTES = 2_048;
+const ISSUED_AGO_MAX_MS = 600_000;
+const ISSUED_AHEAD_MAX_MS = 60_000;
+/** EIP-6492 wraps the call that deploys the wallet around its signature. */
+const CONTRACT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,8192}$/;
+
+/** The parser names what it stumbled over only in its text. */
+const PARSE_FIELDS: readonly (readonly [RegExp, string])[] = [
+  [/^line \d+: invalid (?:EIP-55 )?address/, 'address'],
+  [/^line \d+: (?:invalid domain|domain cannot)/, 'domain'],
+  [/^line \d+: invalid version/, 'version'],
+  [/^line \d+: invalid chain-id/, 'chainId'],
+  [/^line \d+: invalid nonce/, 'nonce'],
+  [/^line \d+: invalid issued-at/, 'issuedAt'],
+  [/^line \d+: invalid expiration-time/, 'expirationTime'],
+  [/^line \d+: invalid not-before/, 'notBefore'],
+  [/^line \d+: invalid URI/, 'uri'],
+];
+
+/** Sign-In with Ethereum (EIP-4361) for one base URL and one network. */
+export function createSignIn(options: SignInOptions): SignIn {
+  const { domain, uri, chainId, nonces } = options;
+  const nowMs = options.nowMs ?? Date.now;
+  const recovery = loadRecovery(options.backend);
+  const expected = { domain, uri, chainId };
+
+  return {
+    challenge: async (text) => {
+      const address = checksumAddress(text);
+      const nonce = randomBytes(NONCE_BYTES).toString('hex');
+      const issuedMs = nowMs();
+      await nonces.issue(address, nonce, NONCE_TTL_SEC, NONCES_MAX);
+      return {
+        nonce,
+        address,
+        domain,
+        uri,
+        chainId,
+        version: VERSION,
+        statement: STATEMENT,
+        issuedAt: new Date(issuedMs).toISOString(),
+        expiresAt: new Date(issuedMs + NONCE_TTL_SEC * 1_000).toISOString(),
+      };
+    },
+    verify: async (message, signature) => {
+      const text = boundedText(message);
+      const parsed = parse(text);
+      checkFields(parsed, expected, nowMs());
+      checkSignatureForm(signature, options.verifyContractSignature !== undefined);
+      if (!(await nonces.burn(parsed.address, parsed.nonce))) throw new Refusal('NONCE_INVALID');
+      const digest = personalDigest(Buffer.from(text));
+      if (signedByKey(recovery, digest, signature, parsed.address)) return { address: parsed.address };
+      const hex = `0x${Buffer.from(digest).toString('hex')}`;
+      if (await options.verifyContractSignature?.(parsed.address, hex, signature))
+        return { address: parsed.address };
+      throw invalid('signature', 'the signature is not by the address of the message');
+    },
+  };
+}
+
+function invalid(field: string, detail: string): Refusal {
+  return new Refusal('SIWE_INVALID', detail, { field });
+}
+
+function boundedText(message: unknown): string {
+  if (typeof message !== 'string' || Buffer.byteLength(message) > MESSAGE_MAX_BYTES) {
+    throw invalid('message', `message must be a string of at most ${MESSAGE_MAX_BYTES} bytes`);
+  }
+  return message;
+}
+
+function parse(text: string): SiweMessage {
+  try {
+    return new SiweMessage(text);
+  } catch (error) {
+    const first = error instanceof Error ? error.message : '';
+    const field = PARSE_FIELDS.find(([form]) => form.test(first))?.[1] ?? 'message';
+    throw invalid(field, 'message is not a Sign-In with Ethereum message (EIP-4361)');
+  }
+}
+
+function checkFields(
+  message: SiweMessage,
+  expected: Pick<SignInOptions, 'domain' | 'uri' | 'chainId'>,
+  now: number,
+): void {
+  const { domain, uri, chainId } = expected;
+  if (message.scheme !== undefined && !uri.startsWith(`${message.scheme}:`)) {
+    throw invalid('domain', `the scheme before the domain must be that of ${uri}`);
+  }
+  if (message.domain !== domain) throw invalid('domain', `domain must be ${domain}`);
+  // Libraries write a base URL with and without its final slash; it is the same URL.
+  if (message.uri.replace(/\/$/, '') !== uri.replace(/\/$/, '')) throw invalid('uri', `URI must be ${uri}`);
+  if (message.version !== VERSION) throw invalid('version', `version must be ${VERSION}`);
+  if (message.chainId !== chainId) throw invalid('chainId', `chain id must be ${chainId}`);
+  // A time that is no time is NaN, which every comparison here refuses.
+  const issuedMs = Date.parse(message.issuedAt ?? '');
+  if (!(issuedMs >= now - ISSUED_AGO_MAX_MS && issuedMs <= now + ISSUED_AHEAD_MAX_MS)) {
+    throw invalid('issuedAt', 'issuedAt must lie within the last 10 minutes');
+  }
+  if (message.expirationTime !== undefined && !(now < Date.parse(message.expirationTime))) {
+    throw invalid('expirationTime', 'the message has expired');
+  }
+  if (message.notBefore !== undefined && !(now >= Date.parse(message.notBefore))) {
+    throw invalid('notBefore', 'the message is not valid yet');
+  }
+}
+
+/** A signature that cannot be one is refused before it costs its owner the nonce. */
+function checkSignatureForm(signature: unknown, contracts: boolean): asserts signature is string {
+  if (contracts && typeof signature === 'string' && CONTRACT_SIGNATURE.test(signature)) return;
+  const parsed = parseSignature(signature);
+  if ('malformed' in parsed) throw invalid('signature', parsed.malformed);
+}
+
+function signedByKey(recovery: Recovery, digest: Uint8Array, text: string, address: string): boolean {
+  const signature = parseSignature(text);
+  return !('malformed' in signature) && recovery.recover(digest, signature) === address.toLowerCase();
+}

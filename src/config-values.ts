@@ -1,0 +1,151 @@
+import { isIP } from 'node:net';
+import { type Micro, micro, parseScaled } from './exchange/units';
+
+/** Parsers of configuration values, for config.ts alone: text in, value out, BadValue when it cannot be. */
+
+/** Why one value was refused; the message never repeats the value. */
+export class BadValue extends Error {}
+
+const SECRET_BYTES_MIN = 32;
+const PAPER_GRANT_MICRO_MAX = 1_000_000_000n * 1_000_000n;
+
+export const oneOf =
+  <const T extends string>(...allowed: readonly T[]) =>
+  (text: string): T => {
+    const found = allowed.find((value) => value === text);
+    if (found === undefined) throw new BadValue(`must be one of ${allowed.join(', ')}`);
+    return found;
+  };
+
+export const flag = (text: string): boolean =>
+  /^(1|on|true)$/.test(oneOf('on', 'off', '1', '0', 'true', 'false')(text));
+
+export const wholeNumber =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) throw new BadValue(`must be a whole number from ${min} to ${max}`);
+    return value;
+  };
+
+export const matching =
+  (pattern: RegExp, problem: string) =>
+  (text: string): string => {
+    if (!pattern.test(text)) throw new BadValue(problem);
+    return text;
+  };
+
+const listOf = (text: string): string[] => text.split(',').map((part) => part.trim());
+
+function parseUrl(text: string, protocols: readonly string[]): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.hostname === '' || !protocols.includes(url.protocol)) {
+    throw new BadValue(`must be a ${protocols.map((protocol) => `${protocol}//`).join(' or ')} URL`);
+  }
+  return url;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function parseRedisUrls(text: string): readonly string[] {
+  const urls = listOf(text);
+  for (const url of urls) {
+    const { pathname, username, password } = parseUrl(url, ['redis:', 'rediss:']);
+    if (!isDecodable(username) || !isDecodable(password))
+      throw new BadValue('must percent-encode its password');
+    if (!/^\/?\d{0,4}$/.test(pathname)) throw new BadValue('may have no path but a database number');
+    if (urls.length > 1 && !/^\/?0?$/.test(pathname)) throw new BadValue('a cluster has no database but 0');
+  }
+  return urls;
+}
+
+/** Without the slash at the end, so that paths can be appended. */
+export function parseBaseUrl(text: string): string {
+  const url = parseUrl(text, ['http:', 'https:']);
+  if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {
+    throw new BadValue('may have no user, query or fragment');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+export function parseOrigins(text: string): '*' | readonly string[] {
+  if (text === '*') return text;
+  if (text === 'none') return [];
+  return listOf(text).map((origin) => {
+    if (parseUrl(origin, ['http:', 'https:']).origin !== origin) {
+      throw new BadValue('must be *, none or a list of origins such as https://example.com');
+    }
+    return origin;
+  });
+}
+
+/** What Express calls `trust proxy`; `true` is left out, as it would believe any client's X-Forwarded-For. */
+export function parseTrustProxy(text: string): false | number | readonly string[] {
+  if (/^(off|0|false)$/.test(text)) return false;
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  return listOf(text).map((entry) => {
+    const [address = '', bits, ...rest] = entry.split('/');
+    const version = isIP(address);
+    const bitsMax = version === 4 ? 32 : 128;
+    const range = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax);
+    if (!/^(loopback|linklocal|uniquelocal)$/.test(entry) && !(version > 0 && range && rest.length === 0)) {
+      throw new BadValue(
+        'must be off, a number of proxies, or a list of addresses, ranges, loopback, uniquelocal',
+      );
+    }
+    return entry;
+  });
+}
+
+export interface JwtSecret {
+  readonly kid: string;
+  readonly secret: string;
+}
+
+/** `secret`, or `kid:secret,kid:secret`; the first one signs, all of them verify. */
+export function parseJwtSecrets(text: string): readonly JwtSecret[] {
+  const secrets = listOf(text).map((entry, index) => {
+    const [, kid, rest] = /^([A-Za-z0-9_-]{1,32}):(.*)$/.exec(entry) ?? [];
+    return { kid: kid ?? `k${index}`, secret: rest ?? entry };
+  });
+  if (secrets.some(({ secret }) => Buffer.byteLength(secret) < SECRET_BYTES_MIN)) {
+    throw new BadValue(
+      `every secret must be at least ${SECRET_BYTES_MIN} bytes long; try: openssl rand -hex 32`,
+    );
+  }
+  if (new Set(secrets.map(({ kid }) => kid)).size < secrets.length)
+    throw new BadValue('has the same kid twice');
+  return secrets;
+}
+
+export function parsePaperGrant(text: string): Micro {
+  const scaled = parseScaled(text, 6);
+  if (scaled === null || scaled > PAPER_GRANT_MICRO_MAX) {
+    throw new BadValue('must be a decimal with at most 6 decimals, from 0 to 1000000000');
+  }
+  return micro(Number(scaled));
+}
+
+export function parseFunds(text: string): 'paper' {
+  if (oneOf('paper', 'chain')(text) === 'chain') {
+    throw new BadValue('chain (which also needs CHAIN_RPC_URL) is not available in this version; use paper');
+  }
+  return 'paper';
+}
+
+export const parseContractAddress = matching(
+  /^0x(?!0{40}$)[0-9a-fA-F]{40}$/,
+  'must be 0x and 40 hex digits, not all zero',
+);
+
+/** May carry an access key, so it is a secret. */
+export function parseRpcUrl(text: string): string {
+  return parseUrl(text, ['http:', 'https:', 'ws:', 'wss:']).href;
+}

@@ -1,0 +1,80 @@
+/**
+ * Every refusal the exchange can give: one table code -> HTTP status -> title.
+ * `retryable` says whether the very same request may succeed later without a change by the caller.
+ * The table is the contract's section 6; docs and OpenAPI are generated from it and compared with it.
+ */
+export const ERRORS = {
+  INVALID_REQUEST: { status: 400, title: 'The request is malformed' },
+  INVALID_JSON: { status: 400, title: 'The body is not valid JSON' },
+  INVALID_ADDRESS: { status: 400, title: 'Not a valid address' },
+  INVALID_SIGNATURE: { status: 400, title: 'The signature does not match the order' },
+  INVALID_TICK: { status: 400, title: 'The price is not a multiple of the tick' },
+  INVALID_LOT: { status: 400, title: 'The size is not a multiple of the lot' },
+  PRICE_OUT_OF_RANGE: { status: 400, title: 'The price is outside (0, 1)' },
+  SIZE_OUT_OF_RANGE: { status: 400, title: 'The size is out of range' },
+  ORDER_EXPIRED: { status: 400, title: 'The order has expired' },
+  INVALID_TOKEN: { status: 400, title: 'The token does not belong to this market' },
+  INVALID_TAKER: { status: 400, title: 'The taker must be the zero address' },
+  INVALID_FEE_RATE: { status: 400, title: "The fee rate is not the market's" },
+  INVALID_NONCE_VALUE: { status: 400, title: "The nonce is not the maker's current nonce" },
+  UNSUPPORTED_SIGNATURE_TYPE: { status: 400, title: 'The signature type is not supported' },
+  INVALID_TIMEFRAME: { status: 400, title: 'Unknown timeframe' },
+  INVALID_LIMIT: { status: 400, title: 'The limit is not a whole number of at least 1' },
+  INVALID_CURSOR: { status: 400, title: 'The cursor is not one of ours' },
+  UNAUTHORIZED: { status: 401, title: 'A bearer token is required' },
+  TOKEN_INVALID: { status: 401, title: 'The token is not valid' },
+  TOKEN_EXPIRED: { status: 401, title: 'The token has expired' },
+  SIWE_INVALID: { status: 401, title: 'The sign-in message was refused' },
+  NONCE_INVALID: { status: 401, title: 'The sign-in nonce is unknown, used or expired' },
+  REFRESH_REUSED: { status: 401, title: 'The refresh token was used before; the session is revoked' },
+  MAKER_MISMATCH: { status: 403, title: 'The order belongs to another wallet' },
+  FORBIDDEN: { status: 403, title: 'Not allowed' },
+  MARKET_NOT_FOUND: { status: 404, title: 'No such market' },
+  ORDER_NOT_FOUND: { status: 404, title: 'No such order' },
+  COMMENT_NOT_FOUND: { status: 404, title: 'No such comment' },
+  NOT_FOUND: { status: 404, title: 'No such resource' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
+  REQUEST_TIMEOUT: { status: 408, title: 'The request did not arrive in time' },
+  DUPLICATE_ORDER: { status: 409, title: 'The order was submitted before with another order type' },
+  ORDER_NOT_CANCELLABLE: { status: 409, title: 'The order is final' },
+  MARKET_NOT_OPEN: { status: 409, title: 'The market is not open' },
+  USERNAME_TAKEN: { status: 409, title: 'The username is taken' },
+  PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json' },
+  FOK_NOT_FILLED: { status: 422, title: 'The order cannot be filled completely' },
+  POST_ONLY_WOULD_CROSS: { status: 422, title: 'The order would trade at once' },
+  INSUFFICIENT_BALANCE: { status: 422, title: 'The balance does not cover the order' },
+  INSUFFICIENT_ALLOWANCE: { status: 422, title: 'The allowance does not cover the order' },
+  SELF_TRADE: { status: 422, title: "The order would meet the wallet's own order" },
+  DEADLINE_EXCEEDED: { status: 422, title: 'The deadline passed before the order was booked' },
+  RATE_LIMITED: { status: 429, title: 'Too many requests', retryable: true },
+  INTERNAL: { status: 500, title: 'Something went wrong on our side', retryable: true },
+  UNAVAILABLE: { status: 503, title: 'The exchange cannot answer right now', retryable: true },
+  CANCEL_ONLY: { status: 503, title: 'The exchange accepts cancels only', retryable: true },
+  HALTED: { status: 503, title: 'The exchange is halted', retryable: true },
+  BACKLOG: { status: 503, title: 'The exchange is catching up', retryable: true },
+} as const satisfies Record<string, { status: number; title: string; retryable?: true }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** A refusal: expected, told to the caller as problem+json. Anything else thrown is a bug. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  /** Further members of the problem document, in wire form (`required`, `nearest`, `errors`, ...). */
+  readonly extra: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, detail?: string, extra: Readonly<Record<string, unknown>> = {}) {
+    super(detail ?? ERRORS[code].title);
+    this.name = 'Refusal';
+    this.code = code;
+    this.extra = extra;
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get retryable(): boolean {
+    return 'retryable' in ERRORS[this.code];
+  }
+}

@@ -1,0 +1,49 @@
+import type { Lots, Pips } from './units';
+
+/** Yes first, then No. */
+export const OUTCOMES = ['Yes', 'No'] as const;
+export type OutcomeIndex = 0 | 1;
+
+/** Codes are stored by the Lua scripts (lua/lib/market.lua); the order is for ever. */
+export const MARKET_STATUSES = ['DRAFT', 'OPEN', 'PAUSED', 'CLOSED', 'RESOLVED', 'VOIDED'] as const;
+export type MarketStatus = (typeof MARKET_STATUSES)[number];
+
+/** Eight characters of [0-9a-z], derived from the condition id: the same on every deployment of a network. */
+export type MarketId = string;
+export const MARKET_ID = /^[0-9a-z]{8}$/;
+
+/** What never changes after creation; replicas may keep it for ever. */
+export interface MarketTerms {
+  readonly id: MarketId;
+  readonly slug: string;
+  /** 0x + 64 lower-case hex. */
+  readonly conditionId: string;
+  readonly questionId: string;
+  /** EIP-55 checksummed. */
+  readonly oracle: string;
+  /** CTF position ids as decimal strings, Yes first. */
+  readonly tokenIds: readonly [string, string];
+  readonly outcomeNames: readonly [string, string];
+  readonly tickPips: Pips;
+  readonly lotLots: Lots;
+  readonly minOrderLots: Lots;
+  readonly feeRateBps: number;
+  readonly createdAtMs: number;
+}
+
+/** What an operator may edit. */
+export interface MarketTexts {
+  readonly question: string;
+  readonly description: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly imageUrl: string | null;
+  readonly closesAtMs: number | null;
+}
+
+/** The outcome a token id stands for in this market, or null. */
+export function outcomeOf(market: MarketTerms, tokenId: string): OutcomeIndex | null {
+  if (market.tokenIds[0] === tokenId) return 0;
+  if (market.tokenIds[1] === tokenId) return 1;
+  return null;
+}

@@ -1,0 +1,213 @@
+import { Refusal } from './errors';
+import { type MarketTerms, type OutcomeIndex, outcomeOf } from './market';
+import type { Side } from './match';
+import type { OrderType } from './status';
+import {
+  formatLots,
+  formatPips,
+  LOTS_MAX,
+  type Lots,
+  lots,
+  MICRO_PER_ONE,
+  type Micro,
+  micro,
+  PIPS_PER_ONE,
+  type Pips,
+  pips,
+} from './units';
+
+/** The twelve signed members and the signature, canonical: every number parsed, every address checksummed. */
+export interface SignedOrder {
+  readonly salt: bigint;
+  readonly maker: string;
+  readonly signer: string;
+  readonly taker: string;
+  readonly tokenId: bigint;
+  readonly makerAmount: bigint;
+  readonly takerAmount: bigint;
+  /** Epoch seconds; 0 never expires. */
+  readonly expiration: bigint;
+  readonly nonce: bigint;
+  readonly feeRateBps: bigint;
+  readonly side: Side;
+  readonly signatureType: number;
+  /** 0x-prefixed hex, as sent. */
+  readonly signature: string;
+}
+
+/** What the engine matches: the signed struct in the units of the exchange. */
+export interface Order {
+  readonly side: Side;
+  readonly outcome: OutcomeIndex;
+  /** Limit in the order's own token. */
+  readonly pricePips: Pips;
+  /** Size; for a MARKET BUY the least it must buy to be FILLED. */
+  readonly sizeLots: Lots;
+  /** What a MARKET BUY may spend; 0 for every other order. */
+  readonly budgetMicro: Micro;
+}
+
+export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
+export const SIGNATURE_TYPE_EOA = 0;
+export const SIGNATURE_TYPE_EIP1271 = 3;
+
+/** Token and collateral amounts of the chain per unit of the exchange. */
+export interface ChainScale {
+  /** Chain units per lot of 0.01 share. */
+  readonly lotAmount: bigint;
+  /** Chain units per micro-unit of collateral. */
+  readonly microAmount: bigint;
+  /** Chain units of one whole unit. */
+  readonly oneAmount: bigint;
+}
+
+/** `decimals` is COLLATERAL_DECIMALS, 6 or more: below that a micro-unit would not exist on chain. */
+export function chainScale(decimals: number): ChainScale {
+  const oneAmount = 10n ** BigInt(decimals);
+  return { oneAmount, lotAmount: oneAmount / 100n, microAmount: oneAmount / BigInt(MICRO_PER_ONE) };
+}
+
+/** INVALID_TOKEN unless the order is for this market. */
+export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): OutcomeIndex {
+  const outcome = outcomeOf(market, order.tokenId.toString());
+  if (outcome === null)
+    throw new Refusal('INVALID_TOKEN', `tokenId is neither outcome of market ${market.id}`);
+  return outcome;
+}
+
+/** INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE, INVALID_FEE_RATE: in the contract's order. */
+export function checkTerms(order: SignedOrder, market: MarketTerms, eip1271: boolean): void {
+  if (order.taker !== ZERO_ADDRESS) throw new Refusal('INVALID_TAKER');
+  const supported =
+    order.signatureType === SIGNATURE_TYPE_EOA || (eip1271 && order.signatureType === SIGNATURE_TYPE_EIP1271);
+  if (!supported) {
+    throw new Refusal(
+      'UNSUPPORTED_SIGNATURE_TYPE',
+      `signatureType ${order.signatureType} is not supported here`,
+    );
+  }
+  if (order.feeRateBps !== BigInt(market.feeRateBps)) {
+    throw new Refusal('INVALID_FEE_RATE', `feeRateBps must be ${market.feeRateBps}`, {
+      required: market.feeRateBps.toString(),
+    });
+  }
+}
+
+/**
+ * The amounts of a signed order as price and size.
+ * Exact tick and lot for every order that can rest, so that each partial fill `making * takerAmount / makerAmount`
+ * of the CTF exchange (CalculatorHelper.calculateTakingAmount) is whole on chain; MARKET rounds its limit
+ * onto the tick in the signer's favour.
+ * Throws SIZE_OUT_OF_RANGE, INVALID_LOT, PRICE_OUT_OF_RANGE, INVALID_TICK.
+ */
+export function orderOf(
+  signed: SignedOrder,
+  outcome: OutcomeIndex,
+  orderType: OrderType,
+  market: MarketTerms,
+  scale: ChainScale,
+): Order {
+  if (signed.makerAmount === 0n || signed.takerAmount === 0n) {
+    throw new Refusal('SIZE_OUT_OF_RANGE', 'makerAmount and takerAmount must be greater than zero');
+  }
+  const { side } = signed;
+  if (orderType === 'MARKET' && side === 0) return marketBuy(signed, outcome, market, scale);
+  const [tokens, collateral] =
+    side === 0 ? [signed.takerAmount, signed.makerAmount] : [signed.makerAmount, signed.takerAmount];
+  const sizeLots = exactSize(tokens, market, scale);
+  const pricePips =
+    orderType === 'MARKET' ? floorPrice(collateral, tokens, market) : exactPrice(collateral, tokens, market);
+  return { side, outcome, pricePips, sizeLots, budgetMicro: micro(0) };
+}
+
+function exactSize(tokens: bigint, market: MarketTerms, scale: ChainScale): Lots {
+  const least = BigInt(market.minOrderLots) * scale.lotAmount;
+  const most = BigInt(LOTS_MAX) * scale.lotAmount;
+  if (tokens < least || tokens > most) {
+    throw new Refusal(
+      'SIZE_OUT_OF_RANGE',
+      `the size must be between ${formatLots(market.minOrderLots)} and ${formatLots(LOTS_MAX)} shares`,
+    );
+  }
+  const step = BigInt(market.lotLots) * scale.lotAmount;
+  if (tokens % step !== 0n) {
+    const lower = Number(tokens / step) * market.lotLots;
+    throw new Refusal('INVALID_LOT', `the size must be a multiple of ${formatLots(market.lotLots)}`, {
+      nearest: [formatLots(lower), formatLots(lower + market.lotLots)],
+    });
+  }
+  return lots(Number(tokens / scale.lotAmount));
+}
+
+/** The price as a multiple of the tick; on the tick means collateral x 10^4 = tokens x pips, exactly. */
+function exactPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pips {
+  const scaled = collateral * BigInt(PIPS_PER_ONE);
+  if (scaled <= 0n || scaled >= tokens * BigInt(PIPS_PER_ONE)) throw outOfRange(market);
+  const tick = BigInt(market.tickPips);
+  const lower = scaled / (tokens * tick);
+  if (lower * tokens * tick !== scaled) {
+    const below = Number(lower) * market.tickPips;
+    throw new Refusal('INVALID_TICK', `the price must be a multiple of ${formatPips(market.tickPips)}`, {
+      nearest: [formatPips(below), formatPips(below + market.tickPips)],
+    });
+  }
+  return pips(Number(lower) * market.tickPips);
+}
+
+/** Limit of a MARKET SELL: rounded up onto the tick; no more than nothing is "no limit". */
+function floorPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pips {
+  const unit = tokens * BigInt(market.tickPips);
+  const ticks = (collateral * BigInt(PIPS_PER_ONE) + unit - 1n) / unit;
+  const price = ticks * BigInt(market.tickPips);
+  if (price >= BigInt(PIPS_PER_ONE)) throw outOfRange(market);
+  return pips(Number(price));
+}
+
+/** A budget and a worst price, rounded down onto the tick; a price of 1 or more is "no limit". */
+function marketBuy(
+  signed: SignedOrder,
+  outcome: OutcomeIndex,
+  market: MarketTerms,
+  scale: ChainScale,
+): Order {
+  const { makerAmount, takerAmount } = signed;
+  const most = BigInt(LOTS_MAX) * scale.lotAmount;
+  const budget = makerAmount / scale.microAmount;
+  if (makerAmount > most || takerAmount > most || budget === 0n) {
+    throw new Refusal(
+      'SIZE_OUT_OF_RANGE',
+      `a budget and a size of at most ${formatLots(LOTS_MAX)} are accepted`,
+    );
+  }
+  const unit = takerAmount * BigInt(market.tickPips);
+  const price = ((makerAmount * BigInt(PIPS_PER_ONE)) / unit) * BigInt(market.tickPips);
+  if (price === 0n) throw outOfRange(market);
+  const highest = PIPS_PER_ONE - market.tickPips;
+  const step = BigInt(market.lotLots) * scale.lotAmount;
+  const least = Math.max(1, Number(takerAmount / step)) * market.lotLots;
+  return {
+    side: 0,
+    outcome,
+    pricePips: pips(price > BigInt(highest) ? highest : Number(price)),
+    sizeLots: lots(least),
+    budgetMicro: micro(Number(budget)),
+  };
+}
+
+function outOfRange(market: MarketTerms): Refusal {
+  const highest = formatPips(PIPS_PER_ONE - market.tickPips);
+  return new Refusal(
+    'PRICE_OUT_OF_RANGE',
+    `the price must be between ${formatPips(market.tickPips)} and ${highest}`,
+  );
+}
+
+/**
+ * ORDER_EXPIRED when the order's time has come (`now >= expiration` is expired).
+ * The script asks again, by Redis time.
+ */
+export function checkExpiry(order: SignedOrder, nowMs: number): void {
+  if (order.expiration !== 0n && order.expiration * 1000n <= BigInt(Math.trunc(nowMs))) {
+    throw new Refusal('ORDER_EXPIRED', 'expiration lies in the past');
+  }
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '../store/clock';
+import type { Engine } from '../store/engine';
+import type { Markets } from '../store/markets';
+import type { createOutbox } from '../store/outbox';
+import type { Reads } from '../store/reads';
+import type { Chore } from './schedule';
+
+interface ChoresOptions {
+  readonly engine: Engine;
+  readonly markets: Markets;
+  readonly reads: Reads;
+  readonly outbox: ReturnType<typeof createOutbox>;
+  readonly clock: Clock;
+}
+
+const EXPIRE_EVERY_MS = 500;
+const TRIM_EVERY_MS = 5_000;
+const CLOSE_EVERY_MS = 1_000;
+/** Bounded steps of one tick; what is left waits for the next. */
+const STEPS_MAX = 1_000;
+
+/** What the worker does by the clock. */
+export function createChores({ engine, markets, reads, outbox, clock }: ChoresOptions): readonly Chore[] {
+  return [
+    {
+      name: 'expire-orders',
+      everyMs: EXPIRE_EVERY_MS,
+      async run() {
+        for (let step = 0; step < STEPS_MAX; step++) {
+          if (!(await engine.expire()).waiting) return;
+        }
+      },
+    },
+    {
+      name: 'trim-outbox',
+      everyMs: TRIM_EVERY_MS,
+      async run() {
+        for (let step = 0; step < STEPS_MAX; step++) {
+          if ((await outbox.trim(clock.now())) === 0) return;
+        }
+      },
+    },
+    {
+      name: 'close-markets',
+      everyMs: CLOSE_EVERY_MS,
+      async run() {
+        for (const { terms, texts, state } of await reads.list()) {
+          const due = texts.closesAtMs !== null && texts.closesAtMs <= clock.now();
+          if (due && (state.status === 'OPEN' || state.status === 'PAUSED')) await markets.close(terms.id);
+          else if (state.status === 'CLOSED' && state.bids.length + state.asks.length > 0) await markets.clear(terms.id);
+        }
+      },
+    },
+  ];
+}

@@ -1,0 +1,56 @@
+import { Queue, Worker } from 'bullmq';
+import type { ConnectionOptions } from 'bullmq';
+
+/** One thing the worker does again and again: at most once per interval over all worker processes. */
+export interface Chore {
+  readonly name: string;
+  readonly everyMs: number;
+  run(): Promise<void>;
+}
+
+export interface ScheduleOptions {
+  readonly connection: ConnectionOptions;
+  readonly chores: readonly Chore[];
+  readonly onError: (error: Error, chore: string) => void;
+}
+
+/** The braces keep BullMQ's keys in one slot of a cluster. */
+const PREFIX = '{jobs}';
+const FAILED_KEPT = 100;
+/** A chore whose process died is given to another after this time. */
+const LOCK_MS = 5_000;
+const STALL_CHECK_MS = 2_000;
+
+/**
+ * Runs chores through BullMQ job schedulers: however many workers there are, each tick of a chore runs in one of
+ * them. A chore must be safe to run twice: a stalled one is run again.
+ */
+export async function startSchedule({ connection, chores, onError }: ScheduleOptions): Promise<{ stop(): Promise<void> }> {
+  const started = await Promise.all(chores.map(start));
+
+  async function start(chore: Chore) {
+    const queue = new Queue(chore.name, { connection, prefix: PREFIX });
+    const worker = new Worker(chore.name, () => chore.run(), {
+      connection,
+      prefix: PREFIX,
+      concurrency: 1,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALL_CHECK_MS,
+    });
+    for (const source of [queue, worker]) source.on('error', (error: Error) => onError(error, chore.name));
+    worker.on('failed', (_job, error) => onError(error, chore.name));
+    await queue.upsertJobScheduler(
+      chore.name,
+      { every: chore.everyMs },
+      { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
+    );
+    return { queue, worker };
+  }
+
+  return {
+    async stop() {
+      await Promise.allSettled(started.map(({ worker }) => worker.close()));
+      await Promise.allSettled(started.map(({ queue }) => queue.close()));
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync, rmSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import type { Environment } from '../config';
+
+/** What runs for as long as this process does, and no longer. */
+export interface Child {
+  readonly name: string;
+  readonly pid: number;
+  /** Settles when the process is gone, whoever ended it. */
+  readonly exited: Promise<ChildExit>;
+  /** The last lines of its output, oldest first. */
+  lastLines(): readonly string[];
+  /** SIGTERM, and SIGKILL when it is not gone after `graceMs`; its folder is removed. Safe to call twice. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ChildOptions {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly cwd?: string;
+  /** A private folder of the child, removed when it is gone. */
+  readonly folder?: string;
+  /** Where its output is appended. */
+  readonly logFile?: string;
+  readonly onLine?: (line: string) => void;
+}
+
+const LINES_KEPT = 40;
+
+/**
+ * The guard shares a pipe with us. A line on it means the child is gone and all is well; its end without a line means
+ * that we died, by SIGKILL perhaps: then the guard ends the child and removes its folder. The child replaces the shell
+ * that started the guard, so that its pid is ours to signal.
+ */
+const GUARD = `
+folder=$1; shift
+( if read -r line; then exit 0; fi
+  kill -TERM $$; tries=0
+  while kill -0 $$ && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+  kill -KILL $$
+  [ -z "$folder" ] || rm -rf -- "$folder"
+) <&3 3<&- >/dev/null 2>&1 &
+exec "$@" 3<&-
+`;
+
+/** Starts a program that ends with this process. Its own session keeps a Ctrl-C of the terminal away from it. */
+export function startChild(options: ChildOptions): Child {
+  const lines: string[] = [];
+  const child = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'guard', options.folder ?? '', options.command, ...options.args],
+    {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      env: { ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      detached: true,
+    },
+  );
+  const guard = child.stdio[3] as NodeJS.WritableStream & { unref?: () => void };
+  guard.on('error', () => undefined);
+  const keepLine = (line: string): void => {
+    lines.push(line);
+    if (lines.length > LINES_KEPT) lines.shift();
+    if (options.logFile !== undefined) appendFileSync(options.logFile, `${line}\n`);
+    options.onLine?.(line);
+  };
+  for (const stream of [child.stdout, child.stderr]) if (stream !== null) eachLine(stream, keepLine);
+
+  const exited = new Promise<ChildExit>((resolve) => {
+    let gone = false;
+    const settle = (exit: ChildExit): void => {
+      if (gone) return;
+      gone = true;
+      guard.end('gone\n');
+      if (options.folder !== undefined) rmSync(options.folder, { recursive: true, force: true });
+      resolve(exit);
+    };
+    // 'close' comes after the last output; 'exit' alone is waited for briefly, as a grandchild may keep a pipe open.
+    child.once('close', (code, signal) => settle({ code, signal }));
+    child.once('exit', (code, signal) => setTimeout(() => settle({ code, signal }), 200).unref());
+    child.once('error', (error) => {
+      keepLine(error.message);
+      settle({ code: 127, signal: null });
+    });
+  });
+  unreference(child, guard);
+  return {
+    name: options.name,
+    pid: child.pid ?? 0,
+    exited,
+    lastLines: () => lines,
+    stop: (graceMs) => stopChild(child, exited, graceMs),
+  };
+}
+
+async function stopChild(child: ChildProcess, exited: Promise<ChildExit>, graceMs: number): Promise<void> {
+  child.ref();
+  child.kill('SIGTERM');
+  const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
+  await exited;
+  clearTimeout(kill);
+}
+
+/** A forgotten child must not keep this process from ending; the guard ends the child then. */
+function unreference(child: ChildProcess, guard: { unref?: () => void }): void {
+  child.unref();
+  guard.unref?.();
+  for (const stream of [child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
+}
+
+function eachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  stream.on('data', (chunk: Buffer) => {
+    const parts = (rest + decoder.write(chunk)).split('\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) onLine(part);
+  });
+  stream.on('error', () => undefined);
+  stream.on('end', () => {
+    if (rest !== '') onLine(rest);
+  });
+}
+
+/** Runs a short command to its end: its output, or null when it is missing, fails or takes longer than `timeoutMs`. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: { readonly timeoutMs: number; readonly cwd?: string; readonly env?: Environment },
+): Promise<string | null> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...(options.env === undefined ? {} : { env: { ...options.env } }),
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: options.timeoutMs,
+      killSignal: 'SIGKILL',
+    });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    child.once('error', () => resolve(null));
+    child.once('close', (code) => resolve(code === 0 ? output : null));
+  });
+}

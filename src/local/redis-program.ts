@@ -1,0 +1,120 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import path from 'node:path';
+import { type Environment, processEnvironment } from '../config';
+import { runCommand } from './child';
+import { unpackRedis } from './redis-unpack';
+
+/** How to run a Redis here: put the server's own arguments behind `args`. */
+export interface RedisProgram {
+  readonly command: string;
+  readonly env: Environment;
+  /** Arguments before the server's; in a container the server listens on all of the container's interfaces. */
+  readonly args: (port: number) => readonly string[];
+  readonly isContainer: boolean;
+}
+
+/** `#!lua` scripts and ADDSLOTSRANGE came with Redis 7; Valkey began above it. */
+const MAJOR_VERSION_MIN = 7;
+const IMAGE = 'redis:7';
+const VERSION_MS_MAX = 10_000;
+const DOCKER_MS_MAX = 15_000;
+const DOCKER_PULL_MS_MAX = 180_000;
+
+export interface FindOptions {
+  readonly cacheFolder: string;
+  readonly env?: Environment;
+  /** Told in one line when the search takes long. */
+  readonly onProgress?: (line: string) => void;
+}
+
+/**
+ * A Redis without asking the user: on PATH, unpacked earlier, unpacked now from the distribution's packages, or in a
+ * container. Rejects with one line that names the remedies.
+ */
+export async function findRedisProgram(options: FindOptions): Promise<RedisProgram> {
+  const { cacheFolder, env = processEnvironment(), onProgress = () => undefined } = options;
+  for (const name of ['redis-server', 'valkey-server']) {
+    const command = onPath(name, env);
+    const program = command === null ? null : await checked(command, env);
+    if (program !== null) return program;
+  }
+  const earlier = await unpackedProgram(cacheFolder, env);
+  if (earlier !== null) return earlier;
+  if (await unpackRedis(cacheFolder, env, onProgress)) {
+    const unpacked = await unpackedProgram(cacheFolder, env);
+    if (unpacked !== null) return unpacked;
+  }
+  const container = await containerProgram(env, onProgress);
+  if (container !== null) return container;
+  throw new Error(
+    'no Redis 7 found: install redis-server or valkey-server 7 or later (apt-get install redis-server), start a Docker engine, or set REDIS_URL',
+  );
+}
+
+function onPath(name: string, env: Environment): string | null {
+  for (const folder of (env.PATH ?? '').split(path.delimiter)) {
+    const file = path.join(folder, name);
+    if (folder !== '' && isExecutable(file)) return file;
+  }
+  return null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The program when it runs here and is new enough. */
+async function checked(command: string, env: Environment): Promise<RedisProgram | null> {
+  const version = await runCommand(command, ['--version'], { timeoutMs: VERSION_MS_MAX, env });
+  const major = Number(/\bv=(\d+)\./.exec(version ?? '')?.[1] ?? 0);
+  return major >= MAJOR_VERSION_MIN ? { command, env, args: () => [], isContainer: false } : null;
+}
+
+/** Libraries come first from the folder; the machine's own serve for what is not in it. */
+async function unpackedProgram(cacheFolder: string, env: Environment): Promise<RedisProgram | null> {
+  // The server is a link to redis-check-rdb and picks its role by name.
+  const command = path.join(cacheFolder, 'root/usr/bin/redis-server');
+  if (!existsSync(command)) return null;
+  const libraries = await runCommand('find', [path.join(cacheFolder, 'root'), '-name', 'lib*.so*'], {
+    timeoutMs: VERSION_MS_MAX,
+    env,
+  });
+  const folders = new Set(
+    (libraries ?? '')
+      .split('\n')
+      .filter(Boolean)
+      .map((file) => path.dirname(file)),
+  );
+  return checked(command, { ...env, LD_LIBRARY_PATH: [...folders].join(':') });
+}
+
+async function containerProgram(
+  env: Environment,
+  onProgress: (line: string) => void,
+): Promise<RedisProgram | null> {
+  const command = onPath('docker', env) ?? onPath('podman', env);
+  if (command === null) return null;
+  if ((await runCommand(command, ['info'], { timeoutMs: DOCKER_MS_MAX, env })) === null) return null;
+  onProgress(`fetching the container image ${IMAGE}`);
+  const inspected = await runCommand(command, ['image', 'inspect', IMAGE], { timeoutMs: DOCKER_MS_MAX, env });
+  if (
+    inspected === null &&
+    (await runCommand(command, ['pull', '--quiet', IMAGE], { timeoutMs: DOCKER_PULL_MS_MAX, env })) === null
+  ) {
+    return null;
+  }
+  const args = (port: number) => [
+    'run',
+    '--rm',
+    '--publish',
+    `127.0.0.1:${port}:${port}`,
+    IMAGE,
+    'redis-server',
+  ];
+  return { command, env, args, isContainer: true };
+}

@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import type { Environment } from '../config';
+import { runCommand } from './child';
+
+/** The server is in this package; `redis-server` itself only adds the service around it. */
+const PACKAGE = 'redis-tools';
+/** What it needs beyond a bare Debian, when apt cannot work that out itself. */
+const LIBRARIES = ['libatomic1', 'libjemalloc2', 'liblzf1', 'libssl3'];
+const PACKAGES_MAX = 40;
+const UPDATE_MS_MAX = 120_000;
+const DOWNLOAD_MS_MAX = 120_000;
+const STEP_MS_MAX = 30_000;
+
+/**
+ * Unpacks a Redis from the distribution's packages into `<cacheFolder>/root`, without root and without installing
+ * anything. False when this is no Debian, or its archive is out of reach.
+ */
+export async function unpackRedis(
+  cacheFolder: string,
+  env: Environment,
+  onProgress: (line: string) => void,
+): Promise<boolean> {
+  if ((await runCommand('apt-get', ['--version'], { timeoutMs: STEP_MS_MAX, env })) === null) return false;
+  onProgress(
+    'no redis-server on PATH: unpacking one from the Debian packages into .cache (once, a few seconds)',
+  );
+  const work = path.join(cacheFolder, `unpacking-${process.pid}`);
+  try {
+    for (const folder of ['debs', 'root', 'lists/partial', 'apt/archives/partial']) {
+      mkdirSync(path.join(work, folder), { recursive: true });
+    }
+    const apt = createApt(work, env);
+    // The machine's own package lists are quickest; without them, or when they are stale, fetch lists of our own.
+    if (!(await apt.download()) && !((await apt.updateOwnLists()) && (await apt.download()))) return false;
+    return await unpackInto(work, path.join(cacheFolder, 'root'), env);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function createApt(work: string, env: Environment) {
+  let options = [
+    '-o',
+    'APT::Sandbox::User=root',
+    '-o',
+    'Acquire::Retries=1',
+    '-o',
+    'Acquire::http::Timeout=20',
+  ];
+  const debs = path.join(work, 'debs');
+  const run = (args: readonly string[], timeoutMs: number) =>
+    runCommand('apt-get', [...options, ...args], { timeoutMs, cwd: debs, env });
+
+  /** The package and whatever of its dependencies this machine lacks; a simulation needs no root. */
+  async function missingPackages(): Promise<readonly string[]> {
+    const plan = await run(['--simulate', '--no-install-recommends', 'install', PACKAGE], STEP_MS_MAX);
+    if (plan === null) return [PACKAGE, ...LIBRARIES];
+    const planned = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
+    return [...new Set([PACKAGE, ...planned])].slice(0, PACKAGES_MAX);
+  }
+
+  return {
+    async download(): Promise<boolean> {
+      return (await run(['download', ...(await missingPackages())], DOWNLOAD_MS_MAX)) !== null;
+    },
+    async updateOwnLists(): Promise<boolean> {
+      options = [...options, '-o', `Dir::State::Lists=${work}/lists`, '-o', `Dir::Cache=${work}/apt`];
+      return (await run(['update'], UPDATE_MS_MAX)) !== null;
+    },
+  };
+}
+
+/** Moves the finished tree into place at once, so that nobody ever starts half a Redis. */
+async function unpackInto(work: string, target: string, env: Environment): Promise<boolean> {
+  const root = path.join(work, 'root');
+  for (const file of readdirSync(path.join(work, 'debs')).filter((name) => name.endsWith('.deb'))) {
+    const args = ['-x', path.join(work, 'debs', file), root];
+    if ((await runCommand('dpkg', args, { timeoutMs: STEP_MS_MAX, env })) === null) return false;
+  }
+  const programs = path.join(root, 'usr/bin');
+  if (!existsSync(path.join(programs, 'redis-server'))) {
+    // One binary, which picks its role by the name it is called by.
+    if (!existsSync(path.join(programs, 'redis-check-rdb'))) return false;
+    symlinkSync('redis-check-rdb', path.join(programs, 'redis-server'));
+  }
+  rmSync(target, { recursive: true, force: true });
+  renameSync(root, target);
+  return true;
+}

@@ -1,0 +1,165 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Child, startChild } from './child';
+import { freePort } from './ports';
+import { type FindOptions, findRedisProgram, type RedisProgram } from './redis-program';
+
+export interface StartRedisOptions {
+  /** An existing server; then nothing is started, and `stop` does nothing. */
+  readonly url?: string;
+  /** Default `no`: nothing survives `stop` anyway. */
+  readonly appendonly?: 'always' | 'everysec' | 'no';
+  /** Default: a free one. */
+  readonly port?: number;
+  /** A node of a cluster, not yet part of one. */
+  readonly cluster?: boolean;
+  /** Further settings, as `['maxmemory', '10mb']`. */
+  readonly settings?: readonly (readonly [name: string, value: string])[];
+  /** Where a Redis is unpacked when the machine has none; default `.cache/redis` of the project. */
+  readonly cacheFolder?: string;
+  readonly env?: FindOptions['env'];
+  readonly onProgress?: (line: string) => void;
+}
+
+export interface RunningRedis {
+  readonly url: string;
+  readonly port: number;
+  /** 0 for a server that was not started here. */
+  readonly pid: number;
+  /** Settles when the server is gone, stopped or not; never for one that was not started here. */
+  readonly exited: Promise<unknown>;
+  lastLines(): readonly string[];
+  /** Ends the server and removes its folder, within 5 s. */
+  stop(): Promise<void>;
+}
+
+const READY_MS_MAX = 10_000;
+const CONTAINER_READY_MS_MAX = 30_000;
+const STOP_MS_MAX = 4_000;
+const PORT_TRIES_MAX = 5;
+const CACHE_FOLDER = path.join(__dirname, '../../.cache/redis');
+
+/** Programs by cache folder: looking for one takes longer than starting it. */
+const found = new Map<string, Promise<RedisProgram>>();
+
+/**
+ * A private Redis on loopback that ends with this process, even with SIGKILL. For development and tests, never for
+ * production: its data is gone when it stops. Rejects with one line for the user.
+ */
+export async function startRedis(options: StartRedisOptions = {}): Promise<RunningRedis> {
+  if (options.url !== undefined) return existing(options.url);
+  const program = await find(options);
+  for (let tries = 1; ; tries++) {
+    const port = options.port ?? (await freePort());
+    const folder = mkdtempSync(path.join(tmpdir(), 'exchange-redis-'));
+    const args = serverArguments(options, program, port, folder);
+    // Between choosing a port and binding it somebody else may take it.
+    const server = await startServer(program, port, folder, args);
+    if (server !== null) return server;
+    if (options.port !== undefined) throw new Error(`port ${port} is taken`);
+    if (tries >= PORT_TRIES_MAX) throw new Error(`Redis found no free port in ${PORT_TRIES_MAX} tries`);
+  }
+}
+
+function find(options: StartRedisOptions): Promise<RedisProgram> {
+  const { cacheFolder = CACHE_FOLDER, env, onProgress } = options;
+  const key = `${cacheFolder} ${env?.PATH ?? ''}`;
+  const known = found.get(key);
+  if (known !== undefined) return known;
+  const search = findRedisProgram({
+    cacheFolder,
+    ...(env === undefined ? {} : { env }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
+  found.set(key, search);
+  search.catch(() => found.delete(key));
+  return search;
+}
+
+function existing(url: string): RunningRedis {
+  const nothing = async (): Promise<void> => undefined;
+  const port = Number(new URL(url.split(',')[0] ?? url).port || 6379);
+  return { url, port, pid: 0, exited: new Promise(() => undefined), lastLines: () => [], stop: nothing };
+}
+
+function serverArguments(
+  options: StartRedisOptions,
+  program: RedisProgram,
+  port: number,
+  folder: string,
+): string[] {
+  const { appendonly = 'no', cluster = false, settings = [] } = options;
+  const all: (readonly [string, string])[] = [
+    ['port', String(port)],
+    // A container's loopback is its own; there the published port is what keeps to loopback.
+    ...(program.isContainer
+      ? ([['protected-mode', 'no']] as const)
+      : ([
+          ['bind', '127.0.0.1'],
+          ['dir', folder],
+        ] as const)),
+    ['save', ''],
+    ['appendonly', appendonly === 'no' ? 'no' : 'yes'],
+    ...(appendonly === 'no' ? [] : ([['appendfsync', appendonly]] as const)),
+    ...(cluster
+      ? ([
+          ['cluster-enabled', 'yes'],
+          ['cluster-node-timeout', '2000'],
+        ] as const)
+      : []),
+    ...settings,
+  ];
+  return [...program.args(port), ...all.flatMap(([name, value]) => [`--${name}`, value])];
+}
+
+/** Null when the port was taken. */
+async function startServer(
+  program: RedisProgram,
+  port: number,
+  folder: string,
+  args: readonly string[],
+): Promise<RunningRedis | null> {
+  let onReady: (ready: 'ready') => void = () => undefined;
+  const ready = new Promise<'ready'>((resolve) => {
+    onReady = resolve;
+  });
+  const child = startChild({
+    name: 'redis',
+    command: program.command,
+    args,
+    env: program.env,
+    folder,
+    onLine: (line) => {
+      if (/Ready to accept connections/i.test(line)) onReady('ready');
+    },
+  });
+  const outcome = await within(
+    program.isContainer ? CONTAINER_READY_MS_MAX : READY_MS_MAX,
+    Promise.race([ready, child.exited]),
+  );
+  if (outcome === 'ready') return running(child, port);
+  await child.stop(STOP_MS_MAX);
+  const said = child.lastLines().join('\n');
+  if (/address already in use|port is already allocated/i.test(said)) return null;
+  throw new Error(`Redis did not start: ${child.lastLines().at(-1) ?? program.command}`);
+}
+
+function running(child: Child, port: number): RunningRedis {
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    pid: child.pid,
+    exited: child.exited,
+    lastLines: child.lastLines,
+    stop: () => child.stop(STOP_MS_MAX),
+  };
+}
+
+/** The value, or null when it takes longer. */
+function within<T>(timeoutMs: number, value: Promise<T>): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(null), timeoutMs);
+    value.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

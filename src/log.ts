@@ -1,0 +1,78 @@
+import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import type { Config } from './config';
+
+export type { Logger };
+
+const HIDDEN = '[hidden]';
+/** Shorter texts occur by chance; hiding them would garble the log without hiding anything. */
+const SECRET_LENGTH_MIN = 6;
+
+/** Members whose value is hidden whatever it is, in any object at any depth, and in JSON inside a string. */
+const SECRET_MEMBERS = [
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'token',
+  'accessToken',
+  'refreshToken',
+  'adminToken',
+  'signature',
+  'password',
+  'secret',
+  'privateKey',
+  'JWT_SECRET',
+  'ADMIN_TOKEN',
+  'REDIS_URL',
+  'CHAIN_RPC_URL',
+];
+
+const MEMBERS = SECRET_MEMBERS.join('|');
+const PATTERNS: readonly (readonly [RegExp, string])[] = [
+  // "member":"value", and the same inside a JSON string, where the quotes are escaped.
+  [new RegExp(`("(?:${MEMBERS})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'gi'), `$1"${HIDDEN}"`],
+  [new RegExp(`(\\\\"(?:${MEMBERS})\\\\"\\s*:\\s*)\\\\"(?:(?!\\\\").)*\\\\"`, 'gi'), `$1\\"${HIDDEN}\\"`],
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${HIDDEN}`],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, HIDDEN],
+  // The password of a URL.
+  [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/"\\]*):[^\s@/"\\]+@/gi, `$1:${HIDDEN}@`],
+  // 65 bytes of hex are an order's or a sign-in's signature; hashes have 32.
+  [/0x[0-9a-f]{130,}/gi, HIDDEN],
+];
+
+/**
+ * Hides secrets in one serialised line. It works on the text that leaves, so no path, nesting or message is missed.
+ * `literals` are hidden wherever they occur.
+ */
+export function createScrubber(literals: readonly string[] = []): (line: string) => string {
+  const written = literals
+    .filter((text) => text.length >= SECRET_LENGTH_MIN)
+    .map((text) => JSON.stringify(text).slice(1, -1))
+    .sort((a, b) => b.length - a.length);
+  return (line) => {
+    let scrubbed = line;
+    for (const text of written) scrubbed = scrubbed.replaceAll(text, HIDDEN);
+    for (const [pattern, replacement] of PATTERNS) scrubbed = scrubbed.replace(pattern, replacement);
+    return scrubbed;
+  };
+}
+
+/**
+ * Structured JSON, one line per record, to stdout unless a stream is given. `name` is the process: web, worker.
+ */
+export function createLogger(
+  config: Pick<Config, 'logLevel' | 'secrets'>,
+  name: string,
+  stream: DestinationStream = destination({ fd: 1, sync: false }),
+): Logger {
+  return pino(
+    {
+      name,
+      level: config.logLevel,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: createScrubber(config.secrets) },
+    },
+    stream,
+  );
+}

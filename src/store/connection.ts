@@ -1,0 +1,78 @@
+import { Cluster, Redis } from 'ioredis';
+import type { RedisClient } from './scripts';
+
+/**
+ * Connections to Redis. A command client answers or fails within COMMAND_TIMEOUT_MS: it queues nothing while it is
+ * away and repeats nothing by itself, since only the caller knows what is safe to repeat.
+ */
+const COMMAND_TIMEOUT_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+const DEFAULT_PORT = 6379;
+const RECONNECT_STEP_MS = 50;
+const RECONNECT_MAX_MS = 1_000;
+
+const reconnect = (attempt: number): number => Math.min(attempt * RECONNECT_STEP_MS, RECONNECT_MAX_MS);
+
+export interface ConnectionOptions {
+  /** One URL, or the nodes of a cluster. */
+  readonly urls: readonly string[];
+  /** BullMQ's workers block on their connection: no time-out, and commands wait for Redis to come back. */
+  readonly blocking?: boolean;
+  readonly onError?: (error: Error) => void;
+}
+
+export function connect({ urls, blocking = false, onError = () => {} }: ConnectionOptions): RedisClient {
+  const [first, ...others] = urls;
+  if (first === undefined) throw new Error('no Redis address');
+  const client = others.length === 0 ? new Redis(first, settings(blocking)) : clusterOf(urls, blocking);
+  client.on('error', onError);
+  return client;
+}
+
+function settings(blocking: boolean) {
+  const shared = { connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy: reconnect, enableReadyCheck: true };
+  if (blocking) return { ...shared, maxRetriesPerRequest: null };
+  return { ...shared, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS, enableOfflineQueue: false };
+}
+
+/** The nodes share user, password and TLS, taken from the first address. */
+function clusterOf(urls: readonly string[], blocking: boolean): Cluster {
+  const nodes = urls.map((text) => {
+    const { hostname, port } = new URL(text);
+    return { host: hostname, port: Number(port || DEFAULT_PORT) };
+  });
+  const { username, password, protocol } = new URL(urls[0] ?? '');
+  const { connectTimeout, maxRetriesPerRequest, commandTimeout } = { commandTimeout: 0, ...settings(blocking) };
+  return new Cluster(nodes, {
+    enableOfflineQueue: blocking,
+    clusterRetryStrategy: reconnect,
+    redisOptions: {
+      connectTimeout,
+      maxRetriesPerRequest,
+      ...(commandTimeout > 0 && { commandTimeout }),
+      ...(username && { username: decodeURIComponent(username) }),
+      ...(password && { password: decodeURIComponent(password) }),
+      ...(protocol === 'rediss:' && { tls: {} }),
+    },
+  });
+}
+
+/** Resolves once commands can be sent; rejects after `limitMs`. */
+export async function ready(client: RedisClient, limitMs: number): Promise<void> {
+  if (client.status === 'ready') return;
+  await new Promise<void>((resolve, reject) => {
+    const done = (error?: Error) => {
+      clearTimeout(timer);
+      client.off('ready', onReady);
+      error ? reject(error) : resolve();
+    };
+    const onReady = () => done();
+    const timer = setTimeout(() => done(new Error(`Redis did not answer within ${limitMs} ms`)), limitMs);
+    client.once('ready', onReady);
+  });
+}
+
+/** Ends a connection without waiting for replies that may never come. */
+export function disconnect(client: RedisClient): void {
+  client.disconnect();
+}

@@ -1,0 +1,86 @@
+import type { MarketId } from '../exchange/market';
+import type { ShardKeys } from './keys';
+import { hashHex, readUInt } from './records';
+import type { RedisClient } from './scripts';
+
+/** Why a market's book changed; codes are those of lua/lib/outbox.lua. */
+export const EVENT_KINDS = [null, 'ORDER', 'TRADE', 'CANCEL', 'EXPIRE', 'MARKET', 'BALANCE'] as const;
+export type EventKind = NonNullable<(typeof EVENT_KINDS)[number]>;
+
+/** One entry of the outbox: what one script changed. */
+export interface OutboxEvent {
+  readonly kind: EventKind;
+  /** '--------' for a change that belongs to no market. */
+  readonly marketId: MarketId;
+  readonly sequence: number;
+  readonly timestampMs: number;
+  /** With `sequence` the id of the match in the market's stream; 0 without a match. */
+  readonly tradeMs: number;
+  /** Open lots and orders now at each changed level, in Yes. */
+  readonly levels: readonly { side: 'b' | 'a'; pricePips: number; sizeLots: number; orders: number }[];
+  /** The orders touched, the taker first. */
+  readonly orderHashes: readonly string[];
+  /** Wallets whose balance changed without an order. */
+  readonly wallets: readonly string[];
+}
+
+const HEAD_BYTES = 29;
+const LEVEL_BYTES = 14;
+
+export function decodeEvent(packed: Buffer): OutboxEvent {
+  const kind = EVENT_KINDS[packed.readUInt8(0)];
+  if (!kind) throw new Error('unknown kind of outbox entry');
+  let at = HEAD_BYTES;
+  const list = <T>(count: number, bytes: number, read: (start: number) => T): T[] => {
+    const items = Array.from({ length: count }, (_, i) => read(at + i * bytes));
+    at += count * bytes;
+    return items;
+  };
+  const count = (): number => {
+    at += 2;
+    return packed.readUInt16BE(at - 2);
+  };
+  const levels = list(packed.readUInt16BE(27), LEVEL_BYTES, (start) => ({
+    side: packed.toString('latin1', start, start + 1) as 'b' | 'a',
+    pricePips: packed.readUInt16BE(start + 1),
+    sizeLots: readUInt(packed, start + 3, 7),
+    orders: packed.readUInt32BE(start + 10),
+  }));
+  const orderHashes = list(count(), 32, (start) => hashHex(packed.subarray(start, start + 32)));
+  const wallets = list(count(), 20, (start) => hashHex(packed.subarray(start, start + 20)));
+  return {
+    kind,
+    marketId: packed.toString('latin1', 1, 9),
+    sequence: readUInt(packed, 9, 6),
+    timestampMs: readUInt(packed, 15, 6),
+    tradeMs: readUInt(packed, 21, 6),
+    levels,
+    orderHashes,
+    wallets,
+  };
+}
+
+/** Entries kept for readers that are not there yet. */
+const KEEP_MS = 60_000;
+/** Entries dropped in one call, so that Redis is not held. */
+const TRIM_STEP = 10_000;
+
+/**
+ * Drops what every reader has finished with, and nothing younger than KEEP_MS. Readers note how far they are in
+ * `keys.readers`; XTRIM by length would lose what a slow one has not seen.
+ */
+export function createOutbox({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
+  return {
+    async trim(nowMs: number): Promise<number> {
+      const positions = await redis.hvals(keys.readers);
+      const oldest = positions.reduce<string>(earlier, `${Math.max(0, nowMs - KEEP_MS)}-0`);
+      return redis.xtrim(keys.outbox, 'MINID', '~', oldest, 'LIMIT', TRIM_STEP);
+    },
+  };
+}
+
+function earlier(a: string, b: string): string {
+  const [aMs = 0, aIndex = 0] = a.split('-').map(Number);
+  const [bMs = 0, bIndex = 0] = b.split('-').map(Number);
+  return aMs < bMs || (aMs === bMs && aIndex < bIndex) ? a : b;
+}

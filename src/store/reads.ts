@@ -1,0 +1,189 @@
+import { Refusal } from '../exchange/errors';
+import { complement, micro, type Pips } from '../exchange/units';
+import type { MarketId, OutcomeIndex } from '../exchange/market';
+import type { Clock } from './clock';
+import { decodeMarket, decodeState } from './documents';
+import type { History } from './history';
+import type { ShardKeys } from './keys';
+import { addressBytes, decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord, readUInt } from './records';
+import type { RedisClient, RunScript } from './scripts';
+import { type Balances, type Market, type MarketView, type OrderFill, type OrderView, type TokenBalance, tradeId, type TradesPage } from './views';
+import { createWalletReads } from './wallet-reads';
+
+export interface ReadsOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly history: History;
+  readonly clock: Clock;
+  /** What a wallet never seen before holds. */
+  readonly grantMicro: number;
+}
+
+export type Reads = ReturnType<typeof createReads>;
+
+type StreamEntry = [Buffer, [Buffer, Buffer]];
+/** Matches read at a time while a page of trades is filled. */
+const MATCHES_STEP = 100;
+/** Terms kept per process: they never change. */
+const TERMS_MAX = 10_000;
+const TRADE_CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
+
+/** Everything the exchange shows, read from Redis at the moment it is asked for. Nothing here changes state. */
+export function createReads({ redis, run, keys, history, clock, grantMicro }: ReadsOptions) {
+  const known = new Map<string, Market>();
+
+  /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
+  async function market(name: string): Promise<Market | null> {
+    const key = name.startsWith('0x') || name.startsWith('0X') ? name.toLowerCase() : name;
+    const cached = known.get(key);
+    if (cached) return cached;
+    const id = await redis.hget(keys.marketNames, key);
+    const document = id && (await redis.hgetBuffer(keys.markets, id));
+    if (!document) return null;
+    const found = decodeMarket(document);
+    if (known.size >= TERMS_MAX) known.clear();
+    known.set(key, found);
+    return found;
+  }
+
+  /** Throws MARKET_NOT_FOUND. `trades` latest fills, newest first, belong to the same moment. */
+  async function snapshot(id: MarketId, trades: number): Promise<{ view: MarketView; fills: readonly Fill[] }> {
+    const reply = await run('read_market', [keys.market(id), keys.trades(id), keys.markets], [id, trades]);
+    const [now, document, state, matches] = reply as [Buffer, Buffer, Buffer[], StreamEntry[]];
+    if (document.length === 0) throw new Refusal('MARKET_NOT_FOUND');
+    const nowMs = Number(now);
+    clock.observe(nowMs);
+    const day = await history.day(id, nowMs);
+    const view = { ...decodeMarket(document), state: decodeState(state), day, nowMs };
+    return { view, fills: matches.flatMap(newestFirst).slice(0, trades) };
+  }
+
+  async function view(id: MarketId): Promise<MarketView> {
+    return (await snapshot(id, 0)).view;
+  }
+
+  /** Every market, drafts included. */
+  async function list(): Promise<readonly MarketView[]> {
+    const ids = await redis.hkeys(keys.markets);
+    return Promise.all(ids.map(view));
+  }
+
+  /** Newest first; throws INVALID_CURSOR. */
+  async function trades(id: MarketId, page: { limit: number; cursor: string | null }): Promise<TradesPage> {
+    const position = page.cursor === null ? null : TRADE_CURSOR.exec(page.cursor);
+    if (page.cursor !== null && !position) throw new Refusal('INVALID_CURSOR');
+    const after = position && { id: `${position[1]}-${position[2]}`, index: Number(position[3]) };
+    let from = after ? after.id : '+';
+    const fills: Fill[] = [];
+    while (fills.length <= page.limit) {
+      const entries = await redis.xrevrangeBuffer(keys.trades(id), from, '-', 'COUNT', MATCHES_STEP);
+      for (const entry of entries as unknown as StreamEntry[]) {
+        const found = newestFirst(entry);
+        from = `(${entry[0].toString()}`;
+        const isCursor = after !== null && entry[0].toString() === after.id;
+        fills.push(...(isCursor ? found.filter((fill) => fill.index < after.index) : found));
+      }
+      if (entries.length < MATCHES_STEP) break;
+    }
+    const shown = fills.slice(0, page.limit);
+    const last = shown.at(-1);
+    const more = fills.length > page.limit && last;
+    return { fills: shown, next: more ? `${last.tradeMs}-${last.sequence}-${last.index}` : null };
+  }
+
+  /** An order with its whole chain of fills, oldest first. */
+  async function order(orderHash: string): Promise<OrderView | null> {
+    const hash = hashBytes(orderHash);
+    const matches: OrderFill[][] = [];
+    let record: OrderRecord | null = null;
+    let [ms, sequence] = ['0', '0'];
+    do {
+      const reply = await run('read_fills', [keys.orders], [keys.prefix, hash, ms, sequence]);
+      const [packed, nextMs, nextSequence, ...entries] = reply as [Buffer, Buffer, Buffer, ...[Buffer, Buffer, Buffer][]];
+      if (packed.length === 0) return null;
+      record ??= decodeOrder(orderHash, packed);
+      for (const [at, number, fills] of entries) {
+        matches.push(ownFills(record, decodeFills(Number(at), Number(number), fills)));
+      }
+      [ms, sequence] = [nextMs.toString(), nextSequence.toString()];
+    } while (ms !== '0');
+    return { record, fills: matches.reverse().flat() };
+  }
+
+  async function balances(address: string): Promise<Balances> {
+    const raw = addressBytes(address);
+    const reply = await run('read_balances', [keys.cash, keys.holdings(raw)], [keys.prefix, raw]);
+    const [cash, ...held] = reply as [Buffer, ...[Buffer, Buffer][]];
+    const tokens: TokenBalance[] = [];
+    for (const [id, packed] of held) {
+      const owner = await market(id.toString());
+      if (!owner) throw new Error(`tokens of an unknown market ${id.toString()}`);
+      for (const outcome of [0, 1] as const) tokens.push(tokenBalance(owner, outcome, packed));
+    }
+    return {
+      freeMicro: micro(cash.length ? readUInt(cash, 0, 7) : grantMicro),
+      reservedMicro: micro(cash.length ? readUInt(cash, 7, 7) : 0),
+      tokens: tokens.filter((token) => token.freeMicro + token.reservedMicro > 0),
+    };
+  }
+
+  /** The maker's current nonce. */
+  async function nonce(address: string): Promise<number> {
+    const cash = await redis.hgetBuffer(keys.cash, addressBytes(address));
+    return cash ? cash.readUInt32BE(14) : 0;
+  }
+
+  const wallets = createWalletReads({ redis, keys, order });
+  return {
+    market,
+    view,
+    snapshot,
+    list,
+    trades,
+    order,
+    balances,
+    nonce,
+    ...wallets,
+    candles: (id: MarketId, fromMs: number, bucketMs: number) => history.candles(id, fromMs, bucketMs),
+    clock: () => clock.now(),
+  };
+}
+
+function newestFirst([id, [, packed]]: StreamEntry): Fill[] {
+  const [ms, sequence] = id.toString().split('-').map(Number);
+  return decodeFills(ms ?? 0, sequence ?? 0, packed).reverse();
+}
+
+/** The fills of one match that are this order's, in its own token. */
+function ownFills(record: OrderRecord, fills: readonly Fill[]): OrderFill[] {
+  const out: OrderFill[] = [];
+  for (const fill of fills) {
+    const isTaker = fill.takerHash === record.orderHash;
+    if (!isTaker && fill.makerHash !== record.orderHash) continue;
+    const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';
+    const pricePips: Pips = sameToken ? fill.pricePips : complement(fill.pricePips);
+    out.push({
+      tradeId: tradeId(record.marketId, fill),
+      pricePips,
+      sizeLots: fill.sizeLots,
+      role: isTaker ? 'TAKER' : 'MAKER',
+      matchType: fill.matchType,
+      feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
+      makerHash: fill.makerHash,
+      settlementStatus: 'MATCHED',
+      transactionHash: null,
+    });
+  }
+  return out;
+}
+
+function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {
+  return {
+    marketId: market.terms.id,
+    outcome,
+    tokenId: market.terms.tokenIds[outcome],
+    freeMicro: micro(readUInt(packed, 14 * outcome, 7)),
+    reservedMicro: micro(readUInt(packed, 14 * outcome + 7, 7)),
+  };
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster, Redis } from 'ioredis';
+import { bundleScripts } from './bundle';
+
+export type RedisClient = Redis | Cluster;
+export type ScriptArgument = string | number | Buffer;
+/** Runs one script; replies come as Buffers, arrays of them, and integers. */
+export type RunScript = (
+  name: string,
+  keys: readonly (string | Buffer)[],
+  args: readonly ScriptArgument[],
+) => Promise<unknown>;
+
+interface Script {
+  readonly source: string;
+  readonly sha: string;
+}
+
+/**
+ * The bundled scripts: those of the build beside this file (dist/lua), or bundled from the sources when the code runs
+ * from src.
+ */
+export function scriptSources(): Map<string, string> {
+  const built = join(__dirname, '..', 'lua');
+  if (!existsSync(built)) return bundleScripts(join(__dirname, '..', '..', 'lua'));
+  const sources = new Map<string, string>();
+  for (const file of readdirSync(built)) {
+    sources.set(file.replace(/\.lua$/, ''), readFileSync(join(built, file), 'utf8'));
+  }
+  return sources;
+}
+
+/**
+ * EVALSHA, and EVAL when Redis does not know the script (first run, restart, SCRIPT FLUSH): the script travels with
+ * its caller, so old and new replicas can run side by side. A script that was refused with NOSCRIPT has not run.
+ */
+export function createScripts(
+  redis: RedisClient,
+  sources: ReadonlyMap<string, string> = scriptSources(),
+): RunScript {
+  const scripts = new Map<string, Script>();
+  for (const [name, source] of sources) {
+    scripts.set(name, { source, sha: createHash('sha1').update(source).digest('hex') });
+  }
+  return async (name, keys, args) => {
+    const script = scripts.get(name);
+    if (!script) throw new Error(`no script ${name}`);
+    const tail = [keys.length, ...keys, ...args] as (string | number | Buffer)[];
+    try {
+      return await redis.callBuffer('EVALSHA', script.sha, ...tail);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return await redis.callBuffer('EVAL', script.source, ...tail);
+    }
+  };
+}

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+export interface Anvil {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const OS: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'win32' };
+const ARCH: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+const START_MAX_MS = 20_000;
+
+/** The binary of the platform package itself, so that no postinstall need have run. */
+function binary(): string {
+  const fromHere = createRequire(__filename);
+  const name = `@foundry-rs/anvil-${OS[process.platform]}-${ARCH[process.arch]}`;
+  // The platform packages are dependencies of the main one and are looked up from there.
+  const fromAnvil = createRequire(fromHere.resolve('@foundry-rs/anvil/package.json'));
+  const folder = dirname(fromAnvil.resolve(`${name}/package.json`));
+  return join(folder, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil');
+}
+
+/** A local chain on a free loopback port. */
+export async function startAnvil(chainId: number): Promise<Anvil> {
+  const child = spawn(binary(), ['--port', '0', '--chain-id', String(chainId), '--accounts', '1'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  try {
+    const url = await listening(child);
+    return { url, stop: () => stop(child) };
+  } catch (error) {
+    await stop(child);
+    throw error;
+  }
+}
+
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const timer = setTimeout(() => reject(new Error(`anvil did not start: ${output}`)), START_MAX_MS);
+    const settle = (act: () => void) => {
+      clearTimeout(timer);
+      act();
+    };
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const address = /Listening on (127\.0\.0\.1:\d+)/.exec(output)?.[1];
+      if (address !== undefined) settle(() => resolve(`http://${address}`));
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('error', (error) => settle(() => reject(error)));
+    child.once('exit', (code) => settle(() => reject(new Error(`anvil ended with ${code}: ${output}`))));
+  });
+}
+
+function stop(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null)
+    return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+  });
+}

@@ -1,0 +1,251 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ConfigError, type ConfigProblem, type Environment, loadConfig, VARIABLES } from '../src/config';
+
+const SECRET = 's'.repeat(32);
+const ADDRESS = '0x00000000000000000000000000000000000000Aa';
+const CONTRACTS = {
+  EXCHANGE_ADDRESS: ADDRESS,
+  COLLATERAL_ADDRESS: ADDRESS,
+  CONDITIONAL_TOKENS_ADDRESS: ADDRESS,
+};
+
+function problems(env: Environment): Record<string, ConfigProblem> {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return Object.fromEntries(error.rows.map((row) => [row.variable, row]));
+    throw error;
+  }
+  return {};
+}
+
+describe('without any variable', () => {
+  it('has the defaults of the contract', () => {
+    expect(loadConfig({})).toMatchObject({
+      nodeEnv: 'development',
+      port: 3000,
+      redisUrls: ['redis://127.0.0.1:6379'],
+      redisGiven: false,
+      network: 'testnet',
+      chainId: 97,
+      publicBaseUrl: 'http://localhost:3000',
+      adminToken: null,
+      funds: 'paper',
+      paperGrantMicro: 10_000_000_000,
+      rateLimit: true,
+      serveUi: true,
+      broadcastIntervalMs: 25,
+      matchMakersMax: 500,
+      trustProxy: false,
+      eip712Name: 'Market CTF Exchange',
+      collateralDecimals: 18,
+      chainRpcUrl: null,
+      demo: false,
+    });
+  });
+
+  it('invents a secret of its own each time', () => {
+    const [one, two] = [loadConfig({}), loadConfig({})].map((config) => config.jwtSecrets[0]?.secret ?? '');
+    expect(one?.length).toBeGreaterThanOrEqual(32);
+    expect(one).not.toBe(two);
+  });
+
+  it('takes an empty or blank value as unset', () => {
+    const blank = Object.fromEntries(
+      Object.keys(VARIABLES).map((name, index) => [name, index % 2 ? '' : '  ']),
+    );
+    const { jwtSecrets: _, secrets: __, ...config } = loadConfig(blank);
+    expect(loadConfig({})).toMatchObject(config);
+  });
+});
+
+describe('what is accepted', () => {
+  const accepted: [Environment, Partial<ReturnType<typeof loadConfig>>][] = [
+    [{ PORT: '0' }, { port: 0, publicBaseUrl: 'http://localhost:0' }],
+    [{ PORT: ' 65535 ' }, { port: 65535 }],
+    [
+      { NETWORK: 'mainnet', ...CONTRACTS },
+      { chainId: 56, exchangeAddress: ADDRESS, conditionalTokensAddress: ADDRESS },
+    ],
+    [{ PUBLIC_BASE_URL: 'https://api.example.com/' }, { publicBaseUrl: 'https://api.example.com' }],
+    [{ PUBLIC_BASE_URL: 'https://example.com/v1/' }, { publicBaseUrl: 'https://example.com/v1' }],
+    [{ REDIS_URL: 'rediss://u:p@h:1/2' }, { redisUrls: ['rediss://u:p@h:1/2'], redisGiven: true }],
+    [{ REDIS_URL: 'redis://a:1, redis://b:2' }, { redisUrls: ['redis://a:1', 'redis://b:2'] }],
+    [{ JWT_SECRET: SECRET }, { jwtSecrets: [{ kid: 'k0', secret: SECRET }] }],
+    [
+      { JWT_SECRET: `new:${SECRET}:x,old:${SECRET}` },
+      {
+        jwtSecrets: [
+          { kid: 'new', secret: `${SECRET}:x` },
+          { kid: 'old', secret: SECRET },
+        ],
+      },
+    ],
+    [{ PAPER_GRANT: '1000000000' }, { paperGrantMicro: 1e15 as never }],
+    [{ PAPER_GRANT: '0.000001' }, { paperGrantMicro: 1 as never }],
+    [
+      { RATE_LIMIT: 'off', SERVE_UI: '0', DEMO: '1' },
+      { rateLimit: false, serveUi: false, demo: true },
+    ],
+    [{ CORS_ORIGINS: 'none' }, { corsOrigins: [] }],
+    [
+      { CORS_ORIGINS: 'https://a.com,http://b.com:81' },
+      { corsOrigins: ['https://a.com', 'http://b.com:81'] },
+    ],
+    [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
+    [{ TRUST_PROXY: 'loopback, 10.0.0.0/8, ::1' }, { trustProxy: ['loopback', '10.0.0.0/8', '::1'] }],
+    [
+      { MATCH_MAKERS_MAX: '1000', COLLATERAL_DECIMALS: '6' },
+      { matchMakersMax: 1000, collateralDecimals: 6 },
+    ],
+  ];
+  it.each(accepted)('%j', (env, expected) => {
+    expect(loadConfig(env)).toMatchObject(expected);
+  });
+});
+
+describe('what is refused', () => {
+  const refused: [keyof typeof VARIABLES, string[]][] = [
+    ['NODE_ENV', ['prod']],
+    ['PORT', ['-1', '65536', '80a', '0x50', '1e3', '3000.5']],
+    [
+      'REDIS_URL',
+      [
+        'localhost:6379',
+        'http://h',
+        'redis://h/name',
+        'redis://',
+        'redis://a,',
+        'redis://a/1,redis://b',
+        'redis://:%zz@h',
+      ],
+    ],
+    ['NETWORK', ['Mainnet', '97']],
+    ['PUBLIC_BASE_URL', ['example.com', 'ftp://a', 'http://u:p@a', 'http://a/?b', 'http://a/#b']],
+    ['EXCHANGE_ADDRESS', ['0x12', `${ADDRESS}0`, `0x${'0'.repeat(40)}`, `0x${'g'.repeat(40)}`]],
+    ['JWT_SECRET', ['short', `${SECRET},short`, `a:${SECRET},a:${SECRET}`, `kid:${'s'.repeat(31)}`]],
+    ['ADMIN_TOKEN', ['a'.repeat(31), `${'a'.repeat(31)} b`, 'é'.repeat(40)]],
+    ['FUNDS', ['chain', 'real']],
+    ['PAPER_GRANT', ['-1', '1e3', '0.0000001', '1000000000.000001', '1,000', '.5']],
+    ['RATE_LIMIT', ['yes', 'OFF']],
+    ['BROADCAST_INTERVAL_MS', ['-1', '10001', '2.5']],
+    ['MATCH_MAKERS_MAX', ['0', '1001']],
+    ['CORS_ORIGINS', ['example.com', 'https://a.com/', 'https://a.com,*']],
+    ['TRUST_PROXY', ['true', 'on', '10.0.0.0/33', '10.0.0.0/8/8', 'proxy', '1.2.3']],
+    ['LOG_LEVEL', ['verbose', 'INFO']],
+    ['EIP712_NAME', ['n'.repeat(65), 'tab\tname']],
+    ['COLLATERAL_DECIMALS', ['5', '37']],
+    ['CHAIN_RPC_URL', ['localhost:8545', 'redis://a']],
+    ['DEMO', ['maybe']],
+  ];
+  const rows = refused.flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
+  it.each(rows)('%s=%s', (name, value) => {
+    expect(Object.keys(problems({ [name]: value }))).toEqual([name]);
+  });
+
+  it('production without a Redis and a secret', () => {
+    const found = problems({ NODE_ENV: 'production' });
+    expect(Object.keys(found)).toEqual(['REDIS_URL', 'JWT_SECRET']);
+    expect(found.JWT_SECRET).toMatchObject({ given: '(unset)', problem: 'is required in production' });
+    expect(problems({ NODE_ENV: 'production', REDIS_URL: 'redis://h', JWT_SECRET: SECRET })).toEqual({});
+  });
+
+  it('mainnet without its contracts', () => {
+    expect(Object.keys(problems({ NETWORK: 'mainnet' }))).toEqual(Object.keys(CONTRACTS));
+  });
+
+  it('a test address on mainnet', () => {
+    const copied = { EXCHANGE_ADDRESS: VARIABLES.EXCHANGE_ADDRESS.fallback ?? '' };
+    expect(problems({ NETWORK: 'mainnet', ...CONTRACTS, ...copied })).toMatchObject({
+      EXCHANGE_ADDRESS: { problem: 'is required on mainnet' },
+    });
+  });
+
+  it('everything at once', () => {
+    const found = problems({
+      PORT: 'x',
+      NETWORK: 'y',
+      NODE_ENV: 'production',
+      ADMIN_TOKEN: 'z',
+      FUNDS: 'chain',
+    });
+    expect(Object.keys(found).sort()).toEqual([
+      'ADMIN_TOKEN',
+      'FUNDS',
+      'JWT_SECRET',
+      'NETWORK',
+      'PORT',
+      'REDIS_URL',
+    ]);
+  });
+});
+
+describe('the report', () => {
+  const script = `
+    const { loadConfig, reportAndExit } = require('./src/config.ts');
+    try { loadConfig(); } catch (error) { reportAndExit(error); }
+    process.stdout.write('went on');`;
+  const run = (env: Environment) =>
+    spawnSync(process.execPath, ['-r', './test/support/typescript.js', '-e', script], {
+      cwd: path.join(__dirname, '..'),
+      env: { PATH: process.env.PATH, ...env },
+      encoding: 'utf8',
+    });
+
+  it('is one table with a row per variable, exit code 78, no stack and no secret', () => {
+    const { status, stdout, stderr } = run({
+      PORT: 'eighty',
+      ADMIN_TOKEN: 'my-little-token',
+      JWT_SECRET: 'hunter2',
+      REDIS_URL: 'redis://:hunter3@h/x',
+      PUBLIC_BASE_URL: 'https://me:hunter4@example.com',
+      CHAIN_RPC_URL: 'key-hunter5',
+      CORS_ORIGINS: `https://${'long'.repeat(30)}.example/\u001b[31m`,
+    });
+    expect(status).toBe(78);
+    expect(stdout).toBe('');
+    expect(stderr).not.toMatch(/hunter|my-little|\bat .*:\d+/);
+    expect(stderr).not.toContain('\u001b');
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines[0]).toBe('Bad configuration:');
+    expect(lines[1]).toMatch(/^VARIABLE +GIVEN +PROBLEM$/);
+    expect(lines).toHaveLength(2 + 7);
+    expect(stderr).toMatch(/^PORT +eighty +must be a whole number from 0 to 65535$/m);
+    expect(stderr).toMatch(/^ADMIN_TOKEN +\(hidden\) +must be at least 32/m);
+    const columns = lines.slice(1).map((line) => line.search(/(?<=\S {2,})\S/));
+    expect(new Set(columns).size).toBe(1);
+  });
+
+  it('is silent when all is well', () => {
+    expect(run({})).toMatchObject({ status: 0, stdout: 'went on', stderr: '' });
+  });
+});
+
+describe('.env.example', () => {
+  const text = readFileSync(path.join(__dirname, '../.env.example'), 'utf8');
+  const entries = [...text.matchAll(/^#? ?([A-Z][A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => ({
+    name,
+    value,
+  }));
+
+  it('has every variable once, and no other', () => {
+    expect(entries.map(({ name }) => name).sort()).toEqual(Object.keys(VARIABLES).sort());
+  });
+
+  it('shows the defaults', () => {
+    const shown = Object.fromEntries(entries.map(({ name, value }) => [name, value]));
+    for (const [name, { fallback }] of Object.entries(VARIABLES))
+      expect([name, shown[name]]).toEqual([name, fallback ?? '']);
+  });
+
+  it('explains each in the words of the table', () => {
+    const words = text.replace(/\n# /g, ' ').replace(/\s+/g, ' ');
+    for (const { doc } of Object.values(VARIABLES)) expect(words).toContain(doc);
+  });
+
+  it('is a valid configuration as it is', () => {
+    expect(problems(Object.fromEntries(entries.map(({ name, value }) => [name, value])))).toEqual({});
+  });
+});

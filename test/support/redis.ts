@@ -1,0 +1,102 @@
+import { connect, type Socket } from 'node:net';
+import { freePort } from '../../src/local/ports';
+import { type RunningRedis, type StartRedisOptions, startRedis } from '../../src/local/redis';
+
+/** A Redis of the test file's own: `beforeAll(startTestRedis)`, and `stop()` it in `afterAll`. */
+export const startTestRedis = (options: StartRedisOptions = {}): Promise<RunningRedis> => startRedis(options);
+
+export interface TestCluster {
+  /** Seeds, separated by commas, as REDIS_URL takes them. */
+  readonly url: string;
+  readonly nodes: readonly RunningRedis[];
+  stop(): Promise<void>;
+}
+
+const SLOTS = 16_384;
+const NODES_MAX = 9;
+const CLUSTER_MS_MAX = 20_000;
+const POLL_MS = 25;
+
+/** A real Redis Cluster of masters on loopback, with every slot served. Takes about a second. */
+export async function startTestCluster(size = 3, options: StartRedisOptions = {}): Promise<TestCluster> {
+  if (size < 3 || size > NODES_MAX) throw new Error(`a cluster has 3 to ${NODES_MAX} masters`);
+  const nodes: { redis: RunningRedis; busPort: number }[] = [];
+  const stop = async (): Promise<void> => {
+    await Promise.all(nodes.map(({ redis }) => redis.stop()));
+  };
+  try {
+    for (let index = 0; index < size; index++) {
+      const busPort = await freePort();
+      const settings = [...(options.settings ?? []), ['cluster-port', String(busPort)]] as const;
+      nodes.push({ redis: await startRedis({ ...options, cluster: true, settings }), busPort });
+    }
+    await join(nodes);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: nodes.map(({ redis }) => redis.url).join(','), nodes: nodes.map(({ redis }) => redis), stop };
+}
+
+async function join(nodes: readonly { redis: RunningRedis; busPort: number }[]): Promise<void> {
+  const links = await Promise.all(nodes.map(({ redis }) => openLink(redis.port)));
+  try {
+    for (const [index, link] of links.entries()) {
+      const from = Math.floor((SLOTS * index) / nodes.length);
+      const to = Math.floor((SLOTS * (index + 1)) / nodes.length) - 1;
+      await link.ask(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
+      await link.ask(`CLUSTER ADDSLOTSRANGE ${from} ${to}`);
+      for (const { redis, busPort } of nodes.slice(0, index)) {
+        await link.ask(`CLUSTER MEET 127.0.0.1 ${redis.port} ${busPort}`);
+      }
+    }
+    const giveUpAt = Date.now() + CLUSTER_MS_MAX;
+    for (const link of links) {
+      while (!isWhole(await link.ask('CLUSTER INFO'), nodes.length)) {
+        if (Date.now() > giveUpAt) throw new Error('the test cluster did not form');
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      }
+    }
+  } finally {
+    for (const link of links) link.close();
+  }
+}
+
+const isWhole = (info: string, size: number): boolean =>
+  info.includes('cluster_state:ok') &&
+  info.includes(`cluster_slots_ok:${SLOTS}`) &&
+  info.includes(`cluster_size:${size}`);
+
+export interface RedisLink {
+  /** One inline command, one answer of a single part; error answers reject. */
+  ask(command: string): Promise<string>;
+  close(): void;
+}
+
+/** A few lines of the Redis protocol, for what the store's client would rather hide. */
+export async function openLink(port: number): Promise<RedisLink> {
+  const socket: Socket = connect(port, '127.0.0.1');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+  const ask = (command: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      let text = '';
+      const onData = (chunk: Buffer): void => {
+        text += chunk.toString('latin1');
+        const [head = '', ...body] = text.split('\r\n');
+        const length = head.startsWith('$') ? Number(head.slice(1)) : null;
+        if (body.length === 0 || (length !== null && length >= 0 && text.length < head.length + 4 + length))
+          return;
+        socket.off('data', onData).off('close', onClose);
+        if (head.startsWith('-')) reject(new Error(head.slice(1)));
+        else resolve(length === null ? head.slice(1) : body.join('\r\n').slice(0, Math.max(length, 0)));
+      };
+      const onClose = (): void => reject(new Error('Redis hung up'));
+      socket.on('data', onData).on('close', onClose);
+      socket.write(`${command}\r\n`);
+    });
+  socket.on('error', () => undefined);
+  return { ask, close: () => socket.destroy() };
+}
