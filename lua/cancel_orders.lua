@@ -20,7 +20,6 @@ local orders = require('lib.orders')
 local outbox = require('lib.outbox')
 
 local CANCEL_MAX = 1000
-local HALTED = 2
 
 local shard, market, maker, reason, packed_hashes = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local now_ms = outbox.now_ms()
@@ -45,7 +44,7 @@ local function select_resting(records)
       records[i] = seen[record[order.HASH]]
     else
       seen[record[order.HASH]] = record
-      if not order.is_final(record) then
+      if record[order.STATUS] <= order.PARTIALLY_FILLED then
         resting[#resting + 1] = record
         record.cancelled = true
       end
@@ -54,11 +53,11 @@ local function select_resting(records)
   return resting
 end
 
-local b = book.open(shard, market)
+local b = book.open(shard, market, 's')
 if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
 end
-if b.mode == HALTED then
+if b[book.MODE] == book.HALTED then
   return { 'HALTED', integer.text(now_ms) }
 end
 local records = orders.load(shard, split())
@@ -66,14 +65,14 @@ local resting = select_resting(records)
 if #resting > 0 then
   ledger.open(shard, 0)
   orders.load_accounts(market, resting, {})
-  b.sequence = b.sequence + 1
+  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
   orders.retire(b, resting, order.CANCELLED, reason, now_ms)
-  local changed = book.write(b)
-  orders.save(shard, resting)
+  local levels, count = book.write(b)
+  local hashes = orders.save(shard, resting)
   ledger.write()
-  outbox.write(KEYS[9], outbox.CANCEL, market, b.sequence, now_ms, 0, changed, orders.hashes(resting, {}), {})
+  outbox.write(shard, outbox.CANCEL, market, b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
 end
-local reply = { 'OK', integer.text(now_ms), integer.text(b.sequence) }
+local reply = { 'OK', integer.text(now_ms), integer.text(b[book.SEQUENCE]) }
 for i = 1, #records do
   local record = records[i]
   reply[#reply + 1] = record and order.pack(record) or ''

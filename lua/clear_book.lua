@@ -15,12 +15,11 @@ local orders = require('lib.orders')
 local outbox = require('lib.outbox')
 
 local CLEAR_MAX = 200
-local PAUSED = 2
 
 local shard, market, most = ARGV[1], ARGV[2], math.min(tonumber(ARGV[3]), CLEAR_MAX)
 
-local b = book.open(shard, market)
-if not b or b.status <= PAUSED then
+local b = book.open(shard, market, 's')
+if not b or b[book.STATUS] <= book.PAUSED then
   return { 0, 0 }
 end
 local hashes = {}
@@ -37,10 +36,10 @@ local now_ms = outbox.now_ms()
 local resting = orders.load(shard, hashes)
 ledger.open(shard, 0)
 orders.load_accounts(market, resting, {})
-b.sequence = b.sequence + 1
+b[book.SEQUENCE] = b[book.SEQUENCE] + 1
 orders.retire(b, resting, order.CANCELLED, order.REASON_MARKET_CLOSED, now_ms)
-local changed = book.write(b)
-orders.save(shard, resting)
+local levels, count = book.write(b)
+local saved = orders.save(shard, resting)
 ledger.write()
-outbox.write(KEYS[8], outbox.CANCEL, market, b.sequence, now_ms, 0, changed, hashes, {})
+outbox.write(shard, outbox.CANCEL, market, b[book.SEQUENCE], now_ms, 0, levels, count, saved, '')
 return { #hashes, #hashes == most and 1 or 0 }

@@ -15,8 +15,6 @@ local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local outbox = require('lib.outbox')
 
-local OPEN, NORMAL = 1, 0
-
 local shard, market, address, grant = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local sets = tonumber(ARGV[5])
 local now = outbox.now_ms()
@@ -32,18 +30,18 @@ local function shortage()
   end
 end
 
-local b = book.open(shard, market, { 'oi' })
+local b = book.open(shard, market, 's')
 if not b then
   return { 'MARKET_NOT_FOUND', now_text }
 end
 if redis.call('EXISTS', KEYS[5]) == 1 then
   return { 'OK', now_text }
 end
-if b.status ~= OPEN then
-  return { 'MARKET_NOT_OPEN', now_text, b.status }
+if b[book.STATUS] ~= book.OPEN then
+  return { 'MARKET_NOT_OPEN', now_text, b[book.STATUS] }
 end
-if b.mode ~= NORMAL then
-  return { b.mode == 1 and 'CANCEL_ONLY' or 'HALTED', now_text }
+if b[book.MODE] ~= book.NORMAL then
+  return { b[book.MODE] == book.CANCEL_ONLY and 'CANCEL_ONLY' or 'HALTED', now_text }
 end
 ledger.open(shard, grant)
 ledger.load_cash({ address })
@@ -56,7 +54,8 @@ redis.call('SET', KEYS[5], '1', 'PX', ARGV[6])
 ledger.add_cash(address, -sets)
 ledger.add_tokens(market, address, 0, sets)
 ledger.add_tokens(market, address, 1, sets)
-redis.call('HSET', KEYS[1], 'oi', integer.text(tonumber(b.values[5]) + sets))
+b[book.SETS] = b[book.SETS] + sets
+book.write(b)
 ledger.write()
-outbox.write(KEYS[4], outbox.BALANCE, market, b.sequence, now, 0, {}, {}, { address })
+outbox.write(shard, outbox.BALANCE, market, b[book.SEQUENCE], now, 0, '', 0, '', address)
 return { 'OK', now_text }

@@ -3,14 +3,16 @@
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:mn   4 {x}:out   5 {x}:mode
 -- ARGV     1 market id   2 JSON of terms and texts   3 condition id   4 slug   5 status code (0 DRAFT, 1 OPEN)
+--          6 shard prefix `{x}:`
 -- Returns  { code, nowMs }: OK, or TAKEN with the name that another market holds
 -- Emits    MARKET
 -- Bound    one market
 
+local book = require('lib.book')
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')
 
-local id, document, condition, slug, status = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local id, document, condition, slug, status, shard = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local now_ms = outbox.now_ms()
 
 for _, name in ipairs({ condition, id, slug }) do
@@ -20,7 +22,6 @@ for _, name in ipairs({ condition, id, slug }) do
 end
 redis.call('HSET', KEYS[3], condition, id, id, id, slug, id)
 redis.call('HSET', KEYS[2], id, document)
-redis.call('HSET', KEYS[1], 'st', status, 'md', redis.call('GET', KEYS[5]) or '0', 'q', '1', 'liq', '0', 'lt', '0',
-  'vol', '0', 'oi', '0')
-outbox.write(KEYS[4], outbox.MARKET, id, 1, now_ms, 0, {}, {}, {})
+redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')))
+outbox.write(shard, outbox.MARKET, id, 1, now_ms, 0, '', 0, '', '')
 return { 'OK', integer.text(now_ms) }

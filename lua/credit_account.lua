@@ -25,5 +25,5 @@ if wait_ms > 0 then
 end
 ledger.grant(address, amount, now_ms)
 ledger.write()
-outbox.write(KEYS[3], outbox.BALANCE, '--------', 0, now_ms, 0, {}, {}, { address })
+outbox.write(shard, outbox.BALANCE, outbox.NO_MARKET, 0, now_ms, 0, '', 0, '', address)
 return { 'OK', integer.text(now_ms), integer.text(ledger.free_cash(address)) }

@@ -37,13 +37,13 @@ local function by_market(records)
 end
 
 local function expire(market, group)
-  local b = book.open(shard, market)
+  local b = book.open(shard, market, 's')
   orders.load_accounts(market, group, {})
-  b.sequence = b.sequence + 1
+  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
   orders.retire(b, group, order.EXPIRED, order.REASON_EXPIRED, now_ms)
-  local changed = book.write(b)
-  orders.save(shard, group)
-  outbox.write(KEYS[4], outbox.EXPIRE, market, b.sequence, now_ms, 0, changed, orders.hashes(group, {}), {})
+  local levels, count = book.write(b)
+  local hashes = orders.save(shard, group)
+  outbox.write(shard, outbox.EXPIRE, market, b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
 end
 
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', integer.text(math.floor(now_ms / 1000)), 'LIMIT', 0, most)

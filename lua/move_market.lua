@@ -15,18 +15,18 @@ local outbox = require('lib.outbox')
 local shard, market, target, from = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local now_ms = outbox.now_ms()
 
-local b = book.open(shard, market)
+local b = book.open(shard, market, 's')
 if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
 end
 local code = 'OK'
-if b.status .. '' ~= target then
-  if not from:find(b.status .. '', 1, true) then
+if b[book.STATUS] .. '' ~= target then
+  if not from:find(b[book.STATUS] .. '', 1, true) then
     code = 'MARKET_NOT_OPEN'
   else
-    b.status, b.sequence, b.extra = tonumber(target), b.sequence + 1, { 'st', target }
+    b[book.STATUS], b[book.SEQUENCE] = tonumber(target), b[book.SEQUENCE] + 1
     book.write(b)
-    outbox.write(KEYS[2], outbox.MARKET, market, b.sequence, now_ms, 0, {}, {}, {})
+    outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
   end
 end
-return { code, integer.text(now_ms), b.status, integer.text(b.sequence) }
+return { code, integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }

@@ -31,107 +31,118 @@ local book = require('lib.book')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
-local orders = require('lib.orders')
 local outbox = require('lib.outbox')
-local trades = require('lib.trades')
 
 local REQUEST = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20'
+-- Places of its members in the unpacked request `q`, and behind them what follows from these.
+local SIDE, OUTCOME, TYPE, PREVENTION, PRICE, SIZE, BUDGET, DEADLINE = 1, 2, 3, 4, 5, 6, 7, 8
+local EXPIRATION, NONCE, BPS, MAKERS_MAX, GRANT, DRY_RUN, LOT, MARKET, MAKER = 9, 10, 11, 12, 13, 14, 15, 16, 17
+local YES_PRICE, IS_BUDGET, NOW = 18, 19, 20
+
 local STALE_MAX = 200
 -- Makers are read in growing steps: most submissions meet none or one.
 local FIRST_STEP, LAST_STEP, STEP_GROWTH = 2, 128, 4
-local OPEN, NORMAL = 1, 0
-local CANCEL_TAKER, CANCEL_BOTH = 1, 3
-
-local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max,
-  grant, dry_run, lot, market, maker = struct.unpack(REQUEST, ARGV[1])
-local hash, tail, shard = ARGV[2], ARGV[3], ARGV[4]
-local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
-local own_side = book.side_of(side, outcome)
-local yes = book.yes_price(price, outcome)
-local now_ms = outbox.now_ms()
+local CANCEL_TAKER, CANCEL_MAKER = 1, 2
 
 -- A retried duplicate must be recognised before any refusal: it was accepted once.
-local function refuse(code, ...)
-  local stored = redis.call('HGET', KEYS[5], hash)
+local function refuse(q, code, ...)
+  local stored = redis.call('HGET', KEYS[5], ARGV[2])
   if stored then
-    return { 'REPLAYED', integer.text(now_ms), stored }
+    return { 'REPLAYED', integer.text(q[NOW]), stored }
   end
-  return { code, integer.text(now_ms), ... }
+  return { code, integer.text(q[NOW]), ... }
 end
 
--- What must be free before the order may match: limit x size, or the budget, or the tokens.
-local function shortage()
+-- Refusals in the order of the contract; nil when the order may meet the book. What must be free before it may match:
+-- limit x size, or the budget, or the tokens.
+local function objection(q, b)
+  local current = ledger.nonce(q[MAKER])
+  if q[NONCE] ~= current then
+    return refuse(q, 'INVALID_NONCE_VALUE', integer.text(current))
+  end
+  if q[EXPIRATION] > 0 and q[NOW] >= q[EXPIRATION] * 1000 then
+    return refuse(q, 'ORDER_EXPIRED')
+  end
+  if b[book.STATUS] ~= book.OPEN then
+    return refuse(q, 'MARKET_NOT_OPEN', b[book.STATUS])
+  end
+  if b[book.MODE] ~= book.NORMAL then
+    return refuse(q, b[book.MODE] == book.CANCEL_ONLY and 'CANCEL_ONLY' or 'HALTED')
+  end
+  if q[DEADLINE] > 0 and q[NOW] >= q[DEADLINE] then
+    return refuse(q, 'DEADLINE_EXCEEDED')
+  end
   local required, available, asset
-  if side == order.BUY then
-    required = is_budget and budget or size * price
-    available, asset = ledger.free_cash(maker), ledger.COLLATERAL
+  if q[SIDE] == order.BUY then
+    required = q[IS_BUDGET] and q[BUDGET] or q[SIZE] * q[PRICE]
+    available, asset = ledger.free_cash(q[MAKER]), ledger.COLLATERAL
   else
-    required = size * ledger.MICRO_PER_LOT
-    available, asset = ledger.free_tokens(market, maker, outcome), ledger.YES + outcome
+    required = q[SIZE] * ledger.MICRO_PER_LOT
+    available, asset = ledger.free_tokens(q[MARKET], q[MAKER], q[OUTCOME]), ledger.YES + q[OUTCOME]
   end
   if available < required then
-    return integer.text(required), integer.text(available), asset
+    return refuse(q, 'INSUFFICIENT_BALANCE', integer.text(required), integer.text(available), asset)
   end
 end
 
 -- One maker met. Returns true when the walk ends here.
-local function meet(plan, resting)
-  if order.is_stale(resting, now_ms) then
+local function meet(q, plan, resting)
+  if order.is_stale(resting, q[NOW]) then
     plan.stale[#plan.stale + 1] = resting
     return #plan.stale > STALE_MAX
   end
-  local own = trades.own_price(book.yes_price(resting[order.PRICE], order.outcome(resting)), outcome)
+  local own = book.yes_price(resting[order.PRICE], order.outcome(resting))
+  own = book.yes_price(own, q[OUTCOME])
   local lots = math.min(plan.left, order.remaining(resting))
-  if is_budget then
-    lots = math.min(lots, math.floor((budget - plan.quote) / (own * lot)) * lot)
+  if q[IS_BUDGET] then
+    lots = math.min(lots, math.floor((q[BUDGET] - plan.quote) / (own * q[LOT])) * q[LOT])
     if lots == 0 then
       return true
     end
   end
-  if order_type == order.POST_ONLY then
+  if q[TYPE] == order.POST_ONLY then
     plan.best = own
     return true
   end
-  if plan.met == makers_max then
+  local n = #plan.makers + 1
+  if n + #plan.stopped > q[MAKERS_MAX] then
     plan.stop = order.REASON_MATCH_LIMIT
     return true
   end
-  if prevention > 0 and resting[order.MAKER] == maker then
-    if prevention ~= CANCEL_TAKER then
-      plan.stopped[#plan.stopped + 1], plan.met = resting, plan.met + 1
+  if q[PREVENTION] > 0 and resting[order.MAKER] == q[MAKER] then
+    if q[PREVENTION] ~= CANCEL_TAKER then
+      plan.stopped[#plan.stopped + 1] = resting
     end
-    if prevention == CANCEL_TAKER or prevention == CANCEL_BOTH then
-      plan.stop = order.REASON_SELF_TRADE
-      return true
-    end
-    return false
+    plan.stop = q[PREVENTION] ~= CANCEL_MAKER and order.REASON_SELF_TRADE or nil
+    return q[PREVENTION] ~= CANCEL_MAKER
   end
-  plan.fills[#plan.fills + 1] = { maker = resting, lots = lots, price = own, type = trades.type_of(side, order.side(resting)) }
-  plan.met, plan.left, plan.filled = plan.met + 1, plan.left - lots, plan.filled + lots
-  plan.quote = plan.quote + lots * own
-  return plan.left == 0
+  plan.makers[n], plan.lots[n], plan.prices[n] = resting, lots, own
+  plan.left, plan.filled, plan.quote = plan.left - lots, plan.filled + lots, plan.quote + lots * own
+  -- Only the last maker met may keep something: a budget that cannot take it all ends here, too.
+  return plan.left == 0 or lots < order.remaining(resting)
 end
 
 -- Walks the other side, best price first and oldest first within a price, and plans; changes nothing.
-local function walk()
-  local plan = { fills = {}, stale = {}, stopped = {}, met = 0, filled = 0, quote = 0, left = is_budget and math.huge or size }
-  local opposite, limit = KEYS[3], yes .. ''
-  if own_side == 'a' then
-    opposite, limit = KEYS[2], '-' .. yes
-  end
-  local from, step = 0, FIRST_STEP
+-- Returns nil when there is nobody to meet.
+local function walk(q)
+  local is_bid = q[SIDE] == q[OUTCOME]
+  local opposite = is_bid and KEYS[3] or KEYS[2]
+  local limit, from, step = is_bid and q[YES_PRICE] .. '' or '-' .. q[YES_PRICE], 0, FIRST_STEP
+  local plan
   while true do
     local members = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'LIMIT', from, step)
     local n = #members
     if n == 0 then
       return plan
     end
+    plan = plan or { makers = {}, lots = {}, prices = {}, stale = {}, stopped = {}, filled = 0, quote = 0,
+      left = q[IS_BUDGET] and math.huge or q[SIZE], opposite = opposite }
     for i = 1, n do
       members[i] = members[i]:sub(7)
     end
-    local resting = orders.load(shard, members)
+    local records = redis.call('HMGET', KEYS[5], unpack(members))
     for i = 1, n do
-      if meet(plan, resting[i]) then
+      if meet(q, plan, order.unpack(records[i], members[i])) then
         return plan
       end
     end
@@ -143,176 +154,153 @@ local function walk()
 end
 
 -- Status and reason the walk leaves the taker with; nil for a refusal, then its code and explanation.
-local function verdict(plan)
-  if plan.best then
-    return nil, 'POST_ONLY_WOULD_CROSS', plan.best
+local function verdict(q, filled, stop, best)
+  if best then
+    return nil, 'POST_ONLY_WOULD_CROSS', best
   end
-  if is_budget then
-    if plan.filled >= size then
-      return order.FILLED_STATUS, order.REASON_NONE
-    end
-    return order.CANCELLED, plan.stop or order.REASON_MARKET
-  end
-  if plan.filled == size then
+  if filled >= q[SIZE] then
     return order.FILLED_STATUS, order.REASON_NONE
   end
-  if order_type == order.FOK then
-    if plan.stop == order.REASON_SELF_TRADE then
+  if q[TYPE] == order.FOK then
+    if stop == order.REASON_SELF_TRADE then
       return nil, 'SELF_TRADE'
     end
-    return nil, 'FOK_NOT_FILLED', integer.text(plan.filled)
+    return nil, 'FOK_NOT_FILLED', integer.text(filled)
   end
-  if plan.stop then
-    return order.CANCELLED, plan.stop
+  if stop then
+    return order.CANCELLED, stop
   end
-  if order_type == order.IOC then
+  if q[TYPE] == order.IOC then
     return order.CANCELLED, order.REASON_IOC
   end
-  if order_type == order.MARKET_TYPE then
+  if q[TYPE] == order.MARKET_TYPE then
     return order.CANCELLED, order.REASON_MARKET
   end
-  return plan.filled > 0 and order.PARTIALLY_FILLED or order.OPEN, order.REASON_NONE
+  return filled > 0 and order.PARTIALLY_FILLED or order.OPEN, order.REASON_NONE
 end
 
--- The makers in the way that have expired, expired in their own right.
-local function expire(b, stale)
-  orders.load_accounts(market, stale, { maker })
-  b.sequence = b.sequence + 1
-  orders.retire(b, stale, order.EXPIRED, order.REASON_EXPIRED, now_ms)
-  local changed = book.write(b)
-  orders.save(shard, stale)
-  ledger.write()
-  outbox.write(KEYS[10], outbox.EXPIRE, market, b.sequence, now_ms, 0, changed, orders.hashes(stale, {}), {})
-  return { 'AGAIN', integer.text(now_ms) }
-end
+-- What meeting others takes, built only by the submissions that do: three steps of the same plan.
+local function encounter(q, b, plan)
+  local orders = require('lib.orders')
+  local trades = require('lib.trades')
 
--- Reads the accounts of everybody the plan touches.
-local function load_accounts(plan)
-  local resting = {}
-  for i = 1, #plan.fills do
-    resting[i] = plan.fills[i].maker
+  -- The makers in the way that have expired, expired in their own right.
+  local function expire()
+    orders.load_accounts(q[MARKET], plan.stale, {})
+    b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+    orders.retire(b, plan.stale, order.EXPIRED, order.REASON_EXPIRED, q[NOW])
+    local levels, count = book.write(b)
+    local hashes = orders.save(ARGV[4], plan.stale)
+    ledger.write()
+    outbox.write(ARGV[4], outbox.EXPIRE, q[MARKET], b[book.SEQUENCE], q[NOW], 0, levels, count, hashes, '')
+    return { 'AGAIN', integer.text(q[NOW]) }
   end
-  for _, list in ipairs({ plan.stale, plan.stopped }) do
-    for i = 1, #list do
-      resting[#resting + 1] = list[i]
-    end
-  end
-  orders.load_accounts(market, resting, bps > 0 and { maker, ledger.FEE } or { maker })
-end
 
--- Everything is decided; from here on nothing may fail.
-local function commit(b, plan, record, packed_fills, trade_ms)
-  local touched = { record }
-  if #plan.fills > 0 then
-    local sets = trades.settle(market, maker, side, outcome, plan.fills)
-    local makers = trades.record(plan.fills, trade_ms, b.sequence, now_ms)
-    local volume = tonumber(b.values[6]) + plan.quote
-    b.extra = { 'lp', book.yes_price(plan.fills[#plan.fills].price, outcome) .. '', 'lt', integer.text(trade_ms),
-      'vol', integer.text(volume), 'oi', integer.text(tonumber(b.values[7]) + sets) }
-    for i = 1, #makers do
-      local leaves = order.is_final(makers[i])
-      book.take(b, makers[i], plan.fills[i].lots, leaves)
-      if leaves then
-        book.drop(b, makers[i])
+  -- Reads everybody's accounts and works out fees; gives the match as the stream keeps it.
+  local function prepare()
+    local others, n = {}, 0
+    for _, list in ipairs({ plan.makers, plan.stale, plan.stopped }) do
+      for i = 1, #list do
+        n = n + 1
+        others[n] = list[i]
       end
-      touched[i + 1] = makers[i]
     end
-    trades.write(KEYS[4], trade_ms, b.sequence, packed_fills)
+    plan.others = others
+    orders.load_accounts(q[MARKET], others, q[BPS] > 0 and { q[MAKER], ledger.FEE } or { q[MAKER] })
+    if not plan.makers[1] then
+      return ''
+    end
+    b[book.TRADE_MS] = math.max(q[NOW], b[book.TRADE_MS])
+    if q[BPS] > 0 then
+      trades.charge(plan, q[BPS], q[SIDE], q[PRICE], not q[IS_BUDGET])
+    end
+    return trades.pack(plan, ARGV[2], q[SIDE], q[OUTCOME])
   end
-  orders.retire(b, plan.stale, order.EXPIRED, order.REASON_EXPIRED, now_ms)
-  orders.retire(b, plan.stopped, order.CANCELLED, order.REASON_SELF_TRADE, now_ms)
-  if not order.is_final(record) then
-    book.rest(b, record)
-    ledger.reserve(market, maker, side, outcome, order.remaining(record), price)
-    redis.call('ZADD', KEYS[8], integer.text(order.rank(record)), hash)
-    if expiration > 0 then
-      redis.call('ZADD', KEYS[9], integer.text(expiration), hash)
+
+  -- Fills, expiries and cancellations on the way. Returns the hashes of everybody met.
+  local function settle(packed_fills)
+    if plan.makers[1] then
+      trades.settle(b, plan, q[MAKER], q[SIDE], q[OUTCOME], q[NOW])
+      trades.write(b, packed_fills)
     end
+    orders.retire(b, plan.stale, order.EXPIRED, order.REASON_EXPIRED, q[NOW])
+    orders.retire(b, plan.stopped, order.CANCELLED, order.REASON_SELF_TRADE, q[NOW])
+    -- All that leave stand at the front of their side, with at most one partly filled maker behind them.
+    b[book.BIDS], b[book.ASKS] = {}, {}
+    local others, last = plan.others, plan.makers[#plan.makers]
+    local leaving = last and last[order.STATUS] == order.PARTIALLY_FILLED and #others - 1 or #others
+    if leaving > 0 then
+      redis.call('ZREMRANGEBYRANK', plan.opposite, '0', leaving - 1)
+    end
+    return orders.save(ARGV[4], others)
+  end
+
+  return expire, prepare, settle
+end
+
+-- Books the taker's own part, and everything that the script has changed. Nothing here may fail.
+local function commit(q, b, record, met, traded)
+  local rank = order.rank(record)
+  if record[order.STATUS] > order.PARTIALLY_FILLED then
+    rank = -rank
   else
-    redis.call('ZADD', KEYS[8], integer.text(-order.rank(record)), hash)
-  end
-  local changed = book.write(b)
-  local others = {}
-  for _, list in ipairs({ touched, plan.stale, plan.stopped }) do
-    for i = list == touched and 2 or 1, #list do
-      others[#others + 1] = list[i]
+    book.rest(b, record)
+    ledger.reserve(q[MARKET], q[MAKER], q[SIDE], q[OUTCOME], order.remaining(record), q[PRICE])
+    if q[EXPIRATION] > 0 then
+      redis.call('ZADD', KEYS[9], integer.text(q[EXPIRATION]), ARGV[2])
     end
   end
-  orders.save(shard, others)
+  redis.call('ZADD', KEYS[8], integer.text(rank), ARGV[2])
+  local levels, count = book.write(b)
   ledger.write()
-  local kind = #plan.fills > 0 and outbox.TRADE or outbox.ORDER
-  outbox.write(KEYS[10], kind, market, b.sequence, now_ms, #plan.fills > 0 and trade_ms or 0, changed,
-    orders.hashes(others, { hash }), {})
+  outbox.write(ARGV[4], traded and outbox.TRADE or outbox.ORDER, q[MARKET], b[book.SEQUENCE], q[NOW],
+    traded and b[book.TRADE_MS] or 0, levels, count, ARGV[2] .. met, '')
 end
 
--- Refusals in the order of the contract; nil when the order may meet the book.
-local function objection(b)
-  if nonce ~= ledger.nonce(maker) then
-    return refuse('INVALID_NONCE_VALUE', integer.text(ledger.nonce(maker)))
-  end
-  if expiration > 0 and now_ms >= expiration * 1000 then
-    return refuse('ORDER_EXPIRED')
-  end
-  if b.status ~= OPEN then
-    return refuse('MARKET_NOT_OPEN', b.status)
-  end
-  if b.mode ~= NORMAL then
-    return refuse(b.mode == 1 and 'CANCEL_ONLY' or 'HALTED')
-  end
-  if deadline_ms > 0 and now_ms >= deadline_ms then
-    return refuse('DEADLINE_EXCEEDED')
-  end
-  local required, available, asset = shortage()
-  if required then
-    return refuse('INSUFFICIENT_BALANCE', required, available, asset)
-  end
-end
-
-local level = own_side .. yes
-local b = book.open(shard, market, { 'lt', 'vol', 'oi', level })
+local q = { struct.unpack(REQUEST, ARGV[1]) }
+q[YES_PRICE] = book.yes_price(q[PRICE], q[OUTCOME])
+q[IS_BUDGET] = q[TYPE] == order.MARKET_TYPE and q[SIDE] == order.BUY
+q[NOW] = outbox.now_ms()
+local b = book.open(ARGV[4], q[MARKET], (q[SIDE] == q[OUTCOME] and 'b' or 'a') .. q[YES_PRICE])
 if not b then
-  return refuse('MARKET_NOT_FOUND')
+  return refuse(q, 'MARKET_NOT_FOUND')
 end
-book.know(b, level, b.values[8])
-ledger.open(shard, grant)
-ledger.load_cash({ maker })
-if side == order.SELL then
-  ledger.load_tokens(market, { maker })
+ledger.open(ARGV[4], q[GRANT])
+ledger.load_cash({ q[MAKER] })
+if q[SIDE] == order.SELL then
+  ledger.load_tokens(q[MARKET], { q[MAKER] })
 end
-local refusal = objection(b)
+local refusal = objection(q, b)
 if refusal then
   return refusal
 end
 
-local plan = walk()
-if #plan.stale > STALE_MAX then
-  return expire(b, plan.stale)
+local plan = walk(q)
+local filled, quote, expire, prepare, settle = 0, 0, nil, nil, nil
+if plan then
+  expire, prepare, settle = encounter(q, b, plan)
+  filled, quote = plan.filled, plan.quote
+  if #plan.stale > STALE_MAX then
+    return expire()
+  end
 end
-local status, reason, explanation = verdict(plan)
+local status, reason, explanation = verdict(q, filled, plan and plan.stop, plan and plan.best)
 if not status then
-  return refuse(reason, explanation)
+  return refuse(q, reason, explanation)
 end
-b.sequence = b.sequence + 1
-local fills = #plan.fills
-local trade_ms = fills > 0 and math.max(now_ms, tonumber(b.values[5])) or 0
-local packed_fills = ''
-if fills > 0 then
-  trades.charge(plan.fills, bps, side, price, not is_budget)
-  packed_fills = trades.pack(hash, side, outcome, plan.fills)
-end
-local record = { status, reason, order.kind(order_type, side, outcome), 0, price,
-  is_budget and math.max(size, plan.filled) or size, plan.filled, plan.quote, now_ms, now_ms, b.sequence, expiration,
-  trade_ms, fills > 0 and b.sequence or 0, market, maker, tail, hash }
+b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+local packed_fills = prepare and prepare() or ''
+local traded = packed_fills ~= ''
+local record = { status, reason, order.kind(q[TYPE], q[SIDE], q[OUTCOME]), 0, q[PRICE],
+  q[IS_BUDGET] and math.max(q[SIZE], filled) or q[SIZE], filled, quote, q[NOW], q[NOW], b[book.SEQUENCE],
+  q[EXPIRATION], traded and b[book.TRADE_MS] or 0, traded and b[book.SEQUENCE] or 0, q[MARKET], q[MAKER], ARGV[3],
+  ARGV[2] }
 local packed = order.pack(record)
-if dry_run == 1 then
-  local stored = redis.call('HGET', KEYS[5], hash)
-  return stored and { 'REPLAYED', integer.text(now_ms), stored } or { 'BOOKED', integer.text(now_ms), packed, packed_fills }
+if q[DRY_RUN] == 1 and redis.call('HEXISTS', KEYS[5], ARGV[2]) == 0 then
+  return { 'BOOKED', integer.text(q[NOW]), packed, packed_fills }
 end
-if fills + #plan.stale + #plan.stopped > 0 then
-  load_accounts(plan)
+if q[DRY_RUN] == 1 or redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0 then
+  return refuse(q, 'REPLAYED')
 end
-if redis.call('HSETNX', KEYS[5], hash, packed) == 0 then
-  return refuse('DUPLICATE')
-end
-commit(b, plan, record, packed_fills, trade_ms)
-return { 'BOOKED', integer.text(now_ms), packed, packed_fills }
+commit(q, b, record, settle and settle(packed_fills) or '', traded)
+return { 'BOOKED', integer.text(q[NOW]), packed, packed_fills }

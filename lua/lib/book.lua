@@ -1,150 +1,149 @@
--- One market's book while a script works on it: its two sorted sets, its level totals, its sequence.
+-- One market's book while a script works on it: its state, its two sorted sets, its level totals.
 --
--- {x}:m:<id>     hash: st, md, q, lp, lt, vol, oi, liq, fee and the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4
+-- {x}:m:<id>     hash: `s` the packed state (STATE below), and the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4
 -- {x}:m:<id>:b   sorted set of bids, score -pips; member = sequence I6 + order hash: ascending is price, then time
 -- {x}:m:<id>:a   sorted set of asks, score pips; the same
--- {x}:m:<id>:t   stream of matches, one entry for each submission that matched (lib/trades)
 -- Prices are in Yes. A book is opened once per market and script, changed in memory and written once.
 
-local integer = require('lib.integer')
 local order = require('lib.order')
 
 local book = {}
 
+-- status, mode, sequence, liquidity (micro-units), time of the last trade (ms), volume and outstanding sets
+-- (micro-units), last price (pips, 0 for none). src/store/documents.ts reads it.
+local STATE = '>BBI6I7I6I7I7I2'
+local TOTAL = '>I7I4'
 local ONE_PIPS = 10000
-local LEVEL = '>I7I4'
-local text = integer.text
 
--- `fields` are the further hash fields the caller wants; they come back in `values`, in that order.
--- Returns nil when there is no such market.
-function book.open(shard, market, fields)
+-- src/exchange/market.ts and status.ts hold the names.
+book.DRAFT, book.OPEN, book.PAUSED = 0, 1, 2
+book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
+
+-- Places of the members of an open book: the state, then what changes: maps from level to lots and to orders, the
+-- totals read so far by level name, and the members to be removed. (An array: every script that opens a book builds it.)
+book.STATUS, book.MODE, book.SEQUENCE, book.LIQUIDITY = 1, 2, 3, 4
+book.TRADE_MS, book.VOLUME, book.SETS, book.LAST = 5, 6, 7, 8
+book.KEY, book.ID, book.LOTS, book.ORDERS, book.KNOWN, book.BIDS, book.ASKS = 9, 10, 11, 12, 13, 14, 15
+
+-- Opens a market's book; `level` is the name of a level that will change, read along. Nil when there is no such market.
+function book.open(shard, market, level)
   local key = shard .. 'm:' .. market
-  local values = redis.call('HMGET', key, 'st', 'md', 'q', 'liq', unpack(fields or {}))
-  if not values[1] then
+  local found = redis.call('HMGET', key, 's', level)
+  if not found[1] then
     return nil
   end
-  return {
-    shard = shard,
-    market = market,
-    key = key,
-    status = tonumber(values[1]),
-    mode = tonumber(values[2]),
-    sequence = tonumber(values[3]),
-    liquidity = tonumber(values[4]),
-    values = values,
-    levels = {},
-    known = {},
-    gone = { b = {}, a = {} },
-    extra = {},
-  }
+  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(STATE, found[1])
+  return { status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, {}, {},
+    { [level] = found[2] or '' }, {}, {} }
 end
 
--- 'b' for BUY Yes and SELL No, 'a' for the other two.
-function book.side_of(side, outcome)
-  return side == outcome and 'b' or 'a'
+-- The packed state of a market that begins.
+function book.first_state(status, mode)
+  return struct.pack(STATE, status, mode, 1, 0, 0, 0, 0, 0)
 end
 
 function book.yes_price(price, outcome)
   return outcome == 0 and price or ONE_PIPS - price
 end
 
--- The stored total of a level the caller has read already, so that `write` need not.
-function book.know(b, level, packed)
-  b.known[level] = packed or ''
+-- A level as one number: the Yes price for bids (BUY Yes, SELL No), less than nothing for asks.
+function book.level_of(record)
+  local outcome, price = order.outcome(record), record[order.PRICE]
+  if outcome == 1 then
+    price = ONE_PIPS - price
+  end
+  return order.side(record) == outcome and price or -price
+end
+
+function book.level_name(level)
+  return level > 0 and 'b' .. level or 'a' .. -level
 end
 
 -- Changes a level's open lots and number of orders.
 function book.change(b, level, lots, orders)
-  local change = b.levels[level]
-  if change then
-    change[1], change[2] = change[1] + lots, change[2] + orders
-  else
-    b.levels[level] = { lots, orders }
-  end
-end
-
-local function level_of(record)
-  local outcome = order.outcome(record)
-  return book.side_of(order.side(record), outcome), book.yes_price(record[order.PRICE], outcome)
+  b[book.LOTS][level] = (b[book.LOTS][level] or 0) + lots
+  b[book.ORDERS][level] = (b[book.ORDERS][level] or 0) + orders
 end
 
 function book.member(record)
   return struct.pack('>I6', record[order.SEQUENCE]) .. record[order.HASH]
 end
 
--- Takes `lots` of a resting order off its level; `leaves` when the order goes with them.
-function book.take(b, record, lots, leaves)
-  local side, price = level_of(record)
-  book.change(b, side .. price, -lots, leaves and -1 or 0)
-  b.liquidity = b.liquidity - lots * record[order.PRICE]
-end
-
--- Marks a resting order for removal from its sorted set.
+-- Marks a resting order for removal from the book, with all that is left of it.
 function book.drop(b, record)
-  local gone = b.gone[(level_of(record))]
+  local level, lots = book.level_of(record), order.remaining(record)
+  local gone = level > 0 and b[book.BIDS] or b[book.ASKS]
   gone[#gone + 1] = book.member(record)
+  book.change(b, level, -lots, -1)
+  b[book.LIQUIDITY] = b[book.LIQUIDITY] - lots * record[order.PRICE]
 end
 
 -- Rests an order's remainder.
 function book.rest(b, record)
-  local side, price = level_of(record)
-  local lots = order.remaining(record)
-  redis.call('ZADD', b.key .. ':' .. side, side == 'b' and '-' .. price or price .. '', book.member(record))
-  book.change(b, side .. price, lots, 1)
-  b.liquidity = b.liquidity + lots * record[order.PRICE]
+  local level, lots = book.level_of(record), order.remaining(record)
+  local key, score = b[book.KEY] .. ':b', '-' .. level
+  if level < 0 then
+    key, score = b[book.KEY] .. ':a', -level .. ''
+  end
+  redis.call('ZADD', key, score, book.member(record))
+  book.change(b, level, lots, 1)
+  b[book.LIQUIDITY] = b[book.LIQUIDITY] + lots * record[order.PRICE]
 end
 
--- Reads the totals of the changed levels and applies the changes; returns what the outbox tells.
-local function totals(b)
-  local unknown, n = {}, 0
-  for level in pairs(b.levels) do
-    if not b.known[level] then
-      n = n + 1
-      unknown[n] = level
+-- Reads the totals of those changed levels that have not been read yet.
+local function learn(b)
+  local known, unknown = b[book.KNOWN], nil
+  for level in pairs(b[book.LOTS]) do
+    local name = book.level_name(level)
+    if not known[name] then
+      unknown = unknown or {}
+      unknown[#unknown + 1] = name
     end
   end
-  if n > 0 then
-    local found = redis.call('HMGET', b.key, unpack(unknown))
-    for i = 1, n do
-      b.known[unknown[i]] = found[i] or ''
+  if unknown then
+    local found = redis.call('HMGET', b[book.KEY], unpack(unknown))
+    for i = 1, #unknown do
+      known[unknown[i]] = found[i] or ''
     end
   end
-  local out = {}
-  for level, change in pairs(b.levels) do
-    local packed, lots, orders = b.known[level], 0, 0
-    if packed ~= '' then
-      lots, orders = struct.unpack(LEVEL, packed)
-    end
-    out[#out + 1] = { level, lots + change[1], orders + change[2] }
-  end
-  return out
 end
 
--- Writes removals, levels, counters and the next sequence number. Returns the changed levels as
--- { { 'b6200', lots, orders }, ... }. `extra` fields set by the caller are written along.
+-- Takes what has been dropped out of the sorted sets.
+local function remove(b)
+  if b[book.BIDS][1] then
+    redis.call('ZREM', b[book.KEY] .. ':b', unpack(b[book.BIDS]))
+  end
+  if b[book.ASKS][1] then
+    redis.call('ZREM', b[book.KEY] .. ':a', unpack(b[book.ASKS]))
+  end
+end
+
+-- Writes removals, levels and state. Returns the changed levels, packed for the outbox, and how many they are.
 function book.write(b)
-  for side, members in pairs(b.gone) do
-    if #members > 0 then
-      redis.call('ZREM', b.key .. ':' .. side, unpack(members))
+  remove(b)
+  learn(b)
+  local fields, at, changed, n, emptied = { 's', struct.pack(STATE, unpack(b, 1, 8)) }, 2, '', 0, nil
+  for level, delta in pairs(b[book.LOTS]) do
+    local name = book.level_name(level)
+    local packed, lots, orders = b[book.KNOWN][name], 0, 0
+    if packed ~= '' then
+      lots, orders = struct.unpack(TOTAL, packed)
     end
-  end
-  local changed = totals(b)
-  local fields, emptied = { 'q', text(b.sequence), 'liq', text(b.liquidity), unpack(b.extra) }, {}
-  local n = #fields
-  for i = 1, #changed do
-    local level = changed[i]
-    if level[3] == 0 then
-      emptied[#emptied + 1] = level[1]
+    orders = orders + b[book.ORDERS][level]
+    packed = struct.pack(TOTAL, lots + delta, orders)
+    changed, n = changed .. struct.pack('>c1I2', name, level > 0 and level or -level) .. packed, n + 1
+    if orders == 0 then
+      emptied = emptied or {}
+      emptied[#emptied + 1] = name
     else
-      fields[n + 1], fields[n + 2] = level[1], struct.pack(LEVEL, level[2], level[3])
-      n = n + 2
+      fields[at + 1], fields[at + 2], at = name, packed, at + 2
     end
   end
-  redis.call('HSET', b.key, unpack(fields))
-  if #emptied > 0 then
-    redis.call('HDEL', b.key, unpack(emptied))
+  redis.call('HSET', b[book.KEY], unpack(fields))
+  if emptied then
+    redis.call('HDEL', b[book.KEY], unpack(emptied))
   end
-  return changed
+  return changed, n
 end
 
 return book

@@ -4,20 +4,19 @@
 
 local integer = {}
 
-local format, floor = string.format, math.floor
-
 -- Limbs are little-endian, base 10^7: a product of two is below 10^14, so a column of 90 stays exact.
 local BASE = 10000000
 
 -- A whole number as a decimal string. Adding zero turns -0, which HINCRBY refuses, into 0.
 function integer.text(n)
-  return format('%.0f', n + 0)
+  return string.format('%.0f', n + 0)
 end
 
-local function limbs(n)
+-- A whole number as limbs.
+function integer.limbs(n)
   local out = {}
   repeat
-    local rest = floor(n / BASE)
+    local rest = math.floor(n / BASE)
     out[#out + 1] = n - rest * BASE
     n = rest
   until n == 0
@@ -33,7 +32,7 @@ local function times(a, b)
     local carry = 0
     for j = 1, #b do
       local sum = out[i + j - 1] + a[i] * b[j] + carry
-      carry = floor(sum / BASE)
+      carry = math.floor(sum / BASE)
       out[i + j - 1] = sum - carry * BASE
     end
     out[i + #b] = out[i + #b] + carry
@@ -42,7 +41,7 @@ local function times(a, b)
 end
 
 -- a - b as limbs; the caller knows that a >= b.
-local function minus(a, b)
+function integer.minus(a, b)
   local out, borrow = {}, 0
   for i = 1, #a do
     local d = a[i] - (b[i] or 0) - borrow
@@ -52,7 +51,8 @@ local function minus(a, b)
   return out
 end
 
-local function below(a, b)
+-- Whether a < b.
+function integer.below(a, b)
   for i = math.max(#a, #b), 1, -1 do
     local x, y = a[i] or 0, b[i] or 0
     if x ~= y then
@@ -72,38 +72,38 @@ local function double(a)
 end
 
 local function product(factors)
-  local out = limbs(1)
+  local out = integer.limbs(1)
   for i = 1, #factors do
     local factor = factors[i]
-    out = times(out, type(factor) == 'table' and factor or limbs(factor))
+    out = times(out, type(factor) == 'table' and factor or integer.limbs(factor))
   end
   return out
 end
 
--- floor(a / b) for limbs whose quotient is below 2^53, and the remainder: estimated in doubles, then corrected.
+-- math.floor(a / b) for limbs whose quotient is below 2^53, and the remainder: estimated in doubles, then corrected.
 local function divide(a, b)
-  local q = floor(double(a) / double(b))
-  while below(a, times(limbs(q), b)) do
+  local q = math.floor(double(a) / double(b))
+  while integer.below(a, times(integer.limbs(q), b)) do
     q = q - 1
   end
-  while not below(a, times(limbs(q + 1), b)) do
+  while not integer.below(a, times(integer.limbs(q + 1), b)) do
     q = q + 1
   end
-  return q, minus(a, times(limbs(q), b))
+  return q, integer.minus(a, times(integer.limbs(q), b))
 end
 
--- floor(product of `over` / product of `under`), exactly. Factors are whole numbers below 2^53 or limbs;
+-- math.floor(product of `over` / product of `under`), exactly. Factors are whole numbers below 2^53 or limbs;
 -- the quotient must be below 2^53.
 function integer.ratio(over, under)
   return (divide(product(over), product(under)))
 end
 
--- floor(n * 10^18 / d) as limbs, for n below d: the 18-digit price of the CTF exchange.
+-- math.floor(n * 10^18 / d) as limbs, for n below d: the 18-digit price of the CTF exchange.
 function integer.fraction18(n, d)
-  local high, rest = divide(product({ n, 1000000000 }), limbs(d))
-  local low = divide(product({ rest, 1000000000 }), limbs(d))
-  local out = times(limbs(high), limbs(1000000000))
-  local carry, part = 0, limbs(low)
+  local high, rest = divide(product({ n, 1000000000 }), integer.limbs(d))
+  local low = divide(product({ rest, 1000000000 }), integer.limbs(d))
+  local out = times(integer.limbs(high), integer.limbs(1000000000))
+  local carry, part = 0, integer.limbs(low)
   for i = 1, #out do
     local sum = out[i] + (part[i] or 0) + carry
     carry = sum >= BASE and 1 or 0
@@ -111,7 +111,5 @@ function integer.fraction18(n, d)
   end
   return out
 end
-
-integer.limbs, integer.minus, integer.below = limbs, minus, below
 
 return integer

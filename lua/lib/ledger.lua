@@ -13,11 +13,10 @@ local integer = require('lib.integer')
 local ledger = {}
 
 local CASH, TOKENS = '>I7I7I4I6', '>I7I7I7I7'
-local MICRO_PER_LOT = 10000
 local FEE = 'fee'
+local MICRO_PER_LOT = 10000
 
-ledger.FEE = FEE
-ledger.MICRO_PER_LOT = MICRO_PER_LOT
+ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
 -- Assets a refusal names.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 
@@ -31,12 +30,15 @@ function ledger.open(shard, grant)
   prefix, cash_key, grant_micro = shard, shard .. 'bal', grant
 end
 
-local function load(key, format, into, addresses, fresh)
+-- Reads those of `addresses` that are not in `into` yet; `first` is what an account never seen before holds.
+local function load(key, format, into, addresses, first)
   local missing, n = {}, 0
   for i = 1, #addresses do
-    if not into[addresses[i]] then
+    local address = addresses[i]
+    if not into[address] then
       n = n + 1
-      missing[n] = addresses[i]
+      missing[n] = address
+      into[address] = true
     end
   end
   if n == 0 then
@@ -45,21 +47,17 @@ local function load(key, format, into, addresses, fresh)
   local found = redis.call('HMGET', key, unpack(missing))
   for i = 1, n do
     local packed = found[i]
-    into[missing[i]] = packed and { struct.unpack(format, packed) } or fresh(missing[i])
+    if packed then
+      into[missing[i]] = { struct.unpack(format, packed) }
+    else
+      into[missing[i]] = { missing[i] ~= FEE and first or 0, 0, 0, 0, new = true }
+    end
   end
-end
-
-local function new_wallet(address)
-  return { address == FEE and 0 or grant_micro, 0, 0, 0, new = true }
-end
-
-local function new_holder()
-  return { 0, 0, 0, 0, new = true }
 end
 
 -- Reads the collateral accounts; a wallet never seen before holds the grant.
 function ledger.load_cash(addresses)
-  load(cash_key, CASH, cash, addresses, new_wallet)
+  load(cash_key, CASH, cash, addresses, grant_micro)
 end
 
 -- Reads the token accounts of a market.
@@ -69,7 +67,7 @@ function ledger.load_tokens(market, addresses)
     book = {}
     books[market] = book
   end
-  load(prefix .. 'm:' .. market .. ':bal', TOKENS, book, addresses, new_holder)
+  load(prefix .. 'm:' .. market .. ':bal', TOKENS, book, addresses, 0)
 end
 
 function ledger.nonce(address)
@@ -111,23 +109,22 @@ function ledger.reserve(market, address, side, outcome, lots, price)
   account.dirty = true
 end
 
--- One side of a fill: a BUY pays `lots` x `price` and gets tokens, a SELL the other way round. The fee is taken
--- from what it gets.
-function ledger.trade(market, address, side, outcome, lots, price, fee)
-  local value, tokens = lots * price, lots * MICRO_PER_LOT
+-- One side of a fill, in micro-units: a BUY pays `value` and gets `tokens`, a SELL the other way round. The fee is
+-- taken from what it gets.
+function ledger.trade(market, address, side, outcome, tokens, value, fee)
+  local account, held, free = cash[address], books[market][address], 1 + 2 * outcome
   if side == 0 then
-    ledger.add_cash(address, -value)
-    ledger.add_tokens(market, address, outcome, tokens - fee)
+    account[1], held[free] = account[1] - value, held[free] + tokens - fee
     if fee > 0 then
       ledger.add_tokens(market, FEE, outcome, fee)
     end
   else
-    ledger.add_tokens(market, address, outcome, -tokens)
-    ledger.add_cash(address, value - fee)
+    account[1], held[free] = account[1] + value - fee, held[free] - tokens
     if fee > 0 then
       ledger.add_cash(FEE, fee)
     end
   end
+  account.dirty, held.dirty = true, true
 end
 
 function ledger.raise_nonce(address)
@@ -148,38 +145,46 @@ function ledger.grant(address, amount, now_ms)
   granted = granted + amount
 end
 
-local function dirty(accounts, format, on_new)
-  local pairs_, n = {}, 0
-  for address, account in pairs(accounts) do
+local function write_cash()
+  local changed, n = {}, 0
+  for address, account in pairs(cash) do
     if account.dirty then
-      pairs_[n + 1], pairs_[n + 2] = address, struct.pack(format, unpack(account, 1, 4))
+      changed[n + 1], changed[n + 2] = address, struct.pack(CASH, account[1], account[2], account[3], account[4])
       n = n + 2
-      if account.new then
-        on_new(address)
+      if account.new and address ~= FEE then
+        granted = granted + grant_micro
       end
     end
   end
-  return pairs_, n
-end
-
--- Writes every account that changed.
-function ledger.write()
-  local changed, n = dirty(cash, CASH, function(address)
-    granted = granted + (address == FEE and 0 or grant_micro)
-  end)
   if n > 0 then
     redis.call('HSET', cash_key, unpack(changed))
   end
   if granted > 0 then
     redis.call('HINCRBY', prefix .. 'sum', 'granted', integer.text(granted))
   end
-  for market, accounts in pairs(books) do
-    changed, n = dirty(accounts, TOKENS, function(address)
-      redis.call('SADD', prefix .. 'w:' .. address, market)
-    end)
-    if n > 0 then
-      redis.call('HSET', prefix .. 'm:' .. market .. ':bal', unpack(changed))
+end
+
+local function write_tokens(market, accounts)
+  local changed, n = {}, 0
+  for address, account in pairs(accounts) do
+    if account.dirty then
+      changed[n + 1], changed[n + 2] = address, struct.pack(TOKENS, account[1], account[2], account[3], account[4])
+      n = n + 2
+      if account.new then
+        redis.call('SADD', prefix .. 'w:' .. address, market)
+      end
     end
+  end
+  if n > 0 then
+    redis.call('HSET', prefix .. 'm:' .. market .. ':bal', unpack(changed))
+  end
+end
+
+-- Writes every account that changed.
+function ledger.write()
+  write_cash()
+  for market, accounts in pairs(books) do
+    write_tokens(market, accounts)
   end
 end
 

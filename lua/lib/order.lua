@@ -22,17 +22,15 @@ order.REASON_EXPIRED = 8
 order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3, 4
 order.BUY, order.SELL = 0, 1
 
-local pack, unpack_struct, sub, floor = struct.pack, struct.unpack, string.sub, math.floor
-
 function order.unpack(packed, hash)
-  local record = { unpack_struct(HEAD, packed) }
-  record[17] = sub(packed, HEAD_BYTES + 1)
+  local record = { struct.unpack(HEAD, packed) }
+  record[17] = packed:sub(HEAD_BYTES + 1)
   record[18] = hash
   return record
 end
 
 function order.pack(record)
-  return pack(HEAD, unpack(record, 1, 16)) .. record[17]
+  return struct.pack(HEAD, unpack(record, 1, 16)) .. record[17]
 end
 
 -- kind = order type + 8 x side + 16 x outcome
@@ -41,20 +39,16 @@ function order.kind(order_type, side, outcome)
 end
 
 function order.side(record)
-  return floor(record[3] / 8) % 2
+  return math.floor(record[3] / 8) % 2
 end
 
 function order.outcome(record)
-  return floor(record[3] / 16) % 2
+  return math.floor(record[3] / 16) % 2
 end
 
 -- Lots still open; only meaningful while the status is OPEN or PARTIALLY_FILLED.
 function order.remaining(record)
   return record[6] - record[7]
-end
-
-function order.is_final(record)
-  return record[1] > 1
 end
 
 -- `now >= expiration` is expired; 0 never expires.

@@ -20,66 +20,63 @@ function orders.load(shard, hashes)
   return found
 end
 
--- Reads the accounts that changes to these records will touch.
+-- Reads the accounts that changes to these records will touch, besides those of `wallets`.
 function orders.load_accounts(market, records, wallets)
+  local n = #wallets
   for i = 1, #records do
-    wallets[#wallets + 1] = records[i][order.MAKER]
+    wallets[n + i] = records[i][order.MAKER]
   end
   ledger.load_cash(wallets)
   ledger.load_tokens(market, wallets)
 end
 
--- Takes resting orders of the open book `b` out of it and gives back what they had reserved.
+-- Ends resting orders: takes them out of the open book `b` and gives back what they had reserved.
 -- Their accounts must be loaded.
 function orders.retire(b, records, status, reason, now_ms)
   for i = 1, #records do
     local record = records[i]
-    local lots = order.remaining(record)
-    ledger.reserve(b.market, record[order.MAKER], order.side(record), order.outcome(record), -lots, record[order.PRICE])
-    book.take(b, record, lots, true)
+    ledger.reserve(b[book.ID], record[order.MAKER], order.side(record), order.outcome(record), -order.remaining(record),
+      record[order.PRICE])
     book.drop(b, record)
     record[order.STATUS], record[order.REASON], record[order.UPDATED] = status, reason, now_ms
   end
 end
 
 -- Writes changed records. Final ones leave the expiry index and move to the final half of their wallet's index.
+-- Returns their hashes back to back.
 function orders.save(shard, records)
-  local written, expiring, ranks = {}, {}, {}
-  for i = 1, #records do
+  local count = #records
+  if count == 0 then
+    return ''
+  end
+  local written, hashes, expiring, ranks = {}, {}, {}, {}
+  for i = 1, count do
     local record = records[i]
     local hash = record[order.HASH]
+    hashes[i] = hash
     written[2 * i - 1], written[2 * i] = hash, order.pack(record)
-    if order.is_final(record) then
+    if record[order.STATUS] > order.PARTIALLY_FILLED then
       if record[order.EXPIRATION] > 0 then
         expiring[#expiring + 1] = hash
       end
       local maker = record[order.MAKER]
       local rank = ranks[maker]
-      if not rank then
-        rank = {}
-        ranks[maker] = rank
+      if rank then
+        local n = #rank
+        rank[n + 1], rank[n + 2] = integer.text(-order.rank(record)), hash
+      else
+        ranks[maker] = { integer.text(-order.rank(record)), hash }
       end
-      local n = #rank
-      rank[n + 1], rank[n + 2] = integer.text(-order.rank(record)), hash
     end
   end
-  if #written > 0 then
-    redis.call('HSET', shard .. 'o', unpack(written))
-  end
-  if #expiring > 0 then
+  redis.call('HSET', shard .. 'o', unpack(written))
+  if expiring[1] then
     redis.call('ZREM', shard .. 'exp', unpack(expiring))
   end
   for maker, rank in pairs(ranks) do
     redis.call('ZADD', shard .. 'u:' .. maker, unpack(rank))
   end
-end
-
--- The hashes of records, appended to `into`.
-function orders.hashes(records, into)
-  for i = 1, #records do
-    into[#into + 1] = records[i][order.HASH]
-  end
-  return into
+  return table.concat(hashes)
 end
 
 return orders

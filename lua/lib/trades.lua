@@ -6,7 +6,11 @@
 --   taker fee I7, maker fee I7, previous entry of the maker's chain of fills: ms I6 and sequence I6
 -- An order's fills are a chain: its record names its latest entry, each fill names the maker's entry before it.
 -- A taker's own entry is always the first of its chain.
+--
+-- A plan holds the makers met in `makers`, and for each, at the same place, the `lots` taken and their `prices` in
+-- the taker's token; `filled` lots and their value `quote` in all.
 
+local book = require('lib.book')
 local fee = require('lib.fee')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
@@ -15,97 +19,98 @@ local order = require('lib.order')
 local trades = {}
 
 local COMPLEMENTARY, MINT, MERGE = 0, 1, 2
-local ONE_PIPS = 10000
 -- Makers in one settlement record (src/exchange/settlement.ts): the taker's fee is what the CTF exchange would
 -- take for each record, so it is counted per record.
 local SETTLEMENT_MAKERS_MAX = 50
 
-function trades.type_of(taker_side, maker_side)
-  if taker_side ~= maker_side then
+local function type_of(taker_side, maker)
+  if order.side(maker) ~= taker_side then
     return COMPLEMENTARY
   end
   return taker_side == 0 and MINT or MERGE
 end
 
--- Fills in the fees of `fills` ({ maker = record, lots, price, ... }); `exact` when the taker has a size, not a budget.
-function trades.charge(fills, bps, side, limit, exact)
-  local collateral, tokens, charged = 0, 0, 0
-  for i = 1, #fills do
-    local fill = fills[i]
-    fill.taker_fee, fill.maker_fee = 0, 0
-    if bps > 0 then
-      if (i - 1) % SETTLEMENT_MAKERS_MAX == 0 then
-        collateral, tokens, charged = 0, 0, 0
-      end
-      collateral, tokens = collateral + fill.lots * fill.price, tokens + fill.lots * ledger.MICRO_PER_LOT
-      local due
-      if side == 0 and exact then
-        due = fee.at_limit(side, bps, limit, tokens)
-      else
-        due = fee.at_average(side, bps, collateral, tokens)
-      end
-      fill.taker_fee, charged = due - charged, due
-      local maker = fill.maker
-      fill.maker_fee = fee.at_limit(order.side(maker), bps, maker[order.PRICE], fill.lots * ledger.MICRO_PER_LOT)
-    end
+-- The taker's fee for the fills `from` to `to`, which settle in one record, spread over them by their tokens.
+local function charge_taker(plan, from, to, bps, side, limit, exact)
+  local collateral, tokens = 0, 0
+  for i = from, to do
+    collateral, tokens = collateral + plan.lots[i] * plan.prices[i], tokens + plan.lots[i] * ledger.MICRO_PER_LOT
+  end
+  local due
+  if side == 0 and exact then
+    due = fee.at_limit(side, bps, limit, tokens)
+  else
+    due = fee.at_average(side, bps, collateral, tokens)
+  end
+  local so_far, charged = 0, 0
+  for i = from, to do
+    so_far = so_far + plan.lots[i] * ledger.MICRO_PER_LOT
+    local share = integer.ratio({ due, so_far }, { tokens })
+    plan.taker_fees[i], charged = share - charged, share
+  end
+end
+
+-- Works out the fees of a plan: `taker_fees` and `maker_fees`, by fill, in micro-units.
+-- `exact` when the taker has a size, not a budget.
+function trades.charge(plan, bps, side, limit, exact)
+  local count = #plan.makers
+  plan.taker_fees, plan.maker_fees = {}, {}
+  for from = 1, count, SETTLEMENT_MAKERS_MAX do
+    charge_taker(plan, from, math.min(from + SETTLEMENT_MAKERS_MAX - 1, count), bps, side, limit, exact)
+  end
+  for i = 1, count do
+    local maker, tokens = plan.makers[i], plan.lots[i] * ledger.MICRO_PER_LOT
+    plan.maker_fees[i] = fee.at_limit(order.side(maker), bps, maker[order.PRICE], tokens)
   end
 end
 
 -- The stream entry. Packed before the makers' records change: it keeps where their chains stood.
-function trades.pack(hash, side, outcome, fills)
-  local parts = { struct.pack('>c32BBI2', hash, side, outcome, #fills) }
-  for i = 1, #fills do
-    local fill = fills[i]
-    local maker = fill.maker
-    parts[i + 1] = struct.pack('>c32I2I6BI7I7I6I6', maker[order.HASH], fill.price, fill.lots, fill.type,
-      fill.taker_fee, fill.maker_fee, maker[order.FILL_MS], maker[order.FILL_SEQUENCE])
+function trades.pack(plan, hash, side, outcome)
+  local taker_fees, maker_fees = plan.taker_fees, plan.maker_fees
+  local parts = { struct.pack('>c32BBI2', hash, side, outcome, #plan.makers) }
+  for i = 1, #plan.makers do
+    local maker = plan.makers[i]
+    parts[i + 1] = struct.pack('>c32I2I6BI7I7I6I6', maker[order.HASH], plan.prices[i], plan.lots[i], type_of(side, maker),
+      taker_fees and taker_fees[i] or 0, maker_fees and maker_fees[i] or 0, maker[order.FILL_MS],
+      maker[order.FILL_SEQUENCE])
   end
   return table.concat(parts)
 end
 
--- Moves tokens and collateral of every fill between the maker's reserve, the taker's account and, for MINT and
--- MERGE, the outstanding sets. Returns the change of the outstanding sets in micro-units.
-function trades.settle(market, taker, side, outcome, fills)
-  local sets = 0
-  for i = 1, #fills do
-    local fill = fills[i]
-    local maker, lots = fill.maker, fill.lots
-    local address, own = maker[order.MAKER], maker[order.PRICE]
-    local maker_side, maker_outcome = order.side(maker), order.outcome(maker)
-    ledger.reserve(market, address, maker_side, maker_outcome, -lots, own)
-    ledger.trade(market, address, maker_side, maker_outcome, lots, own, fill.maker_fee)
-    ledger.trade(market, taker, side, outcome, lots, fill.price, fill.taker_fee)
-    if fill.type == MINT then
-      sets = sets + lots * ledger.MICRO_PER_LOT
-    elseif fill.type == MERGE then
-      sets = sets - lots * ledger.MICRO_PER_LOT
+-- One maker's side of a fill, out of what it had reserved, at its own price.
+local function settle_maker(market, maker, lots, maker_fee)
+  local address, side, outcome, price = maker[order.MAKER], order.side(maker), order.outcome(maker), maker[order.PRICE]
+  ledger.reserve(market, address, side, outcome, -lots, price)
+  ledger.trade(market, address, side, outcome, lots * ledger.MICRO_PER_LOT, lots * price, maker_fee)
+end
+
+-- Books a plan: money, records, levels and the state of the market's book `b`. The makers that are filled leave the
+-- book by rank, since they stand at its front; that is the caller's.
+function trades.settle(b, plan, taker, side, outcome, now_ms)
+  local fees, charged = plan.maker_fees, 0
+  for i = 1, #plan.makers do
+    local maker, lots = plan.makers[i], plan.lots[i]
+    settle_maker(b[book.ID], maker, lots, fees and fees[i] or 0)
+    charged = charged + (plan.taker_fees and plan.taker_fees[i] or 0)
+    local kind = type_of(side, maker)
+    if kind ~= COMPLEMENTARY then
+      b[book.SETS] = b[book.SETS] + (kind == MINT and lots or -lots) * ledger.MICRO_PER_LOT
     end
+    maker[order.FILLED] = maker[order.FILLED] + lots
+    maker[order.QUOTE] = maker[order.QUOTE] + lots * maker[order.PRICE]
+    local full = maker[order.FILLED] == maker[order.SIZE]
+    maker[order.STATUS] = full and order.FILLED_STATUS or order.PARTIALLY_FILLED
+    maker[order.UPDATED], maker[order.FILL_MS], maker[order.FILL_SEQUENCE] = now_ms, b[book.TRADE_MS], b[book.SEQUENCE]
+    book.change(b, book.level_of(maker), -lots, full and -1 or 0)
+    b[book.LIQUIDITY] = b[book.LIQUIDITY] - lots * maker[order.PRICE]
   end
-  return sets
+  ledger.trade(b[book.ID], taker, side, outcome, plan.filled * ledger.MICRO_PER_LOT, plan.quote, charged)
+  b[book.VOLUME] = b[book.VOLUME] + plan.quote
+  b[book.LAST] = book.yes_price(plan.prices[#plan.prices], outcome)
 end
 
--- Books each fill in its maker's record.
-function trades.record(fills, trade_ms, sequence, now_ms)
-  local makers = {}
-  for i = 1, #fills do
-    local fill = fills[i]
-    local maker = fill.maker
-    maker[order.FILLED] = maker[order.FILLED] + fill.lots
-    maker[order.QUOTE] = maker[order.QUOTE] + fill.lots * maker[order.PRICE]
-    maker[order.STATUS] = order.remaining(maker) == 0 and order.FILLED_STATUS or order.PARTIALLY_FILLED
-    maker[order.UPDATED], maker[order.FILL_MS], maker[order.FILL_SEQUENCE] = now_ms, trade_ms, sequence
-    makers[i] = maker
-  end
-  return makers
-end
-
-function trades.write(key, trade_ms, sequence, packed)
-  redis.call('XADD', key, integer.text(trade_ms) .. '-' .. integer.text(sequence), 'f', packed)
-end
-
--- A price of the Yes book in the token of `outcome`.
-function trades.own_price(yes, outcome)
-  return outcome == 0 and yes or ONE_PIPS - yes
+function trades.write(b, packed)
+  redis.call('XADD', b[book.KEY] .. ':t', integer.text(b[book.TRADE_MS]) .. '-' .. integer.text(b[book.SEQUENCE]), 'f', packed)
 end
 
 return trades

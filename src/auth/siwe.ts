@@ -70,6 +70,8 @@ const ISSUED_AHEAD_MAX_MS = 60_000;
 /** EIP-6492 wraps the call that deploys the wallet around its signature. */
 const CONTRACT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,8192}$/;
 
+const WANTS = ' wants you to sign in with your Ethereum account:\n';
+
 /** The parser names what it stumbled over only in its text. */
 const PARSE_FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^line \d+: invalid (?:EIP-55 )?address/, 'address'],
@@ -139,7 +141,8 @@ function parse(text: string): SiweMessage {
   try {
     return new SiweMessage(text);
   } catch (error) {
-    const first = error instanceof Error ? error.message : '';
+    // Of a text that is no such message at all, the parser would only say that its domain is missing.
+    const first = error instanceof Error && text.includes(WANTS) ? error.message : '';
     const field = PARSE_FIELDS.find(([form]) => form.test(first))?.[1] ?? 'message';
     throw invalid(field, 'message is not a Sign-In with Ethereum message (EIP-4361)');
   }

@@ -37,7 +37,8 @@ export async function startSchedule({ connection, chores, onError }: ScheduleOpt
       lockDuration: LOCK_MS,
       stalledInterval: STALL_CHECK_MS,
     });
-    for (const source of [queue, worker]) source.on('error', (error: Error) => onError(error, chore.name));
+    queue.on('error', (error) => onError(error, chore.name));
+    worker.on('error', (error) => onError(error, chore.name));
     worker.on('failed', (_job, error) => onError(error, chore.name));
     await queue.upsertJobScheduler(
       chore.name,

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, rmSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { Environment } from '../config';
@@ -34,6 +35,7 @@ export interface ChildOptions {
 }
 
 const LINES_KEPT = 40;
+const LAST_WORDS_MS_MAX = 200;
 
 /**
  * The guard shares a pipe with us. A line on it means the child is gone and all is well; its end without a line means
@@ -72,7 +74,8 @@ export function startChild(options: ChildOptions): Child {
     if (options.logFile !== undefined) appendFileSync(options.logFile, `${line}\n`);
     options.onLine?.(line);
   };
-  for (const stream of [child.stdout, child.stderr]) if (stream !== null) eachLine(stream, keepLine);
+  const outputs = [child.stdout, child.stderr].filter((stream) => stream !== null);
+  for (const stream of outputs) eachLine(stream, keepLine);
 
   const exited = new Promise<ChildExit>((resolve) => {
     let gone = false;
@@ -83,9 +86,14 @@ export function startChild(options: ChildOptions): Child {
       if (options.folder !== undefined) rmSync(options.folder, { recursive: true, force: true });
       resolve(exit);
     };
-    // 'close' comes after the last output; 'exit' alone is waited for briefly, as a grandchild may keep a pipe open.
-    child.once('close', (code, signal) => settle({ code, signal }));
-    child.once('exit', (code, signal) => setTimeout(() => settle({ code, signal }), 200).unref());
+    // Its last words come after its exit; a grandchild may hold the pipes open, so they are waited for briefly.
+    child.once('exit', (code, signal) => {
+      const late = setTimeout(() => settle({ code, signal }), LAST_WORDS_MS_MAX);
+      void Promise.all(outputs.map((stream) => (stream.closed ? null : once(stream, 'close')))).then(() => {
+        clearTimeout(late);
+        settle({ code, signal });
+      });
+    });
     child.once('error', (error) => {
       keepLine(error.message);
       settle({ code: 127, signal: null });
@@ -141,14 +149,21 @@ export function runCommand(
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.env === undefined ? {} : { env: { ...options.env } }),
       stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: options.timeoutMs,
-      killSignal: 'SIGKILL',
     });
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
     });
-    child.once('error', () => resolve(null));
-    child.once('close', (code) => resolve(code === 0 ? output : null));
+    // Not spawn's own timeout: its timer outlives a program that cannot be started.
+    const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
+    const kill = (): void => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    const settle = (result: string | null): void => {
+      clearTimeout(timer);
+      process.off('exit', kill);
+      resolve(result);
+    };
+    child.once('error', () => settle(null));
+    child.once('close', (code) => settle(code === 0 ? output : null));
   });
 }

@@ -26,6 +26,8 @@ export async function unpackRedis(
     'no redis-server on PATH: unpacking one from the Debian packages into .cache (once, a few seconds)',
   );
   const work = path.join(cacheFolder, `unpacking-${process.pid}`);
+  const cleanUp = (): void => rmSync(work, { recursive: true, force: true });
+  process.once('exit', cleanUp);
   try {
     for (const folder of ['debs', 'root', 'lists/partial', 'apt/archives/partial']) {
       mkdirSync(path.join(work, folder), { recursive: true });
@@ -35,7 +37,8 @@ export async function unpackRedis(
     if (!(await apt.download()) && !((await apt.updateOwnLists()) && (await apt.download()))) return false;
     return await unpackInto(work, path.join(cacheFolder, 'root'), env);
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    process.off('exit', cleanUp);
+    cleanUp();
   }
 }
 

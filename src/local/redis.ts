@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Child, startChild } from './child';
+import { type Child, type ChildExit, startChild } from './child';
 import { freePort } from './ports';
 import { type FindOptions, findRedisProgram, type RedisProgram } from './redis-program';
 
@@ -25,13 +25,20 @@ export interface StartRedisOptions {
 export interface RunningRedis {
   readonly url: string;
   readonly port: number;
+  /** Where a cluster node hears the others; 0 when it is none. */
+  readonly busPort: number;
   /** 0 for a server that was not started here. */
   readonly pid: number;
   /** Settles when the server is gone, stopped or not; never for one that was not started here. */
-  readonly exited: Promise<unknown>;
+  readonly exited: Promise<ChildExit>;
   lastLines(): readonly string[];
-  /** Ends the server and removes its folder, within 5 s. */
-  stop(): Promise<void>;
+  /** Ends the server, by force after `graceMs` (default 4 s), and removes its folder. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+interface Ports {
+  readonly port: number;
+  readonly busPort: number;
 }
 
 const READY_MS_MAX = 10_000;
@@ -53,9 +60,10 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Runni
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort());
     const folder = mkdtempSync(path.join(tmpdir(), 'exchange-redis-'));
-    const args = serverArguments(options, program, port, folder);
+    const ports = { port, busPort: options.cluster === true ? await freePort() : 0 };
+    const args = serverArguments(options, program, ports, folder);
     // Between choosing a port and binding it somebody else may take it.
-    const server = await startServer(program, port, folder, args);
+    const server = await startServer(program, ports, folder, args);
     if (server !== null) return server;
     if (options.port !== undefined) throw new Error(`port ${port} is taken`);
     if (tries >= PORT_TRIES_MAX) throw new Error(`Redis found no free port in ${PORT_TRIES_MAX} tries`);
@@ -80,16 +88,24 @@ function find(options: StartRedisOptions): Promise<RedisProgram> {
 function existing(url: string): RunningRedis {
   const nothing = async (): Promise<void> => undefined;
   const port = Number(new URL(url.split(',')[0] ?? url).port || 6379);
-  return { url, port, pid: 0, exited: new Promise(() => undefined), lastLines: () => [], stop: nothing };
+  return {
+    url,
+    port,
+    busPort: 0,
+    pid: 0,
+    exited: new Promise(() => undefined),
+    lastLines: () => [],
+    stop: nothing,
+  };
 }
 
 function serverArguments(
   options: StartRedisOptions,
   program: RedisProgram,
-  port: number,
+  { port, busPort }: Ports,
   folder: string,
 ): string[] {
-  const { appendonly = 'no', cluster = false, settings = [] } = options;
+  const { appendonly = 'no', settings = [] } = options;
   const all: (readonly [string, string])[] = [
     ['port', String(port)],
     // A container's loopback is its own; there the published port is what keeps to loopback.
@@ -102,12 +118,13 @@ function serverArguments(
     ['save', ''],
     ['appendonly', appendonly === 'no' ? 'no' : 'yes'],
     ...(appendonly === 'no' ? [] : ([['appendfsync', appendonly]] as const)),
-    ...(cluster
-      ? ([
+    ...(busPort === 0
+      ? []
+      : ([
           ['cluster-enabled', 'yes'],
+          ['cluster-port', String(busPort)],
           ['cluster-node-timeout', '2000'],
-        ] as const)
-      : []),
+        ] as const)),
     ...settings,
   ];
   return [...program.args(port), ...all.flatMap(([name, value]) => [`--${name}`, value])];
@@ -116,7 +133,7 @@ function serverArguments(
 /** Null when the port was taken. */
 async function startServer(
   program: RedisProgram,
-  port: number,
+  ports: Ports,
   folder: string,
   args: readonly string[],
 ): Promise<RunningRedis | null> {
@@ -138,21 +155,22 @@ async function startServer(
     program.isContainer ? CONTAINER_READY_MS_MAX : READY_MS_MAX,
     Promise.race([ready, child.exited]),
   );
-  if (outcome === 'ready') return running(child, port);
+  if (outcome === 'ready') return running(child, ports);
   await child.stop(STOP_MS_MAX);
   const said = child.lastLines().join('\n');
   if (/address already in use|port is already allocated/i.test(said)) return null;
   throw new Error(`Redis did not start: ${child.lastLines().at(-1) ?? program.command}`);
 }
 
-function running(child: Child, port: number): RunningRedis {
+function running(child: Child, { port, busPort }: Ports): RunningRedis {
   return {
     url: `redis://127.0.0.1:${port}`,
     port,
+    busPort,
     pid: child.pid,
     exited: child.exited,
     lastLines: child.lastLines,
-    stop: () => child.stop(STOP_MS_MAX),
+    stop: (graceMs = STOP_MS_MAX) => child.stop(graceMs),
   };
 }
 

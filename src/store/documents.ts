@@ -10,35 +10,35 @@ export const decodeMarket = (document: Buffer): Market => JSON.parse(document.to
 
 const BID = 0x62;
 const ASK = 0x61;
-const DIGIT_0 = 0x30;
-const DIGIT_9 = 0x39;
+const STATE = 0x73;
 
-/** The reply to HGETALL of a market's hash: counters as text, and the levels `b<pips>` / `a<pips>` (lua/lib/book.lua). */
+/**
+ * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua).
+ */
 export function decodeState(reply: readonly Buffer[]): MarketState {
-  const fields = new Map<string, number>();
   const bids: Level[] = [];
   const asks: Level[] = [];
+  let state: Buffer | null = null;
   for (let i = 0; i + 1 < reply.length; i += 2) {
     const name = reply[i] as Buffer;
     const value = reply[i + 1] as Buffer;
-    const isLevel = (name[1] ?? 0) >= DIGIT_0 && (name[1] ?? 0) <= DIGIT_9;
-    if (isLevel && name[0] === BID) bids.push(level(name, value));
-    else if (isLevel && name[0] === ASK) asks.push(level(name, value));
-    else fields.set(name.toString('latin1'), Number(value));
+    if (name[0] === BID) bids.push(level(name, value));
+    else if (name[0] === ASK) asks.push(level(name, value));
+    else if (name[0] === STATE) state = value;
   }
-  const field = (name: string): number => fields.get(name) ?? 0;
-  const status = MARKET_STATUSES[field('st')];
-  const mode = MODES[field('md')];
+  const status = state && MARKET_STATUSES[state[0] ?? -1];
+  const mode = state && MODES[state[1] ?? -1];
   if (!status || !mode) throw new Error('a stored market has an unknown status or mode');
-  const last = fields.get('lp');
+  const last = state.readUInt16BE(35);
   return {
     status,
     mode,
-    sequence: field('q'),
-    lastPips: last === undefined ? null : pips(last),
-    volumeMicro: micro(field('vol')),
-    openInterestMicro: micro(field('oi')),
-    liquidityMicro: micro(field('liq')),
+    sequence: readUInt(state, 2, 6),
+    liquidityMicro: micro(readUInt(state, 8, 7)),
+    lastTradeMs: readUInt(state, 15, 6),
+    volumeMicro: micro(readUInt(state, 21, 7)),
+    openInterestMicro: micro(readUInt(state, 28, 7)),
+    lastPips: last === 0 ? null : pips(last),
     bids: bids.sort((x, y) => y.pricePips - x.pricePips),
     asks: asks.sort((x, y) => x.pricePips - y.pricePips),
   };

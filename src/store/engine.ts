@@ -220,7 +220,7 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
     const [code, , taken] = (await run(
       'create_market',
       [keys.market(market.id), keys.markets, keys.marketNames, keys.outbox, `${keys.prefix}mode`],
-      [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status)],
+      [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status), keys.prefix],
     )) as [Buffer, Buffer, Buffer];
     if (code.toString() !== 'OK') {
       const path = taken.toString() === market.slug ? 'slug' : 'questionId';

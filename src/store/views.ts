@@ -19,6 +19,8 @@ export interface MarketState {
   readonly sequence: number;
   /** Last trade in Yes. */
   readonly lastPips: Pips | null;
+  /** 0 without a trade. */
+  readonly lastTradeMs: number;
   readonly volumeMicro: Micro;
   readonly openInterestMicro: Micro;
   readonly liquidityMicro: Micro;

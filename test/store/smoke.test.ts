@@ -24,12 +24,12 @@ test('smoke', async () => {
     const t = req(alice, 0, 0, 6000, 10000);
     console.log(await engine.place(t));
     console.log(await engine.place(t));
-    console.log(await redis.hgetall('{x0}:m:abcdefgh'), await redis.hgetallBuffer('{x0}:bal'), await redis.hgetall('{x0}:sum'));
+    console.log(await redis.hkeys('{x0}:m:abcdefgh'), await redis.hgetallBuffer('{x0}:bal'), await redis.hgetall('{x0}:sum'));
     await expect(engine.place(req(alice, 1, 0, 6000, 1000000))).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
     const s = req(alice, 1, 0, 7000, 5000);
     console.log((await engine.place(s)).record.status);
     console.log(await engine.cancelMany('abcdefgh', alice, [s.orderHash], 'USER'));
     await engine.convert('abcdefgh', bob, micro(1000000), 'op1');
-    console.log(await redis.hgetall('{x0}:m:abcdefgh'), await redis.xlen('{x0}:out'));
+    console.log(await redis.hkeys('{x0}:m:abcdefgh'), await redis.xlen('{x0}:out'));
   } finally { redis.disconnect(); proc.kill(); }
 });

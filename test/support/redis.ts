@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { freePort } from '../../src/local/ports';
 import { type RunningRedis, type StartRedisOptions, startRedis } from '../../src/local/redis';
 
 /** A Redis of the test file's own: `beforeAll(startTestRedis)`, and `stop()` it in `afterAll`. */
@@ -20,34 +19,32 @@ const POLL_MS = 25;
 /** A real Redis Cluster of masters on loopback, with every slot served. Takes about a second. */
 export async function startTestCluster(size = 3, options: StartRedisOptions = {}): Promise<TestCluster> {
   if (size < 3 || size > NODES_MAX) throw new Error(`a cluster has 3 to ${NODES_MAX} masters`);
-  const nodes: { redis: RunningRedis; busPort: number }[] = [];
+  const nodes: RunningRedis[] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all(nodes.map(({ redis }) => redis.stop()));
+    await Promise.all(nodes.map((node) => node.stop()));
   };
   try {
     for (let index = 0; index < size; index++) {
-      const busPort = await freePort();
-      const settings = [...(options.settings ?? []), ['cluster-port', String(busPort)]] as const;
-      nodes.push({ redis: await startRedis({ ...options, cluster: true, settings }), busPort });
+      nodes.push(await startRedis({ ...options, cluster: true }));
     }
     await join(nodes);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { url: nodes.map(({ redis }) => redis.url).join(','), nodes: nodes.map(({ redis }) => redis), stop };
+  return { url: nodes.map((node) => node.url).join(','), nodes, stop };
 }
 
-async function join(nodes: readonly { redis: RunningRedis; busPort: number }[]): Promise<void> {
-  const links = await Promise.all(nodes.map(({ redis }) => openLink(redis.port)));
+async function join(nodes: readonly RunningRedis[]): Promise<void> {
+  const links = await Promise.all(nodes.map((node) => openLink(node.port)));
   try {
     for (const [index, link] of links.entries()) {
       const from = Math.floor((SLOTS * index) / nodes.length);
       const to = Math.floor((SLOTS * (index + 1)) / nodes.length) - 1;
       await link.ask(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
       await link.ask(`CLUSTER ADDSLOTSRANGE ${from} ${to}`);
-      for (const { redis, busPort } of nodes.slice(0, index)) {
-        await link.ask(`CLUSTER MEET 127.0.0.1 ${redis.port} ${busPort}`);
+      for (const { port, busPort } of nodes.slice(0, index)) {
+        await link.ask(`CLUSTER MEET 127.0.0.1 ${port} ${busPort}`);
       }
     }
     const giveUpAt = Date.now() + CLUSTER_MS_MAX;
@@ -74,8 +71,8 @@ export interface RedisLink {
 }
 
 /** A few lines of the Redis protocol, for what the store's client would rather hide. */
-export async function openLink(port: number): Promise<RedisLink> {
-  const socket: Socket = connect(port, '127.0.0.1');
+export async function openLink(port: number, host = '127.0.0.1'): Promise<RedisLink> {
+  const socket: Socket = connect(port, host);
   await new Promise<void>((resolve, reject) => {
     socket.once('connect', resolve);
     socket.once('error', reject);

@@ -1,0 +1,25 @@
+# One image for both processes; web is the default, the worker runs `node dist/worker.js`.
+
+FROM node:20-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json ./
+COPY scripts/build.js scripts/
+COPY src src
+COPY lua lua
+RUN node scripts/build.js && rm dist/.tsbuildinfo && npm prune --omit=dev
+
+FROM node:20-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/package.json ./
+COPY --from=build /app/dist dist
+COPY lua lua
+# Nothing is written here, so root may own it all.
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "dist/web.js"]

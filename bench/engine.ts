@@ -1,0 +1,209 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { lots, micro, pips } from '../src/exchange/units';
+import { createEngine, type Engine, type PlaceRequest } from '../src/store/engine';
+import { type RedisClient, createScripts } from '../src/store/scripts';
+import { shardKeys } from '../src/store/keys';
+
+/**
+ * What a command of the engine costs Redis, without HTTP: the server time of its script (INFO commandstats, with
+ * IN_FLIGHT commands under way on one connection), beside a script that does nothing with 10 keys and 9 arguments,
+ * measured in the same seconds. One JSON line per operation and depth, smallest depth first.
+ */
+export interface EngineRow {
+  readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100';
+  readonly depth: number;
+  readonly opsPerSecond: number;
+  readonly floorOpsPerSecond: number;
+  readonly serverMicros: number;
+  readonly floorMicros: number;
+  readonly floors: number;
+  /** Book, record and wallet index, without the signed order. */
+  readonly bytesPerRestingOrder: number;
+  /** The signed order packed beside it. */
+  readonly bytesPerSignedOrder: number;
+}
+
+const DEPTHS = (process.env.DEPTHS ?? '10,10000,1000000').split(',').map(Number);
+const IN_FLIGHT = 200;
+const ROUNDS = 5;
+const OPS_PER_ROUND = 600;
+const ORDERS_PER_WALLET = 100;
+const SIGNED_BYTES = 118;
+const MARKET = { id: 'benchmkt', conditionId: `0x${'1'.repeat(64)}`, slug: 'bench' };
+const keys = shardKeys();
+
+interface Cost {
+  readonly micros: number;
+  readonly perSecond: number;
+}
+
+/** `redis` must be empty and its own; `deadlineMs` bounds the whole run. */
+export async function benchEngine(redis: RedisClient, deadlineMs: number, emit: (row: EngineRow) => void): Promise<void> {
+  const run = createScripts(batched(redis));
+  const engine = createEngine({ run, grantMicro: micro(1e14), makersMax: 1000 });
+  for (const depth of DEPTHS) {
+    if (Date.now() > deadlineMs) return;
+    await redis.call('FLUSHALL');
+    await engine.createMarket(MARKET, '{}', 'OPEN');
+    const filled = await fill(redis, engine, depth, deadlineMs);
+    if (!filled) return;
+    for (const measure of [insertAndCancel, matches(1), matches(10), matches(100)]) {
+      if (Date.now() > deadlineMs) return;
+      for (const row of await measure(redis, engine, deadlineMs)) emit({ ...row, depth, ...filled });
+    }
+  }
+}
+
+type Measured = Pick<EngineRow, 'op' | 'opsPerSecond' | 'floorOpsPerSecond' | 'serverMicros' | 'floorMicros' | 'floors'>;
+
+let counter = 0;
+const wallet = (n: number): string => `0x${createHash('sha1').update(`wallet ${n}`).digest('hex')}`;
+
+/** Bids at 0.01 to 0.30 and asks (BUY No) at 0.71 to 1, so that 0.31 to 0.70 is free for what is measured. */
+function request(maker: string, side: 'bid' | 'ask', pricePips: number, sizeLots: number, signedBytes = SIGNED_BYTES): PlaceRequest {
+  counter++;
+  const outcome = side === 'bid' ? 0 : 1;
+  const own = side === 'bid' ? pricePips : 10_000 - pricePips;
+  return {
+    marketId: MARKET.id,
+    orderHash: `0x${createHash('sha256').update(`order ${counter}`).digest('hex')}`,
+    maker,
+    order: { side: 0, outcome, pricePips: pips(own), sizeLots: lots(sizeLots), budgetMicro: micro(0) },
+    orderType: 'GTC',
+    selfTradePrevention: 'NONE',
+    expirationSec: 0,
+    nonce: 0,
+    feeRateBps: 0,
+    lotLots: lots(1),
+    deadlineMs: 0,
+    clientOrderId: null,
+    signed: signedBytes === 0 ? Buffer.alloc(0) : randomBytes(signedBytes),
+    dryRun: false,
+  };
+}
+
+const passive = (n: number, signedBytes?: number): PlaceRequest =>
+  n % 2
+    ? request(wallet(Math.floor(n / ORDERS_PER_WALLET)), 'bid', 100 + (n % 30) * 100, 100, signedBytes)
+    : request(wallet(Math.floor(n / ORDERS_PER_WALLET)), 'ask', 7_100 + (n % 29) * 100, 100, signedBytes);
+
+/**
+ * The client with all commands of a tick in one pipeline: Redis then works through them back to back, as it does
+ * under many replicas, instead of waiting for this one process between any two.
+ */
+function batched(redis: RedisClient): RedisClient {
+  type Waiting = { args: unknown[]; resolve: (reply: unknown) => void; reject: (error: Error) => void };
+  let waiting: Waiting[] = [];
+  const flush = async () => {
+    const batch = waiting;
+    waiting = [];
+    const pipeline = redis.pipeline();
+    for (const { args } of batch) pipeline.callBuffer(...(args as [string, ...string[]]));
+    const replies = (await pipeline.exec()) ?? [];
+    for (const [i, { resolve, reject }] of batch.entries()) {
+      const [error, reply] = replies[i] ?? [new Error('no reply'), null];
+      error ? reject(error) : resolve(reply);
+    }
+  };
+  const callBuffer = (...args: unknown[]): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ args, resolve, reject }) === 1) setImmediate(flush);
+    });
+  return { callBuffer } as unknown as RedisClient;
+}
+
+/** Runs `total` tasks, IN_FLIGHT at a time. */
+async function inFlight(total: number, task: (i: number) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < total; at += IN_FLIGHT) {
+    await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, total - at) }, (_, i) => task(at + i)));
+  }
+}
+
+async function usedMemory(redis: RedisClient): Promise<number> {
+  await redis.call('XTRIM', keys.outbox, 'MAXLEN', '0');
+  return Number(/used_memory_dataset:(\d+)/.exec(String(await redis.call('INFO', 'memory')))?.[1]);
+}
+
+/** Rests `depth` orders; half of them without a signed order, to tell the two costs apart. */
+async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineMs: number) {
+  const half = depth / 2;
+  const bytes: number[] = [];
+  for (const [from, signed] of [[0, 0], [half, SIGNED_BYTES]] as const) {
+    const before = await usedMemory(redis);
+    for (let at = 0; at < half; at += 10_000) {
+      if (Date.now() > deadlineMs) return null;
+      await inFlight(Math.min(10_000, half - at), (i) => engine.place(passive(from + at + i, signed)));
+      await redis.call('XTRIM', keys.outbox, 'MAXLEN', '0');
+    }
+    bytes.push(((await usedMemory(redis)) - before) / half);
+  }
+  const [bare = 0, whole = 0] = bytes;
+  return { bytesPerRestingOrder: Math.round(bare), bytesPerSignedOrder: Math.round(whole - bare) };
+}
+
+/** Server time and rate of the EVALSHA commands of one stretch of work. */
+async function cost(redis: RedisClient, calls: number, work: () => Promise<void>): Promise<Cost> {
+  await redis.call('CONFIG', 'RESETSTAT');
+  const start = process.hrtime.bigint();
+  await work();
+  const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+  const stats = /cmdstat_evalsha:calls=(\d+),usec=(\d+)/.exec(String(await redis.call('INFO', 'commandstats')));
+  return { micros: Number(stats?.[2]) / Number(stats?.[1]), perSecond: calls / seconds };
+}
+
+async function floor(redis: RedisClient): Promise<Cost> {
+  const sha = String(await redis.call('SCRIPT', 'LOAD', '#!lua\nreturn 1'));
+  const names = Array.from({ length: 10 }, (_, i) => `{x0}:floor:${i}`);
+  const args = Array.from({ length: 9 }, (_, i) => `argument ${i}`);
+  const client = batched(redis);
+  return cost(redis, OPS_PER_ROUND * 2, () =>
+    inFlight(OPS_PER_ROUND * 2, () => client.callBuffer('EVALSHA', sha, 10, ...names, ...args)),
+  );
+}
+
+const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+function summary(op: EngineRow['op'], costs: readonly { op: Cost; floor: Cost }[]): Measured {
+  const round = (n: number): number => Math.round(n * 100) / 100;
+  return {
+    op,
+    opsPerSecond: Math.round(median(costs.map((c) => c.op.perSecond))),
+    floorOpsPerSecond: Math.round(median(costs.map((c) => c.floor.perSecond))),
+    serverMicros: round(median(costs.map((c) => c.op.micros))),
+    floorMicros: round(median(costs.map((c) => c.floor.micros))),
+    floors: round(median(costs.map((c) => c.op.micros / c.floor.micros))),
+  };
+}
+
+async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> {
+  const inserts: { op: Cost; floor: Cost }[] = [];
+  const cancels: { op: Cost; floor: Cost }[] = [];
+  for (let round = 0; round < ROUNDS && Date.now() < deadlineMs; round++) {
+    const requests = Array.from({ length: OPS_PER_ROUND }, (_, i) =>
+      request(wallet(1e6 + round * 100 + (i % 100)), i % 2 ? 'bid' : 'ask', i % 2 ? 3_500 : 6_500, 100),
+    );
+    const base = await floor(redis);
+    const place = (i: number) => engine.place(requests[i] as PlaceRequest);
+    inserts.push({ op: await cost(redis, OPS_PER_ROUND, () => inFlight(OPS_PER_ROUND, place)), floor: base });
+    const cancel = ({ maker, orderHash }: PlaceRequest) => engine.cancelMany(MARKET.id, maker, [orderHash], 'USER');
+    const undo = () => inFlight(OPS_PER_ROUND, (i) => cancel(requests[i] as PlaceRequest));
+    cancels.push({ op: await cost(redis, OPS_PER_ROUND, undo), floor: base });
+  }
+  return [summary('insert', inserts), summary('cancel', cancels)];
+}
+
+/** Takers that fill `makers` resting orders each, of as many wallets, at one price. */
+function matches(makers: 1 | 10 | 100) {
+  return async (redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> => {
+    const takers = Math.max(20, Math.floor(OPS_PER_ROUND / makers));
+    const costs: { op: Cost; floor: Cost }[] = [];
+    for (let round = 0; round < ROUNDS && Date.now() < deadlineMs; round++) {
+      await inFlight(takers * makers, (i) => engine.place(request(wallet(2e6 + (i % 1000)), 'ask', 5_000, 100)));
+      const orders = Array.from({ length: takers }, (_, i) => request(wallet(3e6 + i), 'bid', 5_000, 100 * makers));
+      const base = await floor(redis);
+      const op = await cost(redis, takers, () => inFlight(takers, (i) => engine.place(orders[i] as PlaceRequest)));
+      costs.push({ op, floor: base });
+    }
+    return [summary(makers === 1 ? 'match1' : makers === 10 ? 'sweep10' : 'sweep100', costs)];
+  };
+}

@@ -1,0 +1,89 @@
+import type { ServerResponse } from 'node:http';
+import type { ErrorCode, Refusal } from '../exchange/errors';
+import { PROBLEM_TYPE, presentProblem } from '../wire/problem';
+
+export const REQUEST_ID = 'X-Request-Id';
+const JSON_TYPE = 'application/json; charset=utf-8';
+const RETRY_AFTER_SEC = 1;
+
+/** What a handler answers: a value to be told as JSON, a JSON text that was made before, or nothing. */
+export interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly json?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const ok = (body: unknown, headers?: Record<string, string>): Reply =>
+  headers ? { status: 200, body, headers } : { status: 200, body };
+
+export const requestIdOf = (response: ServerResponse): string => String(response.getHeader(REQUEST_ID) ?? '');
+
+export function send(response: ServerResponse, reply: Reply): void {
+  response.statusCode = reply.status;
+  for (const name in reply.headers) response.setHeader(name, reply.headers[name] ?? '');
+  const text = reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body));
+  if (text === undefined) {
+    response.end();
+    return;
+  }
+  response.setHeader('Content-Type', JSON_TYPE);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
+
+/** `status` only where the answer has no code of its own. */
+export function sendProblem(response: ServerResponse, refusal: Refusal, status?: number): void {
+  const problem = presentProblem(
+    {
+      code: refusal.code,
+      detail: refusal.message,
+      extra: refusal.extra,
+      ...(status === undefined ? {} : { status }),
+    },
+    requestIdOf(response),
+  );
+  response.statusCode = problem.status;
+  for (const [name, value] of problemHeaders(refusal)) response.setHeader(name, value);
+  const text = JSON.stringify(problem);
+  response.setHeader('Content-Type', PROBLEM_TYPE);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
+
+/** The headers that HTTP wants beside a status: when to come back, how to sign in. */
+function problemHeaders({ code, status, extra }: Refusal): [string, string][] {
+  if (status === 401) return [['WWW-Authenticate', challenge(code)]];
+  const { retryAfterMs } = extra;
+  if (typeof retryAfterMs === 'number') {
+    return [['Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))]];
+  }
+  return status === 503 || status === 429 ? [['Retry-After', String(RETRY_AFTER_SEC)]] : [];
+}
+
+/** RFC 6750: a request without credentials is told no error. */
+function challenge(code: ErrorCode): string {
+  const scheme = 'Bearer realm="exchange"';
+  if (code === 'UNAUTHORIZED') return scheme;
+  return `${scheme}, error="invalid_token"${code === 'TOKEN_EXPIRED' ? ', error_description="the token has expired"' : ''}`;
+}
+
+/** A problem as raw HTTP, for a request that never became one. */
+export function rawProblem(
+  status: number,
+  reason: string,
+  code: ErrorCode,
+  detail: string,
+  requestId: string,
+): string {
+  const text = JSON.stringify(presentProblem({ code, detail, status }, requestId));
+  return [
+    `HTTP/1.1 ${status} ${reason}`,
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    `${REQUEST_ID}: ${requestId}`,
+    'Connection: close',
+    '',
+    text,
+  ].join('\r\n');
+}

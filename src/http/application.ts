@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import cors from 'cors';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import { Refusal } from '../exchange/errors';
+import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
+import type { HttpDeps } from './deps';
+import { type AnyEndpoint, type DispatchDeps, dispatch } from './endpoint';
+import { ClientGone, refusalOf } from './failures';
+
+const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
+const EXPOSED = [REQUEST_ID, 'ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
+const PREFLIGHT_MAX_AGE_SEC = 600;
+
+export interface Application {
+  readonly handler: Express;
+  /** Classes for `http.createServer`; see `withOwnPrototypes`. */
+  readonly IncomingMessage: typeof IncomingMessage;
+  readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
+}
+
+/** The endpoints behind the middleware that every request passes, and the one place where refusals become answers. */
+export function createApplication(
+  deps: HttpDeps,
+  endpoints: readonly AnyEndpoint[],
+  dispatchDeps: DispatchDeps,
+): Application {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', false);
+  app.set('case sensitive routing', true);
+  app.set('trust proxy', trustOf(deps.config.trustProxy));
+  app.use(identify);
+  app.use(helmet());
+  app.use(
+    cors({
+      origin: deps.config.corsOrigins === '*' ? '*' : [...deps.config.corsOrigins],
+      exposedHeaders: EXPOSED,
+      maxAge: PREFLIGHT_MAX_AGE_SEC,
+      preflightContinue: true,
+    }),
+  );
+  for (const [path, group] of byPath(endpoints)) {
+    const route = app.route(routerPath(path));
+    for (const endpoint of group) {
+      route[endpoint.method === 'GET' ? 'get' : 'post'](dispatch(endpoint, dispatchDeps));
+    }
+    route.all(otherMethods(group, deps.config.adminToken !== null));
+  }
+  app.use((request) => {
+    throw new Refusal('NOT_FOUND', `nothing at ${request.path.slice(0, 100)}`);
+  });
+  app.use(answerErrors(deps));
+  return withOwnPrototypes(app);
+}
+
+/** Express takes a mutable list. */
+const trustOf = (trust: HttpDeps['config']['trustProxy']): boolean | number | string[] =>
+  typeof trust === 'object' ? [...trust] : trust;
+
+const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+function byPath(endpoints: readonly AnyEndpoint[]): Map<string, AnyEndpoint[]> {
+  const paths = new Map<string, AnyEndpoint[]>();
+  for (const endpoint of endpoints) {
+    const group = paths.get(endpoint.path);
+    if (group) group.push(endpoint);
+    else paths.set(endpoint.path, [endpoint]);
+  }
+  return paths;
+}
+
+/** Gives every request its id, and refuses what HTTP/1.1 requires to be refused. */
+const identify: RequestHandler = (request, response, next) => {
+  const given = request.headers['x-request-id'];
+  response.setHeader(REQUEST_ID, typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID());
+  response.setHeader('Cache-Control', 'no-store');
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    throw new Refusal('INVALID_REQUEST', 'the Host header is missing');
+  }
+  next();
+};
+
+function otherMethods(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler {
+  const methods = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  const allow = [...methods, 'OPTIONS'].join(', ');
+  const hidden = !withAdmin && group.some(({ bearer }) => bearer === 'admin');
+  return (request, response) => {
+    if (hidden) throw new Refusal('NOT_FOUND');
+    response.setHeader('Allow', allow);
+    if (request.method !== 'OPTIONS') {
+      throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
+    }
+    response.statusCode = 204;
+    response.end();
+  };
+}
+
+/** The one catch. What is not a refusal is a bug or a Redis that is away: logged under the id the caller is told. */
+function answerErrors({ log }: HttpDeps): ErrorRequestHandler {
+  return (error: unknown, request, response, _next) => {
+    if (error instanceof ClientGone || response.destroyed) return;
+    const refusal = refusalOf(error);
+    if (!(error instanceof Refusal) && refusal.status >= 500) {
+      const facts = {
+        err: error,
+        requestId: requestIdOf(response),
+        method: request.method,
+        path: request.path,
+      };
+      log[refusal.code === 'INTERNAL' ? 'error' : 'warn'](facts, refusal.code);
+    }
+    if (response.headersSent) return;
+    // What was not read of the request would be taken for the next one.
+    if (!request.complete) response.setHeader('Connection', 'close');
+    sendProblem(response, refusal);
+  };
+}
+
+/**
+ * Express swaps the prototypes of every request and response for its own, which makes V8 forget what it learnt of them.
+ * Objects that are born with those prototypes are left as they are; it halves Express's share of a request.
+ */
+function withOwnPrototypes(app: Express): Application {
+  class OwnRequest extends IncomingMessage {}
+  class OwnResponse extends ServerResponse<IncomingMessage> {}
+  Object.setPrototypeOf(OwnRequest.prototype, app.request);
+  Object.setPrototypeOf(OwnResponse.prototype, app.response);
+  app.request = OwnRequest.prototype as unknown as Express['request'];
+  app.response = OwnResponse.prototype as unknown as Express['response'];
+  return { handler: app, IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
+}

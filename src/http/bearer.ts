@@ -1,0 +1,53 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Caller, Sessions } from '../auth/sessions';
+import { Refusal } from '../exchange/errors';
+
+export type BearerRule = 'none' | 'optional' | 'required' | 'admin';
+
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+
+/** The token of the Authorization header, null without one; TOKEN_INVALID for anything that is not one bearer token. */
+function tokenOf(request: IncomingMessage): string | null {
+  const header = request.headers.authorization;
+  if (header === undefined) return null;
+  const token = BEARER.exec(header)?.[1];
+  if (token === undefined) throw new Refusal('TOKEN_INVALID', 'Authorization must be "Bearer <token>"');
+  if (isSentTwice(request)) throw new Refusal('TOKEN_INVALID', 'Authorization may be sent once');
+  return token;
+}
+
+/** Node keeps the first of two and hides the other; a proxy in front may have looked at the other. */
+function isSentTwice({ rawHeaders }: IncomingMessage): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() === 'authorization') count++;
+  }
+  return count > 1;
+}
+
+/** Who calls. A bearer that is sent must be valid, also where none is required. */
+export async function callerOf(
+  request: IncomingMessage,
+  rule: 'optional' | 'required',
+  sessions: Sessions,
+): Promise<Caller | null> {
+  const token = tokenOf(request);
+  if (token !== null) return sessions.authenticate(token);
+  if (rule === 'required') throw new Refusal('UNAUTHORIZED');
+  return null;
+}
+
+/** The admin routes are not there without ADMIN_TOKEN. */
+export function checkAdmin(request: IncomingMessage, adminToken: string | null): void {
+  if (adminToken === null) throw new Refusal('NOT_FOUND');
+  const token = tokenOf(request);
+  if (token === null) throw new Refusal('UNAUTHORIZED');
+  if (!isSame(token, adminToken)) throw new Refusal('TOKEN_INVALID');
+}
+
+/** In constant time: digests have one length whatever was sent. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

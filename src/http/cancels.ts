@@ -1,0 +1,91 @@
+import { type ErrorCode, Refusal } from '../exchange/errors';
+import type { MarketId } from '../exchange/market';
+import { CANCEL_MAX, type CancelReply } from '../store/engine';
+import type { OrdersFilter } from '../store/views';
+import { presentCancel } from '../wire/present-order';
+import type { Context } from './context';
+
+export type CancelAnswer = ReturnType<typeof presentCancel>;
+
+/** What a cancel-all did; `sequence` of its last command by market, empty where nothing was cancelled. */
+export interface CancelledAll {
+  readonly cancelled: readonly string[];
+  readonly sequences: ReadonlyMap<MarketId, number>;
+}
+
+export interface CancelledList {
+  readonly cancelled: readonly string[];
+  readonly notCancelled: Readonly<Record<string, ErrorCode>>;
+}
+
+export type Cancels = ReturnType<typeof createCancels>;
+
+/** What a wallet may take back. A wallet learns nothing of another's orders here: they are not found. */
+export function createCancels({ reads, engine, orderBody }: Context) {
+  /** ORDER_NOT_FOUND, ORDER_NOT_CANCELLABLE with the record; an order that was cancelled before is no error. */
+  async function one(marketId: MarketId, wallet: string, orderHash: string): Promise<CancelAnswer> {
+    const { results, sequence } = await engine.cancelMany(marketId, wallet, [orderHash], 'USER');
+    const { record = null, cancelled = false } = results[0] ?? {};
+    if (!record) throw new Refusal('ORDER_NOT_FOUND');
+    if (!cancelled && record.status !== 'CANCELLED') {
+      const order = await orderBody((await reads.order(orderHash)) ?? { record, fills: [] });
+      throw new Refusal('ORDER_NOT_CANCELLABLE', `the order is ${record.status}`, { order });
+    }
+    return presentCancel(record, cancelled, sequence);
+  }
+
+  async function byHash(wallet: string, orderHash: string): Promise<CancelAnswer> {
+    const view = await reads.order(orderHash);
+    if (!view) throw new Refusal('ORDER_NOT_FOUND');
+    return one(view.record.marketId, wallet, orderHash);
+  }
+
+  /** Each hash on its own, whatever its market; the same hash twice is one order. */
+  async function list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList> {
+    const hashes = [...new Set(orderHashes)];
+    const views = await Promise.all(hashes.map((hash) => reads.order(hash)));
+    const byMarket = new Map<MarketId, string[]>();
+    const outcomes = new Map<string, ErrorCode | null>();
+    for (const [i, hash] of hashes.entries()) {
+      const marketId = views[i]?.record.marketId;
+      if (marketId === undefined) outcomes.set(hash, 'ORDER_NOT_FOUND');
+      else byMarket.set(marketId, [...(byMarket.get(marketId) ?? []), hash]);
+    }
+    for (const [marketId, mine] of byMarket) {
+      const { results } = await engine.cancelMany(marketId, wallet, mine, 'USER');
+      for (const [i, hash] of mine.entries()) outcomes.set(hash, codeOf(results[i]));
+    }
+    return {
+      cancelled: hashes.filter((hash) => outcomes.get(hash) === null),
+      notCancelled: Object.fromEntries(
+        hashes.flatMap((hash) => {
+          const code = outcomes.get(hash);
+          return code ? [[hash, code]] : [];
+        }),
+      ),
+    };
+  }
+
+  /** Every open order of the wallet that passes the filter, in bounded steps. */
+  async function all(wallet: string, filter: OrdersFilter): Promise<CancelledAll> {
+    const open = await reads.openHashes(wallet, filter);
+    const cancelled: string[] = [];
+    const sequences = new Map<MarketId, number>();
+    for (const [marketId, hashes] of open) {
+      for (let from = 0; from < hashes.length; from += CANCEL_MAX) {
+        const step = hashes.slice(from, from + CANCEL_MAX);
+        const { results, sequence } = await engine.cancelMany(marketId, wallet, step, 'CANCEL_ALL');
+        sequences.set(marketId, sequence);
+        for (const [i, hash] of step.entries()) if (results[i]?.cancelled) cancelled.push(hash);
+      }
+    }
+    return { cancelled, sequences };
+  }
+
+  return { one, byHash, list, all };
+}
+
+function codeOf(result: CancelReply | undefined): ErrorCode | null {
+  if (!result?.record) return 'ORDER_NOT_FOUND';
+  return result.cancelled ? null : 'ORDER_NOT_CANCELLABLE';
+}

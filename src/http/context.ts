@@ -1,0 +1,86 @@
+import { checksumAddress } from '../auth/address';
+import { ORDER_PRIMARY_TYPE, ORDER_TYPES } from '../auth/order-hash';
+import { Refusal } from '../exchange/errors';
+import type { MarketId, MarketTerms } from '../exchange/market';
+import type { SignedOrder } from '../exchange/order';
+import type { Fill, OrderRecord } from '../store/records';
+import { unpackSigned } from '../store/signed-order';
+import { type Market, type OrderView, tradeId } from '../store/views';
+import type { FillFacts } from '../wire/facts';
+import type { TradingTerms } from '../wire/present-market';
+import { presentOrder } from '../wire/present-order';
+import { HASH } from '../wire/requests';
+import type { HttpDeps } from './deps';
+import type { Limiter } from './limiter';
+
+export interface RouteDeps extends HttpDeps {
+  readonly limiter: Limiter;
+  readonly isDraining: () => boolean;
+}
+
+/** What several routes need: names resolved, records made ready for the presenters. */
+export interface Context extends RouteDeps {
+  /** The domain, types and contracts a client signs for and approves. */
+  readonly ticket: TradingTerms;
+  /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
+  marketOf(name: string): Promise<Market>;
+  /** Of a market that is known to be there: one that an order or a balance names. */
+  termsOf(id: MarketId): Promise<MarketTerms>;
+  /** The body of GET /orders/{order_hash}. */
+  orderBody(view: OrderView, showSigned?: boolean): Promise<ReturnType<typeof presentOrder>>;
+}
+
+/** Longer than any name a market can have; nothing longer is asked for. */
+const NAME_MAX = 128;
+
+export function createContext(deps: RouteDeps): Context {
+  const { config, verifier, reads } = deps;
+
+  async function marketOf(name: string): Promise<Market> {
+    const market = name.length <= NAME_MAX ? await reads.market(name) : null;
+    if (!market) throw new Refusal('MARKET_NOT_FOUND');
+    return market;
+  }
+
+  async function termsOf(id: MarketId): Promise<MarketTerms> {
+    const market = await reads.market(id);
+    if (!market) throw new Error(`a record names the unknown market ${id}`);
+    return market.terms;
+  }
+
+  return {
+    ...deps,
+    ticket: {
+      eip712: { domain: { ...verifier.domain }, primaryType: ORDER_PRIMARY_TYPE, types: ORDER_TYPES },
+      contracts: {
+        exchange: verifier.domain.verifyingContract,
+        collateral: checksumAddress(config.collateralAddress),
+        conditionalTokens: checksumAddress(config.conditionalTokensAddress),
+      },
+    },
+    marketOf,
+    termsOf,
+    orderBody: async ({ record, fills }, showSigned = false) => {
+      const terms = await termsOf(record.marketId);
+      return presentOrder({ record, fills, signed: signedOf(record, terms) }, terms, showSigned);
+    },
+  };
+}
+
+/** The signed order of a record, as it was sent. */
+function signedOf(record: OrderRecord, terms: MarketTerms): SignedOrder {
+  const maker = checksumAddress(record.maker);
+  const signed = unpackSigned(record.signed, maker, BigInt(terms.tokenIds[record.outcome]));
+  return signed.signer === maker ? signed : { ...signed, signer: checksumAddress(signed.signer) };
+}
+
+export const fillFacts = (id: MarketId, fill: Fill): FillFacts => ({ ...fill, id: tradeId(id, fill) });
+
+/** An order hash of a path, in lower case; INVALID_REQUEST for anything else. */
+export function hashOf(text: string): string {
+  if (HASH.test(text)) return text.toLowerCase();
+  const message = 'must be 0x and 64 hexadecimal digits';
+  throw new Refusal('INVALID_REQUEST', `order_hash ${message}`, {
+    errors: [{ path: 'order_hash', message }],
+  });
+}

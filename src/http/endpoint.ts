@@ -1,0 +1,106 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { Caller, Sessions } from '../auth/sessions';
+import { Refusal } from '../exchange/errors';
+import { parseQuery, type Query } from '../wire/queries';
+import type { Shape } from '../wire/shape';
+import { type Reply, send, sendProblem } from './answer';
+import { type BearerRule, callerOf, checkAdmin } from './bearer';
+import { BODY_MAX_BYTES, jsonOf, readBody } from './body';
+import type { Bucket, Limiter } from './limiter';
+
+/** What a handler is given: everything read and checked that the endpoint asked for. */
+export interface Call<Body> {
+  readonly request: Request;
+  readonly response: Response;
+  readonly query: Query;
+  readonly body: Body;
+  /** Null only where no bearer is required and none was sent. */
+  readonly caller: Caller | null;
+}
+
+/** One operation, declared: who may call it, what it takes, what it does. */
+export interface Endpoint<Body> {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly bearer: BearerRule;
+  readonly body: Shape<Body> | null;
+  /** The body may be left out; it is then an empty object. */
+  readonly bodyOptional?: true;
+  readonly maxBytes?: number;
+  /** Taken by IP before anything is read; buckets by wallet are the handler's. */
+  readonly bucket?: Bucket;
+  /** A method, not a property: so an endpoint of any body is an AnyEndpoint. */
+  handle(call: Call<Body>): Promise<Reply>;
+}
+
+/** An endpoint among others, whatever its body. */
+export type AnyEndpoint = Endpoint<unknown>;
+
+export interface DispatchDeps {
+  readonly sessions: Sessions;
+  readonly limiter: Limiter;
+  readonly adminToken: string | null;
+}
+
+/** Every request is answered within 5 s of having arrived, whatever Redis does. */
+const ANSWER_MAX_MS = 4_500;
+
+/** A public read. */
+export const read = (
+  path: string,
+  handle: (call: Call<undefined>) => Promise<Reply>,
+  bearer: BearerRule = 'none',
+): Endpoint<undefined> => ({ method: 'GET', path, bearer, body: null, bucket: 'reads', handle });
+
+/** The wallet of a call that requires a bearer. */
+export function walletOf({ caller }: { readonly caller: Caller | null }): string {
+  if (!caller) throw new Refusal('UNAUTHORIZED');
+  return caller.address;
+}
+
+/** The text of a path parameter, decoded by the router. */
+export function parameter({ request }: { readonly request: Request }, name: string): string {
+  const value = request.params[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * One endpoint as a handler: the first checks of contract section 6, in its order (size, bearer, media type, UTF-8,
+ * JSON, shape), then the endpoint's own. Refusals are thrown; the application answers them in one place.
+ */
+export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHandler {
+  return async (request, response) => {
+    const bytes = endpoint.body ? await readBody(request, endpoint.maxBytes ?? BODY_MAX_BYTES) : null;
+    const watch = setTimeout(giveUp, ANSWER_MAX_MS, response);
+    try {
+      if (endpoint.bucket) await deps.limiter.take(endpoint.bucket, request.ip ?? '', response);
+      const caller = await authenticate(request, endpoint.bearer, deps);
+      const body = endpoint.body && bytes ? bodyOf(request, endpoint, bytes) : undefined;
+      const query = parseQuery(request.url);
+      const reply = await endpoint.handle({ request, response, query, body, caller });
+      if (!response.headersSent) send(response, reply);
+    } finally {
+      clearTimeout(watch);
+    }
+  };
+}
+
+async function authenticate(request: Request, rule: BearerRule, deps: DispatchDeps): Promise<Caller | null> {
+  if (rule === 'none') return null;
+  if (rule !== 'admin') return callerOf(request, rule, deps.sessions);
+  checkAdmin(request, deps.adminToken);
+  return null;
+}
+
+function bodyOf(request: Request, { body, bodyOptional }: AnyEndpoint, bytes: Buffer): unknown {
+  const value = jsonOf(request, bytes, bodyOptional === true);
+  return body?.parse(value === undefined ? {} : value);
+}
+
+function giveUp(response: Response): void {
+  if (response.headersSent) return;
+  sendProblem(
+    response,
+    new Refusal('UNAVAILABLE', 'no answer in time; what was asked may still have been done'),
+  );
+}

@@ -1,0 +1,29 @@
+import { createCancels } from './cancels';
+import { createContext, type RouteDeps } from './context';
+import type { AnyEndpoint } from './endpoint';
+import { adminEndpoints } from './routes/admin';
+import { authEndpoints } from './routes/auth';
+import { bookEndpoints } from './routes/books';
+import { cancelEndpoints } from './routes/cancels';
+import { marketEndpoints } from './routes/markets';
+import { meEndpoints } from './routes/me';
+import { orderEndpoints } from './routes/orders';
+import { systemEndpoints } from './routes/system';
+import { createSubmit } from './submit';
+
+/** Every operation, the busiest first: the router asks them in turn. */
+export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
+  const context = createContext(deps);
+  const submit = createSubmit(context);
+  const cancels = createCancels(context);
+  return [
+    ...orderEndpoints(context, submit),
+    ...cancelEndpoints(context, cancels),
+    ...bookEndpoints(context),
+    ...marketEndpoints(context),
+    ...meEndpoints(context),
+    ...authEndpoints(context),
+    ...adminEndpoints(context),
+    ...systemEndpoints(context),
+  ];
+}

@@ -1,0 +1,54 @@
+import { Refusal } from '../exchange/errors';
+
+/** The client went away before its request was complete: nobody is left to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super('the client closed the connection');
+    this.name = 'ClientGone';
+  }
+}
+
+/** Answers of a Redis that is there and cannot serve: starting, full, read-only, failing over, busy, without replicas. */
+const REDIS_REPLIES =
+  /^(LOADING|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF|NOREPLICAS|UNBLOCKED)\b|allow-oom/;
+/** Errors of a client whose Redis is away; ioredis has no class for most of them. */
+const REDIS_NAMES: ReadonlySet<string> = new Set([
+  'MaxRetriesPerRequestError',
+  'ClusterAllFailedError',
+  'AbortError',
+]);
+const REDIS_MESSAGES =
+  /^(Command timed out|Connection is closed|Stream isn't writeable|None of startup nodes|Failed to refresh slots cache|Too many Cluster redirections|Cluster isn't ready|Redis connection is not ready)/;
+const SOCKET_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+export function isRedisAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? error.code : undefined;
+  return (
+    REDIS_NAMES.has(error.name) ||
+    (typeof code === 'string' && SOCKET_CODES.has(code)) ||
+    REDIS_REPLIES.test(error.message) ||
+    REDIS_MESSAGES.test(error.message)
+  );
+}
+
+/** What the caller is told of anything thrown. Refusals are told as they are; a bug only by its name. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (isRedisAway(error)) {
+    return new Refusal('UNAVAILABLE', 'the store does not answer; what was asked may still have been done');
+  }
+  // The router's, for a path that does not decode.
+  if (error instanceof URIError)
+    return new Refusal('INVALID_REQUEST', 'the path is not valid percent-encoded UTF-8');
+  return new Refusal('INTERNAL', 'the failure was logged under this requestId');
+}

@@ -1,0 +1,64 @@
+import { Refusal } from '../../exchange/errors';
+import { PATHS } from '../../wire/paths';
+import { presentSession } from '../../wire/present-account';
+import {
+  emptyShape,
+  type RefreshBody,
+  refreshShape,
+  type VerifyBody,
+  verifyShape,
+} from '../../wire/requests';
+import { ok } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
+
+/** Sign-In with Ethereum, and the life of a session. */
+export function authEndpoints({ signIn, sessions, config, limiter }: Context): AnyEndpoint[] {
+  const nonce: Endpoint<undefined> = {
+    method: 'GET',
+    path: PATHS.nonce,
+    bearer: 'none',
+    body: null,
+    handle: async (call) => {
+      await limiter.take('signIn', `nonce:${call.request.ip}`, call.response);
+      return ok(await signIn.challenge(parameter(call, 'wallet_address')));
+    },
+  };
+
+  const verify: Endpoint<VerifyBody> = {
+    method: 'POST',
+    path: PATHS.verify,
+    bearer: 'none',
+    body: verifyShape,
+    handle: async ({ body, request, response }) => {
+      await limiter.take('signIn', `verify:${request.ip}`, response);
+      const { address } = await signIn.verify(body.message, body.signature);
+      return ok(presentSession(await sessions.open(address), config.chainId));
+    },
+  };
+
+  const refresh: Endpoint<RefreshBody> = {
+    method: 'POST',
+    path: PATHS.refresh,
+    bearer: 'none',
+    body: refreshShape,
+    bucket: 'reads',
+    handle: async ({ body }) => ok(presentSession(await sessions.refresh(body.refreshToken), config.chainId)),
+  };
+
+  const logout: Endpoint<unknown> = {
+    method: 'POST',
+    path: PATHS.logout,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    bucket: 'reads',
+    handle: async ({ caller }) => {
+      if (!caller) throw new Refusal('UNAUTHORIZED');
+      await sessions.logout(caller.sid);
+      return { status: 204 };
+    },
+  };
+
+  return [nonce, verify, refresh, logout];
+}

@@ -1,0 +1,96 @@
+import type { Side } from '../../exchange/match';
+import { PATHS } from '../../wire/paths';
+import {
+  type CancelAllBody,
+  type CancelBody,
+  type CancelListBody,
+  cancelAllShape,
+  cancelListShape,
+  cancelShape,
+  emptyShape,
+} from '../../wire/requests';
+import { ok } from '../answer';
+import type { Cancels } from '../cancels';
+import { type Context, hashOf } from '../context';
+import { type AnyEndpoint, type Call, type Endpoint, parameter, walletOf } from '../endpoint';
+
+/** Every way to take orders back; all of them need the wallet's bearer, and share a bucket of their own. */
+export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint[] {
+  async function admit(call: Call<unknown>): Promise<string> {
+    const wallet = walletOf(call);
+    await context.limiter.take('cancels', wallet, call.response);
+    return wallet;
+  }
+
+  const one: Endpoint<CancelBody> = {
+    method: 'POST',
+    path: PATHS.cancel,
+    bearer: 'required',
+    body: cancelShape,
+    handle: async (call) => {
+      const wallet = await admit(call);
+      const { terms } = await context.marketOf(parameter(call, 'id'));
+      return ok(await cancels.one(terms.id, wallet, call.body.orderHash.toLowerCase()));
+    },
+  };
+
+  const byHash: Endpoint<unknown> = {
+    method: 'POST',
+    path: PATHS.cancelByHash,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    handle: async (call) => {
+      const wallet = await admit(call);
+      return ok(await cancels.byHash(wallet, hashOf(parameter(call, 'order_hash'))));
+    },
+  };
+
+  const list: Endpoint<CancelListBody> = {
+    method: 'POST',
+    path: PATHS.cancelList,
+    bearer: 'required',
+    body: cancelListShape,
+    handle: async (call) => {
+      const wallet = await admit(call);
+      const hashes = call.body.orderHashes.map((hash) => hash.toLowerCase());
+      return ok(await cancels.list(wallet, hashes));
+    },
+  };
+
+  const all: Endpoint<CancelAllBody> = {
+    method: 'POST',
+    path: PATHS.cancelAll,
+    bearer: 'required',
+    body: cancelAllShape,
+    bodyOptional: true,
+    handle: async (call) => {
+      const wallet = await admit(call);
+      const { terms } = await context.marketOf(parameter(call, 'id'));
+      const { outcomeIndex, side } = call.body;
+      const { cancelled, sequences } = await cancels.all(wallet, {
+        marketId: terms.id,
+        ...(outcomeIndex === undefined ? {} : { outcome: outcomeIndex }),
+        ...(side === undefined ? {} : { side: sideOf(side) }),
+      });
+      const sequence = sequences.get(terms.id) ?? (await context.reads.view(terms.id)).state.sequence;
+      return ok({ cancelled, count: cancelled.length, sequence, message: 'Orders cancelled' });
+    },
+  };
+
+  const everywhere: Endpoint<unknown> = {
+    method: 'POST',
+    path: PATHS.myCancelAll,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    handle: async (call) => {
+      const { cancelled } = await cancels.all(await admit(call), {});
+      return ok({ cancelled, count: cancelled.length, message: 'Orders cancelled' });
+    },
+  };
+
+  return [one, all, byHash, list, everywhere];
+}
+
+const sideOf = (name: 'BUY' | 'SELL'): Side => (name === 'BUY' ? 0 : 1);

@@ -1,0 +1,35 @@
+import { MARKET_STATUSES } from '../../exchange/market';
+import { PATHS } from '../../wire/paths';
+import { presentMarket } from '../../wire/present-market';
+import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
+import { ok } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, parameter, read } from '../endpoint';
+import { categoriesOf, isListed, MARKET_SORTS, pageOf } from '../listing';
+
+const MARKETS_USUAL = 20;
+const MARKETS_MAX = 100;
+const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
+
+/** Discovery: the list of markets, their categories, one market. */
+export function marketEndpoints({ reads, marketOf }: Context): AnyEndpoint[] {
+  return [
+    read(PATHS.market, async (call) => {
+      const { terms } = await marketOf(parameter(call, 'id'));
+      return ok(presentMarket(await reads.view(terms.id)));
+    }),
+    read(PATHS.markets, async ({ query }) => {
+      const filter = {
+        status: choiceOf(query, 'status', LISTED_STATUSES),
+        category: textOf(query, 'category'),
+        tag: textOf(query, 'tag'),
+        words: textOf(query, 'q'),
+      };
+      const sort = choiceOf(query, 'sort', MARKET_SORTS) ?? 'volume24h';
+      const page = { sort, limit: limitOf(query, MARKETS_USUAL, MARKETS_MAX), cursor: cursorOf(query) };
+      const { markets, next } = pageOf(await reads.list(), filter, page);
+      return ok({ data: markets.map(presentMarket), nextCursor: next });
+    }),
+    read(PATHS.categories, async () => ok({ data: categoriesOf((await reads.list()).filter(isListed)) })),
+  ];
+}

@@ -1,0 +1,124 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Refusal } from '../../exchange/errors';
+import { SIDES } from '../../exchange/match';
+import { ORDER_STATUSES } from '../../exchange/status';
+import { formatLots, LOTS_MAX, MICRO_PER_LOT, type Micro, micro, parseScaled } from '../../exchange/units';
+import type { OrdersFilter } from '../../store/views';
+import { PATHS } from '../../wire/paths';
+import { presentBalances } from '../../wire/present-account';
+import { choiceOf, cursorOf, limitOf, type Query, textOf } from '../../wire/queries';
+import { type ConvertBody, convertShape, emptyShape } from '../../wire/requests';
+import { ok, type Reply } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
+
+const ORDERS_USUAL = 50;
+const ORDERS_MAX = 200;
+const LOTS_DECIMALS = 2;
+const SIZE_DECIMALS_MAX = 18;
+const OPERATION_KEY = /^[A-Za-z0-9_-]{1,64}$/;
+const STATUS_CHOICES = ['open', ...ORDER_STATUSES] as const;
+
+/** A wallet's own view: its orders, its balances, and what it may do with paper funds. */
+export function meEndpoints(context: Context): AnyEndpoint[] {
+  const { reads, engine, config, marketOf } = context;
+
+  const balancesOf = async (wallet: string): Promise<Reply> =>
+    ok(presentBalances(await reads.balances(wallet)));
+
+  async function filterOf(query: Query): Promise<OrdersFilter> {
+    const status = choiceOf(query, 'status', STATUS_CHOICES);
+    const side = choiceOf(query, 'side', SIDES);
+    const market = textOf(query, 'marketId');
+    return {
+      ...(status === undefined ? {} : { status }),
+      ...(side === undefined ? {} : { side: side === 'BUY' ? 0 : 1 }),
+      ...(market === undefined ? {} : { marketId: (await marketOf(market)).terms.id }),
+    };
+  }
+
+  const orders = read(
+    PATHS.myOrders,
+    async (call) => {
+      const page = { limit: limitOf(call.query, ORDERS_USUAL, ORDERS_MAX), cursor: cursorOf(call.query) };
+      const found = await reads.orders(walletOf(call), await filterOf(call.query), page);
+      const data = await Promise.all(found.orders.map((view) => context.orderBody(view, true)));
+      return ok({ data, nextCursor: found.next });
+    },
+    'required',
+  );
+
+  const faucet: Endpoint<unknown> = {
+    method: 'POST',
+    path: PATHS.faucet,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    bucket: 'reads',
+    handle: async (call) => {
+      const wallet = walletOf(call);
+      await engine.credit(wallet, config.paperGrantMicro);
+      return balancesOf(wallet);
+    },
+  };
+
+  /** Split when `sign` is 1, merge when it is -1. */
+  const convert = (path: string, sign: 1 | -1): Endpoint<ConvertBody> => ({
+    method: 'POST',
+    path,
+    bearer: 'required',
+    body: convertShape,
+    bucket: 'reads',
+    handle: async (call) => {
+      const wallet = walletOf(call);
+      const { terms } = await marketOf(parameter(call, 'id'));
+      const sets = micro(sign * setsOf(call.body.size));
+      await engine.convert(terms.id, wallet, sets, operationOf(call, [wallet, terms.id, String(sets)]));
+      return balancesOf(wallet);
+    },
+  });
+
+  return [
+    orders,
+    read(PATHS.myBalances, (call) => balancesOf(walletOf(call)), 'required'),
+    convert(PATHS.split, 1),
+    convert(PATHS.merge, -1),
+    faucet,
+  ];
+}
+
+/** A size of whole lots of 0.01 share, in micro-units. SIZE_OUT_OF_RANGE, INVALID_LOT with `nearest`. */
+function setsOf(size: string): Micro {
+  const fine = parseScaled(size, SIZE_DECIMALS_MAX);
+  if (fine === null)
+    throw new Refusal('SIZE_OUT_OF_RANGE', `size must be between 0.01 and ${formatLots(LOTS_MAX)}`);
+  const step = 10n ** BigInt(SIZE_DECIMALS_MAX - LOTS_DECIMALS);
+  const lots = Number(fine / step);
+  if (fine === 0n || lots > LOTS_MAX || (lots === LOTS_MAX && fine % step !== 0n)) {
+    throw new Refusal('SIZE_OUT_OF_RANGE', `size must be between 0.01 and ${formatLots(LOTS_MAX)}`);
+  }
+  if (fine % step !== 0n) {
+    throw new Refusal('INVALID_LOT', 'size must be a multiple of 0.01', {
+      nearest: [formatLots(lots), formatLots(lots + 1)],
+    });
+  }
+  return micro(lots * MICRO_PER_LOT);
+}
+
+/**
+ * What this request is known by, so that a repetition changes nothing: the caller's Idempotency-Key together with what
+ * was asked, or, without one, a name nobody else has.
+ */
+function operationOf({ request }: Call<unknown>, facts: readonly string[]): string {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return randomUUID();
+  if (typeof key !== 'string' || !OPERATION_KEY.test(key)) {
+    const message = 'must be 1 to 64 of A-Z, a-z, 0-9, - and _';
+    throw new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}`, {
+      errors: [{ path: 'Idempotency-Key', message }],
+    });
+  }
+  return createHash('sha256')
+    .update([...facts, key].join('|'))
+    .digest('hex');
+}

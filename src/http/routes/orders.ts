@@ -1,0 +1,76 @@
+import { Refusal } from '../../exchange/errors';
+import { PATHS } from '../../wire/paths';
+import { presentProblem } from '../../wire/problem';
+import { flagOf } from '../../wire/queries';
+import { type BatchBody, batchShape, type SubmitBody, submitShape } from '../../wire/requests';
+import { ok, requestIdOf } from '../answer';
+import { BATCH_MAX_BYTES } from '../body';
+import { type Context, hashOf } from '../context';
+import { type AnyEndpoint, type Call, type Endpoint, parameter, read } from '../endpoint';
+import { refusalOf } from '../failures';
+import type { Submit, Submitted } from '../submit';
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' };
+
+/** Submission, one by one and in batches, and the status of an order. */
+export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
+  const one: Endpoint<SubmitBody> = {
+    method: 'POST',
+    path: PATHS.submit,
+    bearer: 'optional',
+    body: submitShape,
+    handle: async (call) => {
+      const { answer, replayed } = await submit(submissionOf(call, call.body));
+      return replayed ? ok(answer, REPLAYED) : ok(answer);
+    },
+  };
+
+  const batch: Endpoint<BatchBody> = {
+    method: 'POST',
+    path: PATHS.batch,
+    bearer: 'optional',
+    body: batchShape,
+    maxBytes: BATCH_MAX_BYTES,
+    handle: async (call) => {
+      // The market is the batch's, not each order's.
+      await context.marketOf(parameter(call, 'id'));
+      const results: unknown[] = [];
+      for (const order of call.body.orders) results.push(await resultOf(call, order));
+      return ok({ results });
+    },
+  };
+
+  /** One order of a batch, on its own: its refusal is its result. */
+  async function resultOf(call: Call<BatchBody>, order: unknown): Promise<unknown> {
+    try {
+      const { answer }: Submitted = await submit(submissionOf(call, submitShape.parse(order)));
+      return { status: 200, order: answer };
+    } catch (error) {
+      const requestId = requestIdOf(call.response);
+      const refusal = refusalOf(error);
+      if (!(error instanceof Refusal)) context.log.error({ err: error, requestId }, refusal.code);
+      return presentProblem({ code: refusal.code, detail: refusal.message, extra: refusal.extra }, requestId);
+    }
+  }
+
+  const status = read(
+    PATHS.order,
+    async (call) => {
+      const view = await context.reads.order(hashOf(parameter(call, 'order_hash')));
+      if (!view) throw new Refusal('ORDER_NOT_FOUND');
+      const isMaker = call.caller?.address.toLowerCase() === view.record.maker;
+      return ok(await context.orderBody(view, isMaker));
+    },
+    'optional',
+  );
+
+  return [one, batch, status];
+}
+
+const submissionOf = (call: Call<unknown>, body: SubmitBody) => ({
+  marketName: parameter(call, 'id'),
+  body,
+  caller: call.caller,
+  dryRun: flagOf(call.query, 'dryRun'),
+  response: call.response,
+});

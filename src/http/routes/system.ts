@@ -1,0 +1,72 @@
+import { Refusal } from '../../exchange/errors';
+import { formatLots, LOTS_MAX } from '../../exchange/units';
+import { PATHS } from '../../wire/paths';
+import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests';
+import { ok, type Reply } from '../answer';
+import { BATCH_MAX_BYTES, BODY_MAX_BYTES } from '../body';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
+import { isRedisAway } from '../failures';
+import { LIMITS } from '../limiter';
+
+/** Is the process alive, can it serve, what is it configured for. */
+export function systemEndpoints(context: Context): AnyEndpoint[] {
+  const { config, reads, ticket, health, isDraining } = context;
+
+  /** Probes are not limited: a busy address must not look like a dead process. */
+  const probe = (path: string, handle: () => Promise<Reply>): Endpoint<undefined> => ({
+    method: 'GET',
+    path,
+    bearer: 'none',
+    body: null,
+    handle,
+  });
+
+  async function ready(): Promise<Reply> {
+    if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is about to stop');
+    const { redis, scripts, durability } = await health().catch((error) => {
+      if (isRedisAway(error)) throw new Refusal('UNAVAILABLE', 'the store does not answer');
+      throw error;
+    });
+    if (!redis || !scripts) {
+      throw new Refusal('UNAVAILABLE', redis ? 'the scripts do not run' : 'the store does not answer');
+    }
+    return ok({ status: 'ready', redis, scripts, durability });
+  }
+
+  return [
+    probe(PATHS.livez, async () => ok({ status: 'alive' })),
+    probe(PATHS.readyz, ready),
+    read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
+    read(PATHS.config, async () => {
+      const { mode, durability } = await health();
+      return ok({
+        network: config.network,
+        chainId: config.chainId,
+        publicBaseUrl: config.publicBaseUrl,
+        eip712: ticket.eip712,
+        contracts: ticket.contracts,
+        funds: config.funds,
+        mode,
+        durability,
+        limits: { ...SIZE_LIMITS, rates: config.rateLimit ? RATES : null },
+      });
+    }),
+  ];
+}
+
+const SIZE_LIMITS = {
+  bodyBytes: BODY_MAX_BYTES,
+  batchBytes: BATCH_MAX_BYTES,
+  batchOrders: BATCH_ORDERS_MAX,
+  cancelHashes: CANCEL_HASHES_MAX,
+  maxOrderSize: formatLots(LOTS_MAX),
+};
+
+/** Requests in so many seconds, and what a quiet moment lets through at once. */
+const RATES = Object.fromEntries(
+  Object.entries(LIMITS).map(([name, { points, durationSec, burst, by }]) => [
+    name,
+    { requests: points, seconds: durationSec, burst: points + burst, by },
+  ]),
+);

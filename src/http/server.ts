@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createApplication } from './application';
+import type { HttpDeps } from './deps';
+import { createEndpoints } from './endpoints';
+import { createLimiter, noLimiter } from './limiter';
+import { answerClientError } from './transport';
+
+export type { Health, HttpDeps } from './deps';
+
+export interface Http {
+  readonly server: Server;
+  /** The port it listens on; 0 takes any free one. */
+  listen(port: number, host?: string): Promise<number>;
+  /** Answers /readyz with 503 from now on; everything else is served as before. */
+  drain(): void;
+  /** Takes no more connections, lets the requests under way finish, and cuts what is left after `graceMs`. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const HEADERS_MAX_BYTES = 16_384;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+const TIMEOUT_CHECK_MS = 1_000;
+/** Longer than a load balancer keeps an idle connection, so that it is never ours that closes under its request. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** The HTTP side of a web process. */
+export function createHttp(deps: HttpDeps): Http {
+  const limiter = deps.config.rateLimit ? createLimiter(deps.redis) : noLimiter;
+  const state = { draining: false };
+  const endpoints = createEndpoints({ ...deps, limiter, isDraining: () => state.draining });
+  const application = createApplication(deps, endpoints, {
+    sessions: deps.sessions,
+    limiter,
+    adminToken: deps.config.adminToken,
+  });
+  const server = createServer(
+    {
+      IncomingMessage: application.IncomingMessage,
+      ServerResponse: application.ServerResponse,
+      maxHeaderSize: HEADERS_MAX_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Node's own answer to a missing Host has no body; ours has.
+      requireHostHeader: false,
+    },
+    application.handler,
+  );
+  server.on('clientError', answerClientError);
+  // An Expect we do not know is no reason to refuse; without a listener Node answers 417 by itself.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+
+  return {
+    server,
+    listen: (port, host) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(port, host, () => {
+          server.off('error', reject);
+          resolve((server.address() as AddressInfo).port);
+        });
+      }),
+    drain: () => {
+      state.draining = true;
+    },
+    stop: (graceMs) => {
+      state.draining = true;
+      return stopServer(server, graceMs);
+    },
+  };
+}
+
+async function stopServer(server: Server, graceMs: number): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  // A connection that is idle between two requests would keep the server open; it becomes idle when its answer is out.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

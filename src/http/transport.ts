@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ErrorCode } from '../exchange/errors';
+import { rawProblem } from './answer';
+
+interface TransportProblem {
+  readonly status: number;
+  readonly reason: string;
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
+
+const MALFORMED: TransportProblem = {
+  status: 400,
+  reason: 'Bad Request',
+  code: 'INVALID_REQUEST',
+  detail: 'this is not an HTTP request',
+};
+
+const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
+  [
+    'ERR_HTTP_REQUEST_TIMEOUT',
+    {
+      status: 408,
+      reason: 'Request Timeout',
+      code: 'REQUEST_TIMEOUT',
+      detail: 'headers and body must be complete within 15 s',
+    },
+  ],
+  [
+    'HPE_HEADER_OVERFLOW',
+    {
+      status: 431,
+      reason: 'Request Header Fields Too Large',
+      code: 'INVALID_REQUEST',
+      detail: 'the headers may have at most 16 kB',
+    },
+  ],
+  [
+    'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+    {
+      status: 413,
+      reason: 'Payload Too Large',
+      code: 'PAYLOAD_TOO_LARGE',
+      detail: 'the chunk extensions are too long',
+    },
+  ],
+]);
+
+/** The answer Node would have written is on its way already, or nobody listens. */
+function isAnswered(socket: Socket): boolean {
+  const current = '_httpMessage' in socket ? (socket._httpMessage as ServerResponse | null) : null;
+  return !socket.writable || current?.headersSent === true;
+}
+
+/** For the server's 'clientError': a request that did not become one is told so, and its connection ends. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || isAnswered(socket)) {
+    socket.destroy();
+    return;
+  }
+  const { status, reason, code, detail } = PROBLEMS.get(error.code ?? '') ?? MALFORMED;
+  socket.end(rawProblem(status, reason, code, detail, randomUUID()), () => socket.destroy());
+}

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type Config,
+  ConfigError,
+  type Environment,
+  loadConfig,
+  processEnvironment,
+  reportAndExit,
+} from '../config';
+import { type Child, type ChildExit, startChild } from './child';
+import { demoMarkets, openDemoMarkets } from './demo-markets';
+import { freePort, isPortFree } from './ports';
+import { type RunningRedis, startRedis } from './redis';
+
+/**
+ * `npm start`: a Redis, the two lines of the Procfile, and a few open markets, on a machine with only Node and npm.
+ * Whatever ends this process ends all of it.
+ */
+const ROOT = path.join(__dirname, '../..');
+const PROGRAM_FOLDER = path.join(ROOT, 'dist');
+const LOG_FOLDER = path.join(ROOT, '.cache/logs');
+const READY_MS_MAX = 60_000;
+const READY_POLL_MS = 100;
+const READY_REQUEST_MS_MAX = 2_000;
+/** Together below the 5 s in which an interrupt ends everything. */
+const PROCESS_GRACE_MS = 3_000;
+const REDIS_GRACE_MS = 1_000;
+const LINES_SHOWN = 15;
+/** Shown on a terminal only: a log wants no line that is overtaken. */
+const SLOW_START_MS = 3_000;
+
+/** Something the user can act upon; told in one line, without a stack. */
+class StartError extends Error {}
+
+/** Everything started so far, so that it can be ended at any moment. */
+interface Session {
+  redis: RunningRedis | null;
+  readonly processes: Child[];
+  isEnding: boolean;
+  end(code: number): Promise<void>;
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/**
+ * Resolves when all is up; the process goes on until a signal, or until one of its parts is gone.
+ * `programFolder` holds web.js and worker.js.
+ */
+export async function start(programFolder = PROGRAM_FOLDER): Promise<void> {
+  const env = withLocalDefaults(processEnvironment());
+  const session = createSession();
+  // npm and the terminal both send it, so it may come twice; the second changes nothing.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => void session.end(0));
+  setInterval(() => undefined, 60_000);
+  try {
+    await startAll(session, env, programFolder);
+  } catch (error) {
+    if (session.isEnding) return;
+    if (error instanceof ConfigError) reportAndExit(error);
+    complain(
+      error instanceof StartError ? error.message : String(error instanceof Error ? error.stack : error),
+    );
+    await session.end(1);
+  }
+}
+
+function createSession(): Session {
+  const session: Session = {
+    redis: null,
+    processes: [],
+    isEnding: false,
+    async end(code) {
+      if (session.isEnding) return;
+      session.isEnding = true;
+      // Redis last: the others finish what they have in hand.
+      await Promise.all(session.processes.map((child) => child.stop(PROCESS_GRACE_MS)));
+      await session.redis?.stop(REDIS_GRACE_MS);
+      process.exit(code);
+    },
+  };
+  return session;
+}
+
+/** What `npm start` sets where the user did not. Secrets are drawn here, so that all processes share them. */
+function withLocalDefaults(env: Environment): Environment {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim() !== ''));
+  return { DEMO: '1', LOG_LEVEL: 'warn', ...given };
+}
+
+async function startAll(session: Session, given: Environment, programFolder: string): Promise<void> {
+  const config = loadConfig(given);
+  if (config.port !== 0 && !(await isPortFree(config.port))) {
+    throw new StartError(
+      `port ${config.port} is taken: set PORT to another, for example PORT=${config.port + 1} npm start`,
+    );
+  }
+  const port = config.port === 0 ? await freePort() : config.port;
+  const redisUrl = await startOwnRedis(session, config, given);
+  const adminToken = config.adminToken ?? (config.demo ? randomBytes(24).toString('hex') : null);
+  const env: Environment = {
+    ...given,
+    PORT: String(port),
+    REDIS_URL: redisUrl,
+    JWT_SECRET: given.JWT_SECRET ?? randomBytes(32).toString('hex'),
+    ...(adminToken === null ? {} : { ADMIN_TOKEN: adminToken }),
+  };
+  const logFile = freshLogFile(port);
+  for (const name of ['web', 'worker'])
+    startProcess(session, path.join(programFolder, `${name}.js`), env, logFile);
+  const baseUrl = `http://127.0.0.1:${port}`;
+  await untilReady(session, baseUrl);
+  if (config.demo && adminToken !== null) {
+    await openDemoMarkets(baseUrl, adminToken, demoMarkets(new Date())).catch((error: Error) => {
+      throw new StartError(error.message);
+    });
+  }
+  if (!session.isEnding) printBanner(config, port, logFile);
+}
+
+/** The URL of the Redis to use: the given one, or one of our own for this session. */
+async function startOwnRedis(session: Session, config: Config, given: Environment): Promise<string> {
+  if (config.redisGiven) return given.REDIS_URL ?? '';
+  // As strict as production, so that what is tried here behaves as it will there.
+  const redis = await startRedis({
+    appendonly: 'always',
+    settings: [['maxmemory-policy', 'noeviction']],
+    onProgress: say,
+  }).catch((error: Error) => {
+    throw new StartError(error.message);
+  });
+  session.redis = redis;
+  void redis.exited.then((exit) => reportDeath(session, 'redis', exit, redis.lastLines()));
+  // A signal may have come while it was on its way.
+  if (session.isEnding) await redis.stop(REDIS_GRACE_MS);
+  return redis.url;
+}
+
+function freshLogFile(port: number): string {
+  const file = path.join(LOG_FOLDER, `start-${port}.log`);
+  mkdirSync(LOG_FOLDER, { recursive: true });
+  writeFileSync(file, '');
+  // Nothing logged, nothing left behind.
+  process.once('exit', () => {
+    if (statSync(file, { throwIfNoEntry: false })?.size === 0) rmSync(file);
+  });
+  return file;
+}
+
+function startProcess(session: Session, program: string, env: Environment, logFile: string): void {
+  if (session.isEnding) return;
+  const name = path.basename(program, '.js');
+  const child = startChild({ name, command: process.execPath, args: [program], env, logFile });
+  session.processes.push(child);
+  void child.exited.then((exit) => reportDeath(session, name, exit, child.lastLines()));
+}
+
+async function reportDeath(
+  session: Session,
+  name: string,
+  exit: ChildExit,
+  lines: readonly string[],
+): Promise<void> {
+  if (session.isEnding) return;
+  complain(
+    `${name} ended unexpectedly (${exit.signal ?? `code ${exit.code}`}), so everything stops. Its last lines:`,
+  );
+  for (const line of lines.slice(-LINES_SHOWN)) complain(`  ${line}`);
+  await session.end(1);
+}
+
+async function untilReady(session: Session, baseUrl: string): Promise<void> {
+  const startedAtMs = Date.now();
+  let last = 'no answer';
+  for (let told = false; !session.isEnding; ) {
+    const waitedMs = Date.now() - startedAtMs;
+    if (waitedMs > READY_MS_MAX)
+      throw new StartError(`web is not ready after ${READY_MS_MAX / 1000} s: ${last}`);
+    if (waitedMs > SLOW_START_MS && !told && process.stdout.isTTY) {
+      say('waiting for web to be ready');
+      told = true;
+    }
+    try {
+      const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(READY_REQUEST_MS_MAX) });
+      last = `${answer.status} ${(await answer.text()).slice(0, 300)}`;
+      if (answer.ok) return;
+    } catch (error) {
+      last = error instanceof Error ? error.message : String(error);
+    }
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+function printBanner(config: Config, port: number, logFile: string): void {
+  const url = `http://localhost:${port}`;
+  const redis = config.redisGiven ? 'the Redis of REDIS_URL' : 'a Redis of its own, gone when it stops';
+  say(
+    `The exchange is open: ${url} (${config.network}, chain ${config.chainId}, ${config.funds} funds, ${redis})`,
+  );
+  if (config.serveUi) say(`  trading page   ${url}/`);
+  say(`  documentation  ${url}/docs`);
+  say(`  try            curl -s '${url}/markets?limit=3'`);
+  if (config.adminToken === null) say('  administer     start with ADMIN_TOKEN=<32 or more characters>');
+  say(`  logs           ${path.relative(process.cwd(), logFile)} (LOG_LEVEL=info says more)`);
+  say('  stop           Ctrl-C');
+}

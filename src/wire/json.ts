@@ -1,0 +1,71 @@
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '../exchange/errors';
+
+/** Nothing we take is nested deeper than a handful. */
+const DEPTH_MAX = 16;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+
+/**
+ * The value of a JSON text, read strictly: valid UTF-8, no member twice in an object (parsers disagree on which of
+ * the two counts, and a signed thing has one meaning), no `__proto__`.
+ * Throws INVALID_JSON, and INVALID_REQUEST for a member that no request has.
+ */
+export function parseJson(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new Refusal('INVALID_JSON', 'the body is not valid UTF-8');
+  const text = bytes.toString('utf8');
+  const value = parse(text);
+  if (typeof value === 'object' && value !== null && countMembers(value, 1) !== countColons(text)) {
+    throw new Refusal('INVALID_JSON', 'an object of the body names a member twice');
+  }
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body.
+    throw new Refusal('INVALID_JSON', 'the body is not valid JSON');
+  }
+}
+
+function countMembers(value: object, depth: number): number {
+  if (depth > DEPTH_MAX) throw new Refusal('INVALID_REQUEST', `the body is nested deeper than ${DEPTH_MAX}`);
+  let count = 0;
+  if (!Array.isArray(value)) {
+    const names = Object.keys(value);
+    count = names.length;
+    // JSON.parse makes it an ordinary member; copying the object would make it the prototype.
+    if (names.includes('__proto__')) throw unknownMember('__proto__');
+  }
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null) count += countMembers(member, depth + 1);
+  }
+  return count;
+}
+
+const unknownMember = (path: string): Refusal =>
+  new Refusal('INVALID_REQUEST', `${path} is not allowed`, { errors: [{ path, message: 'is not allowed' }] });
+
+/** Colons outside of strings: one for each member of a valid text. */
+function countColons(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COLON) count++;
+    else if (code === QUOTE) at = endOfString(text, at);
+  }
+  return count;
+}
+
+/** Where the string that begins at `start` ends: at the next quote after an even number of backslashes. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}

@@ -1,0 +1,117 @@
+import type { MarketTerms } from '../exchange/market';
+import { SIDES } from '../exchange/match';
+import type { SignedOrder } from '../exchange/order';
+import { isFinal } from '../exchange/status';
+import { formatAverage, formatLots, formatMicro, formatPips } from '../exchange/units';
+import type { OwnFill, RecordFacts, ShownFill } from './facts';
+import { iso } from './prices';
+
+/** `filledSize + remainingSize + cancelledSize = size`, for a MARKET BUY that bought more than it had to as well. */
+function sizesOf(record: RecordFacts) {
+  const size = Math.max(record.sizeLots, record.filledLots);
+  const rest = size - record.filledLots;
+  const final = isFinal(record.status);
+  return {
+    size: formatLots(size),
+    filledSize: formatLots(record.filledLots),
+    remainingSize: formatLots(final ? 0 : rest),
+    cancelledSize: formatLots(final ? rest : 0),
+  };
+}
+
+/** The answer to a submission. Prices are in the order's own token. */
+export function presentSubmission(record: RecordFacts, fills: readonly ShownFill[]) {
+  return {
+    orderHash: record.orderHash,
+    status: record.status,
+    reason: record.reason,
+    price: formatPips(record.pricePips),
+    ...sizesOf(record),
+    averagePrice: formatAverage(record.quoteMicro, record.filledLots),
+    fills: fills.map((fill) => ({
+      tradeId: fill.tradeId,
+      price: formatPips(fill.pricePips),
+      size: formatLots(fill.sizeLots),
+      matchType: fill.matchType,
+      makerOrderHash: fill.makerHash,
+    })),
+    sequence: record.sequence,
+    createdAt: iso(record.createdAtMs),
+  };
+}
+
+export interface OrderFacts {
+  readonly record: RecordFacts;
+  readonly fills: readonly OwnFill[];
+  /** As it was sent; addresses checksummed. */
+  readonly signed: SignedOrder;
+}
+
+/** The body of GET /orders/{order_hash}. The signed struct is for the maker's own eyes: it settles on chain. */
+export function presentOrder({ record, fills, signed }: OrderFacts, terms: MarketTerms, showSigned = false) {
+  return {
+    orderHash: record.orderHash,
+    marketId: record.marketId,
+    conditionId: terms.conditionId,
+    maker: signed.maker,
+    outcomeIndex: record.outcome,
+    tokenId: terms.tokenIds[record.outcome],
+    side: SIDES[record.side],
+    orderType: record.orderType,
+    price: formatPips(record.pricePips),
+    ...sizesOf(record),
+    averagePrice: formatAverage(record.quoteMicro, record.filledLots),
+    status: record.status,
+    reason: record.reason,
+    expiration: signed.expiration.toString(),
+    clientOrderId: record.clientOrderId,
+    createdAt: iso(record.createdAtMs),
+    updatedAt: iso(record.updatedAtMs),
+    sequence: record.sequence,
+    fills: fills.map((fill) => ({
+      tradeId: fill.tradeId,
+      price: formatPips(fill.pricePips),
+      size: formatLots(fill.sizeLots),
+      role: fill.role,
+      matchType: fill.matchType,
+      fee: formatMicro(fill.feeMicro),
+      settlementStatus: fill.settlementStatus,
+      transactionHash: fill.transactionHash,
+    })),
+    ...(showSigned ? { order: presentSigned(signed) } : {}),
+  };
+}
+
+/** The signed struct as a client would send it. */
+export function presentSigned(signed: SignedOrder) {
+  return {
+    salt: signed.salt.toString(),
+    maker: signed.maker,
+    signer: signed.signer,
+    taker: signed.taker,
+    tokenId: signed.tokenId.toString(),
+    makerAmount: signed.makerAmount.toString(),
+    takerAmount: signed.takerAmount.toString(),
+    expiration: signed.expiration.toString(),
+    nonce: signed.nonce.toString(),
+    feeRateBps: signed.feeRateBps.toString(),
+    side: signed.side,
+    signatureType: signed.signatureType,
+    signature: signed.signature,
+  };
+}
+
+/** The answer to a single cancel; `sequence` is the number the cancel got, or the market's when it changed nothing. */
+export function presentCancel(record: RecordFacts, cancelled: boolean, sequence: number) {
+  const { filledSize, remainingSize, cancelledSize } = sizesOf(record);
+  return {
+    orderHash: record.orderHash,
+    status: record.status,
+    cancelled,
+    filledSize,
+    remainingSize,
+    cancelledSize,
+    sequence,
+    message: cancelled ? 'Order cancelled' : 'Order was cancelled before',
+  };
+}

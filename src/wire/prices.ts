@@ -1,0 +1,64 @@
+import type { OutcomeIndex } from '../exchange/market';
+import { yesPrice } from '../exchange/match';
+import { formatLots, formatPips, formatScaled, type Lots, PIPS_PER_ONE, type Pips } from '../exchange/units';
+import type { BookFacts, LevelFacts } from './facts';
+
+/** A midpoint lies between two pips at most: half pips are exact. */
+const HALF_PIP_DECIMALS = 5;
+const HALVES_PER_ONE = PIPS_PER_ONE * 10;
+/** 0.10: with a wider spread a midpoint says nothing about the price. */
+const SPREAD_MAX_PIPS = 1_000;
+
+/** The best of a side as one outcome sees it; null for an empty side. */
+export interface Best {
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+}
+
+export interface Touch {
+  readonly bid: Best | null;
+  readonly ask: Best | null;
+}
+
+const best = (levels: readonly LevelFacts[], outcome: OutcomeIndex): Best | null => {
+  const level = levels[0];
+  return level ? { pricePips: yesPrice(level.pricePips, outcome), sizeLots: level.sizeLots } : null;
+};
+
+/** Best bid and ask of an outcome: No bids are Yes asks seen from the other side. */
+export function touchOf(book: BookFacts, outcome: OutcomeIndex): Touch {
+  const [bids, asks] = outcome === 0 ? [book.bids, book.asks] : [book.asks, book.bids];
+  return { bid: best(bids, outcome), ask: best(asks, outcome) };
+}
+
+export const formatPrice = (price: Pips | null | undefined): string | null =>
+  price ? formatPips(price) : null;
+export const formatSize = (size: Lots | null | undefined): string | null =>
+  size === null || size === undefined ? null : formatLots(size);
+
+/** Null without both sides. */
+export function formatMidpoint({ bid, ask }: Touch): string | null {
+  return bid && ask ? formatScaled((bid.pricePips + ask.pricePips) * 5, HALF_PIP_DECIMALS) : null;
+}
+
+export function formatSpread({ bid, ask }: Touch): string | null {
+  return bid && ask ? formatPips(ask.pricePips - bid.pricePips) : null;
+}
+
+/** What an outcome is worth: the midpoint of a narrow spread, else the last trade, else null. No is 1 - Yes. */
+export function formatWorth(book: BookFacts, outcome: OutcomeIndex): string | null {
+  const { bid, ask } = touchOf(book, 0);
+  let halves: number | null = null;
+  if (bid && ask && ask.pricePips - bid.pricePips <= SPREAD_MAX_PIPS)
+    halves = (bid.pricePips + ask.pricePips) * 5;
+  else if (book.lastPips !== null) halves = book.lastPips * 10;
+  if (halves === null) return null;
+  return formatScaled(outcome === 0 ? halves : HALVES_PER_ONE - halves, HALF_PIP_DECIMALS);
+}
+
+/** The last trade, in the token of an outcome. */
+export const lastOf = (book: BookFacts, outcome: OutcomeIndex): Pips | null =>
+  book.lastPips === null ? null : yesPrice(book.lastPips, outcome);
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));

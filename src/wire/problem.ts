@@ -1,0 +1,30 @@
+import { ERRORS, type ErrorCode } from '../exchange/errors';
+
+export const PROBLEM_TYPE = 'application/problem+json';
+
+/** Members of a refusal that are told in headers instead. */
+const HEADER_MEMBERS: ReadonlySet<string> = new Set(['retryAfterMs']);
+
+export interface ProblemFacts {
+  readonly code: ErrorCode;
+  readonly detail: string;
+  readonly extra?: Readonly<Record<string, unknown>>;
+  /** Another status than the code's own: 431 and 417 have no code of their own. */
+  readonly status?: number;
+}
+
+/** A refusal as RFC 9457 tells it. */
+export function presentProblem({ code, detail, extra = {}, status }: ProblemFacts, requestId: string) {
+  const entry: { readonly status: number; readonly title: string; readonly retryable?: true } = ERRORS[code];
+  const members = Object.entries(extra).filter(([name]) => !HEADER_MEMBERS.has(name));
+  return {
+    type: `urn:problem:${code.toLowerCase().replaceAll('_', '-')}`,
+    title: entry.title,
+    status: status ?? entry.status,
+    code,
+    detail,
+    requestId,
+    retryable: entry.retryable === true,
+    ...Object.fromEntries(members),
+  };
+}

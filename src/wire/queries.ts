@@ -1,0 +1,105 @@
+import { type ErrorCode, Refusal } from '../exchange/errors';
+import { TIMEFRAMES, type Timeframe } from './present-history';
+
+/** Query members as sent, decoded: a name may come more than once, and nothing here is an object key. */
+export type Query = ReadonlyMap<string, readonly string[]>;
+
+const EMPTY: Query = new Map();
+const LIMIT = /^[1-9][0-9]*$/;
+const DEPTH = /^[1-9][0-9]{0,2}$/;
+export const DEPTH_MAX = 500;
+const TEXT_MAX = 200;
+
+/** Throws INVALID_REQUEST on malformed percent-encoding. */
+export function parseQuery(url: string): Query {
+  const at = url.indexOf('?');
+  if (at === -1 || at === url.length - 1) return EMPTY;
+  const query = new Map<string, string[]>();
+  for (const part of url.slice(at + 1).split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    const value = equals === -1 ? '' : decode(part.slice(equals + 1));
+    const values = query.get(name);
+    if (values) values.push(value);
+    else query.set(name, [value]);
+  }
+  return query;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new Refusal('INVALID_REQUEST', 'the query is not valid percent-encoded UTF-8');
+  }
+}
+
+function refuse(
+  code: ErrorCode,
+  path: string,
+  message: string,
+  extra: Record<string, unknown> = {},
+): Refusal {
+  return new Refusal(code, `${path} ${message}`, { errors: [{ path, message }], ...extra });
+}
+
+/** The value of a member that may come once; `code` when it comes twice. */
+function single(query: Query, name: string, code: ErrorCode = 'INVALID_REQUEST'): string | undefined {
+  const values = query.get(name);
+  if (values && values.length > 1) throw refuse(code, name, 'may be given once');
+  return values?.[0];
+}
+
+/** A whole number of at least 1, clamped to `most`; anything else is INVALID_LIMIT. */
+export function limitOf(query: Query, usual: number, most: number): number {
+  const text = single(query, 'limit', 'INVALID_LIMIT');
+  if (text === undefined) return usual;
+  if (!LIMIT.test(text)) throw refuse('INVALID_LIMIT', 'limit', 'must be a whole number of at least 1');
+  return Math.min(Number(text), most);
+}
+
+/** Whether a cursor is one of ours is for the reader of the list to say. */
+export const cursorOf = (query: Query): string | null => {
+  const text = single(query, 'cursor', 'INVALID_CURSOR');
+  if (text === undefined) return null;
+  if (text === '' || text.length > TEXT_MAX) throw new Refusal('INVALID_CURSOR');
+  return text;
+};
+
+export function choiceOf<T extends string>(query: Query, name: string, choices: readonly T[]): T | undefined {
+  const text = single(query, name);
+  if (text === undefined || (choices as readonly string[]).includes(text)) return text as T | undefined;
+  throw refuse('INVALID_REQUEST', name, `must be one of ${choices.join(', ')}`);
+}
+
+/** Free text of a filter, trimmed; undefined when absent or empty. */
+export function textOf(query: Query, name: string): string | undefined {
+  const text = single(query, name)?.trim();
+  if (text !== undefined && text.length > TEXT_MAX) {
+    throw refuse('INVALID_REQUEST', name, `must have at most ${TEXT_MAX} characters`);
+  }
+  return text || undefined;
+}
+
+/** INVALID_TIMEFRAME names the allowed values. */
+export function timeframeOf(query: Query): Timeframe {
+  const text = single(query, 'timeframe', 'INVALID_TIMEFRAME') ?? '1d';
+  const found = TIMEFRAMES.find((timeframe) => timeframe === text);
+  if (found) return found;
+  const message = `must be one of ${TIMEFRAMES.join(', ')}`;
+  throw refuse('INVALID_TIMEFRAME', 'timeframe', message, { allowed: TIMEFRAMES });
+}
+
+/** Levels of each side; all without the member. */
+export function depthOf(query: Query): number | undefined {
+  const text = single(query, 'depth');
+  if (text === undefined) return undefined;
+  if (!DEPTH.test(text) || Number(text) > DEPTH_MAX) {
+    throw refuse('INVALID_REQUEST', 'depth', `must be a whole number from 1 to ${DEPTH_MAX}`);
+  }
+  return Number(text);
+}
+
+export const flagOf = (query: Query, name: string): boolean =>
+  choiceOf(query, name, ['true', 'false'] as const) === 'true';

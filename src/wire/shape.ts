@@ -1,0 +1,55 @@
+import type Joi from 'joi';
+import { Refusal } from '../exchange/errors';
+
+/** What a body must look like. `schema` is also what OpenAPI shows. */
+export interface Shape<T> {
+  readonly schema: Joi.Schema;
+  /** Throws INVALID_REQUEST or INVALID_ADDRESS with `errors`. */
+  parse(value: unknown): T;
+}
+
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Told of one body; a hostile one could have thousands. */
+const ERRORS_MAX = 20;
+/** Name of the pattern of addresses: a malformed one has a code of its own. */
+export const ADDRESS_PATTERN = 'address';
+
+const MESSAGES = {
+  'string.pattern.base': 'must match {#regex}',
+  'string.pattern.name': 'must be a valid {#name}',
+  'object.unknown': 'is not allowed',
+};
+
+export function createShape<T>(schema: Joi.Schema): Shape<T> {
+  const strict = schema.prefs({
+    convert: false,
+    abortEarly: false,
+    errors: { label: false },
+    messages: MESSAGES,
+  });
+  return {
+    schema,
+    parse: (value) => {
+      const { error, value: body } = strict.validate(value);
+      if (error) throw refusalOf(error);
+      return body as T;
+    },
+  };
+}
+
+function refusalOf({ details }: Joi.ValidationError): Refusal {
+  const errors: FieldError[] = details.slice(0, ERRORS_MAX).map(({ path, message }) => ({
+    path: path.join('.'),
+    message,
+  }));
+  const addresses = details.every(
+    ({ type, context }) => type === 'string.pattern.name' && context?.name === ADDRESS_PATTERN,
+  );
+  const first = errors[0];
+  const detail = first ? `${first.path || 'the body'} ${first.message}` : undefined;
+  return new Refusal(addresses ? 'INVALID_ADDRESS' : 'INVALID_REQUEST', detail, { errors });
+}

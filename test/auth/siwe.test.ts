@@ -1,0 +1,268 @@
+import { Signature, toBeHex, Wallet } from 'ethers';
+import { SiweMessage } from 'siwe';
+import { createSignIn, type NonceStore, type SignIn, type SignInOptions } from '../../src/auth/siwe';
+import { createNonceStore } from '../../src/store/nonces';
+import { createScripts } from '../../src/store/scripts';
+import { alice, bob, refusal } from './orders';
+import { startRedis, type TestRedis } from './redis';
+
+const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const HOME = { domain: 'exchange.test:8443', uri: 'https://exchange.test:8443', chainId: 97 };
+const MINUTE_MS = 60_000;
+
+let server: TestRedis;
+let nonces: NonceStore;
+let signIn: SignIn;
+
+const create = (more: Partial<SignInOptions> = {}) => createSignIn({ ...HOME, nonces, ...more });
+
+beforeAll(async () => {
+  server = await startRedis();
+  nonces = createNonceStore({ run: createScripts(server.client()) });
+  signIn = create();
+});
+afterAll(() => server?.stop());
+
+/** The message a client writes from the challenge, with changes. */
+async function message(wallet: Wallet, more: Partial<SiweMessage> = {}): Promise<string> {
+  const { address, domain, uri, version, chainId, nonce, statement, issuedAt } = await signIn.challenge(
+    wallet.address,
+  );
+  return new SiweMessage({
+    address,
+    domain,
+    uri,
+    version,
+    chainId,
+    nonce,
+    statement,
+    issuedAt,
+    ...more,
+  }).prepareMessage();
+}
+
+const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
+const refused = async (text: unknown, signature: unknown, by = signIn) => {
+  const { code, field } = await refusal(() => by.verify(text, signature));
+  return field === undefined ? code : `${code} ${String(field)}`;
+};
+const refusedMessage = async (text: string, by = signIn) => refused(text, await alice.signMessage(text), by);
+
+describe('the challenge', () => {
+  test('has all a client needs', async () => {
+    const challenge = await signIn.challenge(alice.address.toLowerCase());
+    expect(Object.keys(challenge).sort()).toEqual([
+      'address',
+      'chainId',
+      'domain',
+      'expiresAt',
+      'issuedAt',
+      'nonce',
+      'statement',
+      'uri',
+      'version',
+    ]);
+    expect(challenge).toMatchObject({ ...HOME, address: alice.address, version: '1' });
+    expect(challenge.nonce).toMatch(/^[A-Za-z0-9]{17,}$/);
+    expect(BigInt(`0x${challenge.nonce}`) >> 128n).toBeGreaterThan(0n);
+    expect(Date.parse(challenge.expiresAt) - Date.parse(challenge.issuedAt)).toBe(300_000);
+    expect((await signIn.challenge(alice.address)).nonce).not.toBe(challenge.nonce);
+  });
+
+  test('is for an address only', async () => {
+    expect((await refusal(() => signIn.challenge('alice'))).code).toBe('INVALID_ADDRESS');
+  });
+});
+
+describe('signing in', () => {
+  test('alice signs in, and not twice with one message', async () => {
+    const text = await message(alice);
+    const signature = await alice.signMessage(text);
+    expect(await signIn.verify(text, signature)).toEqual({ address: alice.address });
+    expect(await refused(text, signature)).toBe('NONCE_INVALID');
+  });
+
+  test('ten at the same moment, over two replicas: one signs in', async () => {
+    const text = await message(alice);
+    const signature = await alice.signMessage(text);
+    const other = create({ nonces: createNonceStore({ run: createScripts(server.client()) }) });
+    const tries = Array.from({ length: 10 }, (_, i) =>
+      (i % 2 === 0 ? signIn : other).verify(text, signature),
+    );
+    const results = await Promise.allSettled(tries);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('times at their limits, v 0 or 1, a final slash and the scheme are taken', async () => {
+    const taken: Partial<SiweMessage>[] = [
+      { issuedAt: fromNow(-9.9 * MINUTE_MS) },
+      { issuedAt: fromNow(0.9 * MINUTE_MS) },
+      { expirationTime: fromNow(MINUTE_MS), notBefore: fromNow(-MINUTE_MS) },
+      { uri: `${HOME.uri}/` },
+      { scheme: 'https' },
+      { requestId: 'r1', resources: ['https://example.com/terms'] },
+    ];
+    for (const more of taken) {
+      const text = await message(alice, more);
+      const { r, s, yParity } = Signature.from(await alice.signMessage(text));
+      const signature = `${r}${s.slice(2)}0${yParity}`;
+      expect(await signIn.verify(text, signature)).toEqual({ address: alice.address });
+    }
+  });
+});
+
+test.each<[string, Partial<SiweMessage>]>([
+  ['domain', { domain: 'evil.test' }],
+  ['domain', { domain: 'exchange.test' }],
+  ['domain', { scheme: 'http' }],
+  ['uri', { uri: 'https://evil.test' }],
+  ['uri', { uri: `${HOME.uri}/login` }],
+  ['chainId', { chainId: 56 }],
+  ['issuedAt', { issuedAt: fromNow(-11 * MINUTE_MS) }],
+  ['issuedAt', { issuedAt: fromNow(2 * MINUTE_MS) }],
+  ['expirationTime', { expirationTime: fromNow(-1_000) }],
+  ['notBefore', { notBefore: fromNow(MINUTE_MS) }],
+])('a message with another %s is refused and keeps its nonce', async (field, more) => {
+  const nonce = (await signIn.challenge(alice.address)).nonce;
+  expect(await refusedMessage(await message(alice, { ...more, nonce }))).toBe(`SIWE_INVALID ${field}`);
+  const right = await message(alice, { nonce });
+  expect(await signIn.verify(right, await alice.signMessage(right))).toEqual({ address: alice.address });
+});
+
+test('every member stands in the message and is checked there', async () => {
+  const text = await message(alice);
+  const edits: [string, string, string][] = [
+    ['address', alice.address, alice.address.toLowerCase()],
+    ['version', 'Version: 1', 'Version: 2'],
+    ['chainId', 'Chain ID: 97', 'Chain ID: x'],
+    ['nonce', 'Nonce: ', 'Nonce: -'],
+    ['issuedAt', 'Issued At: 2', 'Issued At: yesterday, 2'],
+    ['message', 'Version: 1\n', ''],
+  ];
+  for (const [field, from, to] of edits) {
+    expect(text).toContain(from);
+    expect(await refusedMessage(text.replace(from, to))).toBe(`SIWE_INVALID ${field}`);
+  }
+});
+
+test('what is no message is refused, quietly', async () => {
+  const said = (['log', 'warn', 'error'] as const).map((method) =>
+    jest.spyOn(console, method).mockImplementation(),
+  );
+  const signature = await alice.signMessage('hello');
+  for (const text of [
+    '',
+    'hello',
+    '\n'.repeat(100),
+    'é'.repeat(100),
+    undefined,
+    null,
+    7,
+    {},
+    { domain: 'x' },
+    ['a'],
+  ]) {
+    expect(await refused(text, signature)).toBe('SIWE_INVALID message');
+  }
+  const text = await message(alice);
+  for (const bad of ['', '0x', '0x00', `0x${'0'.repeat(130)}`, 'zz', null, {}, 5, signature.slice(0, -2)]) {
+    expect(await refused(text, bad)).toBe('SIWE_INVALID signature');
+  }
+  for (const spy of said) {
+    expect(spy).not.toHaveBeenCalled();
+    spy.mockRestore();
+  }
+});
+
+test('2 kB is the longest message', async () => {
+  const padded = async (bytes: number) => {
+    const base = await message(alice, { requestId: 'x' });
+    return base.replace('Request ID: x', `Request ID: ${'x'.repeat(bytes - base.length + 1)}`);
+  };
+  const longest = await padded(2048);
+  expect(longest).toHaveLength(2048);
+  expect(await signIn.verify(longest, await alice.signMessage(longest))).toEqual({ address: alice.address });
+  expect(await refusedMessage(await padded(2049))).toBe('SIWE_INVALID message');
+});
+
+describe('the signature', () => {
+  test("another wallet's is refused, and the nonce is spent", async () => {
+    const text = await message(alice);
+    expect(await refused(text, await bob.signMessage(text))).toBe('SIWE_INVALID signature');
+    expect(await refusedMessage(text)).toBe('NONCE_INVALID');
+  });
+
+  test('over another message is refused', async () => {
+    const [text, other] = [await message(alice), await message(alice)];
+    expect(await refused(text, await alice.signMessage(other))).toBe('SIWE_INVALID signature');
+  });
+
+  test('with a high s is refused', async () => {
+    const text = await message(alice);
+    const { r, s, v } = Signature.from(await alice.signMessage(text));
+    const high = `${r}${toBeHex(N - BigInt(s), 32).slice(2)}${(55 - v).toString(16)}`;
+    expect(await refused(text, high)).toBe('SIWE_INVALID signature');
+  });
+});
+
+describe('the nonce', () => {
+  test('must be known', async () => {
+    expect(await refusedMessage(await message(alice, { nonce: 'a'.repeat(40) }))).toBe('NONCE_INVALID');
+  });
+
+  test("of bob does not serve alice, and stays bob's", async () => {
+    const { nonce } = await signIn.challenge(bob.address);
+    expect(await refusedMessage(await message(alice, { nonce }))).toBe('NONCE_INVALID');
+    const text = await message(bob, { nonce });
+    expect(await signIn.verify(text, await bob.signMessage(text))).toEqual({ address: bob.address });
+  });
+
+  test('ten are outstanding for an address; the eleventh drops the oldest', async () => {
+    const carla = new Wallet(`0x${'ca'.repeat(32)}`);
+    const issued: string[] = [];
+    for (let i = 0; i < 11; i++) issued.push((await signIn.challenge(carla.address)).nonce);
+    const live = await Promise.all(issued.map((nonce) => nonces.burn(carla.address, nonce)));
+    expect(live).toEqual([false, ...Array.from({ length: 10 }, () => true)]);
+  });
+
+  test('ends with its time, at the store', async () => {
+    const { address } = new Wallet(`0x${'e5'.repeat(32)}`);
+    await nonces.issue(address, 'short', 0.02, 10);
+    await nonces.issue(address, 'long', 300, 10);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await nonces.burn(address, 'short')).toBe(false);
+    expect(await nonces.burn(address.toLowerCase(), 'long')).toBe(true);
+    expect(await nonces.burn(address, 'long')).toBe(false);
+  });
+
+  test('an address that never returns leaves nothing behind', async () => {
+    const dora = new Wallet(`0x${'d0'.repeat(32)}`);
+    await signIn.challenge(dora.address);
+    const ttl = await server.client().ttl(`{n:${dora.address.toLowerCase()}}`);
+    expect(ttl).toBeGreaterThan(290);
+    expect(ttl).toBeLessThanOrEqual(300);
+  });
+});
+
+describe('contract wallets', () => {
+  test('are asked only when a chain is there, only after the nonce, and only if no key signed', async () => {
+    const asked: string[][] = [];
+    const chain = create({
+      verifyContractSignature: async (...args) => {
+        asked.push(args);
+        return args[2] === '0xc0de';
+      },
+    });
+    const text = await message(alice);
+    expect(await refused(text, '0xc0de')).toBe('SIWE_INVALID signature');
+    expect(await chain.verify(text, '0xc0de')).toEqual({ address: alice.address });
+    expect(asked).toEqual([[alice.address, expect.stringMatching(/^0x[0-9a-f]{64}$/), '0xc0de']]);
+    expect(await refused(text, '0xc0de', chain)).toBe('NONCE_INVALID');
+    expect(await refused(await message(alice), '0xbad0', chain)).toBe('SIWE_INVALID signature');
+    expect(await refused(await message(alice), '0xbad', chain)).toBe('SIWE_INVALID signature');
+    expect(asked).toHaveLength(2);
+    const own = await message(alice);
+    expect(await chain.verify(own, await alice.signMessage(own))).toEqual({ address: alice.address });
+    expect(asked).toHaveLength(2);
+  });
+});

@@ -1,0 +1,37 @@
+/** Stands in for dist/web.js: what `npm start` needs of it, and a file of what it was told. */
+const { createServer } = require('node:http');
+const { appendFileSync } = require('node:fs');
+
+const note = (line) => appendFileSync(process.env.NOTES, `${line}\n`);
+const { PORT, REDIS_URL, JWT_SECRET, ADMIN_TOKEN, LOG_LEVEL, FAIL_AFTER_MS, IGNORE_TERM, REFUSE } =
+  process.env;
+note(`web ${process.pid} ${JSON.stringify({ PORT, REDIS_URL, JWT_SECRET, ADMIN_TOKEN, LOG_LEVEL })}`);
+
+let asked = 0;
+createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk) => {
+    body += chunk;
+  });
+  request.on('end', () => {
+    if (request.url === '/readyz') response.statusCode = ++asked < 3 ? 503 : 200;
+    else if (request.method === 'GET') response.statusCode = 404;
+    else {
+      const allowed = request.headers.authorization === `Bearer ${ADMIN_TOKEN}` && REFUSE !== '1';
+      response.statusCode = allowed ? 201 : 401;
+      note(`${request.url} ${body}`);
+    }
+    response.end('{}');
+  });
+}).listen(Number(PORT));
+
+process.on('SIGTERM', () => {
+  note('web told to stop');
+  if (IGNORE_TERM !== '1') process.exit(0);
+});
+if (FAIL_AFTER_MS) {
+  setTimeout(() => {
+    process.stderr.write('web cannot go on\n');
+    process.exit(3);
+  }, Number(FAIL_AFTER_MS));
+}

@@ -1,0 +1,168 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePort } from '../../src/local/ports';
+import { isAlive, type Started, startScript, until } from '../support/processes';
+
+const READY = /The exchange is open: http:\/\/localhost:(\d+)/;
+const SCRIPT = `require('./src/local/start.ts').start('${path.join(__dirname, 'fake')}')`;
+
+let folder: string;
+let running: Started[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'exchange-start-'));
+  running = [];
+});
+afterEach(() => {
+  for (const { child } of running) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+const notes = (): string => readFileSync(path.join(folder, 'notes'), 'utf8');
+const told = (name: string): Record<string, string> =>
+  JSON.parse(new RegExp(`^${name} \\d+ (.*)$`, 'm').exec(notes())?.[1] ?? '{}');
+const pidOf = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(notes())?.[1]);
+/** The temp folder is this test's own, so that other tests' servers do not count. */
+const leftBehind = (): string[] => readdirSync(folder).filter((name) => name !== 'notes');
+
+function run(env: Record<string, string> = {}): Started {
+  const started = startScript(SCRIPT, {
+    NOTES: path.join(folder, 'notes'),
+    TMPDIR: folder,
+    PORT: '0',
+    ...env,
+  });
+  running.push(started);
+  return started;
+}
+async function runUntilReady(env: Record<string, string> = {}): Promise<Started> {
+  const started = run(env);
+  await until('ready', () => /Ctrl-C/.test(started.stdout()) || started.child.exitCode !== null);
+  expect(started.stderr()).toBe('');
+  return started;
+}
+
+describe('npm start', () => {
+  it('says what to do in at most 12 lines, without a secret', async () => {
+    const started = await runUntilReady();
+    const lines = started.stdout().trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(12);
+    expect(lines[0]).toMatch(READY);
+    expect(started.stdout()).toMatch(/curl -s 'http:\/\/localhost:\d+\/markets\?limit=3'/);
+    for (const secret of [told('web').ADMIN_TOKEN, told('web').JWT_SECRET]) {
+      expect(secret?.length).toBeGreaterThanOrEqual(32);
+      expect(started.stdout()).not.toContain(secret);
+    }
+  });
+
+  it('gives web and worker the same Redis and the same secret', async () => {
+    await runUntilReady();
+    expect(told('web').REDIS_URL).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
+    expect(told('web')).toMatchObject({ ...told('worker'), LOG_LEVEL: 'warn' });
+  });
+
+  it('opens six markets, and none with DEMO=0', async () => {
+    await runUntilReady();
+    const bodies = [...notes().matchAll(/^\/admin\/markets (.*)$/gm)].map(([, body = '{}']) =>
+      JSON.parse(body),
+    );
+    expect(new Set(bodies.map(({ slug }) => slug)).size).toBe(6);
+    for (const body of bodies) {
+      expect(Date.parse(body.closesAt)).toBeGreaterThan(Date.now());
+      expect(body.questionId).toMatch(/^0x[0-9a-f]{64}$/);
+    }
+    rmSync(path.join(folder, 'notes'));
+    await runUntilReady({ DEMO: '0' });
+    expect(notes()).not.toContain('/admin/markets');
+    expect(told('web')).not.toHaveProperty('ADMIN_TOKEN');
+  });
+
+  it('hands on what the user has set', async () => {
+    const ADMIN_TOKEN = 'a'.repeat(40);
+    const PORT = String(await freePort());
+    const started = await runUntilReady({ ADMIN_TOKEN, PORT, JWT_SECRET: 'j'.repeat(32), LOG_LEVEL: 'info' });
+    expect(told('web')).toMatchObject({ ADMIN_TOKEN, PORT, JWT_SECRET: 'j'.repeat(32), LOG_LEVEL: 'info' });
+    expect(READY.exec(started.stdout())?.[1]).toBe(PORT);
+  });
+
+  it('takes the Redis it is given, and starts none', async () => {
+    await runUntilReady({ REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(told('worker').REDIS_URL).toBe('redis://127.0.0.1:1');
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends everything on %s, even sent twice', async (signal) => {
+    const started = await runUntilReady();
+    expect(leftBehind()).toHaveLength(1);
+    started.child.kill(signal);
+    started.child.kill(signal);
+    expect(await started.exited).toBe(0);
+    expect(notes()).toContain('web told to stop');
+    expect([pidOf('web'), pidOf('worker')].filter(isAlive)).toEqual([]);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('ends within 5 s what does not want to stop', async () => {
+    const started = await runUntilReady({ IGNORE_TERM: '1' });
+    const askedAtMs = Date.now();
+    started.child.kill('SIGINT');
+    expect(await started.exited).toBe(0);
+    expect(Date.now() - askedAtMs).toBeLessThan(5_000);
+    expect(isAlive(pidOf('web'))).toBe(false);
+  });
+
+  it('can be interrupted before it is ready', async () => {
+    const started = run({ FAIL_AFTER_MS: '60000' });
+    await until('something has started', () => leftBehind().length > 0);
+    started.child.kill('SIGINT');
+    expect(await started.exited).toBe(0);
+    await until('the folder is gone', () => leftBehind().length === 0);
+  });
+
+  it('takes everything with it when it is killed', async () => {
+    const started = await runUntilReady();
+    started.child.kill('SIGKILL');
+    await until(
+      'all are gone',
+      () => ![pidOf('web'), pidOf('worker')].some(isAlive) && leftBehind().length === 0,
+    );
+  });
+});
+
+describe('what can go wrong', () => {
+  it('a taken port, in one line', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    const { port } = server.address() as { port: number };
+    const started = run({ PORT: String(port) });
+    expect(await started.exited).toBe(1);
+    await new Promise((resolve) => server.close(resolve));
+    expect(started.stderr()).toMatch(new RegExp(`^port ${port} is taken: .*\n$`));
+    expect(started.stdout()).toBe('');
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('bad configuration, in its table', async () => {
+    const started = run({ NETWORK: 'moon', ADMIN_TOKEN: 'short' });
+    expect(await started.exited).toBe(78);
+    expect(started.stderr()).toMatch(/^Bad configuration:\nVARIABLE.*\nNETWORK.*\nADMIN_TOKEN.*\n$/);
+  });
+
+  it('a process that ends: its name and last words, and the end of the others', async () => {
+    const started = run({ FAIL_AFTER_MS: '1500' });
+    expect(await started.exited).toBe(1);
+    expect(started.stderr()).toBe(
+      'web ended unexpectedly (code 3), so everything stops. Its last lines:\n  web cannot go on\n',
+    );
+    expect(isAlive(pidOf('worker'))).toBe(false);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('markets that are refused', async () => {
+    const started = run({ REFUSE: '1' });
+    expect(await started.exited).toBe(1);
+    expect(started.stderr()).toMatch(/^demo market [a-z0-9-]+: 401 \{\}\n$/);
+  });
+});

@@ -1,0 +1,296 @@
+import { MARKET_STATUSES } from '../../../src/exchange/market';
+import { formatLots, formatMicro, formatPips } from '../../../src/exchange/units';
+import type { Fill, OrderRecord } from '../../../src/store/records';
+import {
+  type Emitted,
+  FEE_ACCOUNT,
+  isBid,
+  type Model,
+  type ModelFill,
+  type ModelOrder,
+  remaining,
+  yesPrice,
+} from '../../model/exchange';
+import type { World } from './operations';
+import type { StoredMarket, StoredState } from './stored';
+
+/** The engine and the model disagree. `check` names the comparison that saw it. */
+export class Mismatch extends Error {
+  constructor(
+    readonly check: string,
+    readonly expected: unknown,
+    readonly got: unknown,
+  ) {
+    super(`${check}\n  expected ${show(expected)}\n  got      ${show(got)}`);
+  }
+}
+const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+export function check(name: string, expected: unknown, got: unknown): void {
+  if (expected !== got) throw new Mismatch(name, expected, got);
+}
+
+/** An order as the engine must have stored it. */
+export function recordOf(o: ModelOrder): OrderRecord {
+  const { request } = o;
+  const { side, outcome, pricePips } = request.order;
+  const fixed = {
+    orderHash: request.orderHash,
+    marketId: request.marketId,
+    maker: request.maker,
+    side,
+    outcome,
+  };
+  const numbers = { sizeLots: Number(o.size), filledLots: Number(o.filled), quoteMicro: Number(o.quote) };
+  return {
+    ...fixed,
+    ...{ orderType: request.orderType, pricePips, ...numbers, status: o.status, reason: o.reason },
+    ...{ createdAtMs: o.createdMs, updatedAtMs: o.updatedMs, sequence: o.sequence },
+    ...{ expirationSec: request.expirationSec, clientOrderId: request.clientOrderId },
+    ...{ fillMs: o.fillMs, fillSequence: o.fillSequence, signed: request.signed },
+  } as OrderRecord;
+}
+
+export function fillsOf(taker: ModelOrder, fills: readonly ModelFill[]): Fill[] {
+  const { orderHash, order } = taker.request;
+  return fills.map((fill, index) => ({
+    ...{ tradeMs: taker.fillMs, sequence: taker.sequence, index },
+    ...{ takerHash: orderHash, takerSide: order.side, takerOutcome: order.outcome },
+    makerHash: fill.maker.request.orderHash,
+    ...{ pricePips: Number(fill.price), sizeLots: Number(fill.lots), matchType: fill.type },
+    ...{ takerFeeMicro: Number(fill.takerFee), makerFeeMicro: Number(fill.makerFee) },
+  })) as Fill[];
+}
+
+/** What the engine's Refusal must explain, for a refusal of the model. */
+export function extraOf(code: string, detail: readonly (string | number | bigint)[]): unknown {
+  const [first, second, asset] = detail;
+  switch (code) {
+    case 'INSUFFICIENT_BALANCE':
+      return {
+        required: formatMicro(BigInt(first ?? 0)),
+        available: formatMicro(BigInt(second ?? 0)),
+        asset,
+      };
+    case 'POST_ONLY_WOULD_CROSS':
+      return { best: formatPips(Number(first)) };
+    case 'FOK_NOT_FILLED':
+      return { available: formatLots(Number(first)) };
+    case 'INVALID_NONCE_VALUE':
+      return { current: String(first) };
+    case 'RATE_LIMITED':
+      return { retryAfterMs: Number(first) };
+    default:
+      return {};
+  }
+}
+
+const flat = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    inner && typeof inner === 'object' && 'data' in inner && 'type' in inner
+      ? Buffer.from(inner.data as number[]).toString('hex')
+      : inner,
+  );
+const members = (record: OrderRecord): Record<string, unknown> =>
+  Object.fromEntries(Object.entries({ ...record, signed: record.signed.toString('hex') }).sort());
+
+export function checkRecord(name: string, expected: ModelOrder | null, got: OrderRecord | null): void {
+  if (expected === null || got === null) {
+    check(name, expected && 'a record', got && 'a record');
+    return;
+  }
+  const wanted = members(recordOf(expected));
+  const found = members(got);
+  for (const key of Object.keys({ ...wanted, ...found })) {
+    if (wanted[key] !== found[key]) throw new Mismatch(`${name}: ${key}`, wanted, found);
+  }
+}
+
+export function checkFills(name: string, expected: readonly Fill[], got: readonly Fill[]): void {
+  check(`${name}: number`, expected.length, got.length);
+  expected.forEach((fill, i) => {
+    for (const [key, value] of Object.entries(fill)) {
+      if (got[i]?.[key as keyof Fill] !== value) throw new Mismatch(`${name}: ${key}`, fill, got[i]);
+    }
+  });
+}
+
+/** Which orders the harness has seen booked, and the matches by market. */
+export interface Ledger {
+  readonly addresses: readonly string[];
+  readonly booked: Map<string, number>;
+  readonly matches: Map<string, { count: number; last: Fill[] }>;
+  emitted: number;
+  granted: bigint;
+}
+
+/** The whole stored state against the model. */
+export function checkState(
+  world: World,
+  model: Model,
+  stored: StoredState,
+  ledger: Ledger,
+  nowMs: number,
+): void {
+  world.markets.forEach(({ id }, i) => {
+    const market = stored.markets[i];
+    if (market) checkMarket(model, id, market, ledger);
+  });
+  checkMoney(world, model, stored, ledger);
+  checkConservation(stored);
+  checkIndexes(world, model, stored, ledger);
+  checkOutbox(stored, model, ledger, nowMs);
+}
+
+/** Open lots and orders of each level, counted from the resting orders. */
+export function levelsOf(model: Model, id: string): Map<string, string> {
+  const totals = new Map<string, [bigint, number]>();
+  for (const o of model.market(id).resting) {
+    const level = `${isBid(o.request) ? 'b' : 'a'}${yesPrice(o.request)}`;
+    const [lots, orders] = totals.get(level) ?? [0n, 0];
+    totals.set(level, [lots + remaining(o), orders + 1]);
+  }
+  return new Map([...totals].map(([level, [lots, orders]]) => [level, `${lots}/${orders}`]));
+}
+
+const text = (map: ReadonlyMap<string, unknown>): string =>
+  flat([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+function checkMarket(model: Model, id: string, stored: StoredMarket, ledger: Ledger): void {
+  const m = model.market(id);
+  const field = (name: string): string | undefined => stored.fields.get(name);
+  check('market status', m.status, MARKET_STATUSES[Number(field('st'))]);
+  check('sequence', String(m.sequence), field('q'));
+  for (const bids of [true, false]) {
+    const expected = model
+      .side(id, bids)
+      .map((o) => [o.request.orderHash, Number(yesPrice(o.request)) * (bids ? -1 : 1)]);
+    check(
+      bids ? 'bids in priority' : 'asks in priority',
+      flat(expected),
+      flat(bids ? stored.bids : stored.asks),
+    );
+  }
+  check('levels', text(levelsOf(model, id)), text(stored.levels));
+  const liquidity = m.resting.reduce(
+    (total, o) => total + remaining(o) * BigInt(o.request.order.pricePips),
+    0n,
+  );
+  check('liquidity', liquidity.toString(), field('liq'));
+  check('open interest', m.openInterest.toString(), field('oi'));
+  check('volume', m.volume.toString(), field('vol'));
+  check('last price', (m.lastPrice ?? 0n).toString(), field('lp'));
+  check('time of the last match', m.lastMs.toString(), field('lt'));
+  const matches = ledger.matches.get(id) ?? { count: 0, last: [] };
+  check('matches', matches.count, stored.matches);
+  checkFills('stored match', matches.last, stored.lastMatch);
+}
+
+function checkMoney(world: World, model: Model, stored: StoredState, { addresses, granted }: Ledger): void {
+  const untouched = BigInt(world.grantMicro);
+  let handedOut = granted;
+  for (const who of [...addresses, FEE_ACCOUNT]) {
+    const { free, reserved } = model.account('cash', who);
+    const found = stored.cash.get(who);
+    if (found && who !== FEE_ACCOUNT) handedOut += untouched;
+    const start = who === FEE_ACCOUNT ? 0n : untouched;
+    check(
+      `collateral of ${who}`,
+      `${free} free, ${reserved} reserved`,
+      `${found?.[0] ?? start} free, ${found?.[1] ?? 0n} reserved`,
+    );
+    world.markets.forEach(({ id }, i) => {
+      const [yes, no] = [model.account(`${id}0`, who), model.account(`${id}1`, who)];
+      const tokens = stored.markets[i]?.tokens.get(who) ?? [0n, 0n, 0n, 0n];
+      check(`tokens of ${who} in ${id}`, `${[yes.free, yes.reserved, no.free, no.reserved]}`, `${tokens}`);
+    });
+  }
+  check('collateral handed out', handedOut, stored.granted);
+}
+
+/** From what is stored alone. */
+function checkConservation({ cash, granted, markets }: StoredState): void {
+  const openInterest = markets.map(({ fields }) => BigInt(fields.get('oi') ?? 0));
+  const all = [...cash.values()].flat().concat(openInterest);
+  check(
+    'conservation of collateral',
+    granted,
+    all.reduce((total, n) => total + n, 0n),
+  );
+  markets.forEach(({ tokens }, i) => {
+    let [yes, no] = [0n, 0n];
+    for (const [a = 0n, b = 0n, c = 0n, d = 0n] of tokens.values()) [yes, no] = [yes + a + b, no + c + d];
+    check('conservation of Yes tokens', openInterest[i], yes);
+    check('conservation of No tokens', openInterest[i], no);
+  });
+}
+
+const byScore = (a: readonly [string, number], b: readonly [string, number]): number =>
+  a[1] - b[1] || (a[0] < b[0] ? -1 : 1);
+
+function checkIndexes(world: World, model: Model, stored: StoredState, { addresses, booked }: Ledger): void {
+  const open = world.markets.flatMap(({ id }) => model.market(id).resting);
+  const expiring = open.filter(({ request }) => request.expirationSec > 0);
+  const expiries = expiring.map(({ request }) => [request.orderHash, request.expirationSec] as const);
+  check('expiry index', flat(expiries.sort(byScore)), flat(stored.expiries));
+  addresses.forEach((who, i) => {
+    const mine = open.filter(({ request }) => request.maker === who);
+    const ranks = mine.map((o) => [o.request.orderHash, o.createdMs * 1000 + (o.sequence % 1000)] as const);
+    check(`open orders of ${who}`, flat(ranks.sort(byScore)), flat(stored.wallets[i]?.open));
+    check(`number of orders of ${who}`, booked.get(who) ?? 0, stored.wallets[i]?.orders);
+    const held = world.markets.filter((_, k) => stored.markets[k]?.tokens.has(who)).map(({ id }) => id);
+    check(`markets held by ${who}`, flat(held.sort()), flat(stored.wallets[i]?.markets));
+  });
+  check('number of orders', model.orders.size, stored.orderCount);
+}
+
+function checkOutbox(stored: StoredState, model: Model, ledger: Ledger, nowMs: number): void {
+  const news = model.emitted.splice(0);
+  ledger.emitted += news.length;
+  check('length of the outbox', ledger.emitted, stored.outboxLength);
+  news.forEach((expected, i) => {
+    const got = stored.news[i];
+    const { kind, market, sequence, orders, wallets }: Emitted = expected;
+    const found = got && {
+      kind: got.kind,
+      market: got.marketId,
+      sequence: got.sequence,
+      wallets: got.wallets,
+    };
+    check('outbox entry', flat({ kind, market, sequence, wallets }), flat(found));
+    if (!got) return;
+    const lists = [orders, got.orderHashes].map((list) =>
+      kind === 'ORDER' || kind === 'TRADE' ? list[0] : '',
+    );
+    check('taker first in the outbox entry', lists[0], lists[1]);
+    check('orders of the outbox entry', flat([...orders].sort()), flat([...got.orderHashes].sort()));
+    check('time of the outbox entry', nowMs, got.timestampMs);
+    check(
+      'match of the outbox entry',
+      kind === 'TRADE' ? (model.market(market).lastMs ?? 0) : 0,
+      got.tradeMs,
+    );
+  });
+}
+
+/** Every level that changed must be told, as it now is; `before` and the model's levels now, by market. */
+export function checkToldLevels(
+  model: Model,
+  stored: StoredState,
+  before: ReadonlyMap<string, Map<string, string>>,
+): void {
+  for (const [id, old] of before) {
+    const now = levelsOf(model, id);
+    const told = new Map<string, string>();
+    for (const entry of stored.news) {
+      if (entry.marketId !== id) continue;
+      for (const { side, pricePips, sizeLots, orders } of entry.levels)
+        told.set(side + pricePips, `${sizeLots}/${orders}`);
+    }
+    for (const level of new Set([...old.keys(), ...now.keys(), ...told.keys()])) {
+      const changed = (old.get(level) ?? '0/0') !== (now.get(level) ?? '0/0');
+      if (changed || told.has(level))
+        check(`level ${level} in the outbox`, now.get(level) ?? '0/0', told.get(level));
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import type { ShardKeys } from '../../../src/store/keys';
+import { decodeEvent, type OutboxEvent } from '../../../src/store/outbox';
+import {
+  addressBytes,
+  decodeFills,
+  decodeOrder,
+  type Fill,
+  hashBytes,
+  hashHex,
+  type OrderRecord,
+  readUInt,
+} from '../../../src/store/records';
+import type { RunScript } from '../../../src/store/scripts';
+
+/** Everything the engine keeps, read in one step; the keys are those named in the headers of lua/lib. */
+export const READ_STATE = 'read_state';
+export const READ_STATE_SOURCE = `#!lua flags=no-writes
+local shard, market_count, wallet_count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local news = tonumber(ARGV[4])
+local at = 5
+local function next_argument()
+  at = at + 1
+  return ARGV[at - 1]
+end
+local reply = {
+  redis.call('HGETALL', shard .. 'bal'),
+  redis.call('HGET', shard .. 'sum', 'granted') or '0',
+  redis.call('ZRANGE', shard .. 'exp', 0, -1, 'WITHSCORES'),
+  redis.call('XLEN', shard .. 'out'),
+  news > 0 and redis.call('XREVRANGE', shard .. 'out', '+', '-', 'COUNT', news) or {},
+}
+for _ = 1, market_count do
+  local key = shard .. 'm:' .. next_argument()
+  reply[#reply + 1] = {
+    redis.call('HGETALL', key), redis.call('ZRANGE', key .. ':b', 0, -1, 'WITHSCORES'),
+    redis.call('ZRANGE', key .. ':a', 0, -1, 'WITHSCORES'), redis.call('HGETALL', key .. ':bal'),
+    redis.call('XLEN', key .. ':t'), redis.call('XREVRANGE', key .. ':t', '+', '-', 'COUNT', 1),
+  }
+end
+for _ = 1, wallet_count do
+  local address = next_argument()
+  reply[#reply + 1] = {
+    redis.call('ZRANGEBYSCORE', shard .. 'u:' .. address, '(0', '+inf', 'WITHSCORES'),
+    redis.call('ZCARD', shard .. 'u:' .. address), redis.call('SMEMBERS', shard .. 'w:' .. address),
+  }
+end
+local hashes = {}
+while at <= #ARGV do
+  hashes[#hashes + 1] = next_argument()
+end
+reply[#reply + 1] = #hashes > 0 and redis.call('HMGET', shard .. 'o', unpack(hashes)) or {}
+reply[#reply + 1] = redis.call('HLEN', shard .. 'o')
+return reply
+`;
+
+export interface StoredMarket {
+  /** Counters as text, named as in STATE. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** 'b6200' -> '<lots>/<orders>'. */
+  readonly levels: ReadonlyMap<string, string>;
+  /** Hashes with their scores, in the order of the sorted set. */
+  readonly bids: readonly (readonly [hash: string, score: number])[];
+  readonly asks: readonly (readonly [hash: string, score: number])[];
+  /** Address -> Yes free, Yes reserved, No free, No reserved. */
+  readonly tokens: ReadonlyMap<string, readonly bigint[]>;
+  readonly matches: number;
+  readonly lastMatch: readonly Fill[];
+}
+export interface StoredWallet {
+  readonly open: readonly (readonly [hash: string, score: number])[];
+  readonly orders: number;
+  readonly markets: readonly string[];
+}
+export interface StoredState {
+  /** Address -> free, reserved. */
+  readonly cash: ReadonlyMap<string, readonly bigint[]>;
+  readonly granted: bigint;
+  readonly expiries: readonly (readonly [hash: string, second: number])[];
+  readonly outboxLength: number;
+  /** The latest entries asked for, oldest first. */
+  readonly news: readonly OutboxEvent[];
+  readonly markets: readonly StoredMarket[];
+  readonly wallets: readonly StoredWallet[];
+  /** The orders asked for. */
+  readonly records: readonly (OrderRecord | null)[];
+  readonly orderCount: number;
+}
+export interface Wanted {
+  readonly markets: readonly string[];
+  readonly wallets: readonly string[];
+  readonly hashes: readonly string[];
+  readonly news: number;
+}
+
+type Entries = readonly [Buffer, readonly [Buffer, Buffer]][];
+type MarketReply = [Buffer[], Buffer[], Buffer[], Buffer[], number, Entries];
+type WalletReply = [Buffer[], number, Buffer[]];
+
+/** `run` must know the script READ_STATE. */
+export async function readState(run: RunScript, keys: ShardKeys, wanted: Wanted): Promise<StoredState> {
+  const { markets, wallets, hashes, news } = wanted;
+  const counts = [keys.prefix, markets.length, wallets.length, news];
+  const args = [...counts, ...markets, ...wallets.map(addressBytes), ...hashes.map(hashBytes)];
+  const reply = (await run(READ_STATE, [keys.orders], args)) as unknown[];
+  const [cash, granted, expiries, outboxLength, entries] = reply as [
+    Buffer[],
+    Buffer,
+    Buffer[],
+    number,
+    Entries,
+  ];
+  const packed = reply[5 + markets.length + wallets.length] as (Buffer | null)[];
+  return {
+    cash: accounts(cash, 2),
+    granted: BigInt(granted.toString()),
+    expiries: scored(expiries, 0),
+    outboxLength,
+    news: entries.map(([, [, entry]]) => decodeEvent(entry)).reverse(),
+    markets: markets.map((_, i) => storedMarket(reply[5 + i] as MarketReply)),
+    wallets: wallets.map((_, i) => storedWallet(reply[5 + markets.length + i] as WalletReply)),
+    records: hashes.map((hash, i) => {
+      const found = packed[i];
+      return found ? decodeOrder(hash, found) : null;
+    }),
+    orderCount: reply.at(-1) as number,
+  };
+}
+
+function storedWallet([open, orders, markets]: WalletReply): StoredWallet {
+  return { open: scored(open, 0), orders, markets: markets.map(String).sort() };
+}
+
+function storedMarket([hash, bids, asks, tokens, matches, last]: MarketReply): StoredMarket {
+  const fields = new Map<string, string>();
+  const levels = new Map<string, string>();
+  for (const [name, value] of pairs(hash)) {
+    const key = name.toString('latin1');
+    if (key === 's') unpackState(value, fields);
+    else levels.set(key, `${readUInt(value, 0, 7)}/${value.readUInt32BE(7)}`);
+  }
+  const [id, [, packed]] = last[0] ?? [Buffer.from('0-0'), [Buffer.alloc(0), Buffer.alloc(0)]];
+  const [ms = 0, sequence = 0] = id.toString().split('-').map(Number);
+  return {
+    ...{ fields, levels, bids: scored(bids, 6), asks: scored(asks, 6), tokens: accounts(tokens, 4), matches },
+    lastMatch: decodeFills(ms, sequence, packed),
+  };
+}
+
+/** STATE of lua/lib/book.lua. */
+const STATE = { st: 1, md: 1, q: 6, liq: 7, lt: 6, vol: 7, oi: 7, lp: 2 } as const;
+
+function unpackState(packed: Buffer, fields: Map<string, string>): void {
+  let at = 0;
+  for (const [name, bytes] of Object.entries(STATE)) {
+    fields.set(name, String(readUInt(packed, at, bytes)));
+    at += bytes;
+  }
+}
+
+function* pairs(flat: readonly Buffer[]): Generator<[Buffer, Buffer]> {
+  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] as Buffer, flat[i + 1] as Buffer];
+}
+
+const scored = (flat: readonly Buffer[], skip: number): (readonly [string, number])[] =>
+  [...pairs(flat)].map(([member, score]) => [hashHex(member.subarray(skip)), Number(score)] as const);
+
+function accounts(flat: readonly Buffer[], count: number): Map<string, bigint[]> {
+  const found = new Map<string, bigint[]>();
+  for (const [address, packed] of pairs(flat)) {
+    const name = address.length === 20 ? hashHex(address) : address.toString('latin1');
+    found.set(
+      name,
+      Array.from({ length: count }, (_, i) => BigInt(readUInt(packed, 7 * i, 7))),
+    );
+  }
+  return found;
+}

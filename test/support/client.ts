@@ -1,0 +1,43 @@
+/** What a replica answered; `body` is the JSON of the answer, undefined without one. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: answers are looked into, not typed
+  readonly body: any;
+  readonly text: string;
+}
+
+export interface Sent {
+  readonly body?: unknown;
+  /** Instead of `body`: the bytes as they are. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/** Plain fetch; JSON in and out. */
+export function createClient(url: string) {
+  async function call(method: string, path: string, { body, raw, token, headers = {} }: Sent = {}): Promise<Answer> {
+    const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(sent === undefined ? {} : { body: sent }),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
+    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  }
+  return {
+    url,
+    call,
+    get: (path: string, sent?: Sent) => call('GET', path, sent),
+    post: (path: string, sent?: Sent) => call('POST', path, sent),
+  };
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { Wallet } from 'ethers';
+import { SiweMessage } from 'siwe';
+import { ORDER_TYPES } from '../../src/auth/order-hash';
+import { ZERO_ADDRESS } from '../../src/exchange/order';
+import type { Answer, Client } from './client';
+
+export const E18 = 10n ** 18n;
+
+/** An order as it goes over the wire, signature and all. */
+export type WireOrder = Record<string, unknown> & { signature: string };
+
+export interface Limit {
+  readonly side: 'BUY' | 'SELL';
+  /** 0 Yes, 1 No. */
+  readonly outcome: 0 | 1;
+  /** In hundredths of a cent: 6200 is 0.62. */
+  readonly pips: number;
+  /** Whole shares times 100. */
+  readonly lots: number;
+}
+
+/** What is signed of a market. */
+export interface Market {
+  readonly id: string;
+  readonly outcomes: readonly { readonly tokenId: string }[];
+}
+
+export interface Domain {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+  readonly verifyingContract: string;
+}
+
+export type Trader = ReturnType<typeof createTrader>;
+
+/** A wallet with a real key that signs in, signs orders and sends them. */
+export function createTrader(client: Client, domain: Domain, wallet: Wallet = new Wallet(hex(32))) {
+  let token: string | undefined;
+
+  async function signed(fields: Record<string, unknown>, over: object = domain): Promise<WireOrder> {
+    const signature = await wallet.signTypedData(over, ORDER_TYPES, fields);
+    return { ...fields, signature };
+  }
+
+  /** The fields of an order, not signed yet. */
+  function fields(market: Market, { side, outcome, pips, lots }: Limit, more: Record<string, unknown> = {}) {
+    const tokens = BigInt(lots) * (E18 / 100n);
+    const cash = (tokens * BigInt(pips)) / 10_000n;
+    const [makerAmount, takerAmount] = side === 'BUY' ? [cash, tokens] : [tokens, cash];
+    return {
+      salt: BigInt(hex(16)).toString(),
+      maker: wallet.address,
+      signer: wallet.address,
+      taker: ZERO_ADDRESS,
+      tokenId: market.outcomes[outcome]?.tokenId ?? '',
+      makerAmount: makerAmount.toString(),
+      takerAmount: takerAmount.toString(),
+      expiration: '0',
+      nonce: '0',
+      feeRateBps: '0',
+      side: side === 'BUY' ? 0 : 1,
+      signatureType: 0,
+      ...more,
+    };
+  }
+
+  const order = (market: Market, limit: Limit, more?: Record<string, unknown>): Promise<WireOrder> =>
+    signed(fields(market, limit, more));
+
+  const submit = async (
+    market: Market,
+    limit: Limit,
+    { more, ...body }: { more?: Record<string, unknown> } & Record<string, unknown> = {},
+  ): Promise<Answer> =>
+    client.post(`/markets/${market.id}/orders`, { body: { order: await order(market, limit, more), ...body } });
+
+  async function signIn(at: Client = client): Promise<Answer> {
+    const { body } = await at.get(`/auth/nonce/${wallet.address}`);
+    const message = siweText(body);
+    const answer = await at.post('/auth/verify', { body: { message, signature: await wallet.signMessage(message) } });
+    token = answer.body?.accessToken;
+    return answer;
+  }
+
+  return {
+    wallet,
+    address: wallet.address,
+    fields,
+    signed,
+    order,
+    submit,
+    signIn,
+    /** Of the latest sign-in. */
+    token: async (): Promise<string> => {
+      if (token === undefined) await signIn();
+      return token ?? '';
+    },
+    get: async (path: string): Promise<Answer> => client.get(path, { token: token ?? (await signIn()).body.accessToken }),
+    post: async (path: string, body?: unknown): Promise<Answer> =>
+      client.post(path, { token: token ?? (await signIn()).body.accessToken, ...(body === undefined ? {} : { body }) }),
+  };
+}
+
+/** The message of a challenge, with members replaced. */
+export function siweText(challenge: Record<string, unknown>, more: Record<string, unknown> = {}): string {
+  const { nonce, address, domain, uri, chainId, version, statement, issuedAt } = challenge;
+  return new SiweMessage({
+    nonce,
+    address,
+    domain,
+    uri,
+    chainId,
+    version,
+    statement,
+    issuedAt,
+    ...more,
+  } as Partial<SiweMessage>).prepareMessage();
+}
+
+const hex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`;
+
+/** Creates an open market through the admin route. */
+export async function openMarket(
+  client: Client,
+  adminToken: string,
+  body: Record<string, unknown> = {},
+): Promise<Market & { slug: string; conditionId: string }> {
+  const answer = await client.post('/admin/markets', {
+    token: adminToken,
+    body: { question: `Will it rain on day ${randomBytes(4).toString('hex')}?`, ...body },
+  });
+  if (answer.status !== 201) throw new Error(`no market: ${answer.text}`);
+  return answer.body;
+}
