@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { lots, micro, pips } from '../src/exchange/units';
 import { createEngine, type Engine, type PlaceRequest } from '../src/store/engine';
-import { type RedisClient, createScripts } from '../src/store/scripts';
 import { shardKeys } from '../src/store/keys';
+import { createScripts, type RedisClient } from '../src/store/scripts';
 
 /**
  * What a command of the engine costs Redis, without HTTP: the server time of its script (INFO commandstats, with
@@ -38,7 +38,11 @@ interface Cost {
 }
 
 /** `redis` must be empty and its own; `deadlineMs` bounds the whole run. */
-export async function benchEngine(redis: RedisClient, deadlineMs: number, emit: (row: EngineRow) => void): Promise<void> {
+export async function benchEngine(
+  redis: RedisClient,
+  deadlineMs: number,
+  emit: (row: EngineRow) => void,
+): Promise<void> {
   const run = createScripts(batched(redis));
   const engine = createEngine({ run, grantMicro: micro(1e14), makersMax: 1000 });
   for (const depth of DEPTHS) {
@@ -54,13 +58,22 @@ export async function benchEngine(redis: RedisClient, deadlineMs: number, emit: 
   }
 }
 
-type Measured = Pick<EngineRow, 'op' | 'opsPerSecond' | 'floorOpsPerSecond' | 'serverMicros' | 'floorMicros' | 'floors'>;
+type Measured = Pick<
+  EngineRow,
+  'op' | 'opsPerSecond' | 'floorOpsPerSecond' | 'serverMicros' | 'floorMicros' | 'floors'
+>;
 
 let counter = 0;
 const wallet = (n: number): string => `0x${createHash('sha1').update(`wallet ${n}`).digest('hex')}`;
 
 /** Bids at 0.01 to 0.30 and asks (BUY No) at 0.71 to 1, so that 0.31 to 0.70 is free for what is measured. */
-function request(maker: string, side: 'bid' | 'ask', pricePips: number, sizeLots: number, signedBytes = SIGNED_BYTES): PlaceRequest {
+function request(
+  maker: string,
+  side: 'bid' | 'ask',
+  pricePips: number,
+  sizeLots: number,
+  signedBytes = SIGNED_BYTES,
+): PlaceRequest {
   counter++;
   const outcome = side === 'bid' ? 0 : 1;
   const own = side === 'bid' ? pricePips : 10_000 - pricePips;
@@ -128,7 +141,10 @@ async function usedMemory(redis: RedisClient): Promise<number> {
 async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineMs: number) {
   const half = depth / 2;
   const bytes: number[] = [];
-  for (const [from, signed] of [[0, 0], [half, SIGNED_BYTES]] as const) {
+  for (const [from, signed] of [
+    [0, 0],
+    [half, SIGNED_BYTES],
+  ] as const) {
     const before = await usedMemory(redis);
     for (let at = 0; at < half; at += 10_000) {
       if (Date.now() > deadlineMs) return null;
@@ -147,7 +163,9 @@ async function cost(redis: RedisClient, calls: number, work: () => Promise<void>
   const start = process.hrtime.bigint();
   await work();
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-  const stats = /cmdstat_evalsha:calls=(\d+),usec=(\d+)/.exec(String(await redis.call('INFO', 'commandstats')));
+  const stats = /cmdstat_evalsha:calls=(\d+),usec=(\d+)/.exec(
+    String(await redis.call('INFO', 'commandstats')),
+  );
   return { micros: Number(stats?.[2]) / Number(stats?.[1]), perSecond: calls / seconds };
 }
 
@@ -161,7 +179,8 @@ async function floor(redis: RedisClient): Promise<Cost> {
   );
 }
 
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const median = (values: number[]): number =>
+  values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 function summary(op: EngineRow['op'], costs: readonly { op: Cost; floor: Cost }[]): Measured {
   const round = (n: number): number => Math.round(n * 100) / 100;
@@ -185,7 +204,8 @@ async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: n
     const base = await floor(redis);
     const place = (i: number) => engine.place(requests[i] as PlaceRequest);
     inserts.push({ op: await cost(redis, OPS_PER_ROUND, () => inFlight(OPS_PER_ROUND, place)), floor: base });
-    const cancel = ({ maker, orderHash }: PlaceRequest) => engine.cancelMany(MARKET.id, maker, [orderHash], 'USER');
+    const cancel = ({ maker, orderHash }: PlaceRequest) =>
+      engine.cancelMany(MARKET.id, maker, [orderHash], 'USER');
     const undo = () => inFlight(OPS_PER_ROUND, (i) => cancel(requests[i] as PlaceRequest));
     cancels.push({ op: await cost(redis, OPS_PER_ROUND, undo), floor: base });
   }
@@ -198,10 +218,16 @@ function matches(makers: 1 | 10 | 100) {
     const takers = Math.max(20, Math.floor(OPS_PER_ROUND / makers));
     const costs: { op: Cost; floor: Cost }[] = [];
     for (let round = 0; round < ROUNDS && Date.now() < deadlineMs; round++) {
-      await inFlight(takers * makers, (i) => engine.place(request(wallet(2e6 + (i % 1000)), 'ask', 5_000, 100)));
-      const orders = Array.from({ length: takers }, (_, i) => request(wallet(3e6 + i), 'bid', 5_000, 100 * makers));
+      await inFlight(takers * makers, (i) =>
+        engine.place(request(wallet(2e6 + (i % 1000)), 'ask', 5_000, 100)),
+      );
+      const orders = Array.from({ length: takers }, (_, i) =>
+        request(wallet(3e6 + i), 'bid', 5_000, 100 * makers),
+      );
       const base = await floor(redis);
-      const op = await cost(redis, takers, () => inFlight(takers, (i) => engine.place(orders[i] as PlaceRequest)));
+      const op = await cost(redis, takers, () =>
+        inFlight(takers, (i) => engine.place(orders[i] as PlaceRequest)),
+      );
       costs.push({ op, floor: base });
     }
     return [summary(makers === 1 ? 'match1' : makers === 10 ? 'sweep10' : 'sweep100', costs)];

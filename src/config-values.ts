@@ -1,3 +1,4 @@
+import { type JwtSecret, parseJwtSecrets as parseSecretList } from './auth/tokens';
 import { isIP } from 'node:net';
 import { type Micro, micro, parseScaled } from './exchange/units';
 
@@ -104,25 +105,25 @@ export function parseTrustProxy(text: string): false | number | readonly string[
   });
 }
 
-export interface JwtSecret {
-  readonly kid: string;
-  readonly secret: string;
-}
+export type JwtSecrets = readonly [JwtSecret, ...JwtSecret[]];
 
 /** `secret`, or `kid:secret,kid:secret`; the first one signs, all of them verify. */
-export function parseJwtSecrets(text: string): readonly JwtSecret[] {
-  const secrets = listOf(text).map((entry, index) => {
-    const [, kid, rest] = /^([A-Za-z0-9_-]{1,32}):(.*)$/.exec(entry) ?? [];
-    return { kid: kid ?? `k${index}`, secret: rest ?? entry };
-  });
+export function parseJwtSecrets(text: string): JwtSecrets {
+  const secrets = readSecrets(text);
   if (secrets.some(({ secret }) => Buffer.byteLength(secret) < SECRET_BYTES_MIN)) {
     throw new BadValue(
       `every secret must be at least ${SECRET_BYTES_MIN} bytes long; try: openssl rand -hex 32`,
     );
   }
-  if (new Set(secrets.map(({ kid }) => kid)).size < secrets.length)
-    throw new BadValue('has the same kid twice');
   return secrets;
+}
+
+function readSecrets(text: string): JwtSecrets {
+  try {
+    return parseSecretList(text);
+  } catch (error) {
+    throw new BadValue((error as Error).message);
+  }
 }
 
 export function parsePaperGrant(text: string): Micro {

@@ -3,7 +3,7 @@ import { ConfigError, type ConfigProblem, printable } from './config-report';
 import {
   BadValue,
   flag,
-  type JwtSecret,
+  type JwtSecrets,
   matching,
   oneOf,
   parseBaseUrl,
@@ -20,7 +20,6 @@ import {
 import type { Micro } from './exchange/units';
 
 export { ConfigError, type ConfigProblem, formatProblems, reportAndExit } from './config-report';
-export type { JwtSecret } from './config-values';
 
 /**
  * The only reader of `process.env`. One table says what every variable means; `.env.example` and the README are
@@ -158,7 +157,7 @@ export interface Config {
   readonly collateralAddress: string;
   readonly conditionalTokensAddress: string;
   /** The first one signs, all of them verify. */
-  readonly jwtSecrets: readonly JwtSecret[];
+  readonly jwtSecrets: JwtSecrets;
   readonly adminToken: string | null;
   readonly funds: 'paper';
   readonly paperGrantMicro: Micro;
@@ -218,7 +217,7 @@ function isRequired(
 }
 
 function assemble(values: Values): Config {
-  const jwtSecrets = values.JWT_SECRET ?? [{ kid: 'random', secret: randomBytes(32).toString('hex') }];
+  const jwtSecrets = values.JWT_SECRET ?? parseJwtSecrets(randomBytes(32).toString('hex'));
   const redisUrls = values.REDIS_URL ?? [REDIS_URL_LOCAL];
   const passwords = redisUrls.map((url) => new URL(url).password).filter((password) => password !== '');
   return Object.freeze({

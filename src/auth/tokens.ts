@@ -30,8 +30,8 @@ export interface Tokens {
 }
 
 export interface TokenOptions {
-  /** One secret, or `kid:secret,kid:secret`: the first signs, all verify. */
-  readonly secrets: string;
+  /** As parseJwtSecrets reads them: the first signs, all verify. */
+  readonly secrets: readonly [JwtSecret, ...JwtSecret[]];
   readonly issuer: string;
   /** The network, for example `chain:97`. */
   readonly audience: string;
@@ -68,10 +68,9 @@ export function parseJwtSecrets(text: string): readonly [JwtSecret, ...JwtSecret
 
 /** HS256 JSON Web Tokens. */
 export function createTokens({ secrets, issuer, audience, nowMs = Date.now }: TokenOptions): Tokens {
-  const parsed = parseJwtSecrets(secrets);
   // A KeyObject is prepared once; a string secret would be prepared again for every token, at forty times the cost.
-  const keys = new Map(parsed.map(({ kid, secret }) => [kid, createSecretKey(Buffer.from(secret))]));
-  const [{ kid: signingKid }] = parsed;
+  const keys = new Map(secrets.map(({ kid, secret }) => [kid, createSecretKey(Buffer.from(secret))]));
+  const [{ kid: signingKid }] = secrets;
   const signingKey = keys.get(signingKid) as KeyObject;
 
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import helmet from 'helmet';
+import helmet, { type HelmetOptions } from 'helmet';
 import { Refusal } from '../exchange/errors';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import type { HttpDeps } from './deps';
@@ -33,7 +33,7 @@ export function createApplication(
   app.set('case sensitive routing', true);
   app.set('trust proxy', trustOf(deps.config.trustProxy));
   app.use(identify);
-  app.use(helmet());
+  app.use(helmet(securityHeaders(deps.config.publicBaseUrl)));
   app.use(
     cors({
       origin: deps.config.corsOrigins === '*' ? '*' : [...deps.config.corsOrigins],
@@ -54,6 +54,13 @@ export function createApplication(
   });
   app.use(answerErrors(deps));
   return withOwnPrototypes(app);
+}
+
+/** Without TLS in front, telling browsers to use it would lock them out. */
+function securityHeaders(publicBaseUrl: string): HelmetOptions {
+  if (publicBaseUrl.startsWith('https:')) return {};
+  const contentSecurityPolicy = { directives: { upgradeInsecureRequests: null } };
+  return { strictTransportSecurity: false, contentSecurityPolicy };
 }
 
 /** Express takes a mutable list. */

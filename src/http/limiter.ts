@@ -19,6 +19,7 @@ export interface Limiter {
 }
 
 const BURST_SEC = 10;
+const FAUCET_SEC = 3_600;
 
 /** For RATE_LIMIT=off. */
 export const noLimiter: Limiter = { take: () => Promise.resolve() };
@@ -57,6 +58,22 @@ export function createLimiter(redis: RedisClient): Limiter {
       }
     },
   };
+}
+
+/** The faucet pays by the hour, in the ledger itself, also with RATE_LIMIT=off. */
+export async function faucetLimit<T>(pay: Promise<T>, response: ServerResponse): Promise<T> {
+  try {
+    return await pay;
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'RATE_LIMITED') {
+      response.setHeader('RateLimit-Policy', `"faucet";q=1;w=${FAUCET_SEC}`);
+      response.setHeader(
+        'RateLimit',
+        `"faucet";r=0;t=${Math.ceil(Number(error.extra.retryAfterMs) / 1_000)}`,
+      );
+    }
+    throw error;
+  }
 }
 
 /** draft-ietf-httpapi-ratelimit-headers. */

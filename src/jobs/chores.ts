@@ -47,7 +47,8 @@ export function createChores({ engine, markets, reads, outbox, clock }: ChoresOp
         for (const { terms, texts, state } of await reads.list()) {
           const due = texts.closesAtMs !== null && texts.closesAtMs <= clock.now();
           if (due && (state.status === 'OPEN' || state.status === 'PAUSED')) await markets.close(terms.id);
-          else if (state.status === 'CLOSED' && state.bids.length + state.asks.length > 0) await markets.clear(terms.id);
+          else if (state.status === 'CLOSED' && state.bids.length + state.asks.length > 0)
+            await markets.clear(terms.id);
         }
       },
     },

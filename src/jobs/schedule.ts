@@ -1,5 +1,5 @@
-import { Queue, Worker } from 'bullmq';
 import type { ConnectionOptions } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 
 /** One thing the worker does again and again: at most once per interval over all worker processes. */
 export interface Chore {
@@ -25,7 +25,11 @@ const STALL_CHECK_MS = 2_000;
  * Runs chores through BullMQ job schedulers: however many workers there are, each tick of a chore runs in one of
  * them. A chore must be safe to run twice: a stalled one is run again.
  */
-export async function startSchedule({ connection, chores, onError }: ScheduleOptions): Promise<{ stop(): Promise<void> }> {
+export async function startSchedule({
+  connection,
+  chores,
+  onError,
+}: ScheduleOptions): Promise<{ stop(): Promise<void> }> {
   const started = await Promise.all(chores.map(start));
 
   async function start(chore: Chore) {

@@ -19,8 +19,11 @@ const LAZY = /^[ \t]+local (\w+) = require\('lib\.(\w+)'\)\n/gm;
 const SHEBANG = /^#!lua.*\n/;
 const COMMENT = /^[ \t]*--.*\n/gm;
 const LITERAL = String.raw`(?:-?\d+|'[^',\n]*')`;
-const LOCAL_CONSTANTS = new RegExp(String.raw`^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (${LITERAL}(?:, ${LITERAL})*)\n`, 'gm');
-const ONE_EXPRESSION = /^function (\w+)\(([^)]*)\)\n  return (.+)\nend\n/gm;
+const LOCAL_CONSTANTS = new RegExp(
+  String.raw`^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (${LITERAL}(?:, ${LITERAL})*)\n`,
+  'gm',
+);
+const ONE_EXPRESSION = /^function (\w+)\(([^)]*)\)\n {2}return (.+)\nend\n/gm;
 const GLOBALS = new Set('math string struct table unpack redis and or not nil true false'.split(' '));
 const FUNCTION = /^(?:local )?function (\w+)\([\s\S]*?^end\n/gm;
 
@@ -64,7 +67,9 @@ function bundle(verb: string, modules: ReadonlyMap<string, string>): string {
   bodies = withoutUnused(inlineCalls(bodies.map((body) => flatten(body, names, constants))));
   const main = bodies.pop() ?? '';
   const blocks = bodies.map((body, i) => {
-    const exported = [...body.matchAll(new RegExp(`^function (${names[i]}_\\w+)\\(`, 'gm'))].map((match) => match[1]);
+    const exported = [...body.matchAll(new RegExp(`^function (${names[i]}_\\w+)\\(`, 'gm'))].map(
+      (match) => match[1],
+    );
     return exported.length === 0 ? '' : `local ${exported.join(', ')}\ndo\n${body}end\n`;
   });
   const first = blocks.slice(0, eager).join('');
@@ -140,8 +145,8 @@ function flatten(body: string, names: readonly string[], constants: ReadonlyMap<
 function inlineCalls(bodies: readonly string[]): string[] {
   let current = [...bodies];
   for (;;) {
-    const next = [...current.join('\n').matchAll(ONE_EXPRESSION)].find(([, , parameters = '', expression = '']) =>
-      isOpen(expression, parameters.split(', ')),
+    const next = [...current.join('\n').matchAll(ONE_EXPRESSION)].find(
+      ([, , parameters = '', expression = '']) => isOpen(expression, parameters.split(', ')),
     );
     if (!next) return current;
     const [whole, name = '', parameters = '', expression = ''] = next;
@@ -182,7 +187,8 @@ function readArguments(body: string, start: number): { args: string[]; end: numb
       args.push(body.slice(from, at).trim());
       from = at + 1;
     }
-    if (')]}'.includes(char) && depth-- === 0) return { args: [...args, body.slice(from, at).trim()], end: at + 1 };
+    if (')]}'.includes(char) && depth-- === 0)
+      return { args: [...args, body.slice(from, at).trim()], end: at + 1 };
   }
   throw new Error(`a call without an end: ${body.slice(start, start + 40)}`);
 }
@@ -205,6 +211,8 @@ function withoutUnused(bodies: readonly string[]): string[] {
       .map((match) => match[1] ?? '')
       .filter((name) => (text.match(new RegExp(`\\b${name}\\b`, 'g')) ?? []).length === 1);
     if (unused.length === 0) return current;
-    current = current.map((body) => body.replace(FUNCTION, (whole, name: string) => (unused.includes(name) ? '' : whole)));
+    current = current.map((body) =>
+      body.replace(FUNCTION, (whole, name: string) => (unused.includes(name) ? '' : whole)),
+    );
   }
 }

@@ -32,7 +32,12 @@ export function connect({ urls, blocking = false, onError = () => {} }: Connecti
 function settings(blocking: boolean) {
   const shared = { connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy: reconnect, enableReadyCheck: true };
   if (blocking) return { ...shared, maxRetriesPerRequest: null };
-  return { ...shared, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS, enableOfflineQueue: false };
+  return {
+    ...shared,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    enableOfflineQueue: false,
+  };
 }
 
 /** The nodes share user, password and TLS, taken from the first address. */
@@ -42,7 +47,10 @@ function clusterOf(urls: readonly string[], blocking: boolean): Cluster {
     return { host: hostname, port: Number(port || DEFAULT_PORT) };
   });
   const { username, password, protocol } = new URL(urls[0] ?? '');
-  const { connectTimeout, maxRetriesPerRequest, commandTimeout } = { commandTimeout: 0, ...settings(blocking) };
+  const { connectTimeout, maxRetriesPerRequest, commandTimeout } = {
+    commandTimeout: 0,
+    ...settings(blocking),
+  };
   return new Cluster(nodes, {
     enableOfflineQueue: blocking,
     clusterRetryStrategy: reconnect,

@@ -26,8 +26,9 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     else if (name[0] === ASK) asks.push(level(name, value));
     else if (name[0] === STATE) state = value;
   }
-  const status = state && MARKET_STATUSES[state[0] ?? -1];
-  const mode = state && MODES[state[1] ?? -1];
+  if (!state) throw new Error('a stored market has no state');
+  const status = MARKET_STATUSES[state[0] ?? -1];
+  const mode = MODES[state[1] ?? -1];
   if (!status || !mode) throw new Error('a stored market has an unknown status or mode');
   const last = state.readUInt16BE(35);
   return {

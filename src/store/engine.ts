@@ -1,4 +1,4 @@
-import { type ErrorCode, ERRORS, Refusal } from '../exchange/errors';
+import { ERRORS, type ErrorCode, Refusal } from '../exchange/errors';
 import { MARKET_STATUSES, type MarketId, type MarketStatus } from '../exchange/market';
 import type { Order } from '../exchange/order';
 import {
@@ -219,7 +219,7 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
   ): Promise<void> {
     const [code, , taken] = (await run(
       'create_market',
-      [keys.market(market.id), keys.markets, keys.marketNames, keys.outbox, `${keys.prefix}mode`],
+      [keys.market(market.id), keys.markets, keys.marketNames, keys.outbox, keys.mode],
       [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status), keys.prefix],
     )) as [Buffer, Buffer, Buffer];
     if (code.toString() !== 'OK') {

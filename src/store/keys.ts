@@ -18,6 +18,8 @@ export interface ShardKeys {
   readonly marketNames: string;
   /** hash: reader of the outbox -> last entry id it has finished with. */
   readonly readers: string;
+  /** string: code of the exchange's mode, absent for NORMAL. */
+  readonly mode: string;
   market(id: MarketId): string;
   bids(id: MarketId): string;
   asks(id: MarketId): string;
@@ -42,6 +44,7 @@ export function shardKeys(shard = 0): ShardKeys {
     markets: `${prefix}mk`,
     marketNames: `${prefix}mn`,
     readers: `${prefix}readers`,
+    mode: `${prefix}mode`,
     market,
     bids: (id) => `${market(id)}:b`,
     asks: (id) => `${market(id)}:a`,

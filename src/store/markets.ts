@@ -1,6 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Refusal } from '../exchange/errors';
-import { type MarketId, type MarketStatus, type MarketTerms, type MarketTexts, OUTCOMES } from '../exchange/market';
+import {
+  type MarketId,
+  type MarketStatus,
+  type MarketTerms,
+  type MarketTexts,
+  OUTCOMES,
+} from '../exchange/market';
 import { type Lots, lots, type Pips, pips } from '../exchange/units';
 import type { Clock } from './clock';
 import { encodeMarket } from './documents';
@@ -25,7 +31,10 @@ export interface MarketsOptions {
   readonly engine: Engine;
   readonly clock: Clock;
   /** The CTF ids of a question (src/chain/ctf.ts). */
-  readonly ctfIds: (oracle: string, questionId: string) => { conditionId: string; tokenIds: readonly [string, string] };
+  readonly ctfIds: (
+    oracle: string,
+    questionId: string,
+  ) => { conditionId: string; tokenIds: readonly [string, string] };
   /** Who resolves markets that name no oracle of their own; checksummed. */
   readonly defaultOracle: string;
 }
@@ -82,7 +91,8 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     return market;
   }
 
-  const move = (to: MarketStatus, from: readonly MarketStatus[]) => (id: MarketId) => engine.moveMarket(id, to, from);
+  const move = (to: MarketStatus, from: readonly MarketStatus[]) => (id: MarketId) =>
+    engine.moveMarket(id, to, from);
 
   /** Cancels what rests in a closed market. A crash half-way is finished by the worker's sweep. */
   async function clear(id: MarketId): Promise<void> {
@@ -120,6 +130,10 @@ function slugOf(question: string): string {
     .replace(/^-+|-+$/g, '')
     .slice(0, SLUG_LENGTH_MAX)
     .replace(/-+$/, '');
-  const suffix = createHash('sha256').update(question).update(randomBytes(8)).digest('hex').slice(0, SLUG_SUFFIX_BYTES * 2);
+  const suffix = createHash('sha256')
+    .update(question)
+    .update(randomBytes(8))
+    .digest('hex')
+    .slice(0, SLUG_SUFFIX_BYTES * 2);
   return words ? `${words}-${suffix}` : `market-${suffix}`;
 }

@@ -1,13 +1,30 @@
 import { Refusal } from '../exchange/errors';
-import { complement, micro, type Pips } from '../exchange/units';
 import type { MarketId, OutcomeIndex } from '../exchange/market';
+import { complement, micro, type Pips } from '../exchange/units';
 import type { Clock } from './clock';
 import { decodeMarket, decodeState } from './documents';
 import type { History } from './history';
 import type { ShardKeys } from './keys';
-import { addressBytes, decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord, readUInt } from './records';
+import {
+  addressBytes,
+  decodeFills,
+  decodeOrder,
+  type Fill,
+  hashBytes,
+  type OrderRecord,
+  readUInt,
+} from './records';
 import type { RedisClient, RunScript } from './scripts';
-import { type Balances, type Market, type MarketView, type OrderFill, type OrderView, type TokenBalance, tradeId, type TradesPage } from './views';
+import {
+  type Balances,
+  type Market,
+  type MarketView,
+  type OrderFill,
+  type OrderView,
+  type TokenBalance,
+  type TradesPage,
+  tradeId,
+} from './views';
 import { createWalletReads } from './wallet-reads';
 
 export interface ReadsOptions {
@@ -48,7 +65,10 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
   }
 
   /** Throws MARKET_NOT_FOUND. `trades` latest fills, newest first, belong to the same moment. */
-  async function snapshot(id: MarketId, trades: number): Promise<{ view: MarketView; fills: readonly Fill[] }> {
+  async function snapshot(
+    id: MarketId,
+    trades: number,
+  ): Promise<{ view: MarketView; fills: readonly Fill[] }> {
     const reply = await run('read_market', [keys.market(id), keys.trades(id), keys.markets], [id, trades]);
     const [now, document, state, matches] = reply as [Buffer, Buffer, Buffer[], StreamEntry[]];
     if (document.length === 0) throw new Refusal('MARKET_NOT_FOUND');
@@ -100,7 +120,12 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
     let [ms, sequence] = ['0', '0'];
     do {
       const reply = await run('read_fills', [keys.orders], [keys.prefix, hash, ms, sequence]);
-      const [packed, nextMs, nextSequence, ...entries] = reply as [Buffer, Buffer, Buffer, ...[Buffer, Buffer, Buffer][]];
+      const [packed, nextMs, nextSequence, ...entries] = reply as [
+        Buffer,
+        Buffer,
+        Buffer,
+        ...[Buffer, Buffer, Buffer][],
+      ];
       if (packed.length === 0) return null;
       record ??= decodeOrder(orderHash, packed);
       for (const [at, number, fills] of entries) {

@@ -1,5 +1,5 @@
-import { MATCH_TYPES, type MatchType, type Side } from '../exchange/match';
 import type { MarketId, OutcomeIndex } from '../exchange/market';
+import { MATCH_TYPES, type MatchType, type Side } from '../exchange/match';
 import {
   ORDER_STATUSES,
   ORDER_TYPES,

@@ -1,5 +1,5 @@
-import type { SignedOrder } from '../exchange/order';
 import type { Side } from '../exchange/match';
+import type { SignedOrder } from '../exchange/order';
 
 /**
  * The signed order as it is kept beside its record, for settlement: 65 bytes of signature, then side B, signature

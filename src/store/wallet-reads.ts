@@ -46,7 +46,9 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
   async function records(found: readonly Entry[]): Promise<OrderRecord[]> {
     if (found.length === 0) return [];
     const packed = await redis.hmgetBuffer(keys.orders, ...found.map(({ hash }) => hash));
-    return packed.flatMap((record, i) => (record ? [decodeOrder(hashHex((found[i] as Entry).hash), record)] : []));
+    return packed.flatMap((record, i) =>
+      record ? [decodeOrder(hashHex((found[i] as Entry).hash), record)] : [],
+    );
   }
 
   /** Newest first; throws INVALID_CURSOR. */
@@ -60,7 +62,9 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
     const shown: OrderRecord[] = [];
     for (let step = 0; step < STEPS_MAX; step++) {
       const found = await entries(wallet, from, filter.status === 'open');
-      const kept = new Map((await records(found)).filter((record) => matches(record, filter)).map((r) => [r.orderHash, r]));
+      const kept = new Map(
+        (await records(found)).filter((record) => matches(record, filter)).map((r) => [r.orderHash, r]),
+      );
       for (const entry of found) {
         const record = kept.get(hashHex(entry.hash));
         if (record && shown.length === page.limit) return result(shown, from);
@@ -74,7 +78,9 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
 
   async function result(shown: readonly OrderRecord[], next: Entry | null): Promise<OrdersPage> {
     const views = await Promise.all(
-      shown.map(async (record) => (record.fillMs === 0 ? { record, fills: [] } : await order(record.orderHash))),
+      shown.map(async (record) =>
+        record.fillMs === 0 ? { record, fills: [] } : await order(record.orderHash),
+      ),
     );
     return {
       orders: views.flatMap((view) => (view ? [view] : [])),
@@ -83,7 +89,10 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
   }
 
   /** Every open order of the wallet that passes the filter, by market. */
-  async function openHashes(address: string, filter: OrdersFilter): Promise<ReadonlyMap<MarketId, readonly string[]>> {
+  async function openHashes(
+    address: string,
+    filter: OrdersFilter,
+  ): Promise<ReadonlyMap<MarketId, readonly string[]>> {
     const wallet = keys.wallet(addressBytes(address));
     const byMarket = new Map<MarketId, string[]>();
     let from: Entry | null = null;
@@ -116,7 +125,8 @@ function parseCursor(cursor: string): Entry {
 
 function matches(record: OrderRecord, filter: OrdersFilter): boolean {
   const isOpen = record.status === 'OPEN' || record.status === 'PARTIALLY_FILLED';
-  const statusFits = filter.status === undefined || (filter.status === 'open' ? isOpen : record.status === filter.status);
+  const statusFits =
+    filter.status === undefined || (filter.status === 'open' ? isOpen : record.status === filter.status);
   return (
     statusFits &&
     (filter.marketId === undefined || record.marketId === filter.marketId) &&

@@ -1,13 +1,13 @@
 import jwt from 'jsonwebtoken';
 import { createSessions, type SessionStore, type Sessions, type TokenPair } from '../../src/auth/sessions';
-import { createTokens } from '../../src/auth/tokens';
+import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
 import { createScripts } from '../../src/store/scripts';
 import { createSessionStore } from '../../src/store/sessions';
 import { alice, bob, refusal } from './orders';
 import { startRedis, type TestRedis } from './redis';
 
 const tokens = createTokens({
-  secrets: 'x'.repeat(32),
+  secrets: parseJwtSecrets('x'.repeat(32)),
   issuer: 'https://exchange.test',
   audience: 'chain:97',
 });

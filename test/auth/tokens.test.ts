@@ -13,7 +13,7 @@ const SUBJECT = {
 };
 
 const create = (more: Partial<TokenOptions> = {}) =>
-  createTokens({ secrets: SECRET, ...HOME, nowMs: () => NOW_SEC * 1_000, ...more });
+  createTokens({ secrets: parseJwtSecrets(SECRET), ...HOME, nowMs: () => NOW_SEC * 1_000, ...more });
 const tokens = create();
 const codeOf = async (token: unknown, by = tokens) => (await refusal(() => by.verify('access', token))).code;
 

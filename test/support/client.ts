@@ -19,7 +19,11 @@ export type Client = ReturnType<typeof createClient>;
 
 /** Plain fetch; JSON in and out. */
 export function createClient(url: string) {
-  async function call(method: string, path: string, { body, raw, token, headers = {} }: Sent = {}): Promise<Answer> {
+  async function call(
+    method: string,
+    path: string,
+    { body, raw, token, headers = {} }: Sent = {},
+  ): Promise<Answer> {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
     const response = await fetch(`${url}${path}`, {
       method,
@@ -32,7 +36,12 @@ export function createClient(url: string) {
     });
     const text = await response.text();
     const isJson = /json/.test(response.headers.get('content-type') ?? '') && text !== '';
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : undefined,
+    };
   }
   return {
     url,

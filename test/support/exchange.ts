@@ -1,8 +1,8 @@
+import { checksumAddress } from '../../src/auth/address';
 import { createOrderVerifier } from '../../src/auth/order-signature';
 import { createSessions, type Sessions } from '../../src/auth/sessions';
 import { createSignIn } from '../../src/auth/siwe';
 import { createTokens } from '../../src/auth/tokens';
-import { checksumAddress } from '../../src/auth/address';
 import { binaryMarketIds } from '../../src/chain/ctf';
 import { type Config, type Environment, loadConfig } from '../../src/config';
 import { chainScale } from '../../src/exchange/order';
@@ -19,7 +19,7 @@ import { createNonceStore } from '../../src/store/nonces';
 import { createReads, type Reads } from '../../src/store/reads';
 import { createScripts, type RedisClient } from '../../src/store/scripts';
 import { createSessionStore } from '../../src/store/sessions';
-import { createClient, type Client } from './client';
+import { type Client, createClient } from './client';
 import { startTestRedis } from './redis';
 
 export const ADMIN_TOKEN = 'admin-token-of-the-tests-0123456789';
@@ -55,7 +55,10 @@ export interface TestExchangeOptions {
 }
 
 /** Rate limits are off unless `env` says otherwise. */
-export async function startExchange({ replicas = 1, env = {} }: TestExchangeOptions = {}): Promise<TestExchange> {
+export async function startExchange({
+  replicas = 1,
+  env = {},
+}: TestExchangeOptions = {}): Promise<TestExchange> {
   const redis = await startTestRedis();
   const logged: string[] = [];
   const settings: Environment = {
@@ -98,7 +101,8 @@ async function startReplica(config: Config, logged: string[]): Promise<Replica> 
   const markets = createMarkets({
     engine,
     clock,
-    ctfIds: (oracle, questionId) => binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
+    ctfIds: (oracle, questionId) =>
+      binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
     defaultOracle: checksumAddress(config.exchangeAddress),
   });
   const verifier = await createOrderVerifier({
@@ -106,9 +110,8 @@ async function startReplica(config: Config, logged: string[]): Promise<Replica> 
     chainId: config.chainId,
     verifyingContract: config.exchangeAddress,
   });
-  const secrets = config.jwtSecrets.map(({ kid, secret }) => (kid === null ? secret : `${kid}:${secret}`)).join(',');
   const issuer = config.publicBaseUrl;
-  const tokens = createTokens({ secrets, issuer, audience: `chain:${config.chainId}` });
+  const tokens = createTokens({ secrets: config.jwtSecrets, issuer, audience: `chain:${config.chainId}` });
   const sessions = createSessions({ tokens, store: createSessionStore({ redis, run }) });
   const signIn = createSignIn({
     domain: new URL(config.publicBaseUrl).host,

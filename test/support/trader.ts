@@ -74,12 +74,16 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
     limit: Limit,
     { more, ...body }: { more?: Record<string, unknown> } & Record<string, unknown> = {},
   ): Promise<Answer> =>
-    client.post(`/markets/${market.id}/orders`, { body: { order: await order(market, limit, more), ...body } });
+    client.post(`/markets/${market.id}/orders`, {
+      body: { order: await order(market, limit, more), ...body },
+    });
 
   async function signIn(at: Client = client): Promise<Answer> {
     const { body } = await at.get(`/auth/nonce/${wallet.address}`);
     const message = siweText(body);
-    const answer = await at.post('/auth/verify', { body: { message, signature: await wallet.signMessage(message) } });
+    const answer = await at.post('/auth/verify', {
+      body: { message, signature: await wallet.signMessage(message) },
+    });
     token = answer.body?.accessToken;
     return answer;
   }
@@ -97,9 +101,13 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
       if (token === undefined) await signIn();
       return token ?? '';
     },
-    get: async (path: string): Promise<Answer> => client.get(path, { token: token ?? (await signIn()).body.accessToken }),
+    get: async (path: string): Promise<Answer> =>
+      client.get(path, { token: token ?? (await signIn()).body.accessToken }),
     post: async (path: string, body?: unknown): Promise<Answer> =>
-      client.post(path, { token: token ?? (await signIn()).body.accessToken, ...(body === undefined ? {} : { body }) }),
+      client.post(path, {
+        token: token ?? (await signIn()).body.accessToken,
+        ...(body === undefined ? {} : { body }),
+      }),
   };
 }
 

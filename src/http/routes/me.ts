@@ -11,6 +11,7 @@ import { type ConvertBody, convertShape, emptyShape } from '../../wire/requests'
 import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
+import { faucetLimit } from '../limiter';
 
 const ORDERS_USUAL = 50;
 const ORDERS_MAX = 200;
@@ -57,7 +58,7 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     bucket: 'reads',
     handle: async (call) => {
       const wallet = walletOf(call);
-      await engine.credit(wallet, config.paperGrantMicro);
+      await faucetLimit(engine.credit(wallet, config.paperGrantMicro), call.response);
       return balancesOf(wallet);
     },
   };

@@ -1,0 +1,131 @@
+import { checksumAddress } from './auth/address';
+import { createOrderVerifier } from './auth/order-signature';
+import { createSessions } from './auth/sessions';
+import { createSignIn } from './auth/siwe';
+import { createTokens } from './auth/tokens';
+import { binaryMarketIds } from './chain/ctf';
+import type { Config } from './config';
+import { chainScale } from './exchange/order';
+import { createHttp } from './http/server';
+import { createChores } from './jobs/chores';
+import { startSchedule } from './jobs/schedule';
+import type { Logger } from './log';
+import { createClock } from './store/clock';
+import { connect, disconnect, ready } from './store/connection';
+import { createEngine } from './store/engine';
+import { createHealth } from './store/health';
+import { createHistory } from './store/history';
+import { shardKeys } from './store/keys';
+import { createMarkets } from './store/markets';
+import { createNonceStore } from './store/nonces';
+import { createOutbox } from './store/outbox';
+import { createReads } from './store/reads';
+import { createScripts } from './store/scripts';
+import { createSessionStore } from './store/sessions';
+
+/** Something that was started and can be stopped; stopping twice is stopping once. */
+export interface Running {
+  stop(graceMs: number): Promise<void>;
+}
+
+/** A web process: the port it listens on, and a way to fail /readyz before it stops. */
+export interface Web extends Running {
+  readonly port: number;
+  drain(): void;
+}
+
+const REDIS_WAIT_MS = 10_000;
+
+/** What web and worker share: the store on one connection. */
+async function createStore(config: Config, log: Logger) {
+  const redis = connect({
+    urls: config.redisUrls,
+    onError: (error) => log.warn({ err: error.message }, 'redis'),
+  });
+  await ready(redis, REDIS_WAIT_MS).catch((error: unknown) => {
+    disconnect(redis);
+    throw error;
+  });
+  const run = createScripts(redis);
+  const keys = shardKeys();
+  const clock = createClock();
+  const grantMicro = config.paperGrantMicro;
+  const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
+  const reads = createReads({ redis, run, keys, clock, grantMicro, history: createHistory({ redis, keys }) });
+  const markets = createMarkets({
+    engine,
+    clock,
+    ctfIds: (oracle, questionId) =>
+      binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
+    defaultOracle: checksumAddress(config.exchangeAddress),
+  });
+  const health = createHealth({ redis, run, keys, clock });
+  return { redis, run, keys, clock, engine, reads, markets, health };
+}
+
+/** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
+export async function startWeb(config: Config, log: Logger): Promise<Web> {
+  const store = await createStore(config, log);
+  const { redis, run } = store;
+  const verifier = await createOrderVerifier({
+    name: config.eip712Name,
+    chainId: config.chainId,
+    verifyingContract: config.exchangeAddress,
+    otherContracts: [config.collateralAddress, config.conditionalTokensAddress],
+  });
+  const tokens = createTokens({
+    secrets: config.jwtSecrets,
+    issuer: config.publicBaseUrl,
+    audience: `chain:${config.chainId}`,
+  });
+  const http = createHttp({
+    ...store,
+    config,
+    log,
+    verifier,
+    sessions: createSessions({ tokens, store: createSessionStore({ redis, run }) }),
+    signIn: createSignIn({
+      domain: new URL(config.publicBaseUrl).host,
+      uri: config.publicBaseUrl,
+      chainId: config.chainId,
+      nonces: createNonceStore({ run }),
+    }),
+    scale: chainScale(config.collateralDecimals),
+  });
+  const stop = async (graceMs: number) => {
+    await http.stop(graceMs);
+    disconnect(redis);
+  };
+  try {
+    const port = await http.listen(config.port);
+    log.info({ port, network: config.network, verification: verifier.backend }, 'web is listening');
+    return { port, drain: http.drain, stop };
+  } catch (error) {
+    disconnect(redis);
+    throw error;
+  }
+}
+
+/** A worker: what is done by the clock. Any number may run. */
+export async function startWorker(config: Config, log: Logger): Promise<Running> {
+  const store = await createStore(config, log);
+  const outbox = createOutbox(store);
+  const connection = connect({
+    urls: config.redisUrls,
+    blocking: true,
+    onError: (error) => log.warn({ err: error.message }, 'redis'),
+  });
+  const schedule = await startSchedule({
+    connection,
+    chores: createChores({ ...store, outbox }),
+    onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
+  });
+  log.info({ network: config.network }, 'worker is running');
+  return {
+    async stop() {
+      await schedule.stop();
+      disconnect(connection);
+      disconnect(store.redis);
+    },
+  };
+}

@@ -1,0 +1,4 @@
+import { startWeb } from './app';
+import { runProcess } from './run';
+
+runProcess('web', startWeb);

@@ -1,0 +1,4 @@
+import { startWorker } from './app';
+import { runProcess } from './run';
+
+runProcess('worker', startWorker);

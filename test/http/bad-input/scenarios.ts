@@ -1,0 +1,129 @@
+import { Wallet } from 'ethers';
+import type { Answer } from '../../support/client';
+import { ADMIN_TOKEN } from '../../support/exchange';
+import { createTrader, type Limit, openMarket, type Trader } from '../../support/trader';
+import { type Case, createWorld, RESTING, type World } from './world';
+
+type Scenario = (world: World) => Promise<Answer>;
+
+const FLOOD = 300;
+const RACES = 40;
+
+/** Cases that are a small story; each leaves the book as it found it. */
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  insufficientCollateral: async ({ alice, market }) =>
+    alice.submit(market, { side: 'BUY', outcome: 0, pips: 9_900, lots: 100_000_000_000 }),
+
+  selfTrade: async ({ alice, market }) => {
+    await alice.submit(market, { side: 'SELL', outcome: 0, pips: 9_000, lots: 100 });
+    const answer = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 9_000, lots: 100 });
+    expect(answer.body).toMatchObject({ status: 'FILLED', filledSize: '1' });
+    return answer;
+  },
+
+  postOnlyCross: async ({ alice, bob, market }) => {
+    const { body } = await bob.submit(market, { side: 'SELL', outcome: 0, pips: 6_000, lots: 100 });
+    const answer = await alice.submit(
+      market,
+      { side: 'BUY', outcome: 0, pips: 6_100, lots: 100 },
+      { orderType: 'POST_ONLY' },
+    );
+    expect(answer.body.best).toBe('0.6');
+    await cancel(bob, market.id, body.orderHash);
+    return answer;
+  },
+
+  marketEmptyBook: async ({ exchange, alice }) => {
+    const empty = await openMarket(exchange.client, ADMIN_TOKEN);
+    const answer = await alice.submit(
+      empty,
+      { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 },
+      { orderType: 'MARKET' },
+    );
+    expect(answer.body).toMatchObject({ status: 'CANCELLED', reason: 'MARKET_REMAINDER', filledSize: '0' });
+    expect((await exchange.client.get(`/markets/${empty.id}/orderbook`)).body).toMatchObject({
+      bids: [],
+      asks: [],
+    });
+    return answer;
+  },
+
+  otherMarket: async ({ alice, market, otherMarket }) => {
+    const { body } = await alice.submit(otherMarket, RESTING);
+    const answer = await cancel(alice, market.id, body.orderHash);
+    await cancel(alice, otherMarket.id, body.orderHash);
+    return answer;
+  },
+
+  alreadyCancelled: async ({ alice, market }) => {
+    const { body } = await alice.submit(market, RESTING);
+    expect((await cancel(alice, market.id, body.orderHash)).body.cancelled).toBe(true);
+    const answer = await cancel(alice, market.id, body.orderHash);
+    expect(answer.body.cancelled).toBe(false);
+    return answer;
+  },
+
+  raceWithFill: async (world) => {
+    let last: Answer | undefined;
+    for (let i = 0; i < RACES; i++) last = await race(world);
+    return last as Answer;
+  },
+
+  noAuth: ({ exchange, market }) => exchange.client.post(`/markets/${market.id}/orders/cancel-all`),
+
+  ordersWallet: async () => {
+    const world = await createWorld({ RATE_LIMIT: 'on' });
+    try {
+      return await flood(world);
+    } finally {
+      await world.stop();
+    }
+  },
+};
+
+export function playScenario(world: World, { id, mutation }: Case): Promise<Answer> {
+  const scenario = SCENARIOS[String(mutation.variant)];
+  if (!scenario) throw new Error(`${id}: no scenario ${String(mutation.variant)}`);
+  return scenario(world);
+}
+
+const cancel = (trader: Trader, marketId: string, orderHash: string): Promise<Answer> =>
+  trader.post(`/markets/${marketId}/orders/cancel`, { orderHash });
+
+/** A cancel and a crossing order at once: what is filled and what is cancelled make up the order, whoever wins. */
+async function race({ exchange, alice, bob, market }: World): Promise<Answer> {
+  const limit: Limit = { side: 'SELL', outcome: 0, pips: 5_000, lots: 100 };
+  const { body } = await alice.submit(market, limit);
+  const [cancelled, crossed] = await Promise.all([
+    cancel(alice, market.id, body.orderHash),
+    bob.submit(market, { ...limit, side: 'BUY' }, { orderType: 'IOC' }),
+  ]);
+  const { body: record } = await exchange.client.get(`/orders/${body.orderHash}`);
+  expect(record.status).toBe(cancelled.status === 200 ? 'CANCELLED' : 'FILLED');
+  expect(crossed.body.filledSize).toBe(record.filledSize);
+  expect(Number(record.filledSize) + Number(record.cancelledSize)).toBe(1);
+  return cancelled;
+}
+
+/** More orders of one wallet than its bucket holds, over both replicas at once. */
+async function flood({ exchange, domain, market }: World): Promise<Answer> {
+  const carla = createTrader(exchange.client, domain, new Wallet(`0x${'ca'.repeat(32)}`));
+  const orders = await Promise.all(
+    Array.from({ length: FLOOD }, () => carla.order(market, { side: 'BUY', outcome: 0, pips: 100, lots: 1 })),
+  );
+  const answers = await Promise.all(
+    orders.map((order, i) => {
+      const { client } = exchange.replicas[i % 2] ?? exchange.replicas[0];
+      return client.post(`/markets/${market.id}/orders`, { body: { order } });
+    }),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(100);
+  const refused = answers.find(({ status }) => status === 429) as Answer;
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  expect(refused.headers.get('ratelimit')).toMatch(/^"orders";r=0;t=\d+$/);
+  expect(refused.headers.get('ratelimit-policy')).toBe('"orders";q=50;w=1;burst=100');
+  // Cancels have their own bucket, so whoever sends too much can still get out.
+  expect((await carla.post(`/markets/${market.id}/orders/cancel-all`)).status).toBe(200);
+  return refused;
+}
