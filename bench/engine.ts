@@ -197,19 +197,20 @@ function summary(op: EngineRow['op'], costs: readonly { op: Cost; floor: Cost }[
 async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> {
   const inserts: { op: Cost; floor: Cost }[] = [];
   const cancels: { op: Cost; floor: Cost }[] = [];
-  for (let round = 0; round < ROUNDS && Date.now() < deadlineMs; round++) {
+  for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
     const requests = Array.from({ length: OPS_PER_ROUND }, (_, i) =>
-      request(wallet(1e6 + round * 100 + (i % 100)), i % 2 ? 'bid' : 'ask', i % 2 ? 3_500 : 6_500, 100),
+      request(wallet(1e6 + (i % 100)), i % 2 ? 'bid' : 'ask', i % 2 ? 3_500 : 6_500, 100),
     );
     const base = await floor(redis);
     const place = (i: number) => engine.place(requests[i] as PlaceRequest);
     inserts.push({ op: await cost(redis, OPS_PER_ROUND, () => inFlight(OPS_PER_ROUND, place)), floor: base });
     const cancel = ({ maker, orderHash }: PlaceRequest) =>
-      engine.cancelMany(MARKET.id, maker, [orderHash], 'USER');
+      engine.cancel(MARKET.id, maker, orderHash, 'USER');
     const undo = () => inFlight(OPS_PER_ROUND, (i) => cancel(requests[i] as PlaceRequest));
     cancels.push({ op: await cost(redis, OPS_PER_ROUND, undo), floor: base });
   }
-  return [summary('insert', inserts), summary('cancel', cancels)];
+  // The first round makes wallets known and caches warm.
+  return [summary('insert', inserts.slice(1)), summary('cancel', cancels.slice(1))];
 }
 
 /** Takers that fill `makers` resting orders each, of as many wallets, at one price. */
@@ -217,12 +218,12 @@ function matches(makers: 1 | 10 | 100) {
   return async (redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> => {
     const takers = Math.max(20, Math.floor(OPS_PER_ROUND / makers));
     const costs: { op: Cost; floor: Cost }[] = [];
-    for (let round = 0; round < ROUNDS && Date.now() < deadlineMs; round++) {
+    for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
       await inFlight(takers * makers, (i) =>
         engine.place(request(wallet(2e6 + (i % 1000)), 'ask', 5_000, 100)),
       );
       const orders = Array.from({ length: takers }, (_, i) =>
-        request(wallet(3e6 + i), 'bid', 5_000, 100 * makers),
+        request(wallet(3e6 + (i % 20)), 'bid', 5_000, 100 * makers),
       );
       const base = await floor(redis);
       const op = await cost(redis, takers, () =>
@@ -230,6 +231,6 @@ function matches(makers: 1 | 10 | 100) {
       );
       costs.push({ op, floor: base });
     }
-    return [summary(makers === 1 ? 'match1' : makers === 10 ? 'sweep10' : 'sweep100', costs)];
+    return [summary(makers === 1 ? 'match1' : makers === 10 ? 'sweep10' : 'sweep100', costs.slice(1))];
   };
 }

@@ -11,8 +11,8 @@ local book = {}
 
 -- status, mode, sequence, liquidity (micro-units), time of the last trade (ms), volume and outstanding sets
 -- (micro-units), last price (pips, 0 for none). src/store/documents.ts reads it.
-local STATE = '>BBI6I7I6I7I7I2'
-local TOTAL = '>I7I4'
+book.STATE = '>BBI6I7I6I7I7I2'
+book.TOTAL = '>I7I4'
 local ONE_PIPS = 10000
 
 -- src/exchange/market.ts and status.ts hold the names.
@@ -32,14 +32,14 @@ function book.open(shard, market, level)
   if not found[1] then
     return nil
   end
-  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(STATE, found[1])
+  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
   return { status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, {}, {},
     { [level] = found[2] or '' }, {}, {} }
 end
 
 -- The packed state of a market that begins.
 function book.first_state(status, mode)
-  return struct.pack(STATE, status, mode, 1, 0, 0, 0, 0, 0)
+  return struct.pack(book.STATE, status, mode, 1, 0, 0, 0, 0, 0)
 end
 
 function book.yes_price(price, outcome)
@@ -65,15 +65,15 @@ function book.change(b, level, lots, orders)
   b[book.ORDERS][level] = (b[book.ORDERS][level] or 0) + orders
 end
 
-function book.member(record)
-  return struct.pack('>I6', record[order.SEQUENCE]) .. record[order.HASH]
+function book.member(sequence, hash)
+  return struct.pack('>I6', sequence) .. hash
 end
 
 -- Marks a resting order for removal from the book, with all that is left of it.
 function book.drop(b, record)
   local level, lots = book.level_of(record), order.remaining(record)
   local gone = level > 0 and b[book.BIDS] or b[book.ASKS]
-  gone[#gone + 1] = book.member(record)
+  gone[#gone + 1] = book.member(record[order.SEQUENCE], record[order.HASH])
   book.change(b, level, -lots, -1)
   b[book.LIQUIDITY] = b[book.LIQUIDITY] - lots * record[order.PRICE]
 end
@@ -85,7 +85,7 @@ function book.rest(b, record)
   if level < 0 then
     key, score = b[book.KEY] .. ':a', -level .. ''
   end
-  redis.call('ZADD', key, score, book.member(record))
+  redis.call('ZADD', key, score, book.member(record[order.SEQUENCE], record[order.HASH]))
   book.change(b, level, lots, 1)
   b[book.LIQUIDITY] = b[book.LIQUIDITY] + lots * record[order.PRICE]
 end
@@ -122,15 +122,15 @@ end
 function book.write(b)
   remove(b)
   learn(b)
-  local fields, at, changed, n, emptied = { 's', struct.pack(STATE, unpack(b, 1, 8)) }, 2, '', 0, nil
+  local fields, at, changed, n, emptied = { 's', struct.pack(book.STATE, unpack(b, 1, 8)) }, 2, '', 0, nil
   for level, delta in pairs(b[book.LOTS]) do
     local name = book.level_name(level)
     local packed, lots, orders = b[book.KNOWN][name], 0, 0
     if packed ~= '' then
-      lots, orders = struct.unpack(TOTAL, packed)
+      lots, orders = struct.unpack(book.TOTAL, packed)
     end
     orders = orders + b[book.ORDERS][level]
-    packed = struct.pack(TOTAL, lots + delta, orders)
+    packed = struct.pack(book.TOTAL, lots + delta, orders)
     changed, n = changed .. struct.pack('>c1I2', name, level > 0 and level or -level) .. packed, n + 1
     if orders == 0 then
       emptied = emptied or {}

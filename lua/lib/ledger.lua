@@ -12,7 +12,7 @@ local integer = require('lib.integer')
 
 local ledger = {}
 
-local CASH, TOKENS = '>I7I7I4I6', '>I7I7I7I7'
+ledger.CASH, ledger.TOKENS = '>I7I7I4I6', '>I7I7I7I7'
 local FEE = 'fee'
 local MICRO_PER_LOT = 10000
 
@@ -57,7 +57,7 @@ end
 
 -- Reads the collateral accounts; a wallet never seen before holds the grant.
 function ledger.load_cash(addresses)
-  load(cash_key, CASH, cash, addresses, grant_micro)
+  load(cash_key, ledger.CASH, cash, addresses, grant_micro)
 end
 
 -- Reads the token accounts of a market.
@@ -67,7 +67,7 @@ function ledger.load_tokens(market, addresses)
     book = {}
     books[market] = book
   end
-  load(prefix .. 'm:' .. market .. ':bal', TOKENS, book, addresses, 0)
+  load(prefix .. 'm:' .. market .. ':bal', ledger.TOKENS, book, addresses, 0)
 end
 
 function ledger.nonce(address)
@@ -93,6 +93,19 @@ function ledger.add_tokens(market, address, outcome, amount)
   local account, free = books[market][address], 1 + 2 * outcome
   account[free] = account[free] + amount
   account.dirty = true
+end
+
+-- Accounts as they are stored after `amount` of what is free has been reserved.
+function ledger.held_cash(free, reserved, amount, nonce, faucet_ms)
+  return struct.pack(ledger.CASH, free - amount, reserved + amount, nonce, faucet_ms)
+end
+
+function ledger.held_yes(yes_free, yes_reserved, no_free, no_reserved, amount)
+  return struct.pack(ledger.TOKENS, yes_free - amount, yes_reserved + amount, no_free, no_reserved)
+end
+
+function ledger.held_no(yes_free, yes_reserved, no_free, no_reserved, amount)
+  return struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free - amount, no_reserved + amount)
 end
 
 -- Moves what `lots` of an order at `price` pips bind from free to reserved: collateral for a BUY, tokens for a SELL.
@@ -149,7 +162,7 @@ local function write_cash()
   local changed, n = {}, 0
   for address, account in pairs(cash) do
     if account.dirty then
-      changed[n + 1], changed[n + 2] = address, struct.pack(CASH, account[1], account[2], account[3], account[4])
+      changed[n + 1], changed[n + 2] = address, struct.pack(ledger.CASH, account[1], account[2], account[3], account[4])
       n = n + 2
       if account.new and address ~= FEE then
         granted = granted + grant_micro
@@ -168,7 +181,7 @@ local function write_tokens(market, accounts)
   local changed, n = {}, 0
   for address, account in pairs(accounts) do
     if account.dirty then
-      changed[n + 1], changed[n + 2] = address, struct.pack(TOKENS, account[1], account[2], account[3], account[4])
+      changed[n + 1], changed[n + 2] = address, struct.pack(ledger.TOKENS, account[1], account[2], account[3], account[4])
       n = n + 2
       if account.new then
         redis.call('SADD', prefix .. 'w:' .. address, market)

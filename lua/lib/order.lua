@@ -5,8 +5,9 @@ local order = {}
 
 -- status B, reason B, kind B, spare B, pricePips I2, sizeLots I6, filledLots I6, quoteMicro I7, createdMs I6,
 -- updatedMs I6, sequence I6, expirationSec I5, fillMs I6, fillSequence I6, market c8, maker c20
-local HEAD = '>BBBBI2I6I6I7I6I6I6I5I6I6c8c20'
-local HEAD_BYTES = 88
+order.HEAD = '>BBBBI2I6I6I7I6I6I6I5I6I6c8c20'
+-- Where the tail begins in a packed record.
+order.TAIL_AT = 89
 
 -- Places of the members in an unpacked record.
 order.STATUS, order.REASON, order.KIND, order.SPARE, order.PRICE = 1, 2, 3, 4, 5
@@ -23,14 +24,14 @@ order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3
 order.BUY, order.SELL = 0, 1
 
 function order.unpack(packed, hash)
-  local record = { struct.unpack(HEAD, packed) }
-  record[17] = packed:sub(HEAD_BYTES + 1)
-  record[18] = hash
-  return record
+  local status, reason, kind, spare, price, size, filled, quote, created, updated, sequence, expiration, fill_ms,
+    fill_sequence, market, maker = struct.unpack(order.HEAD, packed)
+  return { status, reason, kind, spare, price, size, filled, quote, created, updated, sequence, expiration, fill_ms,
+    fill_sequence, market, maker, packed:sub(order.TAIL_AT), hash }
 end
 
 function order.pack(record)
-  return struct.pack(HEAD, unpack(record, 1, 16)) .. record[17]
+  return struct.pack(order.HEAD, unpack(record, 1, 16)) .. record[17]
 end
 
 -- kind = order type + 8 x side + 16 x outcome
@@ -58,8 +59,8 @@ end
 
 -- Place in the wallet's index: open orders above zero, final ones below, both by creation.
 -- The time is in milliseconds; the market's sequence parts what one millisecond holds.
-function order.rank(record)
-  return record[9] * 1000 + record[11] % 1000
+function order.rank(created_ms, sequence)
+  return created_ms * 1000 + sequence % 1000
 end
 
 return order

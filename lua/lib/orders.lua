@@ -63,9 +63,9 @@ function orders.save(shard, records)
       local rank = ranks[maker]
       if rank then
         local n = #rank
-        rank[n + 1], rank[n + 2] = integer.text(-order.rank(record)), hash
+        rank[n + 1], rank[n + 2] = integer.text(-order.rank(record[order.CREATED], record[order.SEQUENCE])), hash
       else
-        ranks[maker] = { integer.text(-order.rank(record)), hash }
+        ranks[maker] = { integer.text(-order.rank(record[order.CREATED], record[order.SEQUENCE])), hash }
       end
     end
   end

@@ -22,6 +22,11 @@ function outbox.write(shard, kind, market, sequence, now_ms, trade_ms, levels, l
       .. struct.pack('>I2', #hashes / HASH_BYTES) .. hashes .. struct.pack('>I2', #wallets / ADDRESS_BYTES) .. wallets)
 end
 
+-- The entry of a command that changed one order and one level; `level` is the level's name.
+function outbox.one_order(kind, market, sequence, now_ms, level, price, lots, orders, hash)
+  return struct.pack('>Bc8I6I6I6I2c1I2I7I4I2c32I2', kind, market, sequence, now_ms, 0, 1, level, price, lots, orders, 1, hash, 0)
+end
+
 -- The clock of the script in milliseconds.
 function outbox.now_ms()
   local time = redis.call('TIME')

@@ -69,14 +69,16 @@ const trustOf = (trust: HttpDeps['config']['trustProxy']): boolean | number | st
 
 const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 
-function byPath(endpoints: readonly AnyEndpoint[]): Map<string, AnyEndpoint[]> {
+/** Paths without parameters first: `/orders/cancel` is not the order with the hash `cancel`. */
+function byPath(endpoints: readonly AnyEndpoint[]): [string, AnyEndpoint[]][] {
   const paths = new Map<string, AnyEndpoint[]>();
   for (const endpoint of endpoints) {
     const group = paths.get(endpoint.path);
     if (group) group.push(endpoint);
     else paths.set(endpoint.path, [endpoint]);
   }
-  return paths;
+  const isPattern = ([path]: [string, unknown]): number => Number(path.includes('{'));
+  return [...paths].sort((a, b) => isPattern(a) - isPattern(b));
 }
 
 /** Gives every request its id, and refuses what HTTP/1.1 requires to be refused. */

@@ -6,6 +6,7 @@ import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
 import type { Engine } from '../store/engine';
 import type { Health } from '../store/health';
+import type { Health } from '../store/health';
 import type { Markets } from '../store/markets';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';
@@ -24,5 +25,6 @@ export interface HttpDeps {
   readonly signIn: SignIn;
   readonly sessions: Sessions;
   readonly scale: ChainScale;
+  /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
 }

@@ -6,7 +6,7 @@ import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
 import { answerClientError } from './transport';
 
-export type { Health, HttpDeps } from './deps';
+export type { HttpDeps } from './deps';
 
 export interface Http {
   readonly server: Server;

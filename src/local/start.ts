@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   type Config,
@@ -27,6 +27,9 @@ const READY_REQUEST_MS_MAX = 2_000;
 /** Together below the 5 s in which an interrupt ends everything. */
 const PROCESS_GRACE_MS = 3_000;
 const REDIS_GRACE_MS = 1_000;
+const PARENT_POLL_MS = 500;
+const LOGS_KEPT = 5;
+const PAGES = { '/': 'trading page ', '/docs': 'documentation' };
 const LINES_SHOWN = 15;
 /** Shown on a terminal only: a log wants no line that is overtaken. */
 const SLOW_START_MS = 3_000;
@@ -55,7 +58,7 @@ export async function start(programFolder = PROGRAM_FOLDER): Promise<void> {
   // npm and the terminal both send it, so it may come twice; the second changes nothing.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => void session.end(0));
-  setInterval(() => undefined, 60_000);
+  watchParent(session, env);
   try {
     await startAll(session, env, programFolder);
   } catch (error) {
@@ -66,6 +69,15 @@ export async function start(programFolder = PROGRAM_FOLDER): Promise<void> {
     );
     await session.end(1);
   }
+}
+
+/** Ends the session when npm is gone without a word, killed perhaps; else keeps this process alive. */
+function watchParent(session: Session, env: Environment): void {
+  const { ppid } = process;
+  const byNpm = env.npm_lifecycle_event !== undefined;
+  setInterval(() => {
+    if (byNpm && process.ppid !== ppid) void session.end(0);
+  }, PARENT_POLL_MS);
 }
 
 function createSession(): Session {
@@ -118,7 +130,8 @@ async function startAll(session: Session, given: Environment, programFolder: str
       throw new StartError(error.message);
     });
   }
-  if (!session.isEnding) printBanner(config, port, logFile);
+  const pages = await pagesServed(baseUrl);
+  if (!session.isEnding) printBanner(config, port, pages, logFile);
 }
 
 /** The URL of the Redis to use: the given one, or one of our own for this session. */
@@ -142,6 +155,10 @@ async function startOwnRedis(session: Session, config: Config, given: Environmen
 function freshLogFile(port: number): string {
   const file = path.join(LOG_FOLDER, `start-${port}.log`);
   mkdirSync(LOG_FOLDER, { recursive: true });
+  const older = readdirSync(LOG_FOLDER).map((name) => path.join(LOG_FOLDER, name));
+  const modifiedAtMs = (name: string): number => statSync(name, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  older.sort((a, b) => modifiedAtMs(b) - modifiedAtMs(a));
+  for (const name of older.slice(LOGS_KEPT - 1)) rmSync(name, { force: true });
   writeFileSync(file, '');
   // Nothing logged, nothing left behind.
   process.once('exit', () => {
@@ -194,14 +211,27 @@ async function untilReady(session: Session, baseUrl: string): Promise<void> {
   }
 }
 
-function printBanner(config: Config, port: number, logFile: string): void {
+/** The pages for people among what web serves: SERVE_UI may be off. */
+async function pagesServed(baseUrl: string): Promise<readonly string[]> {
+  const served = await Promise.all(
+    Object.keys(PAGES).map(async (page) => {
+      const answer = await fetch(baseUrl + page, { signal: AbortSignal.timeout(READY_REQUEST_MS_MAX) }).catch(
+        () => null,
+      );
+      await answer?.body?.cancel();
+      return answer?.ok === true ? [page] : [];
+    }),
+  );
+  return served.flat();
+}
+
+function printBanner(config: Config, port: number, pages: readonly string[], logFile: string): void {
   const url = `http://localhost:${port}`;
   const redis = config.redisGiven ? 'the Redis of REDIS_URL' : 'a Redis of its own, gone when it stops';
   say(
     `The exchange is open: ${url} (${config.network}, chain ${config.chainId}, ${config.funds} funds, ${redis})`,
   );
-  if (config.serveUi) say(`  trading page   ${url}/`);
-  say(`  documentation  ${url}/docs`);
+  for (const [page, name] of Object.entries(PAGES)) if (pages.includes(page)) say(`  ${name}  ${url}${page}`);
   say(`  try            curl -s '${url}/markets?limit=3'`);
   if (config.adminToken === null) say('  administer     start with ADMIN_TOKEN=<32 or more characters>');
   say(`  logs           ${path.relative(process.cwd(), logFile)} (LOG_LEVEL=info says more)`);

@@ -59,27 +59,44 @@ function bundle(verb: string, modules: ReadonlyMap<string, string>): string {
   if (!shebang) throw new Error('a script must start with #!lua');
   const names: string[] = [];
   visit(verb, REQUIRE, modules, names, []);
-  const eager = names.length;
   visit(verb, LAZY, modules, names, []);
   const constants = new Map<string, string>();
   let bodies = names.map((name) => moduleBody(name, modules.get(name) ?? '', constants));
   bodies.push(inlineLocals(verb.slice(shebang.length).replace(COMMENT, '').replace(REQUIRE, '')));
   bodies = withoutUnused(inlineCalls(bodies.map((body) => flatten(body, names, constants))));
   const main = bodies.pop() ?? '';
-  const blocks = bodies.map((body, i) => {
-    const exported = [...body.matchAll(new RegExp(`^function (${names[i]}_\\w+)\\(`, 'gm'))].map(
-      (match) => match[1],
-    );
-    return exported.length === 0 ? '' : `local ${exported.join(', ')}\ndo\n${body}end\n`;
-  });
-  const first = blocks.slice(0, eager).join('');
-  let late = blocks.slice(eager).join('');
+  const needed = modulesOf(main, names, bodies);
+  const blocks = names.map((name, i) => ({ early: needed.has(name), text: block(name, bodies[i] ?? '') }));
+  const early = blocks.filter((part) => part.early).map((part) => part.text);
+  let late = blocks.filter((part) => !part.early).map((part) => part.text);
   const withLate = main.replace(LAZY, () => {
-    const block = late;
-    late = '';
-    return block;
+    const text = late.join('');
+    late = [];
+    return text;
   });
-  return shebang + first + withLate;
+  return shebang + early.join('') + withLate;
+}
+
+/** The modules whose functions the verb's own code calls, directly or through each other. */
+function modulesOf(code: string, names: readonly string[], bodies: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  const visitCode = (text: string): void => {
+    for (const [i, name] of names.entries()) {
+      if (found.has(name) || !new RegExp(`(?<![\\w.])${name}_\\w+\\(`).test(text)) continue;
+      found.add(name);
+      visitCode(bodies[i] ?? '');
+    }
+  };
+  // What the verb calls from a module it requires late is not its own.
+  const lateNames = [...code.matchAll(LAZY)].map(([, name = '']) => name);
+  visitCode(lateNames.reduce((text, name) => text.replaceAll(`${name}_`, ''), code));
+  return found;
+}
+
+/** A module as a block whose functions are locals of the code behind it. */
+function block(name: string, body: string): string {
+  const exported = [...body.matchAll(new RegExp(`^function (${name}_\\w+)\\(`, 'gm'))].map((match) => match[1]);
+  return exported.length === 0 ? '' : `local ${exported.join(', ')}\ndo\n${body}end\n`;
 }
 
 function visit(

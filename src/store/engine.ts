@@ -57,6 +57,14 @@ export interface CancelReply {
   readonly cancelled: boolean;
 }
 
+export interface CancelOneReply {
+  readonly record: OrderRecord;
+  /** False when it was final before. */
+  readonly cancelled: boolean;
+  /** Number of this command in the order's market; the market's latest when nothing was cancelled. */
+  readonly sequence: number;
+}
+
 export interface CancelManyReply {
   readonly results: readonly CancelReply[];
   /** Number of this command in its market; the market's latest when nothing was cancelled. */
@@ -113,11 +121,12 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
       keys.prefix,
     ];
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
-      const [code, now, ...rest] = (await run('place_order', scriptKeys, args)) as [
-        Buffer,
-        Buffer,
-        ...unknown[],
-      ];
+      const reply = await run('place_order', scriptKeys, args);
+      if (Buffer.isBuffer(reply)) {
+        const record = decodeOrder(orderHash, reply);
+        return { replayed: false, record, fills: [], nowMs: record.createdAtMs };
+      }
+      const [code, now, ...rest] = reply as [Buffer, Buffer, ...unknown[]];
       const nowMs = Number(now);
       switch (code.toString()) {
         case 'AGAIN':
@@ -138,6 +147,29 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
       }
     }
     throw new Refusal('UNAVAILABLE', 'too many expired orders are in the way');
+  }
+
+  /**
+   * cancel_order: one order of a wallet, in the given market or, with null, in any. ORDER_NOT_FOUND when it is unknown,
+   * another wallet's or another market's; HALTED.
+   */
+  async function cancel(
+    marketId: MarketId | null,
+    maker: string,
+    orderHash: string,
+    reason: Reason,
+  ): Promise<CancelOneReply> {
+    const address = addressBytes(maker);
+    const scriptKeys = [keys.orders, keys.cash, keys.wallet(address), keys.expiries, keys.outbox];
+    const args = [keys.prefix, marketId ?? '', address, REASONS.indexOf(reason), hashBytes(orderHash)];
+    const [code, packed, sequence, cancelled] = (await run('cancel_order', scriptKeys, args)) as [
+      Buffer,
+      Buffer,
+      Buffer,
+      number,
+    ];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    return { record: decodeOrder(orderHash, packed), cancelled: cancelled === 1, sequence: Number(sequence) };
   }
 
   /** cancel_orders: at most CANCEL_MAX hashes of one wallet in one market. MARKET_NOT_FOUND, HALTED. */
@@ -270,7 +302,7 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
     return { cancelled, left: left === 1 };
   }
 
-  return { place, cancelMany, expire, credit, convert, createMarket, moveMarket, clearBook };
+  return { place, cancel, cancelMany, expire, credit, convert, createMarket, moveMarket, clearBook };
 }
 
 /** The layout of REQUEST in lua/place_order.lua. */

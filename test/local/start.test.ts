@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../src/local/ports';
-import { isAlive, type Started, startScript, until } from '../support/processes';
+import { isAlive, ROOT, type Started, startNode, startScript, until } from '../support/processes';
 
 const READY = /The exchange is open: http:\/\/localhost:(\d+)/;
 const SCRIPT = `require('./src/local/start.ts').start('${path.join(__dirname, 'fake')}')`;
@@ -124,6 +124,33 @@ describe('npm start', () => {
   it('takes everything with it when it is killed', async () => {
     const started = await runUntilReady();
     started.child.kill('SIGKILL');
+    await until(
+      'all are gone',
+      () => ![pidOf('web'), pidOf('worker')].some(isAlive) && leftBehind().length === 0,
+    );
+  });
+});
+
+describe('under npm', () => {
+  // `exec` as in package.json: a shell between npm and us would keep npm's signals to itself.
+  it('is started so that the signals of npm arrive', () => {
+    expect(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts.start).toMatch(
+      /^exec node /,
+    );
+  });
+
+  it('ends everything when npm is gone without a word', async () => {
+    const script = `require('./test/support/typescript.js');${SCRIPT}`;
+    const parent = startNode(
+      [
+        '-e',
+        `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(script)}], { stdio: 'inherit' })`,
+      ],
+      { NOTES: path.join(folder, 'notes'), TMPDIR: folder, PORT: '0', npm_lifecycle_event: 'start' },
+    );
+    running.push(parent);
+    await until('ready', () => /Ctrl-C/.test(parent.stdout()));
+    parent.child.kill('SIGKILL');
     await until(
       'all are gone',
       () => ![pidOf('web'), pidOf('worker')].some(isAlive) && leftBehind().length === 0,

@@ -2,9 +2,10 @@ import { randomInt } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
 import { startTestRedis } from '../support/redis';
-import { Failure, runWorld, type Tally } from './fuzzing/harness';
+import { Failure, runWorld } from './fuzzing/harness';
 import { type Operation, operationsOf, type World, worldOf } from './fuzzing/operations';
 import { shrink } from './fuzzing/shrink';
+import type { Tally } from './fuzzing/stage';
 
 /**
  * Random operations on the engine and on the naive model of test/model, compared field by field after each.

@@ -90,6 +90,8 @@ export type Operation =
 
 const TICKS = [1000, 100, 10, 1] as const;
 const MICRO_PER_LOT = 10_000;
+/** All that exists must stay below 2^53 micro-units. */
+const GRANT_MAX = 2e15;
 
 /** The same seed gives the same world. Ticks take turns, so that each is in half of all worlds. */
 export function worldOf(seed: number): World {
@@ -117,7 +119,7 @@ export function worldOf(seed: number): World {
     seed,
     markets,
     wallets: 4,
-    grantMicro: (deep ? 8_000_000 : 400_000) * lot * scale + random.int(0, 9_999),
+    grantMicro: Math.min((deep ? 8_000_000 : 400_000) * lot * scale, GRANT_MAX) + random.int(0, 9_999),
     makersMax: deep ? 500 : random.pick([3, 5, 500]),
     staleMax: random.pick([2, 200]),
     scale,

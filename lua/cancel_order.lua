@@ -1,0 +1,81 @@
+#!lua flags=allow-oom
+-- cancel_order: takes one resting order of a wallet out of its book and releases what it reserved. An order that is
+-- final already is left as it is, so repeating it changes nothing.
+--
+-- KEYS     1 {x}:o   2 {x}:bal   3 {x}:u:<address>   4 {x}:exp   5 {x}:out; and, by the order's record, the market hash,
+--          the sorted set and the token accounts of its market, all in this slot
+-- ARGV     1 shard prefix `{x}:`   2 market id it must be in, or '' for any   3 address (20 bytes)
+--          4 reason code (src/exchange/status.ts)   5 order hash, 32 bytes
+-- Returns  { code, record, sequence, cancelled }: OK with the record as it now stands, the market's sequence and 1 when this
+--          command cancelled it, else 0; ORDER_NOT_FOUND when it is not this wallet's order in this market; HALTED
+-- Emits    CANCEL, when it was cancelled
+-- Bound    one order
+
+local book = require('lib.book')
+local integer = require('lib.integer')
+local ledger = require('lib.ledger')
+local order = require('lib.order')
+local outbox = require('lib.outbox')
+
+local shard, hash = ARGV[1], ARGV[5]
+local stored = redis.call('HGET', KEYS[1], hash)
+if not stored then
+  return { 'ORDER_NOT_FOUND' }
+end
+local old_status, _, kind, spare, price, size, filled, quote, created, _, number, expiration, fill_ms, fill_sequence, market,
+  maker = struct.unpack(order.HEAD, stored)
+if maker ~= ARGV[3] or ARGV[2] ~= '' and ARGV[2] ~= market then
+  return { 'ORDER_NOT_FOUND' }
+end
+local side, outcome = math.floor(kind / 8) % 2, math.floor(kind / 16) % 2
+local yes = book.yes_price(price, outcome)
+local book_side = side == outcome and 'b' or 'a'
+local key, level = shard .. 'm:' .. market, book_side .. yes
+local found = redis.call('HMGET', key, 's', level)
+local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
+if old_status > order.PARTIALLY_FILLED then
+  return { 'OK', stored, integer.text(sequence), 0 }
+end
+if mode == book.HALTED then
+  return { 'HALTED' }
+end
+
+local now_ms, remaining = outbox.now_ms(), size - filled
+local account_key = KEYS[2]
+local released
+if side == order.BUY then
+  local account = redis.call('HGET', KEYS[2], maker)
+  local free, reserved, nonce, faucet_ms = struct.unpack(ledger.CASH, account)
+  released = ledger.held_cash(free, reserved, -remaining * price, nonce, faucet_ms)
+else
+  account_key = key .. ':bal'
+  local account = redis.call('HGET', account_key, maker)
+  local yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, account)
+  if outcome == 0 then
+    released = ledger.held_yes(yes_free, yes_reserved, no_free, no_reserved, -remaining * ledger.MICRO_PER_LOT)
+  else
+    released = ledger.held_no(yes_free, yes_reserved, no_free, no_reserved, -remaining * ledger.MICRO_PER_LOT)
+  end
+end
+local lots, orders = struct.unpack(book.TOTAL, found[2])
+lots, orders, sequence = lots - remaining, orders - 1, sequence + 1
+local state = struct.pack(book.STATE, status, mode, sequence, liquidity - remaining * price, trade_ms, volume, sets, last)
+local record = struct.pack(order.HEAD, order.CANCELLED, tonumber(ARGV[4]), kind, spare, price, size, filled, quote, created,
+  now_ms, number, expiration, fill_ms, fill_sequence, market, maker) .. stored:sub(order.TAIL_AT)
+
+redis.call('HSET', KEYS[1], hash, record)
+redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))
+if orders == 0 then
+  redis.call('HSET', key, 's', state)
+  redis.call('HDEL', key, level)
+else
+  redis.call('HSET', key, 's', state, level, struct.pack(book.TOTAL, lots, orders))
+end
+redis.call('HSET', account_key, maker, released)
+redis.call('ZADD', KEYS[3], integer.text(-order.rank(created, number)), hash)
+if expiration > 0 then
+  redis.call('ZREM', KEYS[4], hash)
+end
+redis.call('XADD', KEYS[5], '*', 'e',
+  outbox.one_order(outbox.CANCEL, market, sequence, now_ms, level, yes, lots, orders, hash))
+return { 'OK', record, integer.text(sequence), 1 }

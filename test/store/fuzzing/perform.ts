@@ -1,0 +1,189 @@
+import { Refusal } from '../../../src/exchange/errors';
+import type { Reason } from '../../../src/exchange/status';
+import { micro } from '../../../src/exchange/units';
+import type { PlaceReply, PlaceRequest } from '../../../src/store/engine';
+import type { Answer, ModelFill, ModelOrder } from '../../model/exchange';
+import { check, checkFills, checkRecord, extraOf, fillsOf } from './compare';
+import type { Operation, Place } from './operations';
+import { addressOf, hashOf, marketOf, requestFor, resent } from './requests';
+import type { Stage } from './stage';
+
+/** One operation on the engine and on the model; throws a Mismatch when their answers differ. */
+export async function perform(stage: Stage, op: Operation): Promise<void> {
+  switch (op.kind) {
+    case 'place': {
+      const request = requestFor(stage.world, op, sizeOf(stage, op), stage.now());
+      stage.requests.set(op.id, request);
+      return place(stage, request);
+    }
+    case 'again': {
+      const request = stage.requests.get(op.of);
+      return request && place(stage, resent(request, op.type, op.dryRun));
+    }
+    case 'cancel':
+      return cancel(stage, op);
+    case 'expire':
+      return expire(stage, op.most);
+    case 'clock':
+      return tick(stage, op.ms);
+    case 'convert':
+      return convert(stage, op);
+    case 'credit':
+      return credit(stage, addressOf(op.wallet), op.micro);
+    case 'move':
+      return move(stage, op);
+    case 'clear':
+      return clear(stage, marketOf(stage.world, op.market).id, op.most);
+  }
+}
+
+type Of<K extends Operation['kind']> = Operation & { readonly kind: K };
+
+/** The engine's answer or refusal, beside the model's. */
+async function both<T>(
+  stage: Stage,
+  act: () => Promise<T>,
+  ask: () => Answer,
+): Promise<{ got: T | null; expected: Answer }> {
+  let got: T | null = null;
+  let refusal: Refusal | null = null;
+  try {
+    got = await act();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    refusal = error;
+  }
+  const expected = ask();
+  stage.count(expected.code);
+  const refused = 'detail' in expected && expected.code !== 'OK';
+  check('refusal', refused ? expected.code : 'none', refusal?.code ?? 'none');
+  if (!refused) return { got, expected };
+  const extra = JSON.stringify(extraOf(expected.code, expected.detail));
+  check(`extra of ${expected.code}`, extra, JSON.stringify(refusal?.extra));
+  if (expected.code === 'MARKET_NOT_OPEN') {
+    check('status in a refusal', `the market is ${expected.detail[0]}`, refusal?.message);
+  }
+  return { got, expected };
+}
+
+function sizeOf({ model, world }: Stage, op: Place): number {
+  const { id, lotLots } = marketOf(world, op.market);
+  if ('lots' in op.size) return Math.max(op.size.lots, lotLots);
+  const { free } = model.account(op.side === 0 ? 'cash' : `${id}${op.outcome}`, addressOf(op.wallet));
+  const unit = BigInt(lotLots) * (op.side === 0 ? BigInt(Math.max(op.pips, 1)) : 10_000n);
+  return Math.max((Number(free / unit) + op.size.all) * lotLots, lotLots);
+}
+
+async function place(stage: Stage, request: PlaceRequest): Promise<void> {
+  const { engine, model } = stage;
+  const { got, expected } = await both<PlaceReply>(
+    stage,
+    () => engine.place(request),
+    () => model.place(request, stage.now()),
+  );
+  if (!got || 'detail' in expected) return;
+  check('replayed', expected.code === 'REPLAYED', got.replayed);
+  checkRecord('reply', expected.order, got.record);
+  const fills = 'fills' in expected ? expected.fills : [];
+  checkFills('reply fills', fillsOf(expected.order, fills), got.fills);
+  if (expected.code === 'BOOKED' && !request.dryRun) remember(stage, expected.order, fills);
+}
+
+/** Keeps what the stored state is compared with later. */
+export function remember(
+  { ledger, chains, count }: Stage,
+  order: ModelOrder,
+  fills: readonly ModelFill[],
+): void {
+  const { maker, marketId, orderType } = order.request;
+  ledger.booked.set(maker, (ledger.booked.get(maker) ?? 0) + 1);
+  count(`${orderType} ${order.status}${order.reason ? ` ${order.reason}` : ''}`);
+  if (fills.length === 0) return;
+  const last = fillsOf(order, fills);
+  ledger.matches.set(marketId, { count: (ledger.matches.get(marketId)?.count ?? 0) + 1, last });
+  if (fills.length > 50) count('more than 50 makers');
+  for (const [i, fill] of last.entries()) {
+    count(fill.matchType);
+    if (fills[i]?.maker.request.maker === maker) count('self trade');
+    for (const hash of [fill.takerHash, fill.makerHash])
+      chains.set(hash, [...(chains.get(hash) ?? []), fill]);
+  }
+}
+
+async function cancel({ engine, model, world, now, count }: Stage, op: Of<'cancel'>): Promise<void> {
+  const { id } = marketOf(world, op.market);
+  const who = addressOf(op.wallet);
+  const mine = model.market(id).resting.filter((o) => o.request.maker === who);
+  const hashes = op.of === 'all' ? mine.map((o) => o.request.orderHash) : op.of.map((n) => hashOf(world, n));
+  if (hashes.length === 0) return;
+  const got = await engine.cancelMany(id, who, hashes, op.reason as Reason);
+  const expected = model.cancel(id, who, hashes, op.reason ?? '', now());
+  check('sequence of a cancel', model.market(id).sequence, got.sequence);
+  for (const [i, { order, cancelled }] of expected.entries()) {
+    count(cancelled ? 'cancelled' : 'not cancelled');
+    check('cancelled', cancelled, got.results[i]?.cancelled);
+    checkRecord('reply to a cancel', order, got.results[i]?.record ?? null);
+  }
+}
+
+async function expire({ engine, model, toldNow, count }: Stage, most: number): Promise<void> {
+  const { expired, waiting } = await engine.expire(most);
+  const expected = model.expire(most, await toldNow());
+  if (expected > 0) count('expired by the sweep');
+  check('expired', expected, expired);
+  check('more to expire', expected === most, waiting);
+}
+
+async function clear({ engine, model, toldNow, count }: Stage, id: string, most: number): Promise<void> {
+  const { cancelled, left } = await engine.clearBook(id, most);
+  const expected = model.clear(id, most, await toldNow());
+  if (expected > 0) count('cleared');
+  check('cleared', expected, cancelled);
+  check('more to clear', expected === most, left);
+}
+
+/** To `ms` from now, or to the next expiration that rests, or just before it. */
+async function tick({ model, marketIds, now, setClock }: Stage, ms: number | 'before' | 'at'): Promise<void> {
+  const seconds = marketIds.flatMap((id) => model.market(id).resting.map((o) => o.request.expirationSec));
+  const next = seconds.filter((second) => second * 1000 > now()).sort((a, b) => a - b)[0];
+  if (typeof ms === 'number') await setClock(now() + ms);
+  else if (next) await setClock(Math.max(now(), next * 1000 - (ms === 'before' ? 1 : 0)));
+}
+
+async function convert(stage: Stage, op: Of<'convert'>): Promise<void> {
+  const { engine, model, world } = stage;
+  const { id } = marketOf(world, op.market);
+  const who = addressOf(op.wallet);
+  const free = (asset: string): number => Number(model.account(asset, who).free);
+  const amounts = {
+    all: () => -Math.min(free(`${id}0`), free(`${id}1`)),
+    none: () => free('cash'),
+    more: () => free('cash') + 1,
+  };
+  const sets = (typeof op.sets === 'number' ? op.sets : amounts[op.sets]()) || 1;
+  const name = `operation-${op.id}`;
+  await both(
+    stage,
+    () => engine.convert(id, who, micro(sets), name),
+    () => model.convert(id, who, BigInt(sets), name),
+  );
+}
+
+async function credit(stage: Stage, who: string, amount: number): Promise<void> {
+  const { engine, model, ledger, now } = stage;
+  const { expected } = await both(
+    stage,
+    () => engine.credit(who, micro(amount)),
+    () => model.credit(who, BigInt(amount), now()),
+  );
+  if (expected.code === 'OK') ledger.granted += BigInt(amount);
+}
+
+async function move(stage: Stage, op: Of<'move'>): Promise<void> {
+  const { id } = marketOf(stage.world, op.market);
+  await both(
+    stage,
+    () => stage.engine.moveMarket(id, op.to, op.from),
+    () => stage.model.move(id, op.to, op.from),
+  );
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { OrderType } from '../../../src/exchange/status';
+import { lots, micro, pips } from '../../../src/exchange/units';
+import type { PlaceRequest } from '../../../src/store/engine';
+import type { Place, World, WorldMarket } from './operations';
+
+/** From the operations of a world to what the engine is sent. */
+export const addressOf = (wallet: number): string => `0x${String(wallet + 1).repeat(40)}`;
+export const hashOf = (world: World, id: number): string =>
+  `0x${createHash('sha256').update(`${world.seed}/${id}`).digest('hex')}`;
+
+export function marketOf(world: World, index: number): WorldMarket {
+  const market = world.markets[index];
+  if (!market) throw new Error(`a world without market ${index}`);
+  return market;
+}
+
+/** `sizeLots` of the order, or what the budget of a MARKET BUY would pay for at its limit. */
+export function requestFor(world: World, op: Place, sizeLots: number, nowMs: number): PlaceRequest {
+  const { id, tickPips, lotLots, feeRateBps } = marketOf(world, op.market);
+  const price = Math.max(op.pips, op.side === 0 ? tickPips : 0);
+  const isBudget = op.type === 'MARKET' && op.side === 0;
+  const least = Math.max(Math.floor((sizeLots * op.least) / lotLots) * lotLots, lotLots);
+  return {
+    marketId: id,
+    orderHash: hashOf(world, op.id),
+    maker: addressOf(op.wallet),
+    orderType: op.type,
+    order: {
+      side: op.side,
+      outcome: op.outcome,
+      pricePips: pips(price),
+      sizeLots: lots(isBudget ? least : sizeLots),
+      budgetMicro: micro(isBudget ? sizeLots * price + op.extra : 0),
+    },
+    selfTradePrevention: op.prevention,
+    nonce: op.nonce,
+    feeRateBps,
+    lotLots: lots(lotLots),
+    dryRun: op.dryRun,
+    expirationSec: op.expires === null ? 0 : Math.floor(nowMs / 1000) + op.expires,
+    deadlineMs: op.deadline === null ? 0 : nowMs + op.deadline,
+    clientOrderId: op.id % 3 === 0 ? `client-${op.id}` : null,
+    signed: createHash('sha256').update(String(op.id)).digest(),
+  };
+}
+
+/** The same order once more, perhaps with another type. */
+export function resent(request: PlaceRequest, type: OrderType | null, dryRun: boolean): PlaceRequest {
+  if (type === null) return { ...request, dryRun };
+  const { order } = request;
+  const isBudget = type === 'MARKET' && order.side === 0;
+  const budgetMicro = micro(isBudget ? order.budgetMicro || order.sizeLots * order.pricePips : 0);
+  const price = pips(type === 'MARKET' ? order.pricePips : Math.max(order.pricePips, 1));
+  return { ...request, orderType: type, dryRun, order: { ...order, pricePips: price, budgetMicro } };
+}

@@ -1,0 +1,95 @@
+import type { Redis } from 'ioredis';
+import { micro } from '../../../src/exchange/units';
+import { createEngine, type Engine, type PlaceRequest } from '../../../src/store/engine';
+import { type ShardKeys, shardKeys } from '../../../src/store/keys';
+import type { Fill } from '../../../src/store/records';
+import { createScripts, type RunScript } from '../../../src/store/scripts';
+import { createModel, type Model } from '../../model/exchange';
+import type { Ledger } from './compare';
+import type { World } from './operations';
+import { addressOf } from './requests';
+import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts, staleMaxPatch } from './scripts';
+import { readState } from './stored';
+
+export interface RunOptions {
+  readonly redis: Redis;
+  /** Bugs planted in the scripts under test. */
+  readonly patches?: readonly Patch[];
+  /** By the clock of Redis; else the scripts read theirs from a key, so that a run repeats exactly. */
+  readonly realTime?: boolean;
+}
+
+/** How often what happened, so that a fuzz that meets nothing is noticed. */
+export type Tally = Map<string, number>;
+
+/** The engine and the model side by side, and what the comparison keeps. */
+export interface Stage {
+  readonly world: World;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly engine: Engine;
+  readonly model: Model;
+  readonly ledger: Ledger;
+  readonly tally: Tally;
+  readonly requests: Map<number, PlaceRequest>;
+  /** Every fill of an order, by its hash. */
+  readonly chains: Map<string, Fill[]>;
+  readonly marketIds: readonly string[];
+  count(what: string): void;
+  /** What the engine said is now, in milliseconds. */
+  now(): number;
+  /** The time of the latest outbox entry: for scripts that do not reply with theirs. */
+  toldNow(): Promise<number>;
+  /** Sets the clock; nothing in real time. */
+  setClock(ms: number): Promise<void>;
+}
+
+const START_MS = 1_800_000_000_500;
+
+export async function createStage(world: World, options: RunOptions): Promise<Stage> {
+  const { redis, patches = [], realTime = false } = options;
+  const { grantMicro, makersMax, staleMax } = world;
+  let nowMs = START_MS;
+  const setClock = async (ms: number): Promise<void> => {
+    if (realTime) return;
+    nowMs = ms;
+    await redis.set(CLOCK_KEY, ms);
+  };
+  await redis.flushall();
+  await setClock(START_MS);
+  const bound = staleMax === 200 ? [] : [staleMaxPatch(staleMax)];
+  const scripts = createScripts(
+    redis,
+    patchedScripts([...(realTime ? [] : [FAKE_CLOCK]), ...bound, ...patches]),
+  );
+  const run: RunScript = async (name, keys, args) => {
+    const reply = await scripts(name, keys, args);
+    const told = Array.isArray(reply) && Buffer.isBuffer(reply[0]) ? Number(reply[1]) : 0;
+    if (realTime && told > 0) nowMs = told;
+    return reply;
+  };
+  const keys = shardKeys();
+  const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax });
+  const model = createModel({ grantMicro, makersMax, staleMax });
+  const marketIds = world.markets.map(({ id }) => id);
+  for (const id of marketIds) {
+    await engine.createMarket({ id, conditionId: `0x${id}`, slug: `slug-${id}` }, '{}', 'OPEN');
+    model.addMarket(id);
+  }
+  const addresses = Array.from({ length: world.wallets }, (_, i) => addressOf(i));
+  const emitted = model.emitted.splice(0).length;
+  const tally: Tally = new Map();
+  return {
+    ...{ world, run, keys, engine, model, tally, marketIds, setClock },
+    ledger: { addresses, booked: new Map(), matches: new Map(), emitted, granted: 0n },
+    requests: new Map(),
+    chains: new Map(),
+    count: (what) => void tally.set(what, (tally.get(what) ?? 0) + 1),
+    now: () => nowMs,
+    async toldNow() {
+      if (!realTime) return nowMs;
+      const { news } = await readState(run, keys, { markets: [], wallets: [], hashes: [], news: 1 });
+      return news[0]?.timestampMs ?? 0;
+    },
+  };
+}
