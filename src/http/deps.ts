@@ -6,7 +6,6 @@ import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
 import type { Engine } from '../store/engine';
 import type { Health } from '../store/health';
-import type { Health } from '../store/health';
 import type { Markets } from '../store/markets';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';

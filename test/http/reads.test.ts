@@ -1,7 +1,14 @@
 import { crc32 } from 'node:zlib';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
-import { createTrader, type Domain, type Limit, type Market, openMarket, type Trader } from '../support/trader';
+import {
+  createTrader,
+  type Domain,
+  type Limit,
+  type Market,
+  openMarket,
+  type Trader,
+} from '../support/trader';
 
 let exchange: TestExchange;
 let domain: Domain;
@@ -13,9 +20,15 @@ let takerHash: string;
 
 const ISO = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const CLOSES_AT = '2031-01-01T00:00:00.000Z';
-const limit = (side: Limit['side'], outcome: 0 | 1, pips: number, lots: number): Limit => ({ side, outcome, pips, lots });
+const limit = (side: Limit['side'], outcome: 0 | 1, pips: number, lots: number): Limit => ({
+  side,
+  outcome,
+  pips,
+  lots,
+});
 const get = (path: string, headers = {}): Promise<Answer> => exchange.client.get(path, { headers });
-const ofMarket = (path: string, headers = {}): Promise<Answer> => get(`/markets/${market.id}${path}`, headers);
+const ofMarket = (path: string, headers = {}): Promise<Answer> =>
+  get(`/markets/${market.id}${path}`, headers);
 
 /** Bob sells 40 Yes at 0.61 and 10 at 0.64; Alice takes 30, and bids 0.59 for No's mirror. */
 beforeAll(async () => {
@@ -34,7 +47,8 @@ beforeAll(async () => {
   await bob.post(`/markets/${market.id}/split`, { size: '100' });
   makerHash = (await bob.submit(market, limit('SELL', 0, 6_100, 4_000))).body.orderHash;
   await bob.submit(market, limit('SELL', 0, 6_400, 1_000));
-  takerHash = (await alice.submit(market, limit('BUY', 0, 6_200, 3_000), { clientOrderId: 'a.1' })).body.orderHash;
+  takerHash = (await alice.submit(market, limit('BUY', 0, 6_200, 3_000), { clientOrderId: 'a.1' })).body
+    .orderHash;
   await alice.submit(market, limit('BUY', 0, 5_900, 2_000));
 });
 afterAll(() => exchange.stop());
@@ -230,13 +244,28 @@ test('price history: every timeframe, Yes and No, and nothing else', async () =>
     const { body } = await ofMarket(`/price-history?timeframe=${timeframe}`);
     expect(body).toMatchObject({ marketId: market.id, timeframe, interval });
     expect(body.history.at(-1)).toEqual({ t: expect.any(Number), p: '0.61' });
-    expect(body.outcomes[0]).toEqual({ index: 0, tokenId: market.outcomes[0]?.tokenId, history: body.history });
+    expect(body.outcomes[0]).toEqual({
+      index: 0,
+      tokenId: market.outcomes[0]?.tokenId,
+      history: body.history,
+    });
     expect(body.outcomes[1].history.at(-1).p).toBe('0.39');
-    expect(body.candles[0]).toEqual({ t: body.history[0].t, o: '0.61', h: '0.61', l: '0.61', c: '0.61', v: '18.3' });
+    expect(body.candles[0]).toEqual({
+      t: body.history[0].t,
+      o: '0.61',
+      h: '0.61',
+      l: '0.61',
+      c: '0.61',
+      v: '18.3',
+    });
   }
   expect((await ofMarket('/price-history')).body.timeframe).toBe('1d');
   const { status, body } = await ofMarket('/price-history?timeframe=2h');
-  expect([status, body.code, body.allowed]).toEqual([400, 'INVALID_TIMEFRAME', ['1h', '6h', '1d', '1w', '1m', 'all']]);
+  expect([status, body.code, body.allowed]).toEqual([
+    400,
+    'INVALID_TIMEFRAME',
+    ['1h', '6h', '1d', '1w', '1m', 'all'],
+  ]);
   expect(body.detail).toContain('1h, 6h, 1d, 1w, 1m, all');
 });
 
@@ -279,8 +308,13 @@ test('an order, to everybody and to its maker', async () => {
   expect((await get(`/orders/${takerHash}`)).body).toEqual(body);
   expect((await bob.get(`/orders/${takerHash}`)).body).toEqual(body);
   const own = await alice.get(`/orders/${takerHash}`);
-  expect(own.body).toEqual({ ...body, order: expect.objectContaining({ maker: alice.address, side: 0, nonce: '0' }) });
-  const again = await exchange.client.post(`/markets/${market.id}/orders`, { body: { order: own.body.order } });
+  expect(own.body).toEqual({
+    ...body,
+    order: expect.objectContaining({ maker: alice.address, side: 0, nonce: '0' }),
+  });
+  const again = await exchange.client.post(`/markets/${market.id}/orders`, {
+    body: { order: own.body.order },
+  });
   expect([again.body.orderHash, again.headers.get('idempotent-replayed')]).toEqual([takerHash, 'true']);
   expect((await get(`/orders/${takerHash}`, { authorization: 'Bearer x' })).body.code).toBe('TOKEN_INVALID');
   expect((await get(`/orders/0x${'00'.repeat(32)}`)).body.code).toBe('ORDER_NOT_FOUND');
@@ -389,18 +423,40 @@ test('a market without trades or orders has no prices', async () => {
   const quiet = await openMarket(exchange.client, ADMIN_TOKEN);
   const { body } = await get(`/markets/${quiet.id}/trading`);
   expect(body.market.outcomes.map(({ price }: { price: null }) => price)).toEqual([null, null]);
-  expect(body.market).toMatchObject({ bestBid: null, bestAsk: null, midpoint: null, spread: null, lastTradePrice: null });
+  expect(body.market).toMatchObject({
+    bestBid: null,
+    bestAsk: null,
+    midpoint: null,
+    spread: null,
+    lastTradePrice: null,
+  });
   expect(body.orderbook).toMatchObject({ bids: [], asks: [], lastTradePrice: null });
   expect(body.orderbook.checksum).toBe(crc32('1|b:|a:').toString(16).padStart(8, '0'));
-  expect(body.ticker.outcomes[0]).toMatchObject({ bestBid: null, bestBidSize: null, midpoint: null, priceChange24h: null });
+  expect(body.ticker.outcomes[0]).toMatchObject({
+    bestBid: null,
+    bestBidSize: null,
+    midpoint: null,
+    priceChange24h: null,
+  });
   expect((await get(`/markets/${quiet.id}/price-history`)).body).toMatchObject({ history: [], candles: [] });
 });
 
 test('what the exchange is', async () => {
   const { body } = await get('/config');
-  expect(body).toMatchObject({ network: 'testnet', chainId: 97, funds: 'paper', mode: 'NORMAL', durability: 'none' });
+  expect(body).toMatchObject({
+    network: 'testnet',
+    chainId: 97,
+    funds: 'paper',
+    mode: 'NORMAL',
+    durability: 'none',
+  });
   expect(body.eip712).toMatchObject({ domain, primaryType: 'Order' });
   expect(Math.abs((await get('/time')).body.timestamp - Date.now())).toBeLessThan(5_000);
   expect((await get('/livez')).body).toEqual({ status: 'alive' });
-  expect((await get('/readyz')).body).toEqual({ status: 'ready', redis: true, scripts: true, durability: 'none' });
+  expect((await get('/readyz')).body).toEqual({
+    status: 'ready',
+    redis: true,
+    scripts: true,
+    durability: 'none',
+  });
 });

@@ -51,6 +51,9 @@ describe('npm start', () => {
     expect(lines.length).toBeLessThanOrEqual(12);
     expect(lines[0]).toMatch(READY);
     expect(started.stdout()).toMatch(/curl -s 'http:\/\/localhost:\d+\/markets\?limit=3'/);
+    // The stand-in serves its documentation and no trading page.
+    expect(started.stdout()).toMatch(/documentation {2}http:\/\/localhost:\d+\/docs\n/);
+    expect(started.stdout()).not.toContain('trading page');
     for (const secret of [told('web').ADMIN_TOKEN, told('web').JWT_SECRET]) {
       expect(secret?.length).toBeGreaterThanOrEqual(32);
       expect(started.stdout()).not.toContain(secret);

@@ -17,7 +17,18 @@ const WORLDS = Number(process.env.FUZZ_WORLDS ?? 40);
 const LIMIT_MS = 900_000;
 /** What so many random operations must have met, or they prove little. */
 const MUST_MEET = [
-  ...['COMPLEMENTARY', 'MINT', 'MERGE', 'self trade', 'REPLAYED', 'cancelled', 'not cancelled', 'cleared'],
+  ...[
+    'COMPLEMENTARY',
+    'MINT',
+    'MERGE',
+    'self trade',
+    'REPLAYED',
+    'cancelled',
+    'not cancelled',
+    'one cancelled',
+    'one not cancelled',
+    'cleared',
+  ],
   ...['GTC OPEN', 'GTC PARTIALLY_FILLED', 'GTC FILLED', 'POST_ONLY OPEN', 'FOK FILLED', 'MARKET FILLED'],
   ...['IOC CANCELLED IOC_REMAINDER', 'MARKET CANCELLED MARKET_REMAINDER', 'GTC CANCELLED MATCH_LIMIT'],
   ...['GTC CANCELLED SELF_TRADE', 'IOC CANCELLED SELF_TRADE', 'MARKET CANCELLED SELF_TRADE'],

@@ -15,7 +15,7 @@ createServer((request, response) => {
   });
   request.on('end', () => {
     if (request.url === '/readyz') response.statusCode = ++asked < 3 ? 503 : 200;
-    else if (request.method === 'GET') response.statusCode = 404;
+    else if (request.method === 'GET') response.statusCode = request.url === '/docs' ? 200 : 404;
     else {
       const allowed = request.headers.authorization === `Bearer ${ADMIN_TOKEN}` && REFUSE !== '1';
       response.statusCode = allowed ? 201 : 401;

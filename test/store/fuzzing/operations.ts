@@ -68,6 +68,8 @@ export type Operation =
       readonly market: number;
       readonly wallet: number;
       readonly of: readonly number[] | 'all';
+      /** By the command for one order, in this market or in any. */
+      readonly one: 'here' | 'anywhere' | null;
       readonly reason: Reason;
     }
   | { readonly kind: 'expire'; readonly most: number }
@@ -192,23 +194,16 @@ function generate(
     }
     case 'cancel': {
       const of = recent();
-      const others = Array.from({ length: random.pick([0, 0, 0, 1, 3]) }, () => recent()?.id ?? 0);
-      const own = random.chance(0.85);
+      const one = random.pick(['here', 'anywhere', null] as const);
+      const others = Array.from({ length: one ? 0 : random.pick([0, 1, 3]) }, () => recent()?.id ?? 0);
       const reason = random.pick(['USER', 'CANCEL_ALL', 'DISCONNECT'] as const);
-      return of
-        ? [
-            {
-              kind: 'cancel',
-              market: of.market,
-              wallet: own ? of.wallet : wallet,
-              of: [of.id, ...others],
-              reason,
-            },
-          ]
-        : [];
+      if (!of) return [];
+      const where = random.chance(0.9) ? of.market : market;
+      const who = random.chance(0.85) ? of.wallet : wallet;
+      return [{ kind: 'cancel', market: where, wallet: who, of: [of.id, ...others], one, reason }];
     }
     case 'cancelAll':
-      return [{ kind: 'cancel', market, wallet, of: 'all', reason: 'CANCEL_ALL' }];
+      return [{ kind: 'cancel', market, wallet, of: 'all', one: null, reason: 'CANCEL_ALL' }];
     case 'expire':
       return [{ kind: 'expire', most: random.pick([1, 2, 200]) }];
     case 'clock':

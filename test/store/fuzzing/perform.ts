@@ -1,7 +1,7 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { Reason } from '../../../src/exchange/status';
 import { micro } from '../../../src/exchange/units';
-import type { PlaceReply, PlaceRequest } from '../../../src/store/engine';
+import type { CancelOneReply, PlaceReply, PlaceRequest } from '../../../src/store/engine';
 import type { Answer, ModelFill, ModelOrder } from '../../model/exchange';
 import { check, checkFills, checkRecord, extraOf, fillsOf } from './compare';
 import type { Operation, Place } from './operations';
@@ -110,20 +110,42 @@ export function remember(
   }
 }
 
-async function cancel({ engine, model, world, now, count }: Stage, op: Of<'cancel'>): Promise<void> {
+async function cancel(stage: Stage, op: Of<'cancel'>): Promise<void> {
+  const { engine, model, world, toldNow, count } = stage;
   const { id } = marketOf(world, op.market);
   const who = addressOf(op.wallet);
   const mine = model.market(id).resting.filter((o) => o.request.maker === who);
   const hashes = op.of === 'all' ? mine.map((o) => o.request.orderHash) : op.of.map((n) => hashOf(world, n));
   if (hashes.length === 0) return;
+  if (op.one) return cancelOne(stage, op, hashes[0] ?? '');
   const got = await engine.cancelMany(id, who, hashes, op.reason as Reason);
-  const expected = model.cancel(id, who, hashes, op.reason ?? '', now());
+  const expected = model.cancel(id, who, hashes, op.reason ?? '', await toldNow());
   check('sequence of a cancel', model.market(id).sequence, got.sequence);
   for (const [i, { order, cancelled }] of expected.entries()) {
     count(cancelled ? 'cancelled' : 'not cancelled');
     check('cancelled', cancelled, got.results[i]?.cancelled);
     checkRecord('reply to a cancel', order, got.results[i]?.record ?? null);
   }
+}
+
+async function cancelOne(stage: Stage, op: Of<'cancel'>, hash: string): Promise<void> {
+  const { engine, model, world, toldNow, count } = stage;
+  const who = addressOf(op.wallet);
+  const here = op.one === 'here' ? marketOf(world, op.market).id : null;
+  const id = here ?? model.orders.get(hash)?.request.marketId ?? marketOf(world, op.market).id;
+  let got: CancelOneReply | null = null;
+  try {
+    got = await engine.cancel(here, who, hash, op.reason as Reason);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    check('refusal of a cancel', 'ORDER_NOT_FOUND', error.code);
+  }
+  const [expected] = model.cancel(id, who, [hash], op.reason ?? '', await toldNow());
+  count(expected?.cancelled ? 'one cancelled' : 'one not cancelled');
+  checkRecord('reply to a cancel of one', expected?.order ?? null, got?.record ?? null);
+  if (!got) return;
+  check('cancelled one', expected?.cancelled, got.cancelled);
+  check('sequence of a cancel of one', model.market(id).sequence, got.sequence);
 }
 
 async function expire({ engine, model, toldNow, count }: Stage, most: number): Promise<void> {

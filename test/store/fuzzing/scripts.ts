@@ -1,13 +1,13 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleScripts } from '../../../src/store/bundle';
 import { READ_STATE, READ_STATE_SOURCE } from './stored';
 
-/** A change to a Lua source: `from` must be there. */
+/** A change to the Lua sources, wherever `from` stands in them; it must stand somewhere. */
 export interface Patch {
-  /** Below lua/. */
-  readonly file: string;
+  /** Only in this file below lua/. */
+  readonly file?: string;
   readonly from: string | RegExp;
   readonly to: string;
 }
@@ -23,10 +23,22 @@ export const FAKE_CLOCK: Patch = {
 };
 
 export const staleMaxPatch = (most: number): Patch => ({
-  file: 'place_order.lua',
   from: /STALE_MAX = 200\b/,
   to: `STALE_MAX = ${most}`,
 });
+
+function apply(folder: string, { file, from, to }: Patch): void {
+  const names = readdirSync(folder, { recursive: true }).map(String);
+  let changes = 0;
+  for (const name of names.filter((path) => (file ? path === file : path.endsWith('.lua')))) {
+    const source = readFileSync(join(folder, name), 'utf8');
+    const changed = source.replace(from, () => to);
+    if (changed === source) continue;
+    changes++;
+    writeFileSync(join(folder, name), changed);
+  }
+  if (changes === 0) throw new Error(`nothing to patch in ${file ?? 'lua'}: ${from}`);
+}
 
 const built = new Map<string, Map<string, string>>();
 
@@ -38,12 +50,7 @@ export function patchedScripts(patches: readonly Patch[]): Map<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'patched-lua-'));
   try {
     cpSync(LUA, folder, { recursive: true });
-    for (const { file, from, to } of patches) {
-      const source = readFileSync(join(folder, file), 'utf8');
-      const changed = source.replace(from, () => to);
-      if (changed === source) throw new Error(`nothing to patch in ${file}: ${from}`);
-      writeFileSync(join(folder, file), changed);
-    }
+    for (const patch of patches) apply(folder, patch);
     const scripts = bundleScripts(folder).set(READ_STATE, READ_STATE_SOURCE);
     built.set(name, scripts);
     return scripts;

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { micro } from '../../../src/exchange/units';
 import { createEngine, type Engine, type PlaceRequest } from '../../../src/store/engine';
 import { type ShardKeys, shardKeys } from '../../../src/store/keys';
-import type { Fill } from '../../../src/store/records';
+import { decodeOrder, type Fill } from '../../../src/store/records';
 import { createScripts, type RunScript } from '../../../src/store/scripts';
 import { createModel, type Model } from '../../model/exchange';
 import type { Ledger } from './compare';
@@ -44,6 +44,13 @@ export interface Stage {
   setClock(ms: number): Promise<void>;
 }
 
+/** Where a reply tells the script's time: in the record of an order that rests, else behind its code. */
+function timeIn(reply: unknown): number | null {
+  if (Buffer.isBuffer(reply)) return decodeOrder('', reply).createdAtMs;
+  const told = Array.isArray(reply) && Buffer.isBuffer(reply[0]) ? Number(reply[1]) : 0;
+  return told > 0 ? told : null;
+}
+
 const START_MS = 1_800_000_000_500;
 
 export async function createStage(world: World, options: RunOptions): Promise<Stage> {
@@ -64,8 +71,7 @@ export async function createStage(world: World, options: RunOptions): Promise<St
   );
   const run: RunScript = async (name, keys, args) => {
     const reply = await scripts(name, keys, args);
-    const told = Array.isArray(reply) && Buffer.isBuffer(reply[0]) ? Number(reply[1]) : 0;
-    if (realTime && told > 0) nowMs = told;
+    if (realTime) nowMs = timeIn(reply) ?? nowMs;
     return reply;
   };
   const keys = shardKeys();

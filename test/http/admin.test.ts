@@ -1,0 +1,166 @@
+import type { Answer } from '../support/client';
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+
+let exchange: TestExchange;
+let alice: Trader;
+
+beforeAll(async () => {
+  exchange = await startExchange();
+  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
+});
+afterAll(() => exchange.stop());
+
+const admin = (path: string, body?: unknown): Promise<Answer> =>
+  exchange.client.post(path, { token: ADMIN_TOKEN, ...(body === undefined ? {} : { body }) });
+const create = (body: unknown): Promise<Answer> => admin('/admin/markets', body);
+const step = (market: Market, name: string): Promise<Answer> => admin(`/admin/markets/${market.id}/${name}`);
+
+test('a market with everything an operator may say', async () => {
+  const questionId = `0x${'ab'.repeat(32)}`;
+  const { status, body } = await create({
+    question: 'Which way?',
+    slug: 'which-way',
+    description: 'Left is Yes.',
+    category: 'roads',
+    tags: ['left', 'right'],
+    outcomes: ['Left', 'Right'],
+    tickSize: '0.001',
+    lotSize: '0.1',
+    minOrderSize: '1',
+    feeRateBps: 100,
+    closesAt: '2030-05-06T07:08:09Z',
+    questionId,
+    oracle: alice.address,
+    draft: true,
+  });
+  expect(status).toBe(201);
+  expect(body).toMatchObject({
+    slug: 'which-way',
+    questionId,
+    status: 'DRAFT',
+    outcomes: [{ name: 'Left' }, { name: 'Right' }],
+    tickSize: '0.001',
+    lotSize: '0.1',
+    minOrderSize: '1',
+    feeRateBps: 100,
+    closesAt: '2030-05-06T07:08:09.000Z',
+    imageUrl: null,
+  });
+  expect((await exchange.client.get('/markets/which-way')).body).toEqual(body);
+  const opened = await step(body, 'open');
+  expect([opened.status, opened.body.status]).toEqual([200, 'OPEN']);
+  const taken = await create({ question: 'Again?', slug: 'which-way' });
+  expect([taken.status, taken.body.code, taken.body.errors[0].path]).toEqual([
+    400,
+    'INVALID_REQUEST',
+    'slug',
+  ]);
+});
+
+test('a market lives: paused for cancels only, resumed, closed with its book cleared', async () => {
+  const market = await openMarket(exchange.client, ADMIN_TOKEN);
+  const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 });
+  expect((await step(market, 'pause')).body.status).toBe('PAUSED');
+  expect((await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 })).body.code).toBe(
+    'MARKET_NOT_OPEN',
+  );
+  expect((await step(market, 'resume')).body.status).toBe('OPEN');
+  expect((await step(market, 'close')).body).toMatchObject({
+    status: 'CLOSED',
+    bestBid: null,
+    liquidity: '0',
+  });
+  const order = await exchange.client.get(`/orders/${body.orderHash}`);
+  expect(order.body).toMatchObject({ status: 'CANCELLED', reason: 'MARKET_CLOSED' });
+  const late = await step(market, 'resume');
+  expect([late.status, late.body.code]).toEqual([409, 'MARKET_NOT_OPEN']);
+  expect((await step({ ...market, id: 'none' }, 'close')).body.code).toBe('MARKET_NOT_FOUND');
+});
+
+test('bad markets are refused', async () => {
+  const bad: Record<string, unknown>[] = [
+    {},
+    { question: '' },
+    { question: 'a', typo: 1 },
+    { question: 'a', tickSize: '0.02' },
+    { question: 'a', tickSize: 0.01 },
+    { question: 'a', lotSize: '0' },
+    { question: 'a', lotSize: '0.005' },
+    { question: 'a', lotSize: '0.2', minOrderSize: '0.3' },
+    { question: 'a', slug: 'Not A Slug' },
+    { question: 'a', feeRateBps: -1 },
+    { question: 'a', feeRateBps: '5' },
+    { question: 'a', outcomes: ['Yes'] },
+    { question: 'a', closesAt: 'tomorrow' },
+    { question: 'a', questionId: '0x12' },
+    { question: 'a', draft: 'yes' },
+  ];
+  for (const body of bad) {
+    const answer = await create(body);
+    expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'INVALID_REQUEST']);
+  }
+  expect((await create({ question: 'a', oracle: '0x12' })).body.code).toBe('INVALID_ADDRESS');
+});
+
+test('the token opens it; without one configured nothing is there', async () => {
+  const { client } = exchange;
+  const bare = await client.post('/admin/markets', { body: { question: 'a' } });
+  expect([bare.status, bare.body.code]).toEqual([401, 'UNAUTHORIZED']);
+  for (const token of ['wrong', `${ADMIN_TOKEN}x`, await alice.token()]) {
+    const answer = await client.post('/admin/markets', { body: { question: 'a' }, token });
+    expect([answer.status, answer.body.code]).toEqual([401, 'TOKEN_INVALID']);
+  }
+  const closed = await startExchange({ env: { ADMIN_TOKEN: '' } });
+  try {
+    for (const method of ['POST', 'GET', 'OPTIONS']) {
+      const answer = await closed.client.call(method, '/admin/markets', { token: ADMIN_TOKEN });
+      expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+    }
+  } finally {
+    await closed.stop();
+  }
+});
+
+test('split and merge: whole lots, once for each key', async () => {
+  const market = await openMarket(exchange.client, ADMIN_TOKEN);
+  const convert = (verb: string, size: unknown, key?: string): Promise<Answer> =>
+    alice.token().then((token) =>
+      exchange.client.post(`/markets/${market.id}/${verb}`, {
+        body: { size },
+        token,
+        headers: key === undefined ? {} : { 'idempotency-key': key },
+      }),
+    );
+  const tokens = ({ body }: Answer): string[] => body.tokens.map(({ total }: { total: string }) => total);
+  expect(tokens(await convert('split', '10.5', 'k1'))).toEqual(['10.5', '10.5']);
+  expect(tokens(await convert('split', '10.5', 'k1'))).toEqual(['10.5', '10.5']);
+  expect(tokens(await convert('merge', '0.5'))).toEqual(['10', '10']);
+  expect(tokens(await convert('split', '1', 'k1'))).toEqual(['11', '11']);
+  const code = async (...args: Parameters<typeof convert>): Promise<string> =>
+    (await convert(...args)).body.code;
+  expect(await code('merge', '12')).toBe('INSUFFICIENT_BALANCE');
+  expect(await code('split', '0')).toBe('SIZE_OUT_OF_RANGE');
+  expect(await code('split', '1000000000.01')).toBe('SIZE_OUT_OF_RANGE');
+  expect(await code('split', '99999999999999999999')).toBe('SIZE_OUT_OF_RANGE');
+  expect(await code('split', '1.001')).toBe('INVALID_LOT');
+  for (const size of ['-1', '1e3', '01', '.5', '', 1, null])
+    expect(await code('split', size)).toBe('INVALID_REQUEST');
+  expect(await code('split', '1', 'no spaces')).toBe('INVALID_REQUEST');
+  expect((await exchange.client.post(`/markets/${market.id}/split`, { body: { size: '1' } })).body.code).toBe(
+    'UNAUTHORIZED',
+  );
+});
+
+test('the faucet pays once an hour', async () => {
+  const bob = createTrader(
+    exchange.client,
+    (await exchange.client.get('/config')).body.eip712.domain as Domain,
+  );
+  expect((await bob.post('/me/faucet')).body.collateral.total).toBe('2000000000');
+  const again = await bob.post('/me/faucet');
+  expect([again.status, again.body.code, again.body.retryable]).toEqual([429, 'RATE_LIMITED', true]);
+  expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(3_500);
+  expect(again.headers.get('ratelimit-policy')).toBe('"faucet";q=1;w=3600');
+  expect(again.body).not.toHaveProperty('retryAfterMs');
+});

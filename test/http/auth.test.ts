@@ -1,0 +1,81 @@
+import { startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, siweText, type Trader } from '../support/trader';
+
+let exchange: TestExchange;
+let alice: Trader;
+
+beforeAll(async () => {
+  exchange = await startExchange({ replicas: 2 });
+});
+afterAll(() => exchange.stop());
+beforeEach(async () => {
+  const { body } = await exchange.client.get('/config');
+  alice = createTrader(exchange.client, body.eip712.domain);
+});
+
+const second = () => (exchange.replicas[1] ?? exchange.replicas[0]).client;
+
+test('a challenge and a session, to the letter, over two replicas', async () => {
+  const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address.toLowerCase()}`);
+  expect(challenge).toEqual({
+    nonce: expect.stringMatching(/^[A-Za-z0-9]{17,}$/),
+    address: alice.address,
+    domain: 'exchange.test',
+    uri: 'https://exchange.test',
+    chainId: 97,
+    version: '1',
+    statement: expect.any(String),
+    issuedAt: expect.any(String),
+    expiresAt: expect.any(String),
+  });
+  const message = siweText(challenge);
+  const signature = await alice.wallet.signMessage(message);
+  const { status, body } = await second().post('/auth/verify', { body: { message, signature } });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    accessToken: expect.any(String),
+    refreshToken: expect.any(String),
+    tokenType: 'Bearer',
+    expiresIn: 900,
+    refreshExpiresIn: 2_592_000,
+    user: { id: alice.address, address: alice.address, chainId: 97 },
+  });
+  const again = await exchange.client.post('/auth/verify', { body: { message, signature } });
+  expect([again.status, again.body.code]).toEqual([401, 'NONCE_INVALID']);
+});
+
+test('refresh gives a new pair and the old one is dead', async () => {
+  const { body: first } = await alice.signIn();
+  const { status, body: next } = await second().post('/auth/refresh', {
+    body: { refreshToken: first.refreshToken },
+  });
+  expect(status).toBe(200);
+  expect(Object.keys(next).sort()).toEqual(Object.keys(first).sort());
+  expect(next.refreshToken).not.toBe(first.refreshToken);
+  expect((await exchange.client.get('/me/orders', { token: next.accessToken })).status).toBe(200);
+  expect((await exchange.client.post('/auth/refresh', { body: {} })).body.code).toBe('INVALID_REQUEST');
+});
+
+test('logout ends the session on every replica at once', async () => {
+  const { body } = await alice.signIn();
+  const token = body.accessToken;
+  const { status, text } = await exchange.client.post('/auth/logout', { token });
+  expect([status, text]).toEqual([204, '']);
+  for (const { client } of exchange.replicas) {
+    const answer = await client.get('/me/orders', { token });
+    expect([answer.status, answer.body.code]).toEqual([401, 'TOKEN_INVALID']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="exchange", error="invalid_token"');
+  }
+});
+
+test('bad sign-ins name the field', async () => {
+  const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address}`);
+  const message = siweText(challenge, { chainId: 56 });
+  const { status, body } = await exchange.client.post('/auth/verify', {
+    body: { message, signature: await alice.wallet.signMessage(message) },
+  });
+  expect([status, body.code, body.field]).toEqual([401, 'SIWE_INVALID', 'chainId']);
+  const missing = await exchange.client.post('/auth/verify', { body: { message } });
+  expect(missing.body).toMatchObject({ code: 'INVALID_REQUEST', errors: [{ path: 'signature' }] });
+  expect((await exchange.client.get('/auth/nonce/0x12')).body.code).toBe('INVALID_ADDRESS');
+});

@@ -1,0 +1,53 @@
+import { connect } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The server ended the connection. */
+  readonly closed: boolean;
+}
+
+const QUIET_MS = 300;
+
+/** Bytes as they are, on a connection of their own; the answer is what came until the server was quiet or hung up. */
+export function sendRaw(port: number, request: string | Buffer, patienceMs = QUIET_MS): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    let text = '';
+    let closed = false;
+    const finish = (): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(parse(text, closed));
+    };
+    const timer = setTimeout(finish, patienceMs);
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    socket.on('end', () => {
+      closed = true;
+      finish();
+    });
+    socket.on('error', (error) => {
+      clearTimeout(timer);
+      if (text === '') reject(error);
+      else resolve(parse(text, true));
+    });
+  });
+}
+
+function parse(text: string, closed: boolean): RawAnswer {
+  const at = text.indexOf('\r\n\r\n');
+  const [first = '', ...lines] = text.slice(0, at).split('\r\n');
+  const pairs = lines.map((line): [string, string] => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()];
+  });
+  return {
+    status: Number(first.split(' ')[1]),
+    headers: new Headers(pairs),
+    text: text.slice(at + 4),
+    closed,
+  };
+}
