@@ -19,7 +19,6 @@ local GONE, ROTATED, REPLAYED, REUSED = 0, 1, 2, 3
 local REPLAYS_MAX = 32
 
 local session, presented, grace = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[3])
-local text = integer.text
 local now = outbox.now_ms()
 
 -- Forgets the uses that can no longer be repeated.
@@ -36,7 +35,7 @@ local function forget(newest)
   end
 end
 
-local state = redis.call('HMGET', session, 'n', 'over', 'u' .. text(presented))
+local state = redis.call('HMGET', session, 'n', 'over', 'u' .. integer.text(presented))
 local newest, over, used = tonumber(state[1]), state[2], tonumber(state[3])
 
 if not newest or presented > newest then
@@ -47,7 +46,7 @@ if over then
 end
 if presented == newest then
   forget(newest)
-  redis.call('HSET', session, 'n', text(newest + 1), 'u' .. text(newest), text(now))
+  redis.call('HSET', session, 'n', integer.text(newest + 1), 'u' .. integer.text(newest), integer.text(now))
   redis.call('PEXPIRE', session, ARGV[2])
   return { ROTATED, newest + 1, now }
 end

@@ -95,7 +95,9 @@ function modulesOf(code: string, names: readonly string[], bodies: readonly stri
 
 /** A module as a block whose functions are locals of the code behind it. */
 function block(name: string, body: string): string {
-  const exported = [...body.matchAll(new RegExp(`^function (${name}_\\w+)\\(`, 'gm'))].map((match) => match[1]);
+  const exported = [...body.matchAll(new RegExp(`^function (${name}_\\w+)\\(`, 'gm'))].map(
+    (match) => match[1],
+  );
   return exported.length === 0 ? '' : `local ${exported.join(', ')}\ndo\n${body}end\n`;
 }
 

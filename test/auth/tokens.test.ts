@@ -70,7 +70,7 @@ test.each<[string, () => unknown]>([
   ['for another use', () => tokens.sign('refresh', SUBJECT)],
   ['for another network', () => create({ audience: 'chain:56' }).sign('access', SUBJECT)],
   ['of another issuer', () => create({ issuer: 'https://evil.test' }).sign('access', SUBJECT)],
-  ['with another secret', () => create({ secrets: `${SECRET}!` }).sign('access', SUBJECT)],
+  ['with another secret', () => create({ secrets: parseJwtSecrets(`${SECRET}!`) }).sign('access', SUBJECT)],
   ['without exp', () => forged({ exp: undefined })],
   ['without iat', () => forged({ iat: undefined }, { noTimestamp: true })],
   ['without sub', () => forged({ sub: undefined })],
@@ -97,7 +97,7 @@ test.each<[string, () => unknown]>([
 
 describe('rotation of keys', () => {
   const [old, both, last] = ['old:0123456789', 'new:abcdefghij,old:0123456789', 'new:abcdefghij'].map(
-    (secrets) => create({ secrets }),
+    (secrets) => create({ secrets: parseJwtSecrets(secrets) }),
   );
   if (!old || !both || !last) throw new Error('unreachable');
 
@@ -112,12 +112,12 @@ describe('rotation of keys', () => {
   });
 
   test('a token from before keys had names still verifies under the named key', () => {
-    const unnamed = create({ secrets: '0123456789' }).sign('access', SUBJECT);
+    const unnamed = create({ secrets: parseJwtSecrets('0123456789') }).sign('access', SUBJECT);
     expect(both.verify('access', unnamed).sid).toBe(SUBJECT.sid);
   });
 
   test('the right key under the wrong name is refused', async () => {
-    expect(await codeOf(create({ secrets: 'new:0123456789' }).sign('access', SUBJECT), both)).toBe(
+    expect(await codeOf(create({ secrets: parseJwtSecrets('new:0123456789') }).sign('access', SUBJECT), both)).toBe(
       'TOKEN_INVALID',
     );
   });

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { sendRaw } from '../support/raw-http';
@@ -247,8 +248,19 @@ test('stopping lets a request under way finish, and fails /readyz first', async 
   const ready = await client.get('/readyz');
   expect([...outcome(ready), ready.headers.get('retry-after')]).toEqual([503, 'UNAVAILABLE', '1']);
   expect((await client.get('/livez')).status).toBe(200);
-  const under = client.get('/markets');
-  await Promise.all([under, second.stop()]);
-  expect((await under).status).toBe(200);
+  const path = `/markets/${(await openMarket(client, ADMIN_TOKEN)).id}/orders`;
+  const underWay = connect(replicas[0].port, '127.0.0.1');
+  const answered = new Promise<string>((resolve) => {
+    underWay.once('data', (chunk: Buffer) => resolve(chunk.toString()));
+  });
+  underWay.write(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{`,
+  );
+  await client.get('/livez');
+  const stopped = second.stop();
+  underWay.write('}');
+  expect(await answered).toMatch(/^HTTP\/1\.1 400 /);
+  await stopped;
+  underWay.destroy();
   await expect(client.get('/livez')).rejects.toThrow();
 });

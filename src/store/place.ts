@@ -1,0 +1,150 @@
+import { Refusal } from '../exchange/errors';
+import type { MarketId } from '../exchange/market';
+import type { Order } from '../exchange/order';
+import {
+  ORDER_TYPES,
+  type OrderType,
+  SELF_TRADE_PREVENTIONS,
+  type SelfTradePrevention,
+} from '../exchange/status';
+import type { Lots, Micro } from '../exchange/units';
+import type { ShardKeys } from './keys';
+import {
+  addressBytes,
+  decodeFills,
+  decodeOrder,
+  encodeTail,
+  type Fill,
+  hashBytes,
+  type OrderRecord,
+} from './records';
+import { scriptRefusal } from './refusals';
+import type { RunScript } from './scripts';
+
+/** One signed order, checked, as the engine books it. Addresses and hashes are hex; nothing here is trusted text. */
+export interface PlaceRequest {
+  readonly marketId: MarketId;
+  readonly orderHash: string;
+  readonly maker: string;
+  readonly order: Order;
+  readonly orderType: OrderType;
+  readonly selfTradePrevention: SelfTradePrevention;
+  /** Epoch seconds, 0 never. */
+  readonly expirationSec: number;
+  readonly nonce: number;
+  readonly feeRateBps: number;
+  readonly lotLots: Lots;
+  /** Epoch milliseconds, 0 none. */
+  readonly deadlineMs: number;
+  readonly clientOrderId: string | null;
+  /** As packSigned packs it. */
+  readonly signed: Buffer;
+  readonly dryRun: boolean;
+}
+
+export interface PlaceReply {
+  /** True when this hash was booked before; `fills` is then empty: read them with `reads.order`. */
+  readonly replayed: boolean;
+  readonly record: OrderRecord;
+  readonly fills: readonly Fill[];
+  readonly nowMs: number;
+}
+
+interface PlaceOptions {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly grantMicro: Micro;
+  readonly makersMax: number;
+}
+
+/** Times one submission may clear expired makers out of its way (200 each) before it gives up with UNAVAILABLE. */
+const AGAIN_MAX = 1000;
+const REQUEST_BYTES = 80;
+
+/** place_order. Refusals as in the script's header. */
+export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
+  return async (request: PlaceRequest): Promise<PlaceReply> => {
+    const maker = addressBytes(request.maker);
+    const scriptKeys = placeKeys(keys, request.marketId, maker);
+    const args = [
+      packRequest(request, maker, grantMicro, makersMax),
+      hashBytes(request.orderHash),
+      encodeTail(request.clientOrderId, request.signed),
+      keys.prefix,
+    ];
+    for (let turn = 0; turn < AGAIN_MAX; turn++) {
+      const reply = readReply(request.orderHash, await run('place_order', scriptKeys, args));
+      if (reply) return reply;
+    }
+    throw new Refusal('UNAVAILABLE', 'too many expired orders are in the way');
+  };
+}
+
+/** What the script answered; null when it asks to be run again. */
+function readReply(orderHash: string, reply: unknown): PlaceReply | null {
+  if (Buffer.isBuffer(reply)) {
+    const record = decodeOrder(orderHash, reply);
+    return { replayed: false, record, fills: [], nowMs: record.createdAtMs };
+  }
+  const [code, now, ...rest] = reply as [Buffer, Buffer, ...unknown[]];
+  const nowMs = Number(now);
+  switch (code.toString()) {
+    case 'AGAIN':
+      return null;
+    case 'REPLAYED':
+      return { replayed: true, record: decodeOrder(orderHash, rest[0] as Buffer), fills: [], nowMs };
+    case 'BOOKED': {
+      const record = decodeOrder(orderHash, rest[0] as Buffer);
+      return {
+        replayed: false,
+        record,
+        fills: decodeFills(record.fillMs, record.sequence, rest[1] as Buffer),
+        nowMs,
+      };
+    }
+    default:
+      throw scriptRefusal(code.toString(), rest);
+  }
+}
+
+function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): (string | Buffer)[] {
+  const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id), keys.trades(id)];
+  return [
+    ...ofMarket,
+    keys.orders,
+    keys.cash,
+    keys.tokens(id),
+    keys.wallet(maker),
+    keys.expiries,
+    keys.outbox,
+  ];
+}
+
+/** The layout of REQUEST in lua/place_order.lua. */
+function packRequest(request: PlaceRequest, maker: Buffer, grantMicro: Micro, makersMax: number): Buffer {
+  const { order } = request;
+  const packed = Buffer.allocUnsafe(REQUEST_BYTES);
+  packed[0] = order.side;
+  packed[1] = order.outcome;
+  packed[2] = ORDER_TYPES.indexOf(request.orderType);
+  packed[3] = SELF_TRADE_PREVENTIONS.indexOf(request.selfTradePrevention);
+  packed.writeUInt16BE(order.pricePips, 4);
+  packed.writeUIntBE(order.sizeLots, 6, 6);
+  writeUInt7(packed, order.budgetMicro, 12);
+  packed.writeUIntBE(request.deadlineMs, 19, 6);
+  packed.writeUIntBE(request.expirationSec, 25, 5);
+  packed.writeUInt32BE(request.nonce, 30);
+  packed.writeUInt16BE(request.feeRateBps, 34);
+  packed.writeUInt16BE(makersMax, 36);
+  writeUInt7(packed, grantMicro, 38);
+  packed[45] = request.dryRun ? 1 : 0;
+  packed.writeUIntBE(request.lotLots, 46, 6);
+  packed.write(request.marketId, 52, 8, 'latin1');
+  maker.copy(packed, 60);
+  return packed;
+}
+
+function writeUInt7(buffer: Buffer, value: number, at: number): void {
+  buffer[at] = Math.floor(value / 2 ** 48);
+  buffer.writeUIntBE(value % 2 ** 48, at + 1, 6);
+}

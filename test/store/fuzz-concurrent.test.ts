@@ -1,0 +1,193 @@
+import { randomInt } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { Refusal } from '../../src/exchange/errors';
+import { micro } from '../../src/exchange/units';
+import type { RunningRedis } from '../../src/local/redis';
+import type { CancelManyReply, Engine, PlaceReply, PlaceRequest } from '../../src/store/engine';
+import { createEngine } from '../../src/store/engine';
+import { decodeEvent, type OutboxEvent } from '../../src/store/outbox';
+import { createScripts } from '../../src/store/scripts';
+import { startTestRedis } from '../support/redis';
+import { checkFills, checkRecord, checkState, fillsOf } from './fuzzing/compare';
+import { checkOrders } from './fuzzing/harness';
+import { type Operation, operationsOf, type World, worldOf } from './fuzzing/operations';
+import { remember } from './fuzzing/perform';
+import { addressOf, hashOf, marketOf, requestFor, resent } from './fuzzing/requests';
+import { createStage, type Stage } from './fuzzing/stage';
+import { readState } from './fuzzing/stored';
+
+/**
+ * Many submissions, cancels and sweeps at once over two connections, many of them twice. Afterwards the commands are
+ * replayed through the model in the order of their sequence numbers, which must give the same fills and the same
+ * books and balances (contract, section 2).
+ */
+const OPERATIONS = 12_000;
+const IN_FLIGHT = 64;
+const seed = process.env.SEED ? Number(process.env.SEED) : randomInt(1, 2 ** 31);
+/** Enough for everything, so that what is refused does not depend on the order between markets. */
+const GRANT = 1e13;
+const SETS = 1e12;
+
+type Done =
+  | { readonly kind: 'placed'; readonly request: PlaceRequest; readonly reply: PlaceReply }
+  | {
+      readonly kind: 'cancelled';
+      readonly market: string;
+      readonly maker: string;
+      readonly hashes: readonly string[];
+      readonly reply: CancelManyReply;
+    };
+
+let server: RunningRedis;
+let connections: Redis[];
+beforeAll(async () => {
+  server = await startTestRedis();
+  connections = [new Redis(server.url), new Redis(server.url)];
+});
+afterAll(async () => {
+  for (const connection of connections) connection.disconnect();
+  await server.stop();
+});
+
+/** Sends everything, twice where the other connection shall race; nothing waits for what was sent before. */
+async function playAll(world: World, engines: readonly Engine[], startMs: number): Promise<Done[]> {
+  const done: Done[] = [];
+  const requests = new Map<number, PlaceRequest>();
+  const act = async (engine: Engine, op: Operation): Promise<void> => {
+    if (op.kind === 'expire') await engine.expire(op.most);
+    if (op.kind === 'place' || op.kind === 'again') {
+      const request = requests.get(op.kind === 'place' ? op.id : op.of);
+      if (!request) return;
+      const sent = op.kind === 'again' ? resent(request, op.type, op.dryRun) : request;
+      const reply = await engine.place(sent);
+      if (!sent.dryRun) done.push({ kind: 'placed', request: sent, reply });
+    }
+    if (op.kind === 'cancel' && op.of !== 'all') {
+      const { id: market } = marketOf(world, op.market);
+      const [maker, hashes] = [addressOf(op.wallet), op.of.map((id) => hashOf(world, id))];
+      const reply = await engine.cancelMany(market, maker, hashes, op.reason);
+      done.push({ kind: 'cancelled', market, maker, hashes, reply });
+    }
+  };
+  const flying = new Set<Promise<void>>();
+  for (const [i, op] of operationsOf(world, OPERATIONS).entries()) {
+    const { lotLots } = marketOf(world, 0);
+    if (op.kind === 'place') {
+      const size = 'lots' in op.size ? op.size.lots : lotLots * 100;
+      const elapsed = Date.now() - startMs;
+      requests.set(op.id, requestFor(world, op, size, startMs + elapsed));
+    }
+    const both = i % 4 === 0 ? engines : [engines[i % 2] as Engine];
+    for (const engine of both) {
+      const flight: Promise<void> = act(engine, op)
+        .catch((error: unknown) => {
+          if (!(error instanceof Refusal)) throw error;
+        })
+        .finally(() => flying.delete(flight));
+      flying.add(flight);
+    }
+    if (flying.size >= IN_FLIGHT) await Promise.race(flying);
+  }
+  await Promise.all(flying);
+  return done;
+}
+
+/** What changed a market, by its number there; no number is missing or taken twice. */
+function bySequence(
+  done: readonly Done[],
+  events: readonly OutboxEvent[],
+  market: string,
+): Map<number, Done | OutboxEvent> {
+  const commands = new Map<number, Done | OutboxEvent>();
+  const add = (sequence: number, command: Done | OutboxEvent): void => {
+    expect(commands.has(sequence)).toBe(false);
+    commands.set(sequence, command);
+  };
+  for (const command of done) {
+    if (command.kind === 'placed') {
+      const { replayed, record } = command.reply;
+      if (!replayed && record.marketId === market) add(record.sequence, command);
+    } else if (command.market === market && command.reply.results.some(({ cancelled }) => cancelled)) {
+      add(command.reply.sequence, command);
+    }
+  }
+  for (const event of events) {
+    if (event.marketId === market && event.kind === 'EXPIRE') add(event.sequence, event);
+  }
+  return commands;
+}
+
+function replay(
+  stage: Stage,
+  commands: ReadonlyMap<number, Done | OutboxEvent>,
+  told: ReadonlyMap<number, OutboxEvent>,
+  market: string,
+): void {
+  const { model } = stage;
+  for (let sequence = 2; sequence <= commands.size + 1; sequence++) {
+    const command = commands.get(sequence);
+    const event = told.get(sequence);
+    if (!command || !event) throw new Error(`nothing has number ${sequence} in ${market}`);
+    if (command.kind === 'EXPIRE') {
+      const list = model
+        .market(market)
+        .resting.filter((o) => command.orderHashes.includes(o.request.orderHash));
+      expect(list.map((o) => o.request.orderHash).sort()).toEqual([...command.orderHashes].sort());
+      expect(list.every((o) => o.request.expirationSec * 1000 <= command.timestampMs)).toBe(true);
+      model.expireIn(market, list, command.timestampMs);
+    } else if (command.kind === 'placed') {
+      const answer = model.place(command.request, event.timestampMs);
+      if (!('fills' in answer)) throw new Error(`number ${sequence}: the model says ${answer.code}`);
+      checkRecord('replayed order', answer.order, command.reply.record);
+      checkFills('replayed fills', fillsOf(answer.order, answer.fills), command.reply.fills);
+      remember(stage, answer.order, answer.fills);
+    } else if (command.kind === 'cancelled') {
+      const results = model.cancel(market, command.maker, command.hashes, 'USER', event.timestampMs);
+      const got = command.reply.results.map(({ cancelled, record }) => cancelled && (record?.reason ?? null));
+      for (const { order, cancelled } of results)
+        if (cancelled && order) order.reason = got.find(Boolean) || null;
+      expect(results.map(({ cancelled }) => cancelled)).toEqual(got.map(Boolean));
+    }
+    expect(model.market(market).sequence).toBe(sequence);
+  }
+}
+
+test('replaying the commands in the order of their numbers gives the same fills', async () => {
+  process.stdout.write(`fuzz of two connections, seed ${seed}\n`);
+  const drawn = worldOf(seed);
+  const world: World = { ...drawn, grantMicro: GRANT, makersMax: 5, staleMax: 200, scale: 1, deep: false };
+  const [first, second] = connections as [Redis, Redis];
+  const stage = await createStage(world, { redis: first, realTime: true });
+  const { run, keys, model, ledger, marketIds } = stage;
+  for (const who of ledger.addresses) {
+    for (const id of marketIds) {
+      await stage.engine.convert(id, who, micro(SETS), `${who}${id}`);
+      model.convert(id, who, BigInt(SETS), `${who}${id}`);
+    }
+  }
+  const other = createEngine({ run: createScripts(second), grantMicro: micro(GRANT), makersMax: 5 });
+  const done = await playAll(world, [stage.engine, other], Date.now());
+
+  const hashes = done.flatMap((d) => (d.kind === 'placed' && !d.reply.replayed ? [d.request.orderHash] : []));
+  expect(new Set(hashes).size).toBe(hashes.length);
+  expect(done.filter((d) => d.kind === 'placed' && d.reply.replayed).length).toBeGreaterThan(100);
+  const entries = await first.xrangeBuffer(keys.outbox, '-', '+');
+  const events = entries.map(([, fields]) => decodeEvent(fields[1] as Buffer));
+  for (const id of marketIds) {
+    const told = events.filter((event) => event.marketId === id && event.kind !== 'BALANCE');
+    expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, i) => i + 1));
+    replay(stage, bySequence(done, events, id), new Map(told.map((event) => [event.sequence, event])), id);
+  }
+  ledger.emitted += model.emitted.splice(0).length;
+  const stored = await readState(run, keys, {
+    markets: marketIds,
+    wallets: ledger.addresses,
+    hashes: [],
+    news: 0,
+  });
+  checkState(world, model, stored, ledger, 0);
+  await checkOrders(stage);
+  process.stdout.write(
+    `  ${hashes.length} booked, ${[...stage.tally].map(([what, n]) => `${what} ${n}`).join(', ')}\n`,
+  );
+}, 120_000);

@@ -1,0 +1,160 @@
+import { crc32 } from 'node:zlib';
+import type { MarketTerms } from '../../src/exchange/market';
+import { lots, micro, type Pips, pips } from '../../src/exchange/units';
+import { crc32Hex } from '../../src/wire/crc32';
+import { decodePosition, encodePosition } from '../../src/wire/cursor';
+import type { BookFacts, CandleFacts, LevelFacts, RecordFacts } from '../../src/wire/facts';
+import { bookChecksum } from '../../src/wire/present-book';
+import { historyWindow, presentHistory } from '../../src/wire/present-history';
+import { presentSubmission } from '../../src/wire/present-order';
+import { formatMidpoint, formatWorth, touchOf } from '../../src/wire/prices';
+import { presentProblem } from '../../src/wire/problem';
+
+const level = (price: number, size: number): LevelFacts => ({
+  pricePips: pips(price),
+  sizeLots: lots(size),
+  orders: 1,
+});
+const book = (bids: LevelFacts[], asks: LevelFacts[], last: number | null = null): BookFacts => ({
+  sequence: 1842,
+  lastPips: last as Pips | null,
+  bids,
+  asks,
+});
+
+test('CRC-32 is that of zip', () => {
+  for (const text of ['', '123456789', '1842|b:0.61:120,0.6:80|a:0.63:40', 'x'.repeat(1_000)]) {
+    expect(crc32Hex(text)).toBe(crc32(text).toString(16).padStart(8, '0'));
+  }
+  expect(crc32Hex('123456789')).toBe('cbf43926');
+});
+
+test('the checksum of the contract, and of 25 levels at most', () => {
+  const facts = book([level(6_100, 12_000), level(6_000, 8_000)], [level(6_300, 4_000)]);
+  expect(bookChecksum(facts)).toBe(crc32Hex('1842|b:0.61:120,0.6:80|a:0.63:40'));
+  const many = Array.from({ length: 30 }, (_, i) => level(100 + i, 100));
+  expect(bookChecksum(book([], many))).toBe(bookChecksum(book([], many.slice(0, 25))));
+  expect(bookChecksum(book([], many))).not.toBe(bookChecksum(book([], many.slice(0, 24))));
+});
+
+test('half pips are exact, and Yes and No make one', () => {
+  const facts = book([level(6_101, 1)], [level(6_102, 1)]);
+  expect(formatMidpoint(touchOf(facts, 0))).toBe('0.61015');
+  expect(formatMidpoint(touchOf(facts, 1))).toBe('0.38985');
+  expect([formatWorth(facts, 0), formatWorth(facts, 1)]).toEqual(['0.61015', '0.38985']);
+});
+
+test('a wide or one-sided book is worth its last trade', () => {
+  const edge = book([level(4_000, 1)], [level(5_000, 1)], 7_000);
+  expect(formatWorth(edge, 0)).toBe('0.45');
+  const wide = book([level(4_000, 1)], [level(5_001, 1)], 7_000);
+  expect([formatWorth(wide, 0), formatWorth(wide, 1)]).toEqual(['0.7', '0.3']);
+  expect(formatWorth(book([level(4_000, 1)], [], 7_000), 0)).toBe('0.7');
+  expect(formatWorth(book([level(4_000, 1)], []), 0)).toBeNull();
+});
+
+const TERMS = { id: 'abcdefgh', tokenIds: ['1', '2'] } as unknown as MarketTerms;
+const candle = (startMs: number, close: number): CandleFacts => ({
+  startMs,
+  open: pips(close),
+  high: pips(close),
+  low: pips(close),
+  close: pips(close),
+  volumeMicro: micro(5_000_000),
+});
+const MINUTE = 60_000;
+const NOW = 1_000_000 * MINUTE + 12_345;
+
+test('an hour of history: 60 buckets, empty ones carry the price on', () => {
+  const window = historyWindow('1h', NOW);
+  expect(window.lastMs - window.fromMs).toBe(59 * MINUTE);
+  const body = presentHistory(TERMS, window, [
+    candle(window.fromMs - 500 * MINUTE, 2_000),
+    candle(window.fromMs + MINUTE, 3_000),
+  ]);
+  expect(body.history).toHaveLength(60);
+  expect(body.history.slice(0, 3).map(({ p }) => p)).toEqual(['0.2', '0.3', '0.3']);
+  expect(body.history[0]?.t).toBe(window.fromMs / 1_000);
+  expect(body.outcomes[1]?.history[1]?.p).toBe('0.7');
+  expect(body.candles[2]).toEqual({
+    t: window.fromMs / 1_000 + 120,
+    o: '0.3',
+    h: '0.3',
+    l: '0.3',
+    c: '0.3',
+    v: '0',
+  });
+  expect(body.candles[1]?.v).toBe('5');
+});
+
+test('before the first trade there is no point', () => {
+  const window = historyWindow('1h', NOW);
+  expect(presentHistory(TERMS, window, []).history).toEqual([]);
+  const body = presentHistory(TERMS, window, [candle(window.lastMs - MINUTE, 3_000)]);
+  expect(body.history.map(({ p }) => p)).toEqual(['0.3', '0.3']);
+  const all = historyWindow('all', NOW);
+  const first = candle(all.lastMs - 2 * all.bucketMs, 4_000);
+  expect(presentHistory(TERMS, all, [first]).history).toHaveLength(3);
+});
+
+test('sizes add up, for a MARKET BUY that bought more than it had to as well', () => {
+  const record: RecordFacts = {
+    orderHash: '0x',
+    marketId: 'abcdefgh',
+    side: 0,
+    outcome: 0,
+    orderType: 'MARKET',
+    pricePips: pips(6_000),
+    sizeLots: lots(1_666),
+    filledLots: lots(1_909),
+    quoteMicro: micro(9_999_500),
+    status: 'FILLED',
+    reason: null,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    sequence: 4,
+    clientOrderId: null,
+  };
+  expect(presentSubmission(record, [])).toMatchObject({
+    size: '19.09',
+    filledSize: '19.09',
+    remainingSize: '0',
+    cancelledSize: '0',
+    averagePrice: '0.523808',
+  });
+  const cut = { ...record, sizeLots: lots(2_000), status: 'CANCELLED', reason: 'MARKET_REMAINDER' } as const;
+  expect(presentSubmission(cut, [])).toMatchObject({ size: '20', remainingSize: '0', cancelledSize: '0.91' });
+  const open = { ...cut, status: 'PARTIALLY_FILLED', reason: null } as const;
+  expect(presentSubmission(open, [])).toMatchObject({ remainingSize: '0.91', cancelledSize: '0' });
+});
+
+test('a position in a list is one of its order only', () => {
+  const position = { sort: 'volume', rank: 12, createdAtMs: 34, id: 'abcdefgh' };
+  const cursor = encodePosition(position);
+  expect(decodePosition(cursor, 'volume')).toEqual(position);
+  for (const [text, sort] of [
+    [cursor, 'liquidity'],
+    ['x', 'volume'],
+    ['', 'volume'],
+    [Buffer.from('{}').toString('base64url'), 'volume'],
+  ] as const) {
+    expect(() => decodePosition(text, sort)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
+  }
+});
+
+test('a problem keeps what explains it and drops what headers tell', () => {
+  const problem = presentProblem(
+    { code: 'RATE_LIMITED', detail: 'd', extra: { retryAfterMs: 5, nearest: ['a'] } },
+    'r',
+  );
+  expect(problem).toEqual({
+    type: 'urn:problem:rate-limited',
+    title: 'Too many requests',
+    status: 429,
+    code: 'RATE_LIMITED',
+    detail: 'd',
+    requestId: 'r',
+    retryable: true,
+    nearest: ['a'],
+  });
+});
