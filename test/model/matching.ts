@@ -1,0 +1,118 @@
+import type { PlaceRequest } from '../../src/store/engine';
+import { calculateFee } from './fee';
+
+/** Who meets whom, at what price and fee: no state, only what follows from an order and the orders that rest. */
+export interface ModelOrder
+  extends Record<'size' | 'filled' | 'quote', bigint>,
+    Record<'createdMs' | 'updatedMs' | 'sequence' | 'fillMs' | 'fillSequence', number> {
+  readonly request: PlaceRequest;
+  status: string;
+  reason: string | null;
+}
+/** `price` is in the taker's token. */
+export interface ModelFill extends Record<'lots' | 'price' | 'takerFee' | 'makerFee', bigint> {
+  readonly maker: ModelOrder;
+  readonly type: string;
+}
+export interface Refused {
+  readonly code: string;
+  readonly detail: readonly (string | number | bigint)[];
+}
+export const refuse = (code: string, ...detail: Refused['detail']): Refused => ({ code, detail });
+
+interface Plan extends Record<'stale' | 'stopped', ModelOrder[]> {
+  readonly fills: ModelFill[];
+  stop: string | null;
+}
+const ONE_PIPS = 10_000n;
+export const MICRO_PER_LOT = 10_000n;
+/** Chain units of a micro-unit at 18 decimals. */
+const CHAIN = 10n ** 12n;
+const SETTLEMENT_MAKERS = 50;
+
+const sum = (list: readonly bigint[]): bigint => list.reduce((total, n) => total + n, 0n);
+const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const isBudget = (r: PlaceRequest): boolean => r.orderType === 'MARKET' && r.order.side === 0;
+export const limitOf = (r: PlaceRequest): bigint => BigInt(r.order.pricePips);
+const ofOutcome = (price: bigint, outcome: number): bigint => (outcome === 0 ? price : ONE_PIPS - price);
+/** BUY Yes and SELL No are bids. */
+export const isBid = (r: PlaceRequest): boolean => (r.order.side === 0) === (r.order.outcome === 0);
+export const yesPrice = (r: PlaceRequest): bigint => ofOutcome(limitOf(r), r.order.outcome);
+export const remaining = (o: ModelOrder): bigint => o.size - o.filled;
+export const isExpired = ({ expirationSec }: PlaceRequest, nowMs: number): boolean =>
+  expirationSec > 0 && nowMs >= expirationSec * 1000;
+export const taken = ({ fills }: Plan): bigint => sum(fills.map(({ lots }) => lots));
+export const spent = ({ fills }: Plan): bigint => sum(fills.map(({ lots, price }) => lots * price));
+
+/** One side of the Yes book: best price, then arrival. */
+export function sideOf(resting: readonly ModelOrder[], bids: boolean): ModelOrder[] {
+  const worse = (o: ModelOrder): number => Number(yesPrice(o.request)) * (bids ? -1 : 1);
+  const side = resting.filter((o) => isBid(o.request) === bids);
+  return side.sort((a, b) => worse(a) - worse(b) || a.sequence - b.sequence);
+}
+/** Meets the other side in its order of priority. */
+export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: number, nowMs: number): Plan {
+  const plan: Plan = { fills: [], stale: [], stopped: [], stop: null };
+  const crosses = (yes: bigint): boolean => (isBid(r) ? yes <= yesPrice(r) : yes >= yesPrice(r));
+  for (const maker of sideOf(resting, !isBid(r)).filter((o) => crosses(yesPrice(o.request)))) {
+    const price = ofOutcome(yesPrice(maker.request), r.order.outcome);
+    const lot = BigInt(r.lotLots);
+    const affordable = ((BigInt(r.order.budgetMicro) - spent(plan)) / (price * lot)) * lot;
+    const left = isBudget(r) ? affordable : BigInt(r.order.sizeLots) - taken(plan);
+    // A maker that has expired is met before anybody knows that the budget is too small for it.
+    if (left === 0n && !isBudget(r)) break;
+    if (isExpired(maker.request, nowMs)) {
+      plan.stale.push(maker);
+      continue;
+    }
+    if (left === 0n) break;
+    const prevention = maker.request.maker === r.maker ? r.selfTradePrevention : 'NONE';
+    if (r.orderType === 'POST_ONLY') plan.stop = `POST_ONLY at ${price}`;
+    else if (plan.fills.length + plan.stopped.length === most) plan.stop = 'MATCH_LIMIT';
+    else if (prevention === 'CANCEL_TAKER' || prevention === 'CANCEL_BOTH') plan.stop = 'SELF_TRADE';
+    if (plan.stop !== 'MATCH_LIMIT' && /MAKER|BOTH/.test(prevention)) plan.stopped.push(maker);
+    if (plan.stop) break;
+    if (prevention === 'CANCEL_MAKER') continue;
+    const alike = r.order.side === 0 ? 'MINT' : 'MERGE';
+    const type = r.order.side === maker.request.order.side ? alike : 'COMPLEMENTARY';
+    const lots = min(left, remaining(maker));
+    plan.fills.push({ maker, lots, price, type, takerFee: 0n, makerFee: 0n });
+    // Whoever cannot take all of a maker is done: only the last maker met keeps anything.
+    if (lots < remaining(maker)) break;
+  }
+  charge(r, plan.fills);
+  return plan;
+}
+/** Status and reason of the taker, or a refusal. */
+export function verdict(r: PlaceRequest, plan: Plan): Pick<ModelOrder, 'status' | 'reason'> | Refused {
+  const [size, filled, stop] = [BigInt(r.order.sizeLots), taken(plan), plan.stop];
+  if (stop?.startsWith('POST_ONLY')) return refuse('POST_ONLY_WOULD_CROSS', stop.slice(13));
+  if (filled >= size) return { status: 'FILLED', reason: null };
+  if (r.orderType === 'FOK') return stop === 'SELF_TRADE' ? refuse(stop) : refuse('FOK_NOT_FILLED', filled);
+  const rest = { IOC: 'IOC_REMAINDER', MARKET: 'MARKET_REMAINDER', GTC: null, POST_ONLY: null }[r.orderType];
+  if (stop ?? rest) return { status: 'CANCELLED', reason: stop ?? rest };
+  return { status: filled > 0n ? 'PARTIALLY_FILLED' : 'OPEN', reason: null };
+}
+/** What `matchOrders` takes from an order that trades `lots` for `value` micro-units. */
+function feeOf(r: PlaceRequest, lots: bigint, value: bigint): bigint {
+  const [size, worth] = [lots * MICRO_PER_LOT * CHAIN, value * CHAIN];
+  const [making, taking] = r.order.side === 0 ? [worth, size] : [size, worth];
+  return calculateFee(BigInt(r.feeRateBps), size, making, taking, r.order.side) / CHAIN;
+}
+/** The taker pays for each settlement record as a whole; its fills share that by their tokens. */
+function charge(r: PlaceRequest, fills: readonly ModelFill[]): void {
+  // A BUY of exact size is settled at its own limit and refunded; the others at what they paid or got.
+  const isExact = r.order.side === 0 && !isBudget(r);
+  for (let from = 0; from < fills.length; from += SETTLEMENT_MAKERS) {
+    const settled = fills.slice(from, from + SETTLEMENT_MAKERS);
+    const all = sum(settled.map(({ lots }) => lots));
+    const due = feeOf(r, all, sum(settled.map(({ lots, price }) => lots * (isExact ? limitOf(r) : price))));
+    let before = 0n;
+    for (const fill of settled) {
+      const after = before + fill.lots;
+      fill.takerFee = (due * after) / all - (due * before) / all;
+      fill.makerFee = feeOf(fill.maker.request, fill.lots, fill.lots * limitOf(fill.maker.request));
+      before = after;
+    }
+  }
+}

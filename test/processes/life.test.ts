@@ -1,0 +1,72 @@
+import { DEPLOYMENT, type Deployment, startDeployment } from '../support/deployment';
+import { startNode } from '../support/processes';
+import { createTrader, type Domain, openMarket } from '../support/trader';
+
+let deployment: Deployment;
+beforeAll(async () => {
+  deployment = await startDeployment();
+});
+afterAll(() => deployment.stop());
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+test('the worker expires orders by themselves: book, reservation and open orders', async () => {
+  const [web] = await Promise.all([deployment.web(), deployment.worker()]);
+  const market = await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN);
+  const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
+  const maker = createTrader(web.client, domain);
+  const expiration = String(Math.floor(Date.now() / 1_000) + 2);
+  const { body } = await maker.submit(
+    market,
+    { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 },
+    { more: { expiration } },
+  );
+  expect(body.status).toBe('OPEN');
+  expect((await maker.get('/me/balances')).body.collateral.reserved).toBe('5');
+  let record = body;
+  for (let tries = 0; record.status === 'OPEN' && tries < 100; tries++) {
+    await wait(100);
+    record = (await web.client.get(`/orders/${body.orderHash}`)).body;
+  }
+  expect(record).toMatchObject({ status: 'EXPIRED', reason: 'EXPIRED', cancelledSize: '10' });
+  expect((await web.client.get(`/markets/${market.id}/orderbook`)).body.bids).toEqual([]);
+  expect((await maker.get('/me/balances')).body.collateral).toMatchObject({ reserved: '0', available: '10000' });
+  expect((await maker.get('/me/orders?status=open')).body.data).toEqual([]);
+});
+
+test('a market closes at its time, and what rested is given back', async () => {
+  const web = await deployment.web();
+  const closesAt = new Date(Date.now() + 2_000).toISOString();
+  const market = await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, { closesAt });
+  const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
+  const maker = createTrader(web.client, domain);
+  const { body } = await maker.submit(market, { side: 'BUY', outcome: 1, pips: 5_000, lots: 1_000 });
+  let record = body;
+  for (let tries = 0; record.status === 'OPEN' && tries < 100; tries++) {
+    await wait(100);
+    record = (await web.client.get(`/orders/${body.orderHash}`)).body;
+  }
+  expect(record).toMatchObject({ status: 'CANCELLED', reason: 'MARKET_CLOSED' });
+  expect((await web.client.get(`/markets/${market.id}`)).body.status).toBe('CLOSED');
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends web and worker in good order', async (signal) => {
+  const [web, worker] = await Promise.all([deployment.web(), deployment.worker()]);
+  for (const { child } of [web, worker]) child.kill(signal);
+  expect(await Promise.all([web.exited, worker.exited])).toEqual([0, 0]);
+});
+
+test.each(['dist/web.js', 'dist/worker.js'])('%s tells all bad configuration at once and exits with 78', async (file) => {
+  const secret = 'short-secret';
+  const started = startNode([file], { PORT: 'http', NETWORK: 'moon', JWT_SECRET: secret, FUNDS: 'gold' });
+  expect(await started.exited).toBe(78);
+  for (const name of ['PORT', 'NETWORK', 'JWT_SECRET', 'FUNDS']) expect(started.stderr()).toContain(name);
+  expect(started.stderr()).not.toContain(secret);
+  expect(started.stderr()).not.toMatch(/^\s+at /m);
+});
+
+test('a web process without Redis says so and ends', async () => {
+  const started = startNode(['dist/web.js'], { ...DEPLOYMENT, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' });
+  expect(await started.exited).toBe(1);
+  expect(started.stdout()).toContain('Redis did not answer');
+}, 30_000);

@@ -1,0 +1,60 @@
+import type { RunningRedis } from '../../src/local/redis';
+import { type Client, createClient } from './client';
+import { type Started, startNode, until } from './processes';
+import { startTestRedis } from './redis';
+
+const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
+
+export const DEPLOYMENT = {
+  ADMIN_TOKEN: 'admin-token-of-the-tests-0123456789',
+  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+  PUBLIC_BASE_URL: 'https://exchange.test',
+  NODE_ENV: 'test',
+  RATE_LIMIT: 'off',
+  LOG_LEVEL: 'info',
+} as const;
+
+/** A built process of the Procfile, as an operator runs it. */
+export interface Process extends Started {
+  readonly url: string;
+  readonly client: Client;
+}
+
+export interface Deployment {
+  readonly redis: RunningRedis;
+  /** `redisUrl` when it is not to be this deployment's Redis itself. */
+  web(env?: Record<string, string>): Promise<Process>;
+  worker(): Promise<Started>;
+  stop(): Promise<void>;
+}
+
+/** dist/web.js and dist/worker.js on a Redis of their own. */
+export async function startDeployment(): Promise<Deployment> {
+  if (isStale()) throw new Error('dist is older than the sources: npm run build');
+  const redis = await startTestRedis();
+  const started: Started[] = [];
+  const start = (file: string, env: Record<string, string>): Started => {
+    const process_ = startNode([file], { ...DEPLOYMENT, REDIS_URL: redis.url, ...env });
+    started.push(process_);
+    return process_;
+  };
+  return {
+    redis,
+    web: async (env = {}) => {
+      const child = start('dist/web.js', { PORT: '0', ...env });
+      await until('web listens', () => /"port":\d+/.test(child.stdout()));
+      const url = `http://127.0.0.1:${/"port":(\d+)/.exec(child.stdout())?.[1]}`;
+      return { ...child, url, client: createClient(url) };
+    },
+    worker: async () => {
+      const child = start('dist/worker.js', {});
+      await until('worker runs', () => child.stdout().includes('worker is running'));
+      return child;
+    },
+    stop: async () => {
+      for (const { child } of started) child.kill('SIGKILL');
+      await Promise.all(started.map(({ exited }) => exited));
+      await redis.stop();
+    },
+  };
+}
