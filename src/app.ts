@@ -1,5 +1,6 @@
 import { checksumAddress } from './auth/address';
 import { createOrderVerifier } from './auth/order-signature';
+import type { Backend } from './auth/recovery';
 import { createSessions } from './auth/sessions';
 import { createSignIn } from './auth/siwe';
 import { createTokens } from './auth/tokens';
@@ -34,6 +35,11 @@ export interface Web extends Running {
   drain(): void;
 }
 
+/** For benchmarks: verify with this backend instead of the fastest that works. */
+export interface WebOptions {
+  readonly backend?: Backend;
+}
+
 const REDIS_WAIT_MS = 10_000;
 
 /** What web and worker share: the store on one connection. */
@@ -64,7 +70,7 @@ async function createStore(config: Config, log: Logger) {
 }
 
 /** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
-export async function startWeb(config: Config, log: Logger): Promise<Web> {
+export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
   const store = await createStore(config, log);
   const { redis, run } = store;
   const verifier = await createOrderVerifier({
@@ -72,6 +78,7 @@ export async function startWeb(config: Config, log: Logger): Promise<Web> {
     chainId: config.chainId,
     verifyingContract: config.exchangeAddress,
     otherContracts: [config.collateralAddress, config.conditionalTokensAddress],
+    ...options,
   });
   const tokens = createTokens({
     secrets: config.jwtSecrets,

@@ -1,5 +1,5 @@
-import { type JwtSecret, parseJwtSecrets as parseSecretList } from './auth/tokens';
 import { isIP } from 'node:net';
+import { type JwtSecret, parseJwtSecrets as parseSecretList } from './auth/tokens';
 import { type Micro, micro, parseScaled } from './exchange/units';
 
 /** Parsers of configuration values, for config.ts alone: text in, value out, BadValue when it cannot be. */

@@ -16,7 +16,7 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
   const started = start(config, log);
   started.catch((error: unknown) => {
     log.fatal({ err: error instanceof Error ? error.message : String(error) }, 'could not start');
-    process.exitCode = EXIT_FAILED;
+    process.exit(EXIT_FAILED);
   });
   let stopping = false;
   const stop = async (signal: string) => {
@@ -27,7 +27,7 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
     const running = await started.catch(() => null);
     await running?.stop(GRACE_MS);
     log.info('stopped');
-    process.exit(process.exitCode ?? 0);
+    process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
   // A bug must not leave a process that half works: the supervisor starts a fresh one.

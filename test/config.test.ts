@@ -73,7 +73,7 @@ describe('what is accepted', () => {
     [{ PUBLIC_BASE_URL: 'https://example.com/v1/' }, { publicBaseUrl: 'https://example.com/v1' }],
     [{ REDIS_URL: 'rediss://u:p@h:1/2' }, { redisUrls: ['rediss://u:p@h:1/2'], redisGiven: true }],
     [{ REDIS_URL: 'redis://a:1, redis://b:2' }, { redisUrls: ['redis://a:1', 'redis://b:2'] }],
-    [{ JWT_SECRET: SECRET }, { jwtSecrets: [{ kid: 'k0', secret: SECRET }] }],
+    [{ JWT_SECRET: SECRET }, { jwtSecrets: [{ kid: null, secret: SECRET }] }],
     [
       { JWT_SECRET: `new:${SECRET}:x,old:${SECRET}` },
       {
@@ -125,7 +125,16 @@ describe('what is refused', () => {
     ['NETWORK', ['Mainnet', '97']],
     ['PUBLIC_BASE_URL', ['example.com', 'ftp://a', 'http://u:p@a', 'http://a/?b', 'http://a/#b']],
     ['EXCHANGE_ADDRESS', ['0x12', `${ADDRESS}0`, `0x${'0'.repeat(40)}`, `0x${'g'.repeat(40)}`]],
-    ['JWT_SECRET', ['short', `${SECRET},short`, `a:${SECRET},a:${SECRET}`, `kid:${'s'.repeat(31)}`]],
+    [
+      'JWT_SECRET',
+      [
+        'short',
+        `a:${SECRET},b:short`,
+        `a:${SECRET},${SECRET}`,
+        `a:${SECRET},a:${SECRET}`,
+        `kid:${'s'.repeat(31)}`,
+      ],
+    ],
     ['ADMIN_TOKEN', ['a'.repeat(31), `${'a'.repeat(31)} b`, 'é'.repeat(40)]],
     ['FUNDS', ['chain', 'real']],
     ['PAPER_GRANT', ['-1', '1e3', '0.0000001', '1000000000.000001', '1,000', '.5']],

@@ -1,20 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import cors from 'cors';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { Refusal } from '../exchange/errors';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import type { HttpDeps } from './deps';
 import { type AnyEndpoint, type DispatchDeps, dispatch } from './endpoint';
-import { ClientGone, refusalOf } from './failures';
+import { ClientGone, logFailure, refusalOf } from './failures';
 
 const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const EXPOSED = [REQUEST_ID, 'ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
 export interface Application {
-  readonly handler: Express;
+  readonly handler: RequestListener;
   /** Classes for `http.createServer`; see `withOwnPrototypes`. */
   readonly IncomingMessage: typeof IncomingMessage;
   readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
@@ -107,25 +113,29 @@ function otherMethods(group: readonly AnyEndpoint[], withAdmin: boolean): Reques
   };
 }
 
-/** The one catch. What is not a refusal is a bug or a Redis that is away: logged under the id the caller is told. */
+/** The one catch. */
 function answerErrors({ log }: HttpDeps): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (error instanceof ClientGone || response.destroyed) return;
     const refusal = refusalOf(error);
-    if (!(error instanceof Refusal) && refusal.status >= 500) {
-      const facts = {
-        err: error,
-        requestId: requestIdOf(response),
-        method: request.method,
-        path: request.path,
-      };
-      log[refusal.code === 'INTERNAL' ? 'error' : 'warn'](facts, refusal.code);
-    }
+    const requestId = requestIdOf(response);
+    logFailure(log, error, refusal, { requestId, method: request.method, path: request.path });
     if (response.headersSent) return;
     // What was not read of the request would be taken for the next one.
     if (!request.complete) response.setHeader('Connection', 'close');
     sendProblem(response, refusal);
   };
+}
+
+/** The router gives up on a target it cannot parse before any middleware runs; its own last word would be HTML. */
+function listenerOf(app: Express): RequestListener {
+  return (request, response) =>
+    app(request as Request, response as Response, () => {
+      if (response.headersSent) return;
+      response.setHeader(REQUEST_ID, randomUUID());
+      response.setHeader('Connection', 'close');
+      sendProblem(response, new Refusal('INVALID_REQUEST', 'the request target is not a path'));
+    });
 }
 
 /**
@@ -139,5 +149,5 @@ function withOwnPrototypes(app: Express): Application {
   Object.setPrototypeOf(OwnResponse.prototype, app.response);
   app.request = OwnRequest.prototype as unknown as Express['request'];
   app.response = OwnResponse.prototype as unknown as Express['response'];
-  return { handler: app, IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
+  return { handler: listenerOf(app), IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
 }

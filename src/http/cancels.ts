@@ -55,15 +55,7 @@ export function createCancels({ reads, engine, orderBody }: Context) {
       const { results } = await engine.cancelMany(marketId, wallet, mine, 'USER');
       for (const [i, hash] of mine.entries()) outcomes.set(hash, codeOf(results[i]));
     }
-    return {
-      cancelled: hashes.filter((hash) => outcomes.get(hash) === null),
-      notCancelled: Object.fromEntries(
-        hashes.flatMap((hash) => {
-          const code = outcomes.get(hash);
-          return code ? [[hash, code]] : [];
-        }),
-      ),
-    };
+    return listed(hashes, outcomes);
   }
 
   /** Every open order of the wallet that passes the filter, in bounded steps. */
@@ -83,6 +75,17 @@ export function createCancels({ reads, engine, orderBody }: Context) {
   }
 
   return { one, byHash, list, all };
+}
+
+function listed(hashes: readonly string[], outcomes: ReadonlyMap<string, ErrorCode | null>): CancelledList {
+  const refused = hashes.flatMap((hash): [string, ErrorCode][] => {
+    const code = outcomes.get(hash);
+    return code ? [[hash, code]] : [];
+  });
+  return {
+    cancelled: hashes.filter((hash) => outcomes.get(hash) === null),
+    notCancelled: Object.fromEntries(refused),
+  };
 }
 
 function codeOf(result: CancelReply | undefined): ErrorCode | null {

@@ -10,8 +10,6 @@ import type { Markets } from '../store/markets';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';
 
-export type { Health };
-
 /** Everything the routes call; built by src/app.ts. */
 export interface HttpDeps {
   readonly config: Config;

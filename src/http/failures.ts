@@ -1,4 +1,5 @@
 import { Refusal } from '../exchange/errors';
+import type { Logger } from '../log';
 
 /** The client went away before its request was complete: nobody is left to answer. */
 export class ClientGone extends Error {
@@ -51,4 +52,20 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof URIError)
     return new Refusal('INVALID_REQUEST', 'the path is not valid percent-encoded UTF-8');
   return new Refusal('INTERNAL', 'the failure was logged under this requestId');
+}
+
+/**
+ * What is not a refusal is a bug or a Redis that is away: logged under the id the caller is told. Only a bug with its
+ * stack, and never with the command of a Redis error, whose arguments are what the caller sent.
+ */
+export function logFailure(
+  log: Logger,
+  error: unknown,
+  refusal: Refusal,
+  facts: Record<string, unknown>,
+): void {
+  if (error instanceof Refusal || refusal.status < 500) return;
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+  if (refusal.code === 'INTERNAL') log.error({ err: { type: name, message, stack }, ...facts }, refusal.code);
+  else log.warn({ err: message, ...facts }, refusal.code);
 }

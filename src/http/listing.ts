@@ -3,7 +3,7 @@ import type { MarketView } from '../store/views';
 import { decodePosition, encodePosition, type MarketPosition } from '../wire/cursor';
 
 export const MARKET_SORTS = ['volume24h', 'volume', 'liquidity', 'createdAt', 'closesAt'] as const;
-export type MarketSort = (typeof MARKET_SORTS)[number];
+type MarketSort = (typeof MARKET_SORTS)[number];
 
 export interface MarketFilter {
   readonly status: MarketStatus | undefined;

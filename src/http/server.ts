@@ -4,7 +4,7 @@ import { createApplication } from './application';
 import type { HttpDeps } from './deps';
 import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
-import { answerClientError } from './transport';
+import { answerClientError, refuseTunnel } from './transport';
 
 export type { HttpDeps } from './deps';
 
@@ -50,6 +50,7 @@ export function createHttp(deps: HttpDeps): Http {
     application.handler,
   );
   server.on('clientError', answerClientError);
+  server.on('connect', refuseTunnel);
   // An Expect we do not know is no reason to refuse; without a listener Node answers 417 by itself.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { checksumAddress } from '../auth/address';
 import type { Caller } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
-import type { MarketTerms } from '../exchange/market';
+import type { MarketTerms, OutcomeIndex } from '../exchange/market';
 import { checkExpiry, checkTerms, orderOf, outcomeOfOrder, type SignedOrder } from '../exchange/order';
 import type { OrderType } from '../exchange/status';
 import type { PlaceReply, PlaceRequest } from '../store/engine';
@@ -12,7 +12,7 @@ import { presentSubmission } from '../wire/present-order';
 import { type SubmitBody, signedOrderOf } from '../wire/requests';
 import type { Context } from './context';
 
-export interface Submission {
+interface Submission {
   /** Id, slug or condition id, as sent. */
   readonly marketName: string;
   readonly body: SubmitBody;
@@ -35,98 +35,103 @@ const EXPIRATION_MAX_SEC = 2 ** 40 - 1;
 const NONCE_MAX = 2n ** 32n - 1n;
 const DEADLINE_MAX_MS = 2 ** 48 - 1;
 
-/** How far the checks of an order came, in the contract's order. */
-type Stage = 'terms' | 'nonce' | 'signed';
-
 /**
  * Books one signed order. An order that passes every check costs one round trip, the script's own. Whether it is a
  * duplicate and whether its nonce is current is the script's to say, so a check that fails here first asks Redis
  * whether one of those two, which come before it in the contract, is what the caller should hear.
  */
-export function createSubmit({ reads, engine, verifier, scale, limiter, marketOf }: Context): Submit {
-  /** What the engine is to book; `reached` is told how far the checks came. */
-  function check(
-    { body, dryRun }: Submission,
-    signed: SignedOrder,
-    terms: MarketTerms,
-    reached: (stage: Stage) => void,
-  ): PlaceRequest {
-    const orderType = body.orderType ?? 'GTC';
-    checkTerms(signed, terms, false);
-    reached('nonce');
-    if (signed.nonce > NONCE_MAX) throw new Refusal('INVALID_NONCE_VALUE');
-    reached('signed');
-    const order = orderOf(signed, outcomeOfOrder(signed, terms), orderType, terms, scale);
-    checkExpiry(signed, reads.clock());
-    const orderHash = verifier.hash(signed);
-    const signature = verifier.verify(signed, orderHash);
-    return {
-      marketId: terms.id,
-      orderHash,
-      maker: signed.maker,
-      order,
-      orderType,
-      selfTradePrevention: body.selfTradePrevention ?? 'NONE',
-      expirationSec: Math.min(Number(signed.expiration), EXPIRATION_MAX_SEC),
-      nonce: Number(signed.nonce),
-      feeRateBps: terms.feeRateBps,
-      lotLots: terms.lotLots,
-      // 0 is "none" to the script and a moment long past to the caller.
-      deadlineMs: body.deadline === undefined ? 0 : Math.min(Math.max(body.deadline, 1), DEADLINE_MAX_MS),
-      clientOrderId: body.clientOrderId ?? null,
-      signed: packSigned(signed, signature),
-      dryRun,
-    };
-  }
-
-  /** The slow path of a failed check: a replay, the nonce, or the refusal itself. */
-  async function explain(
-    refusal: unknown,
-    stage: Stage,
-    signed: SignedOrder,
-    orderType: OrderType,
-  ): Promise<Submitted> {
-    if (!(refusal instanceof Refusal)) throw refusal;
-    const stored = await reads.order(verifier.hash(signed));
-    if (stored) return replay(stored, orderType);
-    if (stage !== 'terms') {
-      const current = await reads.nonce(signed.maker);
-      if (BigInt(current) !== signed.nonce) throw wrongNonce(current);
-    }
-    throw refusal;
-  }
-
-  async function answer(reply: PlaceReply, orderType: OrderType): Promise<Submitted> {
-    const { record } = reply;
-    if (reply.replayed) {
-      return replay((await reads.order(record.orderHash)) ?? { record, fills: [] }, orderType);
-    }
-    const fills = reply.fills.map((fill) => ({ ...fill, tradeId: tradeId(record.marketId, fill) }));
-    return { answer: presentSubmission(record, fills), replayed: false };
-  }
-
+export function createSubmit(context: Context): Submit {
   return async (submission) => {
     const { body, caller, dryRun } = submission;
     const signed = signedOrderOf(body.order, checksumAddress);
     if (caller && caller.address !== signed.maker) {
       throw new Refusal('MAKER_MISMATCH', `the bearer is ${caller.address}, the maker ${signed.maker}`);
     }
-    const { terms } = await marketOf(submission.marketName);
-    outcomeOfOrder(signed, terms);
+    const { terms } = await context.marketOf(submission.marketName);
+    const outcome = outcomeOfOrder(signed, terms);
     const orderType = body.orderType ?? 'GTC';
-    let stage: Stage = 'terms';
+    const progress: Progress = { stage: 'terms' };
     let request: PlaceRequest;
     try {
-      request = check(submission, signed, terms, (next) => {
-        stage = next;
-      });
+      request = check(context, { signed, outcome, terms, orderType, body, dryRun }, progress);
     } catch (refusal) {
-      return explain(refusal, stage, signed, orderType);
+      return explain(context, refusal, progress.stage, signed, orderType);
     }
     // After the signature, so that nobody can use up another wallet's share.
-    if (!dryRun) await limiter.take('orders', signed.maker, submission.response);
-    return answer(await engine.place(request), orderType);
+    if (!dryRun) await context.limiter.take('orders', signed.maker, submission.response);
+    return answer(context, await context.engine.place(request), orderType);
   };
+}
+
+/** How far the checks of an order came, in the contract's order. */
+interface Progress {
+  stage: 'terms' | 'nonce' | 'signed';
+}
+
+interface Candidate {
+  readonly signed: SignedOrder;
+  readonly outcome: OutcomeIndex;
+  readonly terms: MarketTerms;
+  readonly orderType: OrderType;
+  readonly body: SubmitBody;
+  readonly dryRun: boolean;
+}
+
+/** What the engine is to book; throws the first refusal of the checks from `taker` to `signature`. */
+function check({ reads, verifier, scale }: Context, candidate: Candidate, progress: Progress): PlaceRequest {
+  const { signed, outcome, terms, orderType, body, dryRun } = candidate;
+  checkTerms(signed, terms, false);
+  progress.stage = 'nonce';
+  if (signed.nonce > NONCE_MAX) throw new Refusal('INVALID_NONCE_VALUE');
+  progress.stage = 'signed';
+  const order = orderOf(signed, outcome, orderType, terms, scale);
+  checkExpiry(signed, reads.clock());
+  const orderHash = verifier.hash(signed);
+  const signature = verifier.verify(signed, orderHash);
+  return {
+    marketId: terms.id,
+    orderHash,
+    maker: signed.maker,
+    order,
+    orderType,
+    selfTradePrevention: body.selfTradePrevention ?? 'NONE',
+    expirationSec: Math.min(Number(signed.expiration), EXPIRATION_MAX_SEC),
+    nonce: Number(signed.nonce),
+    feeRateBps: terms.feeRateBps,
+    lotLots: terms.lotLots,
+    // 0 is "none" to the script and a moment long past to the caller.
+    deadlineMs: body.deadline === undefined ? 0 : Math.min(Math.max(body.deadline, 1), DEADLINE_MAX_MS),
+    clientOrderId: body.clientOrderId ?? null,
+    signed: packSigned(signed, signature),
+    dryRun,
+  };
+}
+
+/** The slow path of a failed check: a replay, the nonce, or the refusal itself. */
+async function explain(
+  { reads, verifier }: Context,
+  refusal: unknown,
+  stage: Progress['stage'],
+  signed: SignedOrder,
+  orderType: OrderType,
+): Promise<Submitted> {
+  if (!(refusal instanceof Refusal)) throw refusal;
+  const stored = await reads.order(verifier.hash(signed));
+  if (stored) return replay(stored, orderType);
+  if (stage !== 'terms') {
+    const current = await reads.nonce(signed.maker);
+    if (BigInt(current) !== signed.nonce) throw wrongNonce(current);
+  }
+  throw refusal;
+}
+
+async function answer({ reads }: Context, reply: PlaceReply, orderType: OrderType): Promise<Submitted> {
+  const { record } = reply;
+  if (reply.replayed) {
+    return replay((await reads.order(record.orderHash)) ?? { record, fills: [] }, orderType);
+  }
+  const fills = reply.fills.map((fill) => ({ ...fill, tradeId: tradeId(record.marketId, fill) }));
+  return { answer: presentSubmission(record, fills), replayed: false };
 }
 
 /** An order is booked once; sending it again gives the record as it now stands. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../exchange/errors';
 import { rawProblem } from './answer';
 
@@ -62,4 +63,16 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   }
   const { status, reason, code, detail } = PROBLEMS.get(error.code ?? '') ?? MALFORMED;
   socket.end(rawProblem(status, reason, code, detail, randomUUID()), () => socket.destroy());
+}
+
+/** For the server's 'connect': we are no proxy. */
+export function refuseTunnel(_request: unknown, socket: Duplex): void {
+  const problem = rawProblem(
+    405,
+    'Method Not Allowed',
+    'METHOD_NOT_ALLOWED',
+    'no tunnels here',
+    randomUUID(),
+  );
+  socket.end(problem.replace('\r\n', '\r\nAllow: GET, HEAD, POST, OPTIONS\r\n'));
 }

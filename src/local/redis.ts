@@ -18,6 +18,8 @@ export interface StartRedisOptions {
   readonly settings?: readonly (readonly [name: string, value: string])[];
   /** Where a Redis is unpacked when the machine has none; default `.cache/redis` of the project. */
   readonly cacheFolder?: string;
+  /** Where the server's private folder is made; default the system's. */
+  readonly tempFolder?: string;
   readonly env?: FindOptions['env'];
   readonly onProgress?: (line: string) => void;
 }
@@ -59,7 +61,7 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Runni
   const program = await find(options);
   for (let tries = 1; ; tries++) {
     const port = options.port ?? (await freePort());
-    const folder = mkdtempSync(path.join(tmpdir(), 'exchange-redis-'));
+    const folder = mkdtempSync(path.join(options.tempFolder ?? tmpdir(), 'exchange-redis-'));
     const ports = { port, busPort: options.cluster === true ? await freePort() : 0 };
     const args = serverArguments(options, program, ports, folder);
     // Between choosing a port and binding it somebody else may take it.

@@ -40,5 +40,3 @@ export const PATHS = {
   config: '/config',
   time: '/time',
 } as const;
-
-export type PathName = keyof typeof PATHS;

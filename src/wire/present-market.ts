@@ -100,13 +100,13 @@ export interface TradingTerms {
   readonly contracts: ContractFacts;
 }
 
-export interface Eip712Facts {
+interface Eip712Facts {
   readonly domain: Readonly<Record<string, unknown>>;
   readonly primaryType: string;
   readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
 }
 
-export interface ContractFacts {
+interface ContractFacts {
   readonly exchange: string;
   readonly collateral: string;
   readonly conditionalTokens: string;

@@ -10,7 +10,7 @@ const HALVES_PER_ONE = PIPS_PER_ONE * 10;
 const SPREAD_MAX_PIPS = 1_000;
 
 /** The best of a side as one outcome sees it; null for an empty side. */
-export interface Best {
+interface Best {
   readonly pricePips: Pips;
   readonly sizeLots: Lots;
 }

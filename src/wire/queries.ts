@@ -7,7 +7,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 const EMPTY: Query = new Map();
 const LIMIT = /^[1-9][0-9]*$/;
 const DEPTH = /^[1-9][0-9]{0,2}$/;
-export const DEPTH_MAX = 500;
+const DEPTH_MAX = 500;
 const TEXT_MAX = 200;
 
 /** Throws INVALID_REQUEST on malformed percent-encoding. */

@@ -21,7 +21,7 @@ const UINT256_MAX = (2n ** 256n - 1n).toString();
 const UINT8 = /^(0|[1-9][0-9]{0,2})$/;
 const UINT8_MAX = 255;
 export const HASH = /^0x[0-9a-fA-F]{64}$/;
-export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const CLIENT_ORDER_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 
 /** Canonical, so that one number has one spelling, and below 2^256. */

@@ -8,7 +8,7 @@ export interface Shape<T> {
   parse(value: unknown): T;
 }
 
-export interface FieldError {
+interface FieldError {
   readonly path: string;
   readonly message: string;
 }

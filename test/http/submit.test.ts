@@ -1,5 +1,7 @@
+import { connect } from 'node:net';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { until } from '../support/processes';
 import {
   createTrader,
   type Domain,
@@ -51,6 +53,13 @@ test('the answer to a submission, to the letter', async () => {
     sequence: 2,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   });
+});
+
+test('a good order costs one round trip', async () => {
+  await alice.submit(market, BID);
+  const order = await alice.order(market, BID);
+  const commands = await watchCommands(exchange.redis.port, () => post({ order }));
+  expect(commands).toEqual(['EVALSHA']);
 });
 
 test('one order sent to two replicas 50 times at once is executed once', async () => {
@@ -233,3 +242,22 @@ test('only an open market takes orders', async () => {
   const paused = await post({ order });
   expect([paused.status, paused.body.code]).toEqual([409, 'MARKET_NOT_OPEN']);
 });
+
+/** The commands that clients, not scripts, send to Redis meanwhile. */
+async function watchCommands(port: number, act: () => Promise<unknown>): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  socket.write('MONITOR\r\n');
+  await until('Redis tells', () => text.startsWith('+OK'));
+  await act();
+  socket.write('PING watched\r\n');
+  await until('Redis told all', () => text.includes('"watched"'));
+  socket.destroy();
+  const lines = text.split('\r\n').filter((line) => /^\+\d/.test(line) && !/^\S+ \[\d+ lua\]/.test(line));
+  return lines
+    .map((line) => /"(\w+)"/.exec(line)?.[1]?.toUpperCase() ?? '')
+    .filter((name) => name !== 'PING');
+}

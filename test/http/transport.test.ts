@@ -203,6 +203,15 @@ test('requests that are none', async () => {
   expect(await raw(two)).toEqual([401, 'TOKEN_INVALID']);
 });
 
+test('a client that asks before it sends is told to go on', async () => {
+  const head = `POST /markets/${market.id}/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
+  for (const expects of ['100-continue', 'the-unexpected']) {
+    const answer = await sendRaw(port, `${head}Expect: ${expects}\r\nContent-Length: 2\r\n\r\n{}`);
+    expect([expects, answer.status]).toEqual([expects, expects === '100-continue' ? 100 : 400]);
+    expect(answer.text).toContain('INVALID_REQUEST');
+  }
+});
+
 test('a body that never comes ends with 408', async () => {
   const head = `POST /markets/${market.id}/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
   const answer = await sendRaw(port, `${head}Content-Length: 100\r\n\r\n{`, 18_000);

@@ -6,7 +6,14 @@ import { startRedis } from '../../src/local/redis';
 import { isAlive, type Started, startScript, until } from '../support/processes';
 import { openLink, startTestCluster, startTestRedis } from '../support/redis';
 
-const ours = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('exchange-redis-'));
+/** A temp folder of this file's own: other tests have their servers in the system's at the same time. */
+let tempFolder: string;
+beforeAll(() => {
+  tempFolder = mkdtempSync(path.join(tmpdir(), 'exchange-test-'));
+});
+afterAll(() => rmSync(tempFolder, { recursive: true }));
+
+const leftBehind = (): string[] => readdirSync(tempFolder);
 
 const outsideAddresses = (): string[] =>
   Object.values(networkInterfaces())
@@ -25,8 +32,8 @@ async function ask(port: number, command: string): Promise<string> {
 
 describe('startRedis', () => {
   it('answers, listens on loopback alone, and leaves neither process nor folder', async () => {
-    const before = ours();
-    const redis = await startTestRedis();
+    const redis = await startTestRedis({ tempFolder });
+    expect(leftBehind()).toHaveLength(1);
     expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}`);
     expect(await ask(redis.port, 'PING')).toBe('PONG');
     const server = await ask(redis.port, 'INFO server');
@@ -36,7 +43,7 @@ describe('startRedis', () => {
     await redis.stop();
     await redis.stop();
     expect(isAlive(redis.pid)).toBe(false);
-    expect(ours()).toEqual(before);
+    expect(leftBehind()).toEqual([]);
   });
 
   it('runs #!lua scripts', async () => {
@@ -69,27 +76,25 @@ describe('startRedis', () => {
   });
 
   it('says that a given port is taken, and leaves nothing', async () => {
-    const before = ours();
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    await expect(startRedis({ port })).rejects.toThrow(`port ${port} is taken`);
+    await expect(startRedis({ port, tempFolder })).rejects.toThrow(`port ${port} is taken`);
     await new Promise((resolve) => server.close(resolve));
-    expect(ours()).toEqual(before);
+    expect(leftBehind()).toEqual([]);
   });
 
   it('says what the server said when it refuses to start', async () => {
-    await expect(startRedis({ settings: [['no-such-setting', 'x']] })).rejects.toThrow(
+    await expect(startRedis({ tempFolder, settings: [['no-such-setting', 'x']] })).rejects.toThrow(
       /Redis did not start: .*/,
     );
   });
 
   it('tells when the server dies by itself, and removes its folder', async () => {
-    const before = ours();
-    const redis = await startTestRedis();
+    const redis = await startTestRedis({ tempFolder });
     process.kill(redis.pid, 'SIGKILL');
     await expect(redis.exited).resolves.toMatchObject({ signal: 'SIGKILL' });
-    expect(ours()).toEqual(before);
+    expect(leftBehind()).toEqual([]);
   });
 
   it('takes an existing server as it is', async () => {
@@ -111,33 +116,34 @@ describe('startRedis', () => {
 
 describe('the end of the parent', () => {
   const start = (afterwards: string): Started =>
-    startScript(`require('./src/local/redis.ts').startRedis().then((redis) => {
+    startScript(
+      `require('./src/local/redis.ts').startRedis().then((redis) => {
       process.stdout.write(redis.pid + '\\n');
       ${afterwards}
-    });`);
+    });`,
+      { TMPDIR: tempFolder },
+    );
   const pidOf = async (parent: Started): Promise<number> => {
     await until('the server is up', () => parent.stdout().endsWith('\n'));
     return Number.parseInt(parent.stdout(), 10);
   };
 
   it('by SIGKILL ends the server and removes its folder', async () => {
-    const before = ours();
     const parent = start('setInterval(() => undefined, 1000);');
     const pid = await pidOf(parent);
     expect(isAlive(pid)).toBe(true);
-    expect(ours()).toHaveLength(before.length + 1);
+    expect(leftBehind()).toHaveLength(1);
     parent.child.kill('SIGKILL');
     await until('the server is gone', () => !isAlive(pid));
-    await until('the folder is gone', () => ours().length === before.length);
+    await until('the folder is gone', () => leftBehind().length === 0);
   });
 
   it('by running out of work, without stop, is not held up by the server', async () => {
-    const before = ours();
     const parent = start('');
     const pid = await pidOf(parent);
     expect(await parent.exited).toBe(0);
     await until('the server is gone', () => !isAlive(pid));
-    await until('the folder is gone', () => ours().length === before.length);
+    await until('the folder is gone', () => leftBehind().length === 0);
   });
 });
 

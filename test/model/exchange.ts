@@ -39,12 +39,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const accounts = new Map<string, Account>();
   const operations = new Set<string>();
   const emitted: Emitted[] = [];
-
-  function market(id: string): ModelMarket {
-    const found = markets.get(id);
-    if (!found) throw new Error(`the model has no market ${id}`);
-    return found;
-  }
+  const market = (id: string): ModelMarket => markets.get(id) as ModelMarket;
   /** `asset` is 'cash' or a market's id and outcome. */
   function account(asset: string, who: string): Account {
     const isFresh = asset === 'cash' && who !== FEE_ACCOUNT;
@@ -65,7 +60,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   function emit(kind: Kind, id: string, touched: readonly string[], wallets: readonly string[] = []): void {
     emitted.push({ kind, market: id, sequence: market(id).sequence, orders: touched, wallets });
   }
-
   /** Orders leave the book unfilled: their reserve is free again. */
   function retire(list: readonly ModelOrder[], status: string, reason: string, nowMs: number): void {
     for (const o of list) {
@@ -84,7 +78,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     emit(kind, id, hashes(list));
     return list.length;
   }
-
   /** The refusals that need no book, in the contract's order. */
   function objection(r: PlaceRequest, nowMs: number): Refused | null {
     const m = markets.get(r.marketId);
@@ -98,7 +91,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     const { free } = source(r);
     return free < required ? refuse('INSUFFICIENT_BALANCE', required, free, asset) : null;
   }
-
   /** One side of a fill: pays out of `from`, gets its proceeds less the fee. */
   function trade(r: PlaceRequest, lots: bigint, price: bigint, fee: bigint, from: keyof Account): void {
     const [value, size, isBuy] = [lots * price, lots * MICRO_PER_LOT, r.order.side === 0];
@@ -121,7 +113,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     }
     m.resting = m.resting.filter((o) => o.filled < o.size);
   }
-
   function place(r: PlaceRequest, nowMs: number): Answer {
     const known = orders.get(r.orderHash);
     if (known) return { code: 'REPLAYED', order: known };
@@ -162,7 +153,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     emit(fills.length > 0 ? 'TRADE' : 'ORDER', m.id, [r.orderHash, ...hashes(makers)]);
     return { code: 'BOOKED', order, fills };
   }
-
   /** One result per hash: the order as it stands when it is this wallet's here, and whether this call cancelled it. */
   function cancel(id: string, maker: string, wanted: readonly string[], reason: string, nowMs: number) {
     const isMine = ({ request }: ModelOrder) => request.maker === maker && request.marketId === id;
@@ -179,10 +169,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     const all = [...markets.values()].flatMap(({ resting }) => resting);
     const due = all.filter((o) => matching.isExpired(o.request, nowMs));
     due.sort((a, b) => (age(a) < age(b) ? -1 : 1)).splice(most);
-    for (const id of new Set(due.map((o) => o.request.marketId))) {
-      const list = due.filter((o) => o.request.marketId === id);
-      leave(id, list, 'EXPIRED', nowMs);
-    }
+    const dueIn = (id: string): ModelOrder[] => due.filter((o) => o.request.marketId === id);
+    for (const id of new Set(due.map((o) => o.request.marketId))) leave(id, dueIn(id), 'EXPIRED', nowMs);
     return due.length;
   }
   const side = (id: string, bids: boolean): ModelOrder[] => matching.sideOf(market(id).resting, bids);
@@ -191,7 +179,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (['DRAFT', 'OPEN', 'PAUSED'].includes(market(id).status)) return 0;
     return leave(id, [...side(id, true), ...side(id, false)].slice(0, most), 'MARKET_CLOSED', nowMs);
   }
-
   /** Splits (above zero) or merges (below zero) full sets. */
   function convert(id: string, who: string, sets: bigint, operation: string): Answer {
     const m = market(id);

@@ -30,7 +30,10 @@ test('the worker expires orders by themselves: book, reservation and open orders
   }
   expect(record).toMatchObject({ status: 'EXPIRED', reason: 'EXPIRED', cancelledSize: '10' });
   expect((await web.client.get(`/markets/${market.id}/orderbook`)).body.bids).toEqual([]);
-  expect((await maker.get('/me/balances')).body.collateral).toMatchObject({ reserved: '0', available: '10000' });
+  expect((await maker.get('/me/balances')).body.collateral).toMatchObject({
+    reserved: '0',
+    available: '10000',
+  });
   expect((await maker.get('/me/orders?status=open')).body.data).toEqual([]);
 });
 
@@ -56,14 +59,17 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends web and worker in good order'
   expect(await Promise.all([web.exited, worker.exited])).toEqual([0, 0]);
 });
 
-test.each(['dist/web.js', 'dist/worker.js'])('%s tells all bad configuration at once and exits with 78', async (file) => {
-  const secret = 'short-secret';
-  const started = startNode([file], { PORT: 'http', NETWORK: 'moon', JWT_SECRET: secret, FUNDS: 'gold' });
-  expect(await started.exited).toBe(78);
-  for (const name of ['PORT', 'NETWORK', 'JWT_SECRET', 'FUNDS']) expect(started.stderr()).toContain(name);
-  expect(started.stderr()).not.toContain(secret);
-  expect(started.stderr()).not.toMatch(/^\s+at /m);
-});
+test.each(['dist/web.js', 'dist/worker.js'])(
+  '%s tells all bad configuration at once and exits with 78',
+  async (file) => {
+    const secret = 'short-secret';
+    const started = startNode([file], { PORT: 'http', NETWORK: 'moon', JWT_SECRET: secret, FUNDS: 'gold' });
+    expect(await started.exited).toBe(78);
+    for (const name of ['PORT', 'NETWORK', 'JWT_SECRET', 'FUNDS']) expect(started.stderr()).toContain(name);
+    expect(started.stderr()).not.toContain(secret);
+    expect(started.stderr()).not.toMatch(/^\s+at /m);
+  },
+);
 
 test('a web process without Redis says so and ends', async () => {
   const started = startNode(['dist/web.js'], { ...DEPLOYMENT, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' });

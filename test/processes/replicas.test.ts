@@ -74,7 +74,9 @@ test('a replica killed between the script and its reply: the order is there, onc
     });
     const before = await sequence(second);
     proxy.holdReplies();
-    const lost = doomed.client.post(`/markets/${market.id}/orders`, { body: { order: signed } }).catch(() => 'lost');
+    const lost = doomed.client
+      .post(`/markets/${market.id}/orders`, { body: { order: signed } })
+      .catch(() => 'lost');
     let stored = await second.client.get(`/orders/${orderHash}`);
     for (let tries = 0; stored.status !== 200 && tries < 100; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 20));

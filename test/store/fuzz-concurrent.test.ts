@@ -134,7 +134,7 @@ function replay(
         .resting.filter((o) => command.orderHashes.includes(o.request.orderHash));
       expect(list.map((o) => o.request.orderHash).sort()).toEqual([...command.orderHashes].sort());
       expect(list.every((o) => o.request.expirationSec * 1000 <= command.timestampMs)).toBe(true);
-      model.expireIn(market, list, command.timestampMs);
+      model.leave(market, list, 'EXPIRED', command.timestampMs);
     } else if (command.kind === 'placed') {
       const answer = model.place(command.request, event.timestampMs);
       if (!('fills' in answer)) throw new Error(`number ${sequence}: the model says ${answer.code}`);

@@ -5,7 +5,7 @@ import { ORDER_TYPES } from '../../src/auth/order-hash';
 import { ZERO_ADDRESS } from '../../src/exchange/order';
 import type { Answer, Client } from './client';
 
-export const E18 = 10n ** 18n;
+const E18 = 10n ** 18n;
 
 /** An order as it goes over the wire, signature and all. */
 export type WireOrder = Record<string, unknown> & { signature: string };
@@ -45,26 +45,10 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
   }
 
   /** The fields of an order, not signed yet. */
-  function fields(market: Market, { side, outcome, pips, lots }: Limit, more: Record<string, unknown> = {}) {
-    const tokens = BigInt(lots) * (E18 / 100n);
-    const cash = (tokens * BigInt(pips)) / 10_000n;
-    const [makerAmount, takerAmount] = side === 'BUY' ? [cash, tokens] : [tokens, cash];
-    return {
-      salt: BigInt(hex(16)).toString(),
-      maker: wallet.address,
-      signer: wallet.address,
-      taker: ZERO_ADDRESS,
-      tokenId: market.outcomes[outcome]?.tokenId ?? '',
-      makerAmount: makerAmount.toString(),
-      takerAmount: takerAmount.toString(),
-      expiration: '0',
-      nonce: '0',
-      feeRateBps: '0',
-      side: side === 'BUY' ? 0 : 1,
-      signatureType: 0,
-      ...more,
-    };
-  }
+  const fields = (market: Market, limit: Limit, more: Record<string, unknown> = {}) => ({
+    ...orderFields(wallet.address, market, limit),
+    ...more,
+  });
 
   const order = (market: Market, limit: Limit, more?: Record<string, unknown>): Promise<WireOrder> =>
     signed(fields(market, limit, more));
@@ -108,6 +92,26 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
         token: token ?? (await signIn()).body.accessToken,
         ...(body === undefined ? {} : { body }),
       }),
+  };
+}
+
+function orderFields(maker: string, market: Market, { side, outcome, pips, lots }: Limit) {
+  const tokens = BigInt(lots) * (E18 / 100n);
+  const cash = (tokens * BigInt(pips)) / 10_000n;
+  const [makerAmount, takerAmount] = side === 'BUY' ? [cash, tokens] : [tokens, cash];
+  return {
+    salt: BigInt(hex(16)).toString(),
+    maker,
+    signer: maker,
+    taker: ZERO_ADDRESS,
+    tokenId: market.outcomes[outcome]?.tokenId ?? '',
+    makerAmount: makerAmount.toString(),
+    takerAmount: takerAmount.toString(),
+    expiration: '0',
+    nonce: '0',
+    feeRateBps: '0',
+    side: side === 'BUY' ? 0 : 1,
+    signatureType: 0,
   };
 }
 

@@ -12,28 +12,17 @@ import { type AnyEndpoint, type Call, parameter, read } from '../endpoint';
 const TRADES_USUAL = 50;
 const TRADES_MAX = 500;
 const TRADES_RECENT = 20;
-/** Books kept as text, one for each market: a book is built once for each sequence. */
+/** Books kept as text, one for each market. */
 const BOOKS_MAX = 1_000;
 
 /** What a market's page shows: book, ticker, trades, prices. */
 export function bookEndpoints(context: Context): AnyEndpoint[] {
   const { reads, marketOf, ticket } = context;
-  const books = new Map<string, { readonly sequence: number; readonly json: string }>();
+  const bookText = createBookTexts();
 
   async function viewOf(call: Call<undefined>): Promise<MarketView> {
     const { terms } = await marketOf(parameter(call, 'id'));
     return reads.view(terms.id);
-  }
-
-  /** The whole book as text. */
-  function bookText(view: MarketView): string {
-    const { sequence } = view.state;
-    const built = books.get(view.terms.id);
-    if (built?.sequence === sequence) return built.json;
-    const json = JSON.stringify(presentOrderbook(view));
-    if (books.size >= BOOKS_MAX) books.clear();
-    books.set(view.terms.id, { sequence, json });
-    return json;
   }
 
   async function orderbook(call: Call<undefined>): Promise<Reply> {
@@ -77,6 +66,20 @@ export function bookEndpoints(context: Context): AnyEndpoint[] {
       return ok(presentHistory(terms, window, await reads.candles(terms.id, window.fromMs, window.bucketMs)));
     }),
   ];
+}
+
+/** A market's whole book as text, built once for each sequence. */
+function createBookTexts(): (view: MarketView) => string {
+  const books = new Map<string, { readonly sequence: number; readonly json: string }>();
+  return (view) => {
+    const { sequence } = view.state;
+    const built = books.get(view.terms.id);
+    if (built?.sequence === sequence) return built.json;
+    const json = JSON.stringify(presentOrderbook(view));
+    if (books.size >= BOOKS_MAX) books.clear();
+    books.set(view.terms.id, { sequence, json });
+    return json;
+  };
 }
 
 /** Whether If-None-Match names this version; by weak comparison, as RFC 9110 wants it here. */

@@ -16,12 +16,19 @@ import { type AnyEndpoint, type Call, type Endpoint, parameter, walletOf } from 
 
 /** Every way to take orders back; all of them need the wallet's bearer, and share a bucket of their own. */
 export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint[] {
-  async function admit(call: Call<unknown>): Promise<string> {
+  const admit: Admit = async (call) => {
     const wallet = walletOf(call);
     await context.limiter.take('cancels', wallet, call.response);
     return wallet;
-  }
+  };
+  return [...namedCancels(context, cancels, admit), ...sweepingCancels(context, cancels, admit)];
+}
 
+/** The wallet of a call, when its bucket has a point left. */
+type Admit = (call: Call<unknown>) => Promise<string>;
+
+/** Orders by their hashes. */
+function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndpoint[] {
   const one: Endpoint<CancelBody> = {
     method: 'POST',
     path: PATHS.cancel,
@@ -58,6 +65,11 @@ export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint
     },
   };
 
+  return [one, byHash, list];
+}
+
+/** Every order of a wallet. */
+function sweepingCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndpoint[] {
   const all: Endpoint<CancelAllBody> = {
     method: 'POST',
     path: PATHS.cancelAll,
@@ -90,7 +102,7 @@ export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint
     },
   };
 
-  return [one, all, byHash, list, everywhere];
+  return [all, everywhere];
 }
 
 const sideOf = (name: 'BUY' | 'SELL'): Side => (name === 'BUY' ? 0 : 1);

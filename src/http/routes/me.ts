@@ -27,22 +27,11 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
   const balancesOf = async (wallet: string): Promise<Reply> =>
     ok(presentBalances(await reads.balances(wallet)));
 
-  async function filterOf(query: Query): Promise<OrdersFilter> {
-    const status = choiceOf(query, 'status', STATUS_CHOICES);
-    const side = choiceOf(query, 'side', SIDES);
-    const market = textOf(query, 'marketId');
-    return {
-      ...(status === undefined ? {} : { status }),
-      ...(side === undefined ? {} : { side: side === 'BUY' ? 0 : 1 }),
-      ...(market === undefined ? {} : { marketId: (await marketOf(market)).terms.id }),
-    };
-  }
-
   const orders = read(
     PATHS.myOrders,
     async (call) => {
       const page = { limit: limitOf(call.query, ORDERS_USUAL, ORDERS_MAX), cursor: cursorOf(call.query) };
-      const found = await reads.orders(walletOf(call), await filterOf(call.query), page);
+      const found = await reads.orders(walletOf(call), await filterOf(context, call.query), page);
       const data = await Promise.all(found.orders.map((view) => context.orderBody(view, true)));
       return ok({ data, nextCursor: found.next });
     },
@@ -86,6 +75,17 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     convert(PATHS.merge, -1),
     faucet,
   ];
+}
+
+async function filterOf({ marketOf }: Context, query: Query): Promise<OrdersFilter> {
+  const status = choiceOf(query, 'status', STATUS_CHOICES);
+  const side = choiceOf(query, 'side', SIDES);
+  const market = textOf(query, 'marketId');
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(side === undefined ? {} : { side: side === 'BUY' ? 0 : 1 }),
+    ...(market === undefined ? {} : { marketId: (await marketOf(market)).terms.id }),
+  };
 }
 
 /** A size of whole lots of 0.01 share, in micro-units. SIZE_OUT_OF_RANGE, INVALID_LOT with `nearest`. */

@@ -7,7 +7,7 @@ import { ok, requestIdOf } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
 import { type Context, hashOf } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, read } from '../endpoint';
-import { refusalOf } from '../failures';
+import { logFailure, refusalOf } from '../failures';
 import type { Submit, Submitted } from '../submit';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
@@ -35,7 +35,11 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
       // The market is the batch's, not each order's.
       await context.marketOf(parameter(call, 'id'));
       const results: unknown[] = [];
-      for (const order of call.body.orders) results.push(await resultOf(call, order));
+      for (const order of call.body.orders) {
+        // The caller was told that the exchange does not answer: what is left is not booked behind its back.
+        if (call.response.headersSent) break;
+        results.push(await resultOf(call, order));
+      }
       return ok({ results });
     },
   };
@@ -48,7 +52,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     } catch (error) {
       const requestId = requestIdOf(call.response);
       const refusal = refusalOf(error);
-      if (!(error instanceof Refusal)) context.log.error({ err: error, requestId }, refusal.code);
+      logFailure(context.log, error, refusal, { requestId, path: PATHS.batch });
       return presentProblem({ code: refusal.code, detail: refusal.message, extra: refusal.extra }, requestId);
     }
   }

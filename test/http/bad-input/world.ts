@@ -1,5 +1,5 @@
 import { Wallet } from 'ethers';
-import type { Answer } from '../../support/client';
+import type { Answer, Client } from '../../support/client';
 import { ADMIN_TOKEN, type Replica, startExchange, type TestExchange } from '../../support/exchange';
 import {
   createTrader,
@@ -62,25 +62,6 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
   let turn = 0;
   const addresses = { A: alice.address, B: bob.address };
 
-  async function state(story: boolean): Promise<string> {
-    const parts: unknown[] = [];
-    for (const { id } of [market, otherMarket]) {
-      const { body } = await client.get(`/markets/${id}/orderbook`);
-      parts.push(body.bids, body.asks, story ? null : body.sequence);
-    }
-    for (const trader of [alice, bob]) {
-      parts.push((await trader.get('/me/balances')).body);
-      const { body } = await trader.get('/me/orders?limit=200');
-      const orders = body.data.map((order: Record<string, unknown>) => [
-        order.orderHash,
-        order.status,
-        order.filledSize,
-      ]);
-      parts.push(story ? null : orders);
-    }
-    return parts.map((part) => JSON.stringify(part)).join('\n');
-  }
-
   /** Placeholders as the case file names them. */
   async function fill(text: string): Promise<string> {
     const values: Record<string, string> = {
@@ -113,10 +94,34 @@ export async function createWorld(env: Record<string, string> = {}): Promise<Wor
     alice,
     bob,
     next: () => replicas[turn++ % replicas.length] as Replica,
-    state,
+    state: (story) => stateOf(client, [market, otherMarket], [alice, bob], story),
     fill,
     stop: exchange.stop,
   };
+}
+
+async function stateOf(
+  client: Client,
+  markets: readonly Market[],
+  traders: readonly Trader[],
+  story: boolean,
+): Promise<string> {
+  const parts: unknown[] = [];
+  for (const { id } of markets) {
+    const { body } = await client.get(`/markets/${id}/orderbook`);
+    parts.push(body.bids, body.asks, story ? null : body.sequence);
+  }
+  for (const trader of traders) {
+    parts.push((await trader.get('/me/balances')).body);
+    const { body } = await trader.get('/me/orders?limit=200');
+    const orders = body.data.map((order: Record<string, unknown>) => [
+      order.orderHash,
+      order.status,
+      order.filledSize,
+    ]);
+    parts.push(story ? null : orders);
+  }
+  return parts.map((part) => JSON.stringify(part)).join('\n');
 }
 
 /** One letter's case is turned. */

@@ -1,16 +1,8 @@
 import { MARKET_STATUSES } from '../../../src/exchange/market';
 import { formatLots, formatMicro, formatPips } from '../../../src/exchange/units';
 import type { Fill, OrderRecord } from '../../../src/store/records';
-import {
-  type Emitted,
-  FEE_ACCOUNT,
-  isBid,
-  type Model,
-  type ModelFill,
-  type ModelOrder,
-  remaining,
-  yesPrice,
-} from '../../model/exchange';
+import { type Emitted, FEE_ACCOUNT, type Model } from '../../model/exchange';
+import { isBid, type ModelFill, type ModelOrder, remaining, yesPrice } from '../../model/matching';
 import type { World } from './operations';
 import type { StoredMarket, StoredState } from './stored';
 

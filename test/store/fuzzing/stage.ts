@@ -34,6 +34,8 @@ export interface Stage {
   readonly requests: Map<number, PlaceRequest>;
   /** Every fill of an order, by its hash. */
   readonly chains: Map<string, Fill[]>;
+  /** When a wallet was last paid by the faucet. */
+  readonly faucet: Map<string, number>;
   readonly marketIds: readonly string[];
   count(what: string): void;
   /** What the engine said is now, in milliseconds. */
@@ -89,6 +91,7 @@ export async function createStage(world: World, options: RunOptions): Promise<St
     ...{ world, run, keys, engine, model, tally, marketIds, setClock },
     ledger: { addresses, booked: new Map(), matches: new Map(), emitted, granted: 0n },
     requests: new Map(),
+    faucet: new Map(),
     chains: new Map(),
     count: (what) => void tally.set(what, (tally.get(what) ?? 0) + 1),
     now: () => nowMs,

@@ -1,0 +1,53 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { DEPLOYMENT, type Deployment, type Process, startDeployment } from './support/deployment';
+import { ROOT, startNode } from './support/processes';
+import { openMarket } from './support/trader';
+
+/** What the README shows is what a stranger will try first, so it is run as it stands there. */
+const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+const FOLDER = path.join(ROOT, '.cache', `readme-${process.pid}`);
+
+let deployment: Deployment;
+let web: Process;
+beforeAll(async () => {
+  deployment = await startDeployment();
+  web = await deployment.web();
+  await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, { question: 'Does the README work?' });
+  mkdirSync(FOLDER, { recursive: true });
+});
+afterAll(async () => {
+  rmSync(FOLDER, { recursive: true, force: true });
+  await deployment.stop();
+});
+
+test('the script of the README trades and cancels', async () => {
+  const script = /```js\n([\s\S]*?)```/.exec(README)?.[1];
+  if (!script) throw new Error('the README has no script');
+  const file = path.join(FOLDER, 'trade.mjs');
+  writeFileSync(file, script);
+  const run = startNode([file], { BASE_URL: web.url });
+  expect({ exit: await run.exited, stderr: run.stderr() }).toEqual({ exit: 0, stderr: '' });
+  expect(run.stdout().trim().split('\n')).toEqual([
+    'Does the README work?',
+    'bob buys 100 No at 0.45: OPEN',
+    "alice buys 40 Yes at 0.60: FILLED at 0.55 [ 'MINT' ]",
+    'bob cancels the rest: CANCELLED 60 of 100',
+    'bob has 9982 and 40 No',
+  ]);
+});
+
+test('the curl lines of the README answer', async () => {
+  const paths = [...README.matchAll(/^curl -s '?http:\/\/localhost:3000(\/[^'\s]*)'?/gm)].map((match) => match[1] ?? '');
+  expect(paths.length).toBeGreaterThan(2);
+  const { body } = await web.client.get('/markets');
+  for (const target of paths.filter((text) => !text.startsWith('/admin'))) {
+    const answer = await web.client.get(target.replace('<id>', body.data[0].id));
+    expect([target, answer.status]).toEqual([target, 200]);
+  }
+});
+
+test('every file the README points at is there', () => {
+  const files = [...README.matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1] ?? '');
+  for (const file of files) expect(() => readFileSync(path.join(ROOT, file))).not.toThrow();
+});

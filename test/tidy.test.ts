@@ -1,0 +1,174 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { bundleScripts } from '../src/store/bundle';
+import { ERRORS } from '../src/exchange/errors';
+
+/** The rules of the house that a machine can hold; docs/architecture.md gives their reasons. */
+const ROOT = path.join(__dirname, '..');
+
+function filesUnder(folder: string, ending: string): string[] {
+  const full = path.join(ROOT, folder);
+  return readdirSync(full)
+    .flatMap((name) => {
+      const file = path.join(folder, name);
+      return statSync(path.join(ROOT, file)).isDirectory() ? filesUnder(file, ending) : [file];
+    })
+    .filter((file) => file.endsWith(ending));
+}
+
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+const sources = filesUnder('src', '.ts');
+const lua = filesUnder('lua', '.lua');
+
+/** Rooms by level; a file of the root of src is level 3, web and worker level 4. */
+const LEVELS: Readonly<Record<string, number>> = {
+  exchange: 0,
+  wire: 1,
+  auth: 1,
+  store: 1,
+  chain: 1,
+  http: 2,
+  realtime: 2,
+  jobs: 2,
+  local: 3,
+};
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  exchange: [],
+  wire: ['exchange'],
+  auth: ['exchange'],
+  store: ['exchange'],
+  chain: ['exchange'],
+  http: ['exchange', 'wire', 'auth', 'store'],
+  realtime: ['exchange', 'wire', 'auth', 'store'],
+  jobs: ['exchange', 'wire', 'store'],
+  // A leaf: what `npm start` and the tests use to run the exchange on this machine.
+  local: ['exchange'],
+};
+/** Packages that live in one room only (chain and auth share ethers). */
+const HOMES: Readonly<Record<string, readonly string[]>> = {
+  joi: ['wire'],
+  ethers: ['auth', 'chain'],
+  siwe: ['auth'],
+  jsonwebtoken: ['auth'],
+  secp256k1: ['auth'],
+  'tiny-secp256k1': ['auth'],
+  'hash-wasm': ['auth'],
+  ioredis: ['store'],
+  express: ['http'],
+  helmet: ['http'],
+  cors: ['http'],
+  'rate-limiter-flexible': ['http'],
+  'socket.io': ['realtime'],
+  '@socket.io/redis-adapter': ['realtime'],
+  bullmq: ['jobs'],
+  pino: ['log.ts'],
+};
+
+interface Import {
+  readonly file: string;
+  readonly room: string;
+  readonly target: string;
+  readonly typeOnly: boolean;
+}
+
+const roomOf = (file: string): string => path.relative('src', file).split(path.sep)[0] ?? '';
+
+function importsOf(file: string): Import[] {
+  const found = read(file).matchAll(/^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm);
+  return [...found].map((match) => ({
+    file,
+    room: roomOf(file),
+    target: match[2] ?? match[3] ?? '',
+    typeOnly: match[1] !== undefined,
+  }));
+}
+
+const imports = sources.flatMap(importsOf);
+const local = imports.filter(({ target }) => target.startsWith('.'));
+const resolved = ({ file, target }: Import): string => path.join(path.dirname(file), `${target}.ts`);
+
+test('there is something to look at', () => {
+  expect(sources.length).toBeGreaterThan(50);
+  expect(lua.length).toBeGreaterThan(15);
+  expect(local.length).toBeGreaterThan(150);
+});
+
+test('a room imports only what stands below it', () => {
+  const wrong = local.filter((entry) => {
+    const target = roomOf(resolved(entry));
+    if (!(entry.room in LEVELS) || target === entry.room) return false;
+    if (target === 'config.ts' || target === 'log.ts') return entry.room !== 'local' && !entry.typeOnly;
+    return !MAY_IMPORT[entry.room]?.includes(target);
+  });
+  expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+});
+
+test('a package lives in its room', () => {
+  const wrong = imports.filter(({ target, room }) => {
+    const homes = HOMES[target];
+    return homes !== undefined && !homes.includes(room);
+  });
+  expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+});
+
+test('no file imports itself through others', () => {
+  const graph = new Map(sources.map((file) => [file, local.filter((e) => e.file === file && !e.typeOnly).map(resolved)]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, trail: readonly string[]): void => {
+    if (trail.includes(file)) cycles.push([...trail.slice(trail.indexOf(file)), file].join(' -> '));
+    if (done.has(file) || trail.includes(file)) return;
+    for (const next of graph.get(file) ?? []) visit(next, [...trail, file]);
+    done.add(file);
+  };
+  for (const file of sources) visit(file, []);
+  expect(cycles).toEqual([]);
+});
+
+test('process.env is read in the configuration only', () => {
+  const wrong = sources.filter((file) => file !== 'src/config.ts' && /process\.env\b/.test(read(file).replace(/^\s*(\*|\/\/|\/\*).*$/gm, '')));
+  expect(wrong).toEqual([]);
+});
+
+test('no any, no default export, no console, no suppressed check', () => {
+  const wrong = sources.flatMap((file) =>
+    /: any\b|<any>|as any\b|export default|console\.|@ts-(ignore|expect-error|nocheck)/.test(read(file)) ? [file] : [],
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('no file is longer than 300 lines', () => {
+  const long = [...sources, ...lua, ...filesUnder('test', '.ts')].filter((file) => read(file).split('\n').length > 301);
+  expect(long).toEqual([]);
+});
+
+describe('every script opens with its contract', () => {
+  test.each(lua.filter((file) => !file.includes('lib')))('%s', (file) => {
+    const source = read(file);
+    const name = path.basename(file, '.lua');
+    expect(source).toMatch(/^#!lua( flags=[a-z-]+)?\n/);
+    expect(source).toContain(`\n-- ${name}: `);
+    for (const part of ['KEYS', 'ARGV', 'Returns', 'Bound']) expect(source).toMatch(new RegExp(`^-- ${part} `, 'm'));
+    if (!source.startsWith('#!lua flags=no-writes')) expect(source).toMatch(/^-- Emits /m);
+  });
+});
+
+test('scripts that let people out work when Redis is full', () => {
+  for (const name of ['cancel_order', 'cancel_orders', 'expire_orders', 'clear_book']) {
+    expect(read(`lua/${name}.lua`)).toMatch(/^#!lua flags=allow-oom\n/);
+  }
+});
+
+test('every script is called by its name, and every name called is a script', () => {
+  const called = new Set(
+    sources.flatMap((file) => [...read(file).matchAll(/\brun\(\s*'([a-z_]+)'/g)].map((match) => match[1] ?? '')),
+  );
+  expect([...called].sort()).toEqual([...bundleScripts(path.join(ROOT, 'lua')).keys()].sort());
+});
+
+test('docs/errors.md tells every code with its status, and no other', () => {
+  const told = new Map(
+    [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [match[1], Number(match[2])]),
+  );
+  expect(told).toEqual(new Map(Object.entries(ERRORS).map(([code, { status }]) => [code, status])));
+});
