@@ -38,7 +38,9 @@ test('the script of the README trades and cancels', async () => {
 });
 
 test('the curl lines of the README answer', async () => {
-  const paths = [...README.matchAll(/^curl -s '?http:\/\/localhost:3000(\/[^'\s]*)'?/gm)].map((match) => match[1] ?? '');
+  const paths = [...README.matchAll(/^curl -s '?http:\/\/localhost:3000(\/[^'\s]*)'?/gm)].map(
+    (match) => match[1] ?? '',
+  );
   expect(paths.length).toBeGreaterThan(2);
   const { body } = await web.client.get('/markets');
   for (const target of paths.filter((text) => !text.startsWith('/admin'))) {

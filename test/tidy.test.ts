@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { bundleScripts } from '../src/store/bundle';
 import { ERRORS } from '../src/exchange/errors';
+import { bundleScripts } from '../src/store/bundle';
 
 /** The rules of the house that a machine can hold; docs/architecture.md gives their reasons. */
 const ROOT = path.join(__dirname, '..');
@@ -74,7 +74,9 @@ interface Import {
 const roomOf = (file: string): string => path.relative('src', file).split(path.sep)[0] ?? '';
 
 function importsOf(file: string): Import[] {
-  const found = read(file).matchAll(/^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm);
+  const found = read(file).matchAll(
+    /^(?:import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm,
+  );
   return [...found].map((match) => ({
     file,
     room: roomOf(file),
@@ -112,7 +114,9 @@ test('a package lives in its room', () => {
 });
 
 test('no file imports itself through others', () => {
-  const graph = new Map(sources.map((file) => [file, local.filter((e) => e.file === file && !e.typeOnly).map(resolved)]));
+  const graph = new Map(
+    sources.map((file) => [file, local.filter((e) => e.file === file && !e.typeOnly).map(resolved)]),
+  );
   const done = new Set<string>();
   const cycles: string[] = [];
   const visit = (file: string, trail: readonly string[]): void => {
@@ -126,19 +130,26 @@ test('no file imports itself through others', () => {
 });
 
 test('process.env is read in the configuration only', () => {
-  const wrong = sources.filter((file) => file !== 'src/config.ts' && /process\.env\b/.test(read(file).replace(/^\s*(\*|\/\/|\/\*).*$/gm, '')));
+  const wrong = sources.filter(
+    (file) =>
+      file !== 'src/config.ts' && /process\.env\b/.test(read(file).replace(/^\s*(\*|\/\/|\/\*).*$/gm, '')),
+  );
   expect(wrong).toEqual([]);
 });
 
 test('no any, no default export, no console, no suppressed check', () => {
   const wrong = sources.flatMap((file) =>
-    /: any\b|<any>|as any\b|export default|console\.|@ts-(ignore|expect-error|nocheck)/.test(read(file)) ? [file] : [],
+    /: any\b|<any>|as any\b|export default|console\.|@ts-(ignore|expect-error|nocheck)/.test(read(file))
+      ? [file]
+      : [],
   );
   expect(wrong).toEqual([]);
 });
 
 test('no file is longer than 300 lines', () => {
-  const long = [...sources, ...lua, ...filesUnder('test', '.ts')].filter((file) => read(file).split('\n').length > 301);
+  const long = [...sources, ...lua, ...filesUnder('test', '.ts')].filter(
+    (file) => read(file).split('\n').length > 301,
+  );
   expect(long).toEqual([]);
 });
 
@@ -148,7 +159,8 @@ describe('every script opens with its contract', () => {
     const name = path.basename(file, '.lua');
     expect(source).toMatch(/^#!lua( flags=[a-z-]+)?\n/);
     expect(source).toContain(`\n-- ${name}: `);
-    for (const part of ['KEYS', 'ARGV', 'Returns', 'Bound']) expect(source).toMatch(new RegExp(`^-- ${part} `, 'm'));
+    for (const part of ['KEYS', 'ARGV', 'Returns', 'Bound'])
+      expect(source).toMatch(new RegExp(`^-- ${part} `, 'm'));
     if (!source.startsWith('#!lua flags=no-writes')) expect(source).toMatch(/^-- Emits /m);
   });
 });
@@ -161,14 +173,19 @@ test('scripts that let people out work when Redis is full', () => {
 
 test('every script is called by its name, and every name called is a script', () => {
   const called = new Set(
-    sources.flatMap((file) => [...read(file).matchAll(/\brun\(\s*'([a-z_]+)'/g)].map((match) => match[1] ?? '')),
+    sources.flatMap((file) =>
+      [...read(file).matchAll(/\brun\(\s*'([a-z_]+)'/g)].map((match) => match[1] ?? ''),
+    ),
   );
   expect([...called].sort()).toEqual([...bundleScripts(path.join(ROOT, 'lua')).keys()].sort());
 });
 
 test('docs/errors.md tells every code with its status, and no other', () => {
   const told = new Map(
-    [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [match[1], Number(match[2])]),
+    [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [
+      match[1],
+      Number(match[2]),
+    ]),
   );
   expect(told).toEqual(new Map(Object.entries(ERRORS).map(([code, { status }]) => [code, status])));
 });

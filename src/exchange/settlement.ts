@@ -1,0 +1,124 @@
+import type { MatchType, Side } from './match';
+import type { ChainScale } from './order';
+import type { Lots, Pips } from './units';
+
+/**
+ * What the exchange contract is told of a match: `matchOrders(takerOrder, makerOrders, takerFillAmount,
+ * makerFillAmounts)` of the CTF exchange (ctf-exchange, mixins/Trading.sol `_matchOrders`). Amounts are in chain units
+ * and, as there, in what each order gives: collateral for a BUY, tokens for a SELL.
+ */
+
+/** Makers in one record, so that it fits a block; lua/lib/trades.lua counts the taker's fee by the same number. */
+export const SETTLEMENT_MAKERS_MAX = 50;
+
+/** An order as far as its settlement depends on it. */
+export interface MatchedOrder {
+  readonly orderHash: string;
+  readonly side: Side;
+  /** Its limit, in its own token. */
+  readonly pricePips: Pips;
+}
+
+export interface MatchedFill {
+  readonly maker: MatchedOrder;
+  /** What the taker paid or got, in its own token. */
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+  readonly matchType: MatchType;
+}
+
+export interface Match {
+  readonly taker: MatchedOrder;
+  /** A MARKET BUY has a budget; every other order has a size. */
+  readonly isBudget: boolean;
+  /** In the order in which the makers were met. */
+  readonly fills: readonly MatchedFill[];
+  /** That of every order in it. */
+  readonly feeRateBps: number;
+}
+
+/** One call of `matchOrders`. */
+export interface Settlement {
+  /** Counts the records of one match. */
+  readonly part: number;
+  readonly takerHash: string;
+  readonly makerHashes: readonly string[];
+  readonly takerFillAmount: bigint;
+  readonly makerFillAmounts: readonly bigint[];
+  readonly matchTypes: readonly MatchType[];
+  /** Of the taker's amount, what comes back to it. */
+  readonly refundAmount: bigint;
+  /** In tokens for a BUY, in collateral for a SELL. */
+  readonly takerFeeAmount: bigint;
+  readonly makerFeeAmounts: readonly bigint[];
+}
+
+/** The part of a match that settles a fill, by the fill's index. */
+export const partOf = (fillIndex: number): number => Math.floor(fillIndex / SETTLEMENT_MAKERS_MAX);
+/** Records a match with so many fills is settled by. */
+export const partsOf = (fills: number): number => Math.ceil(fills / SETTLEMENT_MAKERS_MAX);
+
+/**
+ * The records of one match, each valid by itself: every amount is a whole multiple of what its order signed for, so
+ * nothing is truncated on chain, and no part needs another one's surplus. Makers never are MARKET orders (those do not
+ * rest), so their limits are exact.
+ */
+export function settlementsOf(match: Match, scale: ChainScale): Settlement[] {
+  return Array.from({ length: partsOf(match.fills.length) }, (_, part) => {
+    const from = part * SETTLEMENT_MAKERS_MAX;
+    return settlementOf(part, match, match.fills.slice(from, from + SETTLEMENT_MAKERS_MAX), scale);
+  });
+}
+
+function settlementOf(
+  part: number,
+  { taker, isBudget, feeRateBps }: Match,
+  fills: readonly MatchedFill[],
+  scale: ChainScale,
+): Settlement {
+  let filledLots = 0n;
+  let value = 0n;
+  for (const { sizeLots, pricePips } of fills) {
+    filledLots += BigInt(sizeLots);
+    value += BigInt(sizeLots) * BigInt(pricePips);
+  }
+  const tokens = filledLots * scale.lotAmount;
+  const collateral = value * scale.microAmount;
+  const atLimit = filledLots * BigInt(taker.pricePips) * scale.microAmount;
+  // At its limit, so that what is left of the order on chain is what is left of it here; the contract gives back the rest.
+  const given = taker.side === 1 ? tokens : isBudget ? collateral : atLimit;
+  const got = taker.side === 1 ? collateral : tokens;
+  return {
+    part,
+    takerHash: taker.orderHash,
+    makerHashes: fills.map(({ maker }) => maker.orderHash),
+    takerFillAmount: given,
+    makerFillAmounts: fills.map(({ maker, sizeLots }) => gives(maker, sizeLots, scale)),
+    matchTypes: fills.map(({ matchType }) => matchType),
+    refundAmount: taker.side === 0 ? given - collateral : 0n,
+    takerFeeAmount: feeAmount(feeRateBps, tokens, given, got, taker.side),
+    makerFeeAmounts: fills.map(({ maker, sizeLots }) => makerFee(feeRateBps, maker, sizeLots, scale)),
+  };
+}
+
+/** What an order gives for `sizeLots` at its own limit. */
+const gives = ({ side, pricePips }: MatchedOrder, sizeLots: Lots, scale: ChainScale): bigint =>
+  side === 1 ? BigInt(sizeLots) * scale.lotAmount : BigInt(sizeLots) * BigInt(pricePips) * scale.microAmount;
+
+function makerFee(bps: number, maker: MatchedOrder, sizeLots: Lots, scale: ChainScale): bigint {
+  const tokens = BigInt(sizeLots) * scale.lotAmount;
+  const collateral = BigInt(sizeLots) * BigInt(maker.pricePips) * scale.microAmount;
+  const [given, got] = maker.side === 0 ? [collateral, tokens] : [tokens, collateral];
+  return feeAmount(bps, tokens, given, got, maker.side);
+}
+
+const PRICE_ONE = 10n ** 18n;
+const BPS_ONE = 10_000n;
+
+/** CalculatorHelper.calculateFee: bps x min(p, 1 - p) of the tokens; a BUY pays it in tokens, a SELL in collateral. */
+function feeAmount(bps: number, tokens: bigint, given: bigint, got: bigint, side: Side): bigint {
+  if (bps === 0) return 0n;
+  const price = side === 0 ? (given * PRICE_ONE) / got : (got * PRICE_ONE) / given;
+  const least = price < PRICE_ONE - price ? price : PRICE_ONE - price;
+  return (BigInt(bps) * least * tokens) / (BPS_ONE * (side === 0 ? price : PRICE_ONE));
+}
