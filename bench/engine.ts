@@ -3,11 +3,13 @@ import { lots, micro, pips } from '../src/exchange/units';
 import { createEngine, type Engine, type PlaceRequest } from '../src/store/engine';
 import { shardKeys } from '../src/store/keys';
 import { createScripts, type RedisClient } from '../src/store/scripts';
+import { createFiller } from './fill';
 
 /**
- * What a command of the engine costs Redis, without HTTP: the server time of its script (INFO commandstats, with
- * IN_FLIGHT commands under way on one connection), beside a script that does nothing with 10 keys and 9 arguments,
- * measured in the same seconds. One JSON line per operation and depth, smallest depth first.
+ * What a command of the engine costs Redis, without HTTP. The floor is EVALSHA of `#!lua return 1` with 10 keys and 9
+ * arguments: warm, IN_FLIGHT commands in one pipeline, measured right before each operation and in the same way. Server
+ * time is usec / calls of EVALSHA in INFO commandstats; `floors` is the median over ROUNDS of the ratio within a round,
+ * which other work on the machine disturbs less than the times. One row per operation and depth, smallest depth first.
  */
 export interface EngineRow {
   readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100';
@@ -23,13 +25,16 @@ export interface EngineRow {
   readonly bytesPerSignedOrder: number;
 }
 
-const DEPTHS = (process.env.DEPTHS ?? '10,10000,1000000').split(',').map(Number);
+const DEPTHS = [10, 10_000, 1_000_000];
+const FILL_STEP = 5_000;
+/** The fewest orders that tell what one of them takes: below, what Redis allocates in passing is more. */
+const MEMORY_DEPTH_MIN = 10_000;
 const IN_FLIGHT = 200;
 const ROUNDS = 5;
 const OPS_PER_ROUND = 600;
 const ORDERS_PER_WALLET = 100;
 const SIGNED_BYTES = 118;
-const MARKET = { id: 'benchmkt', conditionId: `0x${'1'.repeat(64)}`, slug: 'bench' };
+export const MARKET = { id: 'benchmkt', conditionId: `0x${'1'.repeat(64)}`, slug: 'bench' };
 const keys = shardKeys();
 
 interface Cost {
@@ -42,18 +47,17 @@ export async function benchEngine(
   redis: RedisClient,
   deadlineMs: number,
   emit: (row: EngineRow) => void,
+  depths: readonly number[] = DEPTHS,
 ): Promise<void> {
   const run = createScripts(batched(redis));
   const engine = createEngine({ run, grantMicro: micro(1e14), makersMax: 1000 });
-  for (const depth of DEPTHS) {
+  for (const depth of depths) {
     if (Date.now() > deadlineMs) return;
-    await redis.call('FLUSHALL');
-    await engine.createMarket(MARKET, '{}', 'OPEN');
-    const filled = await fill(redis, engine, depth, deadlineMs);
-    if (!filled) return;
+    const memory = await fill(redis, engine, Math.max(depth, MEMORY_DEPTH_MIN), deadlineMs);
+    if (!memory || (depth < MEMORY_DEPTH_MIN && !(await fill(redis, engine, depth, deadlineMs)))) return;
     for (const measure of [insertAndCancel, matches(1), matches(10), matches(100)]) {
       if (Date.now() > deadlineMs) return;
-      for (const row of await measure(redis, engine, deadlineMs)) emit({ ...row, depth, ...filled });
+      for (const row of await measure(redis, engine, deadlineMs)) emit({ ...row, depth, ...memory });
     }
   }
 }
@@ -64,7 +68,14 @@ type Measured = Pick<
 >;
 
 let counter = 0;
-const wallet = (n: number): string => `0x${createHash('sha1').update(`wallet ${n}`).digest('hex')}`;
+const wallets = new Map<number, string>();
+function wallet(n: number): string {
+  const known = wallets.get(n);
+  if (known !== undefined) return known;
+  const address = `0x${createHash('sha1').update(`wallet ${n}`).digest('hex')}`;
+  wallets.set(n, address);
+  return address;
+}
 
 /** Bids at 0.01 to 0.30 and asks (BUY No) at 0.71 to 1, so that 0.31 to 0.70 is free for what is measured. */
 function request(
@@ -95,7 +106,7 @@ function request(
   };
 }
 
-const passive = (n: number, signedBytes?: number): PlaceRequest =>
+export const passive = (n: number, signedBytes?: number): PlaceRequest =>
   n % 2
     ? request(wallet(Math.floor(n / ORDERS_PER_WALLET)), 'bid', 100 + (n % 30) * 100, 100, signedBytes)
     : request(wallet(Math.floor(n / ORDERS_PER_WALLET)), 'ask', 7_100 + (n % 29) * 100, 100, signedBytes);
@@ -104,7 +115,7 @@ const passive = (n: number, signedBytes?: number): PlaceRequest =>
  * The client with all commands of a tick in one pipeline: Redis then works through them back to back, as it does
  * under many replicas, instead of waiting for this one process between any two.
  */
-function batched(redis: RedisClient): RedisClient {
+export function batched(redis: RedisClient): RedisClient {
   type Waiting = { args: unknown[]; resolve: (reply: unknown) => void; reject: (error: Error) => void };
   let waiting: Waiting[] = [];
   const flush = async () => {
@@ -137,22 +148,37 @@ async function usedMemory(redis: RedisClient): Promise<number> {
   return Number(/used_memory_dataset:(\d+)/.exec(String(await redis.call('INFO', 'memory')))?.[1]);
 }
 
-/** Rests `depth` orders; half of them without a signed order, to tell the two costs apart. */
+/** An empty exchange with `depth` resting orders; half of them without a signed order, to tell the two costs apart. */
 async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineMs: number) {
+  await redis.call('FLUSHALL');
+  await engine.createMarket(MARKET, '{}', 'OPEN');
+  // One order the usual way, so that Redis knows the script.
+  const first = passive(0);
+  await engine.place(first);
+  await engine.cancel(MARKET.id, first.maker, first.orderHash, 'USER');
+  const filler = await createFiller(redis);
   const half = depth / 2;
   const bytes: number[] = [];
-  for (const [from, signed] of [
-    [0, 0],
-    [half, SIGNED_BYTES],
-  ] as const) {
-    const before = await usedMemory(redis);
-    for (let at = 0; at < half; at += 10_000) {
-      if (Date.now() > deadlineMs) return null;
-      await inFlight(Math.min(10_000, half - at), (i) => engine.place(passive(from + at + i, signed)));
-      await redis.call('XTRIM', keys.outbox, 'MAXLEN', '0');
+  try {
+    for (const [from, signed] of [
+      [0, 0],
+      [half, SIGNED_BYTES],
+    ] as const) {
+      const before = await usedMemory(redis);
+      for (let at = 0; at < half; at += FILL_STEP) {
+        if (Date.now() > deadlineMs) return null;
+        const count = Math.min(FILL_STEP, half - at);
+        await filler.place(Array.from({ length: count }, (_, i) => passive(from + at + i, signed)));
+        await redis.call('XTRIM', keys.outbox, 'MAXLEN', '0');
+      }
+      bytes.push(((await usedMemory(redis)) - before) / half);
     }
-    bytes.push(((await usedMemory(redis)) - before) / half);
+  } finally {
+    filler.stop();
   }
+  const sides = [keys.bids(MARKET.id), keys.asks(MARKET.id)];
+  const [bids = 0, asks = 0] = await Promise.all(sides.map((key) => redis.zcard(key)));
+  if (bids + asks !== depth) throw new Error(`${bids + asks} orders rest instead of ${depth}`);
   const [bare = 0, whole = 0] = bytes;
   return { bytesPerRestingOrder: Math.round(bare), bytesPerSignedOrder: Math.round(whole - bare) };
 }
@@ -204,8 +230,7 @@ async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: n
     const base = await floor(redis);
     const place = (i: number) => engine.place(requests[i] as PlaceRequest);
     inserts.push({ op: await cost(redis, OPS_PER_ROUND, () => inFlight(OPS_PER_ROUND, place)), floor: base });
-    const cancel = ({ maker, orderHash }: PlaceRequest) =>
-      engine.cancel(MARKET.id, maker, orderHash, 'USER');
+    const cancel = ({ maker, orderHash }: PlaceRequest) => engine.cancel(MARKET.id, maker, orderHash, 'USER');
     const undo = () => inFlight(OPS_PER_ROUND, (i) => cancel(requests[i] as PlaceRequest));
     cancels.push({ op: await cost(redis, OPS_PER_ROUND, undo), floor: base });
   }

@@ -22,12 +22,15 @@ local stored = redis.call('HGET', KEYS[1], hash)
 if not stored then
   return { 'ORDER_NOT_FOUND' }
 end
-local old_status, _, kind, spare, price, size, filled, quote, created, _, number, expiration, fill_ms, fill_sequence, market,
-  maker = struct.unpack(order.HEAD, stored)
+local old_status, filled, quote, _, fill_ms, fill_sequence, at = order.OPEN, 0, 0, nil, 0, 0, order.OPEN_BODY_AT
+if stored:byte() ~= order.OPEN then
+  old_status, _, filled, quote, _, fill_ms, fill_sequence, at = struct.unpack(order.CHANGED, stored)
+end
+local created, number, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, stored, at)
 if maker ~= ARGV[3] or ARGV[2] ~= '' and ARGV[2] ~= market then
   return { 'ORDER_NOT_FOUND' }
 end
-local side, outcome = math.floor(kind / 8) % 2, math.floor(kind / 16) % 2
+local side, outcome = order.side(kind), order.outcome(kind)
 local yes = book.yes_price(price, outcome)
 local book_side = side == outcome and 'b' or 'a'
 local key, level = shard .. 'm:' .. market, book_side .. yes
@@ -60,8 +63,8 @@ end
 local lots, orders = struct.unpack(book.TOTAL, found[2])
 lots, orders, sequence = lots - remaining, orders - 1, sequence + 1
 local state = struct.pack(book.STATE, status, mode, sequence, liquidity - remaining * price, trade_ms, volume, sets, last)
-local record = struct.pack(order.HEAD, order.CANCELLED, tonumber(ARGV[4]), kind, spare, price, size, filled, quote, created,
-  now_ms, number, expiration, fill_ms, fill_sequence, market, maker) .. stored:sub(order.TAIL_AT)
+local record = struct.pack(order.CHANGED, order.CANCELLED, tonumber(ARGV[4]), filled, quote, now_ms, fill_ms,
+  fill_sequence) .. stored:sub(at)
 
 redis.call('HSET', KEYS[1], hash, record)
 redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))

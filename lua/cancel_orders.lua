@@ -14,7 +14,6 @@
 
 local book = require('lib.book')
 local integer = require('lib.integer')
-local ledger = require('lib.ledger')
 local order = require('lib.order')
 local orders = require('lib.orders')
 local outbox = require('lib.outbox')
@@ -63,14 +62,7 @@ end
 local records = orders.load(shard, split())
 local resting = select_resting(records)
 if #resting > 0 then
-  ledger.open(shard, 0)
-  orders.load_accounts(market, resting, {})
-  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
-  orders.retire(b, resting, order.CANCELLED, reason, now_ms)
-  local levels, count = book.write(b)
-  local hashes = orders.save(shard, resting)
-  ledger.write()
-  outbox.write(shard, outbox.CANCEL, market, b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
+  orders.retire(shard, b, resting, outbox.CANCEL, order.CANCELLED, reason, now_ms)
 end
 local reply = { 'OK', integer.text(now_ms), integer.text(b[book.SEQUENCE]) }
 for i = 1, #records do

@@ -9,7 +9,6 @@
 -- Bound    CLEAR_MAX orders
 
 local book = require('lib.book')
-local ledger = require('lib.ledger')
 local order = require('lib.order')
 local orders = require('lib.orders')
 local outbox = require('lib.outbox')
@@ -34,12 +33,5 @@ if #hashes == 0 then
 end
 local now_ms = outbox.now_ms()
 local resting = orders.load(shard, hashes)
-ledger.open(shard, 0)
-orders.load_accounts(market, resting, {})
-b[book.SEQUENCE] = b[book.SEQUENCE] + 1
-orders.retire(b, resting, order.CANCELLED, order.REASON_MARKET_CLOSED, now_ms)
-local levels, count = book.write(b)
-local saved = orders.save(shard, resting)
-ledger.write()
-outbox.write(shard, outbox.CANCEL, market, b[book.SEQUENCE], now_ms, 0, levels, count, saved, '')
+orders.retire(shard, b, resting, outbox.CANCEL, order.CANCELLED, order.REASON_MARKET_CLOSED, now_ms)
 return { #hashes, #hashes == most and 1 or 0 }

@@ -21,8 +21,9 @@ local now = outbox.now_ms()
 local now_text = integer.text(now)
 
 -- What is missing to convert, or nil.
-local function shortage()
-  local free = { ledger.free_cash(address), ledger.free_tokens(market, address, 0), ledger.free_tokens(market, address, 1) }
+local function shortage(accounts)
+  local yes, _, no = ledger.tokens(accounts, 1)
+  local free = { (ledger.cash(accounts, 1)), yes, no }
   for asset = sets > 0 and 0 or 1, sets > 0 and 0 or 2 do
     if free[asset + 1] < math.abs(sets) then
       return { 'INSUFFICIENT_BALANCE', now_text, integer.text(math.abs(sets)), integer.text(free[asset + 1]), asset }
@@ -43,19 +44,16 @@ end
 if b[book.MODE] ~= book.NORMAL then
   return { b[book.MODE] == book.CANCEL_ONLY and 'CANCEL_ONLY' or 'HALTED', now_text }
 end
-ledger.open(shard, grant)
-ledger.load_cash({ address })
-ledger.load_tokens(market, { address })
-local missing = shortage()
+local accounts = ledger.read(shard, market, { address }, 1, grant)
+local missing = shortage(accounts)
 if missing then
   return missing
 end
 redis.call('SET', KEYS[5], '1', 'PX', ARGV[6])
-ledger.add_cash(address, -sets)
-ledger.add_tokens(market, address, 0, sets)
-ledger.add_tokens(market, address, 1, sets)
+ledger.move(accounts, 1, -sets, 0, 0, sets, 0)
+ledger.move(accounts, 1, nil, 0, 1, sets, 0)
 b[book.SETS] = b[book.SETS] + sets
 book.write(b)
-ledger.write()
+ledger.write(accounts, shard, market, 1)
 outbox.write(shard, outbox.BALANCE, market, b[book.SEQUENCE], now, 0, '', 0, '', address)
 return { 'OK', now_text }

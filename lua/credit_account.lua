@@ -17,13 +17,13 @@ local shard, address, grant = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local amount, interval_ms = tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_ms = outbox.now_ms()
 
-ledger.open(shard, grant)
-ledger.load_cash({ address })
-local wait_ms = ledger.faucet_ms(address) + interval_ms - now_ms
+local accounts = ledger.read(shard, nil, { address }, 1, grant)
+local _, _, _, faucet_ms = ledger.cash(accounts, 1)
+local wait_ms = faucet_ms + interval_ms - now_ms
 if wait_ms > 0 then
   return { 'RATE_LIMITED', integer.text(now_ms), integer.text(wait_ms) }
 end
-ledger.grant(address, amount, now_ms)
-ledger.write()
+ledger.grant(accounts, 1, amount, now_ms)
+ledger.write(accounts, shard, nil, 1)
 outbox.write(shard, outbox.BALANCE, outbox.NO_MARKET, 0, now_ms, 0, '', 0, '', address)
-return { 'OK', integer.text(now_ms), integer.text(ledger.free_cash(address)) }
+return { 'OK', integer.text(now_ms), integer.text((ledger.cash(accounts, 1))) }

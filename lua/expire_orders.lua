@@ -10,7 +10,6 @@
 -- Bound    EXPIRE_MAX orders
 
 local book = require('lib.book')
-local ledger = require('lib.ledger')
 local order = require('lib.order')
 local orders = require('lib.orders')
 local outbox = require('lib.outbox')
@@ -36,24 +35,13 @@ local function by_market(records)
   return groups, names
 end
 
-local function expire(market, group)
-  local b = book.open(shard, market, 's')
-  orders.load_accounts(market, group, {})
-  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
-  orders.retire(b, group, order.EXPIRED, order.REASON_EXPIRED, now_ms)
-  local levels, count = book.write(b)
-  local hashes = orders.save(shard, group)
-  outbox.write(shard, outbox.EXPIRE, market, b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
-end
-
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', integer.text(math.floor(now_ms / 1000)), 'LIMIT', 0, most)
 if #due == 0 then
   return { 0, 0 }
 end
-ledger.open(shard, 0)
 local groups, names = by_market(orders.load(shard, due))
 for i = 1, #names do
-  expire(names[i], groups[names[i]])
+  local b = book.open(shard, names[i], 's')
+  orders.retire(shard, b, groups[names[i]], outbox.EXPIRE, order.EXPIRED, order.REASON_EXPIRED, now_ms)
 end
-ledger.write()
 return { #due, #due == most and 1 or 0 }

@@ -12,9 +12,9 @@
 --          8 {x}:u:<address>  the taker's orders; those of the makers met have the same form
 --          9 {x}:exp          expiries
 --         10 {x}:out          the outbox (lib/outbox)
--- ARGV     1 request, packed (REQUEST below; src/store/engine.ts packs it)
+-- ARGV     1 request, packed (REQUEST below; src/store/place.ts packs it)
 --          2 order hash, 32 bytes
---          3 tail of the record: client order id and signed order
+--          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
 --          4 key prefix of the shard, `{x}:`
 -- Returns  the record, when it rested without meeting anybody (nowMs is its time); else { code, nowMs, ... }
 --          BOOKED    record, fills (packed as in lib/trades)    booked, or with `dryRun` what would have been
@@ -34,7 +34,6 @@ local order = require('lib.order')
 local outbox = require('lib.outbox')
 
 local REQUEST = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20'
-local FIRST_STEP = 2
 
 -- A retried duplicate must be recognised before any refusal: it was accepted once.
 local function refuse(now_ms, code, ...)
@@ -49,12 +48,24 @@ end
 -- allows (bench/README.md says what each part costs). Everything else is lib/matching's.
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
   dry_run, lot, market, maker = struct.unpack(REQUEST, ARGV[1])
-local is_bid, yes = side == outcome, book.yes_price(price, outcome)
+local is_bid, yes = side == outcome, book.yes_price(price, outcome) .. ''
 local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
 local now_ms = outbox.now_ms()
 
-local level = (is_bid and 'b' or 'a') .. yes
-local found = redis.call('HMGET', KEYS[1], 's', level)
+-- The best of the other side within the limit, then the state with the levels that will change.
+local own_key, level, score = KEYS[3], 'a' .. yes, yes
+local opposite, limit = KEYS[2], '-' .. yes
+if is_bid then
+  own_key, level, score, opposite, limit = opposite, 'b' .. yes, limit, own_key, yes
+end
+local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', '0', '1')
+local best_level = best[2] and (is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
+local found
+if best_level then
+  found = redis.call('HMGET', KEYS[1], 's', level, best_level)
+else
+  found = redis.call('HMGET', KEYS[1], 's', level)
+end
 if not found[1] then
   return refuse(now_ms, 'MARKET_NOT_FOUND')
 end
@@ -93,24 +104,35 @@ if available < required then
     side == order.BUY and ledger.COLLATERAL or ledger.YES + outcome)
 end
 
-local opposite, limit = KEYS[3], yes .. ''
-if not is_bid then
-  opposite, limit = KEYS[2], '-' .. yes
-end
-local members = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'LIMIT', '0', FIRST_STEP)
-if members[1] or dry_run == 1 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
+if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
   local matching = require('lib.matching')
-  local q = { side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, dry_run, lot,
-    market, maker, now_ms, is_budget, opposite, limit }
+  local q = { side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot, market,
+    maker, now_ms, is_budget, opposite, limit }
   local b = { status, mode, sequence, liquidity, trade_ms, volume, sets, last, KEYS[1], market, {}, {},
-    { [level] = found[2] or '' }, {}, {} }
-  return matching.place(q, b, members, refuse)
+    { [level] = found[2] or '', [best_level or ''] = found[3] } }
+  local p = matching.walk(q, b, best[1], found[3])
+  if p[matching.STALE] > matching.STALE_MAX then
+    local orders = require('lib.orders')
+    return orders.clear(ARGV[4], market, p[matching.HASHES], p[matching.COUNT] + 1, now_ms)
+  end
+  local taker_status, reason, explanation = matching.verdict(q, p)
+  if p[matching.STORED] or not taker_status then
+    return refuse(now_ms, reason, explanation)
+  end
+  if bps > 0 and p[matching.FILLS] > 0 then
+    local charge = require('lib.charge')
+    charge.fees(p, bps, side, outcome, price, not is_budget)
+  end
+  local record, fills = matching.pack(q, p, taker_status, reason)
+  if dry_run ~= 1 then
+    matching.commit(q, b, p, taker_status, record, fills)
+  end
+  return { 'BOOKED', integer.text(now_ms), record, fills }
 end
 
 -- It rests. From here on nothing may fail.
 sequence = sequence + 1
-local packed = struct.pack(order.HEAD, order.OPEN, order.REASON_NONE, order.kind(order_type, side, outcome), 0, price,
-  size, 0, 0, now_ms, now_ms, sequence, expiration, 0, 0, market, maker) .. ARGV[3]
+local packed = struct.pack(order.NEW_OPEN, order.OPEN, now_ms, sequence) .. ARGV[3]
 if redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0 then
   return refuse(now_ms, 'REPLAYED')
 end
@@ -121,7 +143,7 @@ if found[2] then
 end
 redis.call('HSET', KEYS[1], 's', struct.pack(book.STATE, status, mode, sequence, liquidity + size * price, trade_ms,
   volume, sets, last), level, struct.pack(book.TOTAL, lots, orders))
-redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], is_bid and '-' .. yes or yes .. '', book.member(sequence, ARGV[2]))
+redis.call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
 redis.call('ZADD', KEYS[8], integer.text(order.rank(now_ms, sequence)), ARGV[2])
 if expiration > 0 then
   redis.call('ZADD', KEYS[9], integer.text(expiration), ARGV[2])

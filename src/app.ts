@@ -8,9 +8,13 @@ import { binaryMarketIds } from './chain/ctf';
 import type { Config } from './config';
 import { chainScale } from './exchange/order';
 import { createHttp } from './http/server';
+import { createBoard } from './jobs/board';
 import { createChores } from './jobs/chores';
 import { startSchedule } from './jobs/schedule';
+import { startSettlement } from './jobs/settlement';
 import type { Logger } from './log';
+import { createRealtime } from './realtime/realtime';
+import { createCandleWriter } from './store/candle-writer';
 import { createClock } from './store/clock';
 import { connect, disconnect, ready } from './store/connection';
 import { createEngine } from './store/engine';
@@ -18,11 +22,14 @@ import { createHealth } from './store/health';
 import { createHistory } from './store/history';
 import { shardKeys } from './store/keys';
 import { createMarkets } from './store/markets';
+import { createMatches } from './store/matches';
 import { createNonceStore } from './store/nonces';
 import { createOutbox } from './store/outbox';
 import { createReads } from './store/reads';
 import { createScripts } from './store/scripts';
 import { createSessionStore } from './store/sessions';
+import { createSettlements } from './store/settlements';
+import { PATHS } from './wire/paths';
 
 /** Something that was started and can be stopped; stopping twice is stopping once. */
 export interface Running {
@@ -57,7 +64,8 @@ async function createStore(config: Config, log: Logger) {
   const clock = createClock();
   const grantMicro = config.paperGrantMicro;
   const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
-  const reads = createReads({ redis, run, keys, clock, grantMicro, history: createHistory({ redis, keys }) });
+  const history = createHistory({ redis, run, keys });
+  const reads = createReads({ redis, run, keys, clock, grantMicro, history });
   const markets = createMarkets({
     engine,
     clock,
@@ -65,8 +73,9 @@ async function createStore(config: Config, log: Logger) {
       binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
     defaultOracle: checksumAddress(config.exchangeAddress),
   });
+  const settlements = createSettlements({ redis, run, keys });
   const health = createHealth({ redis, run, keys, clock });
-  return { redis, run, keys, clock, engine, reads, markets, health };
+  return { redis, run, keys, clock, engine, history, reads, markets, settlements, health };
 }
 
 /** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
@@ -85,12 +94,27 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     issuer: config.publicBaseUrl,
     audience: `chain:${config.chainId}`,
   });
-  const http = createHttp({
+  const board =
+    config.adminToken === null
+      ? null
+      : createBoard({
+          connection: redis,
+          basePath: PATHS.adminQueues,
+          onError: (error) => log.warn({ err: error.message }, 'board'),
+        });
+  const realtime = createRealtime({
     ...store,
     config,
     log,
-    verifier,
     sessions: createSessions({ tokens, store: createSessionStore({ redis, run }) }),
+  });
+  const http = createHttp({
+    ...store,
+    board: board?.handler ?? null,
+    config,
+    log,
+    verifier,
+    sessions: realtime.sessions,
     signIn: createSignIn({
       domain: new URL(config.publicBaseUrl).host,
       uri: config.publicBaseUrl,
@@ -99,15 +123,20 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     }),
     scale: chainScale(config.collateralDecimals),
   });
+  realtime.attach(http.server);
   const stop = async (graceMs: number) => {
+    await realtime.stop(graceMs);
     await http.stop(graceMs);
+    await board?.stop();
     disconnect(redis);
   };
   try {
     const port = await http.listen(config.port);
+    realtime.start();
     log.info({ port, network: config.network, verification: verifier.backend }, 'web is listening');
     return { port, drain: http.drain, stop };
   } catch (error) {
+    await realtime.stop(0);
     disconnect(redis);
     throw error;
   }
@@ -122,17 +151,38 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     blocking: true,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
   });
+  const settlement = startSettlement({
+    ...store,
+    connection,
+    matches: createMatches(store),
+    scale: chainScale(config.collateralDecimals),
+    onError: (error, what) => log.warn({ err: error.message }, what),
+  });
+  const chores = createChores({ ...store, outbox, candles: createCandleWriter(store) });
   const schedule = await startSchedule({
     connection,
-    chores: createChores({ ...store, outbox }),
+    chores: [...chores, settlement.reconciler],
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
   log.info({ network: config.network }, 'worker is running');
   return {
     async stop() {
-      await schedule.stop();
+      await Promise.all([schedule.stop(), settlement.stop()]);
       disconnect(connection);
       disconnect(store.redis);
     },
   };
+}
+
+/** Counts the candles of every market anew from its matches, while the exchange goes on. */
+export async function rebuildHistory(config: Config, log: Logger): Promise<void> {
+  const store = await createStore(config, log);
+  try {
+    const candles = createCandleWriter(store);
+    for (const market of await candles.markets()) {
+      log.info({ market, matches: await candles.rebuild(market) }, 'history rebuilt');
+    }
+  } finally {
+    disconnect(store.redis);
+  }
 }

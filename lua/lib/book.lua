@@ -19,11 +19,14 @@ local ONE_PIPS = 10000
 book.DRAFT, book.OPEN, book.PAUSED = 0, 1, 2
 book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 
--- Places of the members of an open book: the state, then what changes: maps from level to lots and to orders, the
--- totals read so far by level name, and the members to be removed. (An array: every script that opens a book builds it.)
+-- Places of the members of an open book: the state, then what changes: for each changed level a map from it to its
+-- place in a flat list of name, pips, lots and orders added; the totals read so far by name; the members to be removed.
+-- (An array: every script that opens a book builds it.)
 book.STATUS, book.MODE, book.SEQUENCE, book.LIQUIDITY = 1, 2, 3, 4
 book.TRADE_MS, book.VOLUME, book.SETS, book.LAST = 5, 6, 7, 8
-book.KEY, book.ID, book.LOTS, book.ORDERS, book.KNOWN, book.BIDS, book.ASKS = 9, 10, 11, 12, 13, 14, 15
+book.KEY, book.ID, book.PLACES, book.CHANGES, book.KNOWN = 9, 10, 11, 12, 13
+book.BIDS, book.ASKS = 14, 15
+local CHANGE_MEMBERS = 4
 
 -- Opens a market's book; `level` is the name of a level that will change, read along. Nil when there is no such market.
 function book.open(shard, market, level)
@@ -47,22 +50,22 @@ function book.yes_price(price, outcome)
 end
 
 -- A level as one number: the Yes price for bids (BUY Yes, SELL No), less than nothing for asks.
-function book.level_of(record)
-  local outcome, price = order.outcome(record), record[order.PRICE]
-  if outcome == 1 then
-    price = ONE_PIPS - price
-  end
-  return order.side(record) == outcome and price or -price
-end
-
-function book.level_name(level)
-  return level > 0 and 'b' .. level or 'a' .. -level
+function book.level_of(kind, price)
+  return order.side(kind) == order.outcome(kind) and book.yes_price(price, order.outcome(kind))
+    or -book.yes_price(price, order.outcome(kind))
 end
 
 -- Changes a level's open lots and number of orders.
 function book.change(b, level, lots, orders)
-  b[book.LOTS][level] = (b[book.LOTS][level] or 0) + lots
-  b[book.ORDERS][level] = (b[book.ORDERS][level] or 0) + orders
+  local changes, at = b[book.CHANGES], b[book.PLACES][level]
+  if at then
+    changes[at + 2], changes[at + 3] = changes[at + 2] + lots, changes[at + 3] + orders
+    return
+  end
+  at = #changes + 1
+  b[book.PLACES][level] = at
+  local pips = level > 0 and level or -level
+  changes[at], changes[at + 1], changes[at + 2], changes[at + 3] = (level > 0 and 'b' or 'a') .. pips, pips, lots, orders
 end
 
 function book.member(sequence, hash)
@@ -71,33 +74,20 @@ end
 
 -- Marks a resting order for removal from the book, with all that is left of it.
 function book.drop(b, record)
-  local level, lots = book.level_of(record), order.remaining(record)
+  local level, lots = book.level_of(record[order.KIND], record[order.PRICE]), order.remaining(record)
   local gone = level > 0 and b[book.BIDS] or b[book.ASKS]
   gone[#gone + 1] = book.member(record[order.SEQUENCE], record[order.HASH])
   book.change(b, level, -lots, -1)
   b[book.LIQUIDITY] = b[book.LIQUIDITY] - lots * record[order.PRICE]
 end
 
--- Rests an order's remainder.
-function book.rest(b, record)
-  local level, lots = book.level_of(record), order.remaining(record)
-  local key, score = b[book.KEY] .. ':b', '-' .. level
-  if level < 0 then
-    key, score = b[book.KEY] .. ':a', -level .. ''
-  end
-  redis.call('ZADD', key, score, book.member(record[order.SEQUENCE], record[order.HASH]))
-  book.change(b, level, lots, 1)
-  b[book.LIQUIDITY] = b[book.LIQUIDITY] + lots * record[order.PRICE]
-end
-
 -- Reads the totals of those changed levels that have not been read yet.
-local function learn(b)
-  local known, unknown = b[book.KNOWN], nil
-  for level in pairs(b[book.LOTS]) do
-    local name = book.level_name(level)
-    if not known[name] then
+function book.learn(b)
+  local changes, known, unknown = b[book.CHANGES], b[book.KNOWN], nil
+  for at = 1, #changes, CHANGE_MEMBERS do
+    if not known[changes[at]] then
       unknown = unknown or {}
-      unknown[#unknown + 1] = name
+      unknown[#unknown + 1] = changes[at]
     end
   end
   if unknown then
@@ -118,32 +108,38 @@ local function remove(b)
   end
 end
 
--- Writes removals, levels and state. Returns the changed levels, packed for the outbox, and how many they are.
-function book.write(b)
-  remove(b)
-  learn(b)
-  local fields, at, changed, n, emptied = { 's', struct.pack(book.STATE, unpack(b, 1, 8)) }, 2, '', 0, nil
-  for level, delta in pairs(b[book.LOTS]) do
-    local name = book.level_name(level)
-    local packed, lots, orders = b[book.KNOWN][name], 0, 0
+-- Writes levels, whose totals must be known, and state. Returns the changed levels, packed for the outbox, and how
+-- many they are.
+function book.write_levels(b)
+  local changes, known = b[book.CHANGES], b[book.KNOWN]
+  local fields, n, packed_levels, emptied = { 's', struct.pack(book.STATE, unpack(b, 1, 8)), false, false }, 2, '', nil
+  for at = 1, #changes, CHANGE_MEMBERS do
+    local name, packed, lots, orders = changes[at], known[changes[at]], changes[at + 2], changes[at + 3]
     if packed ~= '' then
-      lots, orders = struct.unpack(book.TOTAL, packed)
+      local lots_before, orders_before = struct.unpack(book.TOTAL, packed)
+      lots, orders = lots + lots_before, orders + orders_before
     end
-    orders = orders + b[book.ORDERS][level]
-    packed = struct.pack(book.TOTAL, lots + delta, orders)
-    changed, n = changed .. struct.pack('>c1I2', name, level > 0 and level or -level) .. packed, n + 1
+    packed = struct.pack(book.TOTAL, lots, orders)
+    packed_levels = packed_levels .. struct.pack('>c1I2', name, changes[at + 1]) .. packed
     if orders == 0 then
       emptied = emptied or {}
       emptied[#emptied + 1] = name
     else
-      fields[at + 1], fields[at + 2], at = name, packed, at + 2
+      fields[n + 1], fields[n + 2], n = name, packed, n + 2
     end
   end
-  redis.call('HSET', b[book.KEY], unpack(fields))
+  redis.call('HSET', b[book.KEY], unpack(fields, 1, n))
   if emptied then
     redis.call('HDEL', b[book.KEY], unpack(emptied))
   end
-  return changed, n
+  return packed_levels, #changes / CHANGE_MEMBERS
+end
+
+-- Writes removals, levels and state; returns what `write_levels` does.
+function book.write(b)
+  remove(b)
+  book.learn(b)
+  return book.write_levels(b)
 end
 
 return book

@@ -7,93 +7,22 @@
 -- {x}:w:<address>  set: markets in which the wallet ever held tokens
 -- {x}:sum          hash: `granted`, the collateral ever handed out (micro-units)
 -- The account `fee` collects what orders pay.
+--
+-- Open accounts `a` stay packed, since most are changed once: lists of the addresses, of their collateral accounts and
+-- of their token accounts in one market (false where there is none yet), all by slot; what a wallet gets when it is
+-- first seen; what has been granted; the slots that hold tokens of the market for the first time; whether any
+-- collateral and any tokens moved.
 
 local integer = require('lib.integer')
 
 local ledger = {}
 
 ledger.CASH, ledger.TOKENS = '>I7I7I4I6', '>I7I7I7I7'
-local FEE = 'fee'
-local MICRO_PER_LOT = 10000
-
 ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
 -- Assets a refusal names.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 
-local prefix, cash_key, grant_micro
-local cash = {}
-local books = {}
-local granted = 0
-
--- `shard` is the key prefix `{x}:`; `grant` the micro-units a wallet gets when it is first seen.
-function ledger.open(shard, grant)
-  prefix, cash_key, grant_micro = shard, shard .. 'bal', grant
-end
-
--- Reads those of `addresses` that are not in `into` yet; `first` is what an account never seen before holds.
-local function load(key, format, into, addresses, first)
-  local missing, n = {}, 0
-  for i = 1, #addresses do
-    local address = addresses[i]
-    if not into[address] then
-      n = n + 1
-      missing[n] = address
-      into[address] = true
-    end
-  end
-  if n == 0 then
-    return
-  end
-  local found = redis.call('HMGET', key, unpack(missing))
-  for i = 1, n do
-    local packed = found[i]
-    if packed then
-      into[missing[i]] = { struct.unpack(format, packed) }
-    else
-      into[missing[i]] = { missing[i] ~= FEE and first or 0, 0, 0, 0, new = true }
-    end
-  end
-end
-
--- Reads the collateral accounts; a wallet never seen before holds the grant.
-function ledger.load_cash(addresses)
-  load(cash_key, ledger.CASH, cash, addresses, grant_micro)
-end
-
--- Reads the token accounts of a market.
-function ledger.load_tokens(market, addresses)
-  local book = books[market]
-  if not book then
-    book = {}
-    books[market] = book
-  end
-  load(prefix .. 'm:' .. market .. ':bal', ledger.TOKENS, book, addresses, 0)
-end
-
-function ledger.nonce(address)
-  return cash[address][3]
-end
-
-function ledger.free_cash(address)
-  return cash[address][1]
-end
-
-function ledger.free_tokens(market, address, outcome)
-  return books[market][address][1 + 2 * outcome]
-end
-
--- Adds micro-units of collateral (less than nothing takes them away).
-function ledger.add_cash(address, amount)
-  local account = cash[address]
-  account[1] = account[1] + amount
-  account.dirty = true
-end
-
-function ledger.add_tokens(market, address, outcome, amount)
-  local account, free = books[market][address], 1 + 2 * outcome
-  account[free] = account[free] + amount
-  account.dirty = true
-end
+local ADDRESSES, CASH_OF, TOKENS_OF, GRANT, GRANTED, NEW_HOLDERS, CASH_MOVED, TOKENS_MOVED = 1, 2, 3, 4, 5, 6, 7, 8
 
 -- Accounts as they are stored after `amount` of what is free has been reserved.
 function ledger.held_cash(free, reserved, amount, nonce, faucet_ms)
@@ -108,97 +37,126 @@ function ledger.held_no(yes_free, yes_reserved, no_free, no_reserved, amount)
   return struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free - amount, no_reserved + amount)
 end
 
--- Moves what `lots` of an order at `price` pips bind from free to reserved: collateral for a BUY, tokens for a SELL.
--- Less than nothing releases it again.
-function ledger.reserve(market, address, side, outcome, lots, price)
-  local account, free, amount
+-- Reads the accounts of the first `count` of `addresses`; `market` nil for collateral alone. `shard` is the key prefix
+-- `{x}:`, `grant` the micro-units a wallet gets when it is first seen.
+function ledger.read(shard, market, addresses, count, grant)
+  return { addresses, redis.call('HMGET', shard .. 'bal', unpack(addresses, 1, count)),
+    market and redis.call('HMGET', shard .. 'm:' .. market .. ':bal', unpack(addresses, 1, count)) or {}, grant, 0, false, false, false }
+end
+
+-- Free and reserved collateral, nonce, and the time of the last faucet call.
+function ledger.cash(a, slot)
+  local packed = a[CASH_OF][slot]
+  if packed then
+    return struct.unpack(ledger.CASH, packed)
+  end
+  return a[ADDRESSES][slot] ~= ledger.FEE and a[GRANT] or 0, 0, 0, 0
+end
+
+-- Yes free, Yes reserved, No free, No reserved.
+function ledger.tokens(a, slot)
+  local packed = a[TOKENS_OF][slot]
+  if packed then
+    return struct.unpack(ledger.TOKENS, packed)
+  end
+  return 0, 0, 0, 0
+end
+
+-- Adds micro-units to the account at `slot`: to free and reserved collateral, to free and reserved tokens of one
+-- outcome. Without an amount an account stays as it is.
+function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, reserved_tokens)
+  if free_cash then
+    local packed, free, reserved, nonce, faucet_ms = a[CASH_OF][slot], 0, 0, 0, 0
+    if packed then
+      free, reserved, nonce, faucet_ms = struct.unpack(ledger.CASH, packed)
+    elseif a[ADDRESSES][slot] ~= ledger.FEE then
+      free, a[GRANTED] = a[GRANT], a[GRANTED] + a[GRANT]
+    end
+    a[CASH_OF][slot] = struct.pack(ledger.CASH, free + free_cash, reserved + reserved_cash, nonce, faucet_ms)
+    a[CASH_MOVED] = true
+  end
+  if free_tokens then
+    local packed, yes_free, yes_reserved, no_free, no_reserved = a[TOKENS_OF][slot], 0, 0, 0, 0
+    if packed then
+      yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, packed)
+    else
+      a[NEW_HOLDERS] = a[NEW_HOLDERS] or {}
+      a[NEW_HOLDERS][#a[NEW_HOLDERS] + 1] = slot
+    end
+    if outcome == 0 then
+      yes_free, yes_reserved = yes_free + free_tokens, yes_reserved + reserved_tokens
+    else
+      no_free, no_reserved = no_free + free_tokens, no_reserved + reserved_tokens
+    end
+    a[TOKENS_OF][slot] = struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free, no_reserved)
+    a[TOKENS_MOVED] = true
+  end
+end
+
+-- A maker: `lots` of its order trade and `back` lots are given back, out of what it had reserved at its `price`. A BUY
+-- pays collateral and gets tokens, a SELL the other way round; the fee is taken from what it gets.
+function ledger.settle_maker(a, slot, side, outcome, price, lots, back, fee)
   if side == 0 then
-    account, free, amount = cash[address], 1, lots * price
+    ledger.move(a, slot, back * price, -(lots + back) * price,
+      outcome, lots > 0 and lots * ledger.MICRO_PER_LOT - fee, 0)
   else
-    account, free, amount = books[market][address], 1 + 2 * outcome, lots * MICRO_PER_LOT
+    ledger.move(a, slot, lots > 0 and lots * price - fee, 0,
+      outcome, back * ledger.MICRO_PER_LOT, -(lots + back) * ledger.MICRO_PER_LOT)
   end
-  account[free] = account[free] - amount
-  account[free + 1] = account[free + 1] + amount
-  account.dirty = true
 end
 
--- One side of a fill, in micro-units: a BUY pays `value` and gets `tokens`, a SELL the other way round. The fee is
--- taken from what it gets.
-function ledger.trade(market, address, side, outcome, tokens, value, fee)
-  local account, held, free = cash[address], books[market][address], 1 + 2 * outcome
+-- A taker: `lots` trade for `value` micro-units of collateral, out of what is free, and `rest` lots are reserved at its
+-- `price`.
+function ledger.settle_taker(a, slot, side, outcome, price, lots, value, rest, fee)
   if side == 0 then
-    account[1], held[free] = account[1] - value, held[free] + tokens - fee
-    if fee > 0 then
-      ledger.add_tokens(market, FEE, outcome, fee)
-    end
+    ledger.move(a, slot, lots + rest > 0 and -value - rest * price, rest * price,
+      outcome, lots > 0 and lots * ledger.MICRO_PER_LOT - fee, 0)
   else
-    account[1], held[free] = account[1] + value - fee, held[free] - tokens
-    if fee > 0 then
-      ledger.add_cash(FEE, fee)
+    ledger.move(a, slot, lots > 0 and value - fee, 0,
+      outcome, lots + rest > 0 and -(lots + rest) * ledger.MICRO_PER_LOT, rest * ledger.MICRO_PER_LOT)
+  end
+end
+
+-- Adds one fee to those collected: a BUY pays it in the tokens it gets, a SELL in collateral.
+function ledger.collect(side, outcome, fee, collateral, yes, no)
+  if side == 1 then
+    return collateral + fee, yes, no
+  end
+  return collateral, outcome == 0 and yes + fee or yes, outcome == 1 and no + fee or no
+end
+
+local function write_all(key, addresses, accounts, count)
+  local changed, n = { false, false, false, false }, 0
+  for slot = 1, count do
+    if accounts[slot] then
+      changed[n + 1], changed[n + 2], n = addresses[slot], accounts[slot], n + 2
     end
   end
-  account.dirty, held.dirty = true, true
+  redis.call('HSET', key, unpack(changed, 1, n))
 end
 
-function ledger.raise_nonce(address)
-  local account = cash[address]
-  account[3] = account[3] + 1
-  account.dirty = true
-  return account[3]
-end
-
--- Time of the wallet's last faucet call, and a grant from the faucet.
-function ledger.faucet_ms(address)
-  return cash[address][4]
-end
-
-function ledger.grant(address, amount, now_ms)
-  local account = cash[address]
-  account[1], account[4], account.dirty = account[1] + amount, now_ms, true
-  granted = granted + amount
-end
-
-local function write_cash()
-  local changed, n = {}, 0
-  for address, account in pairs(cash) do
-    if account.dirty then
-      changed[n + 1], changed[n + 2] = address, struct.pack(ledger.CASH, account[1], account[2], account[3], account[4])
-      n = n + 2
-      if account.new and address ~= FEE then
-        granted = granted + grant_micro
-      end
-    end
+-- Writes the accounts, as many as `read` was told of.
+function ledger.write(a, shard, market, count)
+  if a[CASH_MOVED] then
+    write_all(shard .. 'bal', a[ADDRESSES], a[CASH_OF], count)
   end
-  if n > 0 then
-    redis.call('HSET', cash_key, unpack(changed))
+  if a[TOKENS_MOVED] then
+    write_all(shard .. 'm:' .. market .. ':bal', a[ADDRESSES], a[TOKENS_OF], count)
   end
-  if granted > 0 then
-    redis.call('HINCRBY', prefix .. 'sum', 'granted', integer.text(granted))
+  if a[GRANTED] > 0 then
+    redis.call('HINCRBY', shard .. 'sum', 'granted', integer.text(a[GRANTED]))
+  end
+  for i = 1, a[NEW_HOLDERS] and #a[NEW_HOLDERS] or 0 do
+    redis.call('SADD', shard .. 'w:' .. a[ADDRESSES][a[NEW_HOLDERS][i]], market)
   end
 end
 
-local function write_tokens(market, accounts)
-  local changed, n = {}, 0
-  for address, account in pairs(accounts) do
-    if account.dirty then
-      changed[n + 1], changed[n + 2] = address, struct.pack(ledger.TOKENS, account[1], account[2], account[3], account[4])
-      n = n + 2
-      if account.new then
-        redis.call('SADD', prefix .. 'w:' .. address, market)
-      end
-    end
-  end
-  if n > 0 then
-    redis.call('HSET', prefix .. 'm:' .. market .. ':bal', unpack(changed))
-  end
-end
-
--- Writes every account that changed.
-function ledger.write()
-  write_cash()
-  for market, accounts in pairs(books) do
-    write_tokens(market, accounts)
-  end
+-- Hands out collateral and notes when.
+function ledger.grant(a, slot, amount, now_ms)
+  ledger.move(a, slot, amount, 0)
+  local free, reserved, nonce = ledger.cash(a, slot)
+  a[CASH_OF][slot] = struct.pack(ledger.CASH, free, reserved, nonce, now_ms)
+  a[GRANTED] = a[GRANTED] + amount
 end
 
 return ledger

@@ -1,92 +1,174 @@
 -- Matching: a submission that meets makers, or that may not rest. Plan with reads, then commit; a refusal leaves no trace.
 --
--- Works on the keys and arguments of place_order. `q` is its request (places below), `b` the open book, `members` the
--- first of the other side, best first, `refuse` how it refuses.
+-- Works on the keys and arguments of place_order. `q` is its request and `b` the open book; the plan `p` is what the
+-- walk has found so far (places of both below). Nothing here makes a table for each maker: what a maker leaves behind
+-- goes straight into the arguments of the commands that the commit calls.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
-local orders = require('lib.orders')
 local outbox = require('lib.outbox')
 local trades = require('lib.trades')
 
 local matching = {}
 
 local SIDE, OUTCOME, TYPE, PREVENTION, PRICE, SIZE, BUDGET, EXPIRATION, BPS = 1, 2, 3, 4, 5, 6, 7, 8, 9
-local MAKERS_MAX, GRANT, DRY_RUN, LOT, MARKET, MAKER, NOW, IS_BUDGET = 10, 11, 12, 13, 14, 15, 16, 17
-local OPPOSITE, LIMIT = 18, 19
-local STALE_MAX = 200
--- Makers are read in growing steps: most submissions meet one.
-local LAST_STEP, STEP_GROWTH = 128, 4
+local MAKERS_MAX, GRANT, LOT, MARKET, MAKER, NOW, IS_BUDGET, OPPOSITE, LIMIT = 10, 11, 12, 13, 14, 15, 16, 17, 18
+
+-- Lots left to fill, filled lots and their value in the taker's token, fills, makers to be cancelled, expired ones,
+-- the reason to stop, the price a POST_ONLY order would trade at, the record stored under the taker's hash.
+matching.LEFT, matching.FILLED, matching.QUOTE, matching.FILLS, matching.STOPPED, matching.STALE = 1, 2, 3, 4, 5, 6
+matching.STOP, matching.BEST, matching.STORED = 7, 8, 9
+-- Everybody met: their hashes and how many, how many of them leave the book, the arguments of HSET with their records,
+-- the packed fills, what each trades (places below), and, by wallet, what moves in its index.
+matching.HASHES, matching.COUNT, matching.LEAVING, matching.RECORDS, matching.PACKED = 10, 11, 12, 13, 14
+matching.MET, matching.RANKS, matching.EXPIRING = 15, 16, 17
+-- Wallets: place by address, addresses, how many. The time and number of this match.
+matching.SLOTS, matching.ADDRESSES, matching.WALLETS, matching.FILL_MS, matching.SEQUENCE = 18, 19, 20, 21, 22
+-- The latest fill's price in the taker's token, and the taker's fee (lib/charge).
+matching.LAST_PRICE, matching.CHARGED = 23, 24
+-- For everybody met, one after another: wallet, kind, price in its own token, lots filled, lots given back, fee.
+matching.SLOT, matching.KIND, matching.OWN, matching.LOTS, matching.BACK, matching.FEE = 1, 2, 3, 4, 5, 6
+matching.MEMBERS = 6
+
+matching.STALE_MAX = 200
+-- Makers read at once, at most.
+local STEP_MAX = 128
 local CANCEL_TAKER, CANCEL_MAKER = 1, 2
 
--- One maker met. Returns true when the walk ends here.
-local function meet(q, plan, resting)
-  if order.is_stale(resting, q[NOW]) then
-    plan.stale[#plan.stale + 1] = resting
-    return #plan.stale > STALE_MAX
+-- Notes what becomes of one maker: `lots` trade, `back` lots leave the book.
+local function note(q, b, p, hash, status, reason, filled, quote, chain_ms, chain_sequence, body, created, number, kind,
+    own, level, expiration, maker, lots, back, leaves)
+  local n, slot = p[matching.COUNT], p[matching.SLOTS][maker]
+  local met, at, records = p[matching.MET], n * matching.MEMBERS, p[matching.RECORDS]
+  p[matching.COUNT] = n + 1
+  if not slot then
+    slot = p[matching.WALLETS] + 1
+    p[matching.WALLETS], p[matching.SLOTS][maker], p[matching.ADDRESSES][slot] = slot, slot, maker
   end
-  local own = book.yes_price(resting[order.PRICE], order.outcome(resting))
-  own = book.yes_price(own, q[OUTCOME])
-  local lots = math.min(plan.left, order.remaining(resting))
+  met[at + matching.SLOT], met[at + matching.KIND], met[at + matching.OWN] = slot, kind, own
+  met[at + matching.LOTS], met[at + matching.BACK], met[at + matching.FEE] = lots, back, 0
+  records[2 * n + 3], records[2 * n + 4] = hash, struct.pack(order.CHANGED, status, reason, filled, quote, q[NOW],
+    chain_ms, chain_sequence) .. body
+  book.change(b, level, -lots - back, leaves and -1 or 0)
+  b[book.LIQUIDITY] = b[book.LIQUIDITY] - (lots + back) * own
+  if leaves then
+    p[matching.LEAVING] = p[matching.LEAVING] + 1
+    local ranks, text = p[matching.RANKS][slot], integer.text(-order.rank(created, number))
+    if ranks then
+      ranks[#ranks + 1], ranks[#ranks + 2] = text, hash
+    else
+      p[matching.RANKS][slot] = { text, hash }
+    end
+    if expiration > 0 then
+      p[matching.EXPIRING] = p[matching.EXPIRING] or {}
+      p[matching.EXPIRING][#p[matching.EXPIRING] + 1] = hash
+    end
+  end
+end
+
+-- One maker met. Returns true when the walk ends here.
+local function meet(q, b, p, hash, packed)
+  local reason, filled, quote, _, chain_ms, chain_sequence, at = 0, 0, 0, 0, 0, 0, order.OPEN_BODY_AT
+  if packed:byte() ~= order.OPEN then
+    _, reason, filled, quote, _, chain_ms, chain_sequence, at = struct.unpack(order.CHANGED, packed)
+  end
+  local created, number, kind, own, size, expiration, maker = struct.unpack(order.BODY_IN_MARKET, packed, at)
+  local rest, body, yes = size - filled, packed:sub(at), book.yes_price(own, order.outcome(kind))
+  local level = q[SIDE] == q[OUTCOME] and -yes or yes
+  if order.is_stale(expiration, q[NOW]) then
+    note(q, b, p, hash, order.EXPIRED, order.REASON_EXPIRED, filled, quote, chain_ms, chain_sequence, body, created, number,
+      kind, own, level, expiration, maker, 0, rest, true)
+    p[matching.STALE] = p[matching.STALE] + 1
+    return p[matching.STALE] > matching.STALE_MAX
+  end
+  local price = book.yes_price(yes, q[OUTCOME])
+  local lots = math.min(p[matching.LEFT], rest)
   if q[IS_BUDGET] then
-    lots = math.min(lots, math.floor((q[BUDGET] - plan.quote) / (own * q[LOT])) * q[LOT])
+    lots = math.min(lots, math.floor((q[BUDGET] - p[matching.QUOTE]) / (price * q[LOT])) * q[LOT])
     if lots == 0 then
       return true
     end
   end
   if q[TYPE] == order.POST_ONLY then
-    plan.best = own
+    p[matching.BEST] = price
     return true
   end
-  local n = #plan.makers + 1
-  if n + #plan.stopped > q[MAKERS_MAX] then
-    plan.stop = order.REASON_MATCH_LIMIT
+  local n = p[matching.FILLS] + 1
+  if n + p[matching.STOPPED] > q[MAKERS_MAX] then
+    p[matching.STOP] = order.REASON_MATCH_LIMIT
     return true
   end
-  if q[PREVENTION] > 0 and resting[order.MAKER] == q[MAKER] then
+  if q[PREVENTION] > 0 and maker == q[MAKER] then
     if q[PREVENTION] ~= CANCEL_TAKER then
-      plan.stopped[#plan.stopped + 1] = resting
+      p[matching.STOPPED] = p[matching.STOPPED] + 1
+      note(q, b, p, hash, order.CANCELLED, order.REASON_SELF_TRADE, filled, quote, chain_ms, chain_sequence, body, created,
+        number, kind, own, level, expiration, maker, 0, rest, true)
     end
-    plan.stop = q[PREVENTION] ~= CANCEL_MAKER and order.REASON_SELF_TRADE or nil
+    p[matching.STOP] = q[PREVENTION] ~= CANCEL_MAKER and order.REASON_SELF_TRADE or nil
     return q[PREVENTION] ~= CANCEL_MAKER
   end
-  plan.makers[n], plan.lots[n], plan.prices[n] = resting, lots, own
-  plan.left, plan.filled, plan.quote = plan.left - lots, plan.filled + lots, plan.quote + lots * own
+  p[matching.FILLS], p[matching.PACKED][n + 1] = n, struct.pack(trades.FILL, hash, price, lots,
+    trades.type_of(q[SIDE], order.side(kind)), 0, 0, chain_ms, chain_sequence)
+  p[matching.LEFT], p[matching.FILLED] = p[matching.LEFT] - lots, p[matching.FILLED] + lots
+  p[matching.QUOTE], p[matching.LAST_PRICE] = p[matching.QUOTE] + lots * price, price
+  note(q, b, p, hash, lots == rest and order.FILLED_STATUS or order.PARTIALLY_FILLED, reason, filled + lots,
+    quote + lots * own, p[matching.FILL_MS], p[matching.SEQUENCE], body, created, number, kind, own, level, expiration,
+    maker, lots, 0, lots == rest)
   -- Only the last maker met may keep something: a budget that cannot take it all ends here, too.
-  return plan.left == 0 or lots < order.remaining(resting)
+  return p[matching.LEFT] == 0 or lots < rest
 end
 
--- Walks the other side, best price first and oldest first within a price, and plans; changes nothing.
-local function walk(q, members)
-  local plan = { makers = {}, lots = {}, prices = {}, stale = {}, stopped = {}, filled = 0, quote = 0,
-    left = q[IS_BUDGET] and math.huge or q[SIZE] }
-  local from, step, n = 0, #members, #members
+-- How many makers to read next: as many as the taker needs if those to come are like those of the best level.
+local function next_step(q, p, best_total)
+  local lots, orders = struct.unpack(book.TOTAL, best_total)
+  local left = p[matching.LEFT]
+  if q[IS_BUDGET] then
+    left = (q[BUDGET] - p[matching.QUOTE]) * p[matching.FILLED] / math.max(1, p[matching.QUOTE])
+  end
+  return math.max(1, math.min(STEP_MAX, math.ceil(left * orders / lots)))
+end
+
+-- Walks the other side, best price first and oldest first within a price, and plans; writes nothing. `member` is the
+-- first of the other side, nil when there is nobody to meet, `best_total` the packed total of its level.
+function matching.walk(q, b, member, best_total)
+  local hash = ARGV[2]
+  local p = { q[IS_BUDGET] and math.huge or q[SIZE], 0, 0, 0, 0, 0, nil, nil, nil, { hash }, 0, 0,
+    { hash, false, false, false }, { false, false }, { 0, 0, 0, 0, 0, 0 }, { false, false }, nil, { [q[MAKER]] = 1 },
+    { q[MAKER], false }, 1, math.max(q[NOW], b[book.TRADE_MS]), b[book.SEQUENCE] + 1, nil, 0 }
+  if not member then
+    p[matching.STORED] = redis.call('HGET', KEYS[5], hash)
+    return p
+  end
+  local hashes, from, n = p[matching.HASHES], 0, 1
+  hashes[2] = member:sub(7)
+  local records = redis.call('HMGET', KEYS[5], hashes[2], hash)
+  p[matching.STORED] = records[2]
   while n > 0 do
     for i = 1, n do
-      members[i] = members[i]:sub(7)
-    end
-    local records = redis.call('HMGET', KEYS[5], unpack(members))
-    for i = 1, n do
-      if meet(q, plan, order.unpack(records[i], members[i])) then
-        return plan
+      if meet(q, b, p, hashes[from + i + 1], records[i]) then
+        return p
       end
     end
-    if n < step then
-      return plan
-    end
-    from, step = from + n, math.min(step * STEP_GROWTH, LAST_STEP)
-    members = redis.call('ZRANGEBYSCORE', q[OPPOSITE], '-inf', q[LIMIT], 'LIMIT', from, step)
+    local step = from == 0 and next_step(q, p, best_total) or STEP_MAX
+    from = from + n
+    local members = redis.call('ZRANGEBYSCORE', q[OPPOSITE], '-inf', q[LIMIT], 'LIMIT', from, step)
     n = #members
+    for i = 1, n do
+      members[i] = members[i]:sub(7)
+      hashes[from + i + 1] = members[i]
+    end
+    records = n > 0 and redis.call('HMGET', KEYS[5], unpack(members))
   end
-  return plan
+  return p
 end
 
 -- Status and reason the walk leaves the taker with; nil for a refusal, then its code and explanation.
-local function verdict(q, filled, stop, best)
-  if best then
-    return nil, 'POST_ONLY_WOULD_CROSS', best
+function matching.verdict(q, p)
+  local filled, stop = p[matching.FILLED], p[matching.STOP]
+  if p[matching.BEST] then
+    return nil, 'POST_ONLY_WOULD_CROSS', p[matching.BEST]
   end
   if filled >= q[SIZE] then
     return order.FILLED_STATUS, order.REASON_NONE
@@ -109,105 +191,110 @@ local function verdict(q, filled, stop, best)
   return filled > 0 and order.PARTIALLY_FILLED or order.OPEN, order.REASON_NONE
 end
 
--- The makers in the way that have expired, expired in their own right.
-local function expire(q, b, stale)
-  orders.load_accounts(q[MARKET], stale, {})
-  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
-  orders.retire(b, stale, order.EXPIRED, order.REASON_EXPIRED, q[NOW])
-  local levels, count = book.write(b)
-  local hashes = orders.save(ARGV[4], stale)
-  ledger.write()
-  outbox.write(ARGV[4], outbox.EXPIRE, q[MARKET], b[book.SEQUENCE], q[NOW], 0, levels, count, hashes, '')
-  return { 'AGAIN', integer.text(q[NOW]) }
+-- The taker's record and the match as they will be stored.
+function matching.pack(q, p, status, reason)
+  local body, traded = ARGV[3], p[matching.FILLS] > 0
+  if status == order.OPEN then
+    return struct.pack(order.NEW_OPEN, order.OPEN, q[NOW], p[matching.SEQUENCE]) .. body, ''
+  end
+  if q[IS_BUDGET] then
+    body = order.with_size(body, math.max(q[SIZE], p[matching.FILLED]))
+  end
+  local record = struct.pack(order.NEW_CHANGED, status, reason, p[matching.FILLED], p[matching.QUOTE], q[NOW],
+    traded and p[matching.FILL_MS] or 0, traded and p[matching.SEQUENCE] or 0, q[NOW], p[matching.SEQUENCE]) .. body
+  if not traded then
+    return record, ''
+  end
+  local parts = p[matching.PACKED]
+  parts[1] = struct.pack(trades.HEAD, ARGV[2], q[SIDE], q[OUTCOME], p[matching.FILLS])
+  return record, table.concat(parts, '', 1, p[matching.FILLS] + 1)
 end
 
--- Reads the accounts of everybody the plan touches. Returns the others: makers, then expired, then cancelled ones.
-local function gather(q, plan)
-  local others = {}
-  for i = 1, #plan.makers do
-    others[i] = plan.makers[i]
-  end
-  for _, list in ipairs({ plan.stale, plan.stopped }) do
-    for i = 1, #list do
-      others[#others + 1] = list[i]
+-- Moves the money of everybody, in memory. Returns the accounts.
+local function settle(q, b, p, rest)
+  local met, addresses, side, sets = p[matching.MET], p[matching.ADDRESSES], q[SIDE], 0
+  local fee_slot, fee_cash, fee_yes, fee_no = p[matching.WALLETS] + 1, 0, 0, 0
+  addresses[fee_slot] = q[BPS] > 0 and ledger.FEE or nil
+  local a = ledger.read(ARGV[4], q[MARKET], addresses, q[BPS] > 0 and fee_slot or fee_slot - 1, q[GRANT])
+  for at = 0, (p[matching.COUNT] - 1) * matching.MEMBERS, matching.MEMBERS do
+    local kind, lots, fee = met[at + matching.KIND], met[at + matching.LOTS], met[at + matching.FEE]
+    local maker_side, outcome = order.side(kind), order.outcome(kind)
+    ledger.settle_maker(a, met[at + matching.SLOT], maker_side, outcome, met[at + matching.OWN], lots,
+      met[at + matching.BACK], fee)
+    if maker_side == side then
+      sets = sets + lots
+    end
+    if fee > 0 then
+      fee_cash, fee_yes, fee_no = ledger.collect(maker_side, outcome, fee, fee_cash, fee_yes, fee_no)
     end
   end
-  orders.load_accounts(q[MARKET], others, q[BPS] > 0 and { q[MAKER], ledger.FEE } or { q[MAKER] })
-  return others
+  local charged = p[matching.CHARGED]
+  ledger.settle_taker(a, 1, side, q[OUTCOME], q[PRICE], p[matching.FILLED], p[matching.QUOTE], rest, charged)
+  if charged > 0 then
+    fee_cash, fee_yes, fee_no = ledger.collect(side, q[OUTCOME], charged, fee_cash, fee_yes, fee_no)
+  end
+  if fee_cash + fee_yes + fee_no > 0 then
+    ledger.move(a, fee_slot, fee_cash > 0 and fee_cash, 0, 0, fee_yes > 0 and fee_yes, 0)
+    ledger.move(a, fee_slot, false, 0, 1, fee_no > 0 and fee_no, 0)
+  end
+  b[book.SETS] = b[book.SETS] + (side == order.BUY and sets or -sets) * ledger.MICRO_PER_LOT
+  return a, q[BPS] > 0 and fee_slot or fee_slot - 1
 end
 
--- Fills, expiries and cancellations on the way. Returns the hashes of everybody met.
-local function settle(q, b, plan, others, packed_fills)
-  local last = plan.makers[#plan.makers]
-  if last then
-    trades.settle(b, plan, q[MAKER], q[SIDE], q[OUTCOME], q[NOW])
-    trades.write(b, packed_fills)
+-- Writes what the makers leave behind.
+local function write_makers(q, p)
+  if p[matching.LEAVING] > 0 then
+    -- All that leave stand at the front of their side, with at most one partly filled maker behind them.
+    redis.call('ZREMRANGEBYRANK', q[OPPOSITE], '0', p[matching.LEAVING] - 1)
   end
-  orders.retire(b, plan.stale, order.EXPIRED, order.REASON_EXPIRED, q[NOW])
-  orders.retire(b, plan.stopped, order.CANCELLED, order.REASON_SELF_TRADE, q[NOW])
-  -- All that leave stand at the front of their side, with at most one partly filled maker behind them.
-  b[book.BIDS], b[book.ASKS] = {}, {}
-  local leaving = last and last[order.STATUS] == order.PARTIALLY_FILLED and #others - 1 or #others
-  if leaving > 0 then
-    redis.call('ZREMRANGEBYRANK', q[OPPOSITE], '0', leaving - 1)
+  local addresses, ranks = p[matching.ADDRESSES], p[matching.RANKS]
+  for slot = 1, p[matching.WALLETS] do
+    if ranks[slot] then
+      redis.call('ZADD', ARGV[4] .. 'u:' .. addresses[slot], unpack(ranks[slot]))
+    end
   end
-  return orders.save(ARGV[4], others)
+  if p[matching.EXPIRING] then
+    redis.call('ZREM', KEYS[9], unpack(p[matching.EXPIRING]))
+  end
 end
 
--- Books the taker's own part, and everything that the script has changed.
-local function commit(q, b, record, met, traded)
-  local rank = order.rank(record[order.CREATED], record[order.SEQUENCE])
-  if record[order.STATUS] > order.PARTIALLY_FILLED then
-    rank = -rank
+-- Books everything: reads the accounts and levels that are still missing, then writes. From the first write on nothing
+-- may fail.
+function matching.commit(q, b, p, status, record, packed_fills)
+  local sequence, traded, rest, rank = p[matching.SEQUENCE], p[matching.FILLS] > 0, 0, order.rank(q[NOW], p[matching.SEQUENCE])
+  local is_bid, yes = q[SIDE] == q[OUTCOME], book.yes_price(q[PRICE], q[OUTCOME])
+  b[book.SEQUENCE] = sequence
+  if traded then
+    b[book.TRADE_MS], b[book.VOLUME] = p[matching.FILL_MS], b[book.VOLUME] + p[matching.QUOTE]
+    b[book.LAST] = book.yes_price(p[matching.LAST_PRICE], q[OUTCOME])
+  end
+  if status <= order.PARTIALLY_FILLED then
+    rest = p[matching.LEFT]
+    book.change(b, is_bid and yes or -yes, rest, 1)
+    b[book.LIQUIDITY] = b[book.LIQUIDITY] + rest * q[PRICE]
   else
-    book.rest(b, record)
-    ledger.reserve(q[MARKET], q[MAKER], q[SIDE], q[OUTCOME], order.remaining(record), q[PRICE])
+    rank = -rank
+  end
+  book.learn(b)
+  local accounts, wallets = settle(q, b, p, rest)
+  p[matching.RECORDS][2] = record
+  redis.call('HSET', KEYS[5], unpack(p[matching.RECORDS], 1, 2 * p[matching.COUNT] + 2))
+  write_makers(q, p)
+  redis.call('ZADD', KEYS[8], integer.text(rank), ARGV[2])
+  if rest > 0 then
+    redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], is_bid and '-' .. yes or yes .. '', book.member(sequence, ARGV[2]))
     if q[EXPIRATION] > 0 then
       redis.call('ZADD', KEYS[9], integer.text(q[EXPIRATION]), ARGV[2])
     end
   end
-  redis.call('ZADD', KEYS[8], integer.text(rank), ARGV[2])
-  local levels, count = book.write(b)
-  ledger.write()
-  outbox.write(ARGV[4], traded and outbox.TRADE or outbox.ORDER, q[MARKET], b[book.SEQUENCE], q[NOW],
-    traded and b[book.TRADE_MS] or 0, levels, count, ARGV[2] .. met, '')
-end
-
--- The reply of place_order.
-function matching.place(q, b, members, refuse)
-  ledger.open(ARGV[4], q[GRANT])
-  local plan = walk(q, members)
-  if #plan.stale > STALE_MAX then
-    return expire(q, b, plan.stale)
-  end
-  local status, reason, explanation = verdict(q, plan.filled, plan.stop, plan.best)
-  if not status then
-    return refuse(q[NOW], reason, explanation)
-  end
-  local others, packed_fills, sequence, fill_ms = gather(q, plan), '', b[book.SEQUENCE] + 1, 0
-  local traded = plan.makers[1] ~= nil
-  b[book.SEQUENCE] = sequence
+  local levels, count = book.write_levels(b)
+  ledger.write(accounts, ARGV[4], q[MARKET], wallets)
   if traded then
-    fill_ms = math.max(q[NOW], b[book.TRADE_MS])
-    b[book.TRADE_MS] = fill_ms
-    if q[BPS] > 0 then
-      trades.charge(plan, q[BPS], q[SIDE], q[PRICE], not q[IS_BUDGET])
-    end
-    packed_fills = trades.pack(plan, ARGV[2], q[SIDE], q[OUTCOME])
+    redis.call('XADD', KEYS[4], integer.text(p[matching.FILL_MS]) .. '-' .. integer.text(sequence), 'f', packed_fills)
   end
-  local record = { status, reason, order.kind(q[TYPE], q[SIDE], q[OUTCOME]), 0, q[PRICE],
-    q[IS_BUDGET] and math.max(q[SIZE], plan.filled) or q[SIZE], plan.filled, plan.quote, q[NOW], q[NOW], sequence,
-    q[EXPIRATION], fill_ms, traded and sequence or 0, q[MARKET], q[MAKER], ARGV[3], ARGV[2] }
-  local packed = order.pack(record)
-  if q[DRY_RUN] == 1 and redis.call('HEXISTS', KEYS[5], ARGV[2]) == 0 then
-    return { 'BOOKED', integer.text(q[NOW]), packed, packed_fills }
-  end
-  if q[DRY_RUN] == 1 or redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0 then
-    return refuse(q[NOW], 'REPLAYED')
-  end
-  -- Everything is decided; from here on nothing may fail.
-  commit(q, b, record, settle(q, b, plan, others, packed_fills), traded)
-  return { 'BOOKED', integer.text(q[NOW]), packed, packed_fills }
+  local hashes = table.concat(p[matching.HASHES], '', 1, p[matching.COUNT] + 1)
+  redis.call('XADD', KEYS[10], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q[MARKET], sequence, q[NOW],
+    traded and p[matching.FILL_MS] or 0, levels, count, hashes, ''))
 end
 
 return matching

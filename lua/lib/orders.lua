@@ -8,6 +8,7 @@ local integer = require('lib.integer')
 local order = require('lib.order')
 local ledger = require('lib.ledger')
 local book = require('lib.book')
+local outbox = require('lib.outbox')
 
 local orders = {}
 
@@ -20,53 +21,47 @@ function orders.load(shard, hashes)
   return found
 end
 
--- Reads the accounts that changes to these records will touch, besides those of `wallets`.
-function orders.load_accounts(market, records, wallets)
-  local n = #wallets
+-- Gives back what resting orders had reserved, in memory, and takes them out of the open book `b`. Returns the accounts
+-- and how many they are.
+local function release(shard, b, records, status, reason, now_ms)
+  local slots, addresses, count = {}, {}, 0
   for i = 1, #records do
-    wallets[n + i] = records[i][order.MAKER]
+    local maker = records[i][order.MAKER]
+    if not slots[maker] then
+      count = count + 1
+      slots[maker], addresses[count] = count, maker
+    end
   end
-  ledger.load_cash(wallets)
-  ledger.load_tokens(market, wallets)
-end
-
--- Ends resting orders: takes them out of the open book `b` and gives back what they had reserved.
--- Their accounts must be loaded.
-function orders.retire(b, records, status, reason, now_ms)
+  local a = ledger.read(shard, b[book.ID], addresses, count, 0)
   for i = 1, #records do
     local record = records[i]
-    ledger.reserve(b[book.ID], record[order.MAKER], order.side(record), order.outcome(record), -order.remaining(record),
-      record[order.PRICE])
+    local kind = record[order.KIND]
+    ledger.settle_maker(a, slots[record[order.MAKER]], order.side(kind), order.outcome(kind), record[order.PRICE], 0,
+      order.remaining(record), 0)
     book.drop(b, record)
     record[order.STATUS], record[order.REASON], record[order.UPDATED] = status, reason, now_ms
   end
+  return a, count
 end
 
--- Writes changed records. Final ones leave the expiry index and move to the final half of their wallet's index.
+-- Writes records that are final now: they leave the expiry index and move to the final half of their wallet's index.
 -- Returns their hashes back to back.
-function orders.save(shard, records)
-  local count = #records
-  if count == 0 then
-    return ''
-  end
+local function save(shard, records)
   local written, hashes, expiring, ranks = {}, {}, {}, {}
-  for i = 1, count do
+  for i = 1, #records do
     local record = records[i]
-    local hash = record[order.HASH]
+    local hash, maker = record[order.HASH], record[order.MAKER]
     hashes[i] = hash
     written[2 * i - 1], written[2 * i] = hash, order.pack(record)
-    if record[order.STATUS] > order.PARTIALLY_FILLED then
-      if record[order.EXPIRATION] > 0 then
-        expiring[#expiring + 1] = hash
-      end
-      local maker = record[order.MAKER]
-      local rank = ranks[maker]
-      if rank then
-        local n = #rank
-        rank[n + 1], rank[n + 2] = integer.text(-order.rank(record[order.CREATED], record[order.SEQUENCE])), hash
-      else
-        ranks[maker] = { integer.text(-order.rank(record[order.CREATED], record[order.SEQUENCE])), hash }
-      end
+    if record[order.EXPIRATION] > 0 then
+      expiring[#expiring + 1] = hash
+    end
+    local rank, text = ranks[maker], integer.text(-order.rank(record[order.CREATED], record[order.SEQUENCE]))
+    if rank then
+      local n = #rank
+      rank[n + 1], rank[n + 2] = text, hash
+    else
+      ranks[maker] = { text, hash }
     end
   end
   redis.call('HSET', shard .. 'o', unpack(written))
@@ -77,6 +72,30 @@ function orders.save(shard, records)
     redis.call('ZADD', shard .. 'u:' .. maker, unpack(rank))
   end
   return table.concat(hashes)
+end
+
+-- Ends resting orders of the market whose book `b` is open: one command, with one number and one entry of the outbox.
+function orders.retire(shard, b, records, event, status, reason, now_ms)
+  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+  local accounts, wallets = release(shard, b, records, status, reason, now_ms)
+  local levels, count = book.write(b)
+  local hashes = save(shard, records)
+  ledger.write(accounts, shard, b[book.ID], wallets)
+  outbox.write(shard, event, b[book.ID], b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
+end
+
+-- Expires makers in the way of a submission in their own right, before it runs again: `hashes` 2 to `count` are
+-- those met. The reply of place_order.
+function orders.clear(shard, market, hashes, count, now_ms)
+  local stale = {}
+  local records = orders.load(shard, hashes)
+  for i = 2, count do
+    if records[i] and order.is_stale(records[i][order.EXPIRATION], now_ms) then
+      stale[#stale + 1] = records[i]
+    end
+  end
+  orders.retire(shard, book.open(shard, market, 's'), stale, outbox.EXPIRE, order.EXPIRED, order.REASON_EXPIRED, now_ms)
+  return { 'AGAIN', integer.text(now_ms) }
 end
 
 return orders

@@ -10,21 +10,28 @@
 local outbox = {}
 
 outbox.ORDER, outbox.TRADE, outbox.CANCEL, outbox.EXPIRE, outbox.MARKET, outbox.BALANCE = 1, 2, 3, 4, 5, 6
+-- What became of a match: its sequence and time, which it does not count on. No level changes.
+outbox.SETTLE = 7
 -- Stands where an entry belongs to no market.
 outbox.NO_MARKET = '--------'
 
 local HASH_BYTES, ADDRESS_BYTES = 32, 20
 
 -- `levels` and their number as book.write returns them; `hashes` and `wallets` raw, back to back.
+function outbox.entry(kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets)
+  return struct.pack('>Bc8I6I6I6I2', kind, market, sequence, now_ms, trade_ms, level_count) .. levels
+    .. struct.pack('>I2', #hashes / HASH_BYTES) .. hashes .. struct.pack('>I2', #wallets / ADDRESS_BYTES) .. wallets
+end
+
 function outbox.write(shard, kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets)
   redis.call('XADD', shard .. 'out', '*', 'e',
-    struct.pack('>Bc8I6I6I6I2', kind, market, sequence, now_ms, trade_ms, level_count) .. levels
-      .. struct.pack('>I2', #hashes / HASH_BYTES) .. hashes .. struct.pack('>I2', #wallets / ADDRESS_BYTES) .. wallets)
+    outbox.entry(kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets))
 end
 
 -- The entry of a command that changed one order and one level; `level` is the level's name.
 function outbox.one_order(kind, market, sequence, now_ms, level, price, lots, orders, hash)
-  return struct.pack('>Bc8I6I6I6I2c1I2I7I4I2c32I2', kind, market, sequence, now_ms, 0, 1, level, price, lots, orders, 1, hash, 0)
+  return struct.pack('>Bc8I6I6I6I2c1I2I7I4I2c32I2', kind, market, sequence, now_ms, 0, 1, level, price, lots, orders, 1,
+    hash, 0)
 end
 
 -- The clock of the script in milliseconds.

@@ -44,7 +44,9 @@ export function sendProblem(response: ServerResponse, refusal: Refusal, status?:
     requestIdOf(response),
   );
   response.statusCode = problem.status;
-  for (const [name, value] of problemHeaders(refusal)) response.setHeader(name, value);
+  for (const [name, value] of problemHeaders(refusal)) {
+    if (!response.hasHeader(name)) response.setHeader(name, value);
+  }
   const text = JSON.stringify(problem);
   response.setHeader('Content-Type', PROBLEM_TYPE);
   response.setHeader('Content-Length', Buffer.byteLength(text));

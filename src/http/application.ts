@@ -10,7 +10,9 @@ import express, {
 } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { Refusal } from '../exchange/errors';
+import { PATHS } from '../wire/paths';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
+import { boardGuard } from './board';
 import type { HttpDeps } from './deps';
 import { type AnyEndpoint, type DispatchDeps, dispatch } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
@@ -55,6 +57,8 @@ export function createApplication(
     }
     route.all(otherMethods(group, deps.config.adminToken !== null));
   }
+  const { adminToken } = deps.config;
+  if (deps.board && adminToken !== null) app.use(PATHS.adminQueues, boardGuard(adminToken), deps.board);
   app.use((request) => {
     throw new Refusal('NOT_FOUND', `nothing at ${request.path.slice(0, 100)}`);
   });

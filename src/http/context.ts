@@ -3,9 +3,9 @@ import { ORDER_PRIMARY_TYPE, ORDER_TYPES } from '../auth/order-hash';
 import { Refusal } from '../exchange/errors';
 import type { MarketId, MarketTerms } from '../exchange/market';
 import type { SignedOrder } from '../exchange/order';
-import type { Fill, OrderRecord } from '../store/records';
+import type { OrderRecord } from '../store/records';
 import { unpackSigned } from '../store/signed-order';
-import { type Market, type OrderView, tradeId } from '../store/views';
+import { type Market, type OrderView, type SettledFill, tradeId } from '../store/views';
 import type { FillFacts } from '../wire/facts';
 import type { TradingTerms } from '../wire/present-market';
 import { presentOrder } from '../wire/present-order';
@@ -68,13 +68,13 @@ export function createContext(deps: RouteDeps): Context {
 }
 
 /** The signed order of a record, as it was sent. */
-function signedOf(record: OrderRecord, terms: MarketTerms): SignedOrder {
+export function signedOf(record: OrderRecord, terms: MarketTerms): SignedOrder {
   const maker = checksumAddress(record.maker);
   const signed = unpackSigned(record.signed, maker, BigInt(terms.tokenIds[record.outcome]));
   return signed.signer === maker ? signed : { ...signed, signer: checksumAddress(signed.signer) };
 }
 
-export const fillFacts = (id: MarketId, fill: Fill): FillFacts => ({ ...fill, id: tradeId(id, fill) });
+export const fillFacts = (id: MarketId, fill: SettledFill): FillFacts => ({ ...fill, id: tradeId(id, fill) });
 
 /** An order hash of a path, in lower case; INVALID_REQUEST for anything else. */
 export function hashOf(text: string): string {

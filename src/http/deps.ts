@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OrderVerifier } from '../auth/order-signature';
 import type { Sessions } from '../auth/sessions';
 import type { SignIn } from '../auth/siwe';
@@ -9,6 +10,13 @@ import type { Health } from '../store/health';
 import type { Markets } from '../store/markets';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';
+import type { Settlements } from '../store/settlements';
+
+export type BoardHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
 
 /** Everything the routes call; built by src/app.ts. */
 export interface HttpDeps {
@@ -18,10 +26,13 @@ export interface HttpDeps {
   readonly reads: Reads;
   readonly engine: Engine;
   readonly markets: Markets;
+  readonly settlements: Settlements;
   readonly verifier: OrderVerifier;
   readonly signIn: SignIn;
   readonly sessions: Sessions;
   readonly scale: ChainScale;
+  /** Bull Board; null where there are no admin routes. */
+  readonly board: BoardHandler | null;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
 }

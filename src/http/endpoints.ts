@@ -8,6 +8,7 @@ import { cancelEndpoints } from './routes/cancels';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
 import { orderEndpoints } from './routes/orders';
+import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
 import { createSubmit } from './submit';
 
@@ -24,6 +25,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...meEndpoints(context),
     ...authEndpoints(context),
     ...adminEndpoints(context),
+    ...settlementEndpoints(context),
     ...systemEndpoints(context),
   ];
 }

@@ -1,8 +1,10 @@
+import type { CandleWriter } from '../store/candle-writer';
 import type { Clock } from '../store/clock';
 import type { Engine } from '../store/engine';
 import type { Markets } from '../store/markets';
 import type { createOutbox } from '../store/outbox';
 import type { Reads } from '../store/reads';
+import { createPriceChore } from './prices';
 import type { Chore } from './schedule';
 
 interface ChoresOptions {
@@ -10,6 +12,7 @@ interface ChoresOptions {
   readonly markets: Markets;
   readonly reads: Reads;
   readonly outbox: ReturnType<typeof createOutbox>;
+  readonly candles: CandleWriter;
   readonly clock: Clock;
 }
 
@@ -20,7 +23,14 @@ const CLOSE_EVERY_MS = 1_000;
 const STEPS_MAX = 1_000;
 
 /** What the worker does by the clock. */
-export function createChores({ engine, markets, reads, outbox, clock }: ChoresOptions): readonly Chore[] {
+export function createChores({
+  engine,
+  markets,
+  reads,
+  outbox,
+  clock,
+  candles,
+}: ChoresOptions): readonly Chore[] {
   return [
     {
       name: 'expire-orders',
@@ -52,5 +62,6 @@ export function createChores({ engine, markets, reads, outbox, clock }: ChoresOp
         }
       },
     },
+    createPriceChore(candles),
   ];
 }

@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'bullmq';
 import { Queue, Worker } from 'bullmq';
+import { JOBS_PREFIX } from './queues';
 
 /** One thing the worker does again and again: at most once per interval over all worker processes. */
 export interface Chore {
@@ -14,12 +15,12 @@ export interface ScheduleOptions {
   readonly onError: (error: Error, chore: string) => void;
 }
 
-/** The braces keep BullMQ's keys in one slot of a cluster. */
-const PREFIX = '{jobs}';
 const FAILED_KEPT = 100;
 /** A chore whose process died is given to another after this time. */
 const LOCK_MS = 5_000;
 const STALL_CHECK_MS = 2_000;
+/** How soon a chore goes on after BullMQ's keys were lost. */
+const REPAIR_MS = 5_000;
 
 /**
  * Runs chores through BullMQ job schedulers: however many workers there are, each tick of a chore runs in one of
@@ -33,10 +34,10 @@ export async function startSchedule({
   const started = await Promise.all(chores.map(start));
 
   async function start(chore: Chore) {
-    const queue = new Queue(chore.name, { connection, prefix: PREFIX });
+    const queue = new Queue(chore.name, { connection, prefix: JOBS_PREFIX });
     const worker = new Worker(chore.name, () => chore.run(), {
       connection,
-      prefix: PREFIX,
+      prefix: JOBS_PREFIX,
       concurrency: 1,
       lockDuration: LOCK_MS,
       stalledInterval: STALL_CHECK_MS,
@@ -44,16 +45,24 @@ export async function startSchedule({
     queue.on('error', (error) => onError(error, chore.name));
     worker.on('error', (error) => onError(error, chore.name));
     worker.on('failed', (_job, error) => onError(error, chore.name));
-    await queue.upsertJobScheduler(
-      chore.name,
-      { every: chore.everyMs },
-      { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
-    );
-    return { queue, worker };
+    const plan = () =>
+      queue.upsertJobScheduler(
+        chore.name,
+        { every: chore.everyMs },
+        { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
+      );
+    await plan();
+    const repair = async () => {
+      if (!(await queue.getJobScheduler(chore.name))) await plan();
+    };
+    return { queue, worker, repair: () => repair().catch((error) => onError(error, chore.name)) };
   }
+
+  const repairs = setInterval(() => started.map(({ repair }) => repair()), REPAIR_MS);
 
   return {
     async stop() {
+      clearInterval(repairs);
       await Promise.allSettled(started.map(({ worker }) => worker.close()));
       await Promise.allSettled(started.map(({ queue }) => queue.close()));
     },

@@ -7,14 +7,15 @@ import { join } from 'node:path';
  * from 18 floors to the figure in bench/README.md. The rules the sources keep, so that it can be this small:
  *
  *   local book = require('lib.book')     at the start of a line; the local has the module's name
- *   local book = {} ... return book      a module is one table of functions and constants
+ *   local book = {} ... return book      a module is one table of functions and constants, without any state
  *   function book.open(...) ... end      at the start of a line: becomes the local function book_open
  *   book.OPEN, book.PAUSED = 1, 2        capital letters, numbers or strings: written into their uses
  *   local ONE_PIPS = 10000               the same, within its file
+ *   local function learn(b) ... end      becomes book_learn
  *   function order.rank(record)          one `return` and nothing else: written into its calls
  */
 const REQUIRE = /^local (\w+) = require\('lib\.(\w+)'\)\n/gm;
-/** A require inside a function: the module is built there, by the calls that need it. */
+/** A require inside a block of a verb: what the verb calls of the module is built there, by the runs that come by. */
 const LAZY = /^[ \t]+local (\w+) = require\('lib\.(\w+)'\)\n/gm;
 const SHEBANG = /^#!lua.*\n/;
 const COMMENT = /^[ \t]*--.*\n/gm;
@@ -23,7 +24,7 @@ const LOCAL_CONSTANTS = new RegExp(
   String.raw`^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (${LITERAL}(?:, ${LITERAL})*)\n`,
   'gm',
 );
-const ONE_EXPRESSION = /^function (\w+)\(([^)]*)\)\n {2}return (.+)\nend\n/gm;
+const ONE_EXPRESSION = /^function (\w+)\(([^)]*)\)\n {2}return (.+(?:\n {4,}.+)*)\nend\n/gm;
 const GLOBALS = new Set('math string struct table unpack redis and or not nil true false'.split(' '));
 const FUNCTION = /^(?:local )?function (\w+)\([\s\S]*?^end\n/gm;
 
@@ -61,44 +62,69 @@ function bundle(verb: string, modules: ReadonlyMap<string, string>): string {
   visit(verb, REQUIRE, modules, names, []);
   visit(verb, LAZY, modules, names, []);
   const constants = new Map<string, string>();
-  let bodies = names.map((name) => moduleBody(name, modules.get(name) ?? '', constants));
+  let bodies = names.map((name) => nameLocals(name, moduleBody(name, modules.get(name) ?? '', constants)));
   bodies.push(inlineLocals(verb.slice(shebang.length).replace(COMMENT, '').replace(REQUIRE, '')));
   bodies = withoutUnused(inlineCalls(bodies.map((body) => flatten(body, names, constants))));
   const main = bodies.pop() ?? '';
-  const needed = modulesOf(main, names, bodies);
-  const blocks = names.map((name, i) => ({ early: needed.has(name), text: block(name, bodies[i] ?? '') }));
-  const early = blocks.filter((part) => part.early).map((part) => part.text);
-  let late = blocks.filter((part) => !part.early).map((part) => part.text);
-  const withLate = main.replace(LAZY, () => {
-    const text = late.join('');
-    late = [];
-    return text;
-  });
-  return shebang + early.join('') + withLate;
-}
-
-/** The modules whose functions the verb's own code calls, directly or through each other. */
-function modulesOf(code: string, names: readonly string[], bodies: readonly string[]): Set<string> {
-  const found = new Set<string>();
-  const visitCode = (text: string): void => {
-    for (const [i, name] of names.entries()) {
-      if (found.has(name) || !new RegExp(`(?<![\\w.])${name}_\\w+\\(`).test(text)) continue;
-      found.add(name);
-      visitCode(bodies[i] ?? '');
-    }
-  };
-  // What the verb calls from a module it requires late is not its own.
-  const lateNames = [...code.matchAll(LAZY)].map(([, name = '']) => name);
-  visitCode(lateNames.reduce((text, name) => text.replaceAll(`${name}_`, ''), code));
-  return found;
-}
-
-/** A module as a block whose functions are locals of the code behind it. */
-function block(name: string, body: string): string {
-  const exported = [...body.matchAll(new RegExp(`^function (${name}_\\w+)\\(`, 'gm'))].map(
-    (match) => match[1],
+  const functions = functionsOf(names, bodies);
+  const placed = new Set<string>();
+  // What the verb calls from a module it requires late is not needed before that line.
+  const late = [...main.matchAll(LAZY)].map(([, name = '']) => name);
+  const early = place(
+    late.reduce((text, name) => text.replaceAll(`${name}_`, ''), main),
+    functions,
+    placed,
   );
-  return exported.length === 0 ? '' : `local ${exported.join(', ')}\ndo\n${body}end\n`;
+  const whole = withShortcuts(main).replace(LAZY, (_line, name: string) => {
+    const calls = [...main.matchAll(new RegExp(`\\b${name}_\\w+`, 'g'))].join(' ');
+    return place(calls, functions, placed);
+  });
+  return shebang + early + whole;
+}
+
+const SHORTCUT_USES_MIN = 3;
+const SHORTCUTS = [
+  ['redis.call', 'redis_call'],
+  ['struct.pack', 'struct_pack'],
+  ['struct.unpack', 'struct_unpack'],
+] as const;
+
+/**
+ * Locals for what the verb's own code calls at every turn. Not for the functions it requires: each would have to bind
+ * them anew at every run, which takes longer than looking them up.
+ */
+function withShortcuts(main: string): string {
+  const used = SHORTCUTS.filter(([name]) => main.split(`${name}(`).length > SHORTCUT_USES_MIN);
+  const lines = used.map(([name, short]) => `local ${short} = ${name}\n`);
+  const text = used.reduce((code, [name, short]) => code.replaceAll(`${name}(`, `${short}(`), main);
+  return lines.join('') + text;
+}
+
+/** Every function of the modules by its name. A module that holds anything else would lose it, so that is an error. */
+function functionsOf(names: readonly string[], bodies: readonly string[]): Map<string, string> {
+  const functions = new Map<string, string>();
+  for (const [i, body] of bodies.entries()) {
+    const rest = body.replace(FUNCTION, (text, name: string) => {
+      if (functions.has(name)) throw new Error(`two functions are called ${name}`);
+      functions.set(name, text.replace(/^(local )?/, 'local '));
+      return '';
+    });
+    if (rest.trim())
+      throw new Error(`lib/${names[i]}.lua holds more than constants and functions: ${rest.trim()}`);
+  }
+  return functions;
+}
+
+/** The functions that `code` calls, directly or through each other, callees first, without those placed before. */
+function place(code: string, functions: ReadonlyMap<string, string>, placed: Set<string>): string {
+  let out = '';
+  for (const word of code.match(/(?<![\w.:])[a-z]\w*/g) ?? []) {
+    const text = functions.get(word);
+    if (text === undefined || placed.has(word)) continue;
+    placed.add(word);
+    out += place(text, functions, placed) + text;
+  }
+  return out;
 }
 
 function visit(
@@ -146,11 +172,21 @@ function inlineLocals(body: string): string {
   return rest.replace(/(?<![\w.'])[A-Z][A-Z0-9_]*\b(?!')/g, (word) => found.get(word) ?? word);
 }
 
-/** `book.open` becomes `book_open`, `book.OPEN` its value. */
+/** A module's own local functions get its name, too: `local function learn` becomes `book_learn`. */
+function nameLocals(module: string, body: string): string {
+  const locals = [...body.matchAll(/^local function (\w+)\(/gm)].map(([, name]) => name);
+  if (locals.length === 0) return body;
+  return body.replace(new RegExp(`(?<![\\w.:'])(${locals.join('|')})\\b(?!')`, 'g'), `${module}_$1`);
+}
+
+/** `book.open(` becomes `book_open(`, `book.OPEN` its value. Throws where a function is named without a call. */
 function flatten(body: string, names: readonly string[], constants: ReadonlyMap<string, string>): string {
   const member = new RegExp(`(?<![\\w.])(${names.join('|') || '(?!)'})\\.(\\w+)`, 'g');
-  return body.replace(member, (whole, module: string, name: string) => {
-    if (!/^[A-Z]/.test(name)) return `${module}_${name}`;
+  return body.replace(member, (whole, module: string, name: string, at: number) => {
+    if (!/^[A-Z]/.test(name)) {
+      if (body[at + whole.length] !== '(') throw new Error(`${whole} is named without being called`);
+      return `${module}_${name}`;
+    }
     const value = constants.get(whole);
     if (value === undefined) throw new Error(`no constant ${whole}`);
     return value;

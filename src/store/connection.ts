@@ -18,13 +18,21 @@ export interface ConnectionOptions {
   readonly urls: readonly string[];
   /** BullMQ's workers block on their connection: no time-out, and commands wait for Redis to come back. */
   readonly blocking?: boolean;
+  /** On a cluster: takes part in sharded publish and subscribe. */
+  readonly subscriber?: boolean;
   readonly onError?: (error: Error) => void;
 }
 
-export function connect({ urls, blocking = false, onError = () => {} }: ConnectionOptions): RedisClient {
+export function connect({
+  urls,
+  blocking = false,
+  subscriber = false,
+  onError = () => {},
+}: ConnectionOptions): RedisClient {
   const [first, ...others] = urls;
   if (first === undefined) throw new Error('no Redis address');
-  const client = others.length === 0 ? new Redis(first, settings(blocking)) : clusterOf(urls, blocking);
+  const client =
+    others.length === 0 ? new Redis(first, settings(blocking)) : clusterOf(urls, blocking, subscriber);
   client.on('error', onError);
   return client;
 }
@@ -41,7 +49,7 @@ function settings(blocking: boolean) {
 }
 
 /** The nodes share user, password and TLS, taken from the first address. */
-function clusterOf(urls: readonly string[], blocking: boolean): Cluster {
+function clusterOf(urls: readonly string[], blocking: boolean, subscriber: boolean): Cluster {
   const nodes = urls.map((text) => {
     const { hostname, port } = new URL(text);
     return { host: hostname, port: Number(port || DEFAULT_PORT) };
@@ -54,6 +62,7 @@ function clusterOf(urls: readonly string[], blocking: boolean): Cluster {
   return new Cluster(nodes, {
     enableOfflineQueue: blocking,
     clusterRetryStrategy: reconnect,
+    shardedSubscribers: subscriber,
     redisOptions: {
       connectTimeout,
       maxRetriesPerRequest,

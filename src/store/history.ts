@@ -1,103 +1,118 @@
 import type { MarketId } from '../exchange/market';
-import { yesPrice } from '../exchange/match';
-import { micro, type Pips } from '../exchange/units';
-import type { ShardKeys } from './keys';
-import { decodeFills, type Fill } from './records';
-import type { RedisClient } from './scripts';
-import type { Candle, DayFigures } from './views';
+import { type Micro, micro, type Pips } from '../exchange/units';
+import {
+  countMatches,
+  intervalFor,
+  type Mark,
+  MINUTE_MS,
+  rollUp,
+  type Tally,
+  unpackMark,
+  withVolumes,
+} from './candles';
+import { ALL, createSeries, MATCHES_MAX, type SeriesOptions } from './series';
+import type { Candle, DayFigures, MarketState } from './views';
 
-export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Matches read in one go. */
-const READ_MAX = 1_000;
-
-interface Series {
-  /** One-minute candles with trades, oldest first. */
-  readonly minutes: Candle[];
-  lastId: string;
-}
+/** Markets of which a process keeps what it has worked out. */
+const MARKETS_KEPT = 10_000;
 
 export interface History {
-  day(id: MarketId, nowMs: number): Promise<DayFigures>;
-  /** Buckets with trades from `fromMs` on, oldest first, after the last one before `fromMs` if there is one. */
+  /**
+   * The 24 hours before `nowMs`, to the minute: the trades of all minutes that began in them. Of the moment of
+   * `state`, so that a view's figures belong to its sequence.
+   */
+  day(id: MarketId, state: CountedState, nowMs: number): Promise<DayFigures>;
+  /**
+   * Buckets with trades from `fromMs` on, oldest first, after the last one before `fromMs` if there is one (of which
+   * only the price counts). `fromMs` is a multiple of `bucketMs`, and that of a minute.
+   */
   candles(id: MarketId, fromMs: number, bucketMs: number): Promise<readonly Candle[]>;
 }
 
-/**
- * Price history from the stored matches. Each process keeps the one-minute candles it has aggregated and reads only
- * the matches since; the candles hold nothing that the matches do not.
- */
-export function createHistory({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): History {
-  const series = new Map<MarketId, Series>();
-  const underway = new Map<MarketId, Promise<Series>>();
+export type CountedState = Pick<MarketState, 'volumeMicro' | 'lastPips' | 'lastTradeMs'>;
 
-  async function extend(id: MarketId): Promise<Series> {
-    const known = series.get(id) ?? { minutes: [], lastId: '0-0' };
+/** What stood when a minute began: the market's volume so far and its price, or its very first price. */
+interface Opening {
+  readonly totalMicro: Micro;
+  readonly pricePips: Pips | null;
+}
+
+/** Minutes counted after a mark by this process, for as long as nobody stores them. */
+interface Tail {
+  readonly mark: Mark;
+  readonly reached: Mark;
+  readonly minutes: readonly Tally[];
+}
+
+/**
+ * Price history: the stored candles (src/store/candle-writer.ts) and, for whatever the worker has not counted yet,
+ * the matches behind their mark. So every answer is exact at its moment, also with a worker that is late or absent.
+ */
+export function createHistory(options: SeriesOptions): History {
+  const series = createSeries(options);
+  const tails = new Map<MarketId, Tail>();
+  const openings = new Map<MarketId, { fromMs: number; opening: Promise<Opening> }>();
+
+  /** The minutes behind the mark. A tail is replaced, never changed: readers may work on it at once. */
+  async function tailOf(id: MarketId, seen: Buffer): Promise<readonly Tally[]> {
+    const mark = unpackMark(seen);
+    const kept = tails.get(id);
+    const known = kept && sameMark(kept.mark, mark) ? kept : { mark, reached: mark, minutes: [] };
+    const minutes = [...known.minutes];
+    let { reached } = known;
     for (;;) {
-      const entries = await redis.xrangeBuffer(keys.trades(id), `(${known.lastId}`, '+', 'COUNT', READ_MAX);
-      for (const [entryId, fields] of entries) {
-        known.lastId = entryId.toString();
-        const [ms, sequence] = known.lastId.split('-').map(Number);
-        for (const fill of decodeFills(ms ?? 0, sequence ?? 0, fields[1] as Buffer)) add(known.minutes, fill);
-      }
-      series.set(id, known);
-      if (entries.length < READ_MAX) return known;
+      const entries = await series.matchesAfter(id, reached);
+      reached = countMatches(minutes, entries, reached);
+      if (entries.length < MATCHES_MAX) break;
     }
+    if (minutes.length > 0) keep(tails, id, { mark, reached, minutes });
+    else tails.delete(id);
+    return minutes;
   }
 
-  /** One reader per market at a time; a reader that comes meanwhile waits for a fresh read of its own. */
-  async function current(id: MarketId): Promise<Series> {
-    await underway.get(id)?.catch(() => undefined);
-    const shared = underway.get(id);
-    if (shared) return shared;
-    const run = extend(id).finally(() => underway.delete(id));
-    underway.set(id, run);
-    return run;
+  async function findOpening(id: MarketId, fromMs: number): Promise<Opening> {
+    const { seen, stretches } = await series.read(id, [MINUTE_MS], fromMs, 1);
+    const isCounted = unpackMark(seen).lastMs >= fromMs;
+    const minutes = [...(stretches[0]?.candles ?? []), ...(isCounted ? [] : await tailOf(id, seen))];
+    const before = minutes.findLast(({ startMs }) => startMs < fromMs);
+    return {
+      totalMicro: before?.totalMicro ?? micro(0),
+      pricePips: before?.close ?? minutes[0]?.open ?? null,
+    };
+  }
+
+  /** What is a day old does not change, so a process looks for it once in a minute. */
+  function openingOf(id: MarketId, fromMs: number): Promise<Opening> {
+    const kept = openings.get(id);
+    if (kept?.fromMs === fromMs) return kept.opening;
+    const opening = findOpening(id, fromMs);
+    keep(openings, id, { fromMs, opening });
+    opening.catch(() => openings.delete(id));
+    return opening;
   }
 
   return {
-    async day(id, nowMs) {
-      const { minutes } = await current(id);
-      const from = nowMs - DAY_MS;
-      let volume = 0;
-      let at = minutes.length - 1;
-      for (; at >= 0 && (minutes[at]?.startMs ?? 0) >= from; at--) volume += minutes[at]?.volumeMicro ?? 0;
-      const openPips = minutes[at]?.close ?? minutes[at + 1]?.open ?? null;
-      return { volumeMicro: micro(volume), openPips };
+    async day(id, { volumeMicro, lastPips, lastTradeMs }, nowMs) {
+      const fromMs = Math.ceil((nowMs - DAY_MS) / MINUTE_MS) * MINUTE_MS;
+      if (lastTradeMs < fromMs) return { volumeMicro: micro(0), openPips: lastPips };
+      const { totalMicro, pricePips } = await openingOf(id, fromMs);
+      return { volumeMicro: micro(volumeMicro - totalMicro), openPips: pricePips };
     },
     async candles(id, fromMs, bucketMs) {
-      const { minutes } = await current(id);
-      const out: Candle[] = [];
-      for (const minute of minutes) {
-        const startMs = Math.floor(minute.startMs / bucketMs) * bucketMs;
-        const last = out.at(-1);
-        if (last?.startMs === startMs) out[out.length - 1] = merge(last, minute);
-        else if (last && startMs < fromMs) out[0] = { ...minute, startMs };
-        else out.push({ ...minute, startMs });
-      }
-      return out;
+      const { seen, stretches } = await series.read(id, [intervalFor(bucketMs)], fromMs, ALL);
+      const stored = stretches[0]?.candles ?? [];
+      const buckets = rollUp([...stored, ...(await tailOf(id, seen))], bucketMs);
+      const carried = buckets.findLastIndex(({ startMs }) => startMs < fromMs);
+      return withVolumes(buckets).slice(Math.max(0, carried));
     },
   };
 }
 
-function add(minutes: Candle[], fill: Fill): void {
-  const startMs = Math.floor(fill.tradeMs / MINUTE_MS) * MINUTE_MS;
-  const price: Pips = yesPrice(fill.pricePips, fill.takerOutcome);
-  const volumeMicro = micro(fill.pricePips * fill.sizeLots);
-  const trade: Candle = { startMs, open: price, high: price, low: price, close: price, volumeMicro };
-  const last = minutes.at(-1);
-  if (last?.startMs === startMs) minutes[minutes.length - 1] = merge(last, trade);
-  else minutes.push(trade);
-}
+const sameMark = (a: Mark, b: Mark): boolean =>
+  a.generation === b.generation && a.lastMs === b.lastMs && a.lastSequence === b.lastSequence;
 
-/** A candle and the one that follows it within the same bucket. */
-function merge(first: Candle, next: Candle): Candle {
-  return {
-    startMs: first.startMs,
-    open: first.open,
-    high: next.high > first.high ? next.high : first.high,
-    low: next.low < first.low ? next.low : first.low,
-    close: next.close,
-    volumeMicro: micro(first.volumeMicro + next.volumeMicro),
-  };
+function keep<T>(map: Map<MarketId, T>, id: MarketId, value: T): void {
+  if (map.size >= MARKETS_KEPT && !map.has(id)) map.clear();
+  map.set(id, value);
 }

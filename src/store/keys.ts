@@ -20,6 +20,8 @@ export interface ShardKeys {
   readonly readers: string;
   /** string: code of the exchange's mode, absent for NORMAL. */
   readonly mode: string;
+  /** hash: market id -> up to which match its candles are counted (src/store/candles.ts). */
+  readonly candleMarks: string;
   market(id: MarketId): string;
   bids(id: MarketId): string;
   asks(id: MarketId): string;
@@ -28,6 +30,25 @@ export interface ShardKeys {
   wallet(address: Buffer): Buffer;
   holdings(address: Buffer): Buffer;
   operation(id: string): string;
+  /** string: the market's candles of so many seconds with trades, packed, oldest first. */
+  candles(id: MarketId, seconds: number): string;
+  /** string: token of the process that broadcasts. */
+  readonly lease: string;
+  /** zset: wallet (20 bytes) -> ms at which its orders are cancelled unless it was seen again. */
+  readonly absences: string;
+  /** stream: updates of the book as they were broadcast, each under its sequence. */
+  updates(id: MarketId): string;
+  /** hash: name of a settlement -> its record (lua/lib/settlements.lua). */
+  readonly settlements: string;
+  /** stream: their names, oldest first. */
+  readonly settlementList: string;
+  /** sorted set: those that are not CONFIRMED. */
+  readonly unsettled: string;
+  /** hash: market id -> entry id of its matches up to which every settlement is final. */
+  readonly settledUpTo: string;
+  /** string: token of the process that makes jobs of matches. */
+  readonly relayLease: string;
+  settlementListOf(id: MarketId): string;
 }
 
 export function shardKeys(shard = 0): ShardKeys {
@@ -53,5 +74,16 @@ export function shardKeys(shard = 0): ShardKeys {
     wallet: (address) => raw('u', address),
     holdings: (address) => raw('w', address),
     operation: (id) => `${prefix}op:${id}`,
+    candleMarks: `${prefix}cm`,
+    candles: (id, seconds) => `${market(id)}:c${seconds}`,
+    settlements: `${prefix}st`,
+    settlementList: `${prefix}sl`,
+    unsettled: `${prefix}su`,
+    settledUpTo: `${prefix}sw`,
+    settlementListOf: (id) => `${market(id)}:sl`,
+    relayLease: `${prefix}relay`,
+    lease: `${prefix}lease`,
+    absences: `${prefix}away`,
+    updates: (id) => `${market(id)}:u`,
   };
 }

@@ -4,7 +4,16 @@ import { hashHex, readUInt } from './records';
 import type { RedisClient } from './scripts';
 
 /** Why a market's book changed; codes are those of lua/lib/outbox.lua. */
-export const EVENT_KINDS = [null, 'ORDER', 'TRADE', 'CANCEL', 'EXPIRE', 'MARKET', 'BALANCE'] as const;
+export const EVENT_KINDS = [
+  null,
+  'ORDER',
+  'TRADE',
+  'CANCEL',
+  'EXPIRE',
+  'MARKET',
+  'BALANCE',
+  'SETTLE',
+] as const;
 export type EventKind = NonNullable<(typeof EVENT_KINDS)[number]>;
 
 /** One entry of the outbox: what one script changed. */
@@ -12,6 +21,7 @@ export interface OutboxEvent {
   readonly kind: EventKind;
   /** '--------' for a change that belongs to no market. */
   readonly marketId: MarketId;
+  /** Of the command; a SETTLE has that of the match it is about, and counts as no command. */
   readonly sequence: number;
   readonly timestampMs: number;
   /** With `sequence` the id of the match in the market's stream; 0 without a match. */

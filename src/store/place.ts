@@ -13,7 +13,7 @@ import {
   addressBytes,
   decodeFills,
   decodeOrder,
-  encodeTail,
+  encodeBody,
   type Fill,
   hashBytes,
   type OrderRecord,
@@ -69,7 +69,7 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
     const args = [
       packRequest(request, maker, grantMicro, makersMax),
       hashBytes(request.orderHash),
-      encodeTail(request.clientOrderId, request.signed),
+      encodeBody({ ...request, ...request.order, maker }),
       keys.prefix,
     ];
     for (let turn = 0; turn < AGAIN_MAX; turn++) {

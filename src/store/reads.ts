@@ -15,12 +15,15 @@ import {
   readUInt,
 } from './records';
 import type { RedisClient, RunScript } from './scripts';
+import type { SettlementState } from './settlement-record';
+import { createSettlements } from './settlements';
 import {
   type Balances,
   type Market,
   type MarketView,
   type OrderFill,
   type OrderView,
+  type SettledFill,
   type TokenBalance,
   type TradesPage,
   tradeId,
@@ -49,6 +52,7 @@ const TRADE_CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
 /** Everything the exchange shows, read from Redis at the moment it is asked for. Nothing here changes state. */
 export function createReads({ redis, run, keys, history, clock, grantMicro }: ReadsOptions) {
   const known = new Map<string, Market>();
+  const { show } = createSettlements({ redis, run, keys });
 
   /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
   async function market(name: string): Promise<Market | null> {
@@ -68,15 +72,16 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
   async function snapshot(
     id: MarketId,
     trades: number,
-  ): Promise<{ view: MarketView; fills: readonly Fill[] }> {
+  ): Promise<{ view: MarketView; fills: readonly SettledFill[] }> {
     const reply = await run('read_market', [keys.market(id), keys.trades(id), keys.markets], [id, trades]);
     const [now, document, state, matches] = reply as [Buffer, Buffer, Buffer[], StreamEntry[]];
     if (document.length === 0) throw new Refusal('MARKET_NOT_FOUND');
     const nowMs = Number(now);
     clock.observe(nowMs);
-    const day = await history.day(id, nowMs);
-    const view = { ...decodeMarket(document), state: decodeState(state), day, nowMs };
-    return { view, fills: matches.flatMap(newestFirst).slice(0, trades) };
+    const decoded = decodeState(state);
+    const day = await history.day(id, decoded, nowMs);
+    const view = { ...decodeMarket(document), state: decoded, day, nowMs };
+    return { view, fills: await show(id, matches.flatMap(newestFirst).slice(0, trades)) };
   }
 
   async function view(id: MarketId): Promise<MarketView> {
@@ -109,13 +114,16 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
     const shown = fills.slice(0, page.limit);
     const last = shown.at(-1);
     const more = fills.length > page.limit && last;
-    return { fills: shown, next: more ? `${last.tradeMs}-${last.sequence}-${last.index}` : null };
+    return {
+      fills: await show(id, shown),
+      next: more ? `${last.tradeMs}-${last.sequence}-${last.index}` : null,
+    };
   }
 
   /** An order with its whole chain of fills, oldest first. */
   async function order(orderHash: string): Promise<OrderView | null> {
     const hash = hashBytes(orderHash);
-    const matches: OrderFill[][] = [];
+    const matches: Fill[][] = [];
     let record: OrderRecord | null = null;
     let [ms, sequence] = ['0', '0'];
     do {
@@ -129,11 +137,13 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
       if (packed.length === 0) return null;
       record ??= decodeOrder(orderHash, packed);
       for (const [at, number, fills] of entries) {
-        matches.push(ownFills(record, decodeFills(Number(at), Number(number), fills)));
+        matches.push(ownFills(orderHash, decodeFills(Number(at), Number(number), fills)));
       }
       [ms, sequence] = [nextMs.toString(), nextSequence.toString()];
     } while (ms !== '0');
-    return { record, fills: matches.reverse().flat() };
+    const owner = record;
+    const fills = await show(owner.marketId, matches.reverse().flat());
+    return { record, fills: fills.map((fill) => orderFill(owner, fill)) };
   }
 
   async function balances(address: string): Promise<Balances> {
@@ -180,27 +190,26 @@ function newestFirst([id, [, packed]]: StreamEntry): Fill[] {
   return decodeFills(ms ?? 0, sequence ?? 0, packed).reverse();
 }
 
-/** The fills of one match that are this order's, in its own token. */
-function ownFills(record: OrderRecord, fills: readonly Fill[]): OrderFill[] {
-  const out: OrderFill[] = [];
-  for (const fill of fills) {
-    const isTaker = fill.takerHash === record.orderHash;
-    if (!isTaker && fill.makerHash !== record.orderHash) continue;
-    const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';
-    const pricePips: Pips = sameToken ? fill.pricePips : complement(fill.pricePips);
-    out.push({
-      tradeId: tradeId(record.marketId, fill),
-      pricePips,
-      sizeLots: fill.sizeLots,
-      role: isTaker ? 'TAKER' : 'MAKER',
-      matchType: fill.matchType,
-      feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
-      makerHash: fill.makerHash,
-      settlementStatus: 'MATCHED',
-      transactionHash: null,
-    });
-  }
-  return out;
+/** The fills of one match that are this order's. */
+const ownFills = (orderHash: string, fills: readonly Fill[]): Fill[] =>
+  fills.filter(({ takerHash, makerHash }) => takerHash === orderHash || makerHash === orderHash);
+
+/** A fill as this order shows it: in its own token. */
+function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill {
+  const isTaker = fill.takerHash === record.orderHash;
+  const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';
+  const pricePips: Pips = sameToken ? fill.pricePips : complement(fill.pricePips);
+  return {
+    tradeId: tradeId(record.marketId, fill),
+    pricePips,
+    sizeLots: fill.sizeLots,
+    role: isTaker ? 'TAKER' : 'MAKER',
+    matchType: fill.matchType,
+    feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
+    makerHash: fill.makerHash,
+    settlementStatus: fill.settlementStatus,
+    transactionHash: fill.transactionHash,
+  };
 }
 
 function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {

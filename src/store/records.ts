@@ -54,7 +54,12 @@ export interface Fill {
   readonly makerFeeMicro: Micro;
 }
 
-const HEAD_BYTES = 88;
+/** Where the body of a record begins: of an order nobody has met, and of any other. */
+const OPEN_BODY_AT = 1;
+const CHANGED_BODY_AT = 33;
+/** The body up to the client order id, and the part of it that the script packs. */
+const BODY_BYTES = 54;
+const SCRIPT_BODY_BYTES = 12;
 const FILLS_HEAD_BYTES = 36;
 const FILL_BYTES = 67;
 
@@ -75,37 +80,60 @@ export function readUInt(buffer: Buffer, at: number, bytes: number): number {
 }
 
 export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
-  const kind = packed[2] ?? 0;
-  const clientLength = packed[HEAD_BYTES] ?? 0;
-  const clientEnd = HEAD_BYTES + 1 + clientLength;
+  const status = pick(ORDER_STATUSES, packed[0] ?? -1, 'status');
+  const isUntouched = status === 'OPEN';
+  const body = packed.subarray(isUntouched ? OPEN_BODY_AT : CHANGED_BODY_AT);
+  const createdAtMs = readUInt(body, 0, 6);
+  const kind = body[12] ?? 0;
+  const clientEnd = BODY_BYTES + 1 + (body[BODY_BYTES] ?? 0);
   return {
     orderHash,
-    status: pick(ORDER_STATUSES, packed[0] ?? -1, 'status'),
-    reason: pick(REASONS, packed[1] ?? -1, 'reason'),
+    status,
+    reason: pick(REASONS, isUntouched ? 0 : (packed[1] ?? -1), 'reason'),
     orderType: pick(ORDER_TYPES, kind & 7, 'order type'),
     side: ((kind >> 3) & 1) as Side,
     outcome: ((kind >> 4) & 1) as OutcomeIndex,
-    pricePips: pips(packed.readUInt16BE(4)),
-    sizeLots: lots(readUInt(packed, 6, 6)),
-    filledLots: lots(readUInt(packed, 12, 6)),
-    quoteMicro: micro(readUInt(packed, 18, 7)),
-    createdAtMs: readUInt(packed, 25, 6),
-    updatedAtMs: readUInt(packed, 31, 6),
-    sequence: readUInt(packed, 37, 6),
-    expirationSec: readUInt(packed, 43, 5),
-    fillMs: readUInt(packed, 48, 6),
-    fillSequence: readUInt(packed, 54, 6),
-    marketId: packed.toString('latin1', 60, 68),
-    maker: hashHex(packed.subarray(68, 88)),
-    clientOrderId: clientLength === 0 ? null : packed.toString('utf8', HEAD_BYTES + 1, clientEnd),
-    signed: packed.subarray(clientEnd),
+    pricePips: pips(body.readUInt16BE(13)),
+    sizeLots: lots(readUInt(body, 15, 6)),
+    filledLots: lots(isUntouched ? 0 : readUInt(packed, 2, 6)),
+    quoteMicro: micro(isUntouched ? 0 : readUInt(packed, 8, 7)),
+    createdAtMs,
+    updatedAtMs: isUntouched ? createdAtMs : readUInt(packed, 15, 6),
+    sequence: readUInt(body, 6, 6),
+    expirationSec: readUInt(body, 21, 5),
+    fillMs: isUntouched ? 0 : readUInt(packed, 21, 6),
+    fillSequence: isUntouched ? 0 : readUInt(packed, 27, 6),
+    marketId: body.toString('latin1', 46, 54),
+    maker: hashHex(body.subarray(26, 46)),
+    clientOrderId: clientEnd === BODY_BYTES + 1 ? null : body.toString('utf8', BODY_BYTES + 1, clientEnd),
+    signed: body.subarray(clientEnd),
   };
 }
 
-/** The part of a record that never changes: client order id, then the signed order. */
-export function encodeTail(clientOrderId: string | null, signed: Buffer): Buffer {
-  const id = Buffer.from(clientOrderId ?? '', 'utf8');
-  return Buffer.concat([Buffer.from([id.length]), id, signed]);
+/** What a submitter fixes of an order: the body of its record behind the creation time and sequence. */
+export interface SubmittedBody {
+  readonly side: Side;
+  readonly outcome: OutcomeIndex;
+  readonly orderType: OrderType;
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+  readonly expirationSec: number;
+  readonly maker: Buffer;
+  readonly marketId: MarketId;
+  readonly clientOrderId: string | null;
+  readonly signed: Buffer;
+}
+
+export function encodeBody(body: SubmittedBody): Buffer {
+  const head = Buffer.allocUnsafe(BODY_BYTES - SCRIPT_BODY_BYTES);
+  head[0] = ORDER_TYPES.indexOf(body.orderType) | (body.side << 3) | (body.outcome << 4);
+  head.writeUInt16BE(body.pricePips, 1);
+  head.writeUIntBE(body.sizeLots, 3, 6);
+  head.writeUIntBE(body.expirationSec, 9, 5);
+  body.maker.copy(head, 14);
+  head.write(body.marketId, 34, 8, 'latin1');
+  const id = Buffer.from(body.clientOrderId ?? '', 'utf8');
+  return Buffer.concat([head, Buffer.from([id.length]), id, body.signed]);
 }
 
 /** The fills of one match, in the order in which the makers were met. */

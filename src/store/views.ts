@@ -1,8 +1,9 @@
 import type { MarketId, MarketStatus, MarketTerms, MarketTexts, OutcomeIndex } from '../exchange/market';
 import type { MatchType, Side } from '../exchange/match';
-import type { Mode, SettlementStatus } from '../exchange/status';
+import type { Mode } from '../exchange/status';
 import type { Lots, Micro, Pips } from '../exchange/units';
 import type { Fill, OrderRecord } from './records';
+import type { SettlementState } from './settlement-record';
 
 /** What the reads answer: stored facts in the units of the exchange, before a route puts them on the wire. */
 
@@ -46,14 +47,17 @@ export interface MarketView extends Market {
   readonly nowMs: number;
 }
 
+/** A fill and what became of it. */
+export type SettledFill = Fill & SettlementState;
+
 export interface TradesPage {
-  readonly fills: readonly Fill[];
+  readonly fills: readonly SettledFill[];
   /** Opaque to clients; null at the end. */
   readonly next: string | null;
 }
 
 /** A fill as one of its orders shows it: price in that order's token. */
-export interface OrderFill {
+export interface OrderFill extends SettlementState {
   readonly tradeId: string;
   readonly pricePips: Pips;
   readonly sizeLots: Lots;
@@ -61,8 +65,6 @@ export interface OrderFill {
   readonly matchType: MatchType;
   readonly feeMicro: Micro;
   readonly makerHash: string;
-  readonly settlementStatus: SettlementStatus;
-  readonly transactionHash: string | null;
 }
 
 export interface OrderView {

@@ -49,6 +49,9 @@ export interface FillFacts {
   readonly pricePips: Pips;
   readonly sizeLots: Lots;
   readonly matchType: MatchType;
+  /** Left out of a fill that has only just happened: MATCHED. */
+  readonly settlementStatus?: SettlementStatus;
+  readonly transactionHash?: string | null;
 }
 
 export interface RecordFacts {

@@ -34,6 +34,8 @@ export const PATHS = {
   adminPause: '/admin/markets/{id}/pause',
   adminResume: '/admin/markets/{id}/resume',
   adminClose: '/admin/markets/{id}/close',
+  adminSettlements: '/admin/settlements',
+  adminQueues: '/admin/queues',
 
   livez: '/livez',
   readyz: '/readyz',

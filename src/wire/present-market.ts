@@ -1,7 +1,7 @@
 import type { MarketTerms, OutcomeIndex } from '../exchange/market';
 import { ORDER_TYPES } from '../exchange/status';
 import { formatLots, formatMicro, formatPips, LOTS_MAX } from '../exchange/units';
-import type { FillFacts, MarketFacts } from './facts';
+import type { BookFacts, FillFacts, MarketFacts } from './facts';
 import { presentOrderbook } from './present-book';
 import { presentTrade } from './present-trade';
 import {
@@ -58,7 +58,10 @@ export function presentMarket({ terms, texts, state, day }: MarketFacts) {
   };
 }
 
-export function presentTicker(market: MarketFacts) {
+/** What a ticker shows of a market. */
+export type TickerFacts = Pick<MarketFacts, 'terms' | 'day' | 'nowMs'> & { readonly state: BookFacts };
+
+export function presentTicker(market: TickerFacts) {
   const { terms, state, nowMs } = market;
   return {
     marketId: terms.id,
@@ -69,7 +72,7 @@ export function presentTicker(market: MarketFacts) {
   };
 }
 
-function tickerOf({ terms, state, day }: MarketFacts, index: OutcomeIndex) {
+function tickerOf({ terms, state, day }: TickerFacts, index: OutcomeIndex) {
   const touch = touchOf(state, index);
   return {
     index,

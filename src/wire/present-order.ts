@@ -83,7 +83,7 @@ export function presentOrder({ record, fills, signed }: OrderFacts, terms: Marke
 }
 
 /** The signed struct as a client would send it. */
-function presentSigned(signed: SignedOrder) {
+export function presentSigned(signed: SignedOrder) {
   return {
     salt: signed.salt.toString(),
     maker: signed.maker,

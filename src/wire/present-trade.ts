@@ -21,7 +21,7 @@ export function presentTrade(fill: FillFacts, terms: MarketTerms) {
     makerOrderHash: fill.makerHash,
     takerOrderHash: fill.takerHash,
     matchedAt: iso(fill.tradeMs),
-    settlementStatus: 'MATCHED' as const,
-    transactionHash: null,
+    settlementStatus: fill.settlementStatus ?? ('MATCHED' as const),
+    transactionHash: fill.transactionHash ?? null,
   };
 }

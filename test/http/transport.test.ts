@@ -58,7 +58,8 @@ test('a problem, to the letter', async () => {
 test('unknown paths, other methods, HEAD and OPTIONS', async () => {
   const { client } = exchange;
   const path = `/markets/${market.id}/orderbook`;
-  expect(outcome(await client.get('/socket.io/?EIO=4&transport=polling'))).toEqual([404, 'NOT_FOUND']);
+  const polling = await client.get('/socket.io/?EIO=4&transport=polling');
+  expect(outcome(polling)).toEqual([400, 'INVALID_REQUEST']);
   expect(outcome(await client.get('/MARKETS'))).toEqual([404, 'NOT_FOUND']);
   const wrong = await client.call('DELETE', path);
   expect(outcome(wrong)).toEqual([405, 'METHOD_NOT_ALLOWED']);

@@ -15,32 +15,37 @@ const SEEDS = [1, 2, 0, 3, 6];
 
 type Bug = readonly [name: string, from: string | RegExp, to: string, file?: string];
 const BUGS: readonly Bug[] = [
-  ['price compare: equal prices do not cross', "'-inf', limit, 'LIMIT'", "'-inf', '(' .. limit, 'LIMIT'"],
+  ['price compare: equal prices do not cross', "'-inf', limit,", "'-inf', '(' .. limit,"],
   [
     'time priority: the youngest first',
     "struct.pack('>I6', sequence) .. hash",
     "struct.pack('>I6', 2 ^ 47 - sequence) .. hash",
   ],
   ['complement ignored', 'return outcome == 0 and price or ONE_PIPS - price', 'return price'],
-  ['reserve not released', '-order.remaining(record)', '0'],
+  ['reserve not released', 'order.remaining(record), 0)', '0, 0)'],
   ['reserve not released by the cancel of one', '-remaining * price', '0', 'cancel_order.lua'],
-  ['over-fill of the maker', 'math.min(plan.left, order.remaining(resting))', 'plan.left'],
-  ['over-fill of the taker', 'math.min(plan.left, order.remaining(resting))', 'order.remaining(resting)'],
-  ['expiry a millisecond late', 'now_ms >= record[12] * 1000', 'now_ms > record[12] * 1000'],
-  ['expired orders accepted for a millisecond', 'now_ms >= expiration * 1000', 'now_ms > expiration * 1000'],
-  ['sweep a second early', 'math.floor(now_ms / 1000)), ', 'math.ceil(now_ms / 1000)), '],
-  ['expired makers skipped, not expired', 'plan.stale[#plan.stale + 1] = resting\n', 'do return false end\n'],
+  ['over-fill of the maker', 'math.min(p[matching.LEFT], rest)', 'p[matching.LEFT]'],
+  ['over-fill of the taker', 'math.min(p[matching.LEFT], rest)', 'rest'],
+  ['expiry a millisecond late', '>= expiration * 1000', '> expiration * 1000', 'lib/order.lua'],
   [
-    'improvement to the maker',
-    'plan.prices[n] = resting, lots, own',
-    'plan.prices[n] = resting, lots, q[PRICE]',
+    'expired orders accepted for a millisecond',
+    'now_ms >= expiration * 1000',
+    'now_ms > expiration * 1000',
+    'place_order.lua',
   ],
+  ['sweep a second early', 'math.floor(now_ms / 1000)), ', 'math.ceil(now_ms / 1000)), '],
+  [
+    'expired makers skipped, not expired',
+    'if order.is_stale(expiration, q[NOW]) then\n',
+    'if order.is_stale(expiration, q[NOW]) then\n do return false end\n',
+  ],
+  ['improvement to the maker', 'local price = book.yes_price(yes, q[OUTCOME])', 'local price = q[PRICE]'],
   [
     'level total: a partly filled order leaves with its whole size',
     'book.change(b, level, -lots, -1)',
     'book.change(b, level, -record[order.SIZE], -1)',
   ],
-  ['level count: a partly filled maker no longer counts', '-lots, full and -1 or 0)', '-lots, -1)'],
+  ['level count: a partly filled maker no longer counts', 'leaves and -1 or 0)', '-1)'],
   [
     'duplicate executed',
     "redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0",
@@ -51,11 +56,12 @@ const BUGS: readonly Bug[] = [
     "  if stored then\n    return { 'REPLAYED'",
     "  if stored and code == 'REPLAYED' then\n    return { 'REPLAYED'",
   ],
-  ['dry run booked', /q\[DRY_RUN\] == 1/g, 'false'],
+  ['duplicate executed by a match', 'p[matching.STORED] or not taker_status', 'not taker_status'],
+  ['dry run booked', 'if dry_run ~= 1 then', 'if true then'],
   [
     'self-trade missed through the other outcome',
-    'resting[order.MAKER] == q[MAKER]',
-    'resting[order.MAKER] == q[MAKER] and order.outcome(resting) == q[OUTCOME]',
+    'maker == q[MAKER]',
+    'maker == q[MAKER] and order.outcome(kind) == q[OUTCOME]',
   ],
   ['one maker too many', '> q[MAKERS_MAX]', '> q[MAKERS_MAX] + 1'],
   ['budget overspent', 'math.floor((q[BUDGET]', 'math.ceil((q[BUDGET]'],
@@ -63,26 +69,26 @@ const BUGS: readonly Bug[] = [
   [
     'POST_ONLY crosses through the other outcome',
     'q[TYPE] == order.POST_ONLY',
-    'q[TYPE] == order.POST_ONLY and order.outcome(resting) == q[OUTCOME]',
+    'q[TYPE] == order.POST_ONLY and order.outcome(kind) == q[OUTCOME]',
   ],
   ['funds not checked', 'available < required', 'available < 0'],
   ['deadline ignored', 'deadline_ms > 0 and', 'deadline_ms < 0 and'],
   ['fee at p instead of min(p, 1 - p)', 'math.min(pips, ONE_PIPS - pips)', 'pips'],
-  [
-    'fee of the taker not collected',
-    /if fee > 0 then\s+ledger.add_cash\(FEE, fee\)/,
-    'if fee < 0 then ledger.add_cash(FEE, fee)',
-  ],
+  ['fee of the taker not collected', 'if charged > 0 then', 'if charged < 0 then'],
   ['fee of one settlement record for all', 'SETTLEMENT_MAKERS_MAX = 50', 'SETTLEMENT_MAKERS_MAX = 500'],
-  ['liquidity at the Yes price', '+ lots * record[order.PRICE]', '+ lots * math.abs(level)'],
+  ['liquidity at the Yes price', 'liquidity + size * price', 'liquidity + size * yes'],
   ['liquidity not reduced by the cancel of one', 'liquidity - remaining * price', 'liquidity'],
-  ['a merge leaves its sets outstanding', '(kind == MINT and lots or -lots)', '(kind == MINT and lots or 0)'],
+  [
+    'a merge leaves its sets outstanding',
+    'side == order.BUY and sets or -sets',
+    'side == order.BUY and sets or 0',
+  ],
   [
     'last price in the token of the taker',
-    'book.yes_price(plan.prices[#plan.prices], outcome)',
-    'plan.prices[#plan.prices]',
+    'book.yes_price(p[matching.LAST_PRICE], q[OUTCOME])',
+    'p[matching.LAST_PRICE]',
   ],
-  ['a cancel skips a number', 'b[book.SEQUENCE] + 1', 'b[book.SEQUENCE] + 2', 'cancel_orders.lua'],
+  ['a cancel skips a number', 'b[book.SEQUENCE] + 1', 'b[book.SEQUENCE] + 2', 'lib/orders.lua'],
   [
     'an order that rests skips a number',
     'sequence = sequence + 1',
@@ -92,11 +98,16 @@ const BUGS: readonly Bug[] = [
   ['cancels for somebody else', 'record[order.MAKER] == maker and', ''],
   [
     'a filled maker stays open in the index of its wallet',
-    '{ integer.text(-order.rank(',
-    '{ integer.text(order.rank(',
+    'integer.text(-order.rank(created, number))',
+    'integer.text(order.rank(created, number))',
+    'lib/matching.lua',
   ],
   ['a final order stays in the expiry index', 'if expiring[1] then', 'if false then'],
-  ['the outbox forgets who was met', 'ARGV[2] .. met', 'ARGV[2]'],
+  [
+    'the outbox forgets who was met',
+    "table.concat(p[matching.HASHES], '', 1, p[matching.COUNT] + 1)",
+    'ARGV[2]',
+  ],
 ];
 
 let server: RunningRedis;
@@ -127,10 +138,11 @@ async function caught(patch: Patch): Promise<{ failure: Failure; after: number }
 const found: string[] = [];
 afterAll(() => process.stdout.write(`planted bugs and what caught them\n${found.join('\n')}\n`));
 
-test.each(BUGS)(
+// Rows of equal length: jest would pass its callback for a member that is missing.
+test.each(BUGS.map((bug) => [bug[0], bug] as const))(
   '%s is caught',
-  async (name, from, to, file) => {
-    const outcome = await caught({ from, to, ...(file && { file }) });
+  async (name, [, from, to, file]) => {
+    const outcome = await caught({ from, to, ...(file ? { file } : {}) });
     expect(outcome).not.toBeNull();
     // A script that no longer compiles proves nothing.
     expect(String(outcome?.failure.reason.got)).not.toMatch(/compil|nonexistent global/);

@@ -1,5 +1,6 @@
 import { MARKET_STATUSES } from '../../../src/exchange/market';
 import { formatLots, formatMicro, formatPips } from '../../../src/exchange/units';
+import type { OutboxEvent } from '../../../src/store/outbox';
 import type { Fill, OrderRecord } from '../../../src/store/records';
 import { type Emitted, FEE_ACCOUNT, type Model } from '../../model/exchange';
 import { isBid, type ModelFill, type ModelOrder, remaining, yesPrice } from '../../model/matching';
@@ -105,6 +106,8 @@ export interface Ledger {
   readonly addresses: readonly string[];
   readonly booked: Map<string, number>;
   readonly matches: Map<string, { count: number; last: Fill[] }>;
+  /** Sections of the stored state that agreed with the model; they need no second look while both stay as they are. */
+  readonly verified: WeakSet<object>;
   emitted: number;
   granted: bigint;
 }
@@ -117,14 +120,22 @@ export function checkState(
   ledger: Ledger,
   nowMs: number,
 ): void {
+  const { verified } = ledger;
+  // The model changes a market only together with news of it.
+  const changed = new Set(model.emitted.map(({ market }) => market));
   world.markets.forEach(({ id }, i) => {
     const market = stored.markets[i];
-    if (market) checkMarket(model, id, market, ledger);
+    if (market && (changed.has(id) || !verified.has(market))) checkMarket(model, id, market, ledger);
   });
-  checkMoney(world, model, stored, ledger);
-  checkConservation(stored);
-  checkIndexes(world, model, stored, ledger);
+  const sections = [stored.money, ...stored.markets, ...stored.wallets];
+  if (changed.size > 0 || sections.some((section) => !verified.has(section))) {
+    checkMoney(world, model, stored, ledger);
+    checkConservation(stored);
+    checkIndexes(world, model, stored, ledger);
+  }
+  check('number of orders', model.orders.size, stored.orderCount);
   checkOutbox(stored, model, ledger, nowMs);
+  for (const section of sections) verified.add(section);
 }
 
 /** Open lots and orders of each level, counted from the resting orders. */
@@ -177,7 +188,7 @@ function checkMoney(world: World, model: Model, stored: StoredState, { addresses
   let handedOut = granted;
   for (const who of [...addresses, FEE_ACCOUNT]) {
     const { free, reserved } = model.account('cash', who);
-    const found = stored.cash.get(who);
+    const found = stored.money.cash.get(who);
     if (found && who !== FEE_ACCOUNT) handedOut += untouched;
     const start = who === FEE_ACCOUNT ? 0n : untouched;
     check(
@@ -191,16 +202,16 @@ function checkMoney(world: World, model: Model, stored: StoredState, { addresses
       check(`tokens of ${who} in ${id}`, `${[yes.free, yes.reserved, no.free, no.reserved]}`, `${tokens}`);
     });
   }
-  check('collateral handed out', handedOut, stored.granted);
+  check('collateral handed out', handedOut, stored.money.granted);
 }
 
 /** From what is stored alone. */
-function checkConservation({ cash, granted, markets }: StoredState): void {
+function checkConservation({ money, markets }: StoredState): void {
   const openInterest = markets.map(({ fields }) => BigInt(fields.get('oi') ?? 0));
-  const all = [...cash.values()].flat().concat(openInterest);
+  const all = [...money.cash.values()].flat().concat(openInterest);
   check(
     'conservation of collateral',
-    granted,
+    money.granted,
     all.reduce((total, n) => total + n, 0n),
   );
   markets.forEach(({ tokens }, i) => {
@@ -218,7 +229,7 @@ function checkIndexes(world: World, model: Model, stored: StoredState, { address
   const open = world.markets.flatMap(({ id }) => model.market(id).resting);
   const expiring = open.filter(({ request }) => request.expirationSec > 0);
   const expiries = expiring.map(({ request }) => [request.orderHash, request.expirationSec] as const);
-  check('expiry index', flat(expiries.sort(byScore)), flat(stored.expiries));
+  check('expiry index', flat(expiries.sort(byScore)), flat(stored.money.expiries));
   addresses.forEach((who, i) => {
     const mine = open.filter(({ request }) => request.maker === who);
     const ranks = mine.map((o) => [o.request.orderHash, o.createdMs * 1000 + (o.sequence % 1000)] as const);
@@ -227,7 +238,6 @@ function checkIndexes(world: World, model: Model, stored: StoredState, { address
     const held = world.markets.filter((_, k) => stored.markets[k]?.tokens.has(who)).map(({ id }) => id);
     check(`markets held by ${who}`, flat(held.sort()), flat(stored.wallets[i]?.markets));
   });
-  check('number of orders', model.orders.size, stored.orderCount);
 }
 
 function checkOutbox(stored: StoredState, model: Model, ledger: Ledger, nowMs: number): void {
@@ -259,24 +269,22 @@ function checkOutbox(stored: StoredState, model: Model, ledger: Ledger, nowMs: n
   });
 }
 
-/** Every level that changed must be told, as it now is; `before` and the model's levels now, by market. */
+/** Every level that changed must be told, as it now is; `before` are the levels of one market before the command. */
 export function checkToldLevels(
-  model: Model,
-  stored: StoredState,
-  before: ReadonlyMap<string, Map<string, string>>,
+  id: string,
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+  news: readonly OutboxEvent[],
 ): void {
-  for (const [id, old] of before) {
-    const now = levelsOf(model, id);
-    const told = new Map<string, string>();
-    for (const entry of stored.news) {
-      if (entry.marketId !== id) continue;
-      for (const { side, pricePips, sizeLots, orders } of entry.levels)
-        told.set(side + pricePips, `${sizeLots}/${orders}`);
-    }
-    for (const level of new Set([...old.keys(), ...now.keys(), ...told.keys()])) {
-      const changed = (old.get(level) ?? '0/0') !== (now.get(level) ?? '0/0');
-      if (changed || told.has(level))
-        check(`level ${level} in the outbox`, now.get(level) ?? '0/0', told.get(level));
-    }
+  const told = new Map<string, string>();
+  for (const entry of news) {
+    if (entry.marketId !== id) continue;
+    for (const { side, pricePips, sizeLots, orders } of entry.levels)
+      told.set(side + pricePips, `${sizeLots}/${orders}`);
+  }
+  for (const level of new Set([...before.keys(), ...now.keys(), ...told.keys()])) {
+    const changed = (before.get(level) ?? '0/0') !== (now.get(level) ?? '0/0');
+    if (changed || told.has(level))
+      check(`level ${level} in the outbox`, now.get(level) ?? '0/0', told.get(level));
   }
 }

@@ -9,7 +9,7 @@ import type { Ledger } from './compare';
 import type { World } from './operations';
 import { addressOf } from './requests';
 import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts, staleMaxPatch } from './scripts';
-import { readState } from './stored';
+import { type Memory, readState } from './stored';
 
 export interface RunOptions {
   readonly redis: Redis;
@@ -36,6 +36,9 @@ export interface Stage {
   readonly chains: Map<string, Fill[]>;
   /** When a wallet was last paid by the faucet. */
   readonly faucet: Map<string, number>;
+  readonly memory: Memory;
+  /** Levels of each market before the next operation. */
+  readonly levels: Map<string, Map<string, string>>;
   readonly marketIds: readonly string[];
   count(what: string): void;
   /** What the engine said is now, in milliseconds. */
@@ -89,9 +92,18 @@ export async function createStage(world: World, options: RunOptions): Promise<St
   const tally: Tally = new Map();
   return {
     ...{ world, run, keys, engine, model, tally, marketIds, setClock },
-    ledger: { addresses, booked: new Map(), matches: new Map(), emitted, granted: 0n },
+    ledger: {
+      addresses,
+      booked: new Map(),
+      matches: new Map(),
+      verified: new WeakSet(),
+      emitted,
+      granted: 0n,
+    },
     requests: new Map(),
     faucet: new Map(),
+    memory: new Map(),
+    levels: new Map(),
     chains: new Map(),
     count: (what) => void tally.set(what, (tally.get(what) ?? 0) + 1),
     now: () => nowMs,

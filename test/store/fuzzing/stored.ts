@@ -12,7 +12,10 @@ import {
 } from '../../../src/store/records';
 import type { RunScript } from '../../../src/store/scripts';
 
-/** Everything the engine keeps, read in one step; the keys are those named in the headers of lua/lib. */
+/**
+ * Everything the engine keeps, read in one step; the keys are those named in the headers of lua/lib. A section whose
+ * digest the caller knows is not sent again: most operations change little.
+ */
 export const READ_STATE = 'read_state';
 export const READ_STATE_SOURCE = `#!lua flags=no-writes
 local shard, market_count, wallet_count = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -22,34 +25,36 @@ local function next_argument()
   at = at + 1
   return ARGV[at - 1]
 end
+local function section(data)
+  local digest = redis.sha1hex(cmsgpack.pack(data))
+  return { digest, digest ~= next_argument() and data or '' }
+end
 local reply = {
-  redis.call('HGETALL', shard .. 'bal'),
-  redis.call('HGET', shard .. 'sum', 'granted') or '0',
-  redis.call('ZRANGE', shard .. 'exp', 0, -1, 'WITHSCORES'),
-  redis.call('XLEN', shard .. 'out'),
+  redis.call('HLEN', shard .. 'o'), redis.call('XLEN', shard .. 'out'),
   news > 0 and redis.call('XREVRANGE', shard .. 'out', '+', '-', 'COUNT', news) or {},
+  section({ redis.call('HGETALL', shard .. 'bal'), redis.call('HGET', shard .. 'sum', 'granted') or '0',
+    redis.call('ZRANGE', shard .. 'exp', 0, -1, 'WITHSCORES') }),
 }
 for _ = 1, market_count do
   local key = shard .. 'm:' .. next_argument()
-  reply[#reply + 1] = {
+  reply[#reply + 1] = section({
     redis.call('HGETALL', key), redis.call('ZRANGE', key .. ':b', 0, -1, 'WITHSCORES'),
     redis.call('ZRANGE', key .. ':a', 0, -1, 'WITHSCORES'), redis.call('HGETALL', key .. ':bal'),
     redis.call('XLEN', key .. ':t'), redis.call('XREVRANGE', key .. ':t', '+', '-', 'COUNT', 1),
-  }
+  })
 end
 for _ = 1, wallet_count do
   local address = next_argument()
-  reply[#reply + 1] = {
+  reply[#reply + 1] = section({
     redis.call('ZRANGEBYSCORE', shard .. 'u:' .. address, '(0', '+inf', 'WITHSCORES'),
     redis.call('ZCARD', shard .. 'u:' .. address), redis.call('SMEMBERS', shard .. 'w:' .. address),
-  }
+  })
 end
 local hashes = {}
 while at <= #ARGV do
   hashes[#hashes + 1] = next_argument()
 end
 reply[#reply + 1] = #hashes > 0 and redis.call('HMGET', shard .. 'o', unpack(hashes)) or {}
-reply[#reply + 1] = redis.call('HLEN', shard .. 'o')
 return reply
 `;
 
@@ -71,19 +76,23 @@ export interface StoredWallet {
   readonly orders: number;
   readonly markets: readonly string[];
 }
-export interface StoredState {
+export interface StoredMoney {
   /** Address -> free, reserved. */
   readonly cash: ReadonlyMap<string, readonly bigint[]>;
   readonly granted: bigint;
   readonly expiries: readonly (readonly [hash: string, second: number])[];
+}
+export interface StoredState {
+  readonly orderCount: number;
   readonly outboxLength: number;
   /** The latest entries asked for, oldest first. */
   readonly news: readonly OutboxEvent[];
+  /** These are the same objects as the time before when nothing in them has changed. */
+  readonly money: StoredMoney;
   readonly markets: readonly StoredMarket[];
   readonly wallets: readonly StoredWallet[];
   /** The orders asked for. */
   readonly records: readonly (OrderRecord | null)[];
-  readonly orderCount: number;
 }
 export interface Wanted {
   readonly markets: readonly string[];
@@ -91,39 +100,53 @@ export interface Wanted {
   readonly hashes: readonly string[];
   readonly news: number;
 }
+/** Sections as last read, by name. */
+export type Memory = Map<string, { readonly digest: string; readonly value: unknown }>;
 
 type Entries = readonly [Buffer, readonly [Buffer, Buffer]][];
+type Section = [Buffer, unknown[] | Buffer];
+type MoneyReply = [Buffer[], Buffer, Buffer[]];
 type MarketReply = [Buffer[], Buffer[], Buffer[], Buffer[], number, Entries];
 type WalletReply = [Buffer[], number, Buffer[]];
 
 /** `run` must know the script READ_STATE. */
-export async function readState(run: RunScript, keys: ShardKeys, wanted: Wanted): Promise<StoredState> {
+export async function readState(
+  run: RunScript,
+  keys: ShardKeys,
+  wanted: Wanted,
+  memory: Memory = new Map(),
+): Promise<StoredState> {
   const { markets, wallets, hashes, news } = wanted;
-  const counts = [keys.prefix, markets.length, wallets.length, news];
-  const args = [...counts, ...markets, ...wallets.map(addressBytes), ...hashes.map(hashBytes)];
-  const reply = (await run(READ_STATE, [keys.orders], args)) as unknown[];
-  const [cash, granted, expiries, outboxLength, entries] = reply as [
-    Buffer[],
-    Buffer,
-    Buffer[],
-    number,
-    Entries,
+  const known = (name: string): string => memory.get(name)?.digest ?? '';
+  const args = [
+    ...[keys.prefix, markets.length, wallets.length, news, known('money')],
+    ...markets.flatMap((id) => [id, known(id)]),
+    ...wallets.flatMap((address) => [addressBytes(address), known(address)]),
+    ...hashes.map(hashBytes),
   ];
-  const packed = reply[5 + markets.length + wallets.length] as (Buffer | null)[];
+  const reply = (await run(READ_STATE, [keys.orders], args)) as unknown[];
+  const [orderCount, outboxLength, entries, ...sections] = reply as [number, number, Entries, ...Section[]];
+  function read<T, Raw>(index: number, name: string, decode: (raw: Raw) => T): T {
+    const [digest, raw] = sections[index] as Section;
+    const value = Array.isArray(raw) ? decode(raw as Raw) : (memory.get(name)?.value as T);
+    memory.set(name, { digest: digest.toString(), value });
+    return value;
+  }
+  const packed = reply.at(-1) as (Buffer | null)[];
   return {
-    cash: accounts(cash, 2),
-    granted: BigInt(granted.toString()),
-    expiries: scored(expiries, 0),
-    outboxLength,
-    news: entries.map(([, [, entry]]) => decodeEvent(entry)).reverse(),
-    markets: markets.map((_, i) => storedMarket(reply[5 + i] as MarketReply)),
-    wallets: wallets.map((_, i) => storedWallet(reply[5 + markets.length + i] as WalletReply)),
+    ...{ orderCount, outboxLength, news: entries.map(([, [, entry]]) => decodeEvent(entry)).reverse() },
+    money: read(0, 'money', storedMoney),
+    markets: markets.map((id, i) => read(1 + i, id, storedMarket)),
+    wallets: wallets.map((address, i) => read(1 + markets.length + i, address, storedWallet)),
     records: hashes.map((hash, i) => {
       const found = packed[i];
       return found ? decodeOrder(hash, found) : null;
     }),
-    orderCount: reply.at(-1) as number,
   };
+}
+
+function storedMoney([cash, granted, expiries]: MoneyReply): StoredMoney {
+  return { cash: accounts(cash, 2), granted: BigInt(granted.toString()), expiries: scored(expiries, 0) };
 }
 
 function storedWallet([open, orders, markets]: WalletReply): StoredWallet {

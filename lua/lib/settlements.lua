@@ -1,0 +1,74 @@
+-- The settlement records: what became of a match, one record for each 50 makers of it.
+--
+-- {x}:st        hash: name -> HEAD, transaction hash, body; name = market c8, sequence of the match I6, part B
+-- {x}:sl        stream: the names, field `n`, in the order in which their records were first written
+-- {x}:m:<id>:sl the same for one market, under the same entry ids
+-- {x}:su        sorted set, scores 0: entry id (ms I6, index I4) + name of every record that is not CONFIRMED
+-- {x}:sum       hash: `failed`, how often a record became FAILED
+-- The body is src/store/settlement-record.ts's; it is empty while nothing could be built. It begins with the number of
+-- makers I2, the taker's hash and the makers' hashes.
+
+local outbox = require('lib.outbox')
+
+local settlements = {}
+
+-- status, attempts, updatedMs, tradeMs, entry id ms and index, length of the transaction hash
+local HEAD = '>BI2I6I6I6I4B'
+local HEAD_BYTES, HASH_BYTES, COUNT_BYTES, ATTEMPTS_MAX = 26, 32, 2, 65535
+
+-- src/exchange/status.ts holds the names.
+settlements.MATCHED, settlements.SUBMITTED, settlements.CONFIRMED = 0, 1, 2
+settlements.RETRYING, settlements.FAILED = 3, 4
+
+-- Places of the members in an unpacked record.
+settlements.STATUS, settlements.ATTEMPTS, settlements.UPDATED, settlements.TRADE_MS = 1, 2, 3, 4
+settlements.LIST_MS, settlements.LIST_INDEX, settlements.TRANSACTION, settlements.BODY = 5, 6, 7, 8
+
+-- The record of a name, or a new one that is not stored yet (LIST_MS 0).
+function settlements.load(shard, name, trade_ms)
+  local packed = redis.call('HGET', shard .. 'st', name)
+  if not packed then
+    return { settlements.MATCHED, 0, 0, trade_ms, 0, 0, '', '' }
+  end
+  local status, attempts, updated, matched, list_ms, list_index, length = struct.unpack(HEAD, packed)
+  return { status, attempts, updated, matched, list_ms, list_index, packed:sub(HEAD_BYTES + 1, HEAD_BYTES + length),
+    packed:sub(HEAD_BYTES + length + 1) }
+end
+
+local function enlist(shard, name, record)
+  local id = redis.call('XADD', shard .. 'sl', '*', 'n', name)
+  redis.call('XADD', shard .. 'm:' .. name:sub(1, 8) .. ':sl', id, 'n', name)
+  local ms, index = id:match('(%d+)-(%d+)')
+  record[settlements.LIST_MS], record[settlements.LIST_INDEX] = tonumber(ms), tonumber(index)
+end
+
+-- Stores a changed record under its new status and tells the outbox; the match's sequence and time say which it is.
+function settlements.save(shard, name, record, status, now_ms)
+  local fresh, before = record[settlements.LIST_MS] == 0, record[settlements.STATUS]
+  if fresh then
+    enlist(shard, name, record)
+  end
+  record[settlements.STATUS], record[settlements.UPDATED] = status, now_ms
+  record[settlements.ATTEMPTS] = math.min(record[settlements.ATTEMPTS], ATTEMPTS_MAX)
+  local transaction, body = record[settlements.TRANSACTION], record[settlements.BODY]
+  redis.call('HSET', shard .. 'st', name, struct.pack(HEAD, status, record[settlements.ATTEMPTS], now_ms,
+    record[settlements.TRADE_MS], record[settlements.LIST_MS], record[settlements.LIST_INDEX], #transaction)
+    .. transaction .. body)
+  local open = struct.pack('>I6I4', record[settlements.LIST_MS], record[settlements.LIST_INDEX]) .. name
+  if status ~= settlements.CONFIRMED then
+    redis.call('ZADD', shard .. 'su', '0', open)
+  elseif not fresh then
+    redis.call('ZREM', shard .. 'su', open)
+  end
+  if status == settlements.FAILED and (fresh or before ~= status) then
+    redis.call('HINCRBY', shard .. 'sum', 'failed', '1')
+  end
+  local hashes = ''
+  if body ~= '' then
+    hashes = body:sub(COUNT_BYTES + 1, COUNT_BYTES + HASH_BYTES * (struct.unpack('>I2', body) + 1))
+  end
+  local sequence = struct.unpack('>I6', name, 9)
+  outbox.write(shard, outbox.SETTLE, name:sub(1, 8), sequence, now_ms, record[settlements.TRADE_MS], '', 0, hashes, '')
+end
+
+return settlements

@@ -1,0 +1,35 @@
+#!lua
+-- move_settlement: takes one settlement record to another status. A CONFIRMED one stays; one that was SUBMITTED a short
+-- time ago is not given to a second sender.
+--
+-- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the list of the market has the form of 2
+-- ARGV     1 shard prefix `{x}:`   2 name (lib/settlements)   3 time of the match in milliseconds   4 new status code
+--          5 transaction hash (32 bytes) or nothing   6 milliseconds for which a SUBMITTED one is its sender's
+-- Returns  1 when it moved, else 0
+-- Emits    SETTLE, when it moved
+-- Bound    one record
+
+local outbox = require('lib.outbox')
+local settlements = require('lib.settlements')
+
+local shard, name, status = ARGV[1], ARGV[2], tonumber(ARGV[4])
+local now_ms = outbox.now_ms()
+local record = settlements.load(shard, name, tonumber(ARGV[3]))
+local before, since = record[settlements.STATUS], record[settlements.UPDATED]
+
+if before == settlements.CONFIRMED or before == settlements.FAILED and status == settlements.FAILED then
+  return 0
+end
+local submits = status == settlements.SUBMITTED
+if submits and before == settlements.SUBMITTED and now_ms < since + tonumber(ARGV[6]) then
+  return 0
+end
+-- An attempt counts when it is made, or when it fails before it could be made.
+if submits or status ~= settlements.CONFIRMED and before ~= settlements.SUBMITTED then
+  record[settlements.ATTEMPTS] = record[settlements.ATTEMPTS] + 1
+end
+if ARGV[5] ~= '' then
+  record[settlements.TRANSACTION] = ARGV[5]
+end
+settlements.save(shard, name, record, status, now_ms)
+return 1

@@ -1,0 +1,45 @@
+#!lua flags=allow-oom
+-- publish_updates: appends updates of books to the logs of their markets, each where the one before ended; only the holder
+-- of the lease may. What is in a log was broadcast, and nothing else is: the log is the chain that clients see.
+--
+-- {x}:m:<id>:u   stream: <sequence>-0 -> field `u`, the update packed (src/store/book-updates.ts)
+--
+-- KEYS     1 {x}:lease   2 {x}:readers   then for each update the log of its market
+-- ARGV     1 token   2 lifetime of the lease from now, milliseconds   3 name of the reader   4 id of the last outbox entry
+--          it has finished with   then for each update: previous sequence, sequence, 1 to start the log anew or 0, the update
+-- Returns  OK; DEPOSED when the lease is another's; BROKEN when a log does not end at the previous sequence. Then nothing
+--          has changed
+-- Emits    nothing
+-- Bound    UPDATES_MAX updates; about WINDOW of them are kept for each market
+
+local UPDATES_MAX = 100
+local WINDOW = 1024
+
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return 'DEPOSED'
+end
+local count = math.min(#KEYS - 2, UPDATES_MAX)
+local ends = {}
+for i = 1, count do
+  local log, at = KEYS[2 + i], 1 + 4 * i
+  if ARGV[at + 2] == '0' then
+    if not ends[log] then
+      local last = redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
+      ends[log] = last and last[1]:match('^%d+') or ARGV[at]
+    end
+    if ends[log] ~= ARGV[at] then
+      return 'BROKEN'
+    end
+  end
+  ends[log] = ARGV[at + 1]
+end
+for i = 1, count do
+  local log, at = KEYS[2 + i], 1 + 4 * i
+  if ARGV[at + 2] == '1' then
+    redis.call('DEL', log)
+  end
+  redis.call('XADD', log, 'MAXLEN', '~', WINDOW, ARGV[at + 1] .. '-0', 'u', ARGV[at + 3])
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('HSET', KEYS[2], ARGV[3], ARGV[4])
+return 'OK'

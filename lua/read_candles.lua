@@ -1,0 +1,39 @@
+#!lua flags=no-writes
+-- read_candles: candles of one or more series of a market from a moment on, and the mark up to which they are counted.
+-- Everything after the mark is still to be counted from the matches.
+--
+-- {x}:cm               hash: market id -> mark (src/store/candles.ts packs it)
+-- {x}:m:<id>:c<sec>    string: candles of so many seconds with trades, oldest first, CANDLE_BYTES each, opening with
+--                      their start in minutes since 1970 I4
+--
+-- KEYS     1 {x}:cm   2... the series
+-- ARGV     1 market id   2 the moment, in minutes since 1970   3 how many candles at most of each series
+-- Returns  { mark, { offset, candles }... }: the mark is empty when nothing is counted yet; candles begin with the last
+--          one before the moment, or the very first when none is; offset is its place in bytes
+-- Bound    CANDLES_MAX of each series: 27 years of half days
+
+local CANDLE_BYTES, CANDLES_MAX = 19, 20000
+
+local moment, most = tonumber(ARGV[2]), math.min(tonumber(ARGV[3]), CANDLES_MAX)
+
+-- How many candles of a series begin before the moment.
+local function count_before(series)
+  local low, high = 0, redis.call('STRLEN', series) / CANDLE_BYTES
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local start = redis.call('GETRANGE', series, middle * CANDLE_BYTES, middle * CANDLE_BYTES + 3)
+    if struct.unpack('>I4', start) < moment then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  return low
+end
+
+local reply = { redis.call('HGET', KEYS[1], ARGV[1]) or '' }
+for i = 2, #KEYS do
+  local offset = math.max(0, count_before(KEYS[i]) - 1) * CANDLE_BYTES
+  reply[i] = { offset, redis.call('GETRANGE', KEYS[i], offset, offset + most * CANDLE_BYTES - 1) }
+end
+return reply

@@ -1,0 +1,32 @@
+#!lua
+-- record_settlements: writes settlement records, each once: as CONFIRMED where nothing has to be sent, as MATCHED where
+-- they wait for the chain.
+--
+-- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the lists of the markets have the form of 2
+-- ARGV     1 shard prefix `{x}:`   2 status code, 0 or 2   then for each record: name (lib/settlements), time of the match in
+--          milliseconds, body
+-- Returns  how many were written; those that were written before are left as they are
+-- Emits    SETTLE for each
+-- Bound    RECORDS_MAX of src/store/settlements.ts
+
+local outbox = require('lib.outbox')
+local settlements = require('lib.settlements')
+
+local shard, status = ARGV[1], tonumber(ARGV[2])
+local now_ms, written = outbox.now_ms(), 0
+
+for i = 3, #ARGV, 3 do
+  local name = ARGV[i]
+  local record = settlements.load(shard, name, tonumber(ARGV[i + 1]))
+  local known = record[settlements.BODY] ~= ''
+  -- What failed before may be settled now; what is waiting for the chain may not be put back.
+  if record[settlements.STATUS] ~= settlements.CONFIRMED and (status == settlements.CONFIRMED or not known) then
+    if status == settlements.CONFIRMED then
+      record[settlements.ATTEMPTS] = record[settlements.ATTEMPTS] + 1
+    end
+    record[settlements.BODY] = ARGV[i + 2]
+    settlements.save(shard, name, record, status, now_ms)
+    written = written + 1
+  end
+end
+return written

@@ -1,0 +1,14 @@
+#!lua flags=allow-oom
+-- release_lease: gives the lease of broadcasting back, so that another process need not wait until it runs out.
+--
+-- KEYS     1 {x}:lease
+-- ARGV     1 token
+-- Returns  1 when the token held it, else 0
+-- Emits    nothing
+-- Bound    one lease
+
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return 0
+end
+redis.call('DEL', KEYS[1])
+return 1

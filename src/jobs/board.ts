@@ -1,0 +1,30 @@
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { ExpressAdapter } from '@bull-board/express';
+import { type ConnectionOptions, Queue } from 'bullmq';
+import { JOBS_PREFIX, QUEUES } from './queues';
+
+/** Bull Board over every queue, to be mounted at `basePath`; who may see it is the caller's to check. */
+export function createBoard({
+  connection,
+  basePath,
+  onError,
+}: {
+  connection: ConnectionOptions;
+  basePath: string;
+  onError: (error: Error) => void;
+}) {
+  const queues = QUEUES.map((name) => {
+    const queue = new Queue(name, { connection, prefix: JOBS_PREFIX });
+    queue.on('error', onError);
+    return queue;
+  });
+  const adapter = new ExpressAdapter().setBasePath(basePath);
+  createBullBoard({ queues: queues.map((queue) => new BullMQAdapter(queue)), serverAdapter: adapter });
+  return {
+    handler: adapter.getRouter(),
+    async stop() {
+      await Promise.allSettled(queues.map((queue) => queue.close()));
+    },
+  };
+}

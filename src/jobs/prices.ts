@@ -1,0 +1,20 @@
+import type { CandleWriter } from '../store/candle-writer';
+import type { Chore } from './schedule';
+
+/** Reads count for themselves what has not been stored yet: less often would be exact, too, but dearer for them. */
+const COUNT_EVERY_MS = 2_000;
+/** Steps of one tick for one market, a few hundred matches each; what is left waits for the next. */
+const STEPS_MAX = 1_000;
+
+/** Counts matches into the stored candles, market by market. */
+export function createPriceChore(candles: CandleWriter): Chore {
+  return {
+    name: 'count-candles',
+    everyMs: COUNT_EVERY_MS,
+    async run() {
+      for (const id of await candles.behind()) {
+        for (let step = 0; step < STEPS_MAX && (await candles.extend(id)); step++);
+      }
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Matches } from '../store/matches';
+import type { MatchRef } from '../store/settlement-record';
+
+interface RelayOptions {
+  readonly matches: Matches;
+  readonly enqueue: (refs: readonly MatchRef[]) => Promise<void>;
+  readonly onError: (error: Error) => void;
+}
+
+/** Another process takes over this long after the holder of the lease is gone. */
+const LEASE_MS = 3_000;
+const RENEW_MS = 1_000;
+/** Matches gather for this long, so that a job carries many of them when there are many. */
+const PAUSE_MS = 25;
+const READ_MAX = 1_000;
+const AFTER_ERROR_MS = 500;
+
+/**
+ * Reads the outbox, in one process at a time, and makes jobs of its matches. The position moves on behind the jobs: a
+ * process that dies in between leaves matches that are made jobs of again, which does no harm.
+ */
+export function startRelay({ matches, enqueue, onError }: RelayOptions): { stop(): Promise<void> } {
+  const token = randomUUID();
+  const stopping = new AbortController();
+  const running = run();
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        if (await matches.take(token, LEASE_MS)) await readOn();
+        else await pause(RENEW_MS);
+      } catch (error) {
+        onError(error instanceof Error ? error : new Error(String(error)));
+        await pause(AFTER_ERROR_MS);
+      }
+    }
+    await matches.release(token).catch(onError);
+  }
+
+  /** Until the lease is lost. */
+  async function readOn(): Promise<void> {
+    let position = await matches.position();
+    let noted = Date.now();
+    while (!stopping.signal.aborted) {
+      const { matches: found, last, more } = await matches.read(position, READ_MAX);
+      await enqueue(found);
+      if (found.length > 0 || Date.now() - noted >= RENEW_MS) {
+        if (!(await matches.hold(token, LEASE_MS, last))) return;
+        noted = Date.now();
+      }
+      position = last;
+      if (!more) await pause(PAUSE_MS);
+    }
+  }
+
+  const pause = (ms: number): Promise<unknown> =>
+    sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import type { MarketTerms } from '../exchange/market';
+import type { ChainScale, SignedOrder } from '../exchange/order';
+import { partsOf, SETTLEMENT_MAKERS_MAX, type Settlement, settlementsOf } from '../exchange/settlement';
+import { BrokenMatch, type Matches, NoSuchMatch, type StoredMatch } from '../store/matches';
+import type { OrderRecord } from '../store/records';
+import { type MatchRef, settlementId } from '../store/settlement-record';
+import type { Settlements } from '../store/settlements';
+import { unpackSigned } from '../store/signed-order';
+
+/** One call of the exchange contract. */
+export interface ChainCall {
+  /** The same whenever the same settlement is sent. */
+  readonly id: string;
+  readonly takerOrder: SignedOrder;
+  readonly makerOrders: readonly SignedOrder[];
+  readonly takerFillAmount: bigint;
+  readonly makerFillAmounts: readonly bigint[];
+}
+
+/**
+ * Sends one settlement and resolves with its transaction's hash once it is final; rejects to be asked again. It may be
+ * asked twice for the same id, when the process that asked first died: it must not send twice what may still succeed.
+ */
+export type SendToChain = (call: ChainCall) => Promise<string>;
+
+export interface Failure {
+  readonly ref: MatchRef;
+  readonly error: Error;
+  /** The parts of the match it is about. */
+  readonly parts: readonly number[];
+}
+
+interface SettleOptions {
+  readonly matches: Matches;
+  readonly settlements: Settlements;
+  readonly termsOf: (marketId: string) => Promise<MarketTerms>;
+  readonly scale: ChainScale;
+  /** None with paper funds: a settlement is then done when its record is written. */
+  readonly send?: SendToChain | undefined;
+}
+
+interface Built {
+  readonly match: StoredMatch;
+  readonly terms: MarketTerms;
+  readonly settlement: Settlement;
+}
+
+/** A settlement that was being sent when its process died is given to another after this time. */
+const SEND_HOLD_MS = 90_000;
+
+/**
+ * Settles matches, each as often as it is asked to and with effect once. Resolves with those that could not be; rejects
+ * when the store did not answer.
+ */
+export function createSettle({ matches, settlements, termsOf, scale, send }: SettleOptions) {
+  return async (refs: readonly MatchRef[]): Promise<Failure[]> => {
+    const failures: Failure[] = [];
+    const built: Built[] = [];
+    const loaded = await matches.load(refs);
+    for (const [i, ref] of refs.entries()) {
+      const match = loaded[i] ?? new NoSuchMatch();
+      try {
+        if (match instanceof Error) throw match;
+        built.push(...build(match, await termsOf(ref.marketId), scale));
+      } catch (error) {
+        failures.push({ ref, error: asError(error), parts: partsIn(match) });
+      }
+    }
+    const records = built.map(({ match, settlement }) => ({ ref: match.ref, settlement }));
+    await settlements.record(records, send ? 'MATCHED' : 'CONFIRMED');
+    if (send) {
+      for (const one of built) {
+        const failure = await sendOne(one, send);
+        if (failure) failures.push(failure);
+      }
+    }
+    return failures;
+  };
+
+  async function sendOne({ match, terms, settlement }: Built, submit: SendToChain): Promise<Failure | null> {
+    const key = { ...match.ref, part: settlement.part };
+    if (!(await settlements.move(key, 'SUBMITTED', { holdMs: SEND_HOLD_MS }))) return null;
+    let transactionHash: string;
+    try {
+      const from = settlement.part * SETTLEMENT_MAKERS_MAX;
+      const fills = match.fills.slice(from, from + SETTLEMENT_MAKERS_MAX);
+      transactionHash = await submit({
+        id: settlementId(key),
+        takerOrder: signedOf(match.taker, terms),
+        makerOrders: fills.map(({ maker }) => signedOf(maker, terms)),
+        takerFillAmount: settlement.takerFillAmount,
+        makerFillAmounts: settlement.makerFillAmounts,
+      });
+    } catch (error) {
+      return { ref: match.ref, error: asError(error), parts: [settlement.part] };
+    }
+    await settlements.move(key, 'CONFIRMED', { transactionHash });
+    return null;
+  }
+}
+
+function build(match: StoredMatch, terms: MarketTerms, scale: ChainScale): Built[] {
+  const { taker, fills } = match;
+  const isBudget = taker.orderType === 'MARKET' && taker.side === 0;
+  const records = settlementsOf({ taker, isBudget, fills, feeRateBps: terms.feeRateBps }, scale);
+  return records.map((settlement) => ({ match, terms, settlement }));
+}
+
+function partsIn(match: StoredMatch | Error): number[] {
+  const known = match instanceof BrokenMatch ? match : match instanceof Error ? null : match;
+  return Array.from({ length: Math.max(1, partsOf(known?.fills.length ?? 0)) }, (_, part) => part);
+}
+
+const signedOf = (order: OrderRecord, terms: MarketTerms): SignedOrder =>
+  unpackSigned(order.signed, order.maker, BigInt(terms.tokenIds[order.outcome]));
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -1,0 +1,70 @@
+import { type ConnectionOptions, Queue } from 'bullmq';
+import type { MatchRef } from '../store/settlement-record';
+import { JOBS_PREFIX, SETTLEMENT_QUEUE } from './queues';
+
+/** What a job of this queue carries: matches, each as `<market>-<tradeMs>-<sequence>`. */
+export interface SettlementJob {
+  readonly matches: readonly string[];
+}
+
+/** Matches in one job. At a low rate each has a job of its own; at a high one a job costs Redis as much as a match. */
+export const JOB_MATCHES_MAX = 100;
+/** Half a second, then double: given up after about a minute. */
+const ATTEMPTS = 8;
+const BACKOFF_MS = 500;
+/** Dead letters kept to look at; how many there were in all is counted with the records. */
+const DEAD_KEPT = 10_000;
+const MATCH = /^([0-9a-z]{8})-(\d{1,15})-(\d{1,15})$/;
+
+export interface Retries {
+  readonly attempts: number;
+  readonly backoffMs: number;
+}
+
+export type SettlementQueue = ReturnType<typeof createSettlementQueue>;
+
+export const matchName = ({ marketId, tradeMs, sequence }: MatchRef): string =>
+  `${marketId}-${tradeMs}-${sequence}`;
+
+/** Null for anything else than what `matchName` writes. */
+export function parseMatchName(text: unknown): MatchRef | null {
+  const parts = typeof text === 'string' ? MATCH.exec(text) : null;
+  if (!parts) return null;
+  return { marketId: parts[1] ?? '', tradeMs: Number(parts[2]), sequence: Number(parts[3]) };
+}
+
+/**
+ * Makes jobs of matches. A job's id only saves double work while the job is kept; that nothing is settled twice is the
+ * records' business. Ids hold no `:` and are no integers, as BullMQ wants them.
+ */
+export function createSettlementQueue({
+  connection,
+  onError,
+  retries = { attempts: ATTEMPTS, backoffMs: BACKOFF_MS },
+}: {
+  connection: ConnectionOptions;
+  onError: (error: Error) => void;
+  retries?: Retries;
+}) {
+  const queue = new Queue<SettlementJob>(SETTLEMENT_QUEUE, { connection, prefix: JOBS_PREFIX });
+  queue.on('error', onError);
+  const opts = {
+    attempts: retries.attempts,
+    backoff: { type: 'exponential', delay: retries.backoffMs },
+    removeOnComplete: true,
+    removeOnFail: { count: DEAD_KEPT },
+  };
+
+  /** `origin` tells jobs for the same matches apart: a dead letter must not stand in the way of the next try. */
+  async function add(refs: readonly MatchRef[], origin: string, perJob = JOB_MATCHES_MAX): Promise<void> {
+    const jobs = [];
+    for (let from = 0; from < refs.length; from += perJob) {
+      const matches = refs.slice(from, from + perJob).map(matchName);
+      const jobId = `${origin}_${matches[0]}_${matches.length}`;
+      jobs.push({ name: 'settle', data: { matches }, opts: { ...opts, jobId } });
+    }
+    if (jobs.length > 0) await queue.addBulk(jobs);
+  }
+
+  return { add, queue, stop: () => queue.close() };
+}

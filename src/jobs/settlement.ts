@@ -1,0 +1,128 @@
+import { type ConnectionOptions, type Job, UnrecoverableError, Worker } from 'bullmq';
+import type { ChainScale } from '../exchange/order';
+import { type Matches, NoSuchMatch } from '../store/matches';
+import type { Reads } from '../store/reads';
+import type { MatchRef } from '../store/settlement-record';
+import type { Settlements } from '../store/settlements';
+import { JOBS_PREFIX, SETTLEMENT_QUEUE } from './queues';
+import { createReconciler } from './reconcile';
+import { startRelay } from './relay';
+import type { Chore } from './schedule';
+import { createSettle, type Failure, type SendToChain } from './settle';
+import {
+  createSettlementQueue,
+  parseMatchName,
+  type Retries,
+  type SettlementJob,
+  type SettlementQueue,
+} from './settlement-queue';
+
+export interface SettlementOptions {
+  /** For BullMQ: blocking, so that its commands wait for a Redis that is away. */
+  readonly connection: ConnectionOptions;
+  readonly matches: Matches;
+  readonly settlements: Settlements;
+  readonly reads: Pick<Reads, 'market' | 'clock'>;
+  readonly scale: ChainScale;
+  readonly onError: (error: Error, what: string) => void;
+  readonly send?: SendToChain;
+  readonly retries?: Retries;
+}
+
+export interface RunningSettlement {
+  /** To be run by the clock. */
+  readonly reconciler: Chore;
+  stop(): Promise<void>;
+}
+
+/** Jobs under way in one process; each asks Redis three times. */
+const CONCURRENCY = 3;
+/** The jobs of a process that died are given to another after this time, however often that happens. */
+const LOCK_MS = 3_000;
+const STALL_CHECK_MS = 1_000;
+const STALLS_MAX = 1_000;
+
+/**
+ * Everything that settles: the relay makes jobs of matches, the processor writes the records, the reconciler finds what
+ * both have lost. BullMQ gives retries and something to look at; that each match is settled once is the records' doing.
+ */
+export function startSettlement(options: SettlementOptions): RunningSettlement {
+  const { connection, matches, settlements, reads, scale, onError, send, retries } = options;
+  const queue = createSettlementQueue({
+    connection,
+    onError: (error) => onError(error, 'settlement queue'),
+    ...(retries && { retries }),
+  });
+  const termsOf = async (marketId: string) => {
+    const market = await reads.market(marketId);
+    if (!market) throw new NoSuchMatch(`no market ${marketId}`);
+    return market.terms;
+  };
+  const settle = createSettle({ matches, settlements, termsOf, scale, send });
+  const worker = new Worker<SettlementJob>(
+    SETTLEMENT_QUEUE,
+    createProcessor({ settle, settlements, queue }),
+    {
+      connection,
+      prefix: JOBS_PREFIX,
+      concurrency: CONCURRENCY,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALL_CHECK_MS,
+      maxStalledCount: STALLS_MAX,
+    },
+  );
+  worker.on('error', (error) => onError(error, 'settlement worker'));
+  worker.on('failed', (_job, error) => onError(error, 'settlement'));
+  const relay = startRelay({
+    matches,
+    enqueue: (refs) => queue.add(refs, 'relay'),
+    onError: (error) => onError(error, 'settlement relay'),
+  });
+  return {
+    reconciler: createReconciler({ matches, now: reads.clock, enqueue: queue.add }),
+    async stop() {
+      await relay.stop();
+      await worker.close();
+      await queue.stop();
+    },
+  };
+}
+
+interface ProcessorOptions {
+  readonly settle: (refs: readonly MatchRef[]) => Promise<Failure[]>;
+  readonly settlements: Settlements;
+  readonly queue: SettlementQueue;
+}
+
+/** One job. A match that fails among others is tried again by itself; alone, it fails its job, which BullMQ tries again. */
+function createProcessor({ settle, settlements, queue }: ProcessorOptions) {
+  return async (job: Job<SettlementJob>): Promise<void> => {
+    const refs = refsOf(job.data);
+    const failures = await settle(refs);
+    const lost = failures.find(({ error }) => error instanceof NoSuchMatch);
+    const left = failures.filter(({ error }) => !(error instanceof NoSuchMatch));
+    const isLast = refs.length === 1 && job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+    for (const { ref, parts } of left) {
+      for (const part of parts) await settlements.move({ ...ref, part }, isLast ? 'FAILED' : 'RETRYING');
+    }
+    const [failure] = left;
+    if (failure && refs.length === 1) throw failure.error;
+    await queue.add(
+      left.map(({ ref }) => ref),
+      `apart-${job.id ?? ''}`,
+      1,
+    );
+    if (lost) throw new UnrecoverableError(lost.error.message);
+  };
+}
+
+/** A job that carries anything else goes to the dead letters at once. */
+function refsOf(data: unknown): MatchRef[] {
+  const list = typeof data === 'object' && data !== null && 'matches' in data ? data.matches : null;
+  const refs = Array.isArray(list) ? list.map(parseMatchName) : [];
+  const valid = refs.filter((ref) => ref !== null);
+  if (valid.length === 0 || valid.length !== refs.length) {
+    throw new UnrecoverableError('the job does not name matches');
+  }
+  return valid;
+}

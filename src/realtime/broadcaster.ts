@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MarketId } from '../exchange/market';
+import type { Logger } from '../log';
+import { type CommandEvent, isCommand } from '../store/book-updates';
+import type { Broadcasts, Publication } from '../store/broadcasts';
+import type { OutboxEntry, OutboxReader } from '../store/outbox-reader';
+import type { Reads } from '../store/reads';
+import type { Fill } from '../store/records';
+import { type MarketState, tradeId } from '../store/views';
+import { presentUpdate } from '../wire/events';
+import { presentMarket } from '../wire/present-market';
+import { presentTrade } from '../wire/present-trade';
+import { type FollowedMarket, followMarket } from './followed-market';
+import type { FeedMessage } from './messages';
+
+/** Entries read in one go. */
+const READ_MAX = 1_000;
+/** How long a read waits for the first entry when nothing else is to be done. */
+const BLOCK_MS = 500;
+/** Between two reads: what comes meanwhile is read together, which is what makes a busy stream cheap. */
+const PACE_MS = 5;
+/** Markets whose books are kept; the ones that were quiet for longest are dropped and loaded again. */
+const MARKETS_MAX = 2_000;
+/** One book is compared with the stored one this often. */
+const VERIFY_EVERY_MS = 2_000;
+
+export interface BroadcasterDeps {
+  readonly broadcasts: Broadcasts;
+  readonly reader: OutboxReader;
+  readonly reads: Pick<Reads, 'market' | 'view'>;
+  readonly log: Logger;
+  readonly intervalMs: number;
+  /** Tells all replicas, this one included. */
+  readonly tell: (messages: readonly FeedMessage[]) => void;
+  /** The market's best prices or its last price may have changed. */
+  readonly moved: (market: FollowedMarket) => void;
+}
+
+interface Cut {
+  readonly market: FollowedMarket;
+  readonly publication: Publication;
+}
+
+/** One term of broadcasting, under one lease. */
+export interface Term {
+  /** Id of the last outbox entry that it has finished with. */
+  position(): string;
+  /** Resolves when nothing more is written or told. */
+  stop(): Promise<void>;
+  /** Resolves when the term ended by itself: the lease is lost, or Redis does not answer. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Reads the outbox in order and turns it into updates of books: at most one for each market in `intervalMs`, each
+ * written to the market's log under the lease before anybody is told. A process that lost the lease cannot write, and
+ * what it may still tell has been told before: replicas drop what does not go on from where they are.
+ */
+export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number, from: string): Term {
+  const { broadcasts, reader, reads, log, intervalMs, tell, moved } = deps;
+  const followed = new Map<MarketId, FollowedMarket>();
+  const waiting = new Set<FollowedMarket>();
+  let cuts: Cut[] = [];
+  let readUpTo = from;
+  let finished = from;
+  let stopped = false;
+  let reading = false;
+  let verifiedAtMs = Date.now();
+
+  const ended = run().catch((error: unknown) => {
+    if (!stopped) log.warn({ err: messageOf(error) }, 'broadcasting stopped');
+  });
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      reading = true;
+      const entries = await reader.read(readUpTo, READ_MAX, nextCutInMs());
+      reading = false;
+      if (stopped) return;
+      await take(entries);
+      await publishDue();
+      await verifyOne();
+      if (entries.length < READ_MAX && intervalMs > 0) await sleep(Math.min(PACE_MS, intervalMs / 2));
+    }
+  }
+
+  /** How long nothing has to be done. */
+  function nextCutInMs(): number {
+    let ms = BLOCK_MS;
+    for (const market of waiting) {
+      if (market.isWhole()) ms = Math.min(ms, market.cutAtMs + intervalMs - Date.now());
+    }
+    return Math.max(1, Math.ceil(ms));
+  }
+
+  async function take(entries: readonly OutboxEntry[]): Promise<void> {
+    const unknown = new Map<MarketId, CommandEvent>();
+    for (const { event } of entries) {
+      if (!isCommand(event) || followed.has(event.marketId) || unknown.has(event.marketId)) continue;
+      unknown.set(event.marketId, event);
+    }
+    await Promise.all([...unknown.values()].map((event) => follow(event, false)));
+    for (const { id, event } of entries) {
+      if (isCommand(event)) await apply(event);
+      readUpTo = id;
+    }
+    if (followed.size > MARKETS_MAX) dropQuiet();
+  }
+
+  async function apply(event: CommandEvent): Promise<void> {
+    const { marketId, sequence } = event;
+    let market = followed.get(marketId);
+    if (market && !market.apply(event, readUpTo)) {
+      // Never while Redis keeps its promises. Clients see that updates do not connect, and are sent the book.
+      log.error({ marketId, sequence, after: market.sequence }, 'commands are missing in the outbox');
+      waiting.delete(market);
+      market = await follow(event, true);
+      market.apply(event, readUpTo);
+    }
+    if (!market || market.waitingSince === null) return;
+    waiting.add(market);
+    if (intervalMs === 0 && market.isWhole()) cut(market);
+  }
+
+  function cut(market: FollowedMarket): void {
+    cuts.push({ market, publication: market.cut(Date.now()) });
+    waiting.delete(market);
+  }
+
+  async function follow(event: CommandEvent, restart: boolean): Promise<FollowedMarket> {
+    const { marketId, sequence } = event;
+    const [market, loaded] = await Promise.all([reads.market(marketId), broadcasts.load(marketId)]);
+    if (!market) throw new Error(`the outbox names the unknown market ${marketId}`);
+    const fresh = followMarket(market.terms, loaded, sequence, restart);
+    followed.set(marketId, fresh);
+    return fresh;
+  }
+
+  async function publishDue(): Promise<void> {
+    for (const market of [...waiting]) {
+      if (market.isWhole() && market.cutAtMs + intervalMs <= Date.now()) cut(market);
+    }
+    if (cuts.length > 0) await publish(cuts);
+    else if (waiting.size === 0) finished = readUpTo;
+    cuts = [];
+  }
+
+  async function publish(due: readonly Cut[]): Promise<void> {
+    const at = oldestWaiting();
+    const publications = due.map(({ publication }) => publication);
+    const [, trades] = await Promise.all([
+      broadcasts.publish(token, leaseMs, { before: finished, at }, publications),
+      Promise.all(publications.map(({ marketId, update }) => broadcasts.fills(marketId, update.matches))),
+    ]);
+    finished = at;
+    tell(await Promise.all(due.map((one, i) => messageFor(one, trades[i] ?? []))));
+    for (const { market } of due) moved(market);
+  }
+
+  /** The last entry before the first one that waits. Ids of entries read earlier sort before those read later. */
+  function oldestWaiting(): string {
+    let oldest = readUpTo;
+    for (const { waitingSince } of waiting) {
+      if (waitingSince !== null && isBefore(waitingSince, oldest)) oldest = waitingSince;
+    }
+    return oldest;
+  }
+
+  async function messageFor({ market, publication }: Cut, fills: readonly Fill[]): Promise<FeedMessage> {
+    const { marketId, update } = publication;
+    market.traded(fills);
+    return {
+      kind: 'update',
+      marketId,
+      update: presentUpdate(update, market.terms),
+      trades: fills.map((fill) => presentTrade({ ...fill, id: tradeId(marketId, fill) }, market.terms)),
+      market: update.marketChanged ? presentMarket(await reads.view(marketId)) : null,
+    };
+  }
+
+  /** Takes the markets in turn. A difference would be a bug of ours or of Redis; clients are sent the book. */
+  async function verifyOne(): Promise<void> {
+    if (Date.now() - verifiedAtMs < VERIFY_EVERY_MS) return;
+    verifiedAtMs = Date.now();
+    const [next] = followed;
+    if (!next) return;
+    const [id, market] = next;
+    followed.delete(id);
+    followed.set(id, market);
+    const state = await broadcasts.book(id);
+    const isComparable = market.waitingSince === null && state.sequence === market.sequence;
+    if (!isComparable || isSameBook(state, market.book)) return;
+    log.error({ marketId: id, sequence: state.sequence }, 'the broadcast book differs from the stored one');
+    followed.delete(id);
+    tell([{ kind: 'reset', marketId: id }]);
+  }
+
+  function dropQuiet(): void {
+    for (const [id, market] of followed) {
+      if (followed.size <= MARKETS_MAX) return;
+      if (!waiting.has(market)) followed.delete(id);
+    }
+  }
+
+  return {
+    position: () => finished,
+    ended,
+    async stop() {
+      stopped = true;
+      // A read that still waits changes nothing; what is being published is let finish.
+      if (!reading) await ended;
+    },
+  };
+}
+
+function isBefore(a: string, b: string): boolean {
+  const [aMs = 0, aIndex = 0] = a.split('-').map(Number);
+  const [bMs = 0, bIndex = 0] = b.split('-').map(Number);
+  return aMs < bMs || (aMs === bMs && aIndex < bIndex);
+}
+
+type Sides = Pick<MarketState, 'bids' | 'asks'>;
+
+function isSameBook(stored: Sides, kept: Pick<FollowedMarket['book'], 'bids' | 'asks'>): boolean {
+  const isSameSide = (side: 'bids' | 'asks'): boolean =>
+    stored[side].length === kept[side].length &&
+    stored[side].every(({ pricePips, sizeLots }, i) => {
+      const level = kept[side][i];
+      return level?.pricePips === pricePips && level.sizeLots === sizeLots;
+    });
+  return isSameSide('bids') && isSameSide('asks');
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

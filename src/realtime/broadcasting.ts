@@ -1,0 +1,28 @@
+import type { History } from '../store/history';
+import type { Reads } from '../store/reads';
+import { type BroadcasterDeps, startTerm } from './broadcaster';
+import { createLeadership, type Leadership, type LeadershipDeps } from './leadership';
+import { createTickers } from './market-tickers';
+
+export interface BroadcastingDeps
+  extends Omit<BroadcasterDeps, 'moved'>,
+    Pick<LeadershipDeps, 'onBegin' | 'onRelease'> {
+  readonly reads: Pick<Reads, 'market' | 'view' | 'clock'>;
+  readonly history: Pick<History, 'day'>;
+}
+
+/** This process's part in broadcasting: nothing while another has the lease, else all of it. */
+export function createBroadcasting(deps: BroadcastingDeps): Leadership {
+  return createLeadership({
+    broadcasts: deps.broadcasts,
+    log: deps.log,
+    onBegin: deps.onBegin,
+    onRelease: deps.onRelease,
+    begin: (token, leaseMs, from) => {
+      const tickers = createTickers(deps);
+      const term = startTerm({ ...deps, moved: tickers.moved }, token, leaseMs, from);
+      void term.ended.then(tickers.stop);
+      return term;
+    },
+  });
+}

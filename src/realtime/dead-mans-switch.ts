@@ -1,0 +1,86 @@
+import { Refusal } from '../exchange/errors';
+import type { Logger } from '../log';
+import { CANCEL_MAX, type Engine } from '../store/engine';
+import type { Presence } from '../store/presence';
+import type { Reads } from '../store/reads';
+import type { Leadership } from './leadership';
+import { repeat } from './repeat';
+
+/** Contract: orders are cancelled this long after the last socket is gone. */
+const GRACE_MS = 10_000;
+const MARK_EVERY_MS = 500;
+const SWEEP_EVERY_MS = 250;
+/**
+ * A process that has just begun to broadcast waits: if Redis was away, replicas whose sockets never went could not say so.
+ */
+const PATIENCE_MS = 3_000;
+
+export interface SwitchDeps {
+  readonly presence: Presence;
+  readonly engine: Pick<Engine, 'cancelMany'>;
+  readonly reads: Pick<Reads, 'openHashes'>;
+  readonly held: Leadership['held'];
+  readonly log: Logger;
+  /** Wallets with sockets in this process that asked for it, in lower case. */
+  readonly wallets: () => readonly string[];
+}
+
+export interface DeadMansSwitch {
+  /** Notes the wallet as present; from here on its orders are cancelled when it goes, whatever becomes of this process. */
+  arm(address: string): Promise<void>;
+  start(): void;
+  stop(): void;
+}
+
+/**
+ * `cancelOnDisconnect`: replicas note again and again which wallets they have, each time with the moment at which the
+ * wallet would count as gone. What is past its moment is cancelled by the process that broadcasts.
+ */
+export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
+  const { presence, engine, reads, held, log, wallets } = deps;
+  // The mark may be that old when the last socket goes.
+  const lifeMs = GRACE_MS + MARK_EVERY_MS;
+  let done: string[] = [];
+  const onError = (error: Error): void => log.debug({ err: error.message }, 'cancel on disconnect waits');
+  const loops = [
+    repeat(MARK_EVERY_MS, () => presence.mark(wallets(), lifeMs), onError),
+    repeat(SWEEP_EVERY_MS, sweep, onError),
+  ];
+
+  async function sweep(): Promise<void> {
+    const lease = held();
+    if (!lease || Date.now() - lease.sinceMs < PATIENCE_MS) return;
+    const dealt = done;
+    const gone = await presence.absent(lease.token, dealt);
+    done = [];
+    for (const address of gone) {
+      try {
+        await cancelAll(address);
+        done.push(address);
+      } catch (error) {
+        // HALTED, or a Redis that is away: it stays on the list.
+        if (!(error instanceof Refusal)) throw error;
+      }
+    }
+  }
+
+  async function cancelAll(address: string): Promise<void> {
+    const byMarket = await reads.openHashes(address, {});
+    for (const [marketId, hashes] of byMarket) {
+      for (let from = 0; from < hashes.length; from += CANCEL_MAX) {
+        await engine.cancelMany(marketId, address, hashes.slice(from, from + CANCEL_MAX), 'DISCONNECT');
+      }
+    }
+    log.info({ address, markets: byMarket.size }, 'orders cancelled on disconnect');
+  }
+
+  return {
+    arm: (address) => presence.mark([address], lifeMs),
+    start: () => {
+      for (const loop of loops) loop.start();
+    },
+    stop: () => {
+      for (const loop of loops) loop.stop();
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import type { MarketId, MarketTerms } from '../exchange/market';
+import { yesPrice } from '../exchange/match';
+import { lots, micro, type Pips, pips } from '../exchange/units';
+import type { BookUpdate, CommandEvent, CommandKind, LevelChange, MatchId } from '../store/book-updates';
+import type { BookAndTail, Publication } from '../store/broadcasts';
+import type { CountedState } from '../store/history';
+import type { Fill } from '../store/records';
+import { type Book, createBook } from './book';
+
+/** One market as the broadcasting process follows it: its book, and what has changed since the last update. */
+export interface FollowedMarket {
+  readonly id: MarketId;
+  readonly terms: MarketTerms;
+  readonly book: Book;
+  /** The command the book was last seen at. */
+  readonly sequence: number;
+  /** What has traded up to the latest update. */
+  readonly counted: CountedState;
+  /** Outbox entry before the first one that is not broadcast yet; null when all are. */
+  readonly waitingSince: string | null;
+  /** `cutAtMs` of the latest update. */
+  readonly cutAtMs: number;
+  /** False while the book is ahead of the entries read so far. */
+  isWhole(): boolean;
+  /** Takes in one command; `before` is the entry before it. False when commands are missing between. */
+  apply(event: CommandEvent, before: string): boolean;
+  /** All that waits as one update. */
+  cut(nowMs: number): Publication;
+  /** The trades of the update that was cut last. */
+  traded(fills: readonly Fill[]): void;
+}
+
+/**
+ * `first` is the sequence of the command to be applied next; the chain of updates goes on from the log's tail, or
+ * begins anew in front of that command when `restart` is set or there is no log.
+ */
+export function followMarket(
+  terms: MarketTerms,
+  { state, tail }: BookAndTail,
+  first: number,
+  restart: boolean,
+): FollowedMarket {
+  const book = createBook(state);
+  const goesOn = tail !== null && !restart && tail.sequence <= state.sequence;
+  let broadcast = goesOn ? tail.sequence : first - 1;
+  let restarts = !goesOn;
+  let sequence = broadcast;
+  let waitingSince: string | null = null;
+  let cutAtMs = 0;
+  let counted: CountedState = state;
+  let timestampMs = 0;
+  let reasons = new Set<CommandKind>();
+  let latest: CommandKind = 'ORDER';
+  const touched = new Map<number, { readonly side: 'b' | 'a'; readonly pricePips: Pips }>();
+  let matches: MatchId[] = [];
+
+  function apply(event: CommandEvent, before: string): boolean {
+    if (event.sequence <= sequence) return true;
+    if (event.sequence !== sequence + 1) return false;
+    sequence = event.sequence;
+    waitingSince ??= before;
+    timestampMs = event.timestampMs;
+    latest = event.kind;
+    reasons.add(event.kind);
+    if (event.tradeMs > 0) matches.push({ tradeMs: event.tradeMs, sequence });
+    for (const { side, pricePips, sizeLots, orders } of event.levels) {
+      const price = pips(pricePips);
+      touched.set(side === 'b' ? pricePips : -pricePips, { side, pricePips: price });
+      // What was loaded has this command in it already.
+      if (sequence > state.sequence) {
+        book.set(side, { pricePips: price, sizeLots: lots(sizeLots), orders });
+      }
+    }
+    return true;
+  }
+
+  function cut(nowMs: number): Publication {
+    const update: BookUpdate = {
+      previousSequence: broadcast,
+      sequence,
+      timestampMs,
+      reason: reasonOf(reasons, latest),
+      marketChanged: reasons.has('MARKET'),
+      bestBid: book.bids[0]?.pricePips ?? null,
+      bestAsk: book.asks[0]?.pricePips ?? null,
+      checksum: book.checksum(sequence),
+      levels: [...touched.entries()].sort(bestFirst).map(([, level]) => changeOf(level)),
+      matches,
+    };
+    const publication = { marketId: terms.id, update, restart: restarts };
+    broadcast = sequence;
+    restarts = false;
+    waitingSince = null;
+    cutAtMs = nowMs;
+    reasons = new Set();
+    matches = [];
+    touched.clear();
+    return publication;
+  }
+
+  const changeOf = ({ side, pricePips }: { side: 'b' | 'a'; pricePips: Pips }): LevelChange => ({
+    side,
+    pricePips,
+    sizeLots: book.sizeAt(side, pricePips),
+  });
+
+  return {
+    id: terms.id,
+    terms,
+    book,
+    get sequence() {
+      return sequence;
+    },
+    get counted() {
+      return counted;
+    },
+    get waitingSince() {
+      return waitingSince;
+    },
+    get cutAtMs() {
+      return cutAtMs;
+    },
+    isWhole: () => sequence >= state.sequence,
+    apply,
+    cut,
+    traded: (fills) => {
+      for (const fill of fills) {
+        if (fill.sequence <= state.sequence) continue;
+        counted = {
+          volumeMicro: micro(counted.volumeMicro + fill.pricePips * fill.sizeLots),
+          lastPips: yesPrice(fill.pricePips, fill.takerOutcome),
+          lastTradeMs: fill.tradeMs,
+        };
+      }
+    },
+  };
+}
+
+/** Bids from the highest down, then asks from the lowest up; bids have positive keys. */
+function bestFirst([a]: [number, unknown], [b]: [number, unknown]): number {
+  return b - a;
+}
+
+/** What matters most to a reader of the book: that it traded, then that the market moved, then the latest change. */
+function reasonOf(reasons: ReadonlySet<CommandKind>, latest: CommandKind): CommandKind {
+  if (reasons.has('TRADE')) return 'TRADE';
+  return reasons.has('MARKET') ? 'MARKET' : latest;
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Config } from '../config';
+import { ERRORS, Refusal } from '../exchange/errors';
+import { PROBLEM_TYPE, presentProblem } from '../wire/problem';
+import type { ExchangeServer } from './sockets';
+
+export const SOCKET_PATH = '/socket.io';
+
+export interface FrontDoorOptions {
+  readonly corsOrigins: Config['corsOrigins'];
+  /** False once the process stops. */
+  readonly isOpen: () => boolean;
+}
+
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** Headers that ask for another protocol. */
+const ASKING: ReadonlySet<string> = new Set(['upgrade', 'http2-settings', 'connection']);
+
+/**
+ * Lets Socket.IO have the connections that are for it, and nothing else. What is refused is told as everywhere: Engine.IO
+ * would answer in a format of its own.
+ */
+export function openFrontDoor(io: ExchangeServer, server: Server, options: FrontDoorOptions): void {
+  const serve = server.listeners('request') as ((
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void)[];
+  const before = server.listeners('upgrade');
+  io.attach(server);
+  const [accept] = server.listeners('upgrade').filter((one) => !before.includes(one)) as UpgradeListener[];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (isOurs(request)) refuseRequest(response);
+    else for (const listener of serve) listener.call(server, request, response);
+  });
+  server.removeAllListeners('upgrade');
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!isOurs(request)) return readAgain(server, request, socket, head);
+    const refusal = refusalOf(request, options);
+    if (refusal) refuseUpgrade(socket, refusal);
+    else accept?.call(server, request, socket, head);
+  });
+}
+
+const isOurs = ({ url = '' }: IncomingMessage): boolean =>
+  url.startsWith(SOCKET_PATH) && /^[/?]|^$/.test(url.slice(SOCKET_PATH.length));
+
+const ONLY_WEBSOCKET = new Refusal(
+  'INVALID_REQUEST',
+  'sockets are served over WebSocket by Engine.IO 4: connect with transports: ["websocket"] and a client of Socket.IO 3 or 4',
+);
+
+function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorOptions): Refusal | null {
+  const { origin, upgrade } = request.headers;
+  if (!isOpen()) return new Refusal('UNAVAILABLE', 'this process is stopping');
+  const query = new URLSearchParams((request.url ?? '').split('?')[1]);
+  const speaksOurs = query.get('EIO') === '4' && query.get('transport') === 'websocket';
+  if (!speaksOurs || upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
+    return ONLY_WEBSOCKET;
+  // Browsers ask nobody before they open a WebSocket: the origin is ours to check.
+  if (origin === undefined || corsOrigins === '*' || corsOrigins.includes(origin)) return null;
+  return new Refusal('FORBIDDEN', 'this origin may not connect');
+}
+
+const problemText = ({ code, message }: Refusal, requestId: string): string =>
+  JSON.stringify(presentProblem({ code, detail: message }, requestId));
+
+/** Long polling is off: it would need every request of a client to reach the same replica. */
+function refuseRequest(response: ServerResponse): void {
+  const requestId = randomUUID();
+  const text = problemText(ONLY_WEBSOCKET, requestId);
+  response.writeHead(ONLY_WEBSOCKET.status, {
+    'Content-Type': PROBLEM_TYPE,
+    'Content-Length': Buffer.byteLength(text),
+    'X-Request-Id': requestId,
+    Connection: 'close',
+  });
+  response.end(text);
+}
+
+function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
+  const requestId = randomUUID();
+  const text = problemText(refusal, requestId);
+  socket.on('error', () => undefined);
+  socket.end(
+    [
+      `HTTP/1.1 ${refusal.status} ${ERRORS[refusal.code].title}`,
+      `Content-Type: ${PROBLEM_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(text)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+      '',
+      text,
+    ].join('\r\n'),
+    () => socket.destroy(),
+  );
+}
+
+/**
+ * A server that takes upgrades is handed every request that offers one: Java's HTTP client, for example, offers HTTP/2
+ * with its first. Such an offer may be ignored, as Node does without a listener: the request is read again without it.
+ */
+function readAgain(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
+  for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
+    const name = request.rawHeaders[i] ?? '';
+    if (!ASKING.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  server.emit('connection', socket);
+}

@@ -1,0 +1,74 @@
+import { Server } from 'socket.io';
+import type { Sessions } from '../auth/sessions';
+import { Refusal } from '../exchange/errors';
+import type { Logger } from '../log';
+import { SOCKET_PATH } from './front-door';
+import type { Links } from './links';
+import { refusedAck } from './requests';
+import type { ExchangeServer, ExchangeSocket, SocketOwner } from './sockets';
+
+/** A message of ours is a few kilobytes: fifty condition ids, or a token. */
+const MESSAGE_MAX_BYTES = 16_384;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A peer that vanished without a word is gone after both. */
+const PING_EVERY_MS = 10_000;
+const PING_TIMEOUT_MS = 10_000;
+
+/** WebSocket only, see front-door.ts. Without compression, which costs more than the bytes it saves. */
+export function createServer(adapter: Links['adapter']): ExchangeServer {
+  return new Server({
+    path: SOCKET_PATH,
+    transports: ['websocket'],
+    allowEIO3: false,
+    serveClient: false,
+    perMessageDeflate: false,
+    httpCompression: false,
+    maxHttpBufferSize: MESSAGE_MAX_BYTES,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    pingInterval: PING_EVERY_MS,
+    pingTimeout: PING_TIMEOUT_MS,
+    destroyUpgrade: false,
+    adapter,
+  });
+}
+
+export interface AdmissionDeps {
+  readonly sessions: Pick<Sessions, 'authenticate'>;
+  readonly log: Logger;
+  /** Everything that must be so before a private socket hears that it is connected. */
+  readonly welcome: (owner: SocketOwner) => Promise<void>;
+}
+
+/** Decides who a new socket belongs to; what is refused comes out as `connect_error` with code and detail in `data`. */
+export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: AdmissionDeps): void {
+  io.use((socket, next) => {
+    admit(socket).then(
+      () => next(),
+      (error: unknown) => {
+        const { code, detail } = refusedAck(error, log).error;
+        next(Object.assign(new Error(code), { data: { code, detail } }));
+      },
+    );
+  });
+
+  async function admit(socket: ExchangeSocket): Promise<void> {
+    socket.data.owner = null;
+    const { token, cancelOnDisconnect } = socket.handshake.auth as Record<string, unknown>;
+    if (cancelOnDisconnect !== undefined && typeof cancelOnDisconnect !== 'boolean') {
+      throw new Refusal('INVALID_REQUEST', 'cancelOnDisconnect must be a boolean');
+    }
+    if (token === undefined || token === null) {
+      if (cancelOnDisconnect) throw new Refusal('UNAUTHORIZED', 'cancelOnDisconnect needs a token');
+      return;
+    }
+    const { address, sid, expiresAt } = await sessions.authenticate(token);
+    const owner = {
+      address: address.toLowerCase(),
+      sid,
+      expiresAtMs: Date.parse(expiresAt),
+      cancelOnDisconnect: cancelOnDisconnect === true,
+    };
+    await welcome(owner);
+    socket.data.owner = owner;
+  }
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../log';
+import type { Broadcasts } from '../store/broadcasts';
+import type { Term } from './broadcaster';
+
+/** A holder that is killed is replaced after at most LEASE_MS + CANDIDATE_EVERY_MS, well within 2 s. */
+const LEASE_MS = 1_200;
+const RENEW_EVERY_MS = 300;
+const CANDIDATE_EVERY_MS = 200;
+const TOKEN_BYTES = 12;
+const START = '0-0';
+
+export interface LeadershipDeps {
+  readonly broadcasts: Broadcasts;
+  readonly log: Logger;
+  readonly begin: (token: string, leaseMs: number, from: string) => Term;
+  /** Something a dead predecessor did may be only half told. */
+  readonly onBegin: () => void;
+  /** The lease was given back on purpose. */
+  readonly onRelease: () => void;
+}
+
+export interface Leadership {
+  start(): void;
+  /** Tries for the lease now instead of at its next turn. */
+  tryNow(): void;
+  /** Token of the lease, and since when it has been held; null without it. */
+  held(): { readonly token: string; readonly sinceMs: number } | null;
+  /** Gives the lease back and takes it no more. */
+  stop(): Promise<void>;
+}
+
+/** Takes turns with the other web processes at being the one that broadcasts. */
+export function createLeadership({ broadcasts, log, begin, onBegin, onRelease }: LeadershipDeps): Leadership {
+  let held: { readonly token: string; readonly sinceMs: number; readonly term: Term } | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let turn: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  function next(): void {
+    if (stopped) return;
+    clearTimeout(timer);
+    timer = setTimeout(tryNow, held ? RENEW_EVERY_MS : CANDIDATE_EVERY_MS);
+  }
+
+  function tryNow(): void {
+    clearTimeout(timer);
+    // One turn at a time; a failed one is followed by the next all the same.
+    turn = turn
+      .then(() => (stopped ? undefined : step()))
+      .catch(() => undefined)
+      .finally(next);
+  }
+
+  async function step(): Promise<void> {
+    if (held === null) return candidate();
+    const { token, term } = held;
+    const isOurs = await broadcasts.renew(token, LEASE_MS, term.position()).catch(() => false);
+    if (!isOurs) await drop('the lease of broadcasting was lost');
+  }
+
+  async function candidate(): Promise<void> {
+    const token = randomBytes(TOKEN_BYTES).toString('hex');
+    if (!(await broadcasts.take(token, LEASE_MS))) return;
+    const from = (await broadcasts.position()) ?? START;
+    const term = begin(token, LEASE_MS, from);
+    held = { token, sinceMs: Date.now(), term };
+    log.info({ from }, 'broadcasting');
+    onBegin();
+    void term.ended.then(async () => {
+      if (held?.term !== term) return;
+      await drop('broadcasting ended');
+      // Not before the next turn: whatever was wrong gets a moment to pass.
+      await broadcasts.release(token).catch(() => undefined);
+    });
+  }
+
+  async function drop(why: string): Promise<void> {
+    const { term } = held ?? {};
+    held = null;
+    log.warn(why);
+    await term?.stop();
+  }
+
+  return {
+    start: tryNow,
+    tryNow,
+    held: () => held,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await turn;
+      if (held === null) return;
+      const { token, term } = held;
+      held = null;
+      await term.stop();
+      await broadcasts.renew(token, LEASE_MS, term.position()).catch(() => false);
+      await broadcasts.release(token).catch(() => undefined);
+      onRelease();
+    },
+  };
+}

@@ -1,0 +1,254 @@
+import type { MarketId, MarketTerms } from '../exchange/market';
+import type { Logger } from '../log';
+import type { BookUpdate } from '../store/book-updates';
+import type { Broadcasts } from '../store/broadcasts';
+import type { Reads } from '../store/reads';
+import { tradeId } from '../store/views';
+import { EVENTS, presentHeartbeat, presentUpdate, type UpdateBody } from '../wire/events';
+import { presentMarket } from '../wire/present-market';
+import { presentTrade } from '../wire/present-trade';
+import type { FeedMessage } from './messages';
+import type { Snapshots } from './snapshots';
+
+/** Updates kept per market, for those who are about to join. */
+const RECENT_MAX = 256;
+
+export interface MarketFeedDeps {
+  readonly broadcasts: Broadcasts;
+  readonly reads: Pick<Reads, 'view' | 'clock'>;
+  readonly snapshots: Snapshots;
+  readonly log: Logger;
+  /** To the sockets of this process that are in a room. */
+  readonly emit: (room: string, event: string, body: unknown) => void;
+  readonly isHeard: (room: string) => boolean;
+}
+
+/** One market as the sockets of this process have heard of it. */
+export interface TrackedMarket {
+  readonly id: MarketId;
+  readonly terms: MarketTerms;
+  readonly room: string;
+  /** Everything up to here was sent to the room. */
+  readonly cursor: number;
+  /**
+   * What takes a book at `sequence` to the cursor, oldest first; null when that is not known here any more. `older`
+   * are updates from the log.
+   */
+  path(sequence: number, older: readonly UpdateBody[]): readonly UpdateBody[] | null;
+  /** Ends the claim that `track` made. */
+  release(): void;
+}
+
+type UpdateMessage = FeedMessage & { readonly kind: 'update' };
+
+interface Tracked extends TrackedMarket {
+  cursor: number;
+  checksum: string | null;
+  recent: UpdateBody[];
+  queue: FeedMessage[];
+  busy: boolean;
+  claims: number;
+}
+
+export interface MarketFeed {
+  /** Starts to follow a market, before its first socket joins; it is followed while claimed or listened to. */
+  track(terms: MarketTerms): Promise<TrackedMarket>;
+  receive(messages: readonly FeedMessage[]): void;
+  /** Compares every market with its log and sends what is missing. */
+  catchUp(): Promise<void>;
+  /** The same, then tells every room where it is. Nothing is told when Redis does not answer: it might be untrue. */
+  heartbeat(): Promise<void>;
+}
+
+export const roomOf = (id: MarketId): string => `m:${id}`;
+
+/**
+ * The updates of this process's sockets. Whatever way an update comes, from the adapter or from the log, a room is sent
+ * it once and in its place: messages that were said before are dropped, gaps are filled from the log, and when the log
+ * does not reach, the room is sent a snapshot.
+ */
+export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
+  const { broadcasts, reads, snapshots, log, emit, isHeard } = deps;
+  const markets = new Map<MarketId, Tracked>();
+  const starting = new Map<MarketId, Promise<Tracked>>();
+
+  async function begin(terms: MarketTerms): Promise<Tracked> {
+    const { id } = terms;
+    const [tail, sequence] = await Promise.all([broadcasts.tail(id), broadcasts.sequence(id)]);
+    const market: Tracked = {
+      id,
+      terms,
+      room: roomOf(id),
+      cursor: tail?.sequence ?? sequence,
+      checksum: tail?.checksum ?? null,
+      recent: [],
+      queue: [],
+      busy: false,
+      claims: 0,
+      path: (from, older) => pathOf(market, from, older),
+      release: () => {
+        market.claims--;
+      },
+    };
+    markets.set(id, market);
+    // What was broadcast between the read and now was not received: the market was not followed yet.
+    await settle(market);
+    return market;
+  }
+
+  async function track(terms: MarketTerms): Promise<TrackedMarket> {
+    let market = markets.get(terms.id);
+    if (!market) {
+      const begun = starting.get(terms.id) ?? begin(terms).finally(() => starting.delete(terms.id));
+      starting.set(terms.id, begun);
+      market = await begun;
+    }
+    market.claims++;
+    return market;
+  }
+
+  function receive(messages: readonly FeedMessage[]): void {
+    for (const message of messages) {
+      const market = markets.get(message.marketId);
+      if (!market) continue;
+      market.queue.push(message);
+      work(market);
+    }
+  }
+
+  function work(market: Tracked): void {
+    while (!market.busy) {
+      const message = market.queue.shift();
+      if (!message) return;
+      if (message.kind === 'ticker') emit(market.room, EVENTS.ticker, message.ticker);
+      else if (message.kind === 'reset') hold(market, () => resend(market));
+      else if (message.update.previousSequence > market.cursor) hold(market, () => bridge(market, message));
+      else deliver(market, message);
+    }
+  }
+
+  /** Does something about a market while its messages wait. */
+  function hold(market: Tracked, act: () => Promise<void>): void {
+    void exclusively(market, act).catch((error: unknown) => {
+      log.warn({ err: String(error), marketId: market.id }, 'a market could not catch up');
+      // What waits does not connect; the next message or heartbeat tries again.
+      market.queue = [];
+    });
+  }
+
+  async function exclusively(market: Tracked, act: () => Promise<void>): Promise<void> {
+    if (market.busy) return;
+    market.busy = true;
+    try {
+      await act();
+    } finally {
+      market.busy = false;
+    }
+    work(market);
+  }
+
+  /** Takes the room to an update that does not connect with what it has. */
+  async function bridge(market: Tracked, message: UpdateMessage): Promise<void> {
+    await fill(market);
+    if (message.update.previousSequence > market.cursor) {
+      await resend(market);
+      // The snapshot is younger than any update that was told before it was read.
+      market.cursor = Math.max(market.cursor, message.update.sequence);
+    } else deliver(market, message);
+  }
+
+  function deliver(market: Tracked, message: UpdateMessage): void {
+    const { update, trades, market: body } = message;
+    if (update.sequence <= market.cursor) return;
+    market.cursor = update.sequence;
+    market.checksum = update.checksum;
+    market.recent.push(update);
+    if (market.recent.length > RECENT_MAX) market.recent.shift();
+    emit(market.room, EVENTS.update, update);
+    for (const trade of trades) emit(market.room, EVENTS.trade, trade);
+    if (body) emit(market.room, EVENTS.market, body);
+  }
+
+  const settle = (market: Tracked): Promise<void> => exclusively(market, () => fill(market));
+
+  /** From the log, whatever is there behind the cursor. */
+  async function fill(market: Tracked): Promise<void> {
+    const logged = await broadcasts.since(market.id, market.cursor);
+    const known = logged[0]?.sequence === market.cursor ? logged.shift() : undefined;
+    const first = logged[0];
+    const isOther = known && market.checksum !== null && known.checksum !== market.checksum;
+    const isGap = first ? first.previousSequence > market.cursor : !known && market.checksum !== null;
+    if (isOther || isGap) return resend(market);
+    for (const update of logged) await deliverLogged(market, update);
+  }
+
+  async function deliverLogged(market: Tracked, update: BookUpdate): Promise<void> {
+    const { id, terms } = market;
+    const fills = await broadcasts.fills(id, update.matches);
+    deliver(market, {
+      kind: 'update',
+      marketId: id,
+      update: presentUpdate(update, terms),
+      trades: fills.map((one) => presentTrade({ ...one, id: tradeId(id, one) }, terms)),
+      market: update.marketChanged ? presentMarket(await reads.view(id)) : null,
+    });
+  }
+
+  /** The room begins again from a snapshot; the chain goes on from the end of the log. */
+  async function resend(market: Tracked): Promise<void> {
+    const tail = await broadcasts.tail(market.id);
+    snapshots.clear();
+    const snapshot = await snapshots.fresh(market.id);
+    log.warn(
+      { marketId: market.id, cursor: market.cursor, sequence: snapshot.sequence },
+      'snapshot sent again',
+    );
+    market.cursor = tail?.sequence ?? snapshot.sequence;
+    market.checksum = tail?.checksum ?? null;
+    market.recent = [];
+    emit(market.room, EVENTS.snapshot, snapshot);
+  }
+
+  async function catchUp(): Promise<void> {
+    const followed = [...markets.values()];
+    const tails = await broadcasts.tails(followed.map(({ id }) => id));
+    await Promise.all(
+      followed.map((market, i) => {
+        const tail = tails[i] ?? null;
+        const isSame = tail?.sequence === market.cursor && tail.checksum === market.checksum;
+        return isSame || (tail === null && market.checksum === null) ? undefined : settle(market);
+      }),
+    );
+  }
+
+  function forgetUnheard(): void {
+    for (const [id, market] of markets) {
+      if (market.claims === 0 && !starting.has(id) && !isHeard(market.room)) markets.delete(id);
+    }
+  }
+
+  return {
+    track,
+    receive,
+    catchUp,
+    async heartbeat() {
+      forgetUnheard();
+      await catchUp();
+      for (const { room, terms, cursor } of markets.values()) {
+        emit(room, EVENTS.heartbeat, presentHeartbeat(terms.conditionId, cursor, Math.trunc(reads.clock())));
+      }
+    },
+  };
+}
+
+function pathOf(market: Tracked, from: number, older: readonly UpdateBody[]): readonly UpdateBody[] | null {
+  const path: UpdateBody[] = [];
+  let at = from;
+  for (const update of [...older, ...market.recent]) {
+    if (update.sequence <= at || update.sequence > market.cursor) continue;
+    if (update.previousSequence > at) return null;
+    path.push(update);
+    at = update.sequence;
+  }
+  return at >= market.cursor ? path : null;
+}

@@ -1,0 +1,41 @@
+import type { MarketId } from '../exchange/market';
+import type { UpdateBody } from '../wire/events';
+import type { presentMarket, presentTicker } from '../wire/present-market';
+import type { presentTrade } from '../wire/present-trade';
+
+/** What the broadcasting process tells the other replicas of a market, in the order in which clients are to hear it. */
+export type FeedMessage =
+  | {
+      readonly kind: 'update';
+      readonly marketId: MarketId;
+      readonly update: UpdateBody;
+      readonly trades: readonly ReturnType<typeof presentTrade>[];
+      /** When the market itself changed. */
+      readonly market: ReturnType<typeof presentMarket> | null;
+    }
+  | {
+      readonly kind: 'ticker';
+      readonly marketId: MarketId;
+      readonly ticker: ReturnType<typeof presentTicker>;
+    }
+  /** What clients have of this market may be wrong: they need a snapshot. */
+  | { readonly kind: 'reset'; readonly marketId: MarketId };
+
+/** Events between the replicas, through the adapter. */
+export const BETWEEN = {
+  /** FeedMessage[]. */
+  feed: 'feed',
+  /** Messages may have been lost with the process that sent them: look into the logs. */
+  catchUp: 'catch-up',
+  /** The lease is free. */
+  leaseFree: 'lease-free',
+  /** Session id, code: its sockets end. */
+  sessionOver: 'session-over',
+} as const;
+
+export interface BetweenEvents {
+  [BETWEEN.feed]: (messages: readonly FeedMessage[]) => void;
+  [BETWEEN.catchUp]: () => void;
+  [BETWEEN.leaseFree]: () => void;
+  [BETWEEN.sessionOver]: (sid: string) => void;
+}

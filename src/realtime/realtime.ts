@@ -1,0 +1,171 @@
+import type { Server } from 'node:http';
+import type { Sessions } from '../auth/sessions';
+import type { Config } from '../config';
+import type { Logger } from '../log';
+import { createBroadcasts } from '../store/broadcasts';
+import type { Engine } from '../store/engine';
+import type { History } from '../store/history';
+import type { ShardKeys } from '../store/keys';
+import { createOrderRecords } from '../store/order-records';
+import { createOutboxReader } from '../store/outbox-reader';
+import { createPresence } from '../store/presence';
+import type { Reads } from '../store/reads';
+import type { RedisClient, RunScript } from '../store/scripts';
+import { createSessionStore } from '../store/sessions';
+import { EVENTS } from '../wire/events';
+import { createBroadcasting } from './broadcasting';
+import { createDeadMansSwitch } from './dead-mans-switch';
+import { openFrontDoor } from './front-door';
+import { admitSockets, createServer } from './gateway';
+import { createLinks } from './links';
+import { createMarketFeed } from './market-feed';
+import { BETWEEN, type FeedMessage } from './messages';
+import { createPrivateFeed } from './private-feed';
+import { repeat } from './repeat';
+import { serveRequests } from './requests';
+import { createSessionWatch } from './session-watch';
+import { createSlowSocketGuard } from './slow-sockets';
+import { createSnapshots } from './snapshots';
+import { closeSockets, type SocketOwner, walletRoom } from './sockets';
+import { createSubscriber } from './subscriber';
+
+export interface RealtimeDeps {
+  readonly config: Pick<Config, 'redisUrls' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'>;
+  readonly log: Logger;
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly reads: Reads;
+  readonly engine: Engine;
+  readonly history: History;
+  readonly sessions: Sessions;
+}
+
+export interface Realtime {
+  /** The sessions that were handed in; a logout through them ends the session's sockets on every replica at once. */
+  readonly sessions: Sessions;
+  /** Takes connections of this server from now on. */
+  attach(server: Server): void;
+  start(): void;
+  /** Lets another process broadcast, then ends all sockets; what is left after `graceMs` is cut. */
+  stop(graceMs: number): Promise<void>;
+  /** For metrics. */
+  stats(): { readonly sockets: number; readonly broadcasting: boolean };
+}
+
+const HEARTBEAT_EVERY_MS = 5_000;
+/** A peer that reads answers a close at once. */
+const CLOSE_MAX_MS = 1_000;
+
+/** Section 5 of the contract: everything that is told through sockets. */
+export function createRealtime(deps: RealtimeDeps): Realtime {
+  const { config, log, redis, run, keys, reads, engine, sessions } = deps;
+  const onError = (error: Error): void => log.warn({ err: error.message }, 'redis');
+  const links = createLinks({ urls: config.redisUrls, onError });
+  const broadcasts = createBroadcasts({ redis, run, keys });
+  let open = true;
+  const io = createServer(links.adapter);
+  const emit = (room: string, event: string, body: unknown): void => {
+    if (isHeard(room)) io.local.to(room).emit(event, body);
+  };
+  const isHeard = (room: string): boolean => io.sockets.adapter.rooms.has(room);
+
+  const snapshots = createSnapshots({ broadcasts, reads });
+  const feed = createMarketFeed({ broadcasts, reads, snapshots, log, emit, isHeard });
+  const subscriber = createSubscriber({ feed, snapshots, broadcasts, reads });
+  const owners = (): SocketOwner[] =>
+    [...io.sockets.sockets.values()].flatMap(({ data }) => data.owner ?? []);
+  const privateFeed = createPrivateFeed({
+    reader: createOutboxReader({ redis: links.privateReader, keys }),
+    records: createOrderRecords({ redis, keys }),
+    broadcasts,
+    reads,
+    log,
+    emit: (address, event, body) => emit(walletRoom(address), event, body),
+    isHere: (address) => isHeard(walletRoom(address)),
+    isAnybodyHere: () => owners().length > 0,
+  });
+  const watch = createSessionWatch({ io, isLive: createSessionStore({ redis, run }).isLive, log });
+  const tell = (messages: readonly FeedMessage[]): void => {
+    feed.receive(messages);
+    io.serverSideEmit(BETWEEN.feed, messages);
+  };
+  const broadcasting = createBroadcasting({
+    ...deps,
+    broadcasts,
+    reader: createOutboxReader({ redis: links.broadcastReader, keys }),
+    intervalMs: config.broadcastIntervalMs,
+    tell,
+    onBegin: () => {
+      catchUp();
+      io.serverSideEmit(BETWEEN.catchUp);
+    },
+    onRelease: () => io.serverSideEmit(BETWEEN.leaseFree),
+  });
+  const deadMansSwitch = createDeadMansSwitch({
+    presence: createPresence({ run, keys }),
+    engine,
+    reads,
+    log,
+    held: broadcasting.held,
+    wallets: () => [...new Set(owners().flatMap((owner) => (owner.cancelOnDisconnect ? owner.address : [])))],
+  });
+  const guard = createSlowSocketGuard(io, log);
+  const heart = repeat(HEARTBEAT_EVERY_MS, feed.heartbeat, (error) =>
+    log.warn({ err: error.message }, 'no heartbeat'),
+  );
+  const catchUp = (): void => {
+    feed.catchUp().catch((error: unknown) => log.debug({ err: String(error) }, 'not caught up yet'));
+  };
+
+  admitSockets(io, {
+    sessions,
+    log,
+    welcome: async ({ address, cancelOnDisconnect }) => {
+      await privateFeed.ready();
+      if (cancelOnDisconnect) await deadMansSwitch.arm(address);
+    },
+  });
+  io.on('connection', (socket) => {
+    const { owner } = socket.data;
+    if (owner) void socket.join(walletRoom(owner.address));
+    watch.watch(socket);
+    serveRequests(socket, {
+      handlers: { [EVENTS.subscribe]: subscriber.subscribe, [EVENTS.unsubscribe]: subscriber.unsubscribe },
+      rateLimit: config.rateLimit,
+      log,
+    });
+  });
+  io.on(BETWEEN.feed, feed.receive);
+  io.on(BETWEEN.catchUp, catchUp);
+  io.on(BETWEEN.leaseFree, broadcasting.tryNow);
+  io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
+  links.onBack(catchUp);
+
+  const parts = [watch, guard, heart, deadMansSwitch, broadcasting];
+  return {
+    sessions: {
+      ...sessions,
+      logout: async (sid) => {
+        await sessions.logout(sid);
+        watch.end(sid);
+        io.serverSideEmit(BETWEEN.sessionOver, sid);
+      },
+    },
+    attach(server) {
+      openFrontDoor(io, server, { corsOrigins: config.corsOrigins, isOpen: () => open });
+    },
+    start() {
+      for (const part of parts) part.start();
+    },
+    async stop(graceMs) {
+      open = false;
+      for (const part of parts) await part.stop();
+      privateFeed.stop();
+      await closeSockets(io, Math.min(graceMs, CLOSE_MAX_MS));
+      await io.sockets.adapter.close();
+      links.close();
+    },
+    stats: () => ({ sockets: io.sockets.sockets.size, broadcasting: broadcasting.held() !== null }),
+  };
+}

@@ -1,0 +1,80 @@
+import { ERRORS, Refusal } from '../exchange/errors';
+import type { Logger } from '../log';
+import { presentAck } from '../wire/events';
+import type { ExchangeSocket } from './sockets';
+
+/** Messages of each kind per second and socket. */
+const MESSAGES_PER_SECOND = 20;
+/** Messages of one socket that wait for their turn, rate limit or not. */
+const QUEUE_MAX = 100;
+
+export type Answer = (body: unknown) => void;
+export type RequestHandler = (socket: ExchangeSocket, message: unknown, answer: Answer) => Promise<void>;
+
+export interface RequestsOptions {
+  readonly handlers: Readonly<Record<string, RequestHandler>>;
+  readonly rateLimit: boolean;
+  readonly log: Logger;
+}
+
+/**
+ * Serves what a socket asks for, one message after the other, so that their effects come in the order in which they
+ * were sent. Whatever a message is, the socket gets an answer if it wants one, and nothing else happens.
+ */
+export function serveRequests(socket: ExchangeSocket, { handlers, rateLimit, log }: RequestsOptions): void {
+  let turn: Promise<void> = Promise.resolve();
+  let queued = 0;
+  for (const [event, handle] of Object.entries(handlers)) {
+    const allow = rateLimit ? createBucket() : () => true;
+    socket.on(event, (...sent: unknown[]) => {
+      const { message, answer } = partsOf(sent);
+      if (!allow() || queued >= QUEUE_MAX) {
+        answer(
+          presentAck.refused('RATE_LIMITED', `at most ${MESSAGES_PER_SECOND} ${event} messages a second`),
+        );
+        return;
+      }
+      queued++;
+      turn = turn
+        .then(() => (socket.connected ? handle(socket, message, answer) : undefined))
+        .catch((error: unknown) => answer(refusedAck(error, log)))
+        .then(() => {
+          queued--;
+        });
+    });
+  }
+}
+
+/** The acknowledgement is the last argument, when there is one; an answer is given once. */
+function partsOf(sent: readonly unknown[]): { message: unknown; answer: Answer } {
+  const last = sent.at(-1);
+  const message = typeof sent[0] === 'function' ? undefined : sent[0];
+  let answered = false;
+  const answer: Answer = (body) => {
+    if (answered || typeof last !== 'function') return;
+    answered = true;
+    last(body);
+  };
+  return { message, answer };
+}
+
+/** A refusal as it is; anything else is a Redis that does not answer, or a bug, and is only logged. */
+export function refusedAck(error: unknown, log: Logger): ReturnType<typeof presentAck.refused> {
+  if (error instanceof Refusal) return presentAck.refused(error.code, error.message);
+  log.warn({ err: error instanceof Error ? error.message : String(error) }, 'a socket request failed');
+  return presentAck.refused('UNAVAILABLE', ERRORS.UNAVAILABLE.title);
+}
+
+/** A second's worth of messages at once, then as they come back. */
+function createBucket(): () => boolean {
+  let left = MESSAGES_PER_SECOND;
+  let atMs = Date.now();
+  return () => {
+    const nowMs = Date.now();
+    left = Math.min(MESSAGES_PER_SECOND, left + ((nowMs - atMs) * MESSAGES_PER_SECOND) / 1_000);
+    atMs = nowMs;
+    if (left < 1) return false;
+    left--;
+    return true;
+  };
+}

@@ -1,0 +1,80 @@
+import type { Logger } from '../log';
+import { EVENTS, presentSessionEnd } from '../wire/events';
+import { repeat } from './repeat';
+import type { ExchangeServer, ExchangeSocket } from './sockets';
+
+/** How often every session with sockets here is looked up; a logout is told at once, this catches what was not told. */
+const CHECK_EVERY_MS = 1_000;
+const TOGETHER_MAX = 500;
+/** The longest a timer can wait. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+export interface SessionWatchDeps {
+  readonly io: ExchangeServer;
+  readonly isLive: (sid: string) => Promise<boolean>;
+  readonly log: Logger;
+}
+
+export interface SessionWatch {
+  /** Ends the socket when its token does. */
+  watch(socket: ExchangeSocket): void;
+  /** Ends the sockets of a session in this process. */
+  end(sid: string, code?: 'TOKEN_INVALID' | 'TOKEN_EXPIRED'): void;
+  start(): void;
+  stop(): void;
+}
+
+/** Sees to it that no socket outlives its session: by the token's time, by logout, by anything else that ends it. */
+export function createSessionWatch({ io, isLive, log }: SessionWatchDeps): SessionWatch {
+  const timers = new Map<string, NodeJS.Timeout>();
+
+  function end(sid: string, code: 'TOKEN_INVALID' | 'TOKEN_EXPIRED' = 'TOKEN_INVALID'): void {
+    for (const socket of socketsHere()) if (socket.data.owner?.sid === sid) endSocket(socket, code);
+  }
+
+  const socketsHere = (): Iterable<ExchangeSocket> => io.sockets.sockets.values();
+
+  async function check(): Promise<void> {
+    const sids = [...new Set([...socketsHere()].flatMap(({ data }) => data.owner?.sid ?? []))];
+    for (let from = 0; from < sids.length; from += TOGETHER_MAX) {
+      await Promise.all(
+        sids.slice(from, from + TOGETHER_MAX).map(async (sid) => {
+          if (!(await isLive(sid))) end(sid);
+        }),
+      );
+    }
+  }
+
+  const checks = repeat(CHECK_EVERY_MS, check, (error) =>
+    log.debug({ err: error.message }, 'sessions could not be checked'),
+  );
+
+  return {
+    end,
+    watch: (socket) => {
+      const { owner } = socket.data;
+      if (!owner) return;
+      const ms = Math.min(Math.max(0, owner.expiresAtMs - Date.now()), TIMER_MAX_MS);
+      timers.set(
+        socket.id,
+        setTimeout(() => endSocket(socket, 'TOKEN_EXPIRED'), ms),
+      );
+      socket.once('disconnect', () => {
+        clearTimeout(timers.get(socket.id));
+        timers.delete(socket.id);
+      });
+    },
+    start: checks.start,
+    stop: () => {
+      checks.stop();
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}
+
+/** The client is told why, and does not come back by itself: its token is of no use any more. */
+function endSocket(socket: ExchangeSocket, code: 'TOKEN_INVALID' | 'TOKEN_EXPIRED'): void {
+  socket.emit(EVENTS.sessionEnded, presentSessionEnd(code));
+  socket.disconnect(true);
+}

@@ -1,0 +1,35 @@
+import type { Logger } from '../log';
+import { cutSocket, type ExchangeServer, type ExchangeSocket, unsentBytes } from './sockets';
+
+/** Contract: a socket with more unsent is disconnected. */
+const UNSENT_MAX = 1_000_000;
+/** Looked at twice in a row: one big snapshot may be on its way. */
+const CHECK_EVERY_MS = 250;
+
+/** Disconnects sockets that do not take what they are sent, before they cost memory that others need. */
+export function createSlowSocketGuard(io: ExchangeServer, log: Logger): { start(): void; stop(): void } {
+  let suspects = new WeakSet<ExchangeSocket>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function check(): void {
+    const seen = new WeakSet<ExchangeSocket>();
+    for (const socket of io.sockets.sockets.values()) {
+      const unsent = unsentBytes(socket);
+      if (unsent <= UNSENT_MAX) continue;
+      if (!suspects.has(socket)) {
+        seen.add(socket);
+        continue;
+      }
+      log.warn({ socket: socket.id, unsent }, 'a slow socket was disconnected');
+      cutSocket(socket);
+    }
+    suspects = seen;
+  }
+
+  return {
+    start: () => {
+      timer = setInterval(check, CHECK_EVERY_MS);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

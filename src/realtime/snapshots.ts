@@ -1,0 +1,63 @@
+import type { MarketId } from '../exchange/market';
+import type { Broadcasts } from '../store/broadcasts';
+import type { Reads } from '../store/reads';
+import { presentOrderbook } from '../wire/present-book';
+
+export type Snapshot = ReturnType<typeof presentOrderbook>;
+
+export interface Snapshots {
+  /** The book as it is, not older than this call. Built once for each market and sequence, whoever asks. */
+  fresh(id: MarketId): Promise<Snapshot>;
+  /** Forgets what was built: after a restart of Redis a sequence may stand for another book. */
+  clear(): void;
+}
+
+const BOOKS_MAX = 1_000;
+
+export function createSnapshots({
+  broadcasts,
+  reads,
+}: {
+  broadcasts: Pick<Broadcasts, 'sequence'>;
+  reads: Pick<Reads, 'view'>;
+}): Snapshots {
+  const built = new Map<MarketId, Snapshot>();
+  const underway = new Map<MarketId, Promise<Snapshot>>();
+  const next = new Map<MarketId, Promise<Snapshot>>();
+
+  async function build(id: MarketId): Promise<Snapshot> {
+    const known = built.get(id);
+    if (known && known.sequence === (await broadcasts.sequence(id))) return known;
+    const snapshot = presentOrderbook(await reads.view(id));
+    const newest = built.get(id);
+    if (newest?.sequence === snapshot.sequence) return newest;
+    if (built.size >= BOOKS_MAX) built.clear();
+    built.set(id, snapshot);
+    return snapshot;
+  }
+
+  function begin(id: MarketId): Promise<Snapshot> {
+    const run = build(id).finally(() => underway.delete(id));
+    underway.set(id, run);
+    return run;
+  }
+
+  return {
+    fresh: (id) => {
+      const running = underway.get(id);
+      if (!running) return begin(id);
+      // It may have read Redis before this call; everybody who comes meanwhile shares the one after it.
+      const queued = next.get(id);
+      if (queued) return queued;
+      const following = running
+        .catch(() => undefined)
+        .then(() => {
+          next.delete(id);
+          return begin(id);
+        });
+      next.set(id, following);
+      return following;
+    },
+    clear: () => built.clear(),
+  };
+}

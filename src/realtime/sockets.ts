@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DefaultEventsMap, Server, Socket } from 'socket.io';
+import type { BetweenEvents } from './messages';
+
+/** Who a socket belongs to; null for the public. */
+export interface SocketOwner {
+  /** In lower case. */
+  readonly address: string;
+  readonly sid: string;
+  readonly expiresAtMs: number;
+  readonly cancelOnDisconnect: boolean;
+}
+
+export interface SocketData {
+  owner: SocketOwner | null;
+}
+
+export type ExchangeServer = Server<DefaultEventsMap, DefaultEventsMap, BetweenEvents, SocketData>;
+export type ExchangeSocket = Socket<DefaultEventsMap, DefaultEventsMap, BetweenEvents, SocketData>;
+
+export const walletRoom = (address: string): string => `w:${address}`;
+
+/** What engine.io keeps of a connection: not in its types, and the only way to see what the peer does not take. */
+interface Pipe {
+  readonly transport?: { readonly socket?: WebSocketLike };
+  readonly writeBuffer?: readonly { readonly data?: unknown }[];
+}
+
+interface WebSocketLike {
+  readonly bufferedAmount: number;
+  readonly readyState: number;
+  terminate(): void;
+}
+
+const CLOSED = 3;
+const CLOSE_POLL_MS = 20;
+
+/** Bytes that were given to a socket and have not left the process. */
+export function unsentBytes(socket: ExchangeSocket): number {
+  const { transport, writeBuffer = [] } = socket.conn as unknown as Pipe;
+  let bytes = transport?.socket?.bufferedAmount ?? 0;
+  for (const { data } of writeBuffer) bytes += typeof data === 'string' ? data.length : 0;
+  return bytes;
+}
+
+/** Ends a connection at once, without waiting for a peer that does not read. */
+export function cutSocket(socket: ExchangeSocket): void {
+  (socket.conn as unknown as Pipe).transport?.socket?.terminate();
+}
+
+/** Ends every connection of a server in an orderly way, and cuts what is left after `graceMs`. */
+export async function closeSockets(io: ExchangeServer, graceMs: number): Promise<void> {
+  const { clients } = io.engine as unknown as { readonly clients: Readonly<Record<string, Pipe>> };
+  const open = Object.values(clients).flatMap(({ transport }) => transport?.socket ?? []);
+  const isOver = (): boolean => open.every(({ readyState }) => readyState === CLOSED);
+  io.engine.close();
+  const giveUpAt = Date.now() + graceMs;
+  while (!isOver() && Date.now() < giveUpAt) await sleep(CLOSE_POLL_MS);
+  for (const socket of open) socket.terminate();
+}

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../exchange/errors';
+import type { MarketTerms } from '../exchange/market';
+import type { Broadcasts } from '../store/broadcasts';
+import type { Reads } from '../store/reads';
+import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../wire/events';
+import { parseSubscribe, parseUnsubscribe } from '../wire/subscriptions';
+import { type MarketFeed, roomOf, type TrackedMarket } from './market-feed';
+import type { Answer } from './requests';
+import type { Snapshot, Snapshots } from './snapshots';
+import { type ExchangeSocket, unsentBytes } from './sockets';
+
+/** Markets of one socket. */
+const MARKETS_MAX = 1_000;
+/** Updates sent in one go; before the next, the socket must have taken most of what it was sent. */
+const STEP = 100;
+const UNSENT_MAX = 256 * 1024;
+const DRAIN_POLL_MS = 20;
+
+export interface SubscriberDeps {
+  readonly feed: MarketFeed;
+  readonly snapshots: Snapshots;
+  readonly broadcasts: Pick<Broadcasts, 'since' | 'sequence'>;
+  readonly reads: Pick<Reads, 'market'>;
+}
+
+/** Where a socket begins: at a snapshot, or behind what it has already. */
+interface Start {
+  readonly market: TrackedMarket;
+  readonly snapshot: Snapshot | null;
+  readonly sequence: number;
+  /** From the log, what follows `sequence`. */
+  readonly older: readonly UpdateBody[];
+}
+
+export type Subscriber = ReturnType<typeof createSubscriber>;
+
+/** What `subscribe` and `unsubscribe` do. Both throw refusals: INVALID_REQUEST, MARKET_NOT_FOUND. */
+export function createSubscriber({ feed, snapshots, broadcasts, reads }: SubscriberDeps) {
+  async function marketsOf(conditionIds: readonly string[]): Promise<MarketTerms[]> {
+    return Promise.all(
+      conditionIds.map(async (conditionId) => {
+        const market = await reads.market(conditionId);
+        if (!market) throw new Refusal('MARKET_NOT_FOUND', `no market with the condition ${conditionId}`);
+        return market.terms;
+      }),
+    );
+  }
+
+  async function subscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {
+    const { conditionIds, lastSequence } = parseSubscribe(message);
+    const terms = await marketsOf(conditionIds);
+    const more = terms.filter(({ id }) => !socket.rooms.has(roomOf(id))).length;
+    if (socket.rooms.size + more > MARKETS_MAX) {
+      throw new Refusal('INVALID_REQUEST', `a socket may follow ${MARKETS_MAX} markets`);
+    }
+    const tracked = await Promise.all(terms.map(feed.track));
+    try {
+      const starts = await Promise.all(tracked.map((market) => startOf(market, lastSequence)));
+      answer(presentAck.subscribed(starts.map(startFacts)));
+      for (const start of starts) await enter(socket, start);
+    } finally {
+      for (const market of tracked) market.release();
+    }
+  }
+
+  async function startOf(market: TrackedMarket, lastSequence: number | null): Promise<Start> {
+    const replay = lastSequence === null ? null : await replayFrom(market, lastSequence);
+    if (replay) return replay;
+    const snapshot = await snapshots.fresh(market.id);
+    return { market, snapshot, sequence: snapshot.sequence, older: [] };
+  }
+
+  /** Null when the log does not reach back that far, or the market has never been there. */
+  async function replayFrom(market: TrackedMarket, sequence: number): Promise<Start | null> {
+    const [logged, now] = await Promise.all([
+      broadcasts.since(market.id, sequence),
+      broadcasts.sequence(market.id),
+    ]);
+    if (sequence > now) return null;
+    const older = logged
+      .filter((update) => update.sequence > sequence)
+      .map((update) => presentUpdate(update, market.terms));
+    // Without any, the client has all that was broadcast, or a snapshot that was ahead of it.
+    const isNear = older[0] ? older[0].previousSequence <= sequence : sequence >= market.cursor;
+    return isNear ? { market, snapshot: null, sequence, older } : null;
+  }
+
+  /**
+   * Sends what the socket begins with and lets it join, in one breath: between the last thing sent here and the first
+   * that the room is sent nothing is missing.
+   */
+  async function enter(socket: ExchangeSocket, { market, snapshot, sequence, older }: Start): Promise<void> {
+    let at = sequence;
+    let first = snapshot;
+    await drained(socket);
+    socket.leave(market.room);
+    while (socket.connected) {
+      const path = market.path(at, older);
+      if (!path) {
+        // While the socket waited, more went by than this process remembers.
+        first = await snapshots.fresh(market.id);
+        at = first.sequence;
+        continue;
+      }
+      if (first) socket.emit(EVENTS.snapshot, first);
+      first = null;
+      for (const update of path.slice(0, STEP)) {
+        socket.emit(EVENTS.update, update);
+        at = update.sequence;
+      }
+      if (path.length <= STEP) {
+        socket.join(market.room);
+        return;
+      }
+      await drained(socket);
+    }
+  }
+
+  async function unsubscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {
+    const { conditionIds } = parseUnsubscribe(message);
+    for (const { id } of await marketsOf(conditionIds)) socket.leave(roomOf(id));
+    answer(presentAck.unsubscribed(conditionIds));
+  }
+
+  return { subscribe, unsubscribe };
+}
+
+/** A socket that takes nothing is cut by the guard, which ends the wait. */
+async function drained(socket: ExchangeSocket): Promise<void> {
+  while (socket.connected && unsentBytes(socket) > UNSENT_MAX) await sleep(DRAIN_POLL_MS);
+}
+
+/** Where the client will be when it has taken in what follows the acknowledgement. */
+const startFacts = ({ market, sequence, older }: Start) => ({
+  conditionId: market.terms.conditionId,
+  sequence: older.at(-1)?.sequence ?? sequence,
+});

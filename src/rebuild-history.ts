@@ -1,0 +1,4 @@
+import { rebuildHistory } from './app';
+import { runTask } from './run';
+
+runTask('rebuild-history', rebuildHistory);

@@ -1,0 +1,64 @@
+import type { MarketId } from '../exchange/market';
+import {
+  countMatches,
+  INTERVALS_MS,
+  nextGeneration,
+  rollUp,
+  startOf,
+  type Tally,
+  unpackMark,
+} from './candles';
+import { createSeries, END_MS, MATCHES_MAX, type SeriesOptions, type Stretch } from './series';
+
+export type CandleWriter = ReturnType<typeof createCandleWriter>;
+
+/**
+ * Counts matches into the stored candles. Each match is counted once: candles and mark are written together, and only
+ * by a writer that has seen the mark as it still is; one that comes too late has done nothing.
+ */
+export function createCandleWriter(options: SeriesOptions) {
+  const series = createSeries(options);
+
+  /** Counts the next matches of a market; says whether there may be more. */
+  async function extend(id: MarketId): Promise<boolean> {
+    const { seen, stretches } = await series.read(id, INTERVALS_MS, END_MS, 1);
+    const before = unpackMark(seen);
+    const entries = await series.matchesAfter(id, before);
+    if (entries.length === 0) return false;
+    const minutes: Tally[] = [];
+    const mark = countMatches(minutes, entries, before);
+    const parts = INTERVALS_MS.map((intervalMs, i): [number, Stretch] => {
+      const { offset, candles } = stretches[i] ?? { offset: 0, candles: [] };
+      return [intervalMs, { offset, candles: rollUp([...candles, ...minutes], intervalMs) }];
+    });
+    const written = await series.write(id, seen, mark, new Map(parts));
+    return !written || entries.length === MATCHES_MAX;
+  }
+
+  /**
+   * Counts a market anew from all of its matches, and puts the result in the place of what is stored. Trading, reading
+   * and counting go on meanwhile. Returns how many matches it has counted.
+   */
+  async function rebuild(id: MarketId): Promise<number> {
+    const minutes: Tally[] = [];
+    let reached = startOf(0);
+    let count = 0;
+    for (;;) {
+      const entries = await series.matchesAfter(id, reached);
+      reached = countMatches(minutes, entries, reached);
+      count += entries.length;
+      if (entries.length < MATCHES_MAX) break;
+    }
+    const whole = new Map(
+      INTERVALS_MS.map((intervalMs) => [intervalMs, { offset: 0, candles: rollUp(minutes, intervalMs) }]),
+    );
+    for (;;) {
+      const { seen } = await series.read(id, [], 0, 0);
+      // A writer that has seen the old series must not go on in the new ones: its offsets may be others.
+      const mark = { ...reached, generation: nextGeneration(unpackMark(seen)) };
+      if (await series.write(id, seen, mark, whole)) return count;
+    }
+  }
+
+  return { behind: series.behind, markets: series.markets, extend, rebuild };
+}

@@ -1,0 +1,43 @@
+import type { ShardKeys } from './keys';
+import { decodeEvent, type OutboxEvent } from './outbox';
+import type { RedisClient } from './scripts';
+
+/** How much longer than it was told to block a read may take before its connection counts as dead. */
+const PATIENCE_MS = 3_000;
+
+export interface OutboxEntry {
+  readonly id: string;
+  readonly event: OutboxEvent;
+}
+
+export type OutboxReader = ReturnType<typeof createOutboxReader>;
+type Entry = [Buffer, [Buffer, Buffer]];
+
+/** Reads the outbox as it grows. `redis` must be a connection of the reader's own: the reads block it. */
+export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
+  /** Id of the latest entry; 0-0 when there is none. */
+  async function lastId(): Promise<string> {
+    const [entry] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
+    return entry ? entry[0].toString() : '0-0';
+  }
+
+  /** Entries behind `after`, oldest first; waits up to `blockMs` (at least 1) for the first one. */
+  async function read(after: string, most: number, blockMs: number): Promise<OutboxEntry[]> {
+    const asked = redis.xreadBuffer('COUNT', most, 'BLOCK', blockMs, 'STREAMS', keys.outbox, after);
+    const reply = await orReconnect(asked, blockMs + PATIENCE_MS);
+    const [stream] = (reply ?? []) as unknown as [Buffer, Entry[]][];
+    return (stream?.[1] ?? []).map(([id, [, packed]]) => ({ id: id.toString(), event: decodeEvent(packed) }));
+  }
+
+  /** A peer that vanished without a word leaves a blocked read waiting for ever. */
+  async function orReconnect<T>(reply: Promise<T>, limitMs: number): Promise<T> {
+    const timer = setTimeout(() => redis.disconnect(true), limitMs);
+    try {
+      return await reply;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return { lastId, read };
+}

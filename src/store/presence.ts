@@ -1,0 +1,27 @@
+import type { ShardKeys } from './keys';
+import { addressBytes, hashHex } from './records';
+import type { RunScript } from './scripts';
+
+/** Wallets one call takes (WALLETS_MAX in the scripts). */
+const WALLETS_MAX = 1_000;
+
+/** Which wallets are there, of those that want their orders cancelled when they are gone. */
+export function createPresence({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+  return {
+    /** They are here now, and count as gone `graceMs` later unless they are marked again, by any replica. */
+    async mark(addresses: readonly string[], graceMs: number): Promise<void> {
+      for (let from = 0; from < addresses.length; from += WALLETS_MAX) {
+        const part = addresses.slice(from, from + WALLETS_MAX).map(addressBytes);
+        await run('mark_present', [keys.absences], [graceMs, Buffer.concat(part)]);
+      }
+    },
+    /** Those that are gone, in lower case; `done` are dealt with. Nobody without the lease of broadcasting. */
+    async absent(token: string, done: readonly string[]): Promise<string[]> {
+      const packed = Buffer.concat(done.map(addressBytes));
+      const found = await run('take_absent', [keys.lease, keys.absences], [token, WALLETS_MAX, packed]);
+      return (found as Buffer[]).map(hashHex);
+    },
+  };
+}
+
+export type Presence = ReturnType<typeof createPresence>;

@@ -1,0 +1,133 @@
+import type { Market } from '../../src/store/views';
+import { type Started, startScript } from '../support/processes';
+import { type Settling, startSettling } from './settling';
+
+/**
+ * Matches while real worker processes are killed with -9, and while every key of BullMQ is lost once: every fill is
+ * settled once, none is missing, none is settled twice. TEST_FILLS and TEST_KILLS make it longer.
+ */
+const FILLS = Number(process.env.TEST_FILLS ?? 3_000);
+const KILLS = Number(process.env.TEST_KILLS ?? 3);
+const WORKERS = 2;
+/** In flight at a time. */
+const AT_ONCE = 32;
+/** Also covers a reconciliation, which is every 30 s, for what the lost keys take with them. */
+const PATIENCE_MS = 75_000;
+
+let world: Settling;
+const workers: Started[] = [];
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+beforeAll(async () => {
+  world = await startSettling();
+});
+afterAll(async () => {
+  for (const { child } of workers) child.kill('SIGKILL');
+  await Promise.all(workers.map(({ exited }) => exited));
+  await world.stop();
+});
+
+function startWorker(): void {
+  const worker = startScript("require('./src/worker.ts')", {
+    NODE_ENV: 'test',
+    REDIS_URL: world.server.url,
+    PUBLIC_BASE_URL: 'https://exchange.test',
+    LOG_LEVEL: 'info',
+  });
+  workers.push(worker);
+}
+
+const isRunning = ({ child, stdout }: Started): boolean =>
+  child.signalCode === null && child.exitCode === null && stdout().includes('worker is running');
+
+async function twoRunning(): Promise<void> {
+  while (workers.filter(isRunning).length < WORKERS) await wait(20);
+}
+
+/** While the next fills are on their way. */
+async function killLater(): Promise<void> {
+  await wait(Math.random() * 60);
+  const [victim] = workers.filter(isRunning);
+  victim?.child.kill('SIGKILL');
+  await victim?.exited;
+  startWorker();
+}
+
+/** Does `act` whenever another share of the fills is made, and waits for it. */
+async function makeFills(
+  markets: readonly Market[],
+  count: number,
+  shares: number,
+  act: () => Promise<void>,
+) {
+  let gate = Promise.resolve();
+  let made = 0;
+  let share = 1;
+  const lane = async (): Promise<void> => {
+    while (made < count) {
+      const makers = made % 500 === 0 ? 60 : 1 + Math.floor(Math.random() * 3);
+      made += makers;
+      await gate;
+      await world.match(markets[made % markets.length] as Market, makers);
+      if (made >= (share * count) / (shares + 1) && share <= shares) {
+        share++;
+        gate = act();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
+
+test(`${FILLS} fills, ${KILLS} workers killed`, async () => {
+  const markets = await Promise.all([world.createMarket(), world.createMarket(100), world.createMarket()]);
+  for (let i = 0; i < WORKERS; i++) startWorker();
+  await twoRunning();
+  const start = Date.now();
+  const kills: Promise<void>[] = [];
+  await makeFills(markets, FILLS, KILLS, async () => {
+    await twoRunning();
+    kills.push(killLater());
+  });
+  await Promise.all(kills);
+  const madeMs = Date.now() - start;
+  const drainedMs = await world.drained(world.made.records, PATIENCE_MS);
+  const census = await world.census(markets);
+  const { parts } = census;
+  expect(census).toEqual({
+    fills: census.fills,
+    parts,
+    missing: [],
+    records: parts,
+    listed: parts,
+    told: parts,
+  });
+  expect(census.fills).toBeGreaterThanOrEqual(FILLS);
+  expect(workers.filter(({ child }) => child.signalCode === 'SIGKILL').length).toBe(KILLS);
+  process.stdout.write(
+    `${census.fills} fills in ${madeMs} ms, ${parts} records, ${KILLS} kills: drained ${drainedMs} ms after the last fill\n`,
+  );
+}, 180_000);
+
+test('every key of BullMQ lost in the middle', async () => {
+  const market = await world.createMarket();
+  await twoRunning();
+  const before = await world.redis.hlen(world.keys.settlements);
+  await makeFills([market], FILLS / 3, 1, wipe);
+  await world.drained(world.made.records, PATIENCE_MS);
+  const { parts } = await world.census([market]);
+  expect(await world.census([market])).toMatchObject({
+    missing: [],
+    records: before + parts,
+    listed: before + parts,
+  });
+  // The chores go on, too: the outbox is still read and trimmed, and later matches are settled.
+  await world.match(market);
+  await world.drained(world.made.records, PATIENCE_MS);
+  expect((await world.census([market])).missing).toEqual([]);
+}, 180_000);
+
+async function wipe(): Promise<void> {
+  const found = await world.redis.keys('{jobs}*');
+  expect(found.length).toBeGreaterThan(0);
+  await world.redis.del(...found);
+}

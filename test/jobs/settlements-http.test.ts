@@ -1,0 +1,138 @@
+import { startWorker } from '../../src/app';
+import { loadConfig } from '../../src/config';
+import { createLogger } from '../../src/log';
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+
+let exchange: TestExchange;
+let worker: Awaited<ReturnType<typeof startWorker>>;
+let market: Market & { conditionId: string };
+let alice: Trader;
+let bob: Trader;
+const asAdmin = { token: ADMIN_TOKEN };
+const basic = (user: string, password: string) => ({
+  headers: { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
+});
+/** Contract section 8. */
+const MEMBERS =
+  'id marketId conditionId sequence status takerOrderHash makerOrderHashes takerOrder makerOrders takerFillAmount makerFillAmounts matchTypes refundAmount tradeIds attempts transactionHash createdAt updatedAt';
+
+beforeAll(async () => {
+  exchange = await startExchange();
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    REDIS_URL: exchange.redis.url,
+    PUBLIC_BASE_URL: 'https://exchange.test',
+    LOG_LEVEL: 'silent',
+  });
+  worker = await startWorker(config, createLogger(config, 'worker', { write: () => undefined }));
+  market = await openMarket(exchange.client, ADMIN_TOKEN);
+  const domain: Domain = (await exchange.client.get('/config')).body.eip712.domain;
+  alice = createTrader(exchange.client, domain);
+  bob = createTrader(exchange.client, domain);
+});
+afterAll(async () => {
+  await worker?.stop(2_000);
+  await exchange?.stop();
+});
+
+const settlements = async (query = '') => exchange.client.get(`/admin/settlements${query}`, asAdmin);
+
+async function settled(count: number) {
+  for (let tries = 0; tries < 250; tries++) {
+    const { body } = await settlements(`?marketId=${market.id}&limit=200`);
+    if (body.data.length >= count) return body.data;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  throw new Error(`not ${count} settlements`);
+}
+
+test('a match is settled, and the operator sees the call with the orders as they were signed', async () => {
+  const makers = await exchange.client.post(`/markets/${market.id}/orders`, {
+    body: { order: await bob.order(market, { side: 'BUY', outcome: 1, pips: 4_500, lots: 10_000 }) },
+  });
+  const order = await alice.order(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 10_000 });
+  const taker = await exchange.client.post(`/markets/${market.id}/orders`, { body: { order } });
+  const [record] = await settled(1);
+  expect(Object.keys(record).sort()).toEqual(MEMBERS.split(' ').sort());
+  expect(record).toMatchObject({
+    marketId: market.id,
+    conditionId: market.conditionId,
+    sequence: taker.body.sequence,
+    status: 'CONFIRMED',
+    takerOrderHash: taker.body.orderHash,
+    makerOrderHashes: [makers.body.orderHash],
+    takerOrder: order,
+    takerFillAmount: '60000000000000000000',
+    makerFillAmounts: ['45000000000000000000'],
+    matchTypes: ['MINT'],
+    refundAmount: '5000000000000000000',
+    tradeIds: [taker.body.fills[0].tradeId],
+    attempts: 1,
+    transactionHash: null,
+  });
+  expect(record.makerOrders[0]).toMatchObject({ maker: bob.address, makerAmount: '45000000000000000000' });
+  const trade = (await exchange.client.get(`/markets/${market.id}/trades`)).body.data[0];
+  expect(trade).toMatchObject({ settlementStatus: 'CONFIRMED', transactionHash: null });
+  const { body } = await exchange.client.get(`/orders/${makers.body.orderHash}`);
+  expect(body.fills).toMatchObject([{ settlementStatus: 'CONFIRMED', transactionHash: null }]);
+  const trading = await exchange.client.get(`/markets/${market.id}/trading`);
+  expect(trading.body.recentTrades).toMatchObject([{ settlementStatus: 'CONFIRMED' }]);
+});
+
+test('the list: filters, cursor, refusals', async () => {
+  for (let i = 0; i < 4; i++) {
+    await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_500, lots: 100 });
+    await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 100 });
+  }
+  const all = await settled(5);
+  const seen: unknown[] = [];
+  let cursor = '';
+  do {
+    const { body } = await settlements(`?limit=2${cursor}`);
+    seen.push(...body.data);
+    cursor = body.nextCursor === null ? '' : `&cursor=${body.nextCursor}`;
+  } while (cursor !== '');
+  expect(seen).toEqual(all);
+  const times = all.map(({ createdAt }: { createdAt: string }) => createdAt);
+  expect(times).toEqual([...times].sort().reverse());
+  expect((await settlements('?status=FAILED')).body).toEqual({ data: [], nextCursor: null });
+  expect((await settlements(`?status=CONFIRMED&marketId=${market.conditionId}`)).body.data).toEqual(all);
+  expect((await settlements('?status=DONE')).body.code).toBe('INVALID_REQUEST');
+  expect((await settlements('?limit=0')).body.code).toBe('INVALID_LIMIT');
+  expect((await settlements('?cursor=x')).body.code).toBe('INVALID_CURSOR');
+  expect((await settlements('?marketId=nowhere')).body.code).toBe('MARKET_NOT_FOUND');
+  expect((await exchange.client.get('/admin/settlements')).body.code).toBe('UNAUTHORIZED');
+});
+
+test('Bull Board is the operator’s', async () => {
+  const { get, call } = exchange.client;
+  const without = await get('/admin/queues');
+  expect([without.status, without.body.code]).toEqual([401, 'UNAUTHORIZED']);
+  expect(without.headers.get('www-authenticate')).toMatch(/^Basic /);
+  expect((await get('/admin/queues', basic('admin', 'wrong'))).status).toBe(401);
+  expect((await get('/admin/queues', basic('root', ADMIN_TOKEN))).status).toBe(401);
+  expect((await get('/admin/queues', { token: `${ADMIN_TOKEN}x` })).status).toBe(401);
+  for (const sent of [basic('admin', ADMIN_TOKEN), asAdmin]) {
+    const page = await get('/admin/queues', sent);
+    expect([page.status, page.text.includes('<!DOCTYPE html>')]).toEqual([200, true]);
+    const { status, body } = await get('/admin/queues/api/queues', sent);
+    expect(status).toBe(200);
+    expect(body.queues.map(({ name }: { name: string }) => name)).toEqual(
+      expect.arrayContaining(['settlement', 'reconcile-settlements', 'expire-orders']),
+    );
+  }
+  const script = /src="([^"]+\.js)"/.exec((await get('/admin/queues', asAdmin)).text)?.[1];
+  expect((await get(`/admin/queues/${script}`, asAdmin)).status).toBe(200);
+  const elsewhere = { headers: { ...basic('admin', ADMIN_TOKEN).headers, 'sec-fetch-site': 'cross-site' } };
+  expect((await call('PUT', '/admin/queues/api/queues/settlement/clean/failed', elsewhere)).status).toBe(403);
+});
+
+test('the board knows every queue of the worker', async () => {
+  const { body } = await exchange.client.get('/admin/queues/api/queues', asAdmin);
+  const shown = body.queues.map(({ name }: { name: string }) => name).sort();
+  const link = new (await import('ioredis')).Redis(exchange.redis.url);
+  const stored = (await link.keys('{jobs}:*:meta')).map((key) => key.split(':')[1]).sort();
+  link.disconnect();
+  expect(shown).toEqual(stored);
+});

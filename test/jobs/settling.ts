@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { binaryMarketIds } from '../../src/chain/ctf';
+import type { Side } from '../../src/exchange/match';
+import { chainScale, orderOf, type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
+import { partsOf } from '../../src/exchange/settlement';
+import { micro } from '../../src/exchange/units';
+import { createClock } from '../../src/store/clock';
+import { createEngine } from '../../src/store/engine';
+import { createHistory } from '../../src/store/history';
+import { shardKeys } from '../../src/store/keys';
+import { createMarkets } from '../../src/store/markets';
+import { createMatches } from '../../src/store/matches';
+import { decodeEvent } from '../../src/store/outbox';
+import { createReads } from '../../src/store/reads';
+import { createScripts } from '../../src/store/scripts';
+import { createSettlements } from '../../src/store/settlements';
+import { packSigned } from '../../src/store/signed-order';
+import type { Market } from '../../src/store/views';
+import { startTestRedis } from '../support/redis';
+
+const GRANT = micro(1_000_000_000_000_000);
+export const scale = chainScale(18);
+
+export type Settling = Awaited<ReturnType<typeof startSettling>>;
+
+/** The store on a Redis of its own, with a market in which matches can be made at will. */
+export async function startSettling() {
+  const server = await startTestRedis();
+  const redis = new Redis(server.url);
+  const run = createScripts(redis);
+  const keys = shardKeys();
+  const clock = createClock();
+  const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });
+  const history = createHistory({ redis, run, keys });
+  const reads = createReads({ redis, run, keys, clock, grantMicro: GRANT, history });
+  const settlements = createSettlements({ redis, run, keys });
+  const matches = createMatches({ redis, run, keys, settlements });
+  const oracle = `0x${'11'.repeat(20)}`;
+  const markets = createMarkets({
+    engine,
+    clock,
+    defaultOracle: oracle,
+    ctfIds: (by, questionId) => binaryMarketIds({ oracle: by, questionId, collateral: oracle }),
+  });
+  const wallets = Array.from({ length: 6 }, () => `0x${randomBytes(20).toString('hex')}`);
+
+  /** Records that everything matched so far must come to. */
+  const made = { records: 0 };
+
+  const createMarket = (feeRateBps = 0): Promise<Market> =>
+    markets.create({ question: `q ${randomBytes(6).toString('hex')}`, feeRateBps });
+
+  /** BUY Yes and BUY No meet and mint; nobody needs tokens for that. */
+  async function place({ terms }: Market, outcome: 0 | 1, pips: number, size: number) {
+    const tokens = BigInt(size) * scale.lotAmount;
+    const maker = wallets[Math.floor(Math.random() * wallets.length)] ?? '';
+    const signed: SignedOrder = {
+      salt: BigInt(`0x${randomBytes(8).toString('hex')}`),
+      maker,
+      signer: maker,
+      taker: ZERO_ADDRESS,
+      tokenId: BigInt(terms.tokenIds[outcome]),
+      makerAmount: BigInt(size) * BigInt(pips) * scale.microAmount,
+      takerAmount: tokens,
+      expiration: 0n,
+      nonce: 0n,
+      feeRateBps: BigInt(terms.feeRateBps),
+      side: 0 as Side,
+      signatureType: 0,
+      signature: '0x',
+    };
+    const reply = await engine.place({
+      marketId: terms.id,
+      orderHash: `0x${randomBytes(32).toString('hex')}`,
+      maker,
+      order: orderOf(signed, outcome, 'GTC', terms, scale),
+      orderType: 'GTC',
+      selfTradePrevention: 'NONE',
+      expirationSec: 0,
+      nonce: 0,
+      feeRateBps: terms.feeRateBps,
+      lotLots: terms.lotLots,
+      deadlineMs: 0,
+      clientOrderId: null,
+      signed: packSigned(signed, randomBytes(65)),
+      dryRun: false,
+    });
+    made.records += partsOf(reply.fills.length);
+    return reply;
+  }
+
+  /** One submission that meets so many makers. */
+  async function match(market: Market, makers = 1): Promise<Awaited<ReturnType<typeof place>>> {
+    for (let i = 0; i < makers; i++) await place(market, 1, 4_000, 10);
+    return place(market, 0, 6_000, 10 * makers);
+  }
+
+  /** Every match of the markets, how often each was settled, and how often that was told. */
+  async function census(of: readonly Market[]) {
+    let fills = 0;
+    let parts = 0;
+    const missing: string[] = [];
+    for (const { terms } of of) {
+      for (const [id, fields] of await redis.xrangeBuffer(keys.trades(terms.id), '-', '+')) {
+        const count = (fields[1] as Buffer).readUInt16BE(34);
+        const sequence = Number(id.toString().split('-')[1]);
+        fills += count;
+        parts += partsOf(count);
+        const list = Array.from({ length: count }, (_, index) => ({ sequence, index }));
+        for (const fill of await settlements.show(terms.id, list)) {
+          if (fill.settlementStatus !== 'CONFIRMED') missing.push(`${terms.id}-${sequence}-${fill.index}`);
+        }
+      }
+    }
+    const told = await redis.xrangeBuffer(keys.outbox, '-', '+');
+    return {
+      fills,
+      parts,
+      missing,
+      records: await redis.hlen(keys.settlements),
+      listed: await redis.xlen(keys.settlementList),
+      told: told.filter(([, fields]) => decodeEvent(fields[1] as Buffer).kind === 'SETTLE').length,
+    };
+  }
+
+  /** Waits until so many records are CONFIRMED or `limitMs` have passed; resolves with the time it took. */
+  async function drained(records: number, limitMs: number): Promise<number> {
+    const start = Date.now();
+    for (;;) {
+      const [stored, open] = await Promise.all([redis.hlen(keys.settlements), redis.zcard(keys.unsettled)]);
+      if (stored - open >= records || Date.now() - start > limitMs) return Date.now() - start;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  return {
+    ...{ server, redis, keys, clock, engine, reads, settlements, matches, made },
+    ...{ createMarket, place, match, census, drained },
+    async stop() {
+      redis.disconnect();
+      await server.stop();
+    },
+  };
+}

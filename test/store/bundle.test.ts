@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { bundleScripts } from '../../src/store/bundle';
+
+const folders: string[] = [];
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+/** The bundle of the verb `verb` over modules given by name. */
+function bundle(verb: string, modules: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bundle-'));
+  folders.push(folder);
+  mkdirSync(path.join(folder, 'lib'));
+  for (const [name, body] of Object.entries(modules)) {
+    writeFileSync(path.join(folder, 'lib', `${name}.lua`), `local ${name} = {}\n${body}return ${name}\n`);
+  }
+  writeFileSync(path.join(folder, 'verb.lua'), `#!lua\n${verb}`);
+  return bundleScripts(folder).get('verb') ?? '';
+}
+
+const needs = (...names: string[]) =>
+  names.map((name) => `local ${name} = require('lib.${name}')\n`).join('');
+
+test('constants and functions of one expression are written into their uses', () => {
+  const a = "a.TWO, a.NAME = 2, 'x'\nlocal TEN = 10\nfunction a.grow(n)\n  return n * TEN\nend\n";
+  expect(bundle(`${needs('a')}return { a.grow(b + a.TWO), a.NAME }\n`, { a })).toBe(
+    "#!lua\nreturn { ((b + 2) * 10), 'x' }\n",
+  );
+});
+
+test('what is not called is left out, with what only it calls', () => {
+  const a =
+    'local function help(n)\n  n = n + 1\n  return n\nend\nfunction a.used(n)\n  n = n + 2\n  return n\nend\n' +
+    'function a.unused(n)\n  n = 3\n  return help(n)\nend\n';
+  const text = bundle(`${needs('a')}return a.used(1)\n`, { a });
+  expect(text).toContain('local function a_used(n)');
+  expect(text).not.toMatch(/unused|help/);
+});
+
+test('local functions of two modules may have the same name, and come before their callers', () => {
+  const module = (name: string, n: number) =>
+    `function ${name}.run(n)\n  n = n + ${n}\n  return ${name}.step(n)\nend\n` +
+    `function ${name}.step(n)\n  n = n + ${n}\n  return n\nend\nlocal function go(n)\n  n = 1\n  return n\nend\n`;
+  const text = bundle(`${needs('a', 'b')}return a.run(1) + b.run(2)\n`, {
+    a: module('a', 1),
+    b: module('b', 2),
+  });
+  expect(text.indexOf('function a_step')).toBeLessThan(text.indexOf('function a_run'));
+});
+
+test('a late require builds its functions where it stands', () => {
+  const a = 'function a.run(n)\n  n = n + 1\n  return n\nend\n';
+  const text = bundle(`if KEYS[1] then\n  ${needs('a')}  return a.run(1)\nend\nreturn 0\n`, { a });
+  expect(text.indexOf('if KEYS')).toBeLessThan(text.indexOf('function a_run'));
+});
+
+test.each([
+  ['a missing module', needs('a'), {}, 'no module'],
+  ['modules that require each other', needs('a'), { a: needs('b'), b: needs('a') }, 'require each other'],
+  ['another name', "local b = require('lib.a')\n", { a: '' }, 'must be required as'],
+  ['a constant that is not there', `${needs('a')}return a.NONE\n`, { a: '' }, 'no constant'],
+  [
+    'a function that is not called',
+    `${needs('a')}local f = a.run\n`,
+    { a: 'function a.run(n)\n  return n\nend\n' },
+    'without being called',
+  ],
+  [
+    'a module with state',
+    `${needs('a')}return a.run(1)\n`,
+    { a: 'local known = {}\n' },
+    'more than constants',
+  ],
+])('%s is an error', (_what, verb, modules, message) => {
+  expect(() => bundle(verb, modules)).toThrow(message);
+});

@@ -1,0 +1,172 @@
+import { rebuildHistory } from '../../src/app';
+import { loadConfig } from '../../src/config';
+import type { RunningRedis } from '../../src/local/redis';
+import { createLogger } from '../../src/log';
+import { createCandleWriter } from '../../src/store/candle-writer';
+import { createHistory } from '../../src/store/history';
+import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/present-history';
+import { startScript } from '../support/processes';
+import { startTestRedis } from '../support/redis';
+import { createRandom } from './fuzzing/random';
+import {
+  createMarket,
+  expectedCandles,
+  expectedDay,
+  nextMs,
+  openStore,
+  type Store,
+  TERMS,
+  type TradingMarket,
+} from './trading';
+
+const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const MARKETS = ['rebuild1', 'rebuild2', 'rebuild3'];
+
+let server: RunningRedis;
+let store: Store;
+const random = createRandom(SEED);
+const markets: TradingMarket[] = [];
+let ms = Date.UTC(2026, 0, 1);
+
+beforeAll(async () => {
+  process.stdout.write(`history rebuilt: SEED=${SEED}\n`);
+  server = await startTestRedis();
+  store = await openStore(server.url);
+  for (const id of MARKETS) markets.push(createMarket(store, id));
+  for (const market of markets.slice(0, 2)) await market.list();
+  // The third has not traded when it is listed.
+  await markets[2]?.list();
+  await trade(1_500);
+});
+afterAll(async () => {
+  store.stop();
+  await server.stop();
+});
+
+async function trade(matches: number): Promise<void> {
+  for (let i = 0; i < matches; i++) {
+    ms = nextMs(random, ms);
+    await markets[random.int(0, 1)]?.match(random, ms);
+  }
+}
+
+async function run(): Promise<string> {
+  const lines: string[] = [];
+  const config = loadConfig({ NODE_ENV: 'test', REDIS_URL: server.url });
+  await rebuildHistory(
+    config,
+    createLogger(config, 'rebuild', { write: (line: string) => lines.push(line) }),
+  );
+  return lines.join('');
+}
+
+async function checkAll(): Promise<void> {
+  const history = createHistory(store);
+  for (const { id, trades, state } of markets) {
+    for (const timeframe of TIMEFRAMES) {
+      const window = historyWindow(timeframe, ms);
+      const found = await history.candles(id, window.fromMs, window.bucketMs);
+      const { candles } = presentHistory({ ...TERMS, id }, window, found);
+      expect({ id, timeframe, candles }).toEqual({
+        id,
+        timeframe,
+        candles: expectedCandles(trades, timeframe, ms),
+      });
+    }
+    expect(await history.day(id, state(), ms)).toEqual(expectedDay(trades, ms));
+  }
+}
+
+const stored = async () => {
+  const { redis, keys } = store;
+  const series = MARKETS.flatMap((id) => [60, 1_800, 43_200].map((seconds) => keys.candles(id, seconds)));
+  return redis.mgetBuffer(series);
+};
+
+test('rebuilt from the trades, candles are what the worker has counted', async () => {
+  const writer = createCandleWriter(store);
+  for (const id of await writer.behind()) while (await writer.extend(id));
+  const counted = await stored();
+  expect(counted.filter((packed) => packed?.length)).toHaveLength(6);
+  expect(await run()).toContain('history rebuilt');
+  expect((await stored()).map((packed) => packed ?? Buffer.alloc(0))).toEqual(
+    counted.map((packed) => packed ?? Buffer.alloc(0)),
+  );
+  expect(await writer.behind()).toEqual([]);
+});
+
+test.each([
+  ['lost', async (key: string) => store.redis.del(key)],
+  [
+    'torn',
+    async (key: string) => store.redis.set(key, (await store.redis.getBuffer(key))?.subarray(19) ?? ''),
+  ],
+  ['wrong', async (key: string) => store.redis.setrange(key, 19, 'x'.repeat(19 * 7))],
+])('candles that are %s are put right while trading, counting and reading go on', async (_what, spoil) => {
+  for (const id of MARKETS) {
+    for (const seconds of [60, 1_800, 43_200]) await spoil(store.keys.candles(id, seconds));
+  }
+  const writer = createCandleWriter(store);
+  let isRebuilt = false;
+  const count = async (): Promise<void> => {
+    // Spoilt candles may be refused; whatever a late writer does must not reach the new ones.
+    while (!isRebuilt) for (const id of MARKETS) await writer.extend(id).catch(() => undefined);
+  };
+  const rebuild = async (): Promise<void> => {
+    await Promise.all([run(), run()]);
+    isRebuilt = true;
+  };
+  await Promise.all([trade(300), count(), rebuild()]);
+  await checkAll();
+  for (const id of await writer.behind()) while (await writer.extend(id));
+  await checkAll();
+});
+
+test('a writer that has seen the candles before a rebuild does not go on in the new ones', async () => {
+  const [{ id, match }] = markets as [TradingMarket];
+  const writer = createCandleWriter(store);
+  while (await writer.extend(id));
+  await store.redis.set(store.keys.candles(id, 60), '');
+  let rebuilt = (): void => undefined;
+  const isRebuilt = new Promise<void>((resolve) => {
+    rebuilt = resolve;
+  });
+  let late: Promise<boolean> | null = null;
+  // It reads the torn candles and a new match, and writes once the rebuild has counted up to the same mark.
+  const lateRun = async (...call: Parameters<typeof store.run>): Promise<unknown> => {
+    if (call[0] === 'write_candles') await isRebuilt;
+    return store.run(...call);
+  };
+  const rebuildRun = async (...call: Parameters<typeof store.run>): Promise<unknown> => {
+    if (call[0] === 'write_candles' && late === null) {
+      ms += 1;
+      await match(random, ms);
+      late = createCandleWriter({ ...store, run: lateRun }).extend(id);
+      // Its read of the candles is on the connection before this write is.
+      await store.redis.ping();
+    }
+    return store.run(...call);
+  };
+  await createCandleWriter({ ...store, run: rebuildRun }).rebuild(id);
+  rebuilt();
+  // Refused, so there is more to do.
+  expect(await late).toBe(true);
+  await writer.extend(id);
+  await checkAll();
+});
+
+test('the command ends by itself and tells what it has counted', async () => {
+  const { exited, stdout } = startScript("require('./src/rebuild-history.ts')", { REDIS_URL: server.url });
+  expect(await exited).toBe(0);
+  for (const id of MARKETS) expect(stdout()).toContain(`"market":"${id}"`);
+  await checkAll();
+});
+
+test('the command fails aloud', async () => {
+  const { exited, stdout } = startScript("require('./src/rebuild-history.ts')", {
+    REDIS_URL: server.url,
+    NODE_ENV: 'nonsense',
+  });
+  expect(await exited).toBe(78);
+  expect(stdout()).not.toContain('rebuilt');
+});
