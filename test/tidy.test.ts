@@ -61,6 +61,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'socket.io': ['realtime'],
   '@socket.io/redis-adapter': ['realtime'],
   bullmq: ['jobs'],
+  '@bull-board/api': ['jobs'],
+  '@bull-board/express': ['jobs'],
   pino: ['log.ts'],
 };
 

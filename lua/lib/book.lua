@@ -65,7 +65,8 @@ function book.change(b, level, lots, orders)
   at = #changes + 1
   b[book.PLACES][level] = at
   local pips = level > 0 and level or -level
-  changes[at], changes[at + 1], changes[at + 2], changes[at + 3] = (level > 0 and 'b' or 'a') .. pips, pips, lots, orders
+  changes[at], changes[at + 1] = (level > 0 and 'b' or 'a') .. pips, pips
+  changes[at + 2], changes[at + 3] = lots, orders
 end
 
 function book.member(sequence, hash)

@@ -40,8 +40,11 @@ end
 -- Reads the accounts of the first `count` of `addresses`; `market` nil for collateral alone. `shard` is the key prefix
 -- `{x}:`, `grant` the micro-units a wallet gets when it is first seen.
 function ledger.read(shard, market, addresses, count, grant)
-  return { addresses, redis.call('HMGET', shard .. 'bal', unpack(addresses, 1, count)),
-    market and redis.call('HMGET', shard .. 'm:' .. market .. ':bal', unpack(addresses, 1, count)) or {}, grant, 0, false, false, false }
+  local cash, tokens = redis.call('HMGET', shard .. 'bal', unpack(addresses, 1, count)), {}
+  if market then
+    tokens = redis.call('HMGET', shard .. 'm:' .. market .. ':bal', unpack(addresses, 1, count))
+  end
+  return { addresses, cash, tokens, grant, 0, false, false, false }
 end
 
 -- Free and reserved collateral, nonce, and the time of the last faucet call.

@@ -1,4 +1,4 @@
--- Matching: a submission that meets makers, or that may not rest. Plan with reads, then commit; a refusal leaves no trace.
+-- Matching: a submission that meets makers, or may not rest. Plan with reads, then commit; a refusal leaves no trace.
 --
 -- Works on the keys and arguments of place_order. `q` is its request and `b` the open book; the plan `p` is what the
 -- walk has found so far (places of both below). Nothing here makes a table for each maker: what a maker leaves behind
@@ -78,8 +78,8 @@ local function meet(q, b, p, hash, packed)
   local rest, body, yes = size - filled, packed:sub(at), book.yes_price(own, order.outcome(kind))
   local level = q[SIDE] == q[OUTCOME] and -yes or yes
   if order.is_stale(expiration, q[NOW]) then
-    note(q, b, p, hash, order.EXPIRED, order.REASON_EXPIRED, filled, quote, chain_ms, chain_sequence, body, created, number,
-      kind, own, level, expiration, maker, 0, rest, true)
+    note(q, b, p, hash, order.EXPIRED, order.REASON_EXPIRED, filled, quote, chain_ms, chain_sequence, body, created,
+      number, kind, own, level, expiration, maker, 0, rest, true)
     p[matching.STALE] = p[matching.STALE] + 1
     return p[matching.STALE] > matching.STALE_MAX
   end
@@ -103,8 +103,8 @@ local function meet(q, b, p, hash, packed)
   if q[PREVENTION] > 0 and maker == q[MAKER] then
     if q[PREVENTION] ~= CANCEL_TAKER then
       p[matching.STOPPED] = p[matching.STOPPED] + 1
-      note(q, b, p, hash, order.CANCELLED, order.REASON_SELF_TRADE, filled, quote, chain_ms, chain_sequence, body, created,
-        number, kind, own, level, expiration, maker, 0, rest, true)
+      note(q, b, p, hash, order.CANCELLED, order.REASON_SELF_TRADE, filled, quote, chain_ms, chain_sequence, body,
+        created, number, kind, own, level, expiration, maker, 0, rest, true)
     end
     p[matching.STOP] = q[PREVENTION] ~= CANCEL_MAKER and order.REASON_SELF_TRADE or nil
     return q[PREVENTION] ~= CANCEL_MAKER
@@ -258,10 +258,10 @@ local function write_makers(q, p)
   end
 end
 
--- Books everything: reads the accounts and levels that are still missing, then writes. From the first write on nothing
--- may fail.
+-- Books everything: reads the accounts and levels still missing, then writes. From the first write on nothing may fail.
 function matching.commit(q, b, p, status, record, packed_fills)
-  local sequence, traded, rest, rank = p[matching.SEQUENCE], p[matching.FILLS] > 0, 0, order.rank(q[NOW], p[matching.SEQUENCE])
+  local sequence, traded, rest = p[matching.SEQUENCE], p[matching.FILLS] > 0, 0
+  local rank = order.rank(q[NOW], sequence)
   local is_bid, yes = q[SIDE] == q[OUTCOME], book.yes_price(q[PRICE], q[OUTCOME])
   b[book.SEQUENCE] = sequence
   if traded then
@@ -282,7 +282,7 @@ function matching.commit(q, b, p, status, record, packed_fills)
   write_makers(q, p)
   redis.call('ZADD', KEYS[8], integer.text(rank), ARGV[2])
   if rest > 0 then
-    redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], is_bid and '-' .. yes or yes .. '', book.member(sequence, ARGV[2]))
+    redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], (is_bid and '-' or '') .. yes, book.member(sequence, ARGV[2]))
     if q[EXPIRATION] > 0 then
       redis.call('ZADD', KEYS[9], integer.text(q[EXPIRATION]), ARGV[2])
     end
@@ -293,8 +293,8 @@ function matching.commit(q, b, p, status, record, packed_fills)
     redis.call('XADD', KEYS[4], integer.text(p[matching.FILL_MS]) .. '-' .. integer.text(sequence), 'f', packed_fills)
   end
   local hashes = table.concat(p[matching.HASHES], '', 1, p[matching.COUNT] + 1)
-  redis.call('XADD', KEYS[10], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q[MARKET], sequence, q[NOW],
-    traded and p[matching.FILL_MS] or 0, levels, count, hashes, ''))
+  redis.call('XADD', KEYS[10], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q[MARKET], sequence,
+    q[NOW], traded and p[matching.FILL_MS] or 0, levels, count, hashes, ''))
 end
 
 return matching

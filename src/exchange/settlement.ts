@@ -8,7 +8,7 @@ import type { Lots, Pips } from './units';
  * and, as there, in what each order gives: collateral for a BUY, tokens for a SELL.
  */
 
-/** Makers in one record, so that it fits a block; lua/lib/trades.lua counts the taker's fee by the same number. */
+/** Makers in one record, so that it fits a block; the scripts count the taker's fee by the same number. */
 export const SETTLEMENT_MAKERS_MAX = 50;
 
 /** An order as far as its settlement depends on it. */

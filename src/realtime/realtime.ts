@@ -60,7 +60,8 @@ const CLOSE_MAX_MS = 1_000;
 /** Section 5 of the contract: everything that is told through sockets. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const { config, log, redis, run, keys, reads, engine, sessions } = deps;
-  const onError = (error: Error): void => log.warn({ err: error.message }, 'redis');
+  // The connection for commands says it louder.
+  const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({ urls: config.redisUrls, onError });
   const broadcasts = createBroadcasts({ redis, run, keys });
   let open = true;

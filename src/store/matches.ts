@@ -1,7 +1,7 @@
 import type { MarketId } from '../exchange/market';
 import { type MatchedOrder, partsOf } from '../exchange/settlement';
 import type { ShardKeys } from './keys';
-import { decodeFills, type Fill, type OrderRecord } from './records';
+import { countFills, decodeFills, type Fill, type OrderRecord } from './records';
 import type { RedisClient, RunScript } from './scripts';
 import {
   decodeSettlementState,
@@ -25,8 +25,6 @@ type Entry = [Buffer, [Buffer, Buffer]];
 const READER = 'settlement';
 const TRADE = 2;
 const WALK_STEP = 500;
-/** Where a stored match tells how many makers it has. */
-const FILLS_COUNT_AT = 34;
 
 /** The match does not exist, or not any more as it was written: trying again is no use. */
 export class NoSuchMatch extends Error {}
@@ -181,8 +179,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
 }
 
 /** What cannot be read counts as one record, which says so. */
-const recordsOf = (packed: Buffer): number =>
-  packed.length <= FILLS_COUNT_AT + 1 ? 1 : Math.max(1, partsOf(packed.readUInt16BE(FILLS_COUNT_AT)));
+const recordsOf = (packed: Buffer): number => Math.max(1, partsOf(countFills(packed)));
 
 function refOf(marketId: MarketId, [id]: Entry): MatchRef {
   const [tradeMs = 0, sequence = 0] = id.toString().split('-').map(Number);

@@ -136,6 +136,10 @@ export function encodeBody(body: SubmittedBody): Buffer {
   return Buffer.concat([head, Buffer.from([id.length]), id, body.signed]);
 }
 
+/** How many fills a stored match has; 0 for what is none. */
+export const countFills = (packed: Buffer): number =>
+  packed.length < FILLS_HEAD_BYTES ? 0 : packed.readUInt16BE(FILLS_HEAD_BYTES - 2);
+
 /** The fills of one match, in the order in which the makers were met. */
 export function decodeFills(tradeMs: number, sequence: number, packed: Buffer): Fill[] {
   if (packed.length === 0) return [];

@@ -39,7 +39,7 @@ export interface SettlementRecord extends SettlementKey, SettlementState {
 const HEAD_BYTES = 26;
 const HASH_BYTES = 32;
 
-export const UNKNOWN: SettlementState = { settlementStatus: 'MATCHED', transactionHash: null };
+const UNKNOWN: SettlementState = { settlementStatus: 'MATCHED', transactionHash: null };
 
 /** The 15 bytes that name a record. */
 export function settlementName({ marketId, sequence, part }: SettlementKey): Buffer {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type MATCH_TYPES, matchTypeOf } from '../../src/exchange/match';
 import { chainScale } from '../../src/exchange/order';
@@ -105,6 +105,8 @@ test('a match with very many makers is split, and the parts add up', () => {
 });
 
 test('the scripts count the fee of the taker by the same number of makers', () => {
-  const source = readFileSync(path.join(__dirname, '../../lua/lib/trades.lua'), 'utf8');
-  expect(Number(/SETTLEMENT_MAKERS_MAX = (\d+)/.exec(source)?.[1])).toBe(SETTLEMENT_MAKERS_MAX);
+  const folder = path.join(__dirname, '../../lua/lib');
+  const sources = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8'));
+  const found = sources.flatMap((source) => [...source.matchAll(/^local SETTLEMENT_MAKERS_MAX = (\d+)$/gm)]);
+  expect(found.map((match) => Number(match[1]))).toEqual([SETTLEMENT_MAKERS_MAX]);
 });

@@ -143,7 +143,7 @@ test('everything of BullMQ lost: the chores go on, and the reconciler finds the 
   try {
     await queue.pause();
     for (let i = 0; i < 5; i++) await world.match(market);
-    await until('the matches are jobs', async () => (await queue.getJobCountByTypes('paused', 'wait')) > 0);
+    await until('the matches are jobs', async () => (await queue.getWaitingCount()) > 0);
     expect(await world.redis.hlen(world.keys.settlements)).toBe(0);
     await world.redis.del(...(await world.redis.keys('{jobs}*')));
     await world.drained(5, 2 * QUIET_MS);

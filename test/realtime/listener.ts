@@ -1,0 +1,65 @@
+import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
+import { until } from '../support/processes';
+
+export interface Refused {
+  readonly code: string;
+  readonly detail: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies are looked into, not typed
+type Body = any;
+
+export type Listener = Awaited<ReturnType<typeof listen>>;
+
+/** A connected socket, with everything it was told. Rejects with the `data` of a `connect_error`. */
+export async function listen(
+  url: string,
+  auth: Record<string, unknown> = {},
+  options: Partial<ManagerOptions & SocketOptions> = {},
+) {
+  const socket: Socket = io(url, {
+    transports: ['websocket'],
+    forceNew: true,
+    reconnection: false,
+    auth,
+    ...options,
+  });
+  const told: [event: string, body: Body][] = [];
+  let ended: string | null = null;
+  socket.onAny((event: string, body: Body) => told.push([event, body]));
+  socket.on('disconnect', (reason) => {
+    ended = reason;
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('connect_error', (error) => {
+      socket.close();
+      reject('data' in error && error.data ? error.data : error);
+    });
+  });
+  const all = (event: string): Body[] => told.flatMap(([name, body]) => (name === event ? [body] : []));
+  return {
+    socket,
+    told,
+    all,
+    ended: () => ended,
+    /** The n-th message of an event, from 1, when it has come. */
+    async heard(event: string, n = 1): Promise<Body> {
+      await until(`${n} x ${event}`, () => all(event).length >= n);
+      return all(event)[n - 1];
+    },
+    ask: (event: string, ...sent: unknown[]): Promise<Body> =>
+      socket.timeout(5_000).emitWithAck(event, ...sent),
+    close: () => void socket.disconnect(),
+  };
+}
+
+/** What a refused connection was told. */
+export async function refusal(connecting: Promise<Listener>): Promise<Refused> {
+  try {
+    (await connecting).close();
+  } catch (error) {
+    return error as Refused;
+  }
+  throw new Error('the connection was accepted');
+}

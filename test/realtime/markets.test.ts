@@ -1,0 +1,193 @@
+import { createRandom } from '../store/fuzzing/random';
+import { until } from '../support/processes';
+import { bookOf, createBookClient } from './book-client';
+import { type Listener, listen } from './listener';
+import { type LocalReplica, type Market, place, type Stage, startStage, wait } from './support';
+
+const INTERVAL_MS = 25;
+let stage: Stage;
+let replicas: [LocalReplica, LocalReplica];
+let market: Market;
+const open: { close(): void }[] = [];
+
+beforeAll(async () => {
+  stage = await startStage();
+  replicas = [await stage.replica(), await stage.replica()];
+});
+beforeEach(async () => {
+  market = await stage.market(replicas[0]);
+});
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+afterAll(() => stage.stop());
+
+async function listener(at = 0): Promise<Listener> {
+  const one = await listen((replicas[at] ?? replicas[0]).url);
+  open.push(one);
+  return one;
+}
+const rest = async (path: string) => (await replicas[0].client.get(`/markets/${market.id}${path}`)).body;
+
+test('subscribing answers with the sequence and sends the body of the REST book; then updates, on every replica', async () => {
+  await place(stage, market, { pips: 6_100, lots: 12_000 });
+  const [here, there] = [await listener(0), await listener(1)];
+  for (const one of [here, there]) {
+    expect(await one.ask('subscribe', { conditionId: market.conditionId })).toEqual({
+      ok: true,
+      subscribed: [{ conditionId: market.conditionId, sequence: 2 }],
+    });
+    const { timestamp, ...book } = await one.heard('orderbook:snapshot');
+    const shown = await rest('/orderbook');
+    expect({ ...book, timestamp: shown.timestamp }).toEqual(shown);
+    expect(Math.abs(timestamp - Date.now())).toBeLessThan(60_000);
+  }
+  await place(stage, market, { pips: 6_300, lots: 150 });
+  const update = await here.heard('orderbook:update');
+  expect(update).toEqual({
+    type: 'orderbook:update',
+    marketId: market.id,
+    conditionId: market.conditionId,
+    sequence: 3,
+    previousSequence: 2,
+    timestamp: expect.any(Number),
+    reason: 'ORDER',
+    changes: { bids: [['0.63', '1.5']], asks: [] },
+    bestBid: '0.63',
+    bestAsk: null,
+    checksum: (await rest('/orderbook')).checksum,
+  });
+  expect(await there.heard('orderbook:update')).toEqual(update);
+});
+
+test('a trade comes as an update, as a trade record and in the ticker', async () => {
+  const one = await listener();
+  await one.ask('subscribe', market.conditionId);
+  await place(stage, market, { side: 0, outcome: 0, pips: 4_000, lots: 500 });
+  await place(stage, market, { side: 0, outcome: 1, pips: 6_000, lots: 700, maker: `0x${'cd'.repeat(20)}` });
+  await until('the trade is told', () => one.all('trade:new').length === 1);
+  const last = one.all('orderbook:update').at(-1);
+  expect(last).toMatchObject({ sequence: 3, reason: 'TRADE', bestBid: null, bestAsk: '0.4' });
+  expect(last.changes.asks).toEqual([['0.4', '2']]);
+  expect((await rest('/trades')).data).toEqual(one.all('trade:new'));
+  await until('the ticker is told', () => one.all('ticker:update').at(-1)?.sequence === 3);
+  const { timestamp, ...ticker } = one.all('ticker:update').at(-1);
+  expect(ticker).toEqual({ ...(await rest('/ticker')), timestamp: undefined });
+  expect(timestamp).toEqual(expect.any(Number));
+});
+
+test('the state of the market is told, and every sequence has its update', async () => {
+  const one = await listener(1);
+  await one.ask('subscribe', market.conditionId);
+  const path = `/admin/markets/${market.id}/pause`;
+  const token = 'admin-token-of-the-tests-0123456789';
+  expect((await replicas[0].client.post(path, { token })).status).toBe(200);
+  expect(await one.heard('market:update')).toEqual(await rest(''));
+  expect(one.all('market:update')[0].status).toBe('PAUSED');
+  const [update] = one.all('orderbook:update');
+  expect(update).toMatchObject({ sequence: 2, previousSequence: 1, reason: 'MARKET' });
+  expect(update.changes).toEqual({ bids: [], asks: [] });
+});
+
+test('a heartbeat carries the sequence that was broadcast', async () => {
+  const client = createBookClient(market.conditionId);
+  open.push(client);
+  await client.connect(replicas[1].url);
+  await place(stage, market);
+  await until('a heartbeat behind the update', () =>
+    client.heartbeats.some(({ sequence }) => sequence === 2),
+  );
+  expect(client.faults).toEqual([]);
+}, 20_000);
+
+test('snapshot and updates join without a gap, whenever a client comes', async () => {
+  const random = createRandom(11);
+  let placing = true;
+  const orders = (async () => {
+    while (placing) {
+      await Promise.all(
+        Array.from({ length: 5 }, () =>
+          place(stage, market, {
+            outcome: random.pick([0, 1]),
+            pips: random.int(30, 70) * 100,
+            lots: random.int(1, 300),
+          }),
+        ),
+      );
+      await wait(random.int(0, 8));
+    }
+  })();
+  const clients = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      await wait(random.int(0, 1_500));
+      const client = createBookClient(market.conditionId);
+      open.push(client);
+      await client.connect(random.pick(replicas).url);
+      return client;
+    }),
+  );
+  await wait(300);
+  placing = false;
+  await orders;
+  const book = bookOf(await rest('/orderbook'));
+  await until('all are there', () => clients.every((client) => client.sequence() === book.sequence));
+  expect(clients.map((client) => client.book())).toEqual(clients.map(() => book));
+  expect(clients.flatMap(({ faults }) => faults)).toEqual([]);
+  // Every replica told the same updates.
+  const told = new Map<number, unknown>();
+  for (const update of clients.flatMap(({ updates }) => updates)) {
+    expect(told.get(update.sequence) ?? update).toEqual(update);
+    told.set(update.sequence, update);
+  }
+});
+
+test('subscribing again starts again; leaving ends it', async () => {
+  const one = await listener();
+  await one.ask('subscribe', market.conditionId);
+  await one.ask('subscribe', market.conditionId);
+  expect(one.all('orderbook:snapshot')).toHaveLength(2);
+  await place(stage, market);
+  await one.heard('orderbook:update');
+  await wait(4 * INTERVAL_MS);
+  expect(one.all('orderbook:update')).toHaveLength(1);
+  expect(await one.ask('unsubscribe', { conditionIds: [market.conditionId] })).toEqual({
+    ok: true,
+    unsubscribed: [{ conditionId: market.conditionId }],
+  });
+  await place(stage, market);
+  await wait(8 * INTERVAL_MS);
+  expect(one.all('orderbook:update')).toHaveLength(1);
+});
+
+test('updates of a market are at least an interval apart, and hold all that happened', async () => {
+  const client = createBookClient(market.conditionId);
+  open.push(client);
+  await client.connect(replicas[1].url);
+  const began = Date.now();
+  for (let i = 0; i < 400; i++) await place(stage, market, { pips: 1_000 + 100 * (i % 40) });
+  const lasted = Date.now() - began;
+  await until('the last one', () => client.sequence() === 401);
+  // Not one for each of 400 orders: one for each interval, and one at either end.
+  expect(client.counts.applied).toBeLessThanOrEqual(lasted / INTERVAL_MS + 2);
+  expect(client.faults).toEqual([]);
+});
+
+test('an interval of 0 is an update for every command', async () => {
+  const other = await startStage({ BROADCAST_INTERVAL_MS: '0' });
+  try {
+    const replica = await other.replica();
+    const own = await other.market(replica);
+    const client = createBookClient(own.conditionId);
+    open.push(client);
+    await client.connect(replica.url);
+    await Promise.all(Array.from({ length: 300 }, (_, i) => place(other, own, { pips: 100 + 10 * i })));
+    await until('the last one', () => client.sequence() === 301);
+    expect(client.updates.map(({ sequence }) => sequence)).toEqual(
+      Array.from({ length: 300 }, (_, i) => i + 2),
+    );
+    expect(client.faults).toEqual([]);
+    client.close();
+  } finally {
+    await other.stop();
+  }
+});

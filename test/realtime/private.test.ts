@@ -1,0 +1,169 @@
+import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
+import { until } from '../support/processes';
+import { createTrader, type Domain, type Trader } from '../support/trader';
+import { type Listener, listen, refusal } from './listener';
+import { ADMIN_TOKEN, type LocalReplica, type Market, type Stage, startStage, wait } from './support';
+
+let stage: Stage;
+let replicas: [LocalReplica, LocalReplica];
+let market: Market;
+let domain: Domain;
+const open: { close(): void }[] = [];
+
+beforeAll(async () => {
+  stage = await startStage();
+  replicas = [await stage.replica(), await stage.replica()];
+  domain = (await replicas[0].client.get('/config')).body.eip712.domain;
+});
+beforeEach(async () => {
+  market = await stage.market(replicas[0]);
+});
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+afterAll(() => stage.stop());
+
+const trader = (): Trader => createTrader(replicas[0].client, domain);
+
+/** A private socket at the other replica than the one that takes the orders. */
+async function listener(owner: Trader, at = 1): Promise<Listener> {
+  const one = await listen((replicas[at] ?? replicas[0]).url, { token: await owner.token() });
+  open.push(one);
+  return one;
+}
+
+test('a wallet is told of its orders, trades and balances, and of nobody else', async () => {
+  const [alice, bob] = [trader(), trader()];
+  const [toAlice, toBob] = [await listener(alice), await listener(bob)];
+  const maker = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });
+  const opened = await toAlice.heard('order:update');
+  expect(opened).toEqual((await replicas[0].client.get(`/orders/${maker.body.orderHash}`)).body);
+  expect(await toAlice.heard('balance:update')).toEqual((await alice.get('/me/balances')).body);
+  expect(toBob.told).toEqual([]);
+
+  const taker = await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 400 });
+  for (const [owner, told, order, role] of [
+    [alice, toAlice, maker, 'MAKER'],
+    [bob, toBob, taker, 'TAKER'],
+  ] as const) {
+    const [trade] = (await replicas[0].client.get(`/markets/${market.id}/trades`)).body.data;
+    expect(await told.heard('trade:update')).toEqual({ ...trade, role });
+    expect(told.all('order:update').at(-1)).toEqual(
+      (await replicas[0].client.get(`/orders/${order.body.orderHash}`)).body,
+    );
+    await until('the balance', () => told.all('balance:update').at(-1)?.tokens.length === 1);
+    expect(told.all('balance:update').at(-1)).toEqual((await owner.get('/me/balances')).body);
+    expect(told.all('trade:update')).toHaveLength(1);
+  }
+  // Neither is told the other's order, nor anything public without asking for it.
+  expect(new Set(toBob.told.map(([event]) => event))).toEqual(
+    new Set(['order:update', 'trade:update', 'balance:update']),
+  );
+  expect(toBob.all('order:update').map(({ orderHash }) => orderHash)).toEqual([taker.body.orderHash]);
+});
+
+test('cancels, closing, and money without an order are told', async () => {
+  const alice = trader();
+  const one = await listener(alice);
+  const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 });
+  await one.heard('order:update');
+  await alice.post(`/markets/${market.id}/orders/cancel`, { orderHash: body.orderHash });
+  expect(await one.heard('order:update', 2)).toMatchObject({ status: 'CANCELLED', reason: 'USER' });
+  const balances = one.all('balance:update').length;
+  const split = await alice.post(`/markets/${market.id}/split`, { size: '5' });
+  expect(await one.heard('balance:update', balances + 1)).toEqual(split.body);
+  const more = await alice.submit(market, { side: 'SELL', outcome: 0, pips: 5_000, lots: 100 });
+  await one.heard('order:update', 3);
+  await replicas[0].client.post(`/admin/markets/${market.id}/close`, { token: ADMIN_TOKEN });
+  expect(await one.heard('order:update', 4)).toMatchObject({
+    orderHash: more.body.orderHash,
+    reason: 'MARKET_CLOSED',
+  });
+});
+
+test.each<[string, unknown, string]>([
+  ['no token of ours', 'x.y.z', 'TOKEN_INVALID'],
+  ['a number', 5, 'TOKEN_INVALID'],
+  ['an object', { a: 1 }, 'TOKEN_INVALID'],
+  ['an empty one', '', 'TOKEN_INVALID'],
+])('%s refuses the connection', async (_what, token, code) => {
+  expect(await refusal(listen(replicas[0].url, { token }))).toEqual({ code, detail: expect.any(String) });
+});
+
+test('a refresh token, an expired one, and a flag that is none refuse the connection', async () => {
+  const alice = trader();
+  const session = await alice.signIn();
+  const expired = signer().sign('access', {
+    address: alice.address,
+    sid: 'a'.repeat(32),
+    jti: `${'a'.repeat(32)}.1.a`,
+    issuedAtSec: Math.floor(Date.now() / 1_000) - 1_000,
+  });
+  const { refreshToken: token } = session.body;
+  expect(await refusal(listen(replicas[0].url, { token }))).toMatchObject({ code: 'TOKEN_INVALID' });
+  expect(await refusal(listen(replicas[0].url, { token: expired }))).toMatchObject({ code: 'TOKEN_EXPIRED' });
+  const flag = { token: await alice.token(), cancelOnDisconnect: 'yes' };
+  expect(await refusal(listen(replicas[0].url, flag))).toMatchObject({ code: 'INVALID_REQUEST' });
+  const nobody = { cancelOnDisconnect: true };
+  expect(await refusal(listen(replicas[0].url, nobody))).toMatchObject({ code: 'UNAUTHORIZED' });
+});
+
+test('logging out ends the sockets of that session on every replica, and no others', async () => {
+  const [alice, again] = [trader(), trader()];
+  const gone = [await listener(alice, 0), await listener(alice, 1)];
+  const stays = await listener(again, 1);
+  expect((await alice.post('/auth/logout')).status).toBe(204);
+  for (const one of gone) {
+    await until('the socket ends', () => one.ended() !== null);
+    expect(one.ended()).toBe('io server disconnect');
+    expect(one.all('session:ended')).toEqual([{ code: 'TOKEN_INVALID', detail: expect.any(String) }]);
+  }
+  expect(stays.ended()).toBeNull();
+  const token = await alice.token();
+  expect(await refusal(listen(replicas[1].url, { token }))).toMatchObject({ code: 'TOKEN_INVALID' });
+});
+
+test('a session that ends in another way ends its sockets too', async () => {
+  const alice = trader();
+  const one = await listener(alice);
+  const sid = JSON.parse(Buffer.from((await alice.token()).split('.')[1] ?? '', 'base64url').toString()).sid;
+  await stage.redis.del(`{s:${sid}}`);
+  await until('the socket ends', () => one.ended() !== null);
+});
+
+test('a socket ends with its token', async () => {
+  const alice = trader();
+  await alice.token();
+  const claims = JSON.parse(Buffer.from((await alice.token()).split('.')[1] ?? '', 'base64url').toString());
+  const nearly = signer().sign('access', {
+    address: alice.address,
+    sid: claims.sid,
+    jti: claims.jti,
+    issuedAtSec: Math.floor(Date.now() / 1_000) - 898,
+  });
+  const one = await listen(replicas[0].url, { token: nearly });
+  open.push(one);
+  await until('the socket ends', () => one.ended() !== null);
+  expect(one.all('session:ended')).toEqual([{ code: 'TOKEN_EXPIRED', detail: expect.any(String) }]);
+});
+
+test('what happens while Redis restarts is told when it is back', async () => {
+  const alice = trader();
+  const one = await listener(alice);
+  await alice.submit(market, { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 });
+  await one.heard('order:update');
+  await stage.restartRedis();
+  await wait(1_000);
+  const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_900, lots: 100 });
+  await until('the order', () => one.all('order:update').some((o) => o.orderHash === body.orderHash));
+  expect(one.ended()).toBeNull();
+});
+
+/** Signs as the replicas do. */
+function signer() {
+  return createTokens({
+    secrets: parseJwtSecrets('jwt-secret-of-the-tests-0123456789abcdef'),
+    issuer: 'https://exchange.test',
+    audience: 'chain:97',
+  });
+}

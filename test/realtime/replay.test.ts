@@ -1,0 +1,105 @@
+import { until } from '../support/processes';
+import { bookOf, createBookClient, type Update } from './book-client';
+import { type Listener, listen } from './listener';
+import { type LocalReplica, type Market, place, type Stage, startStage } from './support';
+
+let stage: Stage;
+let replica: LocalReplica;
+let market: Market;
+const open: { close(): void }[] = [];
+
+beforeAll(async () => {
+  // Every command is an update, so that the window is as short as it ever is.
+  stage = await startStage({ BROADCAST_INTERVAL_MS: '0' });
+  replica = await stage.replica();
+});
+beforeEach(async () => {
+  market = await stage.market(replica);
+});
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+afterAll(() => stage.stop());
+
+async function listener(): Promise<Listener> {
+  const one = await listen(replica.url);
+  open.push(one);
+  return one;
+}
+
+async function orders(count: number): Promise<void> {
+  for (let i = 0; i < count; i += 50) {
+    const some = Array.from({ length: Math.min(50, count - i) }, (_, n) =>
+      place(stage, market, { pips: 100 + 10 * ((i + n) % 900) }),
+    );
+    await Promise.all(some);
+  }
+}
+
+async function broadcast(sequence: number): Promise<void> {
+  const client = createBookClient(market.conditionId);
+  open.push(client);
+  await client.connect(replica.url);
+  const tail = async () =>
+    (await stage.redis.xrevrange(stage.keys.updates(market.id), '+', '-', 'COUNT', 1))[0]?.[0];
+  for (let tries = 0; (await tail()) !== `${sequence}-0` && tries < 500; tries++)
+    await new Promise((r) => setTimeout(r, 10));
+  expect(await tail()).toBe(`${sequence}-0`);
+}
+
+test('a client that was away for 1,000 updates is sent them, not a snapshot', async () => {
+  const client = createBookClient(market.conditionId);
+  open.push(client);
+  await client.connect(replica.url);
+  await orders(30);
+  await until('the first updates', () => client.sequence() === 31);
+  client.socket()?.disconnect();
+  await orders(1_000);
+  await broadcast(1_031);
+  const snapshots = client.counts.snapshots;
+  const ack = await client.connect(replica.url);
+  expect(ack).toEqual({ ok: true, subscribed: [{ conditionId: market.conditionId, sequence: 1_031 }] });
+  await until('all updates', () => client.sequence() === 1_031);
+  expect(client.counts.snapshots).toBe(snapshots);
+  expect(client.book()).toEqual(bookOf((await replica.client.get(`/markets/${market.id}/orderbook`)).body));
+  await orders(5);
+  await until('what comes next', () => client.sequence() === 1_036);
+  expect(client.faults).toEqual([]);
+});
+
+test('what is replayed is what was sent, to the letter', async () => {
+  const one = await listener();
+  await one.ask('subscribe', market.conditionId);
+  await orders(20);
+  await one.heard('orderbook:update', 20);
+  const live = one.all('orderbook:update') as Update[];
+  const two = await listener();
+  await two.ask('subscribe', { conditionIds: [market.conditionId], lastSequence: 11 });
+  await two.heard('orderbook:update', 10);
+  expect(two.all('orderbook:update')).toEqual(live.slice(10));
+  expect(two.all('orderbook:snapshot')).toEqual([]);
+});
+
+test.each([
+  ['is at the end', (last: number) => last, 0],
+  ['is ahead of everything', (last: number) => last + 1_000, 1],
+  ['is null', () => null, 1],
+])('a client that %s', async (_what, lastOf, snapshots) => {
+  await orders(10);
+  await broadcast(11);
+  const one = await listener();
+  const ack = await one.ask('subscribe', { conditionId: market.conditionId, lastSequence: lastOf(11) });
+  expect(ack.subscribed).toEqual([{ conditionId: market.conditionId, sequence: 11 }]);
+  await orders(1);
+  expect(await one.heard('orderbook:update')).toMatchObject({ previousSequence: 11, sequence: 12 });
+  expect(one.all('orderbook:snapshot')).toHaveLength(snapshots);
+});
+
+test('a client that was away for longer is sent a snapshot', async () => {
+  await orders(1_600);
+  await broadcast(1_601);
+  const one = await listener();
+  await one.ask('subscribe', { conditionId: market.conditionId, lastSequence: 2 });
+  expect(await one.heard('orderbook:snapshot')).toMatchObject({ sequence: 1_601 });
+  expect(one.all('orderbook:update')).toEqual([]);
+});

@@ -1,0 +1,199 @@
+import { io } from 'socket.io-client';
+import WebSocket from 'ws';
+import { type Listener, listen } from './listener';
+import { type LocalReplica, type Market, place, type Stage, startStage, wait } from './support';
+
+let stage: Stage;
+let replica: LocalReplica;
+let market: Market;
+const open: { close(): void }[] = [];
+
+beforeAll(async () => {
+  stage = await startStage({ RATE_LIMIT: 'off' });
+  replica = await stage.replica();
+  market = await stage.market(replica);
+});
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+afterAll(() => stage.stop());
+
+async function listener(at: LocalReplica = replica): Promise<Listener> {
+  const one = await listen(at.url);
+  open.push(one);
+  return one;
+}
+const nobody = `0x${'0'.repeat(64)}`;
+
+test.each<[string, unknown, string]>([
+  ['nothing', undefined, 'INVALID_REQUEST'],
+  ['null', null, 'INVALID_REQUEST'],
+  ['a number', 7, 'INVALID_REQUEST'],
+  ['a list', [nobody], 'INVALID_REQUEST'],
+  ['an empty object', {}, 'INVALID_REQUEST'],
+  ['no hash', 'rain', 'INVALID_REQUEST'],
+  ['an empty list', { conditionIds: [] }, 'INVALID_REQUEST'],
+  ['51 markets', { conditionIds: Array.from({ length: 51 }, () => nobody) }, 'INVALID_REQUEST'],
+  ['both names', { conditionId: nobody, conditionIds: [nobody] }, 'INVALID_REQUEST'],
+  ['an unknown member', { conditionId: nobody, depth: 5 }, 'INVALID_REQUEST'],
+  ['a sequence that is none', { conditionId: nobody, lastSequence: -1 }, 'INVALID_REQUEST'],
+  ['a sequence as text', { conditionId: nobody, lastSequence: '5' }, 'INVALID_REQUEST'],
+  ['a huge sequence', { conditionId: nobody, lastSequence: 1e300 }, 'INVALID_REQUEST'],
+  ['an object for a hash', { conditionId: { toString: 1 } }, 'INVALID_REQUEST'],
+  ['__proto__', JSON.parse('{"__proto__":{"conditionId":"x"}}'), 'INVALID_REQUEST'],
+  ['an unknown market', nobody, 'MARKET_NOT_FOUND'],
+  ['an unknown market among others', { conditionIds: ['known', nobody] }, 'MARKET_NOT_FOUND'],
+])('%s is refused and told why', async (_what, message, code) => {
+  const one = await listener();
+  const sent = JSON.parse(JSON.stringify(message ?? null)?.replace('known', market.conditionId));
+  const ack = await (message === undefined ? one.ask('subscribe') : one.ask('subscribe', sent));
+  expect(ack).toEqual({ ok: false, error: { code, detail: expect.stringMatching(/\w/) } });
+  expect(await one.ask('unsubscribe', sent)).toMatchObject({ ok: false, error: { code } });
+  // Nothing of it was done, and the socket is as good as before.
+  await place(stage, market);
+  await wait(100);
+  expect(one.told).toEqual([]);
+  expect(await one.ask('subscribe', market.conditionId.toUpperCase().replace('0X', '0x'))).toMatchObject({
+    ok: true,
+  });
+});
+
+test('without an acknowledgement, with too many arguments, under other names: nothing happens', async () => {
+  const one = await listener();
+  one.socket.emit('subscribe');
+  one.socket.emit('subscribe', { conditionId: 1 });
+  one.socket.emit('subscribe', market.conditionId, 'more', { and: 'more' });
+  one.socket.emit('constructor', 1);
+  one.socket.emit('toString');
+  one.socket.emit('feed', [{ kind: 'reset', marketId: market.id }]);
+  one.socket.emit('subscribe', Buffer.from('binary'));
+  await one.heard('orderbook:snapshot');
+  expect(one.socket.connected).toBe(true);
+});
+
+/** Packets as no client of ours would send them. */
+const CORPUS = [
+  '',
+  '4',
+  '9',
+  '40',
+  '40{',
+  '40[]',
+  '40/admin,',
+  '40{"token":1}',
+  '42',
+  '42[',
+  '42[]',
+  '42{}',
+  '42[null]',
+  '42[1]',
+  '42["subscribe"',
+  '42["connect"]',
+  '42["disconnect",1]',
+  '42["__proto__",{}]',
+  `42999999999999999999["subscribe","${nobody}"]`,
+  '421.5["subscribe"]',
+  '43["x"]',
+  '431[]',
+  '45',
+  '451-["subscribe",{"_placeholder":true,"num":0}]',
+  '45999999-["subscribe",{"_placeholder":true,"num":0}]',
+  '451-["subscribe",{"_placeholder":true,"num":-1}]',
+  '46',
+  '3',
+  '5',
+  '6',
+  `42["subscribe",${'['.repeat(4_000)}${']'.repeat(4_000)}]`,
+  `42["subscribe","${'x'.repeat(10_000)}"]`,
+  `42["${'x'.repeat(20_000)}"]`,
+  '\u0000\uffff',
+];
+
+test('a malformed packet costs its own connection at most', async () => {
+  const address = `${replica.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`;
+  const witness = await listener();
+  await witness.ask('subscribe', market.conditionId);
+  for (const first of ['', '40']) {
+    await Promise.all(
+      [...CORPUS, Buffer.from([1, 2, 3]), Buffer.alloc(20_000)].map(async (packet) => {
+        const socket = new WebSocket(address);
+        socket.on('error', () => undefined);
+        await new Promise((resolve) => socket.once('open', resolve));
+        if (first) socket.send(first);
+        await wait(20);
+        socket.send(packet);
+        await wait(60);
+        socket.terminate();
+      }),
+    );
+  }
+  const seen = witness.all('orderbook:update').length;
+  await place(stage, market);
+  await witness.heard('orderbook:update', seen + 1);
+  expect(stage.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
+});
+
+test('a message of more than 16 kB ends the connection', async () => {
+  const one = await listener();
+  one.socket.emit('subscribe', 'x'.repeat(17_000));
+  await new Promise<void>((resolve) => one.socket.once('disconnect', () => resolve()));
+});
+
+test('20 messages a second; the next are told to wait, and nothing else is held up', async () => {
+  const limited = await stage.replica({ RATE_LIMIT: 'on' });
+  const one = await listener(limited);
+  const acks = await Promise.all(Array.from({ length: 30 }, () => one.ask('subscribe', market.conditionId)));
+  const refused = acks.filter(({ ok }) => !ok);
+  expect(acks.slice(0, 20).every(({ ok }) => ok)).toBe(true);
+  expect(refused.length).toBeGreaterThan(5);
+  expect(refused[0].error.code).toBe('RATE_LIMITED');
+  expect(await one.ask('unsubscribe', market.conditionId)).toMatchObject({ ok: true });
+  await wait(200);
+  expect(await one.ask('subscribe', market.conditionId)).toMatchObject({ ok: true });
+  await limited.stop();
+});
+
+test('one snapshot is built for a market and a sequence, however many ask', async () => {
+  await place(stage, market);
+  const reads = async () => {
+    const info = await stage.redis.info('commandstats');
+    return Number(/cmdstat_hgetall:calls=(\d+)/.exec(info)?.[1] ?? 0);
+  };
+  const before = await reads();
+  const sockets = await Promise.all(Array.from({ length: 50 }, () => listener()));
+  const acks = await Promise.all(sockets.map((one) => one.ask('subscribe', market.conditionId)));
+  expect(new Set(acks.map((ack) => ack.subscribed[0].sequence)).size).toBe(1);
+  // The broadcaster looks at a book of its own now and then.
+  expect((await reads()) - before).toBeLessThanOrEqual(4);
+});
+
+test('without Redis a subscription is refused, and the socket stays', async () => {
+  const away = await startStage();
+  try {
+    const own = await away.replica();
+    const other = await away.market(own);
+    const one = await listen(own.url);
+    const restarting = away.restartRedis(1_500);
+    await wait(300);
+    expect(await one.ask('subscribe', other.conditionId)).toMatchObject({
+      ok: false,
+      error: { code: 'UNAVAILABLE' },
+    });
+    const refused = new Promise((resolve) => {
+      const late = io(own.url, { transports: ['websocket'], forceNew: true, auth: { token: 'x' } });
+      late.once('connect_error', (error) => {
+        late.close();
+        resolve(error.message);
+      });
+    });
+    expect(await refused).toBe('TOKEN_INVALID');
+    await restarting;
+    await wait(1_200);
+    expect(await one.ask('subscribe', other.conditionId)).toMatchObject({ ok: true });
+    await place(away, other);
+    await one.heard('orderbook:update');
+    one.close();
+  } finally {
+    await away.stop();
+  }
+});
