@@ -33,10 +33,12 @@ import { PATHS } from './wire/paths';
 
 /** Something that was started and can be stopped; stopping twice is stopping once. */
 export interface Running {
+  /** Fails /readyz and serves on, so that a load balancer turns away before `stop`. */
+  drain?(): void;
   stop(graceMs: number): Promise<void>;
 }
 
-/** A web process: the port it listens on, and a way to fail /readyz before it stops. */
+/** A web process and the port it listens on. */
 export interface Web extends Running {
   readonly port: number;
   drain(): void;

@@ -1,6 +1,8 @@
+import type { MarketId } from '../exchange/market';
 import type { Logger } from '../log';
-import type { History } from '../store/history';
+import type { CountedState, History } from '../store/history';
 import type { Reads } from '../store/reads';
+import type { LevelFacts } from '../wire/facts';
 import { presentTicker } from '../wire/present-market';
 import type { FollowedMarket } from './followed-market';
 import type { FeedMessage } from './messages';
@@ -15,16 +17,28 @@ export interface TickersDeps {
   readonly tell: (messages: readonly FeedMessage[]) => void;
 }
 
+/** What a ticker shows, as it was behind one update. */
+interface Face {
+  readonly sequence: number;
+  readonly bids: readonly LevelFacts[];
+  readonly asks: readonly LevelFacts[];
+  readonly counted: CountedState;
+  /** The same as text, for comparison. */
+  readonly text: string;
+}
+
 /** Tells tickers of the markets whose best prices or last price have changed, from the books of the broadcaster. */
 export function createTickers({ history, reads, log, tell }: TickersDeps) {
   /** What the latest ticker of a market showed. */
   const shown = new WeakMap<FollowedMarket, string>();
-  const changed = new Set<FollowedMarket>();
+  const changed = new Map<FollowedMarket, Face>();
   let timer: NodeJS.Timeout | undefined;
 
+  /** Called when an update was told, before the market changes again. */
   function moved(market: FollowedMarket): void {
-    if (shown.get(market) === faceOf(market)) return;
-    changed.add(market);
+    const face = faceOf(market);
+    if (shown.get(market) === face.text && !changed.has(market)) return;
+    changed.set(market, face);
     timer ??= setTimeout(() => {
       timer = undefined;
       void tellAll().catch((error: unknown) => log.warn({ err: String(error) }, 'no ticker'));
@@ -34,18 +48,16 @@ export function createTickers({ history, reads, log, tell }: TickersDeps) {
   async function tellAll(): Promise<void> {
     const due = [...changed];
     changed.clear();
-    tell(await Promise.all(due.map(tickerOf)));
+    for (const [market, face] of due) shown.set(market, face.text);
+    tell(await Promise.all(due.map(([{ id }, face]) => tickerOf(id, face))));
   }
 
-  async function tickerOf(followed: FollowedMarket): Promise<FeedMessage> {
-    const { id, book, sequence, counted } = followed;
+  async function tickerOf(id: MarketId, { sequence, bids, asks, counted }: Face): Promise<FeedMessage> {
     const nowMs = Math.trunc(reads.clock());
-    shown.set(followed, faceOf(followed));
-    const { bids, asks } = { bids: book.bids.slice(0, 1), asks: book.asks.slice(0, 1) };
     const [market, day] = await Promise.all([reads.market(id), history.day(id, counted, nowMs)]);
     if (!market) throw new Error(`no market ${id}`);
-    const facts = { ...market, day, nowMs, state: { sequence, lastPips: counted.lastPips, bids, asks } };
-    return { kind: 'ticker', marketId: id, ticker: presentTicker(facts) };
+    const state = { sequence, lastPips: counted.lastPips, bids, asks };
+    return { kind: 'ticker', marketId: id, ticker: presentTicker({ ...market, day, nowMs, state }) };
   }
 
   return {
@@ -58,7 +70,8 @@ export function createTickers({ history, reads, log, tell }: TickersDeps) {
   };
 }
 
-function faceOf({ book, counted }: FollowedMarket): string {
-  const [bid, ask] = [book.bids[0], book.asks[0]];
-  return [bid?.pricePips, bid?.sizeLots, ask?.pricePips, ask?.sizeLots, counted.volumeMicro].join();
+function faceOf({ book, counted, sequence }: FollowedMarket): Face {
+  const [bids, asks] = [book.bids.slice(0, 1), book.asks.slice(0, 1)];
+  const best = [...bids, null, ...asks].map((level) => level && [level.pricePips, level.sizeLots]);
+  return { sequence, bids, asks, counted, text: JSON.stringify([best, counted.volumeMicro]) };
 }

@@ -30,8 +30,8 @@ test.each(played.map((item) => [`${item.id} ${item.why}`, item] as const))('%s',
   const answer = await answerTo(item);
   expect(answer.status).toBeLessThan(500);
   if (item.method === 'WS') {
-    // Sockets come with the next version of the interface; until then there is nothing at their path.
-    expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
+    // Only WebSocket of Engine.IO 4 is served: what polls, or speaks an older protocol, is told so.
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_REQUEST']);
   } else {
     expect(item.expect.status).toContain(answer.status);
     if (answer.status >= 400) checkProblem(answer, item);

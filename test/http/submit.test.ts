@@ -244,6 +244,9 @@ test('only an open market takes orders', async () => {
 });
 
 /** The commands that clients, not scripts, send to Redis meanwhile. */
+/** Orders, balances, markets and sessions: what a submission may ask for; the broadcaster at work asks for other keys. */
+const ASKED_FOR_AN_ORDER = /"\{x0\}:(o|bal|mk|mn)"|"\{s:|"rl:/;
+
 async function watchCommands(port: number, act: () => Promise<unknown>): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -258,6 +261,6 @@ async function watchCommands(port: number, act: () => Promise<unknown>): Promise
   socket.destroy();
   const lines = text.split('\r\n').filter((line) => /^\+\d/.test(line) && !/^\S+ \[\d+ lua\]/.test(line));
   return lines
-    .map((line) => /"(\w+)"/.exec(line)?.[1]?.toUpperCase() ?? '')
-    .filter((name) => name !== 'PING');
+    .filter((line) => ASKED_FOR_AN_ORDER.test(line))
+    .map((line) => /"(\w+)"/.exec(line)?.[1]?.toUpperCase() ?? '');
 }

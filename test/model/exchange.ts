@@ -50,7 +50,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const held = (r: PlaceRequest, who: string): Account => account(r.marketId + r.order.outcome, who);
   const source = (r: PlaceRequest): Account =>
     r.order.side === 0 ? account('cash', r.maker) : held(r, r.maker);
-  /** What `lots` of an order bind. */
   const bound = (r: PlaceRequest, lots: bigint): bigint =>
     lots * (r.order.side === 0 ? limitOf(r) : MICRO_PER_LOT);
   function reserve(r: PlaceRequest, amount: bigint): void {

@@ -1,5 +1,4 @@
-import { io } from 'socket.io-client';
-import WebSocket from 'ws';
+import { io, Manager } from 'socket.io-client';
 import { type Listener, listen } from './listener';
 import { type LocalReplica, type Market, place, type Stage, startStage, wait } from './support';
 
@@ -110,20 +109,19 @@ const CORPUS = [
 ];
 
 test('a malformed packet costs its own connection at most', async () => {
-  const address = `${replica.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`;
   const witness = await listener();
   await witness.ask('subscribe', market.conditionId);
   for (const first of ['', '40']) {
     await Promise.all(
       [...CORPUS, Buffer.from([1, 2, 3]), Buffer.alloc(20_000)].map(async (packet) => {
-        const socket = new WebSocket(address);
-        socket.on('error', () => undefined);
-        await new Promise((resolve) => socket.once('open', resolve));
-        if (first) socket.send(first);
+        const manager = new Manager(replica.url, { transports: ['websocket'], autoConnect: false });
+        await new Promise<void>((resolve) => manager.open(() => resolve()));
+        const { ws } = manager.engine.transport as unknown as { ws: { send(data: string | Buffer): void } };
+        if (first) ws.send(first);
         await wait(20);
-        socket.send(packet);
+        ws.send(packet);
         await wait(60);
-        socket.terminate();
+        manager.engine.close();
       }),
     );
   }

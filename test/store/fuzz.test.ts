@@ -43,18 +43,21 @@ const seeds = replayed
   ? [Number(replayed)]
   : [...Array.from({ length: WORLDS }, (_, i) => i), randomInt(1_000, 2 ** 31), randomInt(1_000, 2 ** 31)];
 
-let server: RunningRedis;
-let redis: Redis;
+/** Worlds played side by side, each on a Redis of its own: one waits while the other compares. */
+const LANES = 2;
+let servers: RunningRedis[];
+let connections: Redis[];
 beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis(server.url);
+  servers = await Promise.all(Array.from({ length: LANES }, () => startTestRedis()));
+  connections = servers.map(({ url }) => new Redis(url));
 });
 afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
+  for (const redis of connections) redis.disconnect();
+  await Promise.all(servers.map((server) => server.stop()));
 });
 
 async function attempt(
+  redis: Redis,
   world: World,
   operations: readonly Operation[],
   realTime = false,
@@ -68,9 +71,14 @@ async function attempt(
 }
 
 /** Throws with the shortest failing list. */
-async function explain(world: World, operations: readonly Operation[], first: Failure): Promise<never> {
+async function explain(
+  redis: Redis,
+  world: World,
+  operations: readonly Operation[],
+  first: Failure,
+): Promise<never> {
   const fails = async (shorter: readonly Operation[]): Promise<Failure | null> => {
-    const outcome = await attempt(world, shorter);
+    const outcome = await attempt(redis, world, shorter);
     return outcome instanceof Failure ? outcome : null;
   };
   const { operations: least, failure } = await shrink(operations, first, fails);
@@ -83,13 +91,17 @@ test(
   async () => {
     process.stdout.write(`fuzz seeds ${seeds.join(' ')}, ${seeds.length * OPERATIONS} operations\n`);
     const total: Tally = new Map();
-    for (const seed of seeds) {
-      const world = worldOf(seed);
-      const operations = operationsOf(world, OPERATIONS);
-      const outcome = await attempt(world, operations);
-      if (outcome instanceof Failure) await explain(world, operations, outcome);
-      else for (const [what, count] of outcome) total.set(what, (total.get(what) ?? 0) + count);
-    }
+    const waiting = [...seeds];
+    const lane = async (redis: Redis): Promise<void> => {
+      for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift()) {
+        const world = worldOf(seed);
+        const operations = operationsOf(world, OPERATIONS);
+        const outcome = await attempt(redis, world, operations);
+        if (outcome instanceof Failure) await explain(redis, world, operations, outcome);
+        else for (const [what, count] of outcome) total.set(what, (total.get(what) ?? 0) + count);
+      }
+    };
+    await Promise.all(connections.map(lane));
     if (replayed) return;
     const missing = MUST_MEET.filter((what) => (total.get(what) ?? 0) < 3);
     expect(missing).toEqual([]);
@@ -103,7 +115,7 @@ test(
     const seed = replayed ? Number(replayed) : randomInt(1, 2 ** 31);
     process.stdout.write(`fuzz by real time, seed ${seed}\n`);
     const world = worldOf(seed);
-    const outcome = await attempt(world, operationsOf(world, OPERATIONS), true);
+    const outcome = await attempt(connections[0] as Redis, world, operationsOf(world, OPERATIONS), true);
     if (outcome instanceof Failure) throw outcome;
   },
   LIMIT_MS,

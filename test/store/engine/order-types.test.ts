@@ -135,12 +135,4 @@ describe('MARKET', () => {
     });
     expect(await w.balance(alice)).toEqual({ cash: '9990.08 (0)', yes: '6 (0)', no: '10 (0)' });
   });
-
-  test('BUY stopped by the bound on makers is FILLED once it has its minimum', async () => {
-    const w = world();
-    await w.market();
-    for (const price of ['0.50', '0.51', '0.52']) await w.place(w.buy(bob, NO, '1', price));
-    const reply = await w.place(w.buy(alice, YES, '2', '0.99', { ...market, budget: '100' }));
-    expect(told(reply).result).toBe('FILLED 3 of 3');
-  });
 });

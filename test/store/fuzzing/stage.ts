@@ -1,9 +1,8 @@
-import type { Redis } from 'ioredis';
 import { micro } from '../../../src/exchange/units';
 import { createEngine, type Engine, type PlaceRequest } from '../../../src/store/engine';
 import { type ShardKeys, shardKeys } from '../../../src/store/keys';
 import { decodeOrder, type Fill } from '../../../src/store/records';
-import { createScripts, type RunScript } from '../../../src/store/scripts';
+import { createScripts, type RedisClient, type RunScript } from '../../../src/store/scripts';
 import { createModel, type Model } from '../../model/exchange';
 import type { Ledger } from './compare';
 import type { World } from './operations';
@@ -12,7 +11,7 @@ import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts, staleMaxPatch } from
 import { type Memory, readState } from './stored';
 
 export interface RunOptions {
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** Bugs planted in the scripts under test. */
   readonly patches?: readonly Patch[];
   /** By the clock of Redis; else the scripts read theirs from a key, so that a run repeats exactly. */
@@ -67,7 +66,7 @@ export async function createStage(world: World, options: RunOptions): Promise<St
     nowMs = ms;
     await redis.set(CLOCK_KEY, ms);
   };
-  await redis.flushall();
+  for (const master of 'nodes' in redis ? redis.nodes('master') : [redis]) await master.flushall();
   await setClock(START_MS);
   const bound = staleMax === 200 ? [] : [staleMaxPatch(staleMax)];
   const scripts = createScripts(

@@ -1,0 +1,156 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { io as io4, Manager } from 'socket.io-client';
+import { io as io3 } from 'socket.io-client-3';
+import { sendRaw } from '../support/raw-http';
+import { listen } from './listener';
+import { type LocalReplica, type Market, place, type Stage, startStage } from './support';
+
+let stage: Stage;
+let replicas: [LocalReplica, LocalReplica];
+let market: Market;
+
+beforeAll(async () => {
+  stage = await startStage();
+  replicas = [await stage.replica(), await stage.replica()];
+  market = await stage.market(replicas[0]);
+});
+afterAll(() => stage.stop());
+
+const port = (): number => replicas[0].web.port;
+
+test.each([
+  ['4', io4],
+  ['3', io3],
+])('socket.io-client %s subscribes and receives', async (_version, io) => {
+  const connect = io as typeof io4;
+  const socket = connect(replicas[1].url, { transports: ['websocket'], forceNew: true });
+  const heard = (event: string) => new Promise<unknown>((resolve) => socket.once(event, resolve));
+  const [snapshot, update] = [heard('orderbook:snapshot'), heard('orderbook:update')];
+  const ack = await new Promise((resolve) => socket.emit('subscribe', market.conditionId, resolve));
+  expect(ack).toMatchObject({ ok: true });
+  expect(await snapshot).toMatchObject({ marketId: market.id });
+  await place(stage, market);
+  expect(await update).toMatchObject({ marketId: market.id, reason: 'ORDER' });
+  socket.close();
+});
+
+/** Debian's packages are for Debian's Python; another one may stand in front of it. */
+const python = ['python3', '/usr/bin/python3'].find(
+  (command) => spawnSync(command, ['-c', 'import socketio, websocket']).status === 0,
+);
+const PYTHON_CLIENT = `
+import sys, threading, socketio
+url, condition = sys.argv[1:3]
+client, done = socketio.Client(), threading.Event()
+@client.on('orderbook:snapshot')
+def snapshot(body): print('snapshot', body['conditionId'] == condition, flush=True)
+@client.on('orderbook:update')
+def update(body):
+    print('update', body['sequence'] > body['previousSequence'], flush=True)
+    done.set()
+client.connect(url, transports=['websocket'])
+print('ack', client.call('subscribe', {'conditionId': condition})['ok'], flush=True)
+if not done.wait(15): sys.exit('no update came')
+client.disconnect()
+`;
+
+const ifPython = python ? test : test.skip;
+// Debian: apt-get install python3-socketio python3-websocket
+ifPython("Debian's python3-socketio subscribes and receives", async () => {
+  const child = spawn(python ?? '', ['-c', PYTHON_CLIENT, replicas[1].url, market.conditionId]);
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let code: number | null | undefined;
+  void ended.then((value) => {
+    code = value;
+  });
+  for (let tries = 0; tries < 100 && code === undefined; tries++) {
+    if (said.includes('snapshot')) await place(stage, market);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect([await ended, said]).toEqual([0, expect.stringContaining('update True')]);
+  // Its threads write at the same time: what they say may share a line.
+  expect(said).toMatch(/snapshot True/);
+  expect(said).toMatch(/ack True/);
+});
+
+const upgrade = (query: string, more: readonly string[] = []): string =>
+  [
+    `GET /socket.io/?${query} HTTP/1.1`,
+    'Host: localhost',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ...more,
+    '',
+    '',
+  ].join('\r\n');
+
+test.each([
+  ['Engine.IO 3 over WebSocket', upgrade('EIO=3&transport=websocket')],
+  ['Engine.IO 3 by polling', 'GET /socket.io/?EIO=3&transport=polling HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['Engine.IO 4 by polling', 'GET /socket.io/?EIO=4&transport=polling HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['no version at all', upgrade('')],
+  ['another transport', upgrade('EIO=4&transport=webtransport')],
+  ['a POST', 'POST /socket.io/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'],
+])('%s is refused with a problem', async (_what, request) => {
+  const answer = await sendRaw(port(), request);
+  expect(answer.status).toBe(400);
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  expect(JSON.parse(answer.text)).toMatchObject({
+    status: 400,
+    code: 'INVALID_REQUEST',
+    detail: expect.stringContaining('websocket'),
+  });
+});
+
+test('a WebSocket of a wrong form is refused by the handshake', async () => {
+  const request = upgrade('EIO=4&transport=websocket').replace(/Sec-WebSocket-Key.*\r\n/, '');
+  expect((await sendRaw(port(), request)).status).toBe(400);
+});
+
+test('only listed origins may connect from a browser', async () => {
+  const guarded = await stage.replica({ CORS_ORIGINS: 'https://good.example' });
+  const at = (origin?: string) =>
+    sendRaw(
+      guarded.web.port,
+      upgrade('EIO=4&transport=websocket', origin === undefined ? [] : [`Origin: ${origin}`]),
+    );
+  expect((await at('https://good.example')).status).toBe(101);
+  expect((await at()).status).toBe(101);
+  const refused = await at('https://evil.example');
+  expect([refused.status, JSON.parse(refused.text).code]).toEqual([403, 'FORBIDDEN']);
+  await guarded.stop();
+});
+
+test('a request that offers another protocol is served as if it did not', async () => {
+  const offer =
+    'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n';
+  const get = await sendRaw(port(), `GET /time HTTP/1.1\r\nHost: localhost\r\n${offer}\r\n`);
+  expect(get.status).toBe(200);
+  const body = JSON.stringify({ refreshToken: 'x' });
+  const post = await sendRaw(
+    port(),
+    `POST /auth/refresh HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n${offer}\r\n${body}`,
+  );
+  expect([post.status, JSON.parse(post.text).code]).toEqual([401, 'TOKEN_INVALID']);
+});
+
+test('stopping ends the sockets so that clients come back by themselves, and refuses new ones', async () => {
+  const leaving = await stage.replica();
+  const one = await listen(leaving.url);
+  const idle = new Manager(leaving.url, { transports: ['websocket'], autoConnect: false });
+  await new Promise<void>((resolve) => idle.open(() => resolve()));
+  const began = Date.now();
+  await leaving.stop();
+  expect(Date.now() - began).toBeLessThan(5_000);
+  // After "io server disconnect" a client would stay away.
+  expect(one.ended()).toBe('transport close');
+  idle.engine.close();
+});

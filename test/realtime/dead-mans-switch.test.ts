@@ -1,0 +1,95 @@
+import { until } from '../support/processes';
+import { createTrader, type Domain, type Trader } from '../support/trader';
+import { listen } from './listener';
+import { type LocalReplica, type Market, type Stage, startStage, wait } from './support';
+
+const GRACE_MS = 10_000;
+let stage: Stage;
+let replicas: [LocalReplica, LocalReplica];
+let market: Market;
+let domain: Domain;
+
+beforeAll(async () => {
+  stage = await startStage();
+  replicas = [await stage.replica(), await stage.replica()];
+  domain = (await replicas[0].client.get('/config')).body.eip712.domain;
+  market = await stage.market(replicas[0]);
+});
+afterAll(() => stage.stop());
+
+const trader = (): Trader => createTrader(replicas[0].client, domain);
+
+async function order(
+  owner: Trader,
+  pips = 3_000,
+): Promise<() => Promise<{ status: string; reason: string | null }>> {
+  const { body } = await owner.submit(market, { side: 'BUY', outcome: 0, pips, lots: 100 });
+  expect(body.status).toBe('OPEN');
+  return async () => (await replicas[0].client.get(`/orders/${body.orderHash}`)).body;
+}
+
+const guarded = async (owner: Trader, url: string) =>
+  listen(url, { token: await owner.token(), cancelOnDisconnect: true });
+
+test('orders are cancelled 10 s after the last such socket is gone, of its wallet only', async () => {
+  const [gone, stays, plain, back, killed] = [trader(), trader(), trader(), trader(), trader()];
+  const child = await stage.child();
+  const sockets = {
+    gone: [await guarded(gone, replicas[0].url), await guarded(gone, replicas[1].url)],
+    stays: [await guarded(stays, replicas[0].url), await guarded(stays, replicas[1].url)],
+    plain: await listen(replicas[0].url, { token: await plain.token() }),
+    back: await guarded(back, replicas[1].url),
+  };
+  await guarded(killed, child.url);
+  const orders = {
+    gone: [await order(gone), await order(gone, 3_100)],
+    stays: await order(stays),
+    plain: await order(plain),
+    back: await order(back),
+    killed: await order(killed),
+  };
+  sockets.gone[0]?.close();
+  await wait(1_000);
+
+  const leftAtMs = Date.now();
+  sockets.gone[1]?.close();
+  sockets.stays[0]?.close();
+  sockets.plain.close();
+  sockets.back.close();
+  // A replica that dies takes its sockets along, and cannot say so.
+  await child.kill();
+  await wait(GRACE_MS - 2_500);
+  const again = await guarded(back, replicas[0].url);
+  const all = [...orders.gone, orders.stays, orders.plain, orders.back, orders.killed];
+  expect((await Promise.all(all.map((one) => one()))).map(({ status }) => status)).toEqual(
+    all.map(() => 'OPEN'),
+  );
+
+  const cancelled = [...orders.gone, orders.killed];
+  for (;;) {
+    const records = await Promise.all(cancelled.map((one) => one()));
+    if (records.every(({ reason }) => reason === 'DISCONNECT')) break;
+    expect(Date.now() - leftAtMs).toBeLessThan(GRACE_MS + 8_000);
+    await wait(100);
+  }
+  expect(Date.now() - leftAtMs).toBeGreaterThan(GRACE_MS - 1_000);
+  await wait(1_500);
+  for (const one of [orders.stays, orders.plain, orders.back]) expect((await one()).status).toBe('OPEN');
+
+  // Nothing is left to be cancelled of what comes later.
+  expect((await (await order(gone))()).status).toBe('OPEN');
+  await until('the list is done with', () => true);
+  expect(await stage.redis.zscore(stage.keys.absences, Buffer.from(gone.address.slice(2), 'hex'))).toBeNull();
+  for (const socket of [...sockets.stays, again]) socket.close();
+}, 60_000);
+
+test('wallets whose sockets never went keep their orders when Redis was away for longer than that', async () => {
+  const alice = trader();
+  const socket = await guarded(alice, replicas[1].url);
+  const resting = await order(alice);
+  await stage.restartRedis(GRACE_MS + 1_500);
+  await wait(5_000);
+  expect((await resting()).status).toBe('OPEN');
+  expect(socket.ended()).toBeNull();
+  socket.close();
+}, 60_000);
