@@ -7,7 +7,7 @@ import { createFiller } from './fill';
 
 /**
  * What a command of the engine costs Redis, without HTTP. The floor is EVALSHA of `#!lua return 1` with 10 keys and 9
- * arguments: warm, IN_FLIGHT commands in one pipeline, measured right before each operation and in the same way. Server
+ * arguments of the size a submission has: warm, IN_FLIGHT commands in one pipeline, measured right before each operation and in the same way. Server
  * time is usec / calls of EVALSHA in INFO commandstats; `floors` is the median over ROUNDS of the ratio within a round,
  * which other work on the machine disturbs less than the times. One row per operation and depth, smallest depth first.
  */
@@ -31,6 +31,8 @@ const FILL_STEP = 5_000;
 const MEMORY_DEPTH_MIN = 10_000;
 const IN_FLIGHT = 200;
 const ROUNDS = 5;
+/** The floor's nine arguments: together as many bytes as a submission brings. */
+const FLOOR_BYTES = [80, 32, 150, 20, 20, 8, 8, 6, 6];
 const OPS_PER_ROUND = 600;
 const ORDERS_PER_WALLET = 100;
 const SIGNED_BYTES = 118;
@@ -197,8 +199,8 @@ async function cost(redis: RedisClient, calls: number, work: () => Promise<void>
 
 async function floor(redis: RedisClient): Promise<Cost> {
   const sha = String(await redis.call('SCRIPT', 'LOAD', '#!lua\nreturn 1'));
-  const names = Array.from({ length: 10 }, (_, i) => `{x0}:floor:${i}`);
-  const args = Array.from({ length: 9 }, (_, i) => `argument ${i}`);
+  const names = Array.from({ length: 10 }, (_, i) => `{x0}:m:floormkt:${i}`);
+  const args = FLOOR_BYTES.map((bytes) => randomBytes(bytes));
   const client = batched(redis);
   return cost(redis, OPS_PER_ROUND * 2, () =>
     inFlight(OPS_PER_ROUND * 2, () => client.callBuffer('EVALSHA', sha, 10, ...names, ...args)),

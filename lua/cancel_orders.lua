@@ -59,7 +59,8 @@ end
 if b[book.MODE] == book.HALTED then
   return { 'HALTED', integer.text(now_ms) }
 end
-local records = orders.load(shard, split())
+local hashes = split()
+local records = hashes[1] and orders.load(shard, hashes) or {}
 local resting = select_resting(records)
 if #resting > 0 then
   orders.retire(shard, b, resting, outbox.CANCEL, order.CANCELLED, reason, now_ms)

@@ -111,12 +111,15 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
   local b = { status, mode, sequence, liquidity, trade_ms, volume, sets, last, KEYS[1], market, {}, {},
     { [level] = found[2] or '', [best_level or ''] = found[3] } }
   local p = matching.walk(q, b, best[1], found[3])
+  if p[matching.STORED] then
+    return refuse(now_ms, 'REPLAYED')
+  end
   if p[matching.STALE] > matching.STALE_MAX then
     local orders = require('lib.orders')
     return orders.clear(ARGV[4], market, p[matching.HASHES], p[matching.COUNT] + 1, now_ms)
   end
   local taker_status, reason, explanation = matching.verdict(q, p)
-  if p[matching.STORED] or not taker_status then
+  if not taker_status then
     return refuse(now_ms, reason, explanation)
   end
   if bps > 0 and p[matching.FILLS] > 0 then

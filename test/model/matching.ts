@@ -31,7 +31,6 @@ const CHAIN = 10n ** 12n;
 const SETTLEMENT_MAKERS = 50;
 
 const sum = (list: readonly bigint[]): bigint => list.reduce((total, n) => total + n, 0n);
-const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 export const isBudget = (r: PlaceRequest): boolean => r.orderType === 'MARKET' && r.order.side === 0;
 export const limitOf = (r: PlaceRequest): bigint => BigInt(r.order.pricePips);
 const ofOutcome = (price: bigint, outcome: number): bigint => (outcome === 0 ? price : ONE_PIPS - price);
@@ -75,7 +74,7 @@ export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: numb
     if (prevention === 'CANCEL_MAKER') continue;
     const alike = r.order.side === 0 ? 'MINT' : 'MERGE';
     const type = r.order.side === maker.request.order.side ? alike : 'COMPLEMENTARY';
-    const lots = min(left, remaining(maker));
+    const lots = left < remaining(maker) ? left : remaining(maker);
     plan.fills.push({ maker, lots, price, type, takerFee: 0n, makerFee: 0n });
     // Whoever cannot take all of a maker is done: only the last maker met keeps anything.
     if (lots < remaining(maker)) break;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startWeb, type Web } from '../../src/app';
@@ -59,6 +59,7 @@ export async function startStage(env: Environment = {}) {
     ...env,
   };
   const logged: string[] = [];
+  const copies: string[] = [];
   const running = new Set<Replica>();
   const own = connect({ urls: [url] });
   await ready(own, 5_000);
@@ -114,10 +115,21 @@ export async function startStage(env: Environment = {}) {
     replica,
     child,
     market: (at: Replica): Promise<Market> => openMarket(at.client, ADMIN_TOKEN),
-    /** Kills Redis and starts it again with what it had written. */
-    async restartRedis(awayMs = 0): Promise<void> {
+    /** What Redis has written so far, for `restartRedis`. */
+    saved(): string {
+      const copy = mkdtempSync(path.join(tmpdir(), 'exchange-realtime-'));
+      copies.push(copy);
+      cpSync(folder, copy, { recursive: true });
+      return copy;
+    },
+    /** Kills Redis and starts it again with what it had written, now or when `saved`. */
+    async restartRedis(awayMs = 0, saved?: string): Promise<void> {
       process.kill(redis.pid, 'SIGKILL');
       await redis.exited;
+      if (saved) {
+        for (const name of readdirSync(folder)) rmSync(path.join(folder, name), { recursive: true });
+        cpSync(saved, folder, { recursive: true });
+      }
       await wait(awayMs);
       redis = await startTestRedis({ appendonly: 'always', settings, port });
       await until('connected again', () => own.status === 'ready');
@@ -126,7 +138,7 @@ export async function startStage(env: Environment = {}) {
       await Promise.all([...running].map((one) => one.stop()));
       disconnect(own);
       await redis.stop();
-      rmSync(folder, { recursive: true, force: true });
+      for (const one of [folder, ...copies]) rmSync(one, { recursive: true, force: true });
     },
   };
 }

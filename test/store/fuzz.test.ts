@@ -116,7 +116,7 @@ test(
     process.stdout.write(`fuzz by real time, seed ${seed}\n`);
     const world = worldOf(seed);
     const outcome = await attempt(connections[0] as Redis, world, operationsOf(world, OPERATIONS), true);
-    if (outcome instanceof Failure) throw outcome;
+    if (outcome instanceof Failure) throw new Error(`SEED=${seed}, by real time\n${outcome.message}`);
   },
   LIMIT_MS,
 );

@@ -1,0 +1,60 @@
+import { startWeb } from '../../src/app';
+import { loadConfig } from '../../src/config';
+import { createLogger } from '../../src/log';
+import { createClient } from '../support/client';
+import { until } from '../support/processes';
+import { startTestCluster } from '../support/redis';
+import { createTrader, openMarket } from '../support/trader';
+import { bookOf, createBookClient } from './book-client';
+import { listen } from './listener';
+import { ADMIN_TOKEN } from './support';
+
+test('on a cluster, replicas are joined by sharded publish and subscribe', async () => {
+  const cluster = await startTestCluster();
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    REDIS_URL: cluster.url,
+    PUBLIC_BASE_URL: 'https://exchange.test',
+    JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+    ADMIN_TOKEN,
+    RATE_LIMIT: 'off',
+  });
+  const logged: string[] = [];
+  const log = createLogger(config, 'web', { write: (line: string) => logged.push(line) });
+  const webs = [await startWeb(config, log), await startWeb(config, log)];
+  const clients = webs.map(({ port }) => createClient(`http://127.0.0.1:${port}`));
+  const [here] = clients as [ReturnType<typeof createClient>];
+  try {
+    const market = await openMarket(here, ADMIN_TOKEN);
+    const alice = createTrader(here, (await here.get('/config')).body.eip712.domain);
+    const books = clients.map(() => createBookClient(market.conditionId));
+    for (const [i, book] of books.entries()) await book.connect(clients[i]?.url ?? '');
+    const token = await alice.token();
+    const told = await Promise.all(clients.map(({ url }) => listen(url, { token })));
+    for (let i = 0; i < 10; i++) {
+      const { status } = await alice.submit(market, {
+        side: 'BUY',
+        outcome: 0,
+        pips: 4_000 + i * 100,
+        lots: 100,
+      });
+      expect(status).toBe(200);
+    }
+    const began = Date.now();
+    await until('both are told', () => books.every((book) => book.sequence() === 11));
+    // By the adapter: what mends its losses comes with the heartbeat only.
+    expect(Date.now() - began).toBeLessThan(2_000);
+    const shown = bookOf((await here.get(`/markets/${market.id}/orderbook`)).body);
+    expect(books.map((book) => book.book())).toEqual([shown, shown]);
+    expect(books.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(logged.filter((line) => line.includes('snapshot sent again'))).toEqual([]);
+    for (const one of told) await until('its orders', () => one.all('order:update').length >= 10);
+    await alice.post('/auth/logout');
+    await until('the sockets end', () => told.every((one) => one.ended() !== null));
+    for (const one of [...books, ...told]) one.close();
+  } finally {
+    await Promise.all(webs.map((web) => web.stop(1_000)));
+    await cluster.stop();
+  }
+}, 60_000);

@@ -1,0 +1,184 @@
+import { createBroadcasts } from '../../src/store/broadcasts';
+import { createScripts } from '../../src/store/scripts';
+import { until } from '../support/processes';
+import { type BookClient, bookOf, createBookClient } from './book-client';
+import { type Market, place, type Replica, type Stage, startStage, wait } from './support';
+
+/** Contract: another process broadcasts within this time. */
+const TAKEOVER_MS = 2_000;
+let stage: Stage;
+let market: Market;
+const open: { close(): void }[] = [];
+
+beforeEach(async () => {
+  stage = await startStage();
+});
+afterEach(async () => {
+  for (const one of open.splice(0)) one.close();
+  await stage.stop();
+});
+
+async function follow(replica: Replica): Promise<BookClient> {
+  const client = createBookClient(market.conditionId);
+  open.push(client);
+  await client.connect(replica.url);
+  return client;
+}
+
+/** Orders until it is stopped, over and over at the same few levels. */
+function orders(everyMs: number): () => Promise<void> {
+  let stopped = false;
+  const run = (async () => {
+    for (let i = 0; !stopped; i++) {
+      await place(stage, market, { pips: 3_000 + 100 * (i % 30) }).catch(() => undefined);
+      await wait(everyMs);
+    }
+  })();
+  return async () => {
+    stopped = true;
+    await run;
+  };
+}
+
+/** Every client comes to what REST shows. */
+async function agree(replica: Replica, clients: readonly BookClient[]): Promise<void> {
+  const book = bookOf((await replica.client.get(`/markets/${market.id}/orderbook`)).body);
+  await until('all are at the end', () => clients.every((client) => client.sequence() === book.sequence));
+  for (const client of clients) expect(client.book()).toEqual(book);
+}
+
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  'another process takes over within 2 s of %s',
+  async (signal) => {
+    const leader = await stage.child();
+    await until('it broadcasts', () => leader.started.stdout().includes('broadcasting'));
+    const other = await stage.replica();
+    market = await stage.market(other);
+    const client = await follow(other);
+    const stop = orders(10);
+    await until('updates', () => client.updates.length > 10);
+    const arrivals: number[] = [];
+    client.socket()?.on('orderbook:update', () => arrivals.push(Date.now()));
+    leader.started.child.kill(signal);
+    const killedAtMs = Date.now();
+    await until('updates again', () => (arrivals.at(-1) ?? 0) > killedAtMs + TAKEOVER_MS + 500);
+    await stop();
+    const pauses = arrivals.map((at, i) => at - (arrivals[i - 1] ?? killedAtMs));
+    expect(Math.max(...pauses)).toBeLessThan(TAKEOVER_MS);
+    await agree(other, [client]);
+    expect(client.faults).toEqual([]);
+    expect(client.counts.resent).toBe(0);
+  },
+  30_000,
+);
+
+test('updates that the adapter lost come from the log, in their place and once', async () => {
+  const replicas = [await stage.replica(), await stage.replica(), await stage.replica()] as const;
+  market = await stage.market(replicas[0]);
+  const clients = await Promise.all(replicas.map(follow));
+  const stop = orders(3);
+  for (let i = 0; i < 15; i++) {
+    await wait(120);
+    await stage.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  }
+  await stop();
+  await agree(replicas[0], clients);
+  expect(clients.flatMap(({ faults }) => faults)).toEqual([]);
+  for (const { counts } of clients) expect(counts).toMatchObject({ snapshots: 1, skipped: 0 });
+}, 30_000);
+
+test('a process without the lease changes nothing', async () => {
+  const broadcasts = createBroadcasts({
+    redis: stage.redis,
+    run: createScripts(stage.redis),
+    keys: stage.keys,
+  });
+  const update = {
+    previousSequence: 4,
+    sequence: 5,
+    timestampMs: 1,
+    reason: 'ORDER',
+    marketChanged: false,
+    bestBid: null,
+    bestAsk: null,
+    checksum: '00000000',
+    levels: [],
+    matches: [],
+  } as const;
+  const at = { before: '1-0', at: '2-0' };
+  const publish = (
+    token: string,
+    more: Partial<typeof update> | { previousSequence: number; sequence: number } = {},
+  ) =>
+    broadcasts.publish(token, 10_000, at, [
+      { marketId: 'market01', update: { ...update, ...more }, restart: false },
+    ]);
+  await expect(publish('old')).rejects.toThrow('DEPOSED');
+  expect(await broadcasts.take('old', 10_000)).toBe(true);
+  expect(await broadcasts.take('new', 10_000)).toBe(false);
+  await publish('old');
+  expect(await broadcasts.position()).toBe('2-0');
+  await broadcasts.release('old');
+  expect(await broadcasts.take('new', 10_000)).toBe(true);
+  await expect(publish('old', { previousSequence: 5, sequence: 6 })).rejects.toThrow('DEPOSED');
+  expect(await broadcasts.renew('old', 10_000, '9-0')).toBe(false);
+  await broadcasts.release('old');
+  // Its successor, too, goes on only where the log ends.
+  await expect(publish('new')).rejects.toThrow('BROKEN');
+  await expect(publish('new', { previousSequence: 6, sequence: 7 })).rejects.toThrow('BROKEN');
+  expect(await broadcasts.tail('market01')).toEqual(update);
+  expect(await broadcasts.position()).toBe('2-0');
+});
+
+test('a Redis that lost its latest writes: clients are sent the book that is', async () => {
+  const [replica, other] = [await stage.replica(), await stage.replica()];
+  market = await stage.market(replica);
+  const clients = [await follow(replica), await follow(other)];
+  for (let i = 0; i < 20; i++) await place(stage, market, { pips: 3_000 + i * 100 });
+  await until('all are told', () => clients.every((client) => client.sequence() === 21));
+  await wait(500);
+  const saved = stage.saved();
+  for (let i = 0; i < 20; i++) await place(stage, market, { pips: 6_000 + i * 100 });
+  await until('all are told', () => clients.every((client) => client.sequence() === 41));
+  await stage.restartRedis(100, saved);
+  await until('the book is sent again', () => clients.every(({ counts }) => counts.resent === 1));
+  expect(clients.map((client) => client.sequence())).toEqual([21, 21]);
+  for (let i = 0; i < 5; i++) await place(stage, market, { pips: 2_000 });
+  await agree(replica, clients);
+}, 30_000);
+
+test('commands that are missing in the outbox: clients are sent the book', async () => {
+  const replica = await stage.replica();
+  market = await stage.market(replica);
+  const client = await follow(replica);
+  await place(stage, market);
+  await until('it is told', () => client.sequence() === 2);
+  await stage.redis
+    .multi()
+    .hset(stage.keys.market(market.id), 'b4000', Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]))
+    .exec();
+  const state = await stage.redis.hgetBuffer(stage.keys.market(market.id), 's');
+  state?.writeUIntBE(7, 2, 6);
+  await stage.redis.hset(stage.keys.market(market.id), 's', state as Buffer);
+  await place(stage, market);
+  await until('the book is sent again', () => client.counts.resent === 1);
+  await place(stage, market);
+  await agree(replica, [client]);
+  expect(stage.logged.some((line) => line.includes('missing in the outbox'))).toBe(true);
+}, 30_000);
+
+test('a book that was broadcast wrongly is found out', async () => {
+  const replica = await stage.replica();
+  market = await stage.market(replica);
+  const client = await follow(replica);
+  await place(stage, market);
+  await until('it is told', () => client.sequence() === 2);
+  await stage.redis.hset(
+    stage.keys.market(market.id),
+    'b4000',
+    Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]),
+  );
+  await until('the book is sent again', () => client.counts.resent === 1);
+  await place(stage, market);
+  await agree(replica, [client]);
+}, 30_000);
