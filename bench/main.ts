@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { startRedis } from '../src/local/redis';
 import { benchEngine } from './engine';
 import { benchPersistence } from './persistence';
+import { benchRealtime } from './realtime';
 import { benchSubmit } from './submit';
 
 /**
@@ -27,6 +28,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     }
   },
   persistence: (_redisUrl, deadlineMs, emit) => benchPersistence(deadlineMs, (row) => emit({ ...row })),
+  realtime: (redisUrl, deadlineMs, emit) => benchRealtime(redisUrl, deadlineMs, (row) => emit({ ...row })),
   submit: (redisUrl, deadlineMs, emit) => benchSubmit(redisUrl, deadlineMs, (row) => emit({ ...row })),
 };
 

@@ -115,7 +115,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
       log.error({ marketId, sequence, after: market.sequence }, 'commands are missing in the outbox');
       waiting.delete(market);
       market = await follow(event, true);
-      market.apply(event, readUpTo);
+      market?.apply(event, readUpTo);
     }
     if (!market || market.waitingSince === null) return;
     waiting.add(market);
@@ -127,10 +127,15 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     waiting.delete(market);
   }
 
-  async function follow(event: CommandEvent, restart: boolean): Promise<FollowedMarket> {
+  async function follow(event: CommandEvent, restart: boolean): Promise<FollowedMarket | undefined> {
     const { marketId, sequence } = event;
-    const [market, loaded] = await Promise.all([reads.market(marketId), broadcasts.load(marketId)]);
-    if (!market) throw new Error(`the outbox names the unknown market ${marketId}`);
+    const market = await reads.market(marketId);
+    if (!market) {
+      // One market that nobody can subscribe to must not keep the others from being broadcast.
+      log.error({ marketId }, 'the outbox names an unknown market');
+      return undefined;
+    }
+    const loaded = await broadcasts.load(marketId);
     const fresh = followMarket(market.terms, loaded, sequence, restart);
     followed.set(marketId, fresh);
     return fresh;

@@ -29,7 +29,7 @@ export interface DeadMansSwitch {
   /** Notes the wallet as present; from here on its orders are cancelled when it goes, whatever becomes of this process. */
   arm(address: string): Promise<void>;
   start(): void;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /**
@@ -79,8 +79,8 @@ export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
     start: () => {
       for (const loop of loops) loop.start();
     },
-    stop: () => {
-      for (const loop of loops) loop.stop();
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
 }

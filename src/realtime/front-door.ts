@@ -109,6 +109,7 @@ function readAgain(server: Server, request: IncomingMessage, socket: Duplex, hea
     const name = request.rawHeaders[i] ?? '';
     if (!ASKING.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
   }
+  if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close');
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
   server.emit('connection', socket);
 }

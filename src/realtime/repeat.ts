@@ -1,16 +1,18 @@
 export interface Repeated {
   start(): void;
-  stop(): void;
+  /** Resolves when nothing of it is under way any more. */
+  stop(): Promise<void>;
 }
 
 /** Again and again, `everyMs` after the one before has ended, whatever became of it. */
 export function repeat(everyMs: number, act: () => Promise<void>, onError: (error: Error) => void): Repeated {
   let timer: NodeJS.Timeout | undefined;
+  let underway: Promise<void> = Promise.resolve();
   let stopped = false;
   const next = (): void => {
     if (stopped) return;
     timer = setTimeout(() => {
-      act()
+      underway = act()
         .catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))))
         .finally(next);
     }, everyMs);
@@ -20,6 +22,7 @@ export function repeat(everyMs: number, act: () => Promise<void>, onError: (erro
     stop: () => {
       stopped = true;
       clearTimeout(timer);
+      return underway;
     },
   };
 }

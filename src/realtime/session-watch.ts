@@ -21,7 +21,7 @@ export interface SessionWatch {
   /** Ends the sockets of a session in this process. */
   end(sid: string, code?: 'TOKEN_INVALID' | 'TOKEN_EXPIRED'): void;
   start(): void;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** Sees to it that no socket outlives its session: by the token's time, by logout, by anything else that ends it. */
@@ -66,9 +66,9 @@ export function createSessionWatch({ io, isLive, log }: SessionWatchDeps): Sessi
     },
     start: checks.start,
     stop: () => {
-      checks.stop();
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
+      return checks.stop();
     },
   };
 }

@@ -8,7 +8,7 @@ import { parseSubscribe, parseUnsubscribe } from '../wire/subscriptions';
 import { type MarketFeed, roomOf, type TrackedMarket } from './market-feed';
 import type { Answer } from './requests';
 import type { Snapshot, Snapshots } from './snapshots';
-import { type ExchangeSocket, unsentBytes } from './sockets';
+import { cutSocket, type ExchangeSocket, unsentBytes } from './sockets';
 
 /** Markets of one socket. */
 const MARKETS_MAX = 1_000;
@@ -58,7 +58,7 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads }: Subscri
     try {
       const starts = await Promise.all(tracked.map((market) => startOf(market, lastSequence)));
       answer(presentAck.subscribed(starts.map(startFacts)));
-      for (const start of starts) await enter(socket, start);
+      for (const start of starts) await enterOrCut(socket, start);
     } finally {
       for (const market of tracked) market.release();
     }
@@ -84,6 +84,16 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads }: Subscri
     // Without any, the client has all that was broadcast, or a snapshot that was ahead of it.
     const isNear = older[0] ? older[0].previousSequence <= sequence : sequence >= market.cursor;
     return isNear ? { market, snapshot: null, sequence, older } : null;
+  }
+
+  /** It was told that it is subscribed: when that fails, it must notice. */
+  async function enterOrCut(socket: ExchangeSocket, start: Start): Promise<void> {
+    try {
+      await enter(socket, start);
+    } catch (error) {
+      cutSocket(socket);
+      throw error;
+    }
   }
 
   /**

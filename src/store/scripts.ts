@@ -44,9 +44,11 @@ export function createScripts(
   for (const [name, source] of sources) {
     scripts.set(name, { source, sha: createHash('sha1').update(source).digest('hex') });
   }
+  const gather = gatherWrites(redis);
   return async (name, keys, args) => {
     const script = scripts.get(name);
     if (!script) throw new Error(`no script ${name}`);
+    gather();
     const tail = [keys.length, ...keys, ...args] as (string | number | Buffer)[];
     try {
       return await redis.callBuffer('EVALSHA', script.sha, ...tail);
@@ -54,5 +56,23 @@ export function createScripts(
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return await redis.callBuffer('EVAL', script.source, ...tail);
     }
+  };
+}
+
+/**
+ * Holds what is written to Redis until the requests that arrived together have been looked at, so that their commands
+ * leave in one system call; a write to a socket is the dearest part of sending one.
+ */
+function gatherWrites(redis: RedisClient): () => void {
+  let held = false;
+  return () => {
+    const socket = 'stream' in redis ? redis.stream : undefined;
+    if (held || !socket) return;
+    held = true;
+    socket.cork();
+    setImmediate(() => {
+      held = false;
+      socket.uncork();
+    });
   };
 }
