@@ -9,7 +9,7 @@ const MESSAGES_PER_SECOND = 20;
 const QUEUE_MAX = 100;
 
 export type Answer = (body: unknown) => void;
-export type RequestHandler = (socket: ExchangeSocket, message: unknown, answer: Answer) => Promise<void>;
+type RequestHandler = (socket: ExchangeSocket, message: unknown, answer: Answer) => Promise<void>;
 
 export interface RequestsOptions {
   readonly handlers: Readonly<Record<string, RequestHandler>>;

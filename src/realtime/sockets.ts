@@ -11,7 +11,7 @@ export interface SocketOwner {
   readonly cancelOnDisconnect: boolean;
 }
 
-export interface SocketData {
+interface SocketData {
   owner: SocketOwner | null;
 }
 

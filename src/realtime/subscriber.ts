@@ -33,8 +33,6 @@ interface Start {
   readonly older: readonly UpdateBody[];
 }
 
-export type Subscriber = ReturnType<typeof createSubscriber>;
-
 /** What `subscribe` and `unsubscribe` do. Both throw refusals: INVALID_REQUEST, MARKET_NOT_FOUND. */
 export function createSubscriber({ feed, snapshots, broadcasts, reads }: SubscriberDeps) {
   async function marketsOf(conditionIds: readonly string[]): Promise<MarketTerms[]> {

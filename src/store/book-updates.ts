@@ -6,8 +6,7 @@ import { readUInt } from './records';
 export type CommandKind = Exclude<EventKind, 'BALANCE' | 'SETTLE'>;
 export type CommandEvent = OutboxEvent & { readonly kind: CommandKind };
 
-export const isCommandKind = (kind: EventKind): kind is CommandKind =>
-  kind !== 'BALANCE' && kind !== 'SETTLE';
+const isCommandKind = (kind: EventKind): kind is CommandKind => kind !== 'BALANCE' && kind !== 'SETTLE';
 export const isCommand = (event: OutboxEvent): event is CommandEvent => isCommandKind(event.kind);
 
 /** One broadcast change of a market's book: what it was at `previousSequence` becomes what it is at `sequence`. */

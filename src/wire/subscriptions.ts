@@ -3,7 +3,7 @@ import { hashSchema } from './requests';
 import { createShape } from './shape';
 
 /** Markets one message may name. */
-export const CONDITIONS_MAX = 50;
+const CONDITIONS_MAX = 50;
 
 /** What `subscribe` and `unsubscribe` ask for. */
 export interface Subscription {
@@ -38,7 +38,7 @@ const subscribeSchema = Joi.object({
     'object.xor': 'must have either conditionId or conditionIds',
   });
 
-export const unsubscribeSchema = subscribeSchema.keys({ lastSequence: Joi.forbidden() });
+const unsubscribeSchema = subscribeSchema.keys({ lastSequence: Joi.forbidden() });
 
 const subscribeShape = createShape<Sent>(subscribeSchema.required());
 const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
