@@ -117,9 +117,9 @@ describe('rotation of keys', () => {
   });
 
   test('the right key under the wrong name is refused', async () => {
-    expect(await codeOf(create({ secrets: parseJwtSecrets('new:0123456789') }).sign('access', SUBJECT), both)).toBe(
-      'TOKEN_INVALID',
-    );
+    expect(
+      await codeOf(create({ secrets: parseJwtSecrets('new:0123456789') }).sign('access', SUBJECT), both),
+    ).toBe('TOKEN_INVALID');
   });
 });
 

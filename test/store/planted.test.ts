@@ -56,7 +56,7 @@ const BUGS: readonly Bug[] = [
     "  if stored then\n    return { 'REPLAYED'",
     "  if stored and code == 'REPLAYED' then\n    return { 'REPLAYED'",
   ],
-  ['duplicate executed by a match', 'p[matching.STORED] or not taker_status', 'not taker_status'],
+  ['duplicate executed by a match', 'if p[matching.STORED] then', 'if false then'],
   ['dry run booked', 'if dry_run ~= 1 then', 'if true then'],
   [
     'self-trade missed through the other outcome',
