@@ -114,7 +114,9 @@ test(
   async () => {
     const seed = replayed ? Number(replayed) : randomInt(1, 2 ** 31);
     process.stdout.write(`fuzz by real time, seed ${seed}\n`);
-    const world = worldOf(seed);
+    // A submission that is run again after it cleared its way takes two moments, and the model is told only the last:
+    // with the script's own bound it never has to.
+    const world = { ...worldOf(seed), staleMax: 200 };
     const outcome = await attempt(connections[0] as Redis, world, operationsOf(world, OPERATIONS), true);
     if (outcome instanceof Failure) throw new Error(`SEED=${seed}, by real time\n${outcome.message}`);
   },
