@@ -110,7 +110,9 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
   async function apply(event: CommandEvent): Promise<void> {
     const { marketId, sequence } = event;
     let market = followed.get(marketId);
-    if (market && !market.apply(event, readUpTo)) {
+    const applied = market?.apply(event, readUpTo);
+    if (applied === 'again') throw new Error('Redis has lost its latest writes');
+    if (market && applied === 'missing') {
       // Never while Redis keeps its promises. Clients see that updates do not connect, and are sent the book.
       log.error({ marketId, sequence, after: market.sequence }, 'commands are missing in the outbox');
       waiting.delete(market);
@@ -193,6 +195,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     followed.delete(id);
     followed.set(id, market);
     const state = await broadcasts.book(id);
+    if (state.sequence < market.sequence) throw new Error('Redis has lost its latest writes');
     const isComparable = market.waitingSince === null && state.sequence === market.sequence;
     if (!isComparable || isSameBook(state, market.book)) return;
     log.error({ marketId: id, sequence: state.sequence }, 'the broadcast book differs from the stored one');

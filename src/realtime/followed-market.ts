@@ -7,6 +7,12 @@ import type { CountedState } from '../store/history';
 import type { Fill } from '../store/records';
 import { type Book, createBook } from './book';
 
+/**
+ * `ok`, also for a command that was broadcast before; `missing` when there are others between it and the last; `again`
+ * when its number was read before: Redis has lost what it had written, and everything here is of a past that never was.
+ */
+export type Applied = 'ok' | 'missing' | 'again';
+
 /** One market as the broadcasting process follows it: its book, and what has changed since the last update. */
 export interface FollowedMarket {
   readonly id: MarketId;
@@ -22,8 +28,8 @@ export interface FollowedMarket {
   readonly cutAtMs: number;
   /** False while the book is ahead of the entries read so far. */
   isWhole(): boolean;
-  /** Takes in one command; `before` is the entry before it. False when commands are missing between. */
-  apply(event: CommandEvent, before: string): boolean;
+  /** Takes in one command; `before` is the entry before it. */
+  apply(event: CommandEvent, before: string): Applied;
   /** All that waits as one update. */
   cut(nowMs: number): Publication;
   /** The trades of the update that was cut last. */
@@ -45,6 +51,7 @@ export function followMarket(
   let broadcast = goesOn ? tail.sequence : first - 1;
   let restarts = !goesOn;
   let sequence = broadcast;
+  let readUpTo = 0;
   let waitingSince: string | null = null;
   let cutAtMs = 0;
   let counted: CountedState = state;
@@ -54,9 +61,11 @@ export function followMarket(
   const touched = new Map<number, { readonly side: 'b' | 'a'; readonly pricePips: Pips }>();
   let matches: MatchId[] = [];
 
-  function apply(event: CommandEvent, before: string): boolean {
-    if (event.sequence <= sequence) return true;
-    if (event.sequence !== sequence + 1) return false;
+  function apply(event: CommandEvent, before: string): Applied {
+    if (event.sequence <= readUpTo) return 'again';
+    readUpTo = event.sequence;
+    if (event.sequence <= sequence) return 'ok';
+    if (event.sequence !== sequence + 1) return 'missing';
     sequence = event.sequence;
     waitingSince ??= before;
     timestampMs = event.timestampMs;
@@ -71,7 +80,7 @@ export function followMarket(
         book.set(side, { pricePips: price, sizeLots: lots(sizeLots), orders });
       }
     }
-    return true;
+    return 'ok';
   }
 
   function cut(nowMs: number): Publication {

@@ -14,6 +14,7 @@ import type { RedisClient, RunScript } from '../store/scripts';
 import { createSessionStore } from '../store/sessions';
 import { EVENTS } from '../wire/events';
 import { createBroadcasting } from './broadcasting';
+import { createCatchUp } from './catch-up';
 import { createDeadMansSwitch } from './dead-mans-switch';
 import { openFrontDoor } from './front-door';
 import { admitSockets, createServer } from './gateway';
@@ -98,7 +99,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     intervalMs: config.broadcastIntervalMs,
     tell,
     onBegin: () => {
-      catchUp();
+      catchUp.now();
       io.serverSideEmit(BETWEEN.catchUp);
     },
     onRelease: () => io.serverSideEmit(BETWEEN.leaseFree),
@@ -115,9 +116,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const heart = repeat(HEARTBEAT_EVERY_MS, feed.heartbeat, (error) =>
     log.warn({ err: error.message }, 'no heartbeat'),
   );
-  const catchUp = (): void => {
-    feed.catchUp().catch((error: unknown) => log.debug({ err: String(error) }, 'not caught up yet'));
-  };
+  const catchUp = createCatchUp(feed, log);
 
   admitSockets(io, {
     sessions,
@@ -138,10 +137,10 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     });
   });
   io.on(BETWEEN.feed, feed.receive);
-  io.on(BETWEEN.catchUp, catchUp);
+  io.on(BETWEEN.catchUp, catchUp.now);
   io.on(BETWEEN.leaseFree, broadcasting.tryNow);
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
-  links.onBack(catchUp);
+  links.onBack(catchUp.now);
 
   const parts = [watch, guard, heart, deadMansSwitch, broadcasting];
   return {
@@ -163,6 +162,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       open = false;
       for (const part of parts) await part.stop();
       privateFeed.stop();
+      await catchUp.stop();
       await closeSockets(io, Math.min(graceMs, CLOSE_MAX_MS));
       await io.sockets.adapter.close();
       links.close();

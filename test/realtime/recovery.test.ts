@@ -6,6 +6,8 @@ import { type Market, place, type Replica, type Stage, startStage, wait } from '
 
 /** Contract: another process broadcasts within this time. */
 const TAKEOVER_MS = 2_000;
+/** A level of the stored book: nine lots of one order. */
+const LEVEL = Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]);
 let stage: Stage;
 let market: Market;
 const open: { close(): void }[] = [];
@@ -130,22 +132,30 @@ test('a process without the lease changes nothing', async () => {
   expect(await broadcasts.position()).toBe('2-0');
 });
 
-test('a Redis that lost its latest writes: clients are sent the book that is', async () => {
-  const [replica, other] = [await stage.replica(), await stage.replica()];
-  market = await stage.market(replica);
-  const clients = [await follow(replica), await follow(other)];
-  for (let i = 0; i < 20; i++) await place(stage, market, { pips: 3_000 + i * 100 });
-  await until('all are told', () => clients.every((client) => client.sequence() === 21));
-  await wait(500);
-  const saved = stage.saved();
-  for (let i = 0; i < 20; i++) await place(stage, market, { pips: 6_000 + i * 100 });
-  await until('all are told', () => clients.every((client) => client.sequence() === 41));
-  await stage.restartRedis(100, saved);
-  await until('the book is sent again', () => clients.every(({ counts }) => counts.resent === 1));
-  expect(clients.map((client) => client.sequence())).toEqual([21, 21]);
-  for (let i = 0; i < 5; i++) await place(stage, market, { pips: 2_000 });
-  await agree(replica, clients);
-}, 30_000);
+test.each([
+  // Whoever broadcast may go on, and not know.
+  ['is still there', (lease: string) => stage.redis.pexpire(lease, 3_000)],
+  ['is gone', (lease: string) => stage.redis.del(lease)],
+])(
+  'a Redis that lost its latest writes, the lease %s: clients are sent the book that is',
+  async (_what, prepare) => {
+    const [replica, other] = [await stage.replica(), await stage.replica()];
+    market = await stage.market(replica);
+    const clients = [await follow(replica), await follow(other)];
+    for (let i = 0; i < 20; i++) await place(stage, market, { pips: 3_000 + i * 100 });
+    await until('all are told', () => clients.every((client) => client.sequence() === 21));
+    await prepare(stage.keys.lease);
+    const saved = stage.saved();
+    for (let i = 0; i < 20; i++) await place(stage, market, { pips: 6_000 + i * 100 });
+    await until('all are told', () => clients.every((client) => client.sequence() === 41));
+    await stage.restartRedis(100, saved);
+    await until('the book is sent again', () => clients.every(({ counts }) => counts.resent === 1));
+    expect(clients.map((client) => client.sequence())).toEqual([21, 21]);
+    for (let i = 0; i < 5; i++) await place(stage, market, { pips: 2_000 });
+    await agree(replica, clients);
+  },
+  30_000,
+);
 
 test('commands that are missing in the outbox: clients are sent the book', async () => {
   const replica = await stage.replica();
@@ -153,10 +163,7 @@ test('commands that are missing in the outbox: clients are sent the book', async
   const client = await follow(replica);
   await place(stage, market);
   await until('it is told', () => client.sequence() === 2);
-  await stage.redis
-    .multi()
-    .hset(stage.keys.market(market.id), 'b4000', Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]))
-    .exec();
+  await stage.redis.hset(stage.keys.market(market.id), 'b4000', LEVEL);
   const state = await stage.redis.hgetBuffer(stage.keys.market(market.id), 's');
   state?.writeUIntBE(7, 2, 6);
   await stage.redis.hset(stage.keys.market(market.id), 's', state as Buffer);
@@ -167,17 +174,28 @@ test('commands that are missing in the outbox: clients are sent the book', async
   expect(stage.logged.some((line) => line.includes('missing in the outbox'))).toBe(true);
 }, 30_000);
 
+test('sequences that come again: nothing of the past is built upon', async () => {
+  const replica = await stage.replica();
+  market = await stage.market(replica);
+  const client = await follow(replica);
+  const state = await stage.redis.hgetBuffer(stage.keys.market(market.id), 's');
+  for (let i = 0; i < 5; i++) await place(stage, market);
+  await until('it is told', () => client.sequence() === 6);
+  await stage.redis.hset(stage.keys.market(market.id), 's', state as Buffer);
+  await place(stage, market);
+  await until('the book is sent again', () => client.counts.resent === 1);
+  await place(stage, market, { pips: 4_000 });
+  await agree(replica, [client]);
+  expect(stage.logged.some((line) => line.includes('has lost its latest writes'))).toBe(true);
+}, 30_000);
+
 test('a book that was broadcast wrongly is found out', async () => {
   const replica = await stage.replica();
   market = await stage.market(replica);
   const client = await follow(replica);
   await place(stage, market);
   await until('it is told', () => client.sequence() === 2);
-  await stage.redis.hset(
-    stage.keys.market(market.id),
-    'b4000',
-    Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]),
-  );
+  await stage.redis.hset(stage.keys.market(market.id), 'b4000', LEVEL);
   await until('the book is sent again', () => client.counts.resent === 1);
   await place(stage, market);
   await agree(replica, [client]);

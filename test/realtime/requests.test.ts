@@ -114,7 +114,11 @@ test('a malformed packet costs its own connection at most', async () => {
   for (const first of ['', '40']) {
     await Promise.all(
       [...CORPUS, Buffer.from([1, 2, 3]), Buffer.alloc(20_000)].map(async (packet) => {
-        const manager = new Manager(replica.url, { transports: ['websocket'], autoConnect: false });
+        const manager = new Manager(replica.url, {
+          transports: ['websocket'],
+          autoConnect: false,
+          reconnection: false,
+        });
         await new Promise<void>((resolve) => manager.open(() => resolve()));
         const { ws } = manager.engine.transport as unknown as { ws: { send(data: string | Buffer): void } };
         if (first) ws.send(first);

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { until } from '../support/processes';
 import { type Listener, listen } from './listener';
 import { type ChildReplica, type Market, place, type Stage, startStage, wait } from './support';
@@ -24,8 +25,15 @@ beforeAll(async () => {
 });
 afterAll(() => stage.stop());
 
-const memoryMb = (): number =>
-  Number(execFileSync('ps', ['-o', 'rss=', '-p', String(replica.started.child.pid)]).toString()) / 1_024;
+/** What the replica holds of the machine's memory. */
+function memoryMb(): number {
+  const { pid } = replica.started.child;
+  const status = `/proc/${pid}/status`;
+  const kilobytes = existsSync(status)
+    ? /^VmRSS:\s+(\d+)/m.exec(readFileSync(status, 'utf8'))?.[1]
+    : execFileSync('ps', ['-o', 'rss=', '-p', String(pid)]).toString();
+  return Number(kilobytes) / 1_024;
+}
 
 interface WebSocketOfClient {
   pause(): void;
