@@ -43,7 +43,13 @@ test('subscribing answers with the sequence and sends the body of the REST book;
     expect(Math.abs(timestamp - Date.now())).toBeLessThan(60_000);
   }
   await place(stage, market, { pips: 6_300, lots: 150 });
-  const update = await here.heard('orderbook:update');
+  // What led to the snapshot may still be told behind it; a client drops it, for it does not go beyond its book.
+  const third = async (one: typeof here) => {
+    const told = () => one.all('orderbook:update').find(({ sequence }) => sequence === 3);
+    await until('the update is told', () => told() !== undefined);
+    return told();
+  };
+  const update = await third(here);
   expect(update).toEqual({
     type: 'orderbook:update',
     marketId: market.id,
@@ -57,7 +63,7 @@ test('subscribing answers with the sequence and sends the body of the REST book;
     bestAsk: null,
     checksum: (await rest('/orderbook')).checksum,
   });
-  expect(await there.heard('orderbook:update')).toEqual(update);
+  expect(await third(there)).toEqual(update);
 });
 
 test('a trade comes as an update, as a trade record and in the ticker', async () => {
