@@ -71,7 +71,7 @@ type Measured = Pick<
 
 let counter = 0;
 const wallets = new Map<number, string>();
-function wallet(n: number): string {
+export function wallet(n: number): string {
   const known = wallets.get(n);
   if (known !== undefined) return known;
   const address = `0x${createHash('sha1').update(`wallet ${n}`).digest('hex')}`;
@@ -80,7 +80,7 @@ function wallet(n: number): string {
 }
 
 /** Bids at 0.01 to 0.30 and asks (BUY No) at 0.71 to 1, so that 0.31 to 0.70 is free for what is measured. */
-function request(
+export function request(
   maker: string,
   side: 'bid' | 'ask',
   pricePips: number,

@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { Redis } from 'ioredis';
 import { startRedis } from '../src/local/redis';
 import { benchEngine } from './engine';
+import { benchExpiry } from './expiry';
 import { benchPersistence } from './persistence';
 import { benchRealtime } from './realtime';
 import { benchSubmit } from './submit';
@@ -23,6 +24,14 @@ const SUITES: Readonly<Record<string, Suite>> = {
     const redis = new Redis(redisUrl);
     try {
       await benchEngine(redis, deadlineMs, (row) => emit({ ...row }));
+    } finally {
+      redis.disconnect();
+    }
+  },
+  expiry: async (redisUrl, _deadlineMs, emit) => {
+    const redis = new Redis(redisUrl);
+    try {
+      await benchExpiry(redis, (row) => emit({ ...row }));
     } finally {
       redis.disconnect();
     }
