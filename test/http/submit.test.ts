@@ -244,8 +244,8 @@ test('only an open market takes orders', async () => {
 });
 
 /** The commands that clients, not scripts, send to Redis meanwhile. */
-/** Orders, balances, markets and sessions: what a submission may ask for; the broadcaster at work asks for other keys. */
-const ASKED_FOR_AN_ORDER = /"\{x0\}:(o|bal|mk|mn)"|"\{s:|"rl:/;
+/** Orders, balances, names of markets, sessions: what a submission may ask for; the broadcaster asks for other keys. */
+const ASKED_FOR_AN_ORDER = /"\{x0\}:(o|bal|mn)"|"\{s:|"rl:/;
 
 async function watchCommands(port: number, act: () => Promise<unknown>): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
