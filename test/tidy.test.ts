@@ -31,6 +31,10 @@ const LEVELS: Readonly<Record<string, number>> = {
   realtime: 2,
   jobs: 2,
   local: 3,
+  cli: 3,
+  demo: 3,
+  client: 0,
+  page: 1,
 };
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   exchange: [],
@@ -42,12 +46,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   realtime: ['exchange', 'wire', 'auth', 'store'],
   jobs: ['exchange', 'wire', 'store'],
   // A leaf: what `npm start` and the tests use to run the exchange on this machine.
-  local: ['exchange'],
+  local: ['exchange', 'demo'],
+  // What an operator types; it may use what the processes are made of.
+  cli: ['exchange', 'wire', 'auth', 'store', 'jobs'],
+  // Leaves of the outside: they know the exchange by its wire alone.
+  client: [],
+  page: ['client'],
+  demo: ['client'],
 };
 /** Packages that live in one room only (chain and auth share ethers). */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
   joi: ['wire'],
-  ethers: ['auth', 'chain'],
+  ethers: ['auth', 'chain', 'page', 'demo'],
   siwe: ['auth'],
   jsonwebtoken: ['auth'],
   secp256k1: ['auth'],
@@ -64,6 +74,11 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@bull-board/api': ['jobs'],
   '@bull-board/express': ['jobs'],
   pino: ['log.ts'],
+  commander: ['cli'],
+  preact: ['page'],
+  'lightweight-charts': ['page'],
+  'swagger-ui-express': ['http'],
+  'socket.io-client': ['client'],
 };
 
 interface Import {

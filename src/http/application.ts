@@ -14,12 +14,19 @@ import { PATHS } from '../wire/paths';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
 import type { HttpDeps } from './deps';
-import { type AnyEndpoint, type DispatchDeps, dispatch } from './endpoint';
+import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
 
 const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const EXPOSED = [REQUEST_ID, 'ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
 const PREFLIGHT_MAX_AGE_SEC = 600;
+const VERBS = {
+  GET: 'get',
+  POST: 'post',
+  PUT: 'put',
+  PATCH: 'patch',
+  DELETE: 'delete',
+} as const satisfies Record<Method, string>;
 
 export interface Application {
   readonly handler: RequestListener;
@@ -53,7 +60,7 @@ export function createApplication(
   for (const [path, group] of byPath(endpoints)) {
     const route = app.route(routerPath(path));
     for (const endpoint of group) {
-      route[endpoint.method === 'GET' ? 'get' : 'post'](dispatch(endpoint, dispatchDeps));
+      route[VERBS[endpoint.method]](dispatch(endpoint, dispatchDeps));
     }
     route.all(otherMethods(group, deps.config.adminToken !== null));
   }

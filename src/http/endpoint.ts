@@ -18,9 +18,11 @@ export interface Call<Body> {
   readonly caller: Caller | null;
 }
 
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** One operation, declared: who may call it, what it takes, what it does. */
 export interface Endpoint<Body> {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   readonly path: string;
   readonly bearer: BearerRule;
   readonly body: Shape<Body> | null;
