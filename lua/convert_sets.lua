@@ -55,5 +55,7 @@ ledger.move(accounts, 1, nil, 0, 1, sets, 0)
 b[book.SETS] = b[book.SETS] + sets
 book.write(b)
 ledger.write(accounts, shard, market, 1)
-outbox.write(shard, outbox.BALANCE, market, b[book.SEQUENCE], now, 0, '', 0, '', address)
+local amount = math.abs(sets)
+outbox.write_moves(shard, market, b[book.SEQUENCE], now, address,
+  outbox.move(sets > 0 and outbox.SPLIT or outbox.MERGE, amount, amount, amount))
 return { 'OK', now_text }

@@ -25,5 +25,5 @@ if wait_ms > 0 then
 end
 ledger.grant(accounts, 1, amount, now_ms)
 ledger.write(accounts, shard, nil, 1)
-outbox.write(shard, outbox.BALANCE, outbox.NO_MARKET, 0, now_ms, 0, '', 0, '', address)
+outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.FAUCET, amount, 0, 0))
 return { 'OK', integer.text(now_ms), integer.text((ledger.cash(accounts, 1))) }

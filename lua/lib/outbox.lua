@@ -6,12 +6,16 @@
 --   levels I2, then for each: side c1, pips I2, open lots I7, orders I4
 --   orders I2, then the hash of each order the command touched, the taker first (32 bytes)
 --   wallets I2, then each address whose balance changed without an order (20 bytes)
+--   in a BALANCE entry then for each of these wallets: reason B, collateral I7, Yes I7, No I7 (micro-units that moved;
+--   the reason says which way, see src/store/moves.ts)
 
 local outbox = {}
 
 outbox.ORDER, outbox.TRADE, outbox.CANCEL, outbox.EXPIRE, outbox.MARKET, outbox.BALANCE = 1, 2, 3, 4, 5, 6
 -- What became of a match: its sequence and time, which it does not count on. No level changes.
 outbox.SETTLE = 7
+-- Why a balance changed: nothing moved, collateral came from the faucet, sets were split or merged, tokens were paid out.
+outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM = 0, 1, 2, 3, 4
 -- Stands where an entry belongs to no market.
 outbox.NO_MARKET = '--------'
 
@@ -26,6 +30,17 @@ end
 function outbox.write(shard, kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets)
   redis.call('XADD', shard .. 'out', '*', 'e',
     outbox.entry(kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets))
+end
+
+-- What moved in one wallet, none of it below zero.
+function outbox.move(reason, collateral, yes, no)
+  return struct.pack('>BI7I7I7', reason, collateral, yes, no)
+end
+
+-- Tells what moved without an order; `wallets` raw and `moves` as `outbox.move` gives them, both back to back.
+function outbox.write_moves(shard, market, sequence, now_ms, wallets, moves)
+  redis.call('XADD', shard .. 'out', '*', 'e',
+    outbox.entry(outbox.BALANCE, market, sequence, now_ms, 0, '', 0, '', wallets) .. moves)
 end
 
 -- The entry of a command that changed one order and one level; `level` is the level's name.

@@ -1,5 +1,6 @@
 import type { MarketId } from '../exchange/market';
 import type { ShardKeys } from './keys';
+import { decodeMove, MOVE_BYTES, type Move } from './moves';
 import { hashHex, readUInt } from './records';
 import type { RedisClient } from './scripts';
 
@@ -32,6 +33,8 @@ export interface OutboxEvent {
   readonly orderHashes: readonly string[];
   /** Wallets whose balance changed without an order. */
   readonly wallets: readonly string[];
+  /** Of a BALANCE: what moved in each of these wallets. */
+  readonly moves: readonly Move[];
 }
 
 const HEAD_BYTES = 29;
@@ -58,6 +61,7 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
   }));
   const orderHashes = list(count(), 32, (start) => hashHex(packed.subarray(start, start + 32)));
   const wallets = list(count(), 20, (start) => hashHex(packed.subarray(start, start + 20)));
+  const moves = list((packed.length - at) / MOVE_BYTES, MOVE_BYTES, (start) => decodeMove(packed, start));
   return {
     kind,
     marketId: packed.toString('latin1', 1, 9),
@@ -67,6 +71,7 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
     levels,
     orderHashes,
     wallets,
+    moves,
   };
 }
 

@@ -25,6 +25,8 @@ export interface Emitted extends Record<'orders' | 'wallets', readonly string[]>
   readonly kind: Kind;
   readonly market: string;
   readonly sequence: number;
+  /** Of a BALANCE: why and how much of collateral, Yes and No, for each wallet. */
+  readonly moves?: readonly string[];
 }
 type Account = Record<'free' | 'reserved', bigint>;
 const DONE: Answer = refuse('OK');
@@ -56,8 +58,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     source(r).free -= amount;
     source(r).reserved += amount;
   }
-  function emit(kind: Kind, id: string, touched: readonly string[], wallets: readonly string[] = []): void {
-    emitted.push({ kind, market: id, sequence: market(id).sequence, orders: touched, wallets });
+  function emit(kind: Kind, id: string, touched: readonly string[]): void {
+    emitted.push({ kind, market: id, sequence: market(id).sequence, orders: touched, wallets: [] });
   }
   /** Orders leave the book unfilled: their reserve is free again. */
   function retire(list: readonly ModelOrder[], status: string, reason: string, nowMs: number): void {
@@ -192,7 +194,9 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     for (const [asset, change] of Object.entries(changes)) account(asset, who).free += change;
     m.openInterest += sets;
     operations.add(operation);
-    emit('BALANCE', id, [], [who]);
+    const amount = sets > 0n ? sets : -sets;
+    const moves = [`${sets > 0n ? 'SPLIT' : 'MERGE'} ${amount} ${amount} ${amount}`];
+    emitted.push({ kind: 'BALANCE', market: id, sequence: m.sequence, orders: [], wallets: [who], moves });
     return DONE;
   }
   function move(id: string, to: string, from: readonly string[]): Answer {

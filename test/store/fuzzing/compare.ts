@@ -246,7 +246,7 @@ function checkOutbox(stored: StoredState, model: Model, ledger: Ledger, nowMs: n
   check('length of the outbox', ledger.emitted, stored.outboxLength);
   news.forEach((expected, i) => {
     const got = stored.news[i];
-    const { kind, market, sequence, orders, wallets }: Emitted = expected;
+    const { kind, market, sequence, orders, wallets, moves = [] }: Emitted = expected;
     const found = got && {
       kind: got.kind,
       market: got.marketId,
@@ -255,6 +255,8 @@ function checkOutbox(stored: StoredState, model: Model, ledger: Ledger, nowMs: n
     };
     check('outbox entry', flat({ kind, market, sequence, wallets }), flat(found));
     if (!got) return;
+    const moved = got.moves.map((m) => `${m.reason} ${m.collateralMicro} ${m.yesMicro} ${m.noMicro}`);
+    check('what moved', flat(moves), flat(moved));
     const lists = [orders, got.orderHashes].map((list) =>
       kind === 'ORDER' || kind === 'TRADE' ? list[0] : '',
     );

@@ -202,7 +202,9 @@ async function credit(stage: Stage, who: string, amount: number): Promise<void> 
     if (wait > 0) return refuse('RATE_LIMITED', wait);
     faucet.set(who, now());
     model.account('cash', who).free += BigInt(amount);
-    model.emitted.push({ kind: 'BALANCE', market: '--------', sequence: 0, orders: [], wallets: [who] });
+    const moves = [`FAUCET ${amount} 0 0`];
+    const news = { market: '--------', sequence: 0, orders: [], wallets: [who], moves };
+    model.emitted.push({ kind: 'BALANCE', ...news });
     ledger.granted += BigInt(amount);
     return refuse('OK');
   };
