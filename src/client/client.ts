@@ -1,0 +1,50 @@
+import { createAccount } from './account';
+import { createOrders } from './orders';
+import { createReads } from './reads';
+import { createSessions, type Session, type SessionsOptions } from './sessions';
+import { createTransport, type Fetch } from './transport';
+
+export interface ClientOptions extends SessionsOptions {
+  /** Of the exchange, for example "http://localhost:3000"; "" in a page it serves itself. */
+  readonly baseUrl: string;
+  readonly fetch?: Fetch | undefined;
+  /** COLLATERAL_DECIMALS of the exchange; 18 when left out. */
+  readonly decimals?: number | undefined;
+  /** Of one request. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+/**
+ * The exchange as functions: reads, the wallet's own views, orders. Every wait has a bound, every failure is an
+ * ExchangeError. Lists come page by page; `walk` goes through all of one.
+ */
+export function createClient(options: ClientOptions) {
+  const send = createTransport(options.baseUrl, options.fetch, options.timeoutMs);
+  const sessions = createSessions(send, options);
+  const reads = createReads(send, sessions);
+  const { forgetNonces, ...orders } = createOrders({
+    send,
+    sessions,
+    trading: reads.trading,
+    decimals: options.decimals,
+  });
+  return {
+    baseUrl: options.baseUrl,
+    ...reads,
+    ...createAccount(sessions, forgetNonces),
+    ...orders,
+    signIn: sessions.signIn,
+    /** The session ends everywhere; here even when the exchange cannot be told. */
+    signOut: sessions.signOut,
+    /** A token to send now, renewed in time; null when nobody is signed in. What `connectLive` asks for. */
+    accessToken: sessions.accessToken,
+    /** What to keep, or null when nobody is signed in. */
+    get session(): Session | null {
+      return sessions.current();
+    },
+    /** Takes over the session of another tab, or gives this one up without ending it. */
+    useSession: sessions.use,
+  };
+}

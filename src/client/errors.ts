@@ -1,0 +1,97 @@
+import type { Problem } from './types';
+
+/** Codes of the client itself, beside those of the interface. */
+export type ClientCode = 'NETWORK' | 'TIMEOUT' | 'OUTCOME_UNKNOWN' | 'NOT_SIGNED_IN';
+
+interface Facts {
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId?: string | null;
+  readonly retryable?: boolean;
+  readonly problem?: Problem | null;
+  readonly retryAfterMs?: number | null;
+  readonly cause?: unknown;
+}
+
+/** Refusals that say by themselves that nothing was done, though their status is 5xx. */
+const REFUSED: ReadonlySet<string> = new Set(['CANCEL_ONLY', 'HALTED', 'BACKLOG']);
+const REQUEST_TIMEOUT = 408;
+const SERVER_ERROR = 500;
+/** What is shown of an answer that is no problem document. */
+const TEXT_MAX = 200;
+
+/** Everything that goes wrong between a call and its answer. `status` is 0 when there was no answer. */
+export class ExchangeError extends Error {
+  readonly status: number;
+  /** Of the interface (docs/errors.md), or one of `ClientCode`, or `HTTP_<status>` of something in between. */
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId: string | null;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** The whole document, with its further members (`required`, `nearest`, `best`, ...). */
+  readonly problem: Problem | null;
+  readonly retryAfterMs: number | null;
+
+  constructor(facts: Facts) {
+    super(
+      `${facts.code}: ${facts.detail}`,
+      ...(facts.cause === undefined ? [] : ([{ cause: facts.cause }] as const)),
+    );
+    this.name = 'ExchangeError';
+    this.status = facts.status;
+    this.code = facts.code;
+    this.detail = facts.detail;
+    this.requestId = facts.requestId ?? null;
+    this.retryable = facts.retryable ?? false;
+    this.problem = facts.problem ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+
+  /** Whether what was asked for may have been done, though no answer says so. */
+  get isOutcomeUnknown(): boolean {
+    if (this.status === 0) return this.code !== 'NOT_SIGNED_IN';
+    return this.status === REQUEST_TIMEOUT || (this.status >= SERVER_ERROR && !REFUSED.has(this.code));
+  }
+}
+
+/** An answer that is no success. */
+export function errorOf(response: Response, text: string): ExchangeError {
+  const problem = problemOf(text);
+  const { status } = response;
+  return new ExchangeError({
+    status,
+    code: problem?.code ?? `HTTP_${status}`,
+    detail: problem?.detail ?? (text.slice(0, TEXT_MAX) || response.statusText || `status ${status}`),
+    requestId: problem?.requestId ?? response.headers.get('x-request-id'),
+    retryable: problem?.retryable ?? (status >= SERVER_ERROR || status === REQUEST_TIMEOUT),
+    problem,
+    retryAfterMs: retryAfterOf(response.headers.get('retry-after')),
+  });
+}
+
+/** No answer: the time was over, or the connection could not be had or was lost. */
+export function connectionError(cause: unknown): ExchangeError {
+  const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
+  return new ExchangeError({
+    status: 0,
+    code: isTimeout ? 'TIMEOUT' : 'NETWORK',
+    detail: isTimeout ? 'the exchange did not answer in time' : 'the exchange could not be reached',
+    retryable: true,
+    cause,
+  });
+}
+
+function problemOf(text: string): Problem | null {
+  try {
+    const value = JSON.parse(text) as Partial<Problem> | null;
+    return typeof value?.code === 'string' && typeof value.detail === 'string' ? (value as Problem) : null;
+  } catch {
+    return null;
+  }
+}
+
+function retryAfterOf(header: string | null): number | null {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : null;
+}

@@ -1,0 +1,192 @@
+import { applyUpdate, type Book, bookOf, checksumOf } from './book';
+import { ExchangeError } from './errors';
+import type { Orderbook } from './types';
+import type { BookUpdate, Heartbeat, SubscribeAck } from './types-live';
+
+/** `live`: in step with the exchange. `stale`: it may not be, healing. `reconnecting`: there is no connection yet. */
+export type LiveState = 'live' | 'stale' | 'reconnecting';
+
+export interface FollowedEvents {
+  onBook(update: BookUpdate | null): void;
+  onState(state: LiveState, why: string): void;
+  onError(error: ExchangeError): void;
+}
+
+/** How a book asks for its market. */
+export interface Link {
+  /** Asks for what follows `lastSequence`, or for a snapshot; the answer comes before either. Null: no answer in time. */
+  subscribe(
+    conditionId: string,
+    lastSequence: number | null,
+    answer: (ack: SubscribeAck | null) => void,
+  ): void;
+  /** Ends a connection that is of no use, for a new one. */
+  drop(): void;
+}
+
+export interface FollowedOptions {
+  readonly conditionId: string;
+  readonly link: Link;
+  readonly events: FollowedEvents;
+  /** Longest without a word of this market, while live. */
+  readonly silenceMsMax: number;
+}
+
+/** Longest from an answer to the book it promised. */
+const CATCH_UP_MS_MAX = 5_000;
+const HEAL_PAUSE_MS = 250;
+const HEAL_PAUSE_MS_MAX = 4_000;
+/** In step for so long, the next failure is a first one again. */
+const HEALTHY_MS = 10_000;
+
+export type FollowedBook = ReturnType<typeof createFollowedBook>;
+
+/**
+ * One market's book kept in step: an update is applied where `previousSequence <= local < sequence` and proven by its
+ * checksum. Whatever does not fit is healed by asking again, for what is missing or for a snapshot.
+ */
+export function createFollowedBook({ conditionId, link, events, silenceMsMax }: FollowedOptions) {
+  let book: Book | null = null;
+  let state: LiveState = 'reconnecting';
+  let isConnected = false;
+  /** Asked, not answered; answers to earlier questions are not heard. */
+  let asking: symbol | null = null;
+  /** Answered: in step when the book has come this far. */
+  let target: number | null = null;
+  /** Updates are of no use until the next snapshot. */
+  let needsSnapshot = true;
+  let heardAtMs = 0;
+  let liveSinceMs = 0;
+  let heals = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function enter(next: LiveState, why: string): void {
+    if (next === state) return;
+    state = next;
+    if (next === 'live') liveSinceMs = Date.now();
+    events.onState(next, why);
+  }
+
+  function ask(): void {
+    if (!isConnected) return;
+    const question = Symbol(conditionId);
+    asking = question;
+    target = null;
+    const lastSequence = needsSnapshot ? null : (book?.sequence ?? null);
+    link.subscribe(conditionId, lastSequence, (ack) => {
+      if (asking !== question) return;
+      asking = null;
+      heardAtMs = Date.now();
+      if (ack === null) link.drop();
+      else if (ack.ok) accept(ack.subscribed[0]?.sequence ?? 0, lastSequence);
+      else refuse(ack.error);
+    });
+  }
+
+  function accept(sequence: number, lastSequence: number | null): void {
+    target = sequence;
+    // Behind what this book has: the exchange has lost its latest writes, and a snapshot follows.
+    if (lastSequence !== null && sequence < lastSequence) needsSnapshot = true;
+    settle();
+  }
+
+  function refuse({ code, detail }: { readonly code: string; readonly detail: string }): void {
+    const retryable = code === 'UNAVAILABLE' || code === 'RATE_LIMITED';
+    events.onError(new ExchangeError({ status: 0, code, detail, retryable }));
+    heal(`${code}: ${detail}`);
+  }
+
+  function settle(): void {
+    if (target === null || needsSnapshot || book === null || book.sequence < target) return;
+    target = null;
+    enter('live', 'in step');
+  }
+
+  /** Out of step: asks again, at once the first time. */
+  function heal(why: string, fresh = false): void {
+    if (fresh) needsSnapshot = true;
+    enter(state === 'reconnecting' ? 'reconnecting' : 'stale', why);
+    if (liveSinceMs > 0 && Date.now() - liveSinceMs > HEALTHY_MS) heals = 0;
+    const waitMs = heals === 0 ? 0 : Math.min(HEAL_PAUSE_MS * 2 ** (heals - 1), HEAL_PAUSE_MS_MAX);
+    heals++;
+    liveSinceMs = 0;
+    asking = null;
+    target = null;
+    clearTimeout(timer);
+    if (waitMs === 0) ask();
+    else timer = setTimeout(ask, waitMs);
+  }
+
+  return {
+    conditionId,
+    book: () => book,
+    state: () => state,
+
+    connected(): void {
+      isConnected = true;
+      heardAtMs = Date.now();
+      ask();
+    },
+
+    disconnected(why: string): void {
+      isConnected = false;
+      asking = null;
+      target = null;
+      clearTimeout(timer);
+      enter('reconnecting', why);
+    },
+
+    snapshot(body: Orderbook): void {
+      heardAtMs = Date.now();
+      const next = bookOf(body);
+      if (checksumOf(next) !== body.checksum) {
+        heal('the checksum of a snapshot does not fit', true);
+        return;
+      }
+      book = next;
+      needsSnapshot = false;
+      events.onBook(null);
+      // Sent without having been asked for, it stands for itself.
+      if (asking === null && target === null) target = next.sequence;
+      settle();
+    },
+
+    update(update: BookUpdate): void {
+      heardAtMs = Date.now();
+      if (book === null || needsSnapshot || update.sequence <= book.sequence) return;
+      if (update.previousSequence > book.sequence) {
+        // What was asked for will fill it.
+        if (asking === null) heal(`updates after ${book.sequence} are missing`);
+        return;
+      }
+      const next = applyUpdate(book, update);
+      if (checksumOf(next) !== update.checksum) {
+        heal('the checksum does not fit', true);
+        return;
+      }
+      book = next;
+      events.onBook(update);
+      settle();
+    },
+
+    heartbeat({ sequence }: Heartbeat): void {
+      heardAtMs = Date.now();
+      if (state !== 'live' || book === null || sequence <= book.sequence) return;
+      heal(`updates up to ${sequence} are missing`);
+    },
+
+    /** To be called every second or so. */
+    check(): void {
+      if (!isConnected || asking !== null) return;
+      const silentMs = Date.now() - heardAtMs;
+      if (state === 'live' && silentMs > silenceMsMax) heal('neither an update nor a heartbeat came');
+      else if (target !== null && silentMs > CATCH_UP_MS_MAX) heal('what was promised did not come', true);
+    },
+
+    stop(): void {
+      isConnected = false;
+      asking = null;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** A client of the exchange for Node and browsers: calls, orders, live books. It knows nothing but the wire. */
+export type { CancelAllFilter } from './account';
+export { complementPrice, formatDecimal, parseDecimal } from './amounts';
+export { type Book, type BookLevel, type BookSides, checksumOf, viewOf } from './book';
+export { buildOrder, type OrderParams, type OrderTerms, signOrder } from './build-order';
+export { type Client, type ClientOptions, createClient } from './client';
+export { type ClientCode, ExchangeError } from './errors';
+export type { LiveState } from './followed-book';
+export { connectLive, type Live, type LiveBook, type LiveOptions, type WatchHandlers } from './live';
+export type { NewOrder, Placed, PlaceOptions } from './orders';
+export { walk } from './reads';
+export type { Session, Signer } from './sessions';
+export { siweText } from './siwe';
+export type { Fetch } from './transport';
+export type * from './types';
+export type * from './types-account';
+export type * from './types-live';

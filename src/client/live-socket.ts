@@ -1,0 +1,169 @@
+import { io, type Socket } from 'socket.io-client';
+import type { Link } from './followed-book';
+import type { SessionEnd, SubscribeAck } from './types-live';
+
+export interface LiveSocketOptions {
+  /** Of the exchange; "" in a page it serves itself. */
+  readonly baseUrl: string;
+  /** A wallet's access token, asked for at every connection; null for none. `client.accessToken` fits. */
+  readonly getToken?: (() => Promise<string | null> | string | null) | undefined;
+  /** The wallet's orders are cancelled 10 s after its last such socket is gone. */
+  readonly cancelOnDisconnect?: boolean | undefined;
+}
+
+interface LiveSocketEvents {
+  onConnect(): void;
+  onDisconnect(why: string): void;
+}
+
+type ConnectHandler = (connection: { readonly authenticated: boolean }) => void;
+type Handler<T> = (body: T) => void;
+
+const CONNECT_MS_MAX = 5_000;
+const RECONNECT_MS = 250;
+const RECONNECT_MS_MAX = 2_000;
+const ANSWER_MS_MAX = 5_000;
+const TOKEN_MS_MAX = 10_000;
+/** The exchange takes 20 messages a second from a socket. */
+const SUBSCRIBE_BURST = 15;
+const SUBSCRIBE_EVERY_MS = 60;
+
+export type LiveSocket = ReturnType<typeof createLiveSocket>;
+
+/** The connection itself: it comes back by itself, with a token that is good, and keeps to the exchange's pace. */
+export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketEvents) {
+  const { getToken, cancelOnDisconnect = false } = options;
+  const connectHandlers = new Set<ConnectHandler>();
+  let sent: string | null = null;
+  let refused: string | null = null;
+  let isClosed = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let pauseMs = RECONNECT_MS;
+  const pacer = createPacer();
+
+  const socket: Socket = io(options.baseUrl || undefined, {
+    transports: ['websocket'],
+    forceNew: true,
+    timeout: CONNECT_MS_MAX,
+    reconnectionDelay: RECONNECT_MS,
+    reconnectionDelayMax: RECONNECT_MS_MAX,
+    auth: (answer) => void tokenNow().then((token) => answer(authOf(token))),
+  });
+
+  /** A token that was refused is not sent again: books are for everybody. */
+  async function tokenNow(): Promise<string | null> {
+    sent = null;
+    if (!getToken) return null;
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const none = new Promise<null>((resolve) => {
+      late = setTimeout(resolve, TOKEN_MS_MAX, null);
+    });
+    const asked = Promise.resolve().then(getToken);
+    const token = await Promise.race([asked, none]).catch(() => null);
+    clearTimeout(late);
+    sent = token === refused ? null : token;
+    return sent;
+  }
+
+  const authOf = (token: string | null): Record<string, unknown> =>
+    token === null ? {} : { token, ...(cancelOnDisconnect ? { cancelOnDisconnect: true } : {}) };
+
+  /** Where Socket.IO gives up: the exchange ended the socket, or refused it. */
+  function comeBack(): void {
+    if (isClosed) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => socket.connect(), pauseMs);
+    pauseMs = Math.min(2 * pauseMs, RECONNECT_MS_MAX);
+  }
+
+  socket.on('connect', () => {
+    pauseMs = RECONNECT_MS;
+    pacer.reset();
+    events.onConnect();
+    for (const handler of [...connectHandlers]) handler({ authenticated: sent !== null });
+  });
+  socket.on('disconnect', (why) => {
+    pacer.clear();
+    events.onDisconnect(why);
+    if (why === 'io server disconnect') comeBack();
+  });
+  socket.on('connect_error', (error: Error & { data?: Partial<SessionEnd> }) => {
+    if (error.data?.code === 'TOKEN_INVALID' || error.data?.code === 'TOKEN_EXPIRED') refused = sent;
+    if (!socket.active) comeBack();
+  });
+  socket.on('session:ended', () => {
+    refused = sent;
+  });
+
+  const link: Link = {
+    subscribe: (conditionId, lastSequence, answer) =>
+      pacer.run(() => {
+        const message = { conditionId, ...(lastSequence === null ? {} : { lastSequence }) };
+        socket
+          .timeout(ANSWER_MS_MAX)
+          .emit('subscribe', message, (error: Error | null, ack: SubscribeAck) => answer(error ? null : ack));
+      }),
+    drop: () => void socket.io.engine?.close(),
+  };
+
+  return {
+    ...link,
+    unsubscribe: (conditionId: string): void => {
+      if (socket.connected) socket.emit('unsubscribe', { conditionId });
+    },
+    isConnected: () => socket.connected,
+    on<T>(event: string, handler: Handler<T>): () => void {
+      socket.on(event, handler);
+      return () => void socket.off(event, handler);
+    },
+    onConnect(handler: ConnectHandler): () => void {
+      connectHandlers.add(handler);
+      return () => void connectHandlers.delete(handler);
+    },
+    reconnect(): void {
+      if (isClosed) return;
+      clearTimeout(timer);
+      socket.disconnect();
+      socket.connect();
+    },
+    close(): void {
+      isClosed = true;
+      clearTimeout(timer);
+      pacer.clear();
+      socket.disconnect();
+    },
+  };
+}
+
+/** Lets a burst through at once and the rest one by one; what waits is dropped with the connection it was for. */
+function createPacer() {
+  let left = SUBSCRIBE_BURST;
+  let waiting: (() => void)[] = [];
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  function tick(): void {
+    const next = waiting.shift();
+    if (next) next();
+    else if (++left >= SUBSCRIBE_BURST) stop();
+  }
+  function stop(): void {
+    clearInterval(timer);
+    timer = undefined;
+  }
+  return {
+    run(act: () => void): void {
+      timer ??= setInterval(tick, SUBSCRIBE_EVERY_MS);
+      if (left > 0) {
+        left--;
+        act();
+      } else waiting.push(act);
+    },
+    reset(): void {
+      left = SUBSCRIBE_BURST;
+    },
+    clear(): void {
+      waiting = [];
+      stop();
+    },
+  };
+}

@@ -1,0 +1,156 @@
+import { type BookSides, viewOf } from './book';
+import type { ExchangeError } from './errors';
+import { createFollowedBook, type FollowedBook, type LiveState } from './followed-book';
+import { createLiveSocket, type LiveSocketOptions } from './live-socket';
+import type { Market, Orderbook, OutcomeIndex, Ticker, Trade } from './types';
+import type { Balances, Order, OwnTrade } from './types-account';
+import type { BookUpdate, Heartbeat } from './types-live';
+
+export interface WatchHandlers {
+  /** The book has changed; `update` is null when it is a snapshot. */
+  onBook?(book: LiveBook, update: BookUpdate | null): void;
+  onTrade?(trade: Trade): void;
+  onTicker?(ticker: Ticker): void;
+  onMarket?(market: Market): void;
+  onState?(state: LiveState, why: string, book: LiveBook): void;
+  /** The exchange refuses to be asked for this market; asking goes on. */
+  onError?(error: ExchangeError): void;
+}
+
+/** One market's book, as the exchange has it while `state` is `live`. */
+export interface LiveBook {
+  readonly conditionId: string;
+  /** The Yes book; null before the first snapshot. */
+  readonly book: BookSides | null;
+  /** The book of an outcome, No mirrored. */
+  view(outcomeIndex: OutcomeIndex): BookSides | null;
+  readonly sequence: number | null;
+  readonly state: LiveState;
+  stop(): void;
+}
+
+export interface LiveOptions extends LiveSocketOptions {
+  /** Longest without a word of a market before its book is no longer `live`; 12 s. */
+  readonly silenceMsMax?: number | undefined;
+}
+
+/** A heartbeat comes every 5 s: two may be late. */
+const SILENCE_MS_MAX = 12_000;
+const CHECK_EVERY_MS = 1_000;
+
+interface Followed {
+  readonly book: FollowedBook;
+  readonly watchers: Set<{ readonly handlers: WatchHandlers; readonly live: LiveBook }>;
+}
+
+export type Live = ReturnType<typeof connectLive>;
+
+/** One socket for any number of books and, with `getToken`, for what happens to the wallet. */
+export function connectLive(options: LiveOptions) {
+  const silenceMsMax = options.silenceMsMax ?? SILENCE_MS_MAX;
+  const followed = new Map<string, Followed>();
+  const books = (): FollowedBook[] => [...followed.values()].map(({ book }) => book);
+  const socket = createLiveSocket(options, {
+    onConnect: () => {
+      for (const book of books()) book.connected();
+    },
+    onDisconnect: (why) => {
+      for (const book of books()) book.disconnected(why);
+    },
+  });
+  const at = (message: { readonly conditionId: string }) => followed.get(message.conditionId);
+  socket.on<Orderbook>('orderbook:snapshot', (body) => at(body)?.book.snapshot(body));
+  socket.on<BookUpdate>('orderbook:update', (body) => at(body)?.book.update(body));
+  socket.on<Heartbeat>('heartbeat', (body) => at(body)?.book.heartbeat(body));
+  socket.on<Trade>('trade:new', (body) => tell(at(body), ({ handlers }) => handlers.onTrade?.(body)));
+  socket.on<Ticker>('ticker:update', (body) => tell(at(body), ({ handlers }) => handlers.onTicker?.(body)));
+  socket.on<Market>('market:update', (body) => tell(at(body), ({ handlers }) => handlers.onMarket?.(body)));
+  const checks = setInterval(() => {
+    for (const book of books()) book.check();
+  }, CHECK_EVERY_MS);
+
+  function follow(conditionId: string): Followed {
+    const watchers: Followed['watchers'] = new Set();
+    const entry: Followed = {
+      watchers,
+      book: createFollowedBook({
+        conditionId,
+        silenceMsMax,
+        link: socket,
+        events: {
+          onBook: (update) => tell(entry, ({ handlers, live }) => handlers.onBook?.(live, update)),
+          onState: (state, why) => tell(entry, ({ handlers, live }) => handlers.onState?.(state, why, live)),
+          onError: (error) => tell(entry, ({ handlers }) => handlers.onError?.(error)),
+        },
+      }),
+    };
+    followed.set(conditionId, entry);
+    if (socket.isConnected()) entry.book.connected();
+    return entry;
+  }
+
+  /** Keeps a market's book in step until `stop()`; markets watched twice are asked for once. */
+  function watch(id: string, handlers: WatchHandlers = {}): LiveBook {
+    const conditionId = id.toLowerCase();
+    const entry = followed.get(conditionId) ?? follow(conditionId);
+    const live = liveBookOf(entry.book, () => {
+      entry.watchers.delete(watcher);
+      if (entry.watchers.size > 0 || followed.get(conditionId) !== entry) return;
+      entry.book.stop();
+      followed.delete(conditionId);
+      socket.unsubscribe(conditionId);
+    });
+    const watcher = { handlers, live };
+    entry.watchers.add(watcher);
+    return live;
+  }
+
+  return {
+    watch,
+    /** Of the wallet whose token `getToken` gives; each answers a function that ends it. */
+    onOrder: (handler: (order: Order) => void) => socket.on('order:update', handler),
+    onTrade: (handler: (trade: OwnTrade) => void) => socket.on('trade:update', handler),
+    onBalance: (handler: (balances: Balances) => void) => socket.on('balance:update', handler),
+    /** At every connection: what happened to the wallet before it was not told, so ask for it. */
+    onConnect: socket.onConnect,
+    /** Connects anew, with the token `getToken` has now: after signing in or out. */
+    reauthenticate: socket.reconnect,
+    get isConnected(): boolean {
+      return socket.isConnected();
+    },
+    close(): void {
+      clearInterval(checks);
+      for (const book of books()) book.stop();
+      followed.clear();
+      socket.close();
+    },
+  };
+}
+
+/** A copy, because a handler may stop its own watch. */
+function tell(
+  entry: Followed | undefined,
+  act: (watcher: { readonly handlers: WatchHandlers; readonly live: LiveBook }) => void,
+): void {
+  for (const watcher of [...(entry?.watchers ?? [])]) act(watcher);
+}
+
+function liveBookOf(followed: FollowedBook, stop: () => void): LiveBook {
+  return {
+    conditionId: followed.conditionId,
+    get book() {
+      return followed.book();
+    },
+    view(outcomeIndex) {
+      const book = followed.book();
+      return book && viewOf(book, outcomeIndex);
+    },
+    get sequence() {
+      return followed.book()?.sequence ?? null;
+    },
+    get state() {
+      return followed.state();
+    },
+    stop,
+  };
+}

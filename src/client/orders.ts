@@ -1,0 +1,214 @@
+import { buildOrder, type OrderParams, type OrderTerms, signOrder } from './build-order';
+import { ExchangeError } from './errors';
+import type { Sessions, Signer } from './sessions';
+import { type Answer, persist, type Request, type Send } from './transport';
+import type { Problem, SelfTradePrevention, Trading } from './types';
+import type { BatchResult, SignedOrder, Submission, SubmitBody } from './types-account';
+
+/** An order to place; the maker is the signer, fee and nonce are known. */
+export type NewOrder = Omit<OrderParams, 'maker'>;
+
+export interface PlaceOptions {
+  readonly clientOrderId?: string | undefined;
+  readonly selfTradePrevention?: SelfTradePrevention | undefined;
+  /** Not booked by then, it is refused; a number is epoch milliseconds. */
+  readonly deadline?: Date | number | undefined;
+  /** The same answer and the same refusals, with nothing booked. */
+  readonly dryRun?: boolean | undefined;
+}
+
+export interface Placed extends Submission {
+  /** What was signed: sent again, it is the same order. */
+  readonly signed: SignedOrder;
+  /** Whether an earlier attempt, whose answer was lost, had booked it. */
+  readonly replayed: boolean;
+}
+
+/** Longest after the first attempt that another one begins, while the outcome is unknown. */
+const RESOLVE_MS_MAX = 20_000;
+const TERMS_MAX = 1_000;
+const CREATE_ATTEMPTS_MAX = 2;
+
+export interface OrdersDeps {
+  readonly send: Send;
+  readonly sessions: Sessions;
+  readonly trading: (marketId: string) => Promise<Trading>;
+  readonly decimals: number | undefined;
+}
+
+/**
+ * Placing orders so that each is booked once or not at all, whatever becomes of the answers: identity is the hash of
+ * what was signed, so a submission whose outcome is unknown is sent again as it is.
+ */
+export function createOrders({ send, sessions, trading, decimals }: OrdersDeps) {
+  const known = new Map<string, OrderTerms>();
+  /** Of each maker, once the exchange has named it. */
+  const nonces = new Map<string, string>();
+
+  /** What never changes of a market, asked for once. */
+  async function termsOf(market: string | OrderTerms): Promise<OrderTerms> {
+    if (typeof market !== 'string') return market;
+    const found = known.get(market);
+    if (found) return found;
+    const terms = await trading(market);
+    if (known.size >= TERMS_MAX) known.clear();
+    known.set(market, terms);
+    return terms;
+  }
+
+  /** In the maker's name when that is who is signed in, else in nobody's: the signature speaks for itself. */
+  function post<T>(request: Request, maker: string): Promise<Answer<T>> {
+    const isMaker = sessions.current()?.address.toLowerCase() === maker.toLowerCase();
+    return isMaker ? sessions.authorized<T>(request) : send<T>(request);
+  }
+
+  function create(terms: OrderTerms, maker: string, { nonce, ...order }: NewOrder) {
+    const current = nonce ?? nonces.get(maker.toLowerCase());
+    return buildOrder(terms, { decimals, ...order, nonce: current, maker });
+  }
+
+  /**
+   * Sends a signed order until its outcome is known, within bounds. Rejects with the refusal, or with OUTCOME_UNKNOWN
+   * when even the last attempt was not answered; then the same body may be sent again at any time.
+   */
+  async function submitOrder(
+    marketId: string,
+    body: SubmitBody,
+    { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
+  ): Promise<Placed> {
+    const request: Request = {
+      method: 'POST',
+      path: `/markets/${encodeURIComponent(marketId)}/orders`,
+      ...(dryRun ? { query: { dryRun: true } } : {}),
+      body,
+    };
+    const answer = await resolved(() => post<Submission>(request, body.order.maker), body.order);
+    const replayed = answer.headers.get('idempotent-replayed') === 'true';
+    return { ...answer.body, signed: body.order, replayed };
+  }
+
+  /** Builds, signs and submits. `market` is an id, a slug, a condition id, or a trading snapshot at hand. */
+  async function placeOrder(
+    signer: Signer,
+    market: string | OrderTerms,
+    order: NewOrder,
+    options: PlaceOptions = {},
+  ): Promise<Placed> {
+    const terms = await termsOf(market);
+    for (let attempt = 1; ; attempt++) {
+      const signed = await signOrder(signer, terms.eip712, create(terms, signer.address, order));
+      try {
+        return await submitOrder(terms.market.id, bodyOf(signed, order, options), options);
+      } catch (error) {
+        const isOurs = order.nonce === undefined && attempt < CREATE_ATTEMPTS_MAX;
+        if (!isOurs || !learnNonce(error, signer.address)) throw error;
+      }
+    }
+  }
+
+  /** A refusal that names the current nonce: the order was not booked, and may be signed anew. */
+  function learnNonce(error: unknown, maker: string): boolean {
+    if (!(error instanceof ExchangeError) || error.code !== 'INVALID_NONCE_VALUE') return false;
+    const current = error.problem?.current;
+    if (typeof current !== 'string') return false;
+    nonces.set(maker.toLowerCase(), current);
+    return true;
+  }
+
+  /** Up to 20 orders in one request; each is judged on its own, and booked once however often it has to be sent. */
+  async function batch(
+    signer: Signer,
+    market: string | OrderTerms,
+    orders: readonly (NewOrder & PlaceOptions)[],
+  ): Promise<readonly BatchResult[]> {
+    const terms = await termsOf(market);
+    const bodies: SubmitBody[] = [];
+    for (const order of orders) {
+      const signed = await signOrder(signer, terms.eip712, create(terms, signer.address, order));
+      bodies.push(bodyOf(signed, order, order));
+    }
+    const request: Request = {
+      method: 'POST',
+      path: `/markets/${encodeURIComponent(terms.market.id)}/orders/batch`,
+      body: { orders: bodies },
+    };
+    let results: readonly BatchResult[] | null = null;
+    const attempt = async () => {
+      const reply = await post<{ results: readonly BatchResult[] }>(request, signer.address);
+      results = reply.body.results;
+      for (const error of results.flatMap(problemOf)) {
+        learnNonce(error, signer.address);
+        // Sent again as a whole: what was booked answers with its record.
+        if (error.isOutcomeUnknown) throw error;
+      }
+      return reply;
+    };
+    try {
+      const sent = bodies.map(({ order }) => order);
+      return (await resolved(attempt, sent)).body.results;
+    } catch (error) {
+      // Some of them are answered: each result says what is known of its order.
+      if (results !== null) return results;
+      throw error;
+    }
+  }
+
+  return { placeOrder, submitOrder, batch, forgetNonces: () => nonces.clear() };
+}
+
+function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): SubmitBody {
+  const { clientOrderId, selfTradePrevention, deadline } = options;
+  return {
+    order: signed,
+    ...(order.orderType === undefined ? {} : { orderType: order.orderType }),
+    ...(clientOrderId === undefined ? {} : { clientOrderId }),
+    ...(selfTradePrevention === undefined ? {} : { selfTradePrevention }),
+    ...(deadline === undefined ? {} : { deadline: Math.trunc(Number(deadline)) }),
+  };
+}
+
+/**
+ * Once an attempt may have been booked, only an answer of the order itself ends the search: a limiter's refusal says
+ * nothing about the attempt before it.
+ */
+async function resolved<T>(
+  attempt: () => Promise<Answer<T>>,
+  sent: SignedOrder | readonly SignedOrder[],
+): Promise<Answer<T>> {
+  let isInDoubt = false;
+  try {
+    return await persist(
+      attempt,
+      (error) => {
+        isInDoubt ||= error.isOutcomeUnknown;
+        return isInDoubt && (error.isOutcomeUnknown || error.code === 'RATE_LIMITED');
+      },
+      RESOLVE_MS_MAX,
+    );
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    if (!isInDoubt || !(error.isOutcomeUnknown || error.code === 'RATE_LIMITED')) throw error;
+    throw new ExchangeError({
+      status: error.status,
+      code: 'OUTCOME_UNKNOWN',
+      detail: 'no answer says whether the order was booked; send the same signed order again',
+      requestId: error.requestId,
+      retryable: true,
+      problem: error.problem,
+      cause: { error, signed: sent },
+    });
+  }
+}
+
+/** Why an order of a batch was not booked; nothing when it was. */
+const problemOf = (result: BatchResult): ExchangeError[] => ('order' in result ? [] : [problemError(result)]);
+
+const problemError = (problem: Problem): ExchangeError =>
+  new ExchangeError({
+    status: problem.status,
+    code: problem.code,
+    detail: problem.detail,
+    requestId: problem.requestId,
+    retryable: problem.retryable,
+    problem,
+  });

@@ -1,0 +1,161 @@
+import { ExchangeError } from './errors';
+import { siweText } from './siwe';
+import { persist, type Request, type Send } from './transport';
+import type { Eip712Domain, Eip712Types } from './types';
+import type { Challenge, Tokens } from './types-account';
+
+/** Who signs: an ethers Wallet fits as it is, and so does any EIP-1193 wallet with three lines around it. */
+export interface Signer {
+  readonly address: string;
+  signMessage(text: string): Promise<string>;
+  signTypedData(
+    domain: Eip712Domain,
+    types: Record<string, { name: string; type: string }[]>,
+    value: Record<string, unknown>,
+  ): Promise<string>;
+}
+
+/** What to keep to stay signed in; it is a secret. */
+export interface Session {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly address: string;
+  /** Epoch milliseconds, of the access token. */
+  readonly expiresAt: number;
+}
+
+export interface SessionsOptions {
+  readonly session?: Session | null | undefined;
+  /** Told of every new session, and of its end. */
+  readonly onSession?: ((session: Session | null) => void) | undefined;
+}
+
+/** An access token this close to its end is not sent any more. */
+const EXPIRY_MARGIN_MS = 30_000;
+const REFRESH_MS_MAX = 8_000;
+const UNAUTHORIZED = 401;
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+/** The tokens of one wallet: got, renewed once however many need them, and given up. */
+export function createSessions(send: Send, options: SessionsOptions) {
+  let session = options.session ?? null;
+  let underway: { readonly old: Session; readonly next: Promise<Session> } | null = null;
+
+  function set(next: Session | null): void {
+    session = next;
+    options.onSession?.(next);
+  }
+
+  const sessionOf = (tokens: Tokens, askedAtMs: number): Session => ({
+    accessToken: tokens.accessToken,
+    refreshToken: tokens.refreshToken,
+    address: tokens.user.address,
+    expiresAt: askedAtMs + tokens.expiresIn * 1_000,
+  });
+
+  async function signIn(signer: Signer): Promise<Session> {
+    const nonce = await persist(
+      () => send<Challenge>({ method: 'GET', path: `/auth/nonce/${signer.address}` }),
+      (error) => error.status === 0,
+      REFRESH_MS_MAX,
+    );
+    const message = siweText(nonce.body);
+    const signature = await signer.signMessage(message);
+    const askedAtMs = Date.now();
+    const { body } = await send<Tokens>({
+      method: 'POST',
+      path: '/auth/verify',
+      body: { message, signature },
+    });
+    const next = sessionOf(body, askedAtMs);
+    set(next);
+    return next;
+  }
+
+  /** A lost reply costs nothing: for 10 s the exchange answers the same token with the same pair. */
+  async function renew(old: Session): Promise<Session> {
+    const { refreshToken } = old;
+    const askedAtMs = Date.now();
+    try {
+      const { body } = await persist(
+        () => send<Tokens>({ method: 'POST', path: '/auth/refresh', body: { refreshToken } }),
+        (error) => error.isOutcomeUnknown,
+        REFRESH_MS_MAX,
+      );
+      const next = sessionOf(body, askedAtMs);
+      // Somebody may have signed in or out meanwhile.
+      if (session === old) set(next);
+      return next;
+    } catch (error) {
+      if (error instanceof ExchangeError && error.status === UNAUTHORIZED && session === old) set(null);
+      throw error;
+    }
+  }
+
+  function refresh(old: Session): Promise<Session> {
+    if (underway?.old !== old) {
+      const next = renew(old).finally(() => {
+        if (underway?.next === next) underway = null;
+      });
+      underway = { old, next };
+    }
+    return underway.next;
+  }
+
+  /** A token to send now, renewed when it is about to end; null when nobody is signed in. */
+  async function accessToken(): Promise<string | null> {
+    if (session === null) return null;
+    const leftMs = session.expiresAt - Date.now();
+    if (leftMs > EXPIRY_MARGIN_MS) return session.accessToken;
+    try {
+      return (await refresh(session)).accessToken;
+    } catch (error) {
+      if (session !== null && session.expiresAt > Date.now()) return session.accessToken;
+      throw error;
+    }
+  }
+
+  /** A request in the wallet's name; a token the exchange does not take is renewed, once. */
+  async function authorized<T>(request: Request) {
+    const token = await accessToken();
+    if (token === null) {
+      throw new ExchangeError({ status: 0, code: 'NOT_SIGNED_IN', detail: 'sign in first' });
+    }
+    try {
+      return await send<T>({ ...request, token });
+    } catch (error) {
+      const isRefused = error instanceof ExchangeError && error.status === UNAUTHORIZED;
+      if (!isRefused || session === null) throw error;
+      const next = session.accessToken === token ? await refresh(session) : session;
+      return send<T>({ ...request, token: next.accessToken });
+    }
+  }
+
+  async function signOut(): Promise<void> {
+    if (session === null) return;
+    try {
+      await authorized<void>({ method: 'POST', path: '/auth/logout' });
+    } finally {
+      set(null);
+    }
+  }
+
+  return {
+    current: () => session,
+    /** Takes over a session from elsewhere: another tab, a file. */
+    use: (next: Session | null): void => {
+      session = next;
+    },
+    signIn,
+    signOut,
+    accessToken,
+    authorized,
+  };
+}
+
+/** As ethers wants them: without `readonly`. */
+export const mutableTypes = (types: Eip712Types): Record<string, { name: string; type: string }[]> =>
+  Object.fromEntries(
+    Object.entries(types).map(([name, members]) => [name, members.map((one) => ({ ...one }))]),
+  );

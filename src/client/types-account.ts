@@ -1,0 +1,224 @@
+import type {
+  Decimal,
+  IsoTime,
+  MatchType,
+  OrderReason,
+  OrderStatus,
+  OrderType,
+  OutcomeIndex,
+  Problem,
+  SelfTradePrevention,
+  SettlementStatus,
+  Side,
+  Trade,
+} from './types';
+
+/** Orders, and what belongs to one wallet: bodies as they come over the wire. */
+
+/** The twelve signed members; numbers are decimal strings. */
+export interface UnsignedOrder {
+  readonly salt: string;
+  readonly maker: string;
+  readonly signer: string;
+  readonly taker: string;
+  readonly tokenId: string;
+  readonly makerAmount: string;
+  readonly takerAmount: string;
+  /** Epoch seconds; "0" never expires. */
+  readonly expiration: string;
+  readonly nonce: string;
+  readonly feeRateBps: string;
+  /** 0 is BUY, 1 is SELL. */
+  readonly side: 0 | 1;
+  readonly signatureType: number;
+}
+
+export interface SignedOrder extends UnsignedOrder {
+  readonly signature: string;
+}
+
+/** The body of a submission. */
+export interface SubmitBody {
+  readonly order: SignedOrder;
+  readonly orderType?: OrderType;
+  readonly selfTradePrevention?: SelfTradePrevention;
+  readonly clientOrderId?: string;
+  /** Epoch milliseconds: not booked by then, the order is refused. */
+  readonly deadline?: number;
+}
+
+interface Sizes {
+  readonly price: Decimal;
+  readonly size: Decimal;
+  readonly filledSize: Decimal;
+  readonly remainingSize: Decimal;
+  readonly cancelledSize: Decimal;
+  readonly averagePrice: Decimal | null;
+  readonly status: OrderStatus;
+  readonly reason: OrderReason | null;
+}
+
+/** The answer to a submission; prices are in the order's own token. */
+export interface Submission extends Sizes {
+  readonly orderHash: string;
+  readonly fills: readonly {
+    readonly tradeId: string;
+    readonly price: Decimal;
+    readonly size: Decimal;
+    readonly matchType: MatchType;
+    readonly makerOrderHash: string;
+  }[];
+  readonly sequence: number;
+  readonly createdAt: IsoTime;
+}
+
+export type BatchResult = { readonly status: 200; readonly order: Submission } | Problem;
+
+export interface Order extends Sizes {
+  readonly orderHash: string;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly maker: string;
+  readonly outcomeIndex: OutcomeIndex;
+  readonly tokenId: string;
+  readonly side: Side;
+  readonly orderType: OrderType;
+  readonly expiration: string;
+  readonly clientOrderId: string | null;
+  readonly createdAt: IsoTime;
+  readonly updatedAt: IsoTime;
+  readonly sequence: number;
+  readonly fills: readonly {
+    readonly tradeId: string;
+    readonly price: Decimal;
+    readonly size: Decimal;
+    readonly role: 'MAKER' | 'TAKER';
+    readonly matchType: MatchType;
+    readonly fee: Decimal;
+    readonly settlementStatus: SettlementStatus;
+    readonly transactionHash: string | null;
+  }[];
+  /** For the maker alone. */
+  readonly order?: SignedOrder;
+}
+
+export interface Cancelled {
+  readonly orderHash: string;
+  readonly status: OrderStatus;
+  /** False when it was cancelled before. */
+  readonly cancelled: boolean;
+  readonly filledSize: Decimal;
+  readonly remainingSize: Decimal;
+  readonly cancelledSize: Decimal;
+  readonly sequence: number;
+  readonly message: string;
+}
+
+export interface CancelledAll {
+  readonly cancelled: readonly string[];
+  readonly count: number;
+  /** Of the market; absent when every market was meant. */
+  readonly sequence?: number;
+  readonly message: string;
+}
+
+export interface CancelledMany {
+  readonly cancelled: readonly string[];
+  /** Hash -> why not. */
+  readonly notCancelled: Readonly<Record<string, string>>;
+}
+
+interface Balance {
+  readonly total: Decimal;
+  readonly available: Decimal;
+  readonly reserved: Decimal;
+}
+
+export interface Balances {
+  readonly collateral: Balance;
+  readonly tokens: readonly (Balance & {
+    readonly marketId: string;
+    readonly outcomeIndex: OutcomeIndex;
+    readonly tokenId: string;
+  })[];
+}
+
+export interface Position {
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly outcomeIndex: OutcomeIndex;
+  readonly tokenId: string;
+  readonly size: Decimal;
+  readonly averagePrice: Decimal | null;
+  readonly currentValue: Decimal | null;
+  readonly realizedPnl: Decimal;
+  readonly unrealizedPnl: Decimal | null;
+}
+
+export interface OwnTrade extends Trade {
+  readonly role: 'MAKER' | 'TAKER';
+}
+
+/** What happened to a wallet; members beyond these depend on `type`. */
+export interface Activity {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+export interface Me {
+  readonly address: string;
+  readonly username: string | null;
+  readonly bio: string | null;
+  readonly avatarUrl: string | null;
+  readonly joinedAt: IsoTime;
+  readonly session: { readonly issuedAt: IsoTime; readonly expiresAt: IsoTime };
+}
+
+export type Profile = Pick<Me, 'address' | 'username' | 'bio' | 'avatarUrl'> & {
+  readonly joinedAt: IsoTime | null;
+};
+
+/** Members left out stay as they are; null takes one back. */
+export interface ProfileChange {
+  readonly username?: string | null;
+  readonly bio?: string | null;
+  readonly avatarUrl?: string | null;
+}
+
+export interface Comment {
+  readonly id: string;
+  readonly marketId: string;
+  readonly parentId: string | null;
+  readonly author: {
+    readonly address: string;
+    readonly username: string | null;
+    readonly avatarUrl: string | null;
+  };
+  readonly body: string;
+  readonly likes: number;
+  readonly createdAt: IsoTime;
+  readonly deleted: boolean;
+}
+
+/** What GET /auth/nonce answers: all that a sign-in message needs. */
+export interface Challenge {
+  readonly nonce: string;
+  readonly address: string;
+  readonly domain: string;
+  readonly uri: string;
+  readonly chainId: number;
+  readonly version: string;
+  readonly statement: string;
+  readonly issuedAt: IsoTime;
+  readonly expiresAt: IsoTime;
+}
+
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly tokenType: 'Bearer';
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly refreshExpiresIn: number;
+  readonly user: { readonly id: string; readonly address: string; readonly chainId: number };
+}

@@ -1,0 +1,40 @@
+import type { Decimal } from './types';
+
+/** Messages of the socket, as they come. */
+
+export interface BookUpdate {
+  readonly type: 'orderbook:update';
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly sequence: number;
+  readonly previousSequence: number;
+  readonly timestamp: number;
+  readonly reason: 'ORDER' | 'TRADE' | 'CANCEL' | 'EXPIRE' | 'MARKET';
+  /** Price and the size there now, in Yes; "0" removes. */
+  readonly changes: {
+    readonly bids: readonly (readonly [Decimal, Decimal])[];
+    readonly asks: readonly (readonly [Decimal, Decimal])[];
+  };
+  readonly bestBid: Decimal | null;
+  readonly bestAsk: Decimal | null;
+  readonly checksum: string;
+}
+
+export interface Heartbeat {
+  readonly conditionId: string;
+  readonly sequence: number;
+  readonly timestamp: number;
+}
+
+export type SubscribeAck =
+  | {
+      readonly ok: true;
+      readonly subscribed: readonly { readonly conditionId: string; readonly sequence: number }[];
+    }
+  | { readonly ok: false; readonly error: { readonly code: string; readonly detail: string } };
+
+/** Why the exchange ends a socket that spoke for a wallet. */
+export interface SessionEnd {
+  readonly code: string;
+  readonly detail: string;
+}

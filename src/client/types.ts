@@ -1,0 +1,281 @@
+/** The bodies of the interface as they come over the wire; docs/ and /openapi.json say what they mean. */
+
+/** A decimal string in whole units, without exponent. */
+export type Decimal = string;
+/** ISO-8601 in UTC. */
+export type IsoTime = string;
+export type OutcomeIndex = 0 | 1;
+export type Side = 'BUY' | 'SELL';
+export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
+export type SelfTradePrevention = 'NONE' | 'CANCEL_TAKER' | 'CANCEL_MAKER' | 'CANCEL_BOTH';
+export type MatchType = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
+export type OrderStatus = 'OPEN' | 'PARTIALLY_FILLED' | 'FILLED' | 'CANCELLED' | 'EXPIRED' | 'INVALIDATED';
+export type OrderReason =
+  | 'USER'
+  | 'CANCEL_ALL'
+  | 'IOC_REMAINDER'
+  | 'MARKET_REMAINDER'
+  | 'SELF_TRADE'
+  | 'MATCH_LIMIT'
+  | 'MARKET_CLOSED'
+  | 'EXPIRED'
+  | 'NONCE'
+  | 'FUNDS'
+  | 'DISCONNECT';
+export type SettlementStatus = 'MATCHED' | 'SUBMITTED' | 'CONFIRMED' | 'RETRYING' | 'FAILED';
+export type MarketStatus = 'DRAFT' | 'OPEN' | 'PAUSED' | 'CLOSED' | 'RESOLVED' | 'VOIDED';
+export type MarketSort = 'volume24h' | 'volume' | 'liquidity' | 'createdAt' | 'closesAt';
+export type Timeframe = '1h' | '6h' | '1d' | '1w' | '1m' | 'all';
+
+/** Newest first unless said otherwise; the cursor is opaque. */
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+export interface PageQuery {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | null | undefined;
+}
+
+export interface MarketsQuery extends PageQuery {
+  readonly status?: Exclude<MarketStatus, 'DRAFT'> | undefined;
+  readonly category?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly q?: string | undefined;
+  readonly sort?: MarketSort | undefined;
+}
+
+export interface OrdersQuery extends PageQuery {
+  /** `open` is OPEN and PARTIALLY_FILLED. */
+  readonly status?: OrderStatus | 'open' | undefined;
+  readonly marketId?: string | undefined;
+  readonly side?: Side | undefined;
+}
+
+/** RFC 9457; further members say what would have been right. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly retryable: boolean;
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  readonly [member: string]: unknown;
+}
+
+export interface Eip712Domain {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+  readonly verifyingContract: string;
+}
+
+export type Eip712Types = Readonly<
+  Record<string, readonly { readonly name: string; readonly type: string }[]>
+>;
+
+export interface Eip712 {
+  readonly domain: Eip712Domain;
+  readonly primaryType: string;
+  readonly types: Eip712Types;
+}
+
+export interface ExchangeConfig {
+  readonly network: 'mainnet' | 'testnet';
+  readonly chainId: number;
+  readonly publicBaseUrl: string;
+  readonly eip712: Eip712;
+  readonly contracts: {
+    readonly exchange: string;
+    readonly collateral: string;
+    readonly conditionalTokens: string;
+  };
+  readonly funds: 'paper' | 'chain';
+  readonly mode: 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';
+  readonly durability: string;
+  readonly limits: {
+    readonly bodyBytes: number;
+    readonly batchBytes: number;
+    readonly batchOrders: number;
+    readonly cancelHashes: number;
+    readonly maxOrderSize: Decimal;
+    /** Null when limits are off. */
+    readonly rates: Readonly<
+      Record<
+        string,
+        { readonly requests: number; readonly seconds: number; readonly burst: number; readonly by: string }
+      >
+    > | null;
+  };
+}
+
+export interface Market {
+  readonly id: string;
+  readonly slug: string;
+  readonly conditionId: string;
+  readonly questionId: string;
+  readonly question: string;
+  readonly description: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly imageUrl: string | null;
+  readonly status: MarketStatus;
+  /** Yes, then No. */
+  readonly outcomes: readonly {
+    readonly index: OutcomeIndex;
+    readonly name: string;
+    readonly tokenId: string;
+    readonly price: Decimal | null;
+  }[];
+  readonly tickSize: Decimal;
+  readonly lotSize: Decimal;
+  readonly minOrderSize: Decimal;
+  readonly feeRateBps: number;
+  readonly bestBid: Decimal | null;
+  readonly bestAsk: Decimal | null;
+  readonly midpoint: Decimal | null;
+  readonly spread: Decimal | null;
+  readonly lastTradePrice: Decimal | null;
+  readonly volume: Decimal;
+  readonly volume24h: Decimal;
+  readonly liquidity: Decimal;
+  readonly openInterest: Decimal;
+  readonly resolution: {
+    readonly outcomeIndex: OutcomeIndex | null;
+    readonly payouts: readonly Decimal[];
+    readonly resolvedAt: IsoTime;
+  } | null;
+  readonly createdAt: IsoTime;
+  readonly closesAt: IsoTime | null;
+  readonly resolvedAt: IsoTime | null;
+  readonly sequence: number;
+}
+
+export interface Category {
+  readonly slug: string;
+  readonly name: string;
+  readonly count: number;
+}
+
+export interface OrderbookLevel {
+  readonly price: Decimal;
+  readonly size: Decimal;
+  readonly orders: number;
+}
+
+/** Best price first on both sides; the top level is the Yes book. */
+export interface Orderbook {
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly sequence: number;
+  readonly timestamp: number;
+  readonly tickSize: Decimal;
+  readonly bids: readonly OrderbookLevel[];
+  readonly asks: readonly OrderbookLevel[];
+  readonly outcomes: readonly {
+    readonly index: OutcomeIndex;
+    readonly tokenId: string;
+    readonly bids: readonly OrderbookLevel[];
+    readonly asks: readonly OrderbookLevel[];
+  }[];
+  readonly lastTradePrice: Decimal | null;
+  readonly checksum: string;
+}
+
+export interface Ticker {
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly sequence: number;
+  readonly timestamp: number;
+  readonly outcomes: readonly {
+    readonly index: OutcomeIndex;
+    readonly name: string;
+    readonly tokenId: string;
+    readonly bestBid: Decimal | null;
+    readonly bestBidSize: Decimal | null;
+    readonly bestAsk: Decimal | null;
+    readonly bestAskSize: Decimal | null;
+    readonly midpoint: Decimal | null;
+    readonly spread: Decimal | null;
+    readonly lastTradePrice: Decimal | null;
+    readonly volume24h: Decimal;
+    readonly priceChange24h: Decimal | null;
+  }[];
+}
+
+export interface PricePoint {
+  /** Epoch seconds. */
+  readonly t: number;
+  readonly p: Decimal;
+}
+
+export interface Candle {
+  /** Epoch seconds. */
+  readonly t: number;
+  readonly o: Decimal;
+  readonly h: Decimal;
+  readonly l: Decimal;
+  readonly c: Decimal;
+  readonly v: Decimal;
+}
+
+/** Oldest first; the top level is Yes. */
+export interface PriceHistory {
+  readonly marketId: string;
+  readonly timeframe: Timeframe;
+  /** Seconds of a bucket. */
+  readonly interval: number;
+  readonly history: readonly PricePoint[];
+  readonly outcomes: readonly {
+    readonly index: OutcomeIndex;
+    readonly tokenId: string;
+    readonly history: readonly PricePoint[];
+  }[];
+  readonly candles: readonly Candle[];
+}
+
+/** `side`, `outcomeIndex`, `tokenId` and `price` are the taker's. */
+export interface Trade {
+  readonly id: string;
+  readonly sequence: number;
+  readonly marketId: string;
+  readonly conditionId: string;
+  readonly outcomeIndex: OutcomeIndex;
+  readonly tokenId: string;
+  readonly side: Side;
+  readonly price: Decimal;
+  readonly size: Decimal;
+  readonly value: Decimal;
+  readonly matchType: MatchType;
+  readonly makerOrderHash: string;
+  readonly takerOrderHash: string;
+  readonly matchedAt: IsoTime;
+  readonly settlementStatus: SettlementStatus;
+  readonly transactionHash: string | null;
+}
+
+/** Everything an order ticket shows, of one moment. */
+export interface Trading {
+  readonly market: Market;
+  readonly orderbook: Orderbook;
+  readonly ticker: Ticker;
+  readonly recentTrades: readonly Trade[];
+  readonly eip712: Eip712;
+  readonly approvals: {
+    readonly collateral: { readonly token: string; readonly spender: string };
+    readonly conditionalTokens: { readonly token: string; readonly operator: string };
+  };
+  readonly limits: {
+    readonly tickSize: Decimal;
+    readonly lotSize: Decimal;
+    readonly minOrderSize: Decimal;
+    readonly maxOrderSize: Decimal;
+    readonly feeRateBps: number;
+    readonly orderTypes: readonly OrderType[];
+  };
+  readonly serverTime: number;
+  readonly sequence: number;
+}

@@ -1,0 +1,61 @@
+import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
+
+let stage: ClientStage;
+let market: OpenMarket;
+let alice: Trader;
+let bob: Trader;
+
+beforeAll(async () => {
+  stage = await startClientStage();
+  [alice, bob] = await Promise.all([stage.trader(), stage.trader()]);
+});
+afterAll(() => stage.stop());
+beforeEach(async () => {
+  market = await stage.market();
+});
+
+const place = ({ client, wallet }: Trader, order: Parameters<Trader['client']['placeOrder']>[2]) =>
+  client.placeOrder(wallet, market.id, order);
+
+describe('placing orders', () => {
+  it('rests, matches through the other outcome, and is seen everywhere', async () => {
+    const resting = await place(bob, { outcomeIndex: 1, side: 'BUY', price: '0.45', size: '100' });
+    expect(resting).toMatchObject({ status: 'OPEN', size: '100', replayed: false });
+    const taken = await place(alice, { outcomeIndex: 0, side: 'BUY', price: '0.6', size: '40' });
+    expect(taken).toMatchObject({ status: 'FILLED', averagePrice: '0.55' });
+    expect(taken.fills).toMatchObject([{ matchType: 'MINT', size: '40', price: '0.55' }]);
+    expect(await alice.client.order(taken.orderHash)).toMatchObject({ order: taken.signed });
+    expect((await bob.client.order(taken.orderHash)).order).toBeUndefined();
+    const { data } = await alice.client.trades(market.slug);
+    expect(data).toMatchObject([{ takerOrderHash: taken.orderHash, makerOrderHash: resting.orderHash }]);
+    expect((await bob.client.orders({ status: 'open', marketId: market.id })).data).toMatchObject([
+      { orderHash: resting.orderHash, remainingSize: '60' },
+    ]);
+  });
+
+  it('books one signed order once, however often it is sent', async () => {
+    const first = await place(bob, { outcomeIndex: 0, side: 'BUY', price: '0.3', size: '5' });
+    const again = await bob.client.submitOrder(market.id, { order: first.signed });
+    expect(again).toEqual({ ...first, replayed: true });
+    expect((await bob.client.market(market.id)).sequence).toBe(first.sequence);
+  });
+
+  it('market orders: a budget with and without a worst price, tokens at any price', async () => {
+    await bob.client.split(market.id, '100');
+    await place(bob, { outcomeIndex: 0, side: 'SELL', price: '0.5', size: '10' });
+    await place(bob, { outcomeIndex: 0, side: 'SELL', price: '0.6', size: '10' });
+    const limited = await place(alice, {
+      outcomeIndex: 0,
+      side: 'BUY',
+      orderType: 'MARKET',
+      budget: '8',
+      price: '0.55',
+    });
+    expect(limited).toMatchObject({ status: 'CANCELLED', filledSize: '10', averagePrice: '0.5' });
+    const free = await place(alice, { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', budget: '3' });
+    expect(free).toMatchObject({ status: 'FILLED', filledSize: '5', averagePrice: '0.6' });
+    await place(bob, { outcomeIndex: 0, side: 'BUY', price: '0.2', size: '4' });
+    const sold = await place(alice, { outcomeIndex: 0, side: 'SELL', orderType: 'MARKET', size: '6' });
+    expect(sold).toMatchObject({ status: 'CANCELLED', filledSize: '4', averagePrice: '0.2' });
+  });
+});
