@@ -5,6 +5,7 @@ import { startRedis } from '../src/local/redis';
 import { benchEngine } from './engine';
 import { benchExpiry } from './expiry';
 import { benchPersistence } from './persistence';
+import { benchReads } from './reads';
 import { benchRealtime } from './realtime';
 import { benchSubmit } from './submit';
 
@@ -37,6 +38,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     }
   },
   persistence: (_redisUrl, deadlineMs, emit) => benchPersistence(deadlineMs, (row) => emit({ ...row })),
+  reads: (redisUrl, deadlineMs, emit) => benchReads(redisUrl, deadlineMs, (row) => emit({ ...row })),
   realtime: (redisUrl, deadlineMs, emit) => benchRealtime(redisUrl, deadlineMs, (row) => emit({ ...row })),
   submit: (redisUrl, deadlineMs, emit) => benchSubmit(redisUrl, deadlineMs, (row) => emit({ ...row })),
 };

@@ -56,7 +56,10 @@ export async function benchSubmit(
         [native, NATIVE_ORDERS],
         [plain, ETHERS_ORDERS],
       ] as const) {
-        const result = await fillBook(web, Array.from({ length: count }, sign));
+        const result = await fillBook(
+          web,
+          Array.from({ length: count }, () => sign()),
+        );
         // The first round warms both up.
         if (round > 0) results.get(web)?.push(result);
       }
@@ -105,7 +108,7 @@ const message = <T>(child: ChildProcess): Promise<T> =>
     child.once('exit', (code) => reject(new Error(`the web process ended with ${code}`)));
   });
 
-async function cpuMicros({ child }: Web): Promise<number> {
+export async function cpuMicros({ child }: { readonly child: ChildProcess }): Promise<number> {
   const answer = message<{ cpuMicros: number }>(child);
   child.send('cpu');
   return (await answer).cpuMicros;
@@ -161,7 +164,8 @@ export async function createSigner(web: Web) {
     return { key, address: computeAddress(new Wallet(`0x${key.toString('hex')}`).signingKey.publicKey) };
   });
   let count = 0;
-  const sign = (): { path: string; body: string } => {
+  /** At `cents`, or at one of forty prices below the middle, one after another. */
+  const sign = (cents?: number): { path: string; body: string } => {
     const { key, address } = wallets[count % WALLETS] as (typeof wallets)[number];
     const tokens = 100n * LOT_AMOUNT;
     const outcome = count % 2;
@@ -171,7 +175,7 @@ export async function createSigner(web: Web) {
       signer: address,
       taker: ZERO_ADDRESS,
       tokenId: BigInt(market.outcomes[outcome]?.tokenId ?? 0),
-      makerAmount: (tokens * BigInt(1 + (count++ % 40))) / 100n,
+      makerAmount: (tokens * BigInt(cents ?? 1 + (count % 40))) / 100n,
       takerAmount: tokens,
       expiration: 0n,
       nonce: 0n,
@@ -180,6 +184,7 @@ export async function createSigner(web: Web) {
       signatureType: 0,
       signature: '',
     };
+    count++;
     const digest = Buffer.from(verifier.hash(fields).slice(2), 'hex');
     const { signature, recid } = ecdsaSign(digest, key);
     const order = {

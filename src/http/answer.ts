@@ -6,30 +6,32 @@ export const REQUEST_ID = 'X-Request-Id';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const RETRY_AFTER_SEC = 1;
 
-/** What a handler answers: a value to be told as JSON, a JSON text that was made before, or nothing. */
+/** What a handler answers: a value to be told as JSON, JSON bytes that were made before, or nothing. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
-  readonly json?: string;
+  readonly json?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export const ok = (body: unknown, headers?: Record<string, string>): Reply =>
   headers ? { status: 200, body, headers } : { status: 200, body };
 
+export const okJson = (json: Buffer): Reply => ({ status: 200, json });
+
 export const requestIdOf = (response: ServerResponse): string => String(response.getHeader(REQUEST_ID) ?? '');
 
 export function send(response: ServerResponse, reply: Reply): void {
   response.statusCode = reply.status;
   for (const name in reply.headers) response.setHeader(name, reply.headers[name] ?? '');
-  const text = reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body));
-  if (text === undefined) {
+  const content = reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body));
+  if (content === undefined) {
     response.end();
     return;
   }
   response.setHeader('Content-Type', JSON_TYPE);
-  response.setHeader('Content-Length', Buffer.byteLength(text));
-  response.end(text);
+  response.setHeader('Content-Length', Buffer.byteLength(content));
+  response.end(content);
 }
 
 /** `status` only where the answer has no code of its own. */

@@ -4,6 +4,7 @@ import { complement, micro, type Pips } from '../exchange/units';
 import type { Clock } from './clock';
 import { decodeMarket, decodeState } from './documents';
 import type { History } from './history';
+import { createKept, createStateOf, type Kept } from './kept';
 import type { ShardKeys } from './keys';
 import {
   addressBytes,
@@ -53,6 +54,7 @@ const TRADE_CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
 export function createReads({ redis, run, keys, history, clock, grantMicro }: ReadsOptions) {
   const known = new Map<string, Market>();
   const { show } = createSettlements({ redis, run, keys });
+  const stateOf = createStateOf(redis, keys);
 
   /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
   async function market(name: string): Promise<Market | null> {
@@ -182,6 +184,11 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
     ...wallets,
     candles: (id: MarketId, fromMs: number, bucketMs: number) => history.candles(id, fromMs, bucketMs),
     clock: () => clock.now(),
+    /** What a process keeps of one of these reads (src/store/kept.ts). */
+    keep: <T>(
+      load: (id: MarketId) => Promise<T>,
+      isFinal?: (value: T) => boolean,
+    ): ((id: MarketId) => Promise<Kept<T>>) => createKept({ stateOf, clock }, load, isFinal),
   };
 }
 

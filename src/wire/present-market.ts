@@ -115,7 +115,7 @@ interface ContractFacts {
   readonly conditionalTokens: string;
 }
 
-/** Everything a ticket shows, of one moment; `fills` newest first. */
+/** Everything a ticket shows, of one moment, but the time of the answer (`serverTime`); `fills` newest first. */
 export function presentTrading(market: MarketFacts, fills: readonly FillFacts[], ticket: TradingTerms) {
   const { exchange, collateral, conditionalTokens } = ticket.contracts;
   return {
@@ -129,7 +129,6 @@ export function presentTrading(market: MarketFacts, fills: readonly FillFacts[],
       conditionalTokens: { token: conditionalTokens, operator: exchange },
     },
     limits: presentLimits(market.terms),
-    serverTime: market.nowMs,
     sequence: market.state.sequence,
   };
 }

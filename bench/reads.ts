@@ -1,0 +1,174 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { Agent, get, type IncomingHttpHeaders } from 'node:http';
+import path from 'node:path';
+import { call, cpuMicros, createSigner, startWeb, type Web } from './submit';
+
+/**
+ * The public reads of one web process, keep-alive connections, with a market that has a book and trades and 500 others
+ * beside it. Each is compared with a bare `node:http` server that returns the same bytes with the same headers, in turns
+ * with it, by the CPU time of the serving process.
+ */
+export interface ReadsRow {
+  readonly suite: 'reads';
+  readonly what: string;
+  readonly bytes: number;
+  readonly cpuMicros: number;
+  readonly bareCpuMicros: number;
+  /** Of the bare server's CPU time to ours: 1 would be as cheap as it can be. */
+  readonly ratio: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const CONNECTIONS = 32;
+const ROUNDS = 5;
+const REQUESTS = 2_000;
+const MARKETS = 500;
+const BOOK_ORDERS = 200;
+const TRADES = 60;
+const CROSSING_CENTS = 99;
+
+interface Target {
+  readonly what: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+interface Side {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly agent: Agent;
+}
+
+/** `redisUrl` is a Redis of its own; `deadlineMs` bounds the run. */
+export async function benchReads(
+  redisUrl: string,
+  deadlineMs: number,
+  emit: (row: ReadsRow) => void,
+): Promise<void> {
+  // The first to start becomes the one that broadcasts; what is measured is what every replica does.
+  const broadcaster = await startWeb('secp256k1', redisUrl);
+  const web = await startWeb('secp256k1', redisUrl);
+  const bare = await startBare();
+  try {
+    for (const target of await targetsOf(web)) {
+      if (Date.now() > deadlineMs) return;
+      emit(await compare(web, bare, target));
+    }
+  } finally {
+    for (const { child } of [broadcaster, web, bare]) child.disconnect();
+  }
+}
+
+async function targetsOf(web: Web): Promise<Target[]> {
+  const { market, sign } = await createSigner(web);
+  for (let i = 0; i < BOOK_ORDERS; i++) {
+    const { path: target, body } = sign();
+    await call(web, 'POST', target, body);
+  }
+  for (let i = 0; i < TRADES; i++) {
+    const { path: target, body } = sign(CROSSING_CENTS);
+    await call(web, 'POST', target, body);
+  }
+  for (let i = 1; i < MARKETS; i++) {
+    const question = `Will reading ${i} markets stay cheap?`;
+    await call(
+      web,
+      'POST',
+      '/admin/markets',
+      JSON.stringify({ question, category: `c${i % 7}`, tags: ['bench'] }),
+    );
+  }
+  const base = `/markets/${market.id}`;
+  const book = await fetchOnce(web, { what: '', path: `${base}/orderbook`, headers: {} });
+  const etag = { 'if-none-match': String(book.headers.etag) };
+  return [
+    { what: 'orderbook', path: `${base}/orderbook`, headers: {} },
+    { what: 'orderbook, 304', path: `${base}/orderbook`, headers: etag },
+    { what: 'ticker', path: `${base}/ticker`, headers: {} },
+    { what: 'trading', path: `${base}/trading`, headers: {} },
+    { what: 'trades', path: `${base}/trades`, headers: {} },
+    { what: `markets (of ${MARKETS})`, path: '/markets', headers: {} },
+  ];
+}
+
+async function startBare(): Promise<Side> {
+  const child = fork(path.join(__dirname, 'bare.ts'), [], {
+    execArgv: ['-r', path.join(__dirname, '../test/support/typescript.js')],
+    serialization: 'advanced',
+  });
+  const port = await new Promise<number>((resolve) =>
+    child.once('message', (told) => resolve((told as { port: number }).port)),
+  );
+  return { child, port, agent: new Agent({ keepAlive: true, maxSockets: CONNECTIONS }) };
+}
+
+async function compare(web: Web, bare: Side, target: Target): Promise<ReadsRow> {
+  const { status, headers, body } = await fetchOnce(web, target);
+  await new Promise<void>((resolve) => {
+    bare.child.once('message', () => resolve());
+    bare.child.send({ status, headers, body });
+  });
+  const rounds: { ours: number; theirs: number }[] = [];
+  const latenciesMs: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const ours = await load(web, target, latenciesMs);
+    const theirs = await load(bare, target, []);
+    // The first round warms both up.
+    if (round > 0) rounds.push({ ours, theirs });
+    else latenciesMs.length = 0;
+  }
+  const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+  const ours = median(rounds.map((round) => round.ours));
+  const theirs = median(rounds.map((round) => round.theirs));
+  latenciesMs.sort((a, b) => a - b);
+  const at = (part: number): number =>
+    Math.round(100 * (latenciesMs[Math.floor(latenciesMs.length * part)] ?? Number.NaN)) / 100;
+  return {
+    suite: 'reads',
+    what: target.what,
+    bytes: body.length,
+    cpuMicros: Math.round(ours),
+    bareCpuMicros: Math.round(theirs),
+    ratio: Math.round((100 * theirs) / ours) / 100,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  };
+}
+
+/** CPU microseconds per request of the serving process. */
+async function load(side: Side, target: Target, latenciesMs: number[]): Promise<number> {
+  const before = await cpuMicros(side);
+  let left = REQUESTS;
+  const connection = async (): Promise<void> => {
+    while (left-- > 0) {
+      const start = performance.now();
+      await fetchOnce(side, target);
+      latenciesMs.push(performance.now() - start);
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  return ((await cpuMicros(side)) - before) / REQUESTS;
+}
+
+function fetchOnce(
+  { port, agent }: Pick<Side, 'port' | 'agent'>,
+  { path: target, headers }: Target,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = get({ port, agent, path: target, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    sent.on('error', reject);
+  });
+}
