@@ -7,7 +7,7 @@ import { createTokens } from './auth/tokens';
 import { binaryMarketIds } from './chain/ctf';
 import type { Config } from './config';
 import { chainScale } from './exchange/order';
-import { createHttp } from './http/server';
+import { createHttp, type Http } from './http/server';
 import { createBoard } from './jobs/board';
 import { createChores } from './jobs/chores';
 import { startSchedule } from './jobs/schedule';
@@ -41,6 +41,7 @@ export interface Running {
 /** A web process and the port it listens on. */
 export interface Web extends Running {
   readonly port: number;
+  readonly endpoints: Http['endpoints'];
   drain(): void;
 }
 
@@ -136,7 +137,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     const port = await http.listen(config.port);
     realtime.start();
     log.info({ port, network: config.network, verification: verifier.backend }, 'web is listening');
-    return { port, drain: http.drain, stop };
+    return { port, endpoints: http.endpoints, drain: http.drain, stop };
   } catch (error) {
     await realtime.stop(0);
     disconnect(redis);

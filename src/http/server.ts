@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApplication } from './application';
 import type { HttpDeps } from './deps';
+import type { AnyEndpoint } from './endpoint';
 import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
 import { answerClientError, refuseTunnel } from './transport';
@@ -10,6 +11,8 @@ export type { HttpDeps } from './deps';
 
 export interface Http {
   readonly server: Server;
+  /** What it serves, for those who compare it with what is written about it. */
+  readonly endpoints: readonly AnyEndpoint[];
   /** The port it listens on; 0 takes any free one. */
   listen(port: number, host?: string): Promise<number>;
   /** Answers /readyz with 503 from now on; everything else is served as before. */
@@ -56,6 +59,7 @@ export function createHttp(deps: HttpDeps): Http {
 
   return {
     server,
+    endpoints,
     listen: (port, host) =>
       new Promise((resolve, reject) => {
         server.once('error', reject);

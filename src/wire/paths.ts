@@ -41,4 +41,7 @@ export const PATHS = {
   readyz: '/readyz',
   config: '/config',
   time: '/time',
+  openapi: '/openapi.json',
+  asyncapi: '/asyncapi.json',
+  docs: '/docs',
 } as const;

@@ -40,8 +40,8 @@ const subscribeSchema = Joi.object({
 
 const unsubscribeSchema = subscribeSchema.keys({ lastSequence: Joi.forbidden() });
 
-const subscribeShape = createShape<Sent>(subscribeSchema.required());
-const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
+export const subscribeShape = createShape<Sent>(subscribeSchema.required());
+export const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
 
 /** Throws INVALID_REQUEST. */
 export const parseSubscribe = (message: unknown): Subscription =>

@@ -1,5 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
+import { asyncApiDocument } from '../../wire/asyncapi/document';
+import { openApiDocument } from '../../wire/openapi/document';
 import { PATHS } from '../../wire/paths';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests';
 import { ok, type Reply } from '../answer';
@@ -38,6 +40,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     probe(PATHS.livez, async () => ok({ status: 'alive' })),
     probe(PATHS.readyz, ready),
     read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
+    read(PATHS.openapi, documentOf(openApiDocument)),
+    read(PATHS.asyncapi, documentOf(asyncApiDocument)),
     read(PATHS.config, async () => {
       const { mode, durability } = await health();
       return ok({
@@ -53,6 +57,15 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       });
     }),
   ];
+}
+
+/** A document of the interface, turned into text once. */
+function documentOf(document: () => unknown): () => Promise<Reply> {
+  let json: string | undefined;
+  return async () => {
+    json ??= JSON.stringify(document());
+    return { status: 200, json };
+  };
 }
 
 const SIZE_LIMITS = {

@@ -1,0 +1,157 @@
+import { INTERFACE_VERSION } from '../openapi/document';
+import type { Json } from '../openapi/schema';
+import { SCHEMAS } from '../openapi/schemas';
+import { MESSAGES, type Message, SOCKET_SCHEMAS } from './messages';
+
+const ALL_SCHEMAS: Readonly<Record<string, Json>> = { ...SCHEMAS, ...SOCKET_SCHEMAS };
+
+const DESCRIPTION = `Socket.IO 4 over WebSocket (no long polling), path \`/socket.io\`, default namespace. A message is an
+event: its name, then one argument, the payload described here. \`subscribe\` and \`unsubscribe\` are acknowledged. A socket
+is public without \`auth\`; with \`auth: { token }\` in the handshake it also hears of its wallet, and with
+\`cancelOnDisconnect: true\` beside it the wallet's orders are cancelled 10 s after its last such socket is gone. A refused
+connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN_INVALID\`, \`TOKEN_EXPIRED\`, \`UNAUTHORIZED\`
+(\`cancelOnDisconnect\` without a token), \`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
+disconnected. How to keep a book in step is told in docs/real-time.md.`;
+
+const TOKEN = { $ref: '#/components/securitySchemes/wallet' };
+
+/** What the channels are for; both are the default namespace. */
+const CHANNELS = {
+  markets: {
+    title: 'Markets',
+    description: 'What anybody may follow.',
+    kinds: ['in', 'ack', 'market'],
+  },
+  wallet: {
+    title: 'Wallet',
+    description: 'What only the owner of the token is told, without subscribing.',
+    kinds: ['wallet'],
+  },
+} as const;
+
+const ENTRIES = Object.entries(MESSAGES) as readonly (readonly [string, Message])[];
+const channelOf = (message: Message): keyof typeof CHANNELS =>
+  message.kind === 'wallet' ? 'wallet' : 'markets';
+
+function channels(): Json {
+  return Object.fromEntries(
+    Object.entries(CHANNELS).map(([name, { title, description }]) => [
+      name,
+      {
+        address: '/',
+        title,
+        description,
+        servers: [{ $ref: '#/servers/exchange' }],
+        messages: Object.fromEntries(
+          ENTRIES.filter(([, message]) => channelOf(message) === name).map(([key]) => [
+            key,
+            { $ref: `#/components/messages/${key}` },
+          ]),
+        ),
+      },
+    ]),
+  );
+}
+
+/** Seen from the exchange: it receives what clients send. */
+function operations(): Json {
+  return Object.fromEntries(
+    ENTRIES.filter(([, { kind }]) => kind !== 'ack').map(([key, message]) => {
+      const channel = channelOf(message);
+      const inChannel = (name: string) => ({ $ref: `#/channels/${channel}/messages/${name}` });
+      return [
+        key,
+        {
+          action: message.kind === 'in' ? 'receive' : 'send',
+          channel: { $ref: `#/channels/${channel}` },
+          summary: message.title,
+          description: message.summary,
+          messages: [inChannel(key)],
+          ...(message.kind === 'in'
+            ? { reply: { channel: { $ref: `#/channels/${channel}` }, messages: [inChannel(`${key}Ack`)] } }
+            : {}),
+          ...(message.kind === 'wallet' ? { security: [TOKEN] } : {}),
+        },
+      ];
+    }),
+  );
+}
+
+function messages(): Json {
+  return Object.fromEntries(
+    ENTRIES.map(([key, { event, kind, title, summary, payload, example }]) => [
+      key,
+      {
+        name: kind === 'ack' ? `${event} (acknowledgement)` : event,
+        title,
+        summary,
+        contentType: 'application/json',
+        payload,
+        examples: [{ name: key, payload: example }],
+      },
+    ]),
+  );
+}
+
+/** The schemas that something refers to, with those that they refer to. */
+function usedSchemas(start: Json): Json {
+  const used = new Map<string, Json>();
+  const visit = (part: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const schema = ALL_SCHEMAS[name];
+      if (used.has(name) || !schema) continue;
+      used.set(name, schema);
+      visit(schema);
+    }
+  };
+  visit(start);
+  return Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function build(): Json {
+  const told = messages();
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'CTF exchange, live',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      contact: { name: 'The operator of this exchange' },
+      tags: Object.values(CHANNELS).map(({ title, description }) => ({ name: title, description })),
+      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+    },
+    defaultContentType: 'application/json',
+    servers: {
+      exchange: {
+        host: 'localhost:3000',
+        pathname: '/socket.io',
+        protocol: 'wss',
+        description:
+          'Where this document was found; `ws` without TLS. The token may be left out: the socket is public then.',
+        security: [TOKEN],
+      },
+    },
+    channels: channels(),
+    operations: operations(),
+    components: {
+      securitySchemes: {
+        wallet: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The access token of `POST /auth/verify`, as `auth.token` of the handshake.',
+        },
+      },
+      messages: told,
+      schemas: usedSchemas(told),
+    },
+  };
+}
+
+let built: Json | undefined;
+
+/** The AsyncAPI 3.0 document, made once. */
+export function asyncApiDocument(): Json {
+  built ??= build();
+  return built;
+}

@@ -1,0 +1,19 @@
+import type { Operations } from '../operation';
+import { ACCOUNT_OPERATIONS } from './account';
+import { ADMIN_OPERATIONS } from './admin';
+import { AUTH_OPERATIONS } from './auth';
+import { CANCEL_OPERATIONS } from './cancels';
+import { MARKET_OPERATIONS } from './markets';
+import { ORDER_OPERATIONS } from './orders';
+import { SYSTEM_OPERATIONS } from './system';
+
+/** Every operation there is. An endpoint without one fails test/wire/openapi.test.ts. */
+export const OPERATIONS: Operations = {
+  ...AUTH_OPERATIONS,
+  ...MARKET_OPERATIONS,
+  ...ORDER_OPERATIONS,
+  ...CANCEL_OPERATIONS,
+  ...ACCOUNT_OPERATIONS,
+  ...ADMIN_OPERATIONS,
+  ...SYSTEM_OPERATIONS,
+};

@@ -1,0 +1,37 @@
+import { array, constant, integer, type Json, object, ref, text } from '../schema';
+
+const balance = { total: ref('Money'), available: ref('Money'), reserved: ref('Money') };
+
+/** Sign-in, and what a wallet owns. */
+export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
+  Challenge: object({
+    nonce: text('Alphanumeric; used once, within 300 s.', { pattern: '^[A-Za-z0-9]{17,}$' }),
+    address: ref('Address'),
+    domain: text(),
+    uri: text(),
+    chainId: integer(),
+    version: constant('1'),
+    statement: text(),
+    issuedAt: ref('Time'),
+    expiresAt: ref('Time'),
+  }),
+  Session: object({
+    accessToken: text('A JWT; send it as `Authorization: Bearer`.'),
+    refreshToken: text('Used once, for `POST /auth/refresh`.'),
+    tokenType: constant('Bearer'),
+    expiresIn: integer('Seconds.'),
+    refreshExpiresIn: integer('Seconds.'),
+    user: object({ id: ref('Address'), address: ref('Address'), chainId: integer() }),
+  }),
+  Balances: object({
+    collateral: object(balance),
+    tokens: array(
+      object({
+        marketId: ref('MarketId'),
+        outcomeIndex: ref('OutcomeIndex'),
+        tokenId: ref('TokenId'),
+        ...balance,
+      }),
+    ),
+  }),
+};

@@ -1,0 +1,92 @@
+import { array, integer, type Json, nullable, object, page, ref, text } from '../schema';
+
+const maybePrice = nullable(ref('Price'));
+const seconds = integer('Seconds since 1970.');
+const levels = array(ref('Level'));
+const points = array(object({ t: seconds, p: ref('Price') }));
+
+/** Members of a trade; a wallet is told its own with one more. */
+export const TRADE_MEMBERS: Readonly<Record<string, Json>> = {
+  id: ref('TradeId'),
+  sequence: ref('Sequence'),
+  marketId: ref('MarketId'),
+  conditionId: ref('Hash'),
+  outcomeIndex: ref('OutcomeIndex'),
+  tokenId: ref('TokenId'),
+  side: ref('Side'),
+  price: ref('Price'),
+  size: ref('Size'),
+  value: ref('Money'),
+  matchType: ref('MatchType'),
+  makerOrderHash: ref('Hash'),
+  takerOrderHash: ref('Hash'),
+  matchedAt: ref('Time'),
+  settlementStatus: ref('SettlementStatus'),
+  transactionHash: ref('TransactionHash'),
+};
+
+/** What a market's page shows. */
+export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
+  Level: object({ price: ref('Price'), size: ref('Size'), orders: integer('Orders at this price.') }),
+  Checksum: text('CRC-32 of the book, see docs/real-time.md.', { pattern: '^[0-9a-f]{8}$' }),
+  Orderbook: object({
+    marketId: ref('MarketId'),
+    conditionId: ref('Hash'),
+    sequence: ref('Sequence'),
+    timestamp: ref('EpochMs'),
+    tickSize: ref('Price'),
+    bids: levels,
+    asks: levels,
+    outcomes: array(
+      object({ index: ref('OutcomeIndex'), tokenId: ref('TokenId'), bids: levels, asks: levels }),
+      { minItems: 2, maxItems: 2 },
+    ),
+    lastTradePrice: maybePrice,
+    checksum: ref('Checksum'),
+  }),
+  Ticker: object({
+    marketId: ref('MarketId'),
+    conditionId: ref('Hash'),
+    sequence: ref('Sequence'),
+    timestamp: ref('EpochMs'),
+    outcomes: array(
+      object({
+        index: ref('OutcomeIndex'),
+        name: text(),
+        tokenId: ref('TokenId'),
+        bestBid: maybePrice,
+        bestBidSize: nullable(ref('Size')),
+        bestAsk: maybePrice,
+        bestAskSize: nullable(ref('Size')),
+        midpoint: nullable(ref('Midpoint')),
+        spread: maybePrice,
+        lastTradePrice: maybePrice,
+        volume24h: ref('Money'),
+        priceChange24h: nullable(ref('PriceChange')),
+      }),
+      { minItems: 2, maxItems: 2 },
+    ),
+  }),
+  PriceHistory: object({
+    marketId: ref('MarketId'),
+    timeframe: ref('Timeframe'),
+    interval: integer('Seconds of a bucket.'),
+    history: points,
+    outcomes: array(object({ index: ref('OutcomeIndex'), tokenId: ref('TokenId'), history: points }), {
+      minItems: 2,
+      maxItems: 2,
+    }),
+    candles: array(
+      object({
+        t: seconds,
+        o: ref('Price'),
+        h: ref('Price'),
+        l: ref('Price'),
+        c: ref('Price'),
+        v: ref('Money'),
+      }),
+    ),
+  }),
+  Trade: object(TRADE_MEMBERS),
+  TradePage: page(ref('Trade')),
+};

@@ -1,0 +1,19 @@
+import type { Json } from '../schema';
+import { ACCOUNT_SCHEMAS } from './accounts';
+import { BOOK_SCHEMAS } from './books';
+import { COMMON_SCHEMAS } from './common';
+import { MARKET_SCHEMAS } from './markets';
+import { ORDER_SCHEMAS } from './orders';
+import { PROBLEM_SCHEMAS } from './problems';
+import { SYSTEM_SCHEMAS } from './system';
+
+/** Every schema that has a name. A room of resources has a file; a new one is added here. */
+export const SCHEMAS: Readonly<Record<string, Json>> = {
+  ...COMMON_SCHEMAS,
+  ...PROBLEM_SCHEMAS,
+  ...MARKET_SCHEMAS,
+  ...BOOK_SCHEMAS,
+  ...ORDER_SCHEMAS,
+  ...ACCOUNT_SCHEMAS,
+  ...SYSTEM_SCHEMAS,
+};

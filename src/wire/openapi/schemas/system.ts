@@ -1,0 +1,97 @@
+import {
+  array,
+  choice,
+  constant,
+  flag,
+  integer,
+  type Json,
+  nullable,
+  object,
+  page,
+  ref,
+  text,
+} from '../schema';
+
+const durability = choice(
+  ['always', 'everysec', 'no', 'none', 'unknown'],
+  'What a crash of Redis may lose: nothing, a second, more, everything; unknown where Redis does not say.',
+);
+const rate = object({
+  requests: integer(),
+  seconds: integer(),
+  burst: integer('At once, after a quiet moment.'),
+  by: choice(['ip', 'maker', 'wallet']),
+});
+
+/** Described by the specification of its format. */
+const anything: Json = { type: 'object' };
+
+/** Probes, configuration, and the operator's lists. */
+export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
+  Alive: object({ status: constant('alive') }),
+  Ready: object({ status: constant('ready'), redis: flag(), scripts: flag(), durability }),
+  OpenApiDocument: object({
+    openapi: text(),
+    info: anything,
+    servers: array(anything),
+    tags: array(anything),
+    paths: anything,
+    components: anything,
+  }),
+  AsyncApiDocument: object({
+    asyncapi: text(),
+    info: anything,
+    defaultContentType: text(),
+    servers: anything,
+    channels: anything,
+    operations: anything,
+    components: anything,
+  }),
+  ServerTime: object({ timestamp: ref('EpochMs') }),
+  Config: object({
+    network: choice(['mainnet', 'testnet']),
+    chainId: integer(),
+    publicBaseUrl: text(),
+    eip712: ref('Eip712'),
+    contracts: object({
+      exchange: ref('Address'),
+      collateral: ref('Address'),
+      conditionalTokens: ref('Address'),
+    }),
+    funds: choice(['paper', 'chain']),
+    mode: ref('Mode'),
+    durability,
+    limits: object({
+      bodyBytes: integer(),
+      batchBytes: integer(),
+      batchOrders: integer(),
+      cancelHashes: integer(),
+      maxOrderSize: ref('Size'),
+      rates: {
+        ...nullable({ type: 'object', additionalProperties: rate }),
+        description: 'By bucket; null when they are switched off.',
+      },
+    }),
+  }),
+  Settlement: object({
+    id: text('Market, sequence, part.', { pattern: '^[0-9a-z]{8}-[0-9]+-s[0-9]+$' }),
+    marketId: ref('MarketId'),
+    conditionId: ref('Hash'),
+    sequence: ref('Sequence'),
+    status: ref('SettlementStatus'),
+    takerOrderHash: nullable(ref('Hash')),
+    makerOrderHashes: array(ref('Hash')),
+    takerOrder: nullable(ref('SignedOrder')),
+    makerOrders: array(ref('SignedOrder')),
+    takerFillAmount: ref('Amount'),
+    makerFillAmounts: array(ref('Amount')),
+    matchTypes: array(ref('MatchType')),
+    refundAmount: ref('Amount'),
+    tradeIds: array(ref('TradeId')),
+    attempts: integer(),
+    transactionHash: ref('TransactionHash'),
+    createdAt: ref('Time'),
+    updatedAt: ref('Time'),
+  }),
+  SettlementPage: page(ref('Settlement')),
+};

@@ -1,0 +1,48 @@
+import { openApiDocument } from '../../src/wire/openapi/document';
+import { OPERATIONS } from '../../src/wire/openapi/operations';
+import { startExchange, type TestExchange } from '../support/exchange';
+
+/** The document and the running code, compared in both directions. */
+let exchange: TestExchange;
+let endpoints: TestExchange['replicas'][0]['web']['endpoints'];
+
+beforeAll(async () => {
+  exchange = await startExchange();
+  endpoints = exchange.replicas[0].web.endpoints;
+});
+afterAll(() => exchange?.stop());
+
+const keyOf = ({ method, path }: (typeof endpoints)[number]): string => `${method} ${path}`;
+
+test('every endpoint is an operation of the document, and every operation an endpoint', () => {
+  expect(Object.keys(OPERATIONS).sort()).toEqual(endpoints.map(keyOf).sort());
+});
+
+test('the document says of each who may call it, what it takes and whether it is limited', () => {
+  const facts = endpoints.map((endpoint) => {
+    const { bearer = 'none', body, limited } = OPERATIONS[keyOf(endpoint)] ?? {};
+    return {
+      told: {
+        bearer,
+        body: body?.shape ?? null,
+        optional: body?.optional ?? false,
+        limited: endpoint.bucket === undefined || limited === true,
+      },
+      is: {
+        bearer: endpoint.bearer,
+        body: endpoint.body,
+        optional: endpoint.bodyOptional ?? false,
+        limited: true,
+      },
+    };
+  });
+  expect(facts.length).toBeGreaterThan(30);
+  for (const { told, is } of facts) expect(told).toEqual(is);
+});
+
+test('what is served is the document of this code', async () => {
+  const { status, body, headers } = await exchange.client.get('/openapi.json');
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+  expect((await exchange.client.get('/asyncapi.json')).body.asyncapi).toBe('3.0.0');
+});
