@@ -61,9 +61,9 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
 
 /** A document of the interface, turned into text once. */
 function documentOf(document: () => unknown): () => Promise<Reply> {
-  let json: string | undefined;
+  let json: Buffer | undefined;
   return async () => {
-    json ??= JSON.stringify(document());
+    json ??= Buffer.from(JSON.stringify(document()));
     return { status: 200, json };
   };
 }
