@@ -3,11 +3,13 @@
 -- at a time, reason MARKET_CLOSED. Run it until nothing is left.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:o   5 {x}:bal   6 {x}:m:<id>:bal   7 {x}:exp   8 {x}:out
+--          9 {x}:ending
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 how many at most
 -- Returns  { cancelled, left }: how many this call cancelled, and 1 when more rest
 -- Emits    CANCEL
 -- Bound    CLEAR_MAX orders
 
+local agenda = require('lib.agenda')
 local book = require('lib.book')
 local order = require('lib.order')
 local orders = require('lib.orders')
@@ -28,10 +30,13 @@ for _, key in ipairs({ KEYS[2], KEYS[3] }) do
     hashes[#hashes + 1] = members[i]:sub(7)
   end
 end
-if #hashes == 0 then
-  return { 0, 0 }
+if #hashes > 0 then
+  local resting = orders.load(shard, hashes)
+  orders.retire(shard, b, resting, outbox.CANCEL, order.CANCELLED, order.REASON_MARKET_CLOSED, outbox.now_ms())
 end
-local now_ms = outbox.now_ms()
-local resting = orders.load(shard, hashes)
-orders.retire(shard, b, resting, outbox.CANCEL, order.CANCELLED, order.REASON_MARKET_CLOSED, now_ms)
-return { #hashes, #hashes == most and 1 or 0 }
+local left = #hashes == most and 1 or 0
+-- A market that is resolved is done with when its holders are paid.
+if left == 0 and b[book.STATUS] < book.RESOLVED then
+  agenda.done(shard, market)
+end
+return { #hashes, left }

@@ -1,13 +1,14 @@
 #!lua
 -- create_market: opens the books of a new market, once for each condition id, and books its names.
 --
--- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:mn   4 {x}:out   5 {x}:mode
+-- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:mn   4 {x}:out   5 {x}:mode   6 {x}:closes   7 {x}:ending
 -- ARGV     1 market id   2 JSON of terms and texts   3 condition id   4 slug   5 status code (0 DRAFT, 1 OPEN)
 --          6 shard prefix `{x}:`
 -- Returns  { code, nowMs }: OK, or TAKEN with the name that another market holds
 -- Emits    MARKET
 -- Bound    one market
 
+local agenda = require('lib.agenda')
 local book = require('lib.book')
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')
@@ -23,5 +24,6 @@ end
 redis.call('HSET', KEYS[3], condition, id, id, id, slug, id)
 redis.call('HSET', KEYS[2], id, document)
 redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')))
+agenda.note(shard, id, tonumber(status))
 outbox.write(shard, outbox.MARKET, id, 1, now_ms, 0, '', 0, '', '')
 return { 'OK', integer.text(now_ms) }

@@ -2,13 +2,14 @@
 -- credit_account: hands collateral to a wallet from the faucet, at most once in an interval. A wallet seen here for
 -- the first time gets its first grant as well.
 --
--- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out
+-- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out   4 {x}:mode
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units   4 amount, micro-units
 --          5 interval in milliseconds
--- Returns  { code, nowMs, detail }: OK with the free collateral, or RATE_LIMITED with the milliseconds to wait
+-- Returns  { code, nowMs, detail }: OK with the free collateral, HALTED, or RATE_LIMITED with the milliseconds to wait
 -- Emits    BALANCE
 -- Bound    one wallet
 
+local book = require('lib.book')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local outbox = require('lib.outbox')
@@ -17,6 +18,9 @@ local shard, address, grant = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local amount, interval_ms = tonumber(ARGV[4]), tonumber(ARGV[5])
 local now_ms = outbox.now_ms()
 
+if tonumber(redis.call('GET', KEYS[4]) or '0') == book.HALTED then
+  return { 'HALTED', integer.text(now_ms), '' }
+end
 local accounts = ledger.read(shard, nil, { address }, 1, grant)
 local _, _, _, faucet_ms = ledger.cash(accounts, 1)
 local wait_ms = faucet_ms + interval_ms - now_ms

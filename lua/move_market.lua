@@ -2,12 +2,13 @@
 -- move_market: moves a market to another status, when it is in one of those it may come from. Asking again for the status it
 -- has changes nothing.
 --
--- KEYS     1 {x}:m:<id>   2 {x}:out
+-- KEYS     1 {x}:m:<id>   2 {x}:out   3 {x}:closes   4 {x}:ending   5 {x}:mk
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 new status code   4 codes it may come from, as digits
 -- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, or MARKET_NOT_OPEN when it may not move
 -- Emits    MARKET, when the status changed
 -- Bound    one market
 
+local agenda = require('lib.agenda')
 local book = require('lib.book')
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')
@@ -26,6 +27,7 @@ if b[book.STATUS] .. '' ~= target then
   else
     b[book.STATUS], b[book.SEQUENCE] = tonumber(target), b[book.SEQUENCE] + 1
     book.write(b)
+    agenda.note(shard, market, b[book.STATUS])
     outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
   end
 end

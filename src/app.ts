@@ -14,6 +14,7 @@ import { startSchedule } from './jobs/schedule';
 import { startSettlement } from './jobs/settlement';
 import type { Logger } from './log';
 import { createRealtime } from './realtime/realtime';
+import { createAgenda } from './store/agenda';
 import { createCandleWriter } from './store/candle-writer';
 import { createClock } from './store/clock';
 import { connect, disconnect, ready } from './store/connection';
@@ -161,7 +162,12 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     scale: chainScale(config.collateralDecimals),
     onError: (error, what) => log.warn({ err: error.message }, what),
   });
-  const chores = createChores({ ...store, outbox, candles: createCandleWriter(store) });
+  const chores = createChores({
+    ...store,
+    agenda: createAgenda(store),
+    outbox,
+    candles: createCandleWriter(store),
+  });
   const schedule = await startSchedule({
     connection,
     chores: [...chores, settlement.reconciler],

@@ -1,6 +1,7 @@
 -- One market's book while a script works on it: its state, its two sorted sets, its level totals.
 --
--- {x}:m:<id>     hash: `s` the packed state (STATE below), and the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4
+-- {x}:m:<id>     hash: `s` the packed state (STATE below), and the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4;
+--                `r` how it ended (lib/resolution)
 -- {x}:m:<id>:b   sorted set of bids, score -pips; member = sequence I6 + order hash: ascending is price, then time
 -- {x}:m:<id>:a   sorted set of asks, score pips; the same
 -- Prices are in Yes. A book is opened once per market and script, changed in memory and written once.
@@ -17,6 +18,7 @@ local ONE_PIPS = 10000
 
 -- src/exchange/market.ts and status.ts hold the names.
 book.DRAFT, book.OPEN, book.PAUSED = 0, 1, 2
+book.RESOLVED, book.VOIDED = 4, 5
 book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 
 -- Places of the members of an open book: the state, then what changes: for each changed level a map from it to its

@@ -4,7 +4,7 @@
 --
 -- {x}:bal          hash: address (20 bytes) -> free I7, reserved I7, nonce I4, faucetMs I6  (collateral, micro-units)
 -- {x}:m:<id>:bal   hash: address (20 bytes) -> Yes free, Yes reserved, No free, No reserved (I7 each, micro-units)
--- {x}:w:<address>  set: markets in which the wallet ever held tokens
+-- {x}:w:<address>  set: markets in which the wallet holds tokens, or did before they were paid out
 -- {x}:sum          hash: `granted`, the collateral ever handed out (micro-units)
 -- The account `fee` collects what orders pay.
 --
@@ -160,6 +160,14 @@ function ledger.grant(a, slot, amount, now_ms)
   local free, reserved, nonce = ledger.cash(a, slot)
   a[CASH_OF][slot] = struct.pack(ledger.CASH, free, reserved, nonce, now_ms)
   a[GRANTED] = a[GRANTED] + amount
+end
+
+-- Takes all tokens of a market from the first `count` of `addresses`: they have been paid for.
+function ledger.redeem(shard, market, addresses, count)
+  redis.call('HDEL', shard .. 'm:' .. market .. ':bal', unpack(addresses, 1, count))
+  for slot = 1, count do
+    redis.call('SREM', shard .. 'w:' .. addresses[slot], market)
+  end
 end
 
 return ledger

@@ -41,6 +41,12 @@ export interface MarketTexts {
   readonly closesAtMs: number | null;
 }
 
+/** How a market ended: an outcome won, or, with null, it is void. */
+export interface Resolution {
+  readonly outcome: OutcomeIndex | null;
+  readonly resolvedAtMs: number;
+}
+
 /** The outcome a token id stands for in this market, or null. */
 export function outcomeOf(market: MarketTerms, tokenId: string): OutcomeIndex | null {
   if (market.tokenIds[0] === tokenId) return 0;

@@ -1,16 +1,16 @@
+import type { Agenda } from '../store/agenda';
 import type { CandleWriter } from '../store/candle-writer';
 import type { Clock } from '../store/clock';
 import type { Engine } from '../store/engine';
 import type { Markets } from '../store/markets';
 import type { createOutbox } from '../store/outbox';
-import type { Reads } from '../store/reads';
 import { createPriceChore } from './prices';
 import type { Chore } from './schedule';
 
 interface ChoresOptions {
   readonly engine: Engine;
   readonly markets: Markets;
-  readonly reads: Reads;
+  readonly agenda: Agenda;
   readonly outbox: ReturnType<typeof createOutbox>;
   readonly candles: CandleWriter;
   readonly clock: Clock;
@@ -19,6 +19,7 @@ interface ChoresOptions {
 const EXPIRE_EVERY_MS = 500;
 const TRIM_EVERY_MS = 5_000;
 const CLOSE_EVERY_MS = 1_000;
+const WIND_UP_EVERY_MS = 500;
 /** Bounded steps of one tick; what is left waits for the next. */
 const STEPS_MAX = 1_000;
 
@@ -26,7 +27,7 @@ const STEPS_MAX = 1_000;
 export function createChores({
   engine,
   markets,
-  reads,
+  agenda,
   outbox,
   clock,
   candles,
@@ -54,12 +55,14 @@ export function createChores({
       name: 'close-markets',
       everyMs: CLOSE_EVERY_MS,
       async run() {
-        for (const { terms, texts, state } of await reads.list()) {
-          const due = texts.closesAtMs !== null && texts.closesAtMs <= clock.now();
-          if (due && (state.status === 'OPEN' || state.status === 'PAUSED')) await markets.close(terms.id);
-          else if (state.status === 'CLOSED' && state.bids.length + state.asks.length > 0)
-            await markets.clear(terms.id);
-        }
+        for (const id of await agenda.due(clock.now())) await markets.close(id);
+      },
+    },
+    {
+      name: 'wind-up-markets',
+      everyMs: WIND_UP_EVERY_MS,
+      async run() {
+        for (const id of await agenda.ending()) await markets.windUp(id);
       },
     },
     createPriceChore(candles),

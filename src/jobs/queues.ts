@@ -12,5 +12,6 @@ export const QUEUES = [
   'expire-orders',
   'trim-outbox',
   'close-markets',
+  'wind-up-markets',
   'count-candles',
 ] as const;

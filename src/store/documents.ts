@@ -1,4 +1,4 @@
-import { MARKET_STATUSES } from '../exchange/market';
+import { MARKET_STATUSES, type Resolution } from '../exchange/market';
 import { MODES } from '../exchange/status';
 import { lots, micro, pips } from '../exchange/units';
 import { readUInt } from './records';
@@ -11,20 +11,25 @@ export const decodeMarket = (document: Buffer): Market => JSON.parse(document.to
 const BID = 0x62;
 const ASK = 0x61;
 const STATE = 0x73;
+const RESOLUTION = 0x72;
+const VOID = 2;
 
 /**
- * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua).
+ * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua), `r` how
+ * it ended (lua/lib/resolution.lua).
  */
 export function decodeState(reply: readonly Buffer[]): MarketState {
   const bids: Level[] = [];
   const asks: Level[] = [];
   let state: Buffer | null = null;
+  let resolution: Resolution | null = null;
   for (let i = 0; i + 1 < reply.length; i += 2) {
     const name = reply[i] as Buffer;
     const value = reply[i + 1] as Buffer;
     if (name[0] === BID) bids.push(level(name, value));
     else if (name[0] === ASK) asks.push(level(name, value));
     else if (name[0] === STATE) state = value;
+    else if (name[0] === RESOLUTION) resolution = decodeResolution(value);
   }
   if (!state) throw new Error('a stored market has no state');
   const status = MARKET_STATUSES[state[0] ?? -1];
@@ -39,10 +44,16 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     lastTradeMs: readUInt(state, 15, 6),
     volumeMicro: micro(readUInt(state, 21, 7)),
     openInterestMicro: micro(readUInt(state, 28, 7)),
+    resolution,
     lastPips: last === 0 ? null : pips(last),
     bids: bids.sort((x, y) => y.pricePips - x.pricePips),
     asks: asks.sort((x, y) => x.pricePips - y.pricePips),
   };
+}
+
+function decodeResolution(value: Buffer): Resolution {
+  const outcome = value[0] ?? VOID;
+  return { outcome: outcome === 0 || outcome === 1 ? outcome : null, resolvedAtMs: readUInt(value, 1, 6) };
 }
 
 function level(name: Buffer, value: Buffer): Level {

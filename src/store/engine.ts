@@ -1,11 +1,12 @@
 import { Refusal } from '../exchange/errors';
-import { MARKET_STATUSES, type MarketId, type MarketStatus } from '../exchange/market';
+import type { MarketId } from '../exchange/market';
 import type { Micro } from '../exchange/units';
 import { createCancels } from './cancels';
 import { type ShardKeys, shardKeys } from './keys';
+import { createLifecycle } from './lifecycle';
 import { createPlace } from './place';
 import { addressBytes } from './records';
-import { refusalCode, scriptRefusal } from './refusals';
+import { scriptRefusal } from './refusals';
 import type { RunScript } from './scripts';
 
 export { CANCEL_MAX, type CancelManyReply, type CancelOneReply, type CancelReply } from './cancels';
@@ -32,16 +33,17 @@ export type Engine = ReturnType<typeof createEngine>;
 export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }: EngineOptions) {
   const grant = String(grantMicro);
 
-  /** credit_account: a grant from the faucet, once an hour; RATE_LIMITED with `retryAfterMs`. */
+  /** credit_account: a grant from the faucet, once an hour; RATE_LIMITED with `retryAfterMs`, HALTED. */
   async function credit(address: string, amountMicro: Micro): Promise<void> {
     const [code, , detail] = (await run(
       'credit_account',
-      [keys.cash, keys.sums, keys.outbox],
+      [keys.cash, keys.sums, keys.outbox, keys.mode],
       [keys.prefix, addressBytes(address), grant, String(amountMicro), FAUCET_INTERVAL_MS],
     )) as [Buffer, Buffer, Buffer];
-    if (code.toString() !== 'OK') {
+    if (code.toString() === 'RATE_LIMITED') {
       throw new Refusal('RATE_LIMITED', 'the faucet pays once an hour', { retryAfterMs: Number(detail) });
     }
+    if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), []);
   }
 
   /**
@@ -62,49 +64,11 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
     if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), rest);
   }
 
-  /** create_market: INVALID_REQUEST when a name is taken. `document` is what reads.market decodes. */
-  async function createMarket(
-    market: { id: MarketId; conditionId: string; slug: string },
-    document: string,
-    status: MarketStatus,
-  ): Promise<void> {
-    const [code, , taken] = (await run(
-      'create_market',
-      [keys.market(market.id), keys.markets, keys.marketNames, keys.outbox, keys.mode],
-      [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status), keys.prefix],
-    )) as [Buffer, Buffer, Buffer];
-    if (code.toString() !== 'OK') {
-      const path = taken.toString() === market.slug ? 'slug' : 'questionId';
-      throw new Refusal('INVALID_REQUEST', `another market has this ${path}`, {
-        errors: [{ path, message: 'is taken by another market' }],
-      });
-    }
-  }
-
-  /** move_market: MARKET_NOT_FOUND; MARKET_NOT_OPEN when its status does not allow the move. */
-  async function moveMarket(
-    marketId: MarketId,
-    to: MarketStatus,
-    from: readonly MarketStatus[],
-  ): Promise<void> {
-    const codes = from.map((status) => MARKET_STATUSES.indexOf(status)).join('');
-    const [code, , status] = (await run(
-      'move_market',
-      [keys.market(marketId), keys.outbox],
-      [keys.prefix, marketId, MARKET_STATUSES.indexOf(to), codes],
-    )) as [Buffer, Buffer, number];
-    if (code.toString() !== 'OK') {
-      const now = MARKET_STATUSES[status];
-      throw new Refusal(refusalCode(code.toString()), now && `the market is ${now}`);
-    }
-  }
-
   return {
     place: createPlace({ run, keys, grantMicro, makersMax }),
     ...createCancels({ run, keys }),
+    ...createLifecycle({ run, keys }),
     credit,
     convert,
-    createMarket,
-    moveMarket,
   };
 }

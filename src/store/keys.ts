@@ -20,6 +20,12 @@ export interface ShardKeys {
   readonly readers: string;
   /** string: code of the exchange's mode, absent for NORMAL. */
   readonly mode: string;
+  /** sorted set: market -> the millisecond at which it closes, while it is traded. */
+  readonly closes: string;
+  /** set: markets that are over and may have orders to cancel or holders to pay. */
+  readonly ending: string;
+  /** hash: account -> what it held of a market that has ended and what it was paid (lua/lib/resolution.lua). */
+  paid(id: MarketId): string;
   /** hash: market id -> up to which match its candles are counted (src/store/candles.ts). */
   readonly candleMarks: string;
   market(id: MarketId): string;
@@ -66,6 +72,9 @@ export function shardKeys(shard = 0): ShardKeys {
     marketNames: `${prefix}mn`,
     readers: `${prefix}readers`,
     mode: `${prefix}mode`,
+    closes: `${prefix}closes`,
+    ending: `${prefix}ending`,
+    paid: (id) => `${market(id)}:paid`,
     market,
     bids: (id) => `${market(id)}:b`,
     asks: (id) => `${market(id)}:a`,

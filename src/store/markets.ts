@@ -6,6 +6,7 @@ import {
   type MarketTerms,
   type MarketTexts,
   OUTCOMES,
+  type OutcomeIndex,
 } from '../exchange/market';
 import { type Lots, lots, type Pips, pips } from '../exchange/units';
 import type { Clock } from './clock';
@@ -47,10 +48,10 @@ const DEFAULT_CATEGORY = 'general';
 const SLUG_LENGTH_MAX = 80;
 const SLUG_SUFFIX_BYTES = 3;
 const ID_LENGTH = 8;
-/** Bounded steps of one close: 200 orders each; the worker goes on where this stops. */
-const CLEAR_STEPS_MAX = 5_000;
+/** Steps of winding up in one go, 200 orders or holders each; the worker goes on where this stops. */
+const WIND_UP_STEPS_MAX = 200;
 
-/** The life of a market: created, opened, paused, resumed, closed. Every step may be repeated. */
+/** The life of a market: created, edited, opened, paused, resumed, closed, resolved. Every step may be repeated. */
 export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsOptions) {
   /** Throws INVALID_REQUEST when its slug or its condition is another market's. */
   async function create(input: NewMarket): Promise<Market> {
@@ -94,25 +95,44 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
   const move = (to: MarketStatus, from: readonly MarketStatus[]) => (id: MarketId) =>
     engine.moveMarket(id, to, from);
 
-  /** Cancels what rests in a closed market. A crash half-way is finished by the worker's sweep. */
-  async function clear(id: MarketId): Promise<void> {
-    for (let step = 0; step < CLEAR_STEPS_MAX; step++) {
-      if (!(await engine.clearBook(id)).left) return;
+  /**
+   * What is left to do in a market that is over: its orders are cancelled, then, if it is resolved or void, its holders
+   * are paid. What a crash or the bound leaves undone, the worker's next round does.
+   */
+  async function windUp(id: MarketId): Promise<void> {
+    let cleared = false;
+    for (let step = 0; step < WIND_UP_STEPS_MAX; step++) {
+      if (!cleared) cleared = !(await engine.clearBook(id)).left;
+      else if (!(await engine.payHolders(id)).left) return;
     }
   }
 
   async function close(id: MarketId): Promise<void> {
     await engine.moveMarket(id, 'CLOSED', ['OPEN', 'PAUSED']);
-    await clear(id);
+    await windUp(id);
+  }
+
+  /** An outcome has won or, with null, the market is void. */
+  async function resolve(id: MarketId, outcome: OutcomeIndex | null): Promise<void> {
+    await engine.resolveMarket(id, outcome);
+    await windUp(id);
+  }
+
+  /** Holders were promised what the words said: a market that has ended keeps them, a closed one its end. */
+  async function edit(id: MarketId, changes: Partial<MarketTexts>): Promise<void> {
+    const change = ({ terms, texts }: Market): Market => ({ terms, texts: { ...texts, ...changes } });
+    await engine.editMarket(id, change, changes.closesAtMs === undefined ? 'CLOSED' : 'PAUSED');
   }
 
   return {
     create,
+    edit,
     open: move('OPEN', ['DRAFT']),
     pause: move('PAUSED', ['OPEN']),
     resume: move('OPEN', ['PAUSED']),
     close,
-    clear,
+    resolve,
+    windUp,
   };
 }
 

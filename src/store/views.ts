@@ -1,4 +1,11 @@
-import type { MarketId, MarketStatus, MarketTerms, MarketTexts, OutcomeIndex } from '../exchange/market';
+import type {
+  MarketId,
+  MarketStatus,
+  MarketTerms,
+  MarketTexts,
+  OutcomeIndex,
+  Resolution,
+} from '../exchange/market';
 import type { MatchType, Side } from '../exchange/match';
 import type { Mode } from '../exchange/status';
 import type { Lots, Micro, Pips } from '../exchange/units';
@@ -25,6 +32,8 @@ export interface MarketState {
   readonly volumeMicro: Micro;
   readonly openInterestMicro: Micro;
   readonly liquidityMicro: Micro;
+  /** Null while it has not ended. */
+  readonly resolution: Resolution | null;
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }

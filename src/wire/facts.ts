@@ -1,4 +1,11 @@
-import type { MarketId, MarketStatus, MarketTerms, MarketTexts, OutcomeIndex } from '../exchange/market';
+import type {
+  MarketId,
+  MarketStatus,
+  MarketTerms,
+  MarketTexts,
+  OutcomeIndex,
+  Resolution,
+} from '../exchange/market';
 import type { MatchType, Side } from '../exchange/match';
 import type { OrderStatus, OrderType, Reason, SettlementStatus } from '../exchange/status';
 import type { Lots, Micro, Pips } from '../exchange/units';
@@ -30,6 +37,7 @@ export interface MarketFacts {
     readonly volumeMicro: Micro;
     readonly openInterestMicro: Micro;
     readonly liquidityMicro: Micro;
+    readonly resolution: Resolution | null;
   };
   /** The last 24 hours: `openPips` is the price then, in Yes. */
   readonly day: { readonly volumeMicro: Micro; readonly openPips: Pips | null };

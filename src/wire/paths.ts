@@ -34,6 +34,11 @@ export const PATHS = {
   adminPause: '/admin/markets/{id}/pause',
   adminResume: '/admin/markets/{id}/resume',
   adminClose: '/admin/markets/{id}/close',
+  adminMarket: '/admin/markets/{id}',
+  adminResolve: '/admin/markets/{id}/resolve',
+  adminVoid: '/admin/markets/{id}/void',
+  adminMode: '/admin/mode',
+  adminLog: '/admin/log',
   adminSettlements: '/admin/settlements',
   adminQueues: '/admin/queues',
 

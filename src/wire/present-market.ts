@@ -1,4 +1,4 @@
-import type { MarketTerms, OutcomeIndex } from '../exchange/market';
+import type { MarketTerms, OutcomeIndex, Resolution } from '../exchange/market';
 import { ORDER_TYPES } from '../exchange/status';
 import { formatLots, formatMicro, formatPips, LOTS_MAX } from '../exchange/units';
 import type { BookFacts, FillFacts, MarketFacts } from './facts';
@@ -50,12 +50,18 @@ export function presentMarket({ terms, texts, state, day }: MarketFacts) {
     volume24h: formatMicro(day.volumeMicro),
     liquidity: formatMicro(state.liquidityMicro),
     openInterest: formatMicro(state.openInterestMicro),
-    resolution: null,
+    resolution: state.resolution && presentResolution(state.resolution),
     createdAt: iso(terms.createdAtMs),
     closesAt: isoOrNull(texts.closesAtMs),
-    resolvedAt: null,
+    resolvedAt: isoOrNull(state.resolution?.resolvedAtMs ?? null),
     sequence: state.sequence,
   };
+}
+
+/** `payouts`: what a Yes and a No token are worth. */
+function presentResolution({ outcome, resolvedAtMs }: Resolution) {
+  const payouts = outcome === null ? ['0.5', '0.5'] : INDEXES.map((index) => (index === outcome ? '1' : '0'));
+  return { outcomeIndex: outcome, payouts, resolvedAt: iso(resolvedAtMs) };
 }
 
 /** What a ticker shows of a market. */

@@ -1,4 +1,6 @@
 import Joi from 'joi';
+import type { OutcomeIndex } from '../exchange/market';
+import { MODES, type Mode } from '../exchange/status';
 import { formatPips, PIPS_PER_ONE } from '../exchange/units';
 import { addressSchema, hashSchema } from './requests';
 import { createShape } from './shape';
@@ -7,6 +9,7 @@ const QUESTION_MAX = 500;
 const DESCRIPTION_MAX = 10_000;
 const OUTCOME_NAME_MAX = 32;
 const TAGS_MAX = 20;
+const IMAGE_URL_MAX = 2_048;
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const SLUG_MAX = 80;
 const CATEGORY_MAX = 32;
@@ -14,6 +17,9 @@ const FEE_BPS_MAX = 1_000;
 const TICKS = [1, 10, 100, 1_000].filter((tick) => tick < PIPS_PER_ONE).map(formatPips);
 /** A size with the decimals a lot has. */
 const SIZE = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,2})?$/;
+
+/** ISO 8601: a day, which is one of UTC, or a moment that names its zone. */
+const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** POST /admin/markets, as sent. */
 export interface NewMarketBody {
@@ -39,6 +45,18 @@ const size = Joi.string()
   .pattern(SIZE)
   .custom((text: string, helpers) => (Number(text) === 0 ? helpers.error('any.invalid') : text));
 
+/** A moment that the calendar knows. */
+const moment = Joi.string()
+  .pattern(MOMENT)
+  .custom((text: string, helpers) => (isMoment(text) ? text : helpers.error('any.invalid')));
+
+function isMoment(text: string): boolean {
+  const day = text.slice(0, 10);
+  const ms = Date.parse(day);
+  // 30 February is read as a day in March.
+  return !Number.isNaN(Date.parse(text)) && !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
+}
+
 export const newMarketShape = createShape<NewMarketBody>(
   Joi.object({
     question: label(QUESTION_MAX).required(),
@@ -51,9 +69,50 @@ export const newMarketShape = createShape<NewMarketBody>(
     lotSize: size,
     minOrderSize: size,
     feeRateBps: Joi.number().integer().min(0).max(FEE_BPS_MAX),
-    closesAt: Joi.string().isoDate().allow(null),
+    closesAt: moment.allow(null),
     questionId: hashSchema,
     oracle: addressSchema,
     draft: Joi.boolean(),
+  }).required(),
+);
+
+/** PATCH /admin/markets/{id}, as sent: what is left out stays as it is. */
+export interface EditMarketBody {
+  readonly question?: string;
+  readonly description?: string;
+  readonly category?: string;
+  readonly tags?: readonly string[];
+  readonly imageUrl?: string | null;
+  readonly closesAt?: string | null;
+}
+
+export const editMarketShape = createShape<EditMarketBody>(
+  Joi.object({
+    question: label(QUESTION_MAX),
+    description: Joi.string().allow('').max(DESCRIPTION_MAX),
+    category: word(CATEGORY_MAX),
+    tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique(),
+    imageUrl: Joi.string().uri({ scheme: 'https' }).max(IMAGE_URL_MAX).allow(null),
+    closesAt: moment.allow(null),
+  }).required(),
+);
+
+export interface ResolveBody {
+  readonly outcomeIndex: OutcomeIndex;
+}
+
+export const resolveShape = createShape<ResolveBody>(
+  Joi.object({ outcomeIndex: Joi.number().valid(0, 1).required() }).required(),
+);
+
+export interface ModeBody {
+  readonly mode: Mode;
+}
+
+export const modeShape = createShape<ModeBody>(
+  Joi.object({
+    mode: Joi.string()
+      .valid(...MODES)
+      .required(),
   }).required(),
 );

@@ -1,18 +1,27 @@
 import { checksumAddress } from '../../auth/address';
-import type { MarketId } from '../../exchange/market';
+import type { MarketId, MarketTexts } from '../../exchange/market';
 import { parseLots, parsePips } from '../../exchange/units';
 import type { NewMarket } from '../../store/markets';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
 import { emptyShape } from '../../wire/requests';
-import { type NewMarketBody, newMarketShape } from '../../wire/requests-admin';
-import { ok } from '../answer';
+import {
+  type EditMarketBody,
+  editMarketShape,
+  type ModeBody,
+  modeShape,
+  type NewMarketBody,
+  newMarketShape,
+  type ResolveBody,
+  resolveShape,
+} from '../../wire/requests-admin';
+import { ok, type Reply } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
+import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 
-/** The operator's own: a market's life. Without ADMIN_TOKEN none of it is there. */
-export function adminEndpoints({ markets, reads, marketOf }: Context): AnyEndpoint[] {
+/** The operator's own: a market's life and the exchange's mode. Without ADMIN_TOKEN none of it is there. */
+export function adminEndpoints({ engine, markets, reads, marketOf }: Context): AnyEndpoint[] {
   const create: Endpoint<NewMarketBody> = {
     method: 'POST',
     path: PATHS.adminMarkets,
@@ -26,26 +35,63 @@ export function adminEndpoints({ markets, reads, marketOf }: Context): AnyEndpoi
     },
   };
 
-  /** A step in a market's life; answers the market as it then is. */
+  /** What is done to the market of the path; answers the market as it then is. */
+  const act =
+    <Body>(change: (id: MarketId, body: Body) => Promise<void>) =>
+    async (call: Call<Body>): Promise<Reply> => {
+      const { terms } = await marketOf(parameter(call, 'id'));
+      await change(terms.id, call.body);
+      return ok(presentMarket(await reads.view(terms.id)));
+    };
+
+  /** A step in a market's life that needs no words. */
   const step = (path: string, move: (id: MarketId) => Promise<void>): Endpoint<unknown> => ({
     method: 'POST',
     path,
     bearer: 'admin',
     body: emptyShape,
     bodyOptional: true,
-    handle: async (call) => {
-      const { terms } = await marketOf(parameter(call, 'id'));
-      await move(terms.id);
-      return ok(presentMarket(await reads.view(terms.id)));
-    },
+    handle: act((id) => move(id)),
   });
+
+  const edit: Endpoint<EditMarketBody> = {
+    method: 'PATCH',
+    path: PATHS.adminMarket,
+    bearer: 'admin',
+    body: editMarketShape,
+    maxBytes: BATCH_MAX_BYTES,
+    handle: act((id, body) => markets.edit(id, textsOf(body))),
+  };
+
+  const resolve: Endpoint<ResolveBody> = {
+    method: 'POST',
+    path: PATHS.adminResolve,
+    bearer: 'admin',
+    body: resolveShape,
+    handle: act((id, { outcomeIndex }) => markets.resolve(id, outcomeIndex)),
+  };
+
+  const mode: Endpoint<ModeBody> = {
+    method: 'PUT',
+    path: PATHS.adminMode,
+    bearer: 'admin',
+    body: modeShape,
+    handle: async ({ body }) => {
+      await engine.setMode(body.mode);
+      return ok({ mode: body.mode });
+    },
+  };
 
   return [
     create,
+    edit,
     step(PATHS.adminOpen, markets.open),
     step(PATHS.adminPause, markets.pause),
     step(PATHS.adminResume, markets.resume),
     step(PATHS.adminClose, markets.close),
+    resolve,
+    step(PATHS.adminVoid, (id) => markets.resolve(id, null)),
+    mode,
   ];
 }
 
@@ -60,4 +106,9 @@ function newMarketOf(body: NewMarketBody): NewMarket {
     ...(typeof closesAt === 'string' ? { closesAtMs: Date.parse(closesAt) } : {}),
     ...(oracle === undefined ? {} : { oracle: checksumAddress(oracle) }),
   };
+}
+
+function textsOf({ closesAt, ...texts }: EditMarketBody): Partial<MarketTexts> {
+  if (closesAt === undefined) return texts;
+  return { ...texts, closesAtMs: closesAt === null ? null : Date.parse(closesAt) };
 }

@@ -1,0 +1,36 @@
+#!lua
+-- edit_market: replaces the document of a market, if it still is the one that the caller has changed. Asking again for the
+-- document it has changes nothing.
+--
+-- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:out   4 {x}:closes   5 {x}:ending
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 the document that was changed; empty to be told the one there is
+--          4 what it became   5 the last status code in which this may be changed
+-- Returns  { code, nowMs, detail }: OK; CHANGED with the document there is; MARKET_NOT_FOUND; MARKET_NOT_OPEN with the status
+-- Emits    MARKET, when the document changed
+-- Bound    one market
+
+local agenda = require('lib.agenda')
+local book = require('lib.book')
+local integer = require('lib.integer')
+local outbox = require('lib.outbox')
+
+local shard, market, before, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local now_ms = outbox.now_ms()
+local now_text = integer.text(now_ms)
+
+local b, stored = book.open(shard, market, 's'), redis.call('HGET', KEYS[2], market)
+if not b or not stored then
+  return { 'MARKET_NOT_FOUND', now_text }
+elseif b[book.STATUS] > tonumber(ARGV[5]) then
+  return { 'MARKET_NOT_OPEN', now_text, b[book.STATUS] }
+elseif stored == after then
+  return { 'OK', now_text }
+elseif stored ~= before then
+  return { 'CHANGED', now_text, stored }
+end
+redis.call('HSET', KEYS[2], market, after)
+b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+book.write(b)
+agenda.note(shard, market, b[book.STATUS])
+outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
+return { 'OK', now_text }

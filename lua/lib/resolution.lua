@@ -1,0 +1,27 @@
+-- How a market ended, and how far its payouts are: field `r` of its hash.
+--
+-- outcome B (0 Yes, 1 No, 2 void), resolvedMs I6, paidMs I6 (0 until every holder is paid), sets outstanding when it ended
+-- I7, collateral paid so far I7, accounts paid so far I4. src/store/documents.ts reads it.
+-- {x}:m:<id>:paid   hash: account -> Yes, No and collateral (I7 each, micro-units): what it held and what it got for it, once
+
+local resolution = {}
+
+resolution.FIELD = 'r'
+resolution.FORMAT = '>BI6I6I7I7I4'
+resolution.PAID = '>I7I7I7'
+resolution.NO_WON, resolution.VOID = 1, 2
+
+function resolution.first(outcome, now_ms, sets)
+  return struct.pack(resolution.FORMAT, outcome, now_ms, 0, sets, 0, 0)
+end
+
+-- What so many tokens are worth, in whole micro-units. In a void market a token is worth one half: of an odd number
+-- of micro-units the last half is not paid. (Taken apart, because their sum may be beyond 2^53.)
+function resolution.worth(outcome, yes, no)
+  if outcome == resolution.VOID then
+    return math.floor(yes / 2) + math.floor(no / 2) + yes % 2 * (no % 2)
+  end
+  return outcome == resolution.NO_WON and no or yes
+end
+
+return resolution

@@ -1,0 +1,37 @@
+#!lua flags=allow-oom
+-- resolve_market: ends a market for good: one outcome has won, or the market is void. Nothing trades from here on; clear_book and
+-- pay_holders do the rest. Asking again for the end it has changes nothing.
+--
+-- KEYS     1 {x}:m:<id>   2 {x}:out   3 {x}:ending   4 {x}:closes   5 {x}:mk
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 outcome: 0 Yes, 1 No, 2 void
+-- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, or MARKET_NOT_OPEN for a draft and when it has another end
+-- Emits    MARKET, when the status changed
+-- Bound    one market
+
+local agenda = require('lib.agenda')
+local book = require('lib.book')
+local integer = require('lib.integer')
+local outbox = require('lib.outbox')
+local resolution = require('lib.resolution')
+
+local shard, market, outcome = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local now_ms = outbox.now_ms()
+
+local b = book.open(shard, market, resolution.FIELD)
+if not b then
+  return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
+end
+local code, ended = 'OK', b[book.KNOWN][resolution.FIELD]
+if ended ~= '' then
+  code = ended:byte() == outcome and 'OK' or 'MARKET_NOT_OPEN'
+elseif b[book.STATUS] == book.DRAFT then
+  code = 'MARKET_NOT_OPEN'
+else
+  b[book.STATUS] = outcome == resolution.VOID and book.VOIDED or book.RESOLVED
+  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+  redis.call('HSET', KEYS[1], resolution.FIELD, resolution.first(outcome, now_ms, b[book.SETS]))
+  book.write(b)
+  agenda.note(shard, market, b[book.STATUS])
+  outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
+end
+return { code, integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }
