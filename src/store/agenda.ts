@@ -13,7 +13,7 @@ export function createAgenda({ redis, keys }: { redis: RedisClient; keys: ShardK
     /** Markets whose closing time has come. */
     due: (nowMs: number): Promise<MarketId[]> =>
       redis.zrangebyscore(keys.closes, '-inf', Math.trunc(nowMs), 'LIMIT', 0, LOOK_MAX),
-    /** Markets that are to be wound up: any, so that none waits for ever behind the others. */
+    /** Markets that are to be wound up, drawn at random, so that none waits for ever behind the others. */
     ending: async (): Promise<MarketId[]> => (await redis.srandmember(keys.ending, LOOK_MAX)) ?? [],
   };
 }
