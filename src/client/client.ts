@@ -1,5 +1,5 @@
 import { createAccount } from './account';
-import { createOrders } from './orders';
+import { createOrders, RESOLVE_MS_MAX } from './orders';
 import { createReads } from './reads';
 import { createSessions, type Session, type SessionsOptions } from './sessions';
 import { createTransport, type Fetch } from './transport';
@@ -10,8 +10,10 @@ export interface ClientOptions extends SessionsOptions {
   readonly fetch?: Fetch | undefined;
   /** COLLATERAL_DECIMALS of the exchange; 18 when left out. */
   readonly decimals?: number | undefined;
-  /** Of one request. */
+  /** Of one request; 10 s. */
   readonly timeoutMs?: number | undefined;
+  /** Longest that an order whose outcome is unknown is sent again; 20 s. */
+  readonly resolveMs?: number | undefined;
 }
 
 export type Client = ReturnType<typeof createClient>;
@@ -29,6 +31,7 @@ export function createClient(options: ClientOptions) {
     sessions,
     trading: reads.trading,
     decimals: options.decimals,
+    resolveMs: options.resolveMs ?? RESOLVE_MS_MAX,
   });
   return {
     baseUrl: options.baseUrl,

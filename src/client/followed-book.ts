@@ -33,7 +33,7 @@ export interface FollowedOptions {
 }
 
 /** Longest from an answer to the book it promised. */
-const CATCH_UP_MS_MAX = 5_000;
+const CATCH_UP_MS_MAX = 3_000;
 const HEAL_PAUSE_MS = 250;
 const HEAL_PAUSE_MS_MAX = 4_000;
 /** In step for so long, the next failure is a first one again. */
@@ -53,6 +53,7 @@ export function createFollowedBook({ conditionId, link, events, silenceMsMax }: 
   let asking: symbol | null = null;
   /** Answered: in step when the book has come this far. */
   let target: number | null = null;
+  let promisedAtMs = 0;
   /** Updates are of no use until the next snapshot. */
   let needsSnapshot = true;
   let heardAtMs = 0;
@@ -85,6 +86,7 @@ export function createFollowedBook({ conditionId, link, events, silenceMsMax }: 
 
   function accept(sequence: number, lastSequence: number | null): void {
     target = sequence;
+    promisedAtMs = Date.now();
     // Behind what this book has: the exchange has lost its latest writes, and a snapshot follows.
     if (lastSequence !== null && sequence < lastSequence) needsSnapshot = true;
     settle();
@@ -178,9 +180,12 @@ export function createFollowedBook({ conditionId, link, events, silenceMsMax }: 
     /** To be called every second or so. */
     check(): void {
       if (!isConnected || asking !== null) return;
-      const silentMs = Date.now() - heardAtMs;
-      if (state === 'live' && silentMs > silenceMsMax) heal('neither an update nor a heartbeat came');
-      else if (target !== null && silentMs > CATCH_UP_MS_MAX) heal('what was promised did not come', true);
+      const nowMs = Date.now();
+      if (state === 'live' && nowMs - heardAtMs > silenceMsMax) {
+        heal('neither an update nor a heartbeat came');
+      } else if (target !== null && nowMs - promisedAtMs > CATCH_UP_MS_MAX) {
+        heal('what was promised did not come', true);
+      }
     },
 
     stop(): void {

@@ -25,7 +25,7 @@ export interface Placed extends Submission {
 }
 
 /** Longest after the first attempt that another one begins, while the outcome is unknown. */
-const RESOLVE_MS_MAX = 20_000;
+export const RESOLVE_MS_MAX = 20_000;
 const TERMS_MAX = 1_000;
 const CREATE_ATTEMPTS_MAX = 2;
 
@@ -34,13 +34,14 @@ export interface OrdersDeps {
   readonly sessions: Sessions;
   readonly trading: (marketId: string) => Promise<Trading>;
   readonly decimals: number | undefined;
+  readonly resolveMs: number;
 }
 
 /**
  * Placing orders so that each is booked once or not at all, whatever becomes of the answers: identity is the hash of
  * what was signed, so a submission whose outcome is unknown is sent again as it is.
  */
-export function createOrders({ send, sessions, trading, decimals }: OrdersDeps) {
+export function createOrders({ send, sessions, trading, decimals, resolveMs }: OrdersDeps) {
   const known = new Map<string, OrderTerms>();
   /** Of each maker, once the exchange has named it. */
   const nonces = new Map<string, string>();
@@ -82,7 +83,7 @@ export function createOrders({ send, sessions, trading, decimals }: OrdersDeps) 
       ...(dryRun ? { query: { dryRun: true } } : {}),
       body,
     };
-    const answer = await resolved(() => post<Submission>(request, body.order.maker), body.order);
+    const answer = await resolved(() => post<Submission>(request, body.order.maker), body.order, resolveMs);
     const replayed = answer.headers.get('idempotent-replayed') === 'true';
     return { ...answer.body, signed: body.order, replayed };
   }
@@ -145,7 +146,7 @@ export function createOrders({ send, sessions, trading, decimals }: OrdersDeps) 
     };
     try {
       const sent = bodies.map(({ order }) => order);
-      return (await resolved(attempt, sent)).body.results;
+      return (await resolved(attempt, sent, resolveMs)).body.results;
     } catch (error) {
       // Some of them are answered: each result says what is known of its order.
       if (results !== null) return results;
@@ -174,6 +175,7 @@ function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): Su
 async function resolved<T>(
   attempt: () => Promise<Answer<T>>,
   sent: SignedOrder | readonly SignedOrder[],
+  resolveMs: number,
 ): Promise<Answer<T>> {
   let isInDoubt = false;
   try {
@@ -183,7 +185,7 @@ async function resolved<T>(
         isInDoubt ||= error.isOutcomeUnknown;
         return isInDoubt && (error.isOutcomeUnknown || error.code === 'RATE_LIMITED');
       },
-      RESOLVE_MS_MAX,
+      resolveMs,
     );
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;

@@ -1,67 +1,141 @@
 import { type Book, checksumOf, connectLive, type Live, type LiveBook } from '../../src/client';
 import { until } from '../support/processes';
+import { expectRest, tradeSome } from './following';
+import { type FrameProxy, startFrameProxy } from './frame-proxy';
 import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
 
+const UPDATE = '42["orderbook:update"';
+const asSent = (text: string): string => text;
+
 let stage: ClientStage;
+let proxy: FrameProxy;
 let market: OpenMarket;
-let alice: Trader;
-let bob: Trader;
+let traders: readonly [Trader, Trader];
 let live: Live;
 /** Every book shown, with the checksum of the update that led to it. */
 let shown: { book: Book; checksum: string | null }[];
+/** States and their reasons. */
+let told: { state: string; why: string }[];
 
 beforeAll(async () => {
-  stage = await startClientStage();
-  [alice, bob] = await Promise.all([stage.trader(), stage.trader()]);
+  stage = await startClientStage({}, 2);
+  traders = [await stage.trader({ at: 1 }), await stage.trader({ at: 1 })];
 });
 afterAll(() => stage.stop());
 beforeEach(async () => {
-  shown = [];
+  [shown, told] = [[], []];
   market = await stage.market();
-  live = connectLive({ baseUrl: stage.url, getToken: alice.client.accessToken });
+  proxy = await startFrameProxy(stage.port(0));
 });
-afterEach(() => live.close());
+afterEach(async () => {
+  live.close();
+  await proxy.stop();
+});
 
-function watch(states: string[] = []): LiveBook {
+function watch(silenceMsMax?: number): LiveBook {
+  live = connectLive({ baseUrl: proxy.url, silenceMsMax });
   return live.watch(market.conditionId, {
     onBook: (one, update) => shown.push({ book: one.book as Book, checksum: update?.checksum ?? null }),
-    onState: (state) => states.push(state),
+    onState: (state, why) => told.push({ state, why }),
   });
 }
-
-/** Orders that rest, trade and go: `count` of them, of both wallets and outcomes. */
-async function trade(count: number): Promise<void> {
-  for (let i = 0; i < count; i++) {
-    const who = i % 2 === 0 ? alice : bob;
-    const price = `0.${35 + ((i * 7) % 30)}`;
-    const order = { outcomeIndex: i % 3 === 0 ? 1 : 0, side: 'BUY', price, size: `${1 + (i % 9)}` } as const;
-    const placed = await who.client.placeOrder(who.wallet, market.id, order);
-    if (i % 4 === 0) await who.client.cancel(placed.orderHash).catch(() => undefined);
-  }
-}
-
-async function expectRest(book: LiveBook): Promise<void> {
-  const rest = await alice.client.orderbook(market.id);
-  await until('the book is where REST is', () => book.sequence === rest.sequence && book.state === 'live');
-  const levels = (side: typeof rest.bids) => side.map(({ price, size }) => ({ price, size }));
-  expect(book.book).toEqual({
-    sequence: rest.sequence,
-    bids: levels(rest.bids),
-    asks: levels(rest.asks),
-  });
-  const no = rest.outcomes[1];
-  expect(book.view(1)).toEqual({ bids: levels(no?.bids ?? []), asks: levels(no?.asks ?? []) });
-  expect(checksumOf(book.book as Book)).toBe(rest.checksum);
-}
+const isLive = (book: LiveBook): Promise<void> => until('live', () => book.state === 'live');
+const states = (): string[] => told.map(({ state }) => state);
+const snapshots = (): number => shown.filter(({ checksum }) => checksum === null).length;
 
 test('a book stays equal to REST and to every checksum through many updates', async () => {
-  const states: string[] = [];
-  const book = watch(states);
-  expect(book.state).toBe('reconnecting');
-  await until('live', () => book.state === 'live');
-  await trade(120);
-  await expectRest(book);
+  const book = watch();
+  expect([book.state, book.book, book.view(1)]).toEqual(['reconnecting', null, null]);
+  await isLive(book);
+  await tradeSome(market, traders, 120);
+  await expectRest(traders[0], market, book);
   expect(shown.length).toBeGreaterThan(40);
   for (const { book: one, checksum } of shown) if (checksum) expect(checksumOf(one)).toBe(checksum);
-  expect(states).toEqual(['live']);
+  expect(states()).toEqual(['live']);
+});
+
+test('a lost update is noticed and what is missing asked for', async () => {
+  const book = watch();
+  await isLive(book);
+  await tradeSome(market, traders, 5);
+  let lost = 0;
+  proxy.filter((text) => (text.startsWith(UPDATE) && lost++ === 0 ? null : text));
+  await tradeSome(market, traders, 12);
+  await expectRest(traders[0], market, book);
+  expect(states()).toEqual(['live', 'stale', 'live']);
+  expect(told[1]?.why).toMatch(/are missing/);
+  // From the log: the book was never thrown away.
+  expect(snapshots()).toBe(1);
+});
+
+test('an update that was lost last of all is noticed by the heartbeat', async () => {
+  const book = watch();
+  await isLive(book);
+  let lost = '';
+  proxy.filter((text) => {
+    if (!text.startsWith(UPDATE)) return text;
+    lost = text;
+    return null;
+  });
+  await tradeSome(market, traders, 2);
+  const { sequence } = await traders[0].client.orderbook(market.id);
+  await until('all are lost', () => lost.includes(`"sequence":${sequence},`));
+  proxy.filter(asSent);
+  await expectRest(traders[0], market, book);
+  expect(told[1]?.why).toBe(`updates up to ${sequence} are missing`);
+});
+
+test('a promise that is not kept ends in a snapshot', async () => {
+  const book = watch();
+  await isLive(book);
+  await tradeSome(market, traders, 3);
+  // The answer to `subscribe` comes, what it promises does not.
+  proxy.filter((text) => (text.startsWith(UPDATE) ? null : text));
+  await tradeSome(market, traders, 2);
+  await expectRest(traders[0], market, book);
+  expect(states()).toEqual(['live', 'stale', 'live']);
+  expect(snapshots()).toBe(2);
+});
+
+test('an altered update does not pass its checksum: the book begins again from a snapshot', async () => {
+  const book = watch();
+  await isLive(book);
+  await tradeSome(market, traders, 3);
+  let altered = 0;
+  proxy.filter((text) =>
+    text.startsWith(UPDATE) && altered++ === 0 ? text.replace(/(\["0\.\d+",")(\d)/, '$18$2') : text,
+  );
+  await tradeSome(market, traders, 6);
+  await expectRest(traders[0], market, book);
+  expect(told[1]).toEqual({ state: 'stale', why: 'the checksum does not fit' });
+  expect(snapshots()).toBe(2);
+  for (const { book: one, checksum } of shown) if (checksum) expect(checksumOf(one)).toBe(checksum);
+});
+
+test('silence is not taken for calm, and a connection that is dead is replaced', async () => {
+  const book = watch(1_000);
+  await isLive(book);
+  proxy.filterPresent(() => null);
+  await tradeSome(market, traders, 3);
+  await until('stale', () => states().includes('stale'));
+  expect(told[1]?.why).toBe('neither an update nor a heartbeat came');
+  await until('another connection', () => proxy.connections() === 2);
+  await expectRest(traders[0], market, book);
+  expect(states()).toEqual(['live', 'stale', 'reconnecting', 'live']);
+});
+
+test('when the server goes the book says so, and resumes at another with what it has', async () => {
+  const book = watch();
+  await isLive(book);
+  await tradeSome(market, traders, 5);
+  await until('the book came', () => book.sequence !== 0);
+  await stage.exchange.replicas[0].web.stop(1_000);
+  await until('noticed', () => book.state === 'reconnecting');
+  const kept = book.sequence;
+  await tradeSome(market, traders, 10);
+  expect(book.sequence).toBe(kept);
+  proxy.retarget(stage.port(1));
+  await expectRest(traders[0], market, book);
+  expect(states()).toEqual(['live', 'reconnecting', 'live']);
+  expect(snapshots()).toBe(1);
 });

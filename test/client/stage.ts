@@ -1,18 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Wallet } from 'ethers';
-import { type Client, createClient, type Session } from '../../src/client';
+import { type Client, type ClientOptions, createClient } from '../../src/client';
 import type { Environment } from '../../src/config';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN, startExchange } from '../support/exchange';
 import { type Market, openMarket } from '../support/trader';
-
-export interface ClientStage {
-  readonly exchange: TestExchange;
-  readonly url: string;
-  /** A client of its own, signed in as a new wallet unless told otherwise. */
-  trader(options?: { signIn?: boolean; onSession?: (session: Session | null) => void }): Promise<Trader>;
-  market(body?: Record<string, unknown>): Promise<OpenMarket>;
-  stop(): Promise<void>;
-}
 
 export type OpenMarket = Market & { slug: string; conditionId: string };
 
@@ -21,20 +12,32 @@ export interface Trader {
   readonly wallet: Wallet;
 }
 
+interface TraderOptions extends Partial<ClientOptions> {
+  /** Which replica it talks to. */
+  readonly at?: number;
+  readonly signIn?: boolean;
+}
+
+export type ClientStage = Awaited<ReturnType<typeof startClientStage>>;
+
 /** A real exchange, and clients of it as its users have them. */
-export async function startClientStage(env: Environment = {}): Promise<ClientStage> {
-  const exchange = await startExchange({ env });
-  const url = `http://127.0.0.1:${exchange.replicas[0].port}`;
+export async function startClientStage(env: Environment = {}, replicas = 1) {
+  const exchange = await startExchange({ env, replicas });
+  const port = (index = 0): number => exchange.replicas[index]?.port ?? 0;
+  const url = (index = 0): string => `http://127.0.0.1:${port(index)}`;
   return {
     exchange,
+    port,
     url,
-    async trader({ signIn = true, onSession } = {}) {
+    /** A client of its own, signed in as a new wallet unless told otherwise. */
+    async trader({ at = 0, signIn = true, ...options }: TraderOptions = {}): Promise<Trader> {
       const wallet = new Wallet(`0x${randomBytes(32).toString('hex')}`);
-      const client = createClient({ baseUrl: url, onSession });
+      const client = createClient({ baseUrl: url(at), ...options });
       if (signIn) await client.signIn(wallet);
       return { client, wallet };
     },
-    market: (body = {}) => openMarket(exchange.client, ADMIN_TOKEN, body),
+    market: (body: Record<string, unknown> = {}): Promise<OpenMarket> =>
+      openMarket(exchange.client, ADMIN_TOKEN, body),
     stop: () => exchange.stop(),
   };
 }

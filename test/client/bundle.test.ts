@@ -1,0 +1,34 @@
+import path from 'node:path';
+import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { ROOT } from '../support/processes';
+
+/** socket.io-client is most of it. */
+const GZIPPED_MAX = 24_000;
+
+test('the client is a browser module of its own, without anything of Node', async () => {
+  const { outputFiles, warnings, metafile } = await build({
+    entryPoints: [path.join(ROOT, 'src/client/index.ts')],
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    format: 'iife',
+    globalName: 'exchange',
+    metafile: true,
+    write: false,
+  });
+  const code = outputFiles[0]?.text ?? '';
+  const gzipped = gzipSync(code).length;
+  process.stdout.write(`client for browsers: ${code.length} bytes, ${gzipped} gzipped\n`);
+  expect(warnings).toEqual([]);
+  expect(gzipped).toBeLessThan(GZIPPED_MAX);
+  const rooms = Object.keys(metafile.inputs).filter((file) => !file.startsWith('node_modules/'));
+  expect(rooms.length).toBeGreaterThan(10);
+  expect(rooms.filter((file) => !file.startsWith('src/client/'))).toEqual([]);
+
+  // With no more around it than a browser has.
+  const page = { URLSearchParams, setTimeout, clearTimeout, setInterval, clearInterval, crypto, AbortSignal };
+  const price = runInNewContext(`${code}; exchange.complementPrice('0.62')`, { ...page });
+  expect(price).toBe('0.38');
+});

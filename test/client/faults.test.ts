@@ -1,0 +1,142 @@
+import { Wallet } from 'ethers';
+import { ExchangeError, type Fetch, type NewOrder } from '../../src/client';
+import { startProxy } from '../support/proxy';
+import { type ClientStage, type OpenMarket, startClientStage } from './stage';
+
+/** Of 150 requests at once: more than a second's allowance, unless the machine is slow. */
+const ROUNDS_MAX = 10;
+const ORDER: NewOrder = { outcomeIndex: 0, side: 'BUY', price: '0.4', size: '10' };
+
+let stage: ClientStage;
+let market: OpenMarket;
+beforeAll(async () => {
+  stage = await startClientStage();
+});
+afterAll(() => stage.stop());
+beforeEach(async () => {
+  market = await stage.market();
+});
+
+type Fault = 'reply lost' | 'request lost' | 'bad gateway' | 'half a reply';
+
+/** The real exchange behind a network that fails submissions in this way, one after the other. */
+function troubled(faults: Fault[]): Fetch {
+  return async (url, init) => {
+    const fault = /\/orders(\/batch)?$/.test(new URL(url).pathname) ? faults.shift() : undefined;
+    if (fault === 'request lost') throw new TypeError('connection refused');
+    const response = await fetch(url, init);
+    if (fault === 'reply lost') throw new TypeError('connection reset');
+    if (fault === 'bad gateway') return new Response('<html>502</html>', { status: 502 });
+    if (fault === 'half a reply') return new Response((await response.text()).slice(0, 40), response);
+    return response;
+  };
+}
+
+const sequence = async (): Promise<number> =>
+  (await stage.exchange.client.get(`/markets/${market.id}`)).body.sequence;
+
+test.each<[Fault[], boolean]>([
+  [['reply lost'], true],
+  [['bad gateway'], true],
+  [['half a reply'], true],
+  [['request lost'], false],
+  [['request lost', 'reply lost', 'bad gateway'], true],
+])('an order is booked once through %j', async (faults, replayed) => {
+  const before = await sequence();
+  const { client, wallet } = await stage.trader({ fetch: troubled([...faults]) });
+  const placed = await client.placeOrder(wallet, market.id, ORDER, { clientOrderId: 'one' });
+  expect(placed).toMatchObject({ status: 'OPEN', replayed });
+  expect((await client.orders()).data).toMatchObject([{ orderHash: placed.orderHash, clientOrderId: 'one' }]);
+  expect(await sequence()).toBe(before + 1);
+});
+
+test('a batch is booked once through lost replies', async () => {
+  const { client, wallet } = await stage.trader({ fetch: troubled(['reply lost', 'half a reply']) });
+  const results = await client.batch(wallet, market.id, [
+    ORDER,
+    { ...ORDER, price: '0.405' },
+    { ...ORDER, price: '0.3', orderType: 'POST_ONLY', clientOrderId: 'third' },
+  ]);
+  expect(results).toMatchObject([
+    { status: 200, order: { status: 'OPEN' } },
+    { status: 400, code: 'INVALID_TICK', nearest: ['0.4', '0.41'] },
+    { status: 200, order: { status: 'OPEN' } },
+  ]);
+  expect((await client.orders()).data).toHaveLength(2);
+});
+
+describe('when no answer ever comes', () => {
+  let proxy: Awaited<ReturnType<typeof startProxy>>;
+  beforeEach(async () => {
+    proxy = await startProxy(stage.port());
+  });
+  afterEach(() => proxy.stop());
+
+  it('a submission ends as OUTCOME_UNKNOWN, and the same order can be sent again', async () => {
+    const url = `http://127.0.0.1:${proxy.port}`;
+    const { client, wallet } = await stage.trader({ baseUrl: url, timeoutMs: 400, resolveMs: 600 });
+    const trading = await client.trading(market.id);
+    proxy.holdReplies();
+    const error = await client.placeOrder(wallet, trading, ORDER).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ status: 0, code: 'OUTCOME_UNKNOWN', retryable: true });
+    const { signed } = (error as ExchangeError).cause as {
+      signed: Parameters<typeof later.client.submitOrder>[1]['order'];
+    };
+    const later = await stage.trader({ signIn: false });
+    expect(await later.client.submitOrder(market.id, { order: signed })).toMatchObject({
+      status: 'OPEN',
+      replayed: true,
+    });
+  });
+
+  it('a refusal is a refusal at once', async () => {
+    const { client, wallet } = await stage.trader();
+    const error = await client
+      .placeOrder(wallet, market.id, { ...ORDER, side: 'SELL' })
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ExchangeError);
+    expect(error).toMatchObject({
+      status: 422,
+      code: 'INSUFFICIENT_BALANCE',
+      retryable: false,
+      problem: { required: '10', available: '0', asset: 'YES' },
+      requestId: expect.stringMatching(/^[A-Za-z0-9_-]+$/),
+    });
+  });
+});
+
+test('a dry run books nothing', async () => {
+  const before = await sequence();
+  const { client, wallet } = await stage.trader();
+  const told = await client.placeOrder(wallet, market.id, ORDER, { dryRun: true });
+  expect(told).toMatchObject({ status: 'OPEN', replayed: false });
+  expect(await sequence()).toBe(before);
+  await expect(client.placeOrder(wallet, market.id, ORDER, { deadline: 1 })).rejects.toMatchObject({
+    code: 'DEADLINE_EXCEEDED',
+  });
+});
+
+test('a limit is waited out by reads, as Retry-After says', async () => {
+  const limited = await startClientStage({ RATE_LIMIT: 'on' });
+  try {
+    let refused = 0;
+    const { client } = await limited.trader({
+      signIn: false,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init);
+        if (response.status === 429) refused++;
+        return response;
+      },
+    });
+    for (let round = 0; refused === 0 && round < ROUNDS_MAX; round++) {
+      await Promise.all(Array.from({ length: 150 }, () => client.time()));
+    }
+    expect(refused).toBeGreaterThan(0);
+    // A minute is more than a read waits: it is told at once.
+    const nonces = Array.from({ length: 11 }, () => client.signIn(Wallet.createRandom()));
+    const refusals = (await Promise.allSettled(nonces)).filter(({ status }) => status === 'rejected');
+    expect(refusals).toMatchObject([{ reason: { code: 'RATE_LIMITED', status: 429, retryable: true } }]);
+  } finally {
+    await limited.stop();
+  }
+});
