@@ -9,7 +9,6 @@
 -- Emits    EXPIRE, once for each market touched
 -- Bound    EXPIRE_MAX orders
 
-local book = require('lib.book')
 local order = require('lib.order')
 local orders = require('lib.orders')
 local outbox = require('lib.outbox')
@@ -20,28 +19,9 @@ local EXPIRE_MAX = 200
 local shard, most = ARGV[1], math.min(tonumber(ARGV[2]), EXPIRE_MAX)
 local now_ms = outbox.now_ms()
 
-local function by_market(records)
-  local groups, names = {}, {}
-  for i = 1, #records do
-    local record = records[i]
-    local market = record[order.MARKET]
-    if not groups[market] then
-      groups[market] = {}
-      names[#names + 1] = market
-    end
-    local group = groups[market]
-    group[#group + 1] = record
-  end
-  return groups, names
-end
-
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', integer.text(math.floor(now_ms / 1000)), 'LIMIT', 0, most)
 if #due == 0 then
   return { 0, 0 }
 end
-local groups, names = by_market(orders.load(shard, due))
-for i = 1, #names do
-  local b = book.open(shard, names[i], 's')
-  orders.retire(shard, b, groups[names[i]], outbox.EXPIRE, order.EXPIRED, order.REASON_EXPIRED, now_ms)
-end
+orders.retire_all(shard, orders.load(shard, due), outbox.EXPIRE, order.EXPIRED, order.REASON_EXPIRED, now_ms)
 return { #due, #due == most and 1 or 0 }

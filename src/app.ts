@@ -21,6 +21,7 @@ import { connect, disconnect, ready } from './store/connection';
 import { createEngine } from './store/engine';
 import { createHealth } from './store/health';
 import { createHistory } from './store/history';
+import { createRaisedNonces } from './store/invalidate';
 import { shardKeys } from './store/keys';
 import { createMarkets } from './store/markets';
 import { createMatches } from './store/matches';
@@ -167,6 +168,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     agenda: createAgenda(store),
     outbox,
     candles: createCandleWriter(store),
+    raisedNonces: createRaisedNonces(store),
   });
   const schedule = await startSchedule({
     connection,

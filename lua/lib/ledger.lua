@@ -170,4 +170,12 @@ function ledger.redeem(shard, market, addresses, count)
   end
 end
 
+-- One higher; returns the nonce.
+function ledger.raise(a, slot)
+  ledger.move(a, slot, 0, 0)
+  local free, reserved, nonce, faucet_ms = ledger.cash(a, slot)
+  a[CASH_OF][slot] = struct.pack(ledger.CASH, free, reserved, nonce + 1, faucet_ms)
+  return nonce + 1
+end
+
 return ledger

@@ -27,9 +27,10 @@ order.BODY_BYTES, order.HASH = 16, 17
 
 -- src/exchange/status.ts holds the names.
 order.OPEN, order.PARTIALLY_FILLED, order.FILLED_STATUS, order.CANCELLED, order.EXPIRED = 0, 1, 2, 3, 4
+order.INVALIDATED = 5
 order.REASON_NONE, order.REASON_IOC, order.REASON_MARKET = 0, 3, 4
 order.REASON_SELF_TRADE, order.REASON_MATCH_LIMIT, order.REASON_MARKET_CLOSED = 5, 6, 7
-order.REASON_EXPIRED = 8
+order.REASON_EXPIRED, order.REASON_NONCE = 8, 9
 order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3, 4
 order.BUY, order.SELL = 0, 1
 

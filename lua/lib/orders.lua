@@ -84,6 +84,23 @@ function orders.retire(shard, b, records, event, status, reason, now_ms)
   outbox.write(shard, event, b[book.ID], b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
 end
 
+-- Ends resting orders of any markets: a command for each market, in the order in which they are met.
+function orders.retire_all(shard, records, event, status, reason, now_ms)
+  local groups, names = {}, {}
+  for i = 1, #records do
+    local market = records[i][order.MARKET]
+    if not groups[market] then
+      groups[market] = {}
+      names[#names + 1] = market
+    end
+    local group = groups[market]
+    group[#group + 1] = records[i]
+  end
+  for i = 1, #names do
+    orders.retire(shard, book.open(shard, names[i], 's'), groups[names[i]], event, status, reason, now_ms)
+  end
+end
+
 -- Expires makers in the way of a submission in their own right, before it runs again: `hashes` 2 to `count` are
 -- those met. The reply of place_order.
 function orders.clear(shard, market, hashes, count, now_ms)

@@ -14,12 +14,14 @@ interface ChoresOptions {
   readonly outbox: ReturnType<typeof createOutbox>;
   readonly candles: CandleWriter;
   readonly clock: Clock;
+  readonly raisedNonces: () => Promise<ReadonlyMap<string, number>>;
 }
 
 const EXPIRE_EVERY_MS = 500;
 const TRIM_EVERY_MS = 5_000;
 const CLOSE_EVERY_MS = 1_000;
 const WIND_UP_EVERY_MS = 500;
+const INVALIDATE_EVERY_MS = 1_000;
 /** Bounded steps of one tick; what is left waits for the next. */
 const STEPS_MAX = 1_000;
 
@@ -31,6 +33,7 @@ export function createChores({
   outbox,
   clock,
   candles,
+  raisedNonces,
 }: ChoresOptions): readonly Chore[] {
   return [
     {
@@ -40,6 +43,14 @@ export function createChores({
         for (let step = 0; step < STEPS_MAX; step++) {
           if (!(await engine.expire()).waiting) return;
         }
+      },
+    },
+    {
+      // Whoever raises a nonce does this at once; here it is finished for those who died on the way.
+      name: 'invalidate-orders',
+      everyMs: INVALIDATE_EVERY_MS,
+      async run() {
+        for (const [address, nonce] of await raisedNonces()) await engine.invalidateAll(address, nonce);
       },
     },
     {

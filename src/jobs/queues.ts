@@ -10,6 +10,7 @@ export const QUEUES = [
   SETTLEMENT_QUEUE,
   RECONCILE_QUEUE,
   'expire-orders',
+  'invalidate-orders',
   'trim-outbox',
   'close-markets',
   'wind-up-markets',

@@ -2,6 +2,7 @@ import { Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
 import type { Micro } from '../exchange/units';
 import { createCancels } from './cancels';
+import { createInvalidate } from './invalidate';
 import { type ShardKeys, shardKeys } from './keys';
 import { createLifecycle } from './lifecycle';
 import { createPlace } from './place';
@@ -68,6 +69,7 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
     place: createPlace({ run, keys, grantMicro, makersMax }),
     ...createCancels({ run, keys }),
     ...createLifecycle({ run, keys }),
+    ...createInvalidate({ run, keys, grantMicro }),
     credit,
     convert,
   };

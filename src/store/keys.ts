@@ -26,6 +26,8 @@ export interface ShardKeys {
   readonly ending: string;
   /** hash: account -> what it held of a market that has ended and what it was paid (lua/lib/resolution.lua). */
   paid(id: MarketId): string;
+  /** hash: wallet (20 bytes) -> the nonce below which its open orders are still to be invalidated. */
+  readonly raisedNonces: string;
   /** hash: market id -> up to which match its candles are counted (src/store/candles.ts). */
   readonly candleMarks: string;
   market(id: MarketId): string;
@@ -83,6 +85,7 @@ export function shardKeys(shard = 0): ShardKeys {
     wallet: (address) => raw('u', address),
     holdings: (address) => raw('w', address),
     operation: (id) => `${prefix}op:${id}`,
+    raisedNonces: `${prefix}nn`,
     candleMarks: `${prefix}cm`,
     candles: (id, seconds) => `${market(id)}:c${seconds}`,
     settlements: `${prefix}st`,

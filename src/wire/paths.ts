@@ -28,6 +28,7 @@ export const PATHS = {
   myCancelAll: '/me/orders/cancel-all',
   myBalances: '/me/balances',
   faucet: '/me/faucet',
+  myNonce: '/me/nonce',
 
   adminMarkets: '/admin/markets',
   adminOpen: '/admin/markets/{id}/open',

@@ -40,6 +40,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const orders = new Map<string, ModelOrder>();
   const accounts = new Map<string, Account>();
   const operations = new Set<string>();
+  const nonces = new Map<string, number>();
   const emitted: Emitted[] = [];
   const market = (id: string): ModelMarket => markets.get(id) as ModelMarket;
   /** `asset` is 'cash' or a market's id and outcome. */
@@ -74,16 +75,42 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   function leave(id: string, list: ModelOrder[], reason: string, nowMs: number): number {
     if (list.length === 0) return 0;
     const kind = reason === 'EXPIRED' ? 'EXPIRE' : 'CANCEL';
+    const status = { EXPIRED: 'EXPIRED', NONCE: 'INVALIDATED' }[reason] ?? 'CANCELLED';
     market(id).sequence++;
-    retire(list, kind === 'EXPIRE' ? 'EXPIRED' : 'CANCELLED', reason, nowMs);
+    retire(list, status, reason, nowMs);
     emit(kind, id, hashes(list));
     return list.length;
+  }
+  const nonce = (who: string): number => nonces.get(who) ?? 0;
+  function raise(who: string): Answer {
+    nonces.set(who, nonce(who) + 1);
+    const moves = ['NOTHING 0 0 0'];
+    emitted.push({ kind: 'BALANCE', market: '--------', sequence: 0, orders: [], wallets: [who], moves });
+    return DONE;
+  }
+  /**
+   * A bounded step over a wallet's open orders behind `after`, oldest first; those below the nonce end, market by
+   * market. Returns how many, and the last order looked at while there are more.
+   */
+  function invalidate(who: string, below: number, after: ModelOrder | null, most: number, nowMs: number) {
+    const mine = [...markets.values()].flatMap(({ resting }) =>
+      resting.filter(({ request }) => request.maker === who),
+    );
+    const age = (o: ModelOrder): string => `${matching.rankOf(o)} ${o.request.orderHash}`;
+    const ahead = mine
+      .filter((o) => !after || age(o) > age(after))
+      .sort((a, b) => (age(a) < age(b) ? -1 : 1));
+    const seen = ahead.slice(0, most);
+    const stale = seen.filter(({ request }) => request.nonce < below);
+    const inMarket = (id: string): ModelOrder[] => stale.filter(({ request }) => request.marketId === id);
+    for (const id of new Set(stale.map((o) => o.request.marketId))) leave(id, inMarket(id), 'NONCE', nowMs);
+    return { invalidated: stale.length, next: ahead.length > most ? (seen.at(-1) ?? null) : null };
   }
   /** The refusals that need no book, in the contract's order. */
   function objection(r: PlaceRequest, nowMs: number): Refused | null {
     const m = markets.get(r.marketId);
     if (!m) return refuse('MARKET_NOT_FOUND');
-    if (r.nonce !== 0) return refuse('INVALID_NONCE_VALUE', 0);
+    if (r.nonce !== nonce(r.maker)) return refuse('INVALID_NONCE_VALUE', nonce(r.maker));
     if (matching.isExpired(r, nowMs)) return refuse('ORDER_EXPIRED');
     if (m.status !== 'OPEN') return refuse('MARKET_NOT_OPEN', m.status);
     if (r.deadlineMs > 0 && nowMs >= r.deadlineMs) return refuse('DEADLINE_EXCEEDED');
@@ -212,6 +239,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     markets.set(id, { id, ...start, resting: [] });
     emit('MARKET', id, []);
   }
-  const verbs = { addMarket, place, cancel, leave, expire, convert, move, clear };
-  return { ...verbs, market, account, side, orders, emitted };
+  const verbs = { addMarket, place, cancel, leave, expire, convert, move, clear, raise, invalidate };
+  return { ...verbs, market, account, nonce, side, orders, emitted };
 }

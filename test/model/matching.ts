@@ -37,6 +37,8 @@ const ofOutcome = (price: bigint, outcome: number): bigint => (outcome === 0 ? p
 /** BUY Yes and SELL No are bids. */
 export const isBid = (r: PlaceRequest): boolean => (r.order.side === 0) === (r.order.outcome === 0);
 export const yesPrice = (r: PlaceRequest): bigint => ofOutcome(limitOf(r), r.order.outcome);
+/** Age among a wallet's orders; what is as old is told apart by its hash. */
+export const rankOf = (o: ModelOrder): number => o.createdMs * 1000 + (o.sequence % 1000);
 export const remaining = (o: ModelOrder): bigint => o.size - o.filled;
 export const isExpired = ({ expirationSec }: PlaceRequest, nowMs: number): boolean =>
   expirationSec > 0 && nowMs >= expirationSec * 1000;

@@ -103,6 +103,11 @@ const BUGS: readonly Bug[] = [
     'lib/matching.lua',
   ],
   ['a final order stays in the expiry index', 'if expiring[1] then', 'if false then'],
+  ['an order of the nonce before survives', '< nonce then', '< nonce - 1 then', 'invalidate_orders.lua'],
+  ['orders of the new nonce go, too', '< nonce then', '<= nonce then', 'invalidate_orders.lua'],
+  ['a raise that is repeated raises again', 'if done then', 'if false then', 'raise_nonce.lua'],
+  ['a raise that is not stored', 'nonce + 1, faucet_ms', 'nonce, faucet_ms'],
+  ['a merge told as a split', 'sets > 0 and outbox.SPLIT or outbox.MERGE', 'outbox.SPLIT'],
   [
     'the outbox forgets who was met',
     "table.concat(p[matching.HASHES], '', 1, p[matching.COUNT] + 1)",

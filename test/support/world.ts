@@ -17,6 +17,7 @@ import { createEngine, type PlaceReply, type PlaceRequest } from '../../src/stor
 import { shardKeys } from '../../src/store/keys';
 import { decodeEvent, type OutboxEvent } from '../../src/store/outbox';
 import { createScripts } from '../../src/store/scripts';
+import { signedAs } from '../store/fuzzing/requests';
 import { CLOCK_KEY, FAKE_CLOCK, patchedScripts } from '../store/fuzzing/scripts';
 import { readState } from '../store/fuzzing/stored';
 
@@ -91,7 +92,7 @@ export async function openWorld({ urls, makersMax = 500, grant = '10000' }: Worl
   ): PlaceRequest {
     const marketId = more.market ?? [...markets.keys()][0] ?? '';
     const { feeRateBps, lotLots } = markets.get(marketId) ?? { feeRateBps: 0, lotLots: lots(1) };
-    const signed = createHash('sha256').update(`order ${serial++}`).digest();
+    const signed = signedAs(`order ${serial++}`, more.nonce ?? 0);
     return {
       marketId,
       orderHash: `0x${createHash('sha256').update(signed).digest('hex')}`,

@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { Refusal } from '../../exchange/errors';
 import { SIDES } from '../../exchange/match';
 import { ORDER_STATUSES } from '../../exchange/status';
@@ -10,14 +9,14 @@ import { choiceOf, cursorOf, limitOf, type Query, textOf } from '../../wire/quer
 import { type ConvertBody, convertShape, emptyShape } from '../../wire/requests';
 import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
+import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
 import { faucetLimit } from '../limiter';
+import { operationOf } from '../operation';
 
 const ORDERS_USUAL = 50;
 const ORDERS_MAX = 200;
 const LOTS_DECIMALS = 2;
 const SIZE_DECIMALS_MAX = 18;
-const OPERATION_KEY = /^[A-Za-z0-9_-]{1,64}$/;
 const STATUS_CHOICES = ['open', ...ORDER_STATUSES] as const;
 
 /** A wallet's own view: its orders, its balances, and what it may do with paper funds. */
@@ -68,12 +67,29 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     },
   });
 
+  /** Answered when no order below the new nonce is left. */
+  const nonce: Endpoint<unknown> = {
+    method: 'POST',
+    path: PATHS.myNonce,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    handle: async (call) => {
+      const wallet = walletOf(call);
+      await context.limiter.take('cancels', wallet, call.response);
+      const raised = await engine.raiseNonce(wallet, operationOf(call, [wallet, 'nonce']));
+      await engine.invalidateAll(wallet, raised);
+      return ok({ nonce: String(raised) });
+    },
+  };
+
   return [
     orders,
     read(PATHS.myBalances, (call) => balancesOf(walletOf(call)), 'required'),
     convert(PATHS.split, 1),
     convert(PATHS.merge, -1),
     faucet,
+    nonce,
   ];
 }
 
@@ -104,22 +120,4 @@ function setsOf(size: string): Micro {
     });
   }
   return micro(lots * MICRO_PER_LOT);
-}
-
-/**
- * What this request is known by, so that a repetition changes nothing: the caller's Idempotency-Key together with what
- * was asked, or, without one, a name nobody else has.
- */
-function operationOf({ request }: Call<unknown>, facts: readonly string[]): string {
-  const key = request.headers['idempotency-key'];
-  if (key === undefined) return randomUUID();
-  if (typeof key !== 'string' || !OPERATION_KEY.test(key)) {
-    const message = 'must be 1 to 64 of A-Z, a-z, 0-9, - and _';
-    throw new Refusal('INVALID_REQUEST', `Idempotency-Key ${message}`, {
-      errors: [{ path: 'Idempotency-Key', message }],
-    });
-  }
-  return createHash('sha256')
-    .update([...facts, key].join('|'))
-    .digest('hex');
 }

@@ -191,6 +191,7 @@ function checkMoney(world: World, model: Model, stored: StoredState, { addresses
     const found = stored.money.cash.get(who);
     if (found && who !== FEE_ACCOUNT) handedOut += untouched;
     const start = who === FEE_ACCOUNT ? 0n : untouched;
+    check(`nonce of ${who}`, model.nonce(who), stored.money.nonces.get(who) ?? 0);
     check(
       `collateral of ${who}`,
       `${free} free, ${reserved} reserved`,

@@ -57,6 +57,7 @@ export interface Place {
   readonly expires: number | null;
   /** Milliseconds from now; null none. */
   readonly deadline: number | null;
+  /** Above the wallet's nonce of the moment. */
   readonly nonce: number;
   readonly dryRun: boolean;
 }
@@ -88,7 +89,10 @@ export type Operation =
       readonly to: MarketStatus;
       readonly from: readonly MarketStatus[];
     }
-  | { readonly kind: 'clear'; readonly market: number; readonly most: number };
+  | { readonly kind: 'clear'; readonly market: number; readonly most: number }
+  | { readonly kind: 'raise'; readonly id: number; readonly wallet: number }
+  /** The next bounded step over the wallet's open orders. */
+  | { readonly kind: 'invalidate'; readonly wallet: number; readonly most: number };
 
 const TICKS = [1000, 100, 10, 1] as const;
 const MICRO_PER_LOT = 10_000;
@@ -165,9 +169,9 @@ const WEIGHTS = {
     credit: 0.7,
     pause: 0.5,
   },
-  ...{ close: 0, clear: 0.3, move: 0.2 },
+  ...{ close: 0, clear: 0.3, move: 0.2, raise: 0.6, invalidate: 1 },
 };
-const DEEP_WEIGHTS = { ...WEIGHTS, cancel: 3, cancelAll: 0.1, clock: 1, pause: 0.1 };
+const DEEP_WEIGHTS = { ...WEIGHTS, cancel: 3, cancelAll: 0.1, clock: 1, pause: 0.1, raise: 0.02 };
 
 function generate(
   world: World,
@@ -245,8 +249,21 @@ function generate(
       ];
     case 'clear':
       return [{ kind: 'clear', market, most: random.pick([1, 3, 200]) }];
+    case 'raise':
+      return [
+        { kind: 'raise', id: random.chance(0.6) ? at : random.int(0, 2), wallet },
+        ...Array.from({ length: random.int(0, 4) }, () => invalidate(random, wallet)),
+      ];
+    case 'invalidate':
+      return [invalidate(random, wallet)];
   }
 }
+
+const invalidate = (random: Random, wallet: number): Operation => ({
+  kind: 'invalidate',
+  wallet,
+  most: random.pick([1, 2, 200]),
+});
 
 const TYPES = { GTC: 46, IOC: 12, FOK: 10, POST_ONLY: 12, MARKET: 20 };
 const DEEP_TYPES = { GTC: 60, IOC: 4, FOK: 2, POST_ONLY: 30, MARKET: 4 };
@@ -274,7 +291,7 @@ function place(world: World, random: Random, id: number, market: number, wallet:
     prevention: random.weighted({ NONE: 60, CANCEL_TAKER: 12, CANCEL_MAKER: 16, CANCEL_BOTH: 12 }),
     expires: random.chance(0.25) ? random.pick([0, 1, 1, 2, 3]) : null,
     deadline: random.chance(0.04) ? random.pick([-1, 0, 1, 5_000]) : null,
-    nonce: random.chance(0.01) ? 1 : 0,
+    nonce: random.chance(0.01) ? random.pick([1, -1]) : 0,
     dryRun: random.chance(0.05),
   };
 }

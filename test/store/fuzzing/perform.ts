@@ -2,18 +2,20 @@ import { Refusal } from '../../../src/exchange/errors';
 import type { Reason } from '../../../src/exchange/status';
 import { micro } from '../../../src/exchange/units';
 import type { CancelOneReply, PlaceReply, PlaceRequest } from '../../../src/store/engine';
+import { hashHex } from '../../../src/store/records';
 import type { Answer } from '../../model/exchange';
 import { type ModelFill, type ModelOrder, refuse } from '../../model/matching';
 import { check, checkFills, checkRecord, extraOf, fillsOf } from './compare';
 import type { Operation, Place } from './operations';
-import { addressOf, hashOf, marketOf, requestFor, resent } from './requests';
+import { addressOf, atNonce, hashOf, marketOf, requestFor, resent } from './requests';
 import type { Stage } from './stage';
 
 /** One operation on the engine and on the model; throws a Mismatch when their answers differ. */
 export async function perform(stage: Stage, op: Operation): Promise<void> {
   switch (op.kind) {
     case 'place': {
-      const request = requestFor(stage.world, op, sizeOf(stage, op), stage.now());
+      const drawn = requestFor(stage.world, op, sizeOf(stage, op), stage.now());
+      const request = atNonce(drawn, stage.model.nonce(drawn.maker), op);
       stage.requests.set(op.id, request);
       return place(stage, request);
     }
@@ -35,6 +37,10 @@ export async function perform(stage: Stage, op: Operation): Promise<void> {
       return move(stage, op);
     case 'clear':
       return clear(stage, marketOf(stage.world, op.market).id, op.most);
+    case 'raise':
+      return raise(stage, addressOf(op.wallet), `raise-${op.id}`);
+    case 'invalidate':
+      return invalidate(stage, op);
   }
 }
 
@@ -218,4 +224,29 @@ async function move(stage: Stage, op: Of<'move'>): Promise<void> {
     () => stage.engine.moveMarket(id, op.to, op.from),
     () => stage.model.move(id, op.to, op.from),
   );
+}
+
+/** An operation seen before answers with the nonce it gave then. */
+async function raise({ engine, model, raised, count }: Stage, who: string, operation: string): Promise<void> {
+  const got = await engine.raiseNonce(who, operation + who);
+  const before = raised.get(operation + who);
+  if (before === undefined) model.raise(who);
+  count(before === undefined ? 'raised' : 'raised before');
+  check('raised nonce', before ?? model.nonce(who), got);
+  raised.set(operation + who, got);
+}
+
+/** One step; the next one of this wallet goes on where it ended, whatever happened in between. */
+async function invalidate(stage: Stage, op: Of<'invalidate'>): Promise<void> {
+  const { engine, model, walks, toldNow, count } = stage;
+  const who = addressOf(op.wallet);
+  const walk = walks.get(who) ?? { nonce: model.nonce(who), from: undefined, after: null };
+  const got = await engine.invalidate(who, walk.nonce, walk.from, op.most);
+  const expected = model.invalidate(who, walk.nonce, walk.after, op.most, await toldNow());
+  if (expected.invalidated > 0) count(expected.next ? 'invalidated in part' : 'invalidated');
+  check('invalidated', expected.invalidated, got.invalidated);
+  const place = got.next && hashHex(got.next.hash);
+  check('more to invalidate', expected.next?.request.orderHash ?? null, place);
+  if (got.next) walks.set(who, { ...walk, from: got.next, after: expected.next });
+  else walks.delete(who);
 }

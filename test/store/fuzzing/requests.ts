@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OrderType } from '../../../src/exchange/status';
 import { lots, micro, pips } from '../../../src/exchange/units';
 import type { PlaceRequest } from '../../../src/store/engine';
+import { packSigned } from '../../../src/store/signed-order';
 import type { Place, World, WorldMarket } from './operations';
 
 /** From the operations of a world to what the engine is sent. */
@@ -34,15 +35,43 @@ export function requestFor(world: World, op: Place, sizeLots: number, nowMs: num
       budgetMicro: micro(isBudget ? sizeLots * price + op.extra : 0),
     },
     selfTradePrevention: op.prevention,
-    nonce: op.nonce,
+    nonce: Math.max(0, op.nonce),
     feeRateBps,
     lotLots: lots(lotLots),
     dryRun: op.dryRun,
     expirationSec: op.expires === null ? 0 : Math.floor(nowMs / 1000) + op.expires,
     deadlineMs: op.deadline === null ? 0 : nowMs + op.deadline,
     clientOrderId: op.id % 3 === 0 ? `client-${op.id}` : null,
-    signed: createHash('sha256').update(String(op.id)).digest(),
+    signed: signedAs(String(op.id), op.nonce),
   };
+}
+
+/** A signed order as it is kept, of which only the nonce is anybody's business here. */
+export function signedAs(seed: string, nonce: number): Buffer {
+  const signature = createHash('sha512').update(seed).digest();
+  const order = {
+    side: 0,
+    signatureType: 0,
+    maker: '',
+    signer: '',
+    taker: '',
+    tokenId: 0n,
+    signature: '',
+  } as const;
+  const amounts = {
+    salt: BigInt(seed.length) ** 40n,
+    makerAmount: 2n ** 70n,
+    takerAmount: 1n,
+    expiration: 0n,
+  };
+  const rest = { nonce: BigInt(nonce), feeRateBps: 0n };
+  return packSigned({ ...order, ...amounts, ...rest }, Buffer.concat([signature, Buffer.from([27])]));
+}
+
+/** The same under the nonce its maker has now, or one beside it. */
+export function atNonce(request: PlaceRequest, current: number, op: Place): PlaceRequest {
+  const nonce = Math.max(0, current + op.nonce);
+  return { ...request, nonce, signed: signedAs(String(op.id), nonce) };
 }
 
 /** The same order once more, perhaps with another type. */

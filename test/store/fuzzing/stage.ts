@@ -1,9 +1,11 @@
 import { micro } from '../../../src/exchange/units';
 import { createEngine, type Engine, type PlaceRequest } from '../../../src/store/engine';
+import type { OpenOrderPlace } from '../../../src/store/invalidate';
 import { type ShardKeys, shardKeys } from '../../../src/store/keys';
 import { decodeOrder, type Fill } from '../../../src/store/records';
 import { createScripts, type RedisClient, type RunScript } from '../../../src/store/scripts';
 import { createModel, type Model } from '../../model/exchange';
+import type { ModelOrder } from '../../model/matching';
 import type { Ledger } from './compare';
 import type { World } from './operations';
 import { addressOf } from './requests';
@@ -21,6 +23,13 @@ export interface RunOptions {
 /** How often what happened, so that a fuzz that meets nothing is noticed. */
 export type Tally = Map<string, number>;
 
+/** A walk for one nonce, in the engine's terms and in the model's. */
+interface Walk {
+  readonly nonce: number;
+  readonly from: OpenOrderPlace | undefined;
+  readonly after: ModelOrder | null;
+}
+
 /** The engine and the model side by side, and what the comparison keeps. */
 export interface Stage {
   readonly world: World;
@@ -35,6 +44,10 @@ export interface Stage {
   readonly chains: Map<string, Fill[]>;
   /** When a wallet was last paid by the faucet. */
   readonly faucet: Map<string, number>;
+  /** The nonce each operation raised its wallet to. */
+  readonly raised: Map<string, number>;
+  /** Walks over wallets' open orders that are under way. */
+  readonly walks: Map<string, Walk>;
   readonly memory: Memory;
   /** Levels of each market before the next operation. */
   readonly levels: Map<string, Map<string, string>>;
@@ -101,6 +114,8 @@ export async function createStage(world: World, options: RunOptions): Promise<St
     },
     requests: new Map(),
     faucet: new Map(),
+    raised: new Map(),
+    walks: new Map(),
     memory: new Map(),
     levels: new Map(),
     chains: new Map(),

@@ -79,6 +79,7 @@ export interface StoredWallet {
 export interface StoredMoney {
   /** Address -> free, reserved. */
   readonly cash: ReadonlyMap<string, readonly bigint[]>;
+  readonly nonces: ReadonlyMap<string, number>;
   readonly granted: bigint;
   readonly expiries: readonly (readonly [hash: string, second: number])[];
 }
@@ -146,7 +147,11 @@ export async function readState(
 }
 
 function storedMoney([cash, granted, expiries]: MoneyReply): StoredMoney {
-  return { cash: accounts(cash, 2), granted: BigInt(granted.toString()), expiries: scored(expiries, 0) };
+  const nonces = [...pairs(cash)].map(([who, packed]) => [hashHex(who), packed.readUInt32BE(14)] as const);
+  return {
+    ...{ cash: accounts(cash, 2), nonces: new Map(nonces) },
+    ...{ granted: BigInt(granted.toString()), expiries: scored(expiries, 0) },
+  };
 }
 
 function storedWallet([open, orders, markets]: WalletReply): StoredWallet {

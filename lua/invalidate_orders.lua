@@ -1,0 +1,81 @@
+#!lua flags=allow-oom
+-- invalidate_orders: one bounded step over the open orders of a wallet, oldest first: those signed with a nonce below the
+-- given one become INVALIDATED, reason NONCE, and give back what they reserved. The step that finds no more of them takes
+-- the wallet off the list of those to be done.
+--
+-- {x}:nn   hash: address (20 bytes) -> the nonce below which its orders are to be invalidated
+--
+-- KEYS     1 {x}:u:<address>   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:out   6 {x}:nn; and, by the records found, the books and
+--          token accounts of their markets, all in this slot
+-- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 nonce   4 rank and 5 hash of the last order that was looked at, '0' and
+--          '' at first   6 how many at most
+-- Returns  { nowMs, invalidated, rank, hash }: how many this call invalidated, and where to go on; rank '' at the end
+-- Emits    CANCEL, once for each market touched
+-- Bound    INVALIDATE_MAX orders
+
+local integer = require('lib.integer')
+local order = require('lib.order')
+local orders = require('lib.orders')
+local outbox = require('lib.outbox')
+
+local INVALIDATE_MAX = 200
+-- More orders of one wallet cannot share a rank (lib/order): a script that books one takes longer than that.
+local TIES = 64
+-- A record's body is followed by the length of the client order id; the signed order begins with its signature, side and
+-- signature type, and has four numbers before the nonce, each behind its length (src/store/signed-order.ts).
+local BODY_BYTES, SIGNATURE_BYTES, NUMBERS_BEFORE_NONCE = 54, 67, 4
+
+local shard, address, nonce, from_rank, from_hash = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local most = math.min(tonumber(ARGV[6]), INVALIDATE_MAX)
+local now_ms = outbox.now_ms()
+
+local function nonce_of(body)
+  local at = BODY_BYTES + 2 + body:byte(BODY_BYTES + 1) + SIGNATURE_BYTES
+  for _ = 1, NUMBERS_BEFORE_NONCE do
+    at = at + 1 + body:byte(at)
+  end
+  local value = 0
+  for i = at + 1, at + body:byte(at) do
+    value = value * 256 + body:byte(i)
+  end
+  return value
+end
+
+-- Whether hash `a` stands behind `b`, byte by byte: `>` would ask the locale.
+local function is_behind(a, b)
+  for i = 1, #b do
+    if a:byte(i) ~= b:byte(i) then
+      return a:byte(i) > b:byte(i)
+    end
+  end
+  return b == ''
+end
+
+-- The next open orders, `most` of them and one that says whether there are more, with their ranks.
+local function open_orders()
+  local found = redis.call('ZRANGEBYSCORE', KEYS[1], from_rank == '0' and '(0' or from_rank, '+inf', 'WITHSCORES',
+    'LIMIT', '0', most + TIES)
+  local hashes, ranks = {}, {}
+  for i = 1, #found, 2 do
+    if #hashes <= most and (found[i + 1] ~= from_rank or is_behind(found[i], from_hash)) then
+      hashes[#hashes + 1], ranks[#ranks + 1] = found[i], found[i + 1]
+    end
+  end
+  return hashes, ranks
+end
+
+local hashes, ranks = open_orders()
+local more = #hashes > most
+hashes[most + 1] = nil
+local stale = {}
+local records = hashes[1] and orders.load(shard, hashes) or {}
+for i = 1, #records do
+  if nonce_of(records[i][order.BODY_BYTES]) < nonce then
+    stale[#stale + 1] = records[i]
+  end
+end
+orders.retire_all(shard, stale, outbox.CANCEL, order.INVALIDATED, order.REASON_NONCE, now_ms)
+if not more and redis.call('HGET', KEYS[6], address) == ARGV[3] then
+  redis.call('HDEL', KEYS[6], address)
+end
+return { integer.text(now_ms), #stale, more and ranks[most] or '', more and hashes[most] or '' }

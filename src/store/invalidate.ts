@@ -1,0 +1,81 @@
+import { Refusal } from '../exchange/errors';
+import type { Micro } from '../exchange/units';
+import { STEP_MAX } from './cancels';
+import type { ShardKeys } from './keys';
+import { addressBytes, hashHex } from './records';
+import { refusalCode } from './refusals';
+import type { RedisClient, RunScript } from './scripts';
+
+interface InvalidateOptions {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly grantMicro: Micro;
+}
+
+/** Where a walk over a wallet's open orders goes on. */
+export interface OpenOrderPlace {
+  readonly rank: string;
+  readonly hash: Buffer;
+}
+
+const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
+/** How long a raise is remembered by its operation id. */
+const OPERATION_MEMORY_MS = 3_600_000;
+
+/** The verbs that end the orders signed with an old nonce. */
+export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
+  /**
+   * raise_nonce: one higher, once for each `operation`; the nonce it has then. No order below it is accepted any more;
+   * those that rest are ended by `invalidateAll`. HALTED.
+   */
+  async function raiseNonce(address: string, operation: string): Promise<number> {
+    const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces];
+    const [code, , nonce] = (await run(
+      'raise_nonce',
+      [...scriptKeys, keys.operation(operation), keys.mode],
+      [keys.prefix, addressBytes(address), String(grantMicro), OPERATION_MEMORY_MS],
+    )) as [Buffer, Buffer, Buffer];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    return Number(nonce);
+  }
+
+  /** invalidate_orders: one bounded step; where to go on, null at the end. */
+  async function invalidate(
+    address: string,
+    nonce: number,
+    from: OpenOrderPlace = BEGINNING,
+    most = STEP_MAX,
+  ): Promise<{ invalidated: number; next: OpenOrderPlace | null }> {
+    const wallet = addressBytes(address);
+    const [, invalidated, rank, hash] = (await run(
+      'invalidate_orders',
+      [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.raisedNonces],
+      [keys.prefix, wallet, nonce, from.rank, from.hash, most],
+    )) as [Buffer, number, Buffer, Buffer];
+    return { invalidated, next: rank.length === 0 ? null : { rank: rank.toString(), hash } };
+  }
+
+  /** Every open order of the wallet below the nonce, in bounded steps; whoever is interrupted may begin again. */
+  async function invalidateAll(address: string, nonce: number): Promise<void> {
+    let from: OpenOrderPlace | null = BEGINNING;
+    while (from) from = (await invalidate(address, nonce, from)).next;
+  }
+
+  return { raiseNonce, invalidate, invalidateAll };
+}
+
+/** Wallets whose nonce was raised by somebody who did not live to invalidate all of their orders. */
+export function createRaisedNonces({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
+  return async (): Promise<ReadonlyMap<string, number>> => {
+    const found = new Map<string, number>();
+    let cursor = '0';
+    do {
+      const [next, fields] = await redis.hscanBuffer(keys.raisedNonces, cursor);
+      for (let i = 0; i + 1 < fields.length; i += 2) {
+        found.set(hashHex(fields[i] as Buffer), Number(fields[i + 1]));
+      }
+      cursor = next.toString();
+    } while (cursor !== '0');
+    return found;
+  };
+}
