@@ -6,7 +6,7 @@ import { text } from '../schema';
 
 const balances = (description: string) => ({ description, schema: 'Balances', example: BALANCES });
 
-const idempotencyKey: Parameter = {
+export const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description: 'The same request with the same key changes nothing the second time.',

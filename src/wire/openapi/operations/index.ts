@@ -6,6 +6,7 @@ import { CANCEL_OPERATIONS } from './cancels';
 import { MARKET_OPERATIONS } from './markets';
 import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
+import { TRADER_OPERATIONS } from './traders';
 
 /** Every operation there is. An endpoint without one fails test/wire/openapi.test.ts. */
 export const OPERATIONS: Operations = {
@@ -14,6 +15,7 @@ export const OPERATIONS: Operations = {
   ...ORDER_OPERATIONS,
   ...CANCEL_OPERATIONS,
   ...ACCOUNT_OPERATIONS,
+  ...TRADER_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };

@@ -6,6 +6,7 @@ import { MARKET_SCHEMAS } from './markets';
 import { ORDER_SCHEMAS } from './orders';
 import { PROBLEM_SCHEMAS } from './problems';
 import { SYSTEM_SCHEMAS } from './system';
+import { TRADER_SCHEMAS } from './traders';
 
 /** Every schema that has a name. A room of resources has a file; a new one is added here. */
 export const SCHEMAS: Readonly<Record<string, Json>> = {
@@ -15,5 +16,6 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ...BOOK_SCHEMAS,
   ...ORDER_SCHEMAS,
   ...ACCOUNT_SCHEMAS,
+  ...TRADER_SCHEMAS,
   ...SYSTEM_SCHEMAS,
 };
