@@ -32,8 +32,15 @@ export interface Started {
   stderr(): string;
 }
 
-export function startNode(args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
-  const child = spawn(process.execPath, args, {
+export const startNode = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Started =>
+  startProgram(process.execPath, args, env);
+
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Started {
+  const child = spawn(program, args, {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
