@@ -10,9 +10,14 @@ import { chainScale } from './exchange/order';
 import { createHttp, type Http } from './http/server';
 import { createBoard } from './jobs/board';
 import { createChores } from './jobs/chores';
+import { createQueueCounts } from './jobs/queue-counts';
 import { startSchedule } from './jobs/schedule';
 import { startSettlement } from './jobs/settlement';
 import type { Logger } from './log';
+import { watchEventLoop } from './metrics/event-loop';
+import { createMetrics } from './metrics/metrics';
+import { serveMetrics } from './metrics/server';
+import { observe, observeWeb } from './observe';
 import { createRealtime } from './realtime/realtime';
 import { createAgenda } from './store/agenda';
 import { createCandleWriter } from './store/candle-writer';
@@ -27,8 +32,9 @@ import { createMarkets } from './store/markets';
 import { createMatches } from './store/matches';
 import { createNonceStore } from './store/nonces';
 import { createOutbox } from './store/outbox';
+import { createOutboxLag } from './store/outbox-lag';
 import { createReads } from './store/reads';
-import { createScripts } from './store/scripts';
+import { createScripts, scriptSources } from './store/scripts';
 import { createSessionStore } from './store/sessions';
 import { createSettlements } from './store/settlements';
 import { PATHS } from './wire/paths';
@@ -64,7 +70,8 @@ async function createStore(config: Config, log: Logger) {
     disconnect(redis);
     throw error;
   });
-  const run = createScripts(redis);
+  const metrics = createMetrics();
+  const run = createScripts(redis, scriptSources(), metrics.script);
   const keys = shardKeys();
   const clock = createClock();
   const grantMicro = config.paperGrantMicro;
@@ -80,13 +87,27 @@ async function createStore(config: Config, log: Logger) {
   });
   const settlements = createSettlements({ redis, run, keys });
   const health = createHealth({ redis, run, keys, clock });
-  return { redis, run, keys, clock, engine, history, reads, markets, settlements, health };
+  const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
+  return {
+    redis,
+    run,
+    keys,
+    clock,
+    engine,
+    history,
+    reads,
+    markets,
+    settlements,
+    health,
+    metrics,
+    outboxLag,
+  };
 }
 
 /** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
 export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
   const store = await createStore(config, log);
-  const { redis, run } = store;
+  const { redis, run, metrics } = store;
   const verifier = await createOrderVerifier({
     name: config.eip712Name,
     chainId: config.chainId,
@@ -107,6 +128,8 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
           basePath: PATHS.adminQueues,
           onError: (error) => log.warn({ err: error.message }, 'board'),
         });
+  const eventLoop = watchEventLoop();
+  const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'));
   const realtime = createRealtime({
     ...store,
     config,
@@ -115,6 +138,8 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   });
   const http = createHttp({
     ...store,
+    observer: metrics,
+    metrics: metrics.expose,
     board: board?.handler ?? null,
     config,
     log,
@@ -128,11 +153,14 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     }),
     scale: chainScale(config.collateralDecimals),
   });
+  observe('web', { ...store, config, eventLoop, queues });
+  observeWeb(metrics, verifier.backend, realtime.stats);
   realtime.attach(http.server);
   const stop = async (graceMs: number) => {
     await realtime.stop(graceMs);
     await http.stop(graceMs);
-    await board?.stop();
+    await Promise.all([board?.stop(), queues.stop()]);
+    eventLoop.stop();
     disconnect(redis);
   };
   try {
@@ -175,10 +203,16 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     chores: [...chores, settlement.reconciler],
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
-  log.info({ network: config.network }, 'worker is running');
+  const eventLoop = watchEventLoop();
+  const queues = createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'));
+  observe('worker', { ...store, config, eventLoop, queues });
+  const { metricsPort } = config;
+  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, store.metrics.expose);
+  log.info({ network: config.network, metricsPort: metrics?.port }, 'worker is running');
   return {
     async stop() {
-      await Promise.all([schedule.stop(), settlement.stop()]);
+      eventLoop.stop();
+      await Promise.all([schedule.stop(), settlement.stop(), queues.stop(), metrics?.stop()]);
       disconnect(connection);
       disconnect(store.redis);
     },

@@ -128,6 +128,10 @@ export const VARIABLES = {
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'fatal to trace, or silent; npm start takes warn',
   ),
+  METRICS_PORT: optional(
+    wholeNumber(0, 65_535),
+    'where a worker answers GET /metrics and /livez; unset: nowhere (web answers them on PORT)',
+  ),
   EIP712_NAME: variable(
     'Market CTF Exchange',
     matching(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable characters'),
@@ -169,6 +173,7 @@ export interface Config {
   /** For Express's `trust proxy`: false, hops, or addresses. */
   readonly trustProxy: false | number | readonly string[];
   readonly logLevel: Values['LOG_LEVEL'];
+  readonly metricsPort: number | null;
   readonly eip712Name: string;
   readonly collateralDecimals: number;
   readonly chainRpcUrl: string | null;
@@ -242,6 +247,7 @@ function assemble(values: Values): Config {
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
+    metricsPort: values.METRICS_PORT,
     eip712Name: values.EIP712_NAME,
     collateralDecimals: values.COLLATERAL_DECIMALS,
     chainRpcUrl: values.CHAIN_RPC_URL,

@@ -30,6 +30,7 @@ const LEVELS: Readonly<Record<string, number>> = {
   http: 2,
   realtime: 2,
   jobs: 2,
+  metrics: 2,
   local: 3,
   cli: 3,
   demo: 3,
@@ -45,6 +46,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: ['exchange', 'wire', 'auth', 'store'],
   realtime: ['exchange', 'wire', 'auth', 'store'],
   jobs: ['exchange', 'wire', 'store'],
+  metrics: [],
   // A leaf: what `npm start` and the tests use to run the exchange on this machine.
   local: ['exchange', 'demo'],
   // What an operator types; it may use what the processes are made of.
@@ -75,6 +77,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@bull-board/express': ['jobs'],
   pino: ['log.ts'],
   commander: ['cli'],
+  'prom-client': ['metrics'],
   preact: ['page'],
   'lightweight-charts': ['page'],
   'swagger-ui-express': ['http'],

@@ -11,6 +11,8 @@ export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly json?: Buffer;
+  /** Anything else that is text. */
+  readonly text?: { readonly type: string; readonly text: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -24,12 +26,13 @@ export const requestIdOf = (response: ServerResponse): string => String(response
 export function send(response: ServerResponse, reply: Reply): void {
   response.statusCode = reply.status;
   for (const name in reply.headers) response.setHeader(name, reply.headers[name] ?? '');
-  const content = reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body));
+  const content =
+    reply.text?.text ?? reply.json ?? (reply.body === undefined ? undefined : JSON.stringify(reply.body));
   if (content === undefined) {
     response.end();
     return;
   }
-  response.setHeader('Content-Type', JSON_TYPE);
+  response.setHeader('Content-Type', reply.text?.type ?? JSON_TYPE);
   response.setHeader('Content-Length', Buffer.byteLength(content));
   response.end(content);
 }

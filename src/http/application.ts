@@ -125,11 +125,12 @@ function otherMethods(group: readonly AnyEndpoint[], withAdmin: boolean): Reques
 }
 
 /** The one catch. */
-function answerErrors({ log }: HttpDeps): ErrorRequestHandler {
+function answerErrors({ log, observer }: HttpDeps): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (error instanceof ClientGone || response.destroyed) return;
     const refusal = refusalOf(error);
     const requestId = requestIdOf(response);
+    observer.refused(refusal.code);
     logFailure(log, error, refusal, { requestId, method: request.method, path: request.path });
     if (response.headersSent) return;
     // What was not read of the request would be taken for the next one.

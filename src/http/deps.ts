@@ -18,6 +18,15 @@ export type BoardHandler = (
   next: (error?: unknown) => void,
 ) => void;
 
+/** Is told what happens, for the metrics. */
+export interface HttpObserver {
+  /** `route` is the declared one, `GET /markets/{id}`. */
+  answered(route: string, status: number, seconds: number): void;
+  refused(code: string): void;
+  /** One order of a submission or a batch; `code` is its status, or why it was refused. */
+  order(result: 'accepted' | 'replayed' | 'refused', code: string): void;
+}
+
 /** Everything the routes call; built by src/app.ts. */
 export interface HttpDeps {
   readonly config: Config;
@@ -35,4 +44,7 @@ export interface HttpDeps {
   readonly board: BoardHandler | null;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
+  readonly observer: HttpObserver;
+  /** The body of GET /metrics, in Prometheus' text format. */
+  readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
 }

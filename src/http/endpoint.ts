@@ -6,6 +6,8 @@ import type { Shape } from '../wire/shape';
 import { type Reply, send, sendProblem } from './answer';
 import { type BearerRule, callerOf, checkAdmin } from './bearer';
 import { BODY_MAX_BYTES, jsonOf, readBody } from './body';
+import type { HttpObserver } from './deps';
+import { ClientGone, refusalOf } from './failures';
 import type { Bucket, Limiter } from './limiter';
 
 /** What a handler is given: everything read and checked that the endpoint asked for. */
@@ -42,6 +44,7 @@ export interface DispatchDeps {
   readonly sessions: Sessions;
   readonly limiter: Limiter;
   readonly adminToken: string | null;
+  readonly observer: HttpObserver;
 }
 
 /** Every request is answered within 5 s of having arrived, whatever Redis does. */
@@ -71,8 +74,12 @@ export function parameter({ request }: { readonly request: Request }, name: stri
  * JSON, shape), then the endpoint's own. Refusals are thrown; the application answers them in one place.
  */
 export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHandler {
+  const route = `${endpoint.method} ${endpoint.path}`;
   return async (request, response) => {
     const bytes = endpoint.body ? await readBody(request, endpoint.maxBytes ?? BODY_MAX_BYTES) : null;
+    const startedAt = performance.now();
+    const answered = (status: number): void =>
+      deps.observer.answered(route, status, (performance.now() - startedAt) / 1_000);
     const watch = setTimeout(giveUp, ANSWER_MAX_MS, response);
     try {
       if (endpoint.bucket) await deps.limiter.take(endpoint.bucket, request.ip ?? '', response);
@@ -81,6 +88,10 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
       const query = parseQuery(request.url);
       const reply = await endpoint.handle({ request, response, query, body, caller });
       if (!response.headersSent) send(response, reply);
+      answered(response.statusCode);
+    } catch (error) {
+      if (!(error instanceof ClientGone)) answered(refusalOf(error).status);
+      throw error;
     } finally {
       clearTimeout(watch);
     }

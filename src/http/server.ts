@@ -37,6 +37,7 @@ export function createHttp(deps: HttpDeps): Http {
     sessions: deps.sessions,
     limiter,
     adminToken: deps.config.adminToken,
+    observer: deps.observer,
   });
   const server = createServer(
     {

@@ -11,6 +11,7 @@ import { type OrderView, tradeId } from '../store/views';
 import { presentSubmission } from '../wire/present-order';
 import { type SubmitBody, signedOrderOf } from '../wire/requests';
 import type { Context } from './context';
+import { refusalOf } from './failures';
 
 interface Submission {
   /** Id, slug or condition id, as sent. */
@@ -41,26 +42,39 @@ const DEADLINE_MAX_MS = 2 ** 48 - 1;
  * whether one of those two, which come before it in the contract, is what the caller should hear.
  */
 export function createSubmit(context: Context): Submit {
+  const { observer } = context;
   return async (submission) => {
-    const { body, caller, dryRun } = submission;
-    const signed = signedOrderOf(body.order, checksumAddress);
-    if (caller && caller.address !== signed.maker) {
-      throw new Refusal('MAKER_MISMATCH', `the bearer is ${caller.address}, the maker ${signed.maker}`);
-    }
-    const { terms } = await context.marketOf(submission.marketName);
-    const outcome = outcomeOfOrder(signed, terms);
-    const orderType = body.orderType ?? 'GTC';
-    const progress: Progress = { stage: 'terms' };
-    let request: PlaceRequest;
+    if (submission.dryRun) return submit(context, submission);
     try {
-      request = check(context, { signed, outcome, terms, orderType, body, dryRun }, progress);
-    } catch (refusal) {
-      return explain(context, refusal, progress.stage, signed, orderType);
+      const submitted = await submit(context, submission);
+      observer.order(submitted.replayed ? 'replayed' : 'accepted', submitted.answer.status);
+      return submitted;
+    } catch (error) {
+      observer.order('refused', refusalOf(error).code);
+      throw error;
     }
-    // After the signature, so that nobody can use up another wallet's share.
-    if (!dryRun) await context.limiter.take('orders', signed.maker, submission.response);
-    return answer(context, await context.engine.place(request), orderType);
   };
+}
+
+async function submit(context: Context, submission: Submission): Promise<Submitted> {
+  const { body, caller, dryRun } = submission;
+  const signed = signedOrderOf(body.order, checksumAddress);
+  if (caller && caller.address !== signed.maker) {
+    throw new Refusal('MAKER_MISMATCH', `the bearer is ${caller.address}, the maker ${signed.maker}`);
+  }
+  const { terms } = await context.marketOf(submission.marketName);
+  const outcome = outcomeOfOrder(signed, terms);
+  const orderType = body.orderType ?? 'GTC';
+  const progress: Progress = { stage: 'terms' };
+  let request: PlaceRequest;
+  try {
+    request = check(context, { signed, outcome, terms, orderType, body, dryRun }, progress);
+  } catch (refusal) {
+    return explain(context, refusal, progress.stage, signed, orderType);
+  }
+  // After the signature, so that nobody can use up another wallet's share.
+  if (!dryRun) await context.limiter.take('orders', signed.maker, submission.response);
+  return answer(context, await context.engine.place(request), orderType);
 }
 
 /** How far the checks of an order came, in the contract's order. */

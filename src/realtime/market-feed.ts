@@ -60,7 +60,15 @@ export interface MarketFeed {
   heartbeat(): Promise<void>;
 }
 
-export const roomOf = (id: MarketId): string => `m:${id}`;
+const ROOM = 'm:';
+export const roomOf = (id: MarketId): string => `${ROOM}${id}`;
+
+/** Sockets in the rooms of markets, one for each market a socket follows. */
+export function countSubscriptions(rooms: ReadonlyMap<string, ReadonlySet<string>>): number {
+  let count = 0;
+  for (const [room, sockets] of rooms) if (room.startsWith(ROOM)) count += sockets.size;
+  return count;
+}
 
 /**
  * The updates of this process's sockets. Whatever way an update comes, from the adapter or from the log, a room is sent

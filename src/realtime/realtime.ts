@@ -19,7 +19,7 @@ import { createDeadMansSwitch } from './dead-mans-switch';
 import { openFrontDoor } from './front-door';
 import { admitSockets, createServer } from './gateway';
 import { createLinks } from './links';
-import { createMarketFeed } from './market-feed';
+import { countSubscriptions, createMarketFeed } from './market-feed';
 import { BETWEEN, type FeedMessage } from './messages';
 import { createPrivateFeed } from './private-feed';
 import { repeat } from './repeat';
@@ -51,7 +51,7 @@ export interface Realtime {
   /** Lets another process broadcast, then ends all sockets; what is left after `graceMs` is cut. */
   stop(graceMs: number): Promise<void>;
   /** For metrics. */
-  stats(): { readonly sockets: number; readonly broadcasting: boolean };
+  stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean };
 }
 
 const HEARTBEAT_EVERY_MS = 5_000;
@@ -167,6 +167,10 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       await io.sockets.adapter.close();
       links.close();
     },
-    stats: () => ({ sockets: io.sockets.sockets.size, broadcasting: broadcasting.held() !== null }),
+    stats: () => ({
+      sockets: io.sockets.sockets.size,
+      subscriptions: countSubscriptions(io.sockets.adapter.rooms),
+      broadcasting: broadcasting.held() !== null,
+    }),
   };
 }

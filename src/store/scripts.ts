@@ -13,6 +13,9 @@ export type RunScript = (
   args: readonly ScriptArgument[],
 ) => Promise<unknown>;
 
+/** Told of each call of a script: how long it took to its reply, and whether one came. */
+export type ObserveScript = (name: string, seconds: number, failed: boolean) => void;
+
 interface Script {
   readonly source: string;
   readonly sha: string;
@@ -39,6 +42,7 @@ export function scriptSources(): Map<string, string> {
 export function createScripts(
   redis: RedisClient,
   sources: ReadonlyMap<string, string> = scriptSources(),
+  observe: ObserveScript = () => {},
 ): RunScript {
   const scripts = new Map<string, Script>();
   for (const [name, source] of sources) {
@@ -50,14 +54,24 @@ export function createScripts(
     if (!script) throw new Error(`no script ${name}`);
     gather();
     const tail = [keys.length, ...keys, ...args] as (string | number | Buffer)[];
+    const startedAt = performance.now();
+    let failed = false;
     try {
       return await redis.callBuffer('EVALSHA', script.sha, ...tail);
     } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return await redis.callBuffer('EVAL', script.source, ...tail);
+      failed = true;
+      if (!isUnknownScript(error)) throw error;
+      const reply = await redis.callBuffer('EVAL', script.source, ...tail);
+      failed = false;
+      return reply;
+    } finally {
+      observe(name, (performance.now() - startedAt) / 1_000, failed);
     }
   };
 }
+
+const isUnknownScript = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 /**
  * Holds what is written to Redis until the requests that arrived together have been looked at, so that their commands

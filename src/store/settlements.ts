@@ -180,10 +180,14 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     return found;
   }
 
-  /** How many wait for something, and how often one was given up. */
-  async function counts(): Promise<{ unsettled: number; failed: number }> {
-    const [open, failed] = await Promise.all([redis.zcard(unsettled), redis.hget(sums, 'failed')]);
-    return { unsettled: open, failed: Number(failed ?? 0) };
+  /** How many wait for something, since when the oldest of them does, and how often one was given up. */
+  async function counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }> {
+    const [open, [oldest], failed] = await Promise.all([
+      redis.zcard(unsettled),
+      redis.zrangeBuffer(unsettled, '0', '0'),
+      redis.hget(sums, 'failed'),
+    ]);
+    return { unsettled: open, oldestMs: oldest?.readUIntBE(0, 6) ?? null, failed: Number(failed ?? 0) };
   }
 
   return { record, move, packed, show, list, orders, counts };

@@ -45,6 +45,7 @@ export const PATHS = {
 
   livez: '/livez',
   readyz: '/readyz',
+  metrics: '/metrics',
   config: '/config',
   time: '/time',
   openapi: '/openapi.json',

@@ -13,7 +13,7 @@ import { LIMITS } from '../limiter';
 
 /** Is the process alive, can it serve, what is it configured for. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
-  const { config, reads, ticket, health, isDraining } = context;
+  const { config, reads, ticket, health, isDraining, metrics } = context;
 
   /** Probes are not limited: a busy address must not look like a dead process. */
   const probe = (path: string, handle: () => Promise<Reply>): Endpoint<undefined> => ({
@@ -39,6 +39,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   return [
     probe(PATHS.livez, async () => ok({ status: 'alive' })),
     probe(PATHS.readyz, ready),
+    probe(PATHS.metrics, async () => ({ status: 200, text: await metrics() })),
     read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
     read(PATHS.openapi, documentOf(openApiDocument)),
     read(PATHS.asyncapi, documentOf(asyncApiDocument)),

@@ -1,0 +1,135 @@
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Tally, Timings } from './recorders';
+
+/** What is measured while it happens: no names of wallets, markets or orders, so the number of series is bounded. */
+export interface Metrics {
+  /** A script ran, or its call failed. */
+  script(verb: string, seconds: number, failed: boolean): void;
+  /** An answer left; `route` is the declared one (`GET /markets/{id}`), never the path that was asked for. */
+  answered(route: string, status: number, seconds: number): void;
+  /** Something was refused, over HTTP. */
+  refused(code: string): void;
+  /** One order was submitted: its status when accepted or replayed, else the code of the refusal. */
+  order(result: OrderResult, code: string): void;
+  /** Adds a reader of gauges, asked at each scrape. One that fails or is late leaves its gauges out. */
+  sample(read: () => Promise<readonly Sample[]> | readonly Sample[]): void;
+  /** What GET /metrics answers. Scrapes that come close together get the same text. */
+  expose(): Promise<Exposition>;
+}
+
+export type OrderResult = 'accepted' | 'replayed' | 'refused';
+
+export interface Sample {
+  readonly name: keyof typeof GAUGES;
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface Exposition {
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Gauges that are read when asked for: name -> what it says, and its labels. docs/metrics.md explains each. */
+const GAUGES = {
+  exchange_info: ['1, with the version in its labels', ['process', 'version', 'node', 'network', 'funds']],
+  exchange_verification_backend: ['1 for the library that verifies order signatures', ['backend']],
+  exchange_redis_up: ['1 while commands can be sent to Redis', []],
+  exchange_outbox_length: ['Entries in the outbox, processed ones included', []],
+  exchange_outbox_unprocessed: ['Entries of the outbox its reader has not finished with', ['reader']],
+  exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader']],
+  exchange_broadcast_lag_sequences: ['Commands of the busiest market that were not broadcast yet', []],
+  exchange_broadcasting: ['1 in the process that broadcasts', []],
+  exchange_sockets: ['Open sockets of this process', []],
+  exchange_subscriptions: ['Markets followed by the sockets of this process, added up', []],
+  exchange_settlements_unconfirmed: ['Settlement records that are not confirmed', []],
+  exchange_settlements_failed: ['Settlement records that were given up', []],
+  exchange_settlement_oldest_unconfirmed_seconds: ['Age of the oldest unconfirmed settlement record', []],
+  exchange_jobs: ['Jobs of a queue in a state', ['queue', 'state']],
+  exchange_event_loop_delay_seconds: ['How late timers of this process ran, of late', []],
+} as const satisfies Record<string, readonly [string, readonly string[]]>;
+
+const STATUS_CLASSES = ['', '1xx', '2xx', '3xx', '4xx', '5xx'];
+const HTTP_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const SCRIPT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5];
+/** A scrape is answered within this time even when Redis is not. */
+const SAMPLE_MAX_MS = 1_000;
+/** However often it is asked: reading the gauges costs Redis a few commands. */
+const KEPT_MS = 1_000;
+
+/** The metrics of one process; a registry of its own, so that two exchanges can live in one test. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const http = new Timings(
+    registry,
+    'exchange_http_request_seconds',
+    'From the complete request to its answer',
+    ['route', 'status'],
+    HTTP_BUCKETS,
+  );
+  const scripts = new Timings(
+    registry,
+    'exchange_script_seconds',
+    'A script, from the call to its reply',
+    ['verb'],
+    SCRIPT_BUCKETS,
+  );
+  const tally = <L extends string>(name: string, help: string, ...labels: [L, L?]) =>
+    new Tally(registry, name, help, labels);
+  const failures = tally('exchange_script_failures_total', 'Calls of scripts that brought no reply', 'verb');
+  const refusals = tally('exchange_refusals_total', 'Requests that were refused', 'code');
+  const orders = tally('exchange_orders_total', 'Orders that were submitted', 'result', 'code');
+  const gauges = Object.entries(GAUGES).map(([name, [help, labelNames]]) => ({
+    name,
+    isPlain: labelNames.length === 0,
+    gauge: new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] }),
+  }));
+  const readers: (() => Promise<readonly Sample[]> | readonly Sample[])[] = [];
+  let kept: { readonly untilMs: number; readonly text: Promise<string> } | null = null;
+
+  async function render(): Promise<string> {
+    const samples = await Promise.all(readers.map((read) => inTime(read)));
+    for (const { name, isPlain, gauge } of gauges) {
+      gauge.reset();
+      // Without labels a reset leaves a zero, which would be a claim about what nobody could read.
+      if (isPlain) gauge.remove();
+      for (const sample of samples.flat())
+        if (sample.name === name) gauge.set(sample.labels ?? {}, sample.value);
+    }
+    return registry.metrics();
+  }
+
+  return {
+    script: (verb, seconds, failed) => {
+      scripts.observe(seconds, verb);
+      if (failed) failures.add(verb);
+    },
+    answered: (route, status, seconds) =>
+      http.observe(seconds, route, STATUS_CLASSES[Math.trunc(status / 100)]),
+    refused: (code) => refusals.add(code),
+    order: (result, code) => orders.add(result, code),
+    sample: (read) => void readers.push(read),
+    expose: async () => {
+      if (!kept || kept.untilMs < Date.now()) kept = { untilMs: Date.now() + KEPT_MS, text: render() };
+      return { type: registry.contentType, text: await kept.text };
+    },
+  };
+}
+
+/** What a reader says; nothing when it fails or takes too long. */
+async function inTime(
+  read: () => Promise<readonly Sample[]> | readonly Sample[],
+): Promise<readonly Sample[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly Sample[]>((resolve) => {
+    timer = setTimeout(resolve, SAMPLE_MAX_MS, []);
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Config } from './config';
+import type { QueueCounts } from './jobs/queue-counts';
+import type { EventLoop } from './metrics/event-loop';
+import type { Metrics, Sample } from './metrics/metrics';
+import { createBroadcasts } from './store/broadcasts';
+import type { Clock } from './store/clock';
+import type { ShardKeys } from './store/keys';
+import { broadcastLag, type createOutboxLag } from './store/outbox-lag';
+import type { RedisClient, RunScript } from './store/scripts';
+import type { Settlements } from './store/settlements';
+
+/** The part of the composition root that says where the gauges of docs/metrics.md come from. */
+export interface Observed {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly eventLoop: EventLoop;
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly clock: Clock;
+  readonly settlements: Settlements;
+  readonly outboxLag: ReturnType<typeof createOutboxLag>;
+  readonly queues: QueueCounts;
+}
+
+const { version } = require('../package.json') as { version: string };
+
+/** What web and worker both tell: themselves, and the state in Redis, which any of them can read for all. */
+export function observe(name: 'web' | 'worker', observed: Observed): void {
+  const { config, metrics, eventLoop, redis } = observed;
+  const labels = {
+    process: name,
+    version,
+    node: process.version,
+    network: config.network,
+    funds: config.funds,
+  };
+  metrics.sample(() => [
+    { name: 'exchange_info', value: 1, labels },
+    { name: 'exchange_redis_up', value: Number(redis.status === 'ready') },
+    { name: 'exchange_event_loop_delay_seconds', value: eventLoop.delayMs() / 1_000 },
+  ]);
+  metrics.sample(() => outboxSamples(observed));
+  metrics.sample(() => settlementSamples(observed));
+  metrics.sample(async () =>
+    (await observed.queues.count()).map(({ queue, state, count }) => ({
+      name: 'exchange_jobs',
+      value: count,
+      labels: { queue, state },
+    })),
+  );
+}
+
+async function outboxSamples({ outboxLag, redis, run, keys }: Observed): Promise<Sample[]> {
+  const [{ length, readers }, broadcast] = await Promise.all([
+    outboxLag.look(),
+    broadcastLag({ redis, keys }, createBroadcasts({ redis, run, keys })),
+  ]);
+  return [
+    { name: 'exchange_outbox_length', value: length },
+    { name: 'exchange_broadcast_lag_sequences', value: broadcast },
+    ...readers.flatMap(({ reader, unprocessed, seconds }): Sample[] => [
+      { name: 'exchange_outbox_unprocessed', value: unprocessed, labels: { reader } },
+      { name: 'exchange_outbox_lag_seconds', value: seconds, labels: { reader } },
+    ]),
+  ];
+}
+
+async function settlementSamples({ settlements, clock }: Observed): Promise<Sample[]> {
+  const { unsettled, oldestMs, failed } = await settlements.counts();
+  const age = oldestMs === null ? 0 : Math.max(0, clock.now() - oldestMs) / 1_000;
+  return [
+    { name: 'exchange_settlements_unconfirmed', value: unsettled },
+    { name: 'exchange_settlements_failed', value: failed },
+    { name: 'exchange_settlement_oldest_unconfirmed_seconds', value: age },
+  ];
+}
+
+/** What only a web process has. */
+export function observeWeb(
+  metrics: Metrics,
+  backend: string,
+  stats: () => { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean },
+): void {
+  metrics.sample(() => {
+    const { sockets, subscriptions, broadcasting } = stats();
+    return [
+      { name: 'exchange_verification_backend', value: 1, labels: { backend } },
+      { name: 'exchange_sockets', value: sockets },
+      { name: 'exchange_subscriptions', value: subscriptions },
+      { name: 'exchange_broadcasting', value: Number(broadcasting) },
+    ];
+  });
+}

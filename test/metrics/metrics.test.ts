@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Yaml } from '@stoplight/spectral-parsers';
+import { type Running, startWorker } from '../../src/app';
+import { loadConfig } from '../../src/config';
+import { createLogger } from '../../src/log';
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ROOT } from '../support/processes';
+import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+
+let exchange: TestExchange;
+let worker: Running;
+let workerUrl: string;
+let market: Market;
+let alice: Trader;
+
+beforeAll(async () => {
+  exchange = await startExchange();
+  const lines: string[] = [];
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    REDIS_URL: exchange.redis.url,
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'info',
+  });
+  worker = await startWorker(config, createLogger(config, 'worker', { write: (line) => lines.push(line) }));
+  workerUrl = `http://127.0.0.1:${/"metricsPort":(\d+)/.exec(lines.join(''))?.[1]}`;
+  market = await openMarket(exchange.client, ADMIN_TOKEN);
+  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+});
+afterAll(async () => {
+  await worker.stop(1_000);
+  await exchange.stop();
+});
+
+/** Series and their values; scrapes within a second get the same text. */
+async function scrape(url = exchange.client.url): Promise<Map<string, number>> {
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const response = await fetch(`${url}/metrics`);
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+  ]);
+  const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+}
+
+async function namesOf(url: string): Promise<Set<string>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return new Set([...text.matchAll(/^# TYPE (\S+) /gm)].map((match) => match[1] ?? ''));
+}
+
+const file = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');
+/** Names of metrics in an expression, without what Prometheus adds to those of a histogram. */
+const namesIn = (text: string): string[] =>
+  [...text.matchAll(/\b(?:exchange|process|nodejs)_[a-z0-9_]+/g)].map(([name]) =>
+    name.replace(/_(bucket|count|sum)$/, ''),
+  );
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string };
+}
+interface Panel {
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+test('the table tells every metric that a live process has, and no other', async () => {
+  const told = [...file('docs/metrics.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map((match) => match[1]);
+  const live = new Set([...(await namesOf(exchange.client.url)), ...(await namesOf(workerUrl))]);
+  expect(told.sort()).toEqual([...live].sort());
+});
+
+test('every metric of the alert rules is there', async () => {
+  const { data, diagnostics } = Yaml.parse(file('docs/deploy/alerts.yml'));
+  expect(diagnostics).toEqual([]);
+  const live = await namesOf(exchange.client.url);
+  const rules = (data as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(10);
+  for (const { alert, expr, annotations } of rules) {
+    const names = namesIn(expr);
+    expect([alert, names.length > 0, names.filter((name) => !live.has(name))]).toEqual([alert, true, []]);
+    expect(annotations.summary).not.toBe('');
+  }
+});
+
+test('every metric of the dashboard is there, and every one of ours is in it', async () => {
+  const { panels } = JSON.parse(file('docs/deploy/grafana.json')) as { panels: Panel[] };
+  const live = await namesOf(exchange.client.url);
+  const shown = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(expr)));
+  expect(shown.filter((name) => !live.has(name))).toEqual([]);
+  expect([...live].filter((name) => name.startsWith('exchange_') && !shown.includes(name))).toEqual([]);
+});
+
+test('orders are counted by what became of them, and nobody is named', async () => {
+  const bid = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
+  const order = await alice.order(market, bid);
+  const submissions = `/markets/${market.id}/orders`;
+  for (const orderType of ['GTC', 'GTC', 'IOC'])
+    await exchange.client.post(submissions, { body: { order, orderType } });
+  await alice.submit(market, { ...bid, pips: 4_001 });
+  await alice.submit(market, { ...bid, side: 'SELL' });
+  await exchange.client.post(`${submissions}?dryRun=true`, {
+    body: { order: await alice.order(market, bid) },
+  });
+  await exchange.client.get('/nowhere');
+  const series = await scrape();
+  const orders = (result: string, code: string): number | undefined =>
+    series.get(`exchange_orders_total{result="${result}",code="${code}"}`);
+  expect([orders('accepted', 'OPEN'), orders('replayed', 'OPEN')]).toEqual([1, 1]);
+  expect([orders('refused', 'DUPLICATE_ORDER'), orders('refused', 'INVALID_TICK')]).toEqual([1, 1]);
+  expect(orders('refused', 'INSUFFICIENT_BALANCE')).toBe(1);
+  expect(series.get('exchange_refusals_total{code="NOT_FOUND"}')).toBe(1);
+  const route = 'route="POST /markets/{id}/orders"';
+  expect(series.get(`exchange_http_request_seconds_count{${route},status="2xx"}`)).toBe(3);
+  expect(series.get(`exchange_http_request_seconds_count{${route},status="4xx"}`)).toBe(3);
+  expect(series.get('exchange_script_seconds_count{verb="place_order"}')).toBeGreaterThanOrEqual(4);
+  expect(series.get('exchange_verification_backend{backend="secp256k1"}')).toBe(1);
+  const text = [...series.keys()].join('\n');
+  for (const named of [market.id, alice.address, order.signature]) {
+    expect(text.toLowerCase()).not.toContain(named.toLowerCase());
+  }
+  expect(series.size).toBeLessThan(1_000);
+});
+
+test('the worker tells its own scripts on a port of its own', async () => {
+  const series = await scrape(workerUrl);
+  expect(series.get('exchange_script_seconds_count{verb="expire_orders"}')).toBeGreaterThan(0);
+  expect((await fetch(`${workerUrl}/livez`)).status).toBe(200);
+  expect((await fetch(`${workerUrl}/config`)).status).toBe(404);
+});
+
+test('what readers of the outbox have not finished with is told', async () => {
+  const before = await scrape();
+  expect(before.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(0);
+  await worker.stop(1_000);
+  for (let i = 1; i <= 5; i++) {
+    await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000 + 100 * i, lots: 100 });
+  }
+  const after = await scrape();
+  expect(after.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(5);
+  expect(after.get('exchange_outbox_lag_seconds{reader="settlement"}')).toBeGreaterThan(0);
+  expect(after.get('exchange_outbox_unprocessed{reader="broadcast"}')).toBe(0);
+  expect(after.get('exchange_broadcast_lag_sequences')).toBe(0);
+});
+
+test('without Redis the process still tells what it knows, and claims nothing else', async () => {
+  await exchange.redis.stop();
+  const series = await scrape();
+  expect(series.get('exchange_redis_up')).toBe(0);
+  expect(series.has('exchange_outbox_length')).toBe(false);
+  expect(series.has('exchange_jobs{queue="settlement",state="failed"}')).toBe(false);
+  expect(series.get('exchange_sockets')).toBe(0);
+});
