@@ -6,6 +6,7 @@ import type { Shape } from '../wire/shape';
 import { type Reply, send, sendProblem } from './answer';
 import { type BearerRule, callerOf, checkAdmin } from './bearer';
 import { BODY_MAX_BYTES, jsonOf, readBody } from './body';
+import { clientAddress } from './client-address';
 import type { HttpObserver } from './deps';
 import { ClientGone, refusalOf } from './failures';
 import type { Bucket, Limiter } from './limiter';
@@ -82,7 +83,7 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
       deps.observer.answered(route, status, (performance.now() - startedAt) / 1_000);
     const watch = setTimeout(giveUp, ANSWER_MAX_MS, response);
     try {
-      if (endpoint.bucket) await deps.limiter.take(endpoint.bucket, request.ip ?? '', response);
+      if (endpoint.bucket) await deps.limiter.take(endpoint.bucket, clientAddress(request), response);
       const caller = await authenticate(request, endpoint.bearer, deps);
       const body = endpoint.body && bytes ? bodyOf(request, endpoint, bytes) : undefined;
       const query = parseQuery(request.url);

@@ -19,6 +19,8 @@ interface Submission {
   readonly body: SubmitBody;
   readonly caller: Caller | null;
   readonly dryRun: boolean;
+  /** As `clientAddress` has it; a dry run is a read. */
+  readonly address: string;
   /** Where the limiter tells how much is left. */
   readonly response: ServerResponse;
 }
@@ -73,7 +75,8 @@ async function submit(context: Context, submission: Submission): Promise<Submitt
     return explain(context, refusal, progress.stage, signed, orderType);
   }
   // After the signature, so that nobody can use up another wallet's share.
-  if (!dryRun) await context.limiter.take('orders', signed.maker, submission.response);
+  if (dryRun) await context.limiter.take('reads', submission.address, submission.response);
+  else await context.limiter.take('orders', signed.maker, submission.response);
   return answer(context, await context.engine.place(request), orderType);
 }
 

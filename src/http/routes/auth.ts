@@ -9,6 +9,7 @@ import {
   verifyShape,
 } from '../../wire/requests';
 import { ok } from '../answer';
+import { clientAddress } from '../client-address';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
 
@@ -20,7 +21,7 @@ export function authEndpoints({ signIn, sessions, config, limiter }: Context): A
     bearer: 'none',
     body: null,
     handle: async (call) => {
-      await limiter.take('signIn', `nonce:${call.request.ip}`, call.response);
+      await limiter.take('signIn', `nonce:${clientAddress(call.request)}`, call.response);
       return ok(await signIn.challenge(parameter(call, 'wallet_address')));
     },
   };
@@ -31,7 +32,7 @@ export function authEndpoints({ signIn, sessions, config, limiter }: Context): A
     bearer: 'none',
     body: verifyShape,
     handle: async ({ body, request, response }) => {
-      await limiter.take('signIn', `verify:${request.ip}`, response);
+      await limiter.take('signIn', `verify:${clientAddress(request)}`, response);
       const { address } = await signIn.verify(body.message, body.signature);
       return ok(presentSession(await sessions.open(address), config.chainId));
     },

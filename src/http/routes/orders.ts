@@ -5,6 +5,7 @@ import { flagOf } from '../../wire/queries';
 import { type BatchBody, batchShape, type SubmitBody, submitShape } from '../../wire/requests';
 import { ok, requestIdOf } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
+import { clientAddress } from '../client-address';
 import { type Context, hashOf } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, read } from '../endpoint';
 import { logFailure, refusalOf } from '../failures';
@@ -76,5 +77,6 @@ const submissionOf = (call: Call<unknown>, body: SubmitBody) => ({
   body,
   caller: call.caller,
   dryRun: flagOf(call.query, 'dryRun'),
+  address: clientAddress(call.request),
   response: call.response,
 });

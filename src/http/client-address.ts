@@ -1,0 +1,44 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
+const GROUPS = 8;
+/** What one customer is given of IPv6, at least: any of its addresses counts as the same client. */
+const NETWORK_GROUPS = 4;
+
+/**
+ * Who a limit by IP is about: an IPv4 address, or the /64 network of an IPv6 one. `ip` is Express's, which believes
+ * X-Forwarded-For as far as TRUST_PROXY says; text that is no address is not believed.
+ */
+export function clientAddress({
+  ip = '',
+  socket,
+}: IncomingMessage & { readonly ip?: string | undefined }): string {
+  return addressKey(ip) ?? addressKey(socket.remoteAddress ?? '') ?? 'unknown';
+}
+
+/** Null for what is no address; some proxies add the port. */
+export function addressKey(text: string): string | null {
+  const match = WITH_PORT.exec(text);
+  const address = (match?.[1] ?? match?.[2] ?? text).replace(/%.*$/, '').replace(MAPPED, '$1');
+  const version = isIP(address);
+  if (version === 0) return null;
+  return version === 4 ? address : `${networkOf(address)}::/64`;
+}
+
+function networkOf(address: string): string {
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const behind = tail === undefined || tail === '' ? 0 : tail.split(':').length;
+  const zeros = tail === undefined ? 0 : GROUPS - groups.length - behind;
+  const all = [
+    ...groups,
+    ...Array.from({ length: Math.max(0, zeros) }, () => '0'),
+    ...(tail?.split(':') ?? []),
+  ];
+  return all
+    .slice(0, NETWORK_GROUPS)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
