@@ -23,6 +23,19 @@ export const SYSTEM_OPERATIONS: Operations = {
       example: { status: 'ready', redis: true, scripts: true, durability: 'everysec' },
     },
   },
+  [`GET ${PATHS.metrics}`]: {
+    id: 'getMetrics',
+    tag: 'System',
+    summary: 'Metrics for Prometheus',
+    description: 'In the text format; docs/metrics.md explains each. Not limited.',
+    success: {
+      description: 'The metrics.',
+      schema: 'Metrics',
+      mediaType: 'text/plain',
+      example:
+        '# HELP exchange_sockets Open sockets of this process\n# TYPE exchange_sockets gauge\nexchange_sockets 2\n',
+    },
+  },
   [`GET ${PATHS.time}`]: {
     id: 'getTime',
     tag: 'System',

@@ -30,6 +30,7 @@ const anything: Json = { type: 'object' };
 export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
   Alive: object({ status: constant('alive') }),
   Ready: object({ status: constant('ready'), redis: flag(), scripts: flag(), durability }),
+  Metrics: text("Lines of Prometheus' text format."),
   OpenApiDocument: object({
     openapi: text(),
     info: anything,
