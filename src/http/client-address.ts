@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 const GROUPS = 8;
-/** What one customer is given of IPv6, at least: any of its addresses counts as the same client. */
+/** What one customer is given of IPv6, at least; all its addresses count as one client. */
 const NETWORK_GROUPS = 4;
 
 /**
