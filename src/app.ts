@@ -19,6 +19,7 @@ import { createMetrics } from './metrics/metrics';
 import { serveMetrics } from './metrics/server';
 import { observe, observeWeb } from './observe';
 import { createRealtime } from './realtime/realtime';
+import { createActions } from './store/actions';
 import { createAgenda } from './store/agenda';
 import { createCandleWriter } from './store/candle-writer';
 import { createClock } from './store/clock';
@@ -86,6 +87,7 @@ async function createStore(config: Config, log: Logger) {
     defaultOracle: checksumAddress(config.exchangeAddress),
   });
   const settlements = createSettlements({ redis, run, keys });
+  const actions = createActions({ run, keys });
   const health = createHealth({ redis, run, keys, clock });
   const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
   return {
@@ -98,6 +100,7 @@ async function createStore(config: Config, log: Logger) {
     reads,
     markets,
     settlements,
+    actions,
     health,
     metrics,
     outboxLag,

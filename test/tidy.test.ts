@@ -189,6 +189,7 @@ test('scripts that let people out work when Redis is full', () => {
   for (const name of [
     ...['cancel_order', 'cancel_orders', 'expire_orders', 'clear_book'],
     ...['raise_nonce', 'invalidate_orders'],
+    ...['move_market', 'resolve_market', 'pay_holders', 'set_mode'],
   ]) {
     expect(read(`lua/${name}.lua`)).toMatch(/^#!lua flags=allow-oom\n/);
   }

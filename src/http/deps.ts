@@ -5,6 +5,7 @@ import type { SignIn } from '../auth/siwe';
 import type { Config } from '../config';
 import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
+import type { Actions } from '../store/actions';
 import type { Engine } from '../store/engine';
 import type { Health } from '../store/health';
 import type { Markets } from '../store/markets';
@@ -36,6 +37,8 @@ export interface HttpDeps {
   readonly engine: Engine;
   readonly markets: Markets;
   readonly settlements: Settlements;
+  /** The operators' log. */
+  readonly actions: Actions;
   readonly verifier: OrderVerifier;
   readonly signIn: SignIn;
   readonly sessions: Sessions;

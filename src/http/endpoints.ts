@@ -1,10 +1,12 @@
 import { createCancels } from './cancels';
 import { createContext, type RouteDeps } from './context';
 import type { AnyEndpoint } from './endpoint';
+import { recorded } from './recorded';
 import { adminEndpoints } from './routes/admin';
 import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
+import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
 import { orderEndpoints } from './routes/orders';
@@ -27,5 +29,6 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...adminEndpoints(context),
     ...settlementEndpoints(context),
     ...systemEndpoints(context),
-  ];
+    ...logEndpoints(context),
+  ].map((endpoint) => recorded(endpoint, deps.actions, deps.log));
 }

@@ -24,6 +24,9 @@ export interface ShardKeys {
   readonly closes: string;
   /** set: markets that are over and may have orders to cancel or holders to pay. */
   readonly ending: string;
+  /** sorted set: name of an operator's action -> when; hash: the same -> what it was. */
+  readonly actions: string;
+  readonly actionRecords: string;
   /** hash: account -> what it held of a market that has ended and what it was paid (lua/lib/resolution.lua). */
   paid(id: MarketId): string;
   /** hash: wallet (20 bytes) -> the nonce below which its open orders are still to be invalidated. */
@@ -75,6 +78,8 @@ export function shardKeys(shard = 0): ShardKeys {
     readers: `${prefix}readers`,
     mode: `${prefix}mode`,
     closes: `${prefix}closes`,
+    actions: `${prefix}al`,
+    actionRecords: `${prefix}alr`,
     ending: `${prefix}ending`,
     paid: (id) => `${market(id)}:paid`,
     market,

@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../log';
+import type { Action, Actions } from '../store/actions';
+import { requestIdOf } from './answer';
+import type { AnyEndpoint, Call } from './endpoint';
+import { refusalOf } from './failures';
+
+const TEXT_MAX = 200;
+
+/**
+ * An operator's endpoint that changes something, with an entry in the operators' log: written before anything is
+ * done, so that nothing is done without one, and completed with what became of it. Others are left as they are.
+ */
+export function recorded(endpoint: AnyEndpoint, actions: Actions, log: Logger): AnyEndpoint {
+  if (endpoint.bearer !== 'admin' || endpoint.method === 'GET') return endpoint;
+
+  async function end(action: Action, status: number, code: string | null): Promise<void> {
+    const done = { ...action, status, code };
+    log.info({ ...done }, 'operator');
+    // It is done; an entry without its end does not undo it.
+    await actions.note(done).catch((error: unknown) => {
+      log.warn({ err: String(error), requestId: action.requestId }, 'the operators’ log was not completed');
+    });
+  }
+
+  return {
+    ...endpoint,
+    async handle(call) {
+      const action = actionOf(endpoint, call);
+      await actions.note(action);
+      try {
+        const reply = await endpoint.handle(call);
+        await end(action, reply.status, null);
+        return reply;
+      } catch (error) {
+        const { status, code } = refusalOf(error);
+        await end(action, status, code);
+        throw error;
+      }
+    },
+  };
+}
+
+function actionOf({ method, path }: AnyEndpoint, { request, response, body }: Call<unknown>): Action {
+  return {
+    id: randomUUID(),
+    requestId: requestIdOf(response),
+    action: `${method} ${path}`,
+    path: request.path.slice(0, TEXT_MAX),
+    body: shortened(body),
+    address: request.ip ?? '',
+    agent: request.headers['user-agent']?.slice(0, TEXT_MAX) ?? null,
+    status: null,
+    code: null,
+  };
+}
+
+/** The members of a body, which are texts, numbers and lists of them. */
+function shortened(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return {};
+  const short = (value: unknown): unknown =>
+    typeof value === 'string' && value.length > TEXT_MAX ? `${value.slice(0, TEXT_MAX)}…` : value;
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, short(value)]));
+}
