@@ -33,6 +33,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },
     success: balances('The balances with the grant.'),
+    codes: ['HALTED'],
   },
   [`POST ${PATHS.split}`]: {
     id: 'splitSets',

@@ -3,6 +3,7 @@ import { ACCOUNT_OPERATIONS } from './account';
 import { ADMIN_OPERATIONS } from './admin';
 import { AUTH_OPERATIONS } from './auth';
 import { CANCEL_OPERATIONS } from './cancels';
+import { LIFECYCLE_OPERATIONS } from './lifecycle';
 import { MARKET_OPERATIONS } from './markets';
 import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
@@ -17,5 +18,6 @@ export const OPERATIONS: Operations = {
   ...ACCOUNT_OPERATIONS,
   ...TRADER_OPERATIONS,
   ...ADMIN_OPERATIONS,
+  ...LIFECYCLE_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };

@@ -3,6 +3,7 @@ import { ACCOUNT_SCHEMAS } from './accounts';
 import { BOOK_SCHEMAS } from './books';
 import { COMMON_SCHEMAS } from './common';
 import { MARKET_SCHEMAS } from './markets';
+import { OPERATOR_SCHEMAS } from './operators';
 import { ORDER_SCHEMAS } from './orders';
 import { PROBLEM_SCHEMAS } from './problems';
 import { SYSTEM_SCHEMAS } from './system';
@@ -18,4 +19,5 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ...ACCOUNT_SCHEMAS,
   ...TRADER_SCHEMAS,
   ...SYSTEM_SCHEMAS,
+  ...OPERATOR_SCHEMAS,
 };
