@@ -11,7 +11,7 @@ interface Canned {
 let canned: Canned = { status: 204, headers: {}, body: Buffer.alloc(0) };
 const OWN = new Set(['date', 'connection', 'keep-alive']);
 
-const server = createServer((_request, response) => {
+const server = createServer({ keepAliveTimeout: 65_000 }, (_request, response) => {
   response.writeHead(canned.status, canned.headers);
   response.end(canned.body);
 });

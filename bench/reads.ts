@@ -1,7 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { Agent, get, type IncomingHttpHeaders } from 'node:http';
-import path from 'node:path';
-import { call, cpuMicros, createSigner, startWeb, type Web } from './submit';
+import { get, type IncomingHttpHeaders } from 'node:http';
+import { createSigner } from './signer';
+import { call, cpuMicros, message, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
  * The public reads of one web process, keep-alive connections, with a market that has a book and trades and 500 others
@@ -40,12 +39,6 @@ interface Answer {
   readonly body: Buffer;
 }
 
-interface Side {
-  readonly child: ChildProcess;
-  readonly port: number;
-  readonly agent: Agent;
-}
-
 /** `redisUrl` is a Redis of its own; `deadlineMs` bounds the run. */
 export async function benchReads(
   redisUrl: string,
@@ -54,26 +47,26 @@ export async function benchReads(
 ): Promise<void> {
   // The first to start becomes the one that broadcasts; what is measured is what every replica does.
   const broadcaster = await startWeb('secp256k1', redisUrl);
-  const web = await startWeb('secp256k1', redisUrl);
-  const bare = await startBare();
+  const web = await startWeb('secp256k1', redisUrl, CONNECTIONS);
+  const bare = await startSide('bare.ts', [], process.env, CONNECTIONS);
   try {
     for (const target of await targetsOf(web)) {
       if (Date.now() > deadlineMs) return;
       emit(await compare(web, bare, target));
     }
   } finally {
-    for (const { child } of [broadcaster, web, bare]) child.disconnect();
+    stopSides([broadcaster, web, bare]);
   }
 }
 
-async function targetsOf(web: Web): Promise<Target[]> {
+async function targetsOf(web: Side): Promise<Target[]> {
   const { market, sign } = await createSigner(web);
   for (let i = 0; i < BOOK_ORDERS; i++) {
     const { path: target, body } = sign();
     await call(web, 'POST', target, body);
   }
   for (let i = 0; i < TRADES; i++) {
-    const { path: target, body } = sign(CROSSING_CENTS);
+    const { path: target, body } = sign({ outcome: 0, cents: CROSSING_CENTS });
     await call(web, 'POST', target, body);
   }
   for (let i = 1; i < MARKETS; i++) {
@@ -98,23 +91,11 @@ async function targetsOf(web: Web): Promise<Target[]> {
   ];
 }
 
-async function startBare(): Promise<Side> {
-  const child = fork(path.join(__dirname, 'bare.ts'), [], {
-    execArgv: ['-r', path.join(__dirname, '../test/support/typescript.js')],
-    serialization: 'advanced',
-  });
-  const port = await new Promise<number>((resolve) =>
-    child.once('message', (told) => resolve((told as { port: number }).port)),
-  );
-  return { child, port, agent: new Agent({ keepAlive: true, maxSockets: CONNECTIONS }) };
-}
-
-async function compare(web: Web, bare: Side, target: Target): Promise<ReadsRow> {
+async function compare(web: Side, bare: Side, target: Target): Promise<ReadsRow> {
   const { status, headers, body } = await fetchOnce(web, target);
-  await new Promise<void>((resolve) => {
-    bare.child.once('message', () => resolve());
-    bare.child.send({ status, headers, body });
-  });
+  const told = message(bare.child);
+  bare.child.send({ status, headers, body });
+  await told;
   const rounds: { ours: number; theirs: number }[] = [];
   const latenciesMs: number[] = [];
   for (let round = 0; round <= ROUNDS; round++) {

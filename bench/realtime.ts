@@ -1,5 +1,6 @@
 import { io, type Socket } from 'socket.io-client';
-import { call, createSigner, startWeb, type Web } from './submit';
+import { createSigner } from './signer';
+import { call, cpuMicros, type Side, startWeb, stopSides } from './web-process';
 
 /**
  * Two things over real sockets, the broadcast interval at its default:
@@ -48,12 +49,12 @@ export async function benchRealtime(
     emit(await latency(near, far, market.conditionId, sign));
     if (Date.now() < deadlineMs) emit(await fanout(near, far, market.conditionId, sign));
   } finally {
-    for (const { child } of [near, far]) child.disconnect();
+    stopSides([near, far]);
   }
 }
 
 async function subscribed(
-  web: Web,
+  web: Side,
   conditionId: string,
   onUpdate: (update: Update) => void,
 ): Promise<Socket> {
@@ -68,23 +69,15 @@ async function subscribed(
   return socket;
 }
 
-async function cpuMicros({ child }: Web): Promise<number> {
-  const answer = new Promise<number>((resolve) =>
-    child.once('message', (value) => resolve((value as { cpuMicros: number }).cpuMicros)),
-  );
-  child.send('cpu');
-  return answer;
-}
-
 /** Submits at a steady rate; gives the sequence of each order and when it was accepted. */
 async function submitSteadily(
-  web: Web,
+  web: Side,
   count: number,
   rate: number,
   sign: () => { path: string; body: string },
   onAccepted: (sequence: number, atMs: number) => void,
 ): Promise<void> {
-  const submissions = Array.from({ length: count }, sign);
+  const submissions = Array.from({ length: count }, () => sign());
   const start = performance.now();
   const under: Promise<void>[] = [];
   for (const [i, { path, body }] of submissions.entries()) {
@@ -101,8 +94,8 @@ async function submitSteadily(
 }
 
 async function latency(
-  near: Web,
-  far: Web,
+  near: Side,
+  far: Side,
   conditionId: string,
   sign: () => { path: string; body: string },
 ): Promise<RealtimeRow> {
@@ -127,8 +120,8 @@ async function latency(
 }
 
 async function fanout(
-  near: Web,
-  far: Web,
+  near: Side,
+  far: Side,
   conditionId: string,
   sign: () => { path: string; body: string },
 ): Promise<RealtimeRow> {

@@ -1,37 +1,55 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { Agent, request } from 'node:http';
-import path from 'node:path';
-import { computeAddress, Wallet } from 'ethers';
-import { ecdsaSign } from 'secp256k1';
-import { createOrderVerifier } from '../src/auth/order-signature';
-import { type SignedOrder, ZERO_ADDRESS } from '../src/exchange/order';
+import type { Backend } from '../src/auth/recovery';
+import { createSigner, type Signer, type Submission } from './signer';
+import { call, cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
- * Filling the book over HTTP: orders that rest, keep-alive connections, one web process beside the one that broadcasts,
- * everything real. The same
- * path with `ethers.verifyTypedData` in place of the native verification runs in turns with it; what is compared is
- * the CPU time of the web process, which other work on the machine disturbs little.
+ * Orders over HTTP at one web process beside the one that broadcasts, 16 keep-alive connections, everything real. Two
+ * mixes: all orders rest, and 45 % rest, 40 % are cancels, 15 % cross. In turns with it, by the CPU time of the serving
+ * process, which other work on the machine disturbs little:
+ *   ethers  the same program with `ethers.verifyTypedData` in place of the native verification
+ *   plain   the stack one would write first (bench/plain.ts)
+ *   floor   Express with one trivial EVALSHA, nothing checked
  */
 export interface SubmitRow {
   readonly suite: 'submit';
-  readonly backend: 'secp256k1' | 'ethers';
-  readonly orders: number;
-  readonly cpuMicrosPerOrder: number;
-  readonly ordersPerCpuSecond: number;
+  readonly mix: Mix;
+  readonly what: 'exchange' | 'ethers' | 'plain' | 'floor';
+  readonly commands: number;
+  readonly cpuMicros: number;
+  readonly perCpuSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the native path to the ethers path, once both are known. */
-  readonly ratio: number | null;
+  /** CPU time of the plain stack to this one's, and of the floor to this one's; the floor's p99 in this one's. */
+  readonly timesPlain: number | null;
+  readonly ofFloor: number | null;
+  readonly p99OfFloor: number | null;
 }
 
-const ADMIN_TOKEN = randomBytes(24).toString('hex');
+type Mix = 'rest' | 'mixed';
+const MIXES: readonly Mix[] = ['rest', 'mixed'];
 const CONNECTIONS = 16;
-const WALLETS = 50;
 const ROUNDS = 3;
-const NATIVE_ORDERS = 2_000;
-const ETHERS_ORDERS = 300;
-const LOT_AMOUNT = 10n ** 16n;
+/** Commands of a round: the slow ones are dear to measure. */
+const COMMANDS = { exchange: 2_000, ethers: 300, plain: 300, floor: 2_000 } as const;
+/** Of twenty commands of the mix: 9 rest, 8 cancel, 3 cross. */
+const PATTERN = 'rcrcxrcrcrcxrcrcrcxr';
+/** What is crossed: large enough for every taker of a run. */
+const MAKER_LOTS = 100_000_000n;
+const MAKER_CENTS = 45;
+const TAKER_CENTS = 56;
+
+interface Contender {
+  readonly what: SubmitRow['what'];
+  readonly side: Side;
+  submit(submission: Submission): Promise<{ status: number; text: string }>;
+  cancel(submission: Submission): Promise<{ status: number; text: string }>;
+}
+
+interface Round {
+  readonly commands: number;
+  readonly cpuMicros: number;
+  readonly latenciesMs: readonly number[];
+}
 
 /** `redisUrl` is a Redis of its own. Rows come as they are known; `deadlineMs` bounds the run. */
 export async function benchSubmit(
@@ -41,194 +59,136 @@ export async function benchSubmit(
 ): Promise<void> {
   // The first to start becomes the one that broadcasts; what is measured is what every replica does.
   const broadcaster = await startWeb('secp256k1', redisUrl);
-  const webs = await Promise.all(
-    (['secp256k1', 'ethers'] as const).map((backend) => startWeb(backend, redisUrl)),
-  );
+  const sides: Side[] = [broadcaster];
   try {
-    const [native, plain] = webs as [Web, Web];
-    const { sign } = await createSigner(native);
-    const results = new Map<Web, Round[]>([
-      [native, []],
-      [plain, []],
-    ]);
-    for (let round = 0; round <= ROUNDS && Date.now() < deadlineMs; round++) {
-      for (const [web, count] of [
-        [native, NATIVE_ORDERS],
-        [plain, ETHERS_ORDERS],
-      ] as const) {
-        const result = await fillBook(
-          web,
-          Array.from({ length: count }, () => sign()),
-        );
-        // The first round warms both up.
-        if (round > 0) results.get(web)?.push(result);
+    const signer = await createSigner(broadcaster);
+    const contenders = [
+      await exchange('exchange', 'secp256k1', redisUrl, signer),
+      await exchange('ethers', 'ethers', redisUrl, signer),
+      await other('plain', redisUrl, signer),
+      await other('floor', redisUrl, signer),
+    ];
+    sides.push(...contenders.map(({ side }) => side));
+    for (const { submit } of contenders.slice(1)) await submit(signer.sign(MAKER));
+    for (const mix of MIXES) {
+      const results = new Map<Contender, Round[]>(contenders.map((contender) => [contender, []]));
+      for (let round = 0; round <= ROUNDS && Date.now() < deadlineMs; round++) {
+        for (const contender of contenders) {
+          const result = await run(contender, signer, mix);
+          // The first round warms all up.
+          if (round > 0) results.get(contender)?.push(result);
+        }
       }
+      for (const row of rowsOf(mix, results)) emit(row);
     }
-    const rows = webs.map((web) => summary(web.backend, results.get(web) ?? []));
-    const [fast, slow] = rows as [SubmitRow, SubmitRow];
-    emit(slow);
-    emit({ ...fast, ratio: Math.round((10 * slow.cpuMicrosPerOrder) / fast.cpuMicrosPerOrder) / 10 });
   } finally {
-    for (const { child } of [broadcaster, ...webs]) child.disconnect();
+    stopSides(sides);
   }
 }
 
-export interface Web {
-  readonly backend: SubmitRow['backend'];
-  readonly child: ChildProcess;
-  readonly port: number;
-  readonly agent: Agent;
+const MAKER = { outcome: 1, cents: MAKER_CENTS, lots: MAKER_LOTS } as const;
+
+async function exchange(
+  what: 'exchange' | 'ethers',
+  backend: Backend,
+  url: string,
+  signer: Signer,
+): Promise<Contender> {
+  const side = await startWeb(backend, url);
+  const tokens = await signer.signIn();
+  return {
+    what,
+    side,
+    submit: ({ path, body }) => call(side, 'POST', path, body),
+    cancel: ({ orderHash, wallet }) =>
+      call(side, 'POST', `/orders/${orderHash}/cancel`, undefined, tokens[wallet]),
+  };
 }
 
-interface Round {
-  readonly orders: number;
-  readonly cpuMicros: number;
-  readonly latenciesMs: readonly number[];
-}
-
-export async function startWeb(backend: Web['backend'], redisUrl: string): Promise<Web> {
-  const env = { PATH: process.env.PATH, NODE_ENV: 'production', REDIS_URL: redisUrl, PORT: '0', ADMIN_TOKEN };
-  const child = fork(path.join(__dirname, 'web.ts'), [backend], {
-    execArgv: ['-r', path.join(__dirname, '../test/support/typescript.js')],
-    env: {
-      ...env,
-      JWT_SECRET: randomBytes(32).toString('hex'),
-      RATE_LIMIT: 'off',
-      PAPER_GRANT: '1000000000',
-      LOG_LEVEL: 'warn',
+async function other(
+  what: 'plain' | 'floor',
+  url: string,
+  { domain, market, addresses }: Signer,
+): Promise<Contender> {
+  const side = await startSide('plain.ts', [
+    what,
+    url,
+    JSON.stringify(domain),
+    market.outcomes[0]?.tokenId ?? '',
+  ]);
+  const session = async (address: string): Promise<string> =>
+    JSON.parse((await call(side, 'POST', '/session', JSON.stringify({ address }))).text).token;
+  const tokens = what === 'plain' ? await Promise.all(addresses.map(session)) : [];
+  return {
+    what,
+    side,
+    submit: ({ body }) => call(side, 'POST', '/orders', body),
+    cancel: ({ orderHash, body, wallet }) => {
+      const name = what === 'plain' ? JSON.parse(body).order.signature.slice(0, 66) : orderHash;
+      return call(side, 'POST', '/cancel', JSON.stringify({ orderHash: name }), tokens[wallet]);
     },
-  });
-  const { port } = await message<{ port: number }>(child);
-  return { backend, child, port, agent: new Agent({ keepAlive: true, maxSockets: CONNECTIONS }) };
-}
-
-const message = <T>(child: ChildProcess): Promise<T> =>
-  new Promise((resolve, reject) => {
-    child.once('message', (value) => resolve(value as T));
-    child.once('exit', (code) => reject(new Error(`the web process ended with ${code}`)));
-  });
-
-export async function cpuMicros({ child }: { readonly child: ChildProcess }): Promise<number> {
-  const answer = message<{ cpuMicros: number }>(child);
-  child.send('cpu');
-  return (await answer).cpuMicros;
-}
-
-export function call(
-  web: Web,
-  method: string,
-  target: string,
-  body?: string,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${ADMIN_TOKEN}` };
-    const isAdmin = target.startsWith('/admin');
-    const sent = request(
-      {
-        port: web.port,
-        agent: web.agent,
-        method,
-        path: target,
-        headers: isAdmin ? headers : { 'content-type': headers['content-type'] },
-      },
-      (response) => {
-        let text = '';
-        response.on('data', (chunk: Buffer) => {
-          text += chunk.toString();
-        });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-/** A market, and one signed submission for it after another: bids below and asks (BUY No) above the middle. */
-export async function createSigner(web: Web) {
-  const created = await call(
-    web,
-    'POST',
-    '/admin/markets',
-    JSON.stringify({ question: 'Does the book fill?' }),
-  );
-  const market = JSON.parse(created.text) as {
-    id: string;
-    conditionId: string;
-    outcomes: { tokenId: string }[];
   };
-  const { eip712 } = JSON.parse((await call(web, 'GET', '/config')).text);
-  const verifier = await createOrderVerifier(eip712.domain);
-  const wallets = Array.from({ length: WALLETS }, (_, i) => {
-    const key = createHash('sha256').update(`bench wallet ${i}`).digest();
-    return { key, address: computeAddress(new Wallet(`0x${key.toString('hex')}`).signingKey.publicKey) };
-  });
-  let count = 0;
-  /** At `cents`, or at one of forty prices below the middle, one after another. */
-  const sign = (cents?: number): { path: string; body: string } => {
-    const { key, address } = wallets[count % WALLETS] as (typeof wallets)[number];
-    const tokens = 100n * LOT_AMOUNT;
-    const outcome = count % 2;
-    const fields: SignedOrder = {
-      salt: BigInt(`0x${randomBytes(16).toString('hex')}`),
-      maker: address,
-      signer: address,
-      taker: ZERO_ADDRESS,
-      tokenId: BigInt(market.outcomes[outcome]?.tokenId ?? 0),
-      makerAmount: (tokens * BigInt(cents ?? 1 + (count % 40))) / 100n,
-      takerAmount: tokens,
-      expiration: 0n,
-      nonce: 0n,
-      feeRateBps: 0n,
-      side: 0,
-      signatureType: 0,
-      signature: '',
-    };
-    count++;
-    const digest = Buffer.from(verifier.hash(fields).slice(2), 'hex');
-    const { signature, recid } = ecdsaSign(digest, key);
-    const order = {
-      ...Object.fromEntries(
-        Object.entries(fields).map(([name, v]) => [name, typeof v === 'bigint' ? v.toString() : v]),
-      ),
-      signature: `0x${Buffer.from(signature).toString('hex')}${(27 + recid).toString(16)}`,
-    };
-    return { path: `/markets/${market.id}/orders`, body: JSON.stringify({ order }) };
-  };
-  return { market, sign };
 }
 
-async function fillBook(web: Web, submissions: readonly { path: string; body: string }[]): Promise<Round> {
-  const before = await cpuMicros(web);
+/** One round: prepared before the clock starts, then as fast as the connections go. */
+async function run(contender: Contender, signer: Signer, mix: Mix): Promise<Round> {
+  const commands = COMMANDS[contender.what];
+  const each = Math.floor(commands / CONNECTIONS);
+  const plans = Array.from({ length: CONNECTIONS }, () => plan(contender, signer, mix, each));
+  const before = await cpuMicros(contender.side);
   const latenciesMs: number[] = [];
-  let next = 0;
-  const connection = async (): Promise<void> => {
-    for (let i = next++; i < submissions.length; i = next++) {
-      const { path: target, body } = submissions[i] as (typeof submissions)[number];
+  const connection = async (steps: (typeof plans)[number]): Promise<void> => {
+    for (const step of steps) {
       const start = performance.now();
-      const { status, text } = await call(web, 'POST', target, body);
-      if (status !== 200) throw new Error(`refused: ${text}`);
+      const { status, text } = await step();
+      if (status !== 200) throw new Error(`${contender.what} refused: ${text}`);
       latenciesMs.push(performance.now() - start);
     }
   };
-  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
-  return { orders: submissions.length, cpuMicros: (await cpuMicros(web)) - before, latenciesMs };
-}
-
-function summary(backend: SubmitRow['backend'], rounds: readonly Round[]): SubmitRow {
-  const perOrder = rounds.map(({ cpuMicros: micros, orders }) => micros / orders).sort((a, b) => a - b);
-  const latencies = rounds.flatMap((round) => round.latenciesMs).sort((a, b) => a - b);
-  const at = (part: number): number =>
-    Math.round(100 * (latencies[Math.floor(latencies.length * part)] ?? Number.NaN)) / 100;
-  const median = perOrder[Math.floor(perOrder.length / 2)] ?? Number.NaN;
+  await Promise.all(plans.map(connection));
   return {
-    suite: 'submit',
-    backend,
-    orders: latencies.length,
-    cpuMicrosPerOrder: Math.round(median),
-    ordersPerCpuSecond: Math.round(1e6 / median),
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    ratio: null,
+    commands: latenciesMs.length,
+    cpuMicros: (await cpuMicros(contender.side)) - before,
+    latenciesMs,
   };
 }
+
+/** The commands of one connection; it cancels what it has rested itself. */
+function plan({ submit, cancel }: Contender, { sign }: Signer, mix: Mix, count: number) {
+  const rested: Submission[] = [];
+  return Array.from({ length: count }, (_, i) => {
+    const what = mix === 'rest' ? 'r' : PATTERN[i % PATTERN.length];
+    const known = what === 'c' ? rested.shift() : undefined;
+    if (known) return () => cancel(known);
+    const submission = what === 'x' ? sign({ outcome: 0, cents: TAKER_CENTS }) : sign();
+    if (what !== 'x') rested.push(submission);
+    return () => submit(submission);
+  });
+}
+
+function rowsOf(mix: Mix, results: ReadonlyMap<Contender, readonly Round[]>): SubmitRow[] {
+  const figures = [...results].map(([{ what }, rounds]) => {
+    const costs = rounds.map((round) => round.cpuMicros / round.commands).sort((a, b) => a - b);
+    const latencies = rounds.flatMap(({ latenciesMs }) => latenciesMs).sort((a, b) => a - b);
+    const at = (part: number): number => latencies[Math.floor(latencies.length * part)] ?? Number.NaN;
+    const median = costs[costs.length >> 1] ?? Number.NaN;
+    return { what, commands: latencies.length, median, p50: at(0.5), p99: at(0.99) };
+  });
+  const of = (name: SubmitRow['what']) => figures.find(({ what }) => what === name);
+  const [plain, floor] = [of('plain'), of('floor')];
+  return figures.map(({ what, commands, median, p50, p99 }) => ({
+    suite: 'submit',
+    mix,
+    what,
+    commands,
+    cpuMicros: Math.round(median),
+    perCpuSecond: Math.round(1e6 / median),
+    p50Ms: round2(p50),
+    p99Ms: round2(p99),
+    timesPlain: plain ? round2(plain.median / median) : null,
+    ofFloor: floor ? round2(floor.median / median) : null,
+    p99OfFloor: floor ? round2(p99 / floor.p99) : null,
+  }));
+}
+
+const round2 = (value: number): number => Math.round(100 * value) / 100;

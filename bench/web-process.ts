@@ -1,0 +1,109 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import path from 'node:path';
+import type { Backend } from '../src/auth/recovery';
+
+/** A server in a process of its own, that tells the CPU time it has taken. */
+export interface Side {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly agent: Agent;
+}
+
+const ADMIN_TOKEN = randomBytes(24).toString('hex');
+const JWT_SECRET = randomBytes(32).toString('hex');
+const CONNECTIONS = 16;
+
+/** Forks a program of this folder; it tells its port when it listens. */
+export async function startSide(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  connections = CONNECTIONS,
+): Promise<Side> {
+  const child = fork(path.join(__dirname, program), args, {
+    execArgv: ['-r', path.join(__dirname, '../test/support/typescript.js')],
+    serialization: 'advanced',
+    env,
+  });
+  const { port } = await message<{ port: number }>(child);
+  return { child, port, agent: new Agent({ keepAlive: true, maxSockets: connections }) };
+}
+
+/** A web process with everything real: production settings, rate limits off, rich wallets. */
+export const startWeb = (backend: Backend, redisUrl: string, connections?: number): Promise<Side> =>
+  startSide(
+    'web.ts',
+    [backend],
+    {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      REDIS_URL: redisUrl,
+      PORT: '0',
+      ADMIN_TOKEN,
+      JWT_SECRET,
+      RATE_LIMIT: 'off',
+      PAPER_GRANT: '1000000000',
+      LOG_LEVEL: 'warn',
+    },
+    connections,
+  );
+
+export function stopSides(sides: readonly Side[]): void {
+  for (const { child, agent } of sides) {
+    agent.destroy();
+    child.disconnect();
+  }
+}
+
+/** The next message of a child; rejects when it ends first. */
+export function message<T>(child: ChildProcess): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null): void => reject(new Error(`the process ended with ${code}`));
+    child.once('exit', onExit);
+    child.once('message', (value) => {
+      child.off('exit', onExit);
+      resolve(value as T);
+    });
+  });
+}
+
+export async function cpuMicros({ child }: Side): Promise<number> {
+  const answer = message<{ cpuMicros: number }>(child);
+  child.send('cpu');
+  return (await answer).cpuMicros;
+}
+
+/** Admin routes get the admin's token; others the given one. */
+export function call(
+  side: Pick<Side, 'port' | 'agent'>,
+  method: string,
+  target: string,
+  body?: string,
+  token = target.startsWith('/admin') ? ADMIN_TOKEN : undefined,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        port: side.port,
+        agent: side.agent,
+        method,
+        path: target,
+        headers: {
+          'content-type': 'application/json',
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        },
+      },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
