@@ -22,22 +22,17 @@ export type Cancels = ReturnType<typeof createCancels>;
 
 /** What a wallet may take back. A wallet learns nothing of another's orders here: they are not found. */
 export function createCancels({ reads, engine, orderBody }: Context) {
-  /** ORDER_NOT_FOUND, ORDER_NOT_CANCELLABLE with the record; an order that was cancelled before is no error. */
-  async function one(marketId: MarketId, wallet: string, orderHash: string): Promise<CancelAnswer> {
-    const { results, sequence } = await engine.cancelMany(marketId, wallet, [orderHash], 'USER');
-    const { record = null, cancelled = false } = results[0] ?? {};
-    if (!record) throw new Refusal('ORDER_NOT_FOUND');
+  /**
+   * In the given market or, with null, in any. ORDER_NOT_FOUND, ORDER_NOT_CANCELLABLE with the record; an order that
+   * was cancelled before is no error.
+   */
+  async function one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer> {
+    const { record, cancelled, sequence } = await engine.cancel(marketId, wallet, orderHash, 'USER');
     if (!cancelled && record.status !== 'CANCELLED') {
       const order = await orderBody((await reads.order(orderHash)) ?? { record, fills: [] });
       throw new Refusal('ORDER_NOT_CANCELLABLE', `the order is ${record.status}`, { order });
     }
     return presentCancel(record, cancelled, sequence);
-  }
-
-  async function byHash(wallet: string, orderHash: string): Promise<CancelAnswer> {
-    const view = await reads.order(orderHash);
-    if (!view) throw new Refusal('ORDER_NOT_FOUND');
-    return one(view.record.marketId, wallet, orderHash);
   }
 
   /** Each hash on its own, whatever its market; the same hash twice is one order. */
@@ -74,7 +69,7 @@ export function createCancels({ reads, engine, orderBody }: Context) {
     return { cancelled, sequences };
   }
 
-  return { one, byHash, list, all };
+  return { one, list, all };
 }
 
 function listed(hashes: readonly string[], outcomes: ReadonlyMap<string, ErrorCode | null>): CancelledList {

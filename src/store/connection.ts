@@ -31,10 +31,36 @@ export function connect({
 }: ConnectionOptions): RedisClient {
   const [first, ...others] = urls;
   if (first === undefined) throw new Error('no Redis address');
-  const client =
-    others.length === 0 ? new Redis(first, settings(blocking)) : clusterOf(urls, blocking, subscriber);
+  const client = others.length === 0 ? redisOf(first, blocking) : clusterOf(urls, blocking, subscriber);
   client.on('error', onError);
   return client;
+}
+
+const redisOf = (url: string, blocking: boolean): Redis =>
+  blocking ? new Redis(url, settings(true)) : new GatheringRedis(url, settings(false));
+
+/**
+ * Holds what is written to Redis until the requests that arrived together have been looked at, so that their commands
+ * leave in one system call; a write to a socket is the dearest part of sending one.
+ */
+class GatheringRedis extends Redis {
+  private held = false;
+
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    this.gather();
+    return super.sendCommand(...args);
+  }
+
+  private gather(): void {
+    const socket = this.stream;
+    if (this.held || !socket) return;
+    this.held = true;
+    socket.cork();
+    setImmediate(() => {
+      this.held = false;
+      socket.uncork();
+    });
+  }
 }
 
 function settings(blocking: boolean) {

@@ -48,11 +48,9 @@ export function createScripts(
   for (const [name, source] of sources) {
     scripts.set(name, { source, sha: createHash('sha1').update(source).digest('hex') });
   }
-  const gather = gatherWrites(redis);
   return async (name, keys, args) => {
     const script = scripts.get(name);
     if (!script) throw new Error(`no script ${name}`);
-    gather();
     const tail = [keys.length, ...keys, ...args] as (string | number | Buffer)[];
     const startedAt = performance.now();
     let failed = false;
@@ -72,21 +70,3 @@ export function createScripts(
 
 const isUnknownScript = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('NOSCRIPT');
-
-/**
- * Holds what is written to Redis until the requests that arrived together have been looked at, so that their commands
- * leave in one system call; a write to a socket is the dearest part of sending one.
- */
-function gatherWrites(redis: RedisClient): () => void {
-  let held = false;
-  return () => {
-    const socket = 'stream' in redis ? redis.stream : undefined;
-    if (held || !socket) return;
-    held = true;
-    socket.cork();
-    setImmediate(() => {
-      held = false;
-      socket.uncork();
-    });
-  };
-}

@@ -49,7 +49,7 @@ function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndp
     bodyOptional: true,
     handle: async (call) => {
       const wallet = await admit(call);
-      return ok(await cancels.byHash(wallet, hashOf(parameter(call, 'order_hash'))));
+      return ok(await cancels.one(null, wallet, hashOf(parameter(call, 'order_hash'))));
     },
   };
 
