@@ -4,11 +4,11 @@ FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
-COPY tsconfig.json ./
-COPY scripts/build.js scripts/
+COPY tsconfig.json tsconfig.page.json ./
+COPY scripts/build.js scripts/build-page.js scripts/
 COPY src src
 COPY lua lua
-RUN node scripts/build.js && rm dist/.tsbuildinfo && npm prune --omit=dev
+RUN node scripts/build.js && rm dist/.tsbuildinfo* && npm prune --omit=dev
 
 FROM node:20-slim
 ENV NODE_ENV=production

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { checksumAddress } from './auth/address';
 import { createOrderVerifier } from './auth/order-signature';
 import type { Backend } from './auth/recovery';
@@ -7,6 +8,7 @@ import { createTokens } from './auth/tokens';
 import { binaryMarketIds } from './chain/ctf';
 import type { Config } from './config';
 import { chainScale } from './exchange/order';
+import { loadPage } from './http/page';
 import { createHttp, type Http } from './http/server';
 import { createBoard } from './jobs/board';
 import { createChores } from './jobs/chores';
@@ -60,6 +62,8 @@ export interface WebOptions {
 }
 
 const REDIS_WAIT_MS = 10_000;
+/** What `npm run build` made of src/page, for the sources and the build alike. */
+const PAGE_FOLDER = path.join(__dirname, '../dist/page');
 
 /** What web and worker share: the store on one connection. */
 async function createStore(config: Config, log: Logger) {
@@ -144,6 +148,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     observer: metrics,
     metrics: metrics.expose,
     board: board?.handler ?? null,
+    page: config.serveUi ? loadPage(PAGE_FOLDER) : new Map(),
     config,
     log,
     verifier,

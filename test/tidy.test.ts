@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ERRORS } from '../src/exchange/errors';
 import { bundleScripts } from '../src/store/bundle';
@@ -17,7 +17,7 @@ function filesUnder(folder: string, ending: string): string[] {
 }
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
-const sources = filesUnder('src', '.ts');
+const sources = [...filesUnder('src', '.ts'), ...filesUnder('src', '.tsx')];
 const lua = filesUnder('lua', '.lua');
 
 /** Rooms by level; a file of the root of src is level 3, web and worker level 4. */
@@ -107,7 +107,10 @@ function importsOf(file: string): Import[] {
 
 const imports = sources.flatMap(importsOf);
 const local = imports.filter(({ target }) => target.startsWith('.'));
-const resolved = ({ file, target }: Import): string => path.join(path.dirname(file), `${target}.ts`);
+function resolved({ file, target }: Import): string {
+  const base = path.join(path.dirname(file), target);
+  return existsSync(path.join(ROOT, `${base}.tsx`)) ? `${base}.tsx` : `${base}.ts`;
+}
 
 test('there is something to look at', () => {
   expect(sources.length).toBeGreaterThan(50);

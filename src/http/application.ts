@@ -16,6 +16,7 @@ import { boardGuard } from './board';
 import type { HttpDeps } from './deps';
 import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
+import { servePage } from './page';
 
 const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const EXPOSED = [REQUEST_ID, 'ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
@@ -64,6 +65,7 @@ export function createApplication(
     }
     route.all(otherMethods(group, deps.config.adminToken !== null));
   }
+  servePage(app, deps.page, deps.config.publicBaseUrl);
   const { adminToken } = deps.config;
   if (deps.board && adminToken !== null) app.use(PATHS.adminQueues, boardGuard(adminToken), deps.board);
   app.use((request) => {

@@ -12,6 +12,7 @@ import type { Markets } from '../store/markets';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';
 import type { Settlements } from '../store/settlements';
+import type { PageFiles } from './page';
 
 export type BoardHandler = (
   request: IncomingMessage,
@@ -45,6 +46,8 @@ export interface HttpDeps {
   readonly scale: ChainScale;
   /** Bull Board; null where there are no admin routes. */
   readonly board: BoardHandler | null;
+  /** The trading page; empty where it is not served. */
+  readonly page: PageFiles;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
   readonly observer: HttpObserver;

@@ -8,6 +8,7 @@ import { presentTicker, presentTrading } from '../../wire/present-market';
 import { presentTrade } from '../../wire/present-trade';
 import { cursorOf, depthOf, limitOf, timeframeOf } from '../../wire/queries';
 import { ok, okJson, type Reply } from '../answer';
+import { names } from '../conditional';
 import { type Context, fillFacts } from '../context';
 import { type AnyEndpoint, type Call, parameter, read } from '../endpoint';
 
@@ -82,9 +83,3 @@ export function bookEndpoints(context: Context): AnyEndpoint[] {
 /** The bytes of a JSON object with one more member at its end. */
 const withMember = (object: Buffer, member: string): Buffer =>
   Buffer.concat([object.subarray(0, -1), Buffer.from(`,${member}}`)]);
-
-/** Whether If-None-Match names this version; by weak comparison, as RFC 9110 wants it here. */
-function names(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  return header.split(',').some((part) => part.trim() === '*' || part.trim().replace(/^W\//, '') === etag);
-}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Express, RequestHandler } from 'express';
+import { Refusal } from '../exchange/errors';
+import { names } from './conditional';
+
+/** One file of the page, in memory: the whole page is smaller than a book of a busy market. */
+interface PageFile {
+  readonly type: string;
+  readonly cacheControl: string;
+  /** Best first; the plain one last. */
+  readonly variants: readonly Variant[];
+}
+
+interface Variant {
+  readonly encoding: 'br' | 'gzip' | null;
+  readonly etag: string;
+  readonly body: Buffer;
+}
+
+/** By path. */
+export type PageFiles = ReadonlyMap<string, PageFile>;
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+const ENCODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+/** Names in this folder carry a hash of the content. */
+const HASHED = '/assets/';
+const FOR_EVER = 'public, max-age=31536000, immutable';
+/** A copy may be kept, and must be asked about each time. */
+const ASK_FIRST = 'no-cache';
+
+/**
+ * Nothing but what this server sends, to and from nobody else: no inline script or style, no frame around it, no picture
+ * or font of another site. `connect-src` covers the socket, which some browsers do not count as 'self'.
+ */
+const policyOf = (publicBaseUrl: string): string => {
+  const socket = `${publicBaseUrl.replace(/^http/, 'ws').replace(/^(wss?:\/\/[^/]+).*$/, '$1')}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    `connect-src 'self' ${socket}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+};
+
+/** What `npm run build` made; empty when the page has not been built. */
+export function loadPage(folder: string): PageFiles {
+  if (!existsSync(folder)) return new Map();
+  const files = (readdirSync(folder, { recursive: true }) as string[]).filter(
+    (name) => TYPES[path.extname(name)] !== undefined && statSync(path.join(folder, name)).isFile(),
+  );
+  return new Map(
+    files.map((name) => {
+      const url = `/${name.split(path.sep).join('/')}`;
+      return [url === '/index.html' ? '/' : url, fileOf(path.join(folder, name), url)];
+    }),
+  );
+}
+
+function fileOf(file: string, url: string): PageFile {
+  const plain = readFileSync(file);
+  const version = createHash('sha256').update(plain).digest('base64url').slice(0, 16);
+  const packed = ENCODINGS.filter(([, ending]) => existsSync(file + ending)).map(
+    ([encoding, ending]): Variant => ({
+      encoding,
+      etag: `"${version}-${encoding}"`,
+      body: readFileSync(file + ending),
+    }),
+  );
+  return {
+    type: TYPES[path.extname(file)] ?? '',
+    cacheControl: url.startsWith(HASHED) ? FOR_EVER : ASK_FIRST,
+    variants: [...packed, { encoding: null, etag: `"${version}"`, body: plain }],
+  };
+}
+
+/** GET and HEAD of each file; every other path is left to what comes after. */
+export function servePage(app: Express, files: PageFiles, publicBaseUrl: string): void {
+  const policy = policyOf(publicBaseUrl);
+  for (const [url, file] of files) {
+    app.route(url).get(answer(file, policy)).all(refuseMethod);
+  }
+}
+
+function answer(file: PageFile, policy: string): RequestHandler {
+  return (request, response) => {
+    const { encoding, etag, body } = variantFor(file, request.headers['accept-encoding']);
+    response.setHeader('Cache-Control', file.cacheControl);
+    response.setHeader('Vary', 'Accept-Encoding');
+    response.setHeader('ETag', etag);
+    response.setHeader('Content-Security-Policy', policy);
+    if (names(request.headers['if-none-match'], etag)) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+    response.setHeader('Content-Type', file.type);
+    if (encoding !== null) response.setHeader('Content-Encoding', encoding);
+    response.setHeader('Content-Length', body.length);
+    response.end(request.method === 'HEAD' ? undefined : body);
+  };
+}
+
+const refuseMethod: RequestHandler = (request, response) => {
+  response.setHeader('Allow', 'GET, HEAD, OPTIONS');
+  if (request.method !== 'OPTIONS') {
+    throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
+  }
+  response.statusCode = 204;
+  response.end();
+};
+
+/** The smallest the client takes; `q=0` is a no. */
+function variantFor({ variants }: PageFile, accepted = ''): Variant {
+  const taken = new Set(
+    accepted
+      .toLowerCase()
+      .split(',')
+      .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+      .map((part) => part.split(';')[0]?.trim() ?? ''),
+  );
+  const found = variants.find(({ encoding }) => encoding === null || taken.has(encoding));
+  return found ?? (variants[variants.length - 1] as Variant);
+}

@@ -1,0 +1,119 @@
+import type { Balances, Order, OwnTrade, Position } from '../client/index';
+import { type Cell, cell, useCell } from './cell';
+import { client, live, type Wallet, wallet } from './exchange';
+import { remember, remembered } from './market-list-data';
+
+/** What belongs to the wallet that is signed in; a part is null until it is known. */
+export interface Account {
+  readonly balances: Balances | null;
+  readonly orders: readonly Order[] | null;
+  readonly positions: readonly Position[] | null;
+  readonly trades: readonly OwnTrade[] | null;
+}
+
+const NOTHING: Account = { balances: null, orders: null, positions: null, trades: null };
+const ORDERS_MAX = 100;
+const TRADES_MAX = 50;
+/** Values of positions move with prices: asked for anew this often. */
+const REFRESH_MS = 15_000;
+/** Several things happen to a wallet at once. */
+const SETTLE_MS = 150;
+
+export const account: Cell<Account> = cell(NOTHING);
+
+const change = (part: Partial<Account>): void => account.set({ ...account.get(), ...part });
+
+/** Open orders first: they are what can be acted on. Then the newest. */
+const isOpen = ({ status }: Order): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
+const byAge = (a: Order, b: Order): number =>
+  Number(isOpen(b)) - Number(isOpen(a)) ||
+  (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
+
+function mergeOrders(more: readonly Order[]): void {
+  const all = new Map((account.get().orders ?? []).map((order) => [order.orderHash, order]));
+  for (const order of more) {
+    const known = all.get(order.orderHash);
+    // An answer that was on its way when a later message came.
+    if (!known || known.updatedAt <= order.updatedAt) all.set(order.orderHash, order);
+  }
+  change({ orders: [...all.values()].sort(byAge).slice(0, ORDERS_MAX) });
+}
+
+export const showOrder = (order: Order): void => mergeOrders([order]);
+export const showBalances = (balances: Balances): void => change({ balances });
+
+/** Markets of orders and positions that no list has brought. */
+async function learnMarkets(ids: readonly string[]): Promise<void> {
+  const unknown = [...new Set(ids)].filter((id) => !remembered(id)).slice(0, ORDERS_MAX);
+  if (unknown.length === 0) return;
+  const found = await Promise.all(unknown.map((id) => client.market(id).catch(() => null)));
+  remember(found.filter((market) => market !== null));
+  change({});
+}
+
+async function loadPositions(): Promise<void> {
+  const { data } = await client.positions({ limit: ORDERS_MAX });
+  change({ positions: data });
+  await learnMarkets(data.map(({ marketId }) => marketId));
+}
+
+async function loadTrades(): Promise<void> {
+  const { data } = await client.myTrades({ limit: TRADES_MAX });
+  change({ trades: data });
+}
+
+async function loadOrders(): Promise<void> {
+  const [open, recent] = await Promise.all([
+    client.orders({ status: 'open', limit: ORDERS_MAX }),
+    client.orders({ limit: TRADES_MAX }),
+  ]);
+  mergeOrders([...recent.data, ...open.data]);
+  await learnMarkets([...recent.data, ...open.data].map(({ marketId }) => marketId));
+}
+
+const silently = (work: Promise<unknown>): void => void work.catch(() => undefined);
+
+/** Everything; each part is shown as it comes. */
+export function reloadAccount(): void {
+  if (!wallet.get()) return;
+  silently(client.balances().then(showBalances));
+  silently(loadOrders());
+  silently(loadPositions());
+  silently(loadTrades());
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** After a fill: what the socket does not tell. */
+function reloadSoon(): void {
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    silently(loadPositions());
+    silently(loadTrades());
+  }, SETTLE_MS);
+}
+
+function restart(): void {
+  account.set(NOTHING);
+  reloadAccount();
+}
+
+wallet.subscribe(restart);
+live.onConnect(({ authenticated }) => {
+  if (authenticated) reloadAccount();
+});
+live.onOrder((order) => {
+  showOrder(order);
+  silently(learnMarkets([order.marketId]));
+});
+live.onTrade(reloadSoon);
+live.onBalance(showBalances);
+setInterval(() => {
+  if (wallet.get() && document.visibilityState === 'visible') silently(loadPositions());
+}, REFRESH_MS);
+reloadAccount();
+
+export const useAccount = (): Account => useCell(account);
+export const useWallet = (): Wallet | null => useCell(wallet);
+
+export { isOpen };

@@ -1,0 +1,93 @@
+import { useEffect, useState } from 'preact/hooks';
+import { useCell } from './cell';
+import { useMarketNamed, useShown } from './market-data';
+import { type ListQuery, useCategories, useMarketList } from './market-list-data';
+import { Chart } from './parts/chart';
+import { Ladder } from './parts/ladder';
+import { MarketHead, MarketRules } from './parts/market-head';
+import { MarketList } from './parts/market-list';
+import { Notice, Skeleton } from './parts/notice';
+import { Activity } from './parts/orders';
+import { Portfolio } from './parts/positions';
+import { Ticket } from './parts/ticket';
+import { TopBar } from './parts/top-bar';
+import { Trades } from './parts/trades';
+import { route } from './route';
+import { enterMarket } from './ticket-state';
+
+/** The page: markets to the left, the one shown in the middle, ticket and portfolio to the right. */
+export const App = () => {
+  const [query, setQuery] = useState<ListQuery>({ words: '', category: null });
+  const list = useMarketList(query);
+  const categories = useCategories();
+  const named = useCell(route);
+  // Without a choice the busiest market is shown, and stays while the list goes on changing.
+  const [first, setFirst] = useState<string | null>(null);
+  const leader = list.markets?.[0]?.slug ?? null;
+  useEffect(() => {
+    if (first === null && leader !== null) setFirst(leader);
+  }, [first, leader]);
+  const { market, isMissing } = useMarketNamed(named ?? first, list.markets);
+  const shown = useShown(market);
+  const id = market?.id;
+  useEffect(() => {
+    if (id !== undefined) enterMarket(id);
+  }, [id]);
+  const title = market ? `${market.question} · Exchange` : 'Exchange';
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+
+  return (
+    <>
+      <a class="skip" href="#ticket">
+        To the order ticket
+      </a>
+      <TopBar />
+      <div class="layout">
+        <MarketList
+          list={list}
+          query={query}
+          categories={categories}
+          chosen={market?.id ?? null}
+          onQuery={setQuery}
+        />
+        <main class="main">
+          {isMissing ? (
+            <Notice title="There is no such market">Choose one from the list.</Notice>
+          ) : market ? (
+            <MarketHead market={market} shown={shown} />
+          ) : list.markets?.length === 0 && query.words === '' && query.category === null ? (
+            <Notice title="No markets yet">Once its operator opens one, it shows up here by itself.</Notice>
+          ) : (
+            <section class="head">
+              <Skeleton rows={3} />
+            </section>
+          )}
+          {market && <Chart market={market} shown={shown} />}
+          <div class="pair">
+            <Ladder shown={shown} />
+            <Trades shown={shown} />
+          </div>
+          <Activity />
+          {market && <MarketRules market={market} />}
+        </main>
+        <aside class="side" aria-label="Trade">
+          <Ticket shown={shown} />
+          <Portfolio />
+        </aside>
+      </div>
+      <Foot />
+    </>
+  );
+};
+
+const Foot = () => (
+  <footer class="foot">
+    <span>All funds here are for testing.</span>
+    <a href="/docs">API documentation</a>
+    <span>
+      Charts by <a href="https://www.tradingview.com/">TradingView</a>
+    </span>
+  </footer>
+);

@@ -1,0 +1,69 @@
+import { connectLive, createClient, type Session } from '../client/index';
+import { type Cell, cell } from './cell';
+import { keep, kept, onKept } from './kept';
+
+/** The exchange, as everybody may use it: this page has no other way to it. */
+
+export type WalletKind = 'test' | 'injected';
+
+/** Who is signed in. */
+export interface Wallet {
+  readonly address: string;
+  readonly kind: WalletKind;
+}
+
+interface Kept {
+  readonly kind: WalletKind;
+  readonly session: Session;
+}
+
+const SESSION = 'session';
+
+function parse(text: string | null): Kept | null {
+  try {
+    const value = JSON.parse(text ?? 'null') as Partial<Kept> | null;
+    return value?.session?.refreshToken && value.session.address && value.kind ? (value as Kept) : null;
+  } catch {
+    return null;
+  }
+}
+
+const walletOf = (found: Kept | null): Wallet | null =>
+  found && { address: found.session.address, kind: found.kind };
+
+const before = parse(kept(SESSION));
+let kind: WalletKind = before?.kind ?? 'test';
+
+export const wallet: Cell<Wallet | null> = cell(walletOf(before));
+
+export const client = createClient({
+  baseUrl: '',
+  session: before?.session ?? null,
+  onSession: (session) => {
+    keep(SESSION, session && JSON.stringify({ kind, session } satisfies Kept));
+    show(session && { kind, session });
+  },
+});
+
+export const live = connectLive({ baseUrl: '', getToken: client.accessToken });
+
+/** What the next session is signed with. */
+export function useKind(next: WalletKind): void {
+  kind = next;
+}
+
+/** A renewed session of the same wallet changes nothing that is shown. */
+function show(next: Kept | null): void {
+  const now = wallet.get();
+  if (next?.session.address === now?.address && next?.kind === now?.kind) return;
+  wallet.set(walletOf(next));
+  live.reauthenticate();
+}
+
+// Another tab has renewed the session, signed in or out; two tabs that renew on their own would end it.
+onKept(SESSION, (value) => {
+  const next = parse(value);
+  if (next) kind = next.kind;
+  client.useSession(next?.session ?? null);
+  show(next);
+});

@@ -1,0 +1,123 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { BookSides, LiveState, Market, Ticker, Trade, Trading } from '../client/index';
+import { type Cell, cell } from './cell';
+import { client, live } from './exchange';
+import { remember } from './market-list-data';
+
+/** What is known of the market shown, as of now. */
+export interface Shown {
+  readonly market: Market;
+  /** What an order is signed for; null until it is known. */
+  readonly trading: Trading | null;
+  /** The Yes book; null before the first snapshot. */
+  readonly book: (BookSides & { readonly sequence: number }) | null;
+  readonly trades: readonly Trade[] | null;
+  readonly ticker: Ticker | null;
+}
+
+/** Of the book shown; the indicator tells it. */
+export const connection: Cell<LiveState> = cell<LiveState>('reconnecting');
+
+const TRADES_MAX = 40;
+
+/** Follows a market until `stop`; `tell` hears of changes, at most once a frame. */
+function follow(market: Market, tell: (shown: Shown) => void): () => void {
+  let shown: Shown = { market, trading: null, book: null, trades: null, ticker: null };
+  let frame = 0;
+  let isStopped = false;
+  const change = (part: Partial<Shown>): void => {
+    if (isStopped) return;
+    shown = { ...shown, ...part };
+    if (frame !== 0) return;
+    frame = requestAnimationFrame(() => {
+      frame = 0;
+      tell(shown);
+    });
+  };
+  const loadTrading = (): void => {
+    client.trading(market.id).then(
+      (trading) => change({ trading, market: trading.market, ticker: trading.ticker }),
+      () => undefined,
+    );
+  };
+  // What was traded while there was no connection was not told.
+  const loadTrades = (): void => {
+    client.trades(market.id, { limit: TRADES_MAX }).then(
+      ({ data }) => change({ trades: merged(shown.trades ?? [], data) }),
+      () => undefined,
+    );
+  };
+  loadTrading();
+  loadTrades();
+  let wasAway = false;
+  const watched = live.watch(market.conditionId, {
+    onBook: (book) => {
+      if (book.book) change({ book: { ...book.book, sequence: book.sequence ?? 0 } });
+    },
+    onTrade: (trade) => change({ trades: merged(shown.trades ?? [], [trade]) }),
+    onTicker: (ticker) => change({ ticker }),
+    onMarket: () => loadTrading(),
+    onState: (state) => {
+      connection.set(state);
+      if (state !== 'live') wasAway = true;
+      else if (wasAway) {
+        wasAway = false;
+        loadTrading();
+        loadTrades();
+      }
+    },
+  });
+  connection.set(watched.state);
+  if (watched.book) change({ book: { ...watched.book, sequence: watched.sequence ?? 0 } });
+  return () => {
+    isStopped = true;
+    cancelAnimationFrame(frame);
+    watched.stop();
+  };
+}
+
+/** Newest first, each once. */
+function merged(known: readonly Trade[], more: readonly Trade[]): readonly Trade[] {
+  const byId = new Map([...known, ...more].map((trade) => [trade.id, trade]));
+  return [...byId.values()].sort((a, b) => b.sequence - a.sequence).slice(0, TRADES_MAX);
+}
+
+/** The market shown; null while it is not known, or when there is none. */
+export function useShown(market: Market | null): Shown | null {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const id = market?.id;
+  useEffect(() => {
+    if (!market) return;
+    setShown({ market, trading: null, book: null, trades: null, ticker: null });
+    return follow(market, setShown);
+  }, [id]);
+  return shown?.market.id === id ? shown : null;
+}
+
+/** The market an address names, from the list where it is there. */
+export function useMarketNamed(
+  name: string | null,
+  listed: readonly Market[] | null,
+): { readonly market: Market | null; readonly isMissing: boolean } {
+  const [found, setFound] = useState<{ readonly name: string; readonly market: Market | null } | null>(null);
+  const inList = listed?.find(({ slug, id, conditionId }) => [slug, id, conditionId].includes(name ?? ''));
+  const isKnown = inList !== undefined || found?.name === name;
+  useEffect(() => {
+    if (name === null || isKnown) return;
+    let isCurrent = true;
+    client.market(name).then(
+      (market) => {
+        remember([market]);
+        if (isCurrent) setFound({ name, market });
+      },
+      () => isCurrent && setFound({ name, market: null }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [name, isKnown]);
+  if (name === null) return { market: listed?.[0] ?? null, isMissing: false };
+  if (inList) return { market: inList, isMissing: false };
+  const market = found?.name === name ? found.market : null;
+  return { market, isMissing: found?.name === name && market === null };
+}

@@ -1,0 +1,81 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Category, Market } from '../client/index';
+import { client } from './exchange';
+
+/** Questions of markets seen so far: orders and positions name markets by id alone. */
+const seen = new Map<string, Market>();
+const SEEN_MAX = 500;
+
+export function remember(markets: readonly Market[]): void {
+  if (seen.size > SEEN_MAX) seen.clear();
+  for (const market of markets) seen.set(market.id, market);
+}
+
+export const remembered = (id: string): Market | undefined => seen.get(id);
+
+export interface ListQuery {
+  readonly words: string;
+  readonly category: string | null;
+}
+
+export interface MarketList {
+  /** Null until the first answer. */
+  readonly markets: readonly Market[] | null;
+  readonly hasMore: boolean;
+  readonly isFailed: boolean;
+  more(): void;
+}
+
+const PAGE = 30;
+const PAGE_MAX = 100;
+/** Chances in the list follow within this time; the market shown is live. */
+const REFRESH_MS = 5_000;
+const TYPING_MS = 180;
+
+/** The list that fits the search, kept fresh while the page is looked at. */
+export function useMarketList({ words, category }: ListQuery): MarketList {
+  const [limit, setLimit] = useState(PAGE);
+  const [answer, setAnswer] = useState<Pick<MarketList, 'markets' | 'hasMore' | 'isFailed'>>({
+    markets: null,
+    hasMore: false,
+    isFailed: false,
+  });
+  const isFirst = useRef(true);
+  useEffect(() => {
+    let isCurrent = true;
+    const query = {
+      limit,
+      ...(words === '' ? {} : { q: words }),
+      ...(category === null ? {} : { category }),
+    };
+    const ask = (): void => {
+      client.markets(query).then(
+        ({ data, nextCursor }) => {
+          if (!isCurrent) return;
+          remember(data);
+          setAnswer({ markets: data, hasMore: nextCursor !== null && limit < PAGE_MAX, isFailed: false });
+        },
+        () => {
+          if (isCurrent) setAnswer((now) => ({ ...now, isFailed: true }));
+        },
+      );
+    };
+    const first = setTimeout(ask, isFirst.current ? 0 : TYPING_MS);
+    isFirst.current = false;
+    const timer = setInterval(() => document.visibilityState === 'visible' && ask(), REFRESH_MS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(first);
+      clearInterval(timer);
+    };
+  }, [words, category, limit]);
+  return { ...answer, more: () => setLimit((now) => Math.min(now + PAGE, PAGE_MAX)) };
+}
+
+export function useCategories(): readonly Category[] {
+  const [categories, setCategories] = useState<readonly Category[]>([]);
+  useEffect(() => {
+    client.categories().then(setCategories, () => undefined);
+  }, []);
+  return categories;
+}

@@ -1,0 +1,164 @@
+import type { TargetedKeyboardEvent } from 'preact';
+import { useRef } from 'preact/hooks';
+import { viewOf } from '../../client/index';
+import { isOpen, useAccount } from '../account-data';
+import { useCell } from '../cell';
+import type { Shown } from '../market-data';
+import { levelsOf } from '../order-draft';
+import type { Level } from '../preview';
+import { outcome, typePrice } from '../ticket-state';
+import { cents, centsField, pipsOf, priceOf, roughShares, roundly, sizeOf } from '../units';
+import { Notice, Skeleton } from './notice';
+
+interface Row extends Level {
+  /** Lots from the best level to this one. */
+  readonly depthLots: number;
+  readonly depthMicro: number;
+  readonly isMine: boolean;
+}
+
+const LEVELS_MAX = 200;
+
+function rowsOf(levels: readonly Level[], mine: ReadonlySet<number>): Row[] {
+  let depthLots = 0;
+  let depthMicro = 0;
+  return levels.slice(0, LEVELS_MAX).map(({ pips, lots }) => {
+    depthLots += lots;
+    depthMicro += lots * pips;
+    return { pips, lots, depthLots, depthMicro, isMine: mine.has(pips) };
+  });
+}
+
+/** The order book of the outcome traded: sellers above, buyers below, the best of both in the middle. */
+export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
+  const index = useCell(outcome);
+  const { orders } = useAccount();
+  const name = index === 0 ? 'Yes' : 'No';
+  const book = shown?.book ?? null;
+  const view = book && viewOf(book, index);
+  const mineOn = (side: 'BUY' | 'SELL'): ReadonlySet<number> =>
+    new Set(
+      (orders ?? [])
+        .filter((order) => isOpen(order) && order.marketId === shown?.market.id)
+        // A bid for No is an offer of Yes.
+        .filter((order) => (order.side === side) === (order.outcomeIndex === index))
+        .map((order) => (order.outcomeIndex === index ? pipsOf(order.price) : 10_000 - pipsOf(order.price))),
+    );
+  const bids = rowsOf(levelsOf(view?.bids ?? []), mineOn('BUY'));
+  const asks = rowsOf(levelsOf(view?.asks ?? []), mineOn('SELL'));
+  const deepest = Math.max(bids.at(-1)?.depthLots ?? 0, asks.at(-1)?.depthLots ?? 0, 1);
+  return (
+    <section class="card ladder" aria-labelledby="ladder-title">
+      <h2 id="ladder-title" class="card-title">
+        Order book <span class={`outcome outcome-${index}`}>{name}</span>
+      </h2>
+      <div class="ladder-head" aria-hidden="true">
+        <span>Price</span>
+        <span>Shares</span>
+        <span>Total</span>
+      </div>
+      <div class="ladder-book" data-testid="book" data-sequence={book?.sequence}>
+        {view ? (
+          <>
+            <Side side="ask" rows={asks} deepest={deepest} label={`Offers of ${name}`} />
+            <Middle bid={bids[0]} ask={asks[0]} />
+            <Side side="bid" rows={bids} deepest={deepest} label={`Bids for ${name}`} />
+          </>
+        ) : (
+          <Skeleton rows={14} />
+        )}
+      </div>
+    </section>
+  );
+};
+
+const Middle = ({ bid, ask }: { readonly bid: Row | undefined; readonly ask: Row | undefined }) => (
+  <div class="ladder-middle">
+    {bid && ask ? (
+      <>
+        <span>
+          Mid <strong>{cents((bid.pips + ask.pips) / 2)}</strong>
+        </span>
+        <span>Spread {cents(ask.pips - bid.pips)}</span>
+      </>
+    ) : (
+      <span>{bid || ask ? 'One side is empty' : 'The book is empty'}</span>
+    )}
+  </div>
+);
+
+interface SideProps {
+  readonly side: 'bid' | 'ask';
+  readonly rows: readonly Row[];
+  readonly deepest: number;
+  readonly label: string;
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+/** One stop for the keyboard; arrows go from level to level. Offers stand best first too, and are shown upside down. */
+const Side = ({ side, rows, deepest, label }: SideProps) => {
+  const list = useRef<HTMLUListElement>(null);
+  const move = (event: TargetedKeyboardEvent<HTMLUListElement>): void => {
+    const step = STEPS[event.key];
+    if (step === undefined) return;
+    const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
+    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    buttons[at + (side === 'ask' ? -step : step)]?.focus();
+    event.preventDefault();
+  };
+  if (rows.length === 0) {
+    return (
+      <div class={`ladder-side ladder-${side}s`}>
+        <Notice title={side === 'ask' ? 'Nobody offers yet' : 'Nobody bids yet'}>
+          Be the first: place a limit order.
+        </Notice>
+      </div>
+    );
+  }
+  return (
+    <ul ref={list} class={`ladder-side ladder-${side}s`} aria-label={label} onKeyDown={move}>
+      {rows.map((row, index) => (
+        <LevelRow key={row.pips} side={side} row={row} deepest={deepest} isStop={index === 0} />
+      ))}
+    </ul>
+  );
+};
+
+interface LevelProps {
+  readonly side: 'bid' | 'ask';
+  readonly row: Row;
+  readonly deepest: number;
+  readonly isStop: boolean;
+}
+
+const LevelRow = ({ side, row, deepest, isStop }: LevelProps) => (
+  <li data-testid="level" data-side={side} data-price={priceOf(row.pips)} data-size={sizeOf(row.lots)}>
+    <button
+      type="button"
+      class={`level level-${side}`}
+      tabIndex={isStop ? 0 : -1}
+      title="Take this price into the ticket"
+      onClick={() => typePrice(centsField(row.pips))}
+    >
+      <span
+        class="level-bar"
+        style={{ transform: `scaleX(${row.depthLots / deepest})` }}
+        aria-hidden="true"
+      />
+      <span class="level-price">
+        {cents(row.pips)}
+        {row.isMine && (
+          <span class="level-mine">
+            <span class="hidden">, an order of yours</span>
+          </span>
+        )}
+      </span>
+      {/* A new element for a new size, so that the change shows. */}
+      <span key={row.lots} class="level-size">
+        {roughShares(row.lots)}
+      </span>
+      <span class="level-total">{roundly(row.depthMicro)}</span>
+    </button>
+  </li>
+);

@@ -1,0 +1,85 @@
+import { PIPS_ONE } from './units';
+
+/** What an order would do to the book as it stands. Prices are those of the outcome traded. */
+export interface Level {
+  readonly pips: number;
+  readonly lots: number;
+}
+
+export interface Walk {
+  readonly filledLots: number;
+  readonly costMicro: number;
+  /** The last price reached; null when nothing fills. */
+  readonly worstPips: number | null;
+}
+
+/** Levels best first; those beyond `acceptable` are not reached. */
+export function walk(
+  levels: readonly Level[],
+  wantedLots: number,
+  acceptable: (pips: number) => boolean,
+): Walk {
+  let filledLots = 0;
+  let costMicro = 0;
+  let worstPips: number | null = null;
+  for (const { pips, lots } of levels) {
+    if (filledLots >= wantedLots || !acceptable(pips)) break;
+    const taken = Math.min(lots, wantedLots - filledLots);
+    filledLots += taken;
+    costMicro += taken * pips;
+    worstPips = pips;
+  }
+  return { filledLots, costMicro, worstPips };
+}
+
+export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
+
+export interface Draft {
+  readonly side: 'BUY' | 'SELL';
+  readonly orderType: OrderType;
+  readonly pips: number;
+  readonly lots: number;
+  readonly feeRateBps: number;
+}
+
+export interface Preview {
+  readonly filledLots: number;
+  readonly restingLots: number;
+  /** Average of what fills at once, in millionths; null when nothing does. */
+  readonly averageMicro: number | null;
+  /** A BUY: what is paid, for what fills now at the book's prices, for the rest at the limit. */
+  readonly costMicro: number;
+  /** A BUY: what it pays if the outcome wins. A SELL: what it brings. After fees. */
+  readonly payoutMicro: number;
+  readonly feeMicro: number;
+}
+
+/** `levels` is the side of the book that the order would meet, best first. */
+export function preview(levels: readonly Level[], draft: Draft): Preview {
+  const { side, orderType, pips, lots } = draft;
+  const isBuy = side === 'BUY';
+  const now =
+    orderType === 'POST_ONLY'
+      ? { filledLots: 0, costMicro: 0, worstPips: null }
+      : walk(levels, lots, (price) => (isBuy ? price <= pips : price >= pips));
+  const rests = orderType === 'GTC' || orderType === 'POST_ONLY';
+  const restingLots = rests ? lots - now.filledLots : 0;
+  const costMicro = now.costMicro + restingLots * pips;
+  const heldLots = now.filledLots + restingLots;
+  const feeMicro = feeOf(heldLots > 0 ? Math.round(costMicro / heldLots) : pips, heldLots, draft);
+  return {
+    filledLots: now.filledLots,
+    restingLots,
+    averageMicro: now.filledLots === 0 ? null : Math.round((now.costMicro * 100) / now.filledLots),
+    costMicro,
+    payoutMicro: (isBuy ? heldLots * PIPS_ONE : costMicro) - feeMicro,
+    feeMicro,
+  };
+}
+
+/** As the exchange contract has it: bps of the cheaper outcome's price, in money of a seller, in shares of a buyer. */
+function feeOf(pips: number, lots: number, { side, feeRateBps }: Draft): number {
+  if (feeRateBps === 0 || lots === 0) return 0;
+  const collateralMicro = (feeRateBps * Math.min(pips, PIPS_ONE - pips) * lots) / PIPS_ONE;
+  return Math.floor(side === 'SELL' || pips === 0 ? collateralMicro : (collateralMicro * PIPS_ONE) / pips);
+}

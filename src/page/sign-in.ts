@@ -1,0 +1,79 @@
+import type { Signer } from '../client/index';
+import { client, live, useKind, type Wallet, wallet } from './exchange';
+import { keep, kept } from './kept';
+import { accountOf, injected, injectedSigner, type Provider } from './wallet-injected';
+import { WalletRefusal } from './words';
+
+const TEST_KEY = 'test-key';
+
+/** The same test wallet as before where this browser has one: signing out must not lose what it holds. */
+async function testWallet(): Promise<Signer> {
+  const { keyOf, testSigner } = await import('./wallet-test');
+  const key = keyOf(kept(TEST_KEY));
+  keep(TEST_KEY, key);
+  return testSigner(key);
+}
+
+export async function signInWithTestWallet(): Promise<void> {
+  const signer = await testWallet();
+  useKind('test');
+  await client.signIn(signer);
+}
+
+export async function signInWithInjected(): Promise<void> {
+  const provider = injected();
+  if (!provider) {
+    throw new WalletRefusal(
+      'No wallet was found in this browser. Install one, such as MetaMask, or use a test wallet: it takes one click.',
+    );
+  }
+  const address = await accountOf(provider);
+  if (address === null) throw new WalletRefusal('Your wallet gave no account.');
+  useKind('injected');
+  await client.signIn(injectedSigner(provider, address));
+  follow(provider);
+}
+
+/** What signs orders for the wallet that is signed in; throws a WalletRefusal where it is out of reach. */
+export async function signerOf({ address, kind }: Wallet): Promise<Signer> {
+  const signer = kind === 'test' ? await testWallet() : await connected();
+  if (signer.address.toLowerCase() !== address.toLowerCase()) {
+    throw new WalletRefusal(
+      'Your wallet is on another account than the one you signed in with. Switch it back, or sign out and in again.',
+    );
+  }
+  return { ...signer, address };
+}
+
+async function connected(): Promise<Signer> {
+  const provider = injected();
+  if (!provider) throw new WalletRefusal('The wallet you signed in with is not in this browser any more.');
+  const address = (await accountOf(provider, true).catch(() => null)) ?? (await accountOf(provider));
+  if (address === null) throw new WalletRefusal('Your wallet is locked. Unlock it and try again.');
+  return injectedSigner(provider, address);
+}
+
+export async function signOut(): Promise<void> {
+  await client.signOut().catch(() => undefined);
+}
+
+const followed = new WeakSet<Provider>();
+
+/** Another account in the wallet is another person here. */
+function follow(provider: Provider): void {
+  if (followed.has(provider)) return;
+  followed.add(provider);
+  provider.on?.('accountsChanged', (accounts) => {
+    const now = wallet.get();
+    const [first] = Array.isArray(accounts) ? accounts : [];
+    if (now?.kind === 'injected' && String(first).toLowerCase() !== now.address.toLowerCase()) void signOut();
+  });
+}
+
+/** After a reload the wallet is there a moment later than the page. */
+if (wallet.get()?.kind === 'injected') {
+  live.onConnect(() => {
+    const provider = injected();
+    if (provider) follow(provider);
+  });
+}

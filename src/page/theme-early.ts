@@ -1,0 +1,3 @@
+import { chosenTheme, paint } from './theme-choice';
+
+paint(chosenTheme());

@@ -1,0 +1,113 @@
+import type { Eip712Domain, Signer } from '../client/index';
+import { WalletRefusal } from './words';
+
+/** A browser's wallet, EIP-1193. */
+export interface Provider {
+  request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>;
+  on?(event: string, listener: (...args: unknown[]) => void): void;
+}
+
+declare global {
+  interface Window {
+    ethereum?: Provider;
+  }
+}
+
+const announced: Provider[] = [];
+
+/** EIP-6963: wallets that make themselves known, where `window.ethereum` is taken or not set. */
+addEventListener('eip6963:announceProvider', (event) => {
+  const { provider } = (event as CustomEvent<{ readonly provider: Provider }>).detail;
+  if (!announced.includes(provider)) announced.push(provider);
+});
+dispatchEvent(new Event('eip6963:requestProvider'));
+
+export const injected = (): Provider | null => window.ethereum ?? announced[0] ?? null;
+
+const REJECTED = 4001;
+const UNKNOWN_CHAIN = 4902;
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+
+/** Tells what the wallet would not do. */
+async function ask(provider: Provider, method: string, params: readonly unknown[] = []): Promise<unknown> {
+  try {
+    return await provider.request({ method, params });
+  } catch (error) {
+    if (codeOf(error) === REJECTED) throw new WalletRefusal('You declined in your wallet. Nothing was done.');
+    const message =
+      typeof error === 'object' && error !== null && 'message' in error
+        ? String(error.message)
+        : String(error);
+    throw new WalletRefusal(`Your wallet says: ${message}`);
+  }
+}
+
+/** The account the person chose; `silent` asks nobody, and is null where none is connected. */
+export async function accountOf(provider: Provider, silent = false): Promise<string | null> {
+  const accounts = await ask(provider, silent ? 'eth_accounts' : 'eth_requestAccounts');
+  const [first] = Array.isArray(accounts) ? accounts : [];
+  return typeof first === 'string' ? first : null;
+}
+
+const hexOf = (text: string): string =>
+  `0x${[...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+
+const DOMAIN_TYPE = [
+  { name: 'name', type: 'string' },
+  { name: 'version', type: 'string' },
+  { name: 'chainId', type: 'uint256' },
+  { name: 'verifyingContract', type: 'address' },
+];
+
+export function injectedSigner(provider: Provider, address: string): Signer {
+  const signed = async (method: string, params: readonly unknown[]): Promise<string> => {
+    const signature = await ask(provider, method, params);
+    if (typeof signature !== 'string') throw new WalletRefusal('Your wallet gave no signature.');
+    return signature;
+  };
+  return {
+    address,
+    signMessage: (text) => signed('personal_sign', [hexOf(text), address]),
+    async signTypedData(domain, types, message) {
+      await beOnChain(provider, domain);
+      const primaryType = Object.keys(types)[0] ?? '';
+      const document = { domain, types: { EIP712Domain: DOMAIN_TYPE, ...types }, primaryType, message };
+      return signed('eth_signTypedData_v4', [address, JSON.stringify(document)]);
+    },
+  };
+}
+
+/** For wallets that know the network by name; nothing is sent to it from this page. */
+const CHAINS: Readonly<Record<number, object>> = {
+  56: {
+    chainName: 'BNB Smart Chain',
+    nativeCurrency: { name: 'BNB', symbol: 'BNB', decimals: 18 },
+    rpcUrls: ['https://bsc-dataseed.bnbchain.org'],
+    blockExplorerUrls: ['https://bscscan.com'],
+  },
+  97: {
+    chainName: 'BNB Smart Chain Testnet',
+    nativeCurrency: { name: 'tBNB', symbol: 'tBNB', decimals: 18 },
+    rpcUrls: ['https://data-seed-prebsc-1-s1.bnbchain.org:8545'],
+    blockExplorerUrls: ['https://testnet.bscscan.com'],
+  },
+};
+
+/** Most wallets sign only for the network they are on. One that cannot say or switch is asked to sign all the same. */
+async function beOnChain(provider: Provider, { chainId }: Eip712Domain): Promise<void> {
+  const hex = `0x${chainId.toString(16)}`;
+  const now = await provider.request({ method: 'eth_chainId' }).catch(() => null);
+  if (typeof now !== 'string' || Number(now) === chainId) return;
+  try {
+    await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: hex }] });
+  } catch (error) {
+    if (codeOf(error) === REJECTED) {
+      throw new WalletRefusal('Orders are signed for another network than your wallet is on: let it switch.');
+    }
+    const chain = CHAINS[chainId];
+    if (codeOf(error) !== UNKNOWN_CHAIN || !chain) return;
+    await ask(provider, 'wallet_addEthereumChain', [{ chainId: hex, ...chain }]);
+  }
+}

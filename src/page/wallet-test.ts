@@ -1,0 +1,26 @@
+import { SigningKey } from 'ethers/crypto';
+import { hashMessage, TypedDataEncoder } from 'ethers/hash';
+import { computeAddress } from 'ethers/transaction';
+import type { Signer } from '../client/index';
+
+/** A wallet of a single key, loaded only where a test wallet is used. */
+
+const KEY = /^0x[0-9a-f]{64}$/;
+const KEY_BYTES = 32;
+
+/** A key that is drawn anew when there is none yet. */
+export function keyOf(kept: string | null): string {
+  if (kept !== null && KEY.test(kept)) return kept;
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+export function testSigner(key: string): Signer {
+  const signing = new SigningKey(key);
+  return {
+    address: computeAddress(key),
+    signMessage: async (text) => signing.sign(hashMessage(text)).serialized,
+    signTypedData: async (domain, types, value) =>
+      signing.sign(TypedDataEncoder.hash(domain, types, value)).serialized,
+  };
+}

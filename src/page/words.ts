@@ -1,0 +1,181 @@
+import { ExchangeError } from '../client/index';
+import { cents, centsOf, PIPS_ONE, pipsOf } from './units';
+
+/** Why something was refused, in words, and beside which field they belong. */
+export interface Refused {
+  readonly field: 'price' | 'shares' | 'form';
+  readonly text: string;
+}
+
+/** What the words need to know of the order that was refused. */
+export interface Ticket {
+  readonly side: 'BUY' | 'SELL';
+  readonly outcome: string;
+  readonly tick: string;
+  readonly lot: string;
+  readonly least: string;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+type Say = (facts: Facts, ticket: Ticket) => string;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const isPrice = (value: unknown): value is string =>
+  typeof value === 'string' && /^[01](\.\d{1,4})?$/.test(value);
+const inCents = (value: unknown): string => (isPrice(value) ? centsOf(value) : text(value));
+const amount = (value: unknown): string =>
+  Number(value).toLocaleString('en-US', { maximumFractionDigits: 6 });
+
+/** "62¢ or 63¢", of what lies strictly between 0 and 1. */
+function nearestPrices({ nearest }: Facts): string {
+  const prices = Array.isArray(nearest) ? nearest.filter(isPrice) : [];
+  return [...new Set(prices)]
+    .filter((price) => pipsOf(price) > 0 && pipsOf(price) < PIPS_ONE)
+    .map((price) => cents(pipsOf(price)))
+    .join(' or ');
+}
+
+const nearestSizes = ({ nearest }: Facts): string =>
+  Array.isArray(nearest)
+    ? [...new Set(nearest.map(text))]
+        .filter((size) => Number(size) > 0)
+        .map(amount)
+        .join(' or ')
+    : '';
+
+function shortOf({ required, available, asset }: Facts, { side, outcome }: Ticket): string {
+  if (asset === 'COLLATERAL' || (asset === undefined && side === 'BUY')) {
+    return `This needs $${amount(required)} and you have $${amount(available)} free. Buy less, cancel open orders, or get test funds.`;
+  }
+  const held = asset === 'NO' ? 'No' : asset === 'YES' ? 'Yes' : outcome;
+  return `You would sell ${amount(required)} ${held} shares and have ${amount(available)} free. Sell less, or cancel orders that hold them.`;
+}
+
+const PRICE: Readonly<Record<string, Say>> = {
+  INVALID_TICK: (facts, { tick }) => {
+    const near = nearestPrices(facts);
+    return `Prices here go in steps of ${centsOf(tick)}${near === '' ? '.' : `: try ${near}.`}`;
+  },
+  PRICE_OUT_OF_RANGE: (_, { tick }) =>
+    `A price lies between ${centsOf(tick)} and ${cents(PIPS_ONE - pipsOf(tick))}.`,
+  POST_ONLY_WOULD_CROSS: ({ best }, { side }) =>
+    `At this price the order would trade at once${isPrice(best) ? ` against ${inCents(best)}` : ''}, and post-only orders only rest. ${
+      side === 'BUY' ? 'Bid lower' : 'Ask for more'
+    }, or choose another type.`,
+};
+
+const SHARES: Readonly<Record<string, Say>> = {
+  INVALID_LOT: (facts, { lot }) => {
+    const near = nearestSizes(facts);
+    return `Shares here go in steps of ${lot}${near === '' ? '.' : `: try ${near}.`}`;
+  },
+  SIZE_OUT_OF_RANGE: (_, { least }) => `Between ${amount(least)} and 1,000,000,000 shares, please.`,
+  INSUFFICIENT_BALANCE: shortOf,
+  FOK_NOT_FILLED: ({ available }) =>
+    available === undefined
+      ? 'The book cannot fill all of it at this price, so nothing was bought or sold.'
+      : `Only ${amount(available)} shares can be had at this price, so nothing was done. Take fewer, change the price, or choose another type.`,
+};
+
+const again = 'Please try again in a moment.';
+const ours = 'This is a fault of this page or of the exchange, not yours.';
+
+/** Every other code of docs/errors.md, and the client's own. */
+const FORM: Readonly<Record<string, Say>> = {
+  INSUFFICIENT_ALLOWANCE: () => 'The exchange may not move your funds yet: approve it in your wallet first.',
+  SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',
+  DEADLINE_EXCEEDED: () =>
+    'It took too long, so the order was not placed. Place it again if you still want it.',
+  MARKET_NOT_OPEN: () => 'This market does not take orders now. Open orders can still be cancelled.',
+  DUPLICATE_ORDER: () => 'This very order was placed before with another type.',
+  ORDER_EXPIRED: () => 'The order has expired. Is the clock of this device right?',
+  ORDER_NOT_CANCELLABLE: () => 'It is too late: the order is done already.',
+  ORDER_NOT_FOUND: () => 'The exchange does not know this order.',
+  MARKET_NOT_FOUND: () => 'There is no such market.',
+  COMMENT_NOT_FOUND: () => 'This comment is gone.',
+  NOT_FOUND: () => `There is nothing here. ${ours}`,
+  INVALID_SIGNATURE: ({ hint }) =>
+    hint === 'CHAIN_ID'
+      ? 'Your wallet signed for another network. Switch it to the network of this exchange and place the order again.'
+      : 'The signature does not fit the order. Is the wallet still on the account you signed in with?',
+  MAKER_MISMATCH: () =>
+    'You are signed in with another wallet than the one that signed. Sign out and in again.',
+  FORBIDDEN: () => 'That is not yours to change.',
+  USERNAME_TAKEN: () => 'This name is taken. Choose another.',
+  UNAUTHORIZED: () => 'Sign in first: with your wallet, or with a test wallet.',
+  NOT_SIGNED_IN: () => 'Sign in first: with your wallet, or with a test wallet.',
+  TOKEN_INVALID: () => 'Your session has ended. Sign in again.',
+  TOKEN_EXPIRED: () => 'Your session has ended. Sign in again.',
+  REFRESH_REUSED: () => 'Your session was closed for safety. Sign in again.',
+  SIWE_INVALID: () =>
+    'The exchange did not take the signed sign-in message. Is your wallet on another account?',
+  NONCE_INVALID: () => 'Signing in took too long. Try again.',
+  RATE_LIMITED: ({ retryAfterMs }) =>
+    typeof retryAfterMs === 'number' && retryAfterMs > 120_000
+      ? `That was asked for too often. It works again in ${Math.ceil(retryAfterMs / 60_000)} minutes.`
+      : 'That was a little too fast. Please wait a few seconds and try again.',
+  CANCEL_ONLY: () => 'The exchange takes no new orders right now; you can still cancel.',
+  HALTED: () => 'The exchange is halted by its operator. Nothing was placed.',
+  BACKLOG: () => `The exchange is catching up. Nothing was placed. ${again}`,
+  UNAVAILABLE: () => `The exchange cannot answer right now. ${again}`,
+  INTERNAL: ({ requestId }) =>
+    `Something went wrong at the exchange. If it stays, tell them ${text(requestId)}.`,
+  OUTCOME_UNKNOWN: () =>
+    'No answer came, so the order may or may not have been placed. Look at your orders before placing it again.',
+  NETWORK: () => `The exchange could not be reached. Is this device online? ${again}`,
+  TIMEOUT: () => `The exchange did not answer in time. ${again}`,
+  INVALID_REQUEST: ({ detail }) => `The exchange did not take this: ${text(detail)}.`,
+  INVALID_JSON: () => `The exchange did not understand the order. ${ours}`,
+  INVALID_ADDRESS: () => 'The wallet gave an address that is none.',
+  INVALID_TOKEN: () => `The order names another market. Reload the page. ${ours}`,
+  INVALID_TAKER: () => `The order was made out wrongly. ${ours}`,
+  INVALID_FEE_RATE: () => "The market's fee has changed. Reload the page and place the order again.",
+  INVALID_NONCE_VALUE: () => 'Your earlier orders were invalidated meanwhile. Place the order again.',
+  UNSUPPORTED_SIGNATURE_TYPE: () => 'This kind of wallet cannot trade here yet. Use an ordinary account.',
+  INVALID_TIMEFRAME: () => `There is no such time frame. ${ours}`,
+  INVALID_LIMIT: () => `The exchange did not take this. ${ours}`,
+  INVALID_CURSOR: () => 'The list has changed. Reload the page.',
+  METHOD_NOT_ALLOWED: () => `The exchange did not take this. ${ours}`,
+  REQUEST_TIMEOUT: () => `The request did not arrive in time. ${again}`,
+  PAYLOAD_TOO_LARGE: () => 'That is too long.',
+  UNSUPPORTED_MEDIA_TYPE: () => `The exchange did not take this. ${ours}`,
+};
+
+const NO_TICKET: Ticket = { side: 'BUY', outcome: 'Yes', tick: '0.01', lot: '0.01', least: '0.01' };
+
+/** Codes that have words; a test compares them with the exchange's. */
+export const CODES_WITH_WORDS: readonly string[] = [PRICE, SHARES, FORM].flatMap(Object.keys);
+
+const TABLES = [
+  ['price', PRICE],
+  ['shares', SHARES],
+  ['form', FORM],
+] as const;
+
+/** The words of a code; null where there are none. */
+function saying(code: string, facts: Facts, ticket: Ticket): Refused | null {
+  for (const [field, table] of TABLES) {
+    const say = table[code];
+    if (say) return { field, text: say(facts, ticket) };
+  }
+  return null;
+}
+
+/** The same words where the page itself sees what the exchange would answer. */
+export const wordsOf = (code: string, ticket: Partial<Ticket>, facts: Facts = {}): Refused =>
+  saying(code, facts, { ...NO_TICKET, ...ticket }) ?? { field: 'form', text: code };
+
+/** Anything that was thrown, in words for the person who asked for it. */
+export function wordsFor(error: unknown, ticket: Ticket = NO_TICKET): Refused {
+  if (error instanceof ExchangeError) {
+    const { code, detail, requestId, retryAfterMs } = error;
+    const facts: Facts = { detail, requestId, retryAfterMs, ...error.problem };
+    return saying(code, facts, ticket) ?? { field: 'form', text: detail };
+  }
+  if (error instanceof WalletRefusal || error instanceof RangeError)
+    return { field: 'form', text: error.message };
+  return { field: 'form', text: 'That did not work. Reload the page and try again.' };
+}
+
+/** What a wallet would not do, told in its words or ours. */
+export class WalletRefusal extends Error {}
