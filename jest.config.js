@@ -15,6 +15,9 @@ module.exports = {
       },
     ],
   },
+  // What tests hear of the exchange is compared with what it says of itself.
+  setupFilesAfterEnv: ['<rootDir>/test/support/watch.ts'],
+  moduleNameMapper: { '^socket.io-client$': '<rootDir>/test/support/socket-client.ts' },
   // Each worker may have a Redis or two beside it.
   maxWorkers: Math.min(4, Math.max(1, availableParallelism())),
   cacheDirectory: '<rootDir>/.cache/jest',

@@ -9,20 +9,22 @@ import { discriminator, problemExample, problemSchemaName } from './schemas/prob
 export const INTERFACE_VERSION = '1.0.0';
 const JSON_TYPE = 'application/json';
 
-const HEADERS: Readonly<Record<string, { description: string; schema: Json }>> = {
+/** `required` where every answer that names it has it. */
+const HEADERS: Readonly<Record<string, { description: string; required?: true; schema: Json }>> = {
   'X-Request-Id': {
+    required: true,
     description: 'Names this request in our log; a given one of 1 to 64 of `[A-Za-z0-9_-]` is kept.',
     schema: text(),
   },
   ETag: { description: 'The sequence of the book, for `If-None-Match`.', schema: text() },
   RateLimit: { description: 'What is left of the bucket: `"reads";r=99;t=1`.', schema: text() },
   'RateLimit-Policy': { description: 'The bucket: `"reads";q=100;w=1`.', schema: text() },
-  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': { required: true, description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   'Idempotent-Replayed': {
     description: '`true` when this order was accepted before: the answer is the record as it now stands.',
     schema: { const: 'true' },
   },
-  'WWW-Authenticate': { description: 'How to sign in (RFC 6750).', schema: text() },
+  'WWW-Authenticate': { required: true, description: 'How to sign in (RFC 6750).', schema: text() },
 };
 
 const header = (name: string): Json => ({ [name]: { $ref: `#/components/headers/${name}` } });

@@ -1,27 +1,43 @@
 import { SETTLEMENT_STATUSES } from '../../../exchange/status';
 import { PATHS } from '../../paths';
 import { emptyShape } from '../../requests';
-import { newMarketShape } from '../../requests-admin';
+import { editMarketShape, modeShape, newMarketShape, resolveShape } from '../../requests-admin';
 import { MARKET } from '../examples/market';
 import { SETTLEMENT } from '../examples/orders';
-import { CLOSES_AT, QUESTION, QUESTION_ID } from '../examples/story';
+import { CLOSES_AT, MATCHED_AT, QUESTION, QUESTION_ID } from '../examples/story';
 import { cursor, limit, type Operation, type Operations, query } from '../operation';
 import { choice, text } from '../schema';
 
-/** A step in a market's life. */
-const step = (id: string, summary: string, description: string, status: string): Operation => ({
-  id,
+type MarketStep = Pick<Operation, 'id' | 'summary' | 'description'> &
+  Partial<Pick<Operation, 'body' | 'codes'>>;
+
+/** Something done to a market; `now` is how it then differs from the one of the examples. */
+const step = (operation: MarketStep, now: Partial<Record<keyof typeof MARKET, unknown>>): Operation => ({
   tag: 'Operators',
-  summary,
-  description,
   bearer: 'admin',
   body: { shape: emptyShape, example: {}, optional: true },
-  success: {
-    description: 'The market as it now is.',
-    schema: 'Market',
-    example: { ...MARKET, status },
-  },
+  success: { description: 'The market as it now is.', schema: 'Market', example: { ...MARKET, ...now } },
   codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
+  ...operation,
+});
+
+/** Nobody quotes any more. */
+const EMPTY_BOOK = {
+  bestBid: null,
+  bestAsk: null,
+  midpoint: null,
+  spread: null,
+  liquidity: '0',
+  sequence: MARKET.sequence + 1,
+};
+
+/** What a closed market is worth, by its last trade. */
+const ended = (outcomeIndex: 0 | null, payouts: readonly [string, string]) => ({
+  ...EMPTY_BOOK,
+  outcomes: MARKET.outcomes.map((outcome) => ({ ...outcome, price: outcome.index === 0 ? '0.6' : '0.4' })),
+  openInterest: '0',
+  resolution: { outcomeIndex, payouts, resolvedAt: MATCHED_AT },
+  resolvedAt: MATCHED_AT,
 });
 
 export const ADMIN_OPERATIONS: Operations = {
@@ -53,34 +69,79 @@ export const ADMIN_OPERATIONS: Operations = {
       example: {
         ...MARKET,
         outcomes: MARKET.outcomes.map((outcome) => ({ ...outcome, price: null })),
-        bestBid: null,
-        bestAsk: null,
-        midpoint: null,
-        spread: null,
+        ...EMPTY_BOOK,
         lastTradePrice: null,
         volume: '0',
         volume24h: '0',
-        liquidity: '0',
         openInterest: '0',
         sequence: 0,
       },
     },
     codes: ['INVALID_ADDRESS'],
   },
-  [`POST ${PATHS.adminOpen}`]: step('openMarket', 'Open a draft', 'Orders are taken from now on.', 'OPEN'),
+  [`PATCH ${PATHS.adminMarket}`]: step(
+    {
+      id: 'editMarket',
+      summary: 'Change what is said of a market',
+      description: 'What is left out stays as it is; `closesAt: null` takes the closing time away.',
+      body: { shape: editMarketShape, example: { tags: ['lisbon', 'rain', 'march'] } },
+      codes: ['MARKET_NOT_FOUND'],
+    },
+    { tags: ['lisbon', 'rain', 'march'] },
+  ),
+  [`POST ${PATHS.adminOpen}`]: step(
+    { id: 'openMarket', summary: 'Open a draft', description: 'Orders are taken from now on.' },
+    { status: 'OPEN' },
+  ),
   [`POST ${PATHS.adminPause}`]: step(
-    'pauseMarket',
-    'Take cancels only',
-    'Orders stay in the book and can be cancelled; none is taken or matched.',
-    'PAUSED',
+    {
+      id: 'pauseMarket',
+      summary: 'Take cancels only',
+      description: 'Orders stay in the book and can be cancelled; none is taken or matched.',
+    },
+    { status: 'PAUSED' },
   ),
-  [`POST ${PATHS.adminResume}`]: step('resumeMarket', 'Open a paused market again', 'As it was.', 'OPEN'),
+  [`POST ${PATHS.adminResume}`]: step(
+    { id: 'resumeMarket', summary: 'Open a paused market again', description: 'With the book it had.' },
+    { status: 'OPEN' },
+  ),
   [`POST ${PATHS.adminClose}`]: step(
-    'closeMarket',
-    'Close a market',
-    'For good: every resting order is cancelled with the reason `MARKET_CLOSED`.',
-    'CLOSED',
+    {
+      id: 'closeMarket',
+      summary: 'Close a market',
+      description: 'For good: every resting order is cancelled with the reason `MARKET_CLOSED`.',
+    },
+    { ...EMPTY_BOOK, status: 'CLOSED' },
   ),
+  [`POST ${PATHS.adminResolve}`]: step(
+    {
+      id: 'resolveMarket',
+      summary: 'Say which outcome came about',
+      description:
+        'From open, paused or closed. Every resting order is cancelled, each token of that outcome pays 1, and the tokens are gone.',
+      body: { shape: resolveShape, example: { outcomeIndex: 0 } },
+    },
+    { ...ended(0, ['1', '0']), status: 'RESOLVED' },
+  ),
+  [`POST ${PATHS.adminVoid}`]: step(
+    {
+      id: 'voidMarket',
+      summary: 'Declare a market void',
+      description:
+        'From open, paused or closed. Every resting order is cancelled, each token of either outcome pays 0.5, and the tokens are gone.',
+    },
+    { ...ended(null, ['0.5', '0.5']), status: 'VOIDED' },
+  ),
+  [`PUT ${PATHS.adminMode}`]: {
+    id: 'setMode',
+    tag: 'Operators',
+    summary: "The exchange's mode",
+    description:
+      '`CANCEL_ONLY` takes no orders, `HALTED` moves nothing at all. The scripts check it: it binds every replica at once.',
+    bearer: 'admin',
+    body: { shape: modeShape, example: { mode: 'CANCEL_ONLY' } },
+    success: { description: 'The mode from now on.', schema: 'ModeNow', example: { mode: 'CANCEL_ONLY' } },
+  },
   [`GET ${PATHS.adminSettlements}`]: {
     id: 'listSettlements',
     tag: 'Operators',

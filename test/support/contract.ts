@@ -1,0 +1,118 @@
+import type { ErrorCode } from '../../src/exchange/errors';
+import { openApiDocument } from '../../src/wire/openapi/document';
+import { problemSchemaName } from '../../src/wire/openapi/schemas/problems';
+import { PATHS } from '../../src/wire/paths';
+import { faultsAt, pointerPart } from './schemas';
+
+/** Whatever a test sees of the exchange, compared with what the exchange says of itself. */
+export interface Seen {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+interface Problem {
+  readonly code: ErrorCode;
+}
+interface Answer {
+  readonly $ref?: string;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+interface Documented {
+  readonly responses: Readonly<Record<string, Answer>>;
+}
+
+const PROBLEM = 'application/problem+json';
+const ANY_PROBLEM = 'openapi.json#/components/schemas/Problem';
+/** What browsers look at; no part of the document. */
+const PAGES = [PATHS.adminQueues, PATHS.docs];
+/** Answers that a request gets before its path is looked at. */
+const EARLY = new Set([400, 408, 413, 417, 431, 503]);
+
+const document = openApiDocument() as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+  readonly components: {
+    readonly responses: Readonly<Record<string, Answer>>;
+    readonly headers: Readonly<Record<string, { readonly required?: boolean }>>;
+  };
+};
+
+/** Paths without parameters first, as the router has them. */
+const matchers = Object.keys(document.paths)
+  .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
+  .map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
+  }));
+
+/** What is not as the document says; empty when all is. */
+export function violationsOf(seen: Seen): string[] {
+  const { method, status } = seen;
+  const path = seen.path.split('?')[0] ?? '';
+  const { template } = matchers.find(({ pattern }) => pattern.test(path)) ?? {};
+  const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const operation = template === undefined ? undefined : document.paths[template]?.[verb];
+  const faults =
+    operation && template !== undefined
+      ? ofOperation(seen, operation, `openapi.json#/paths/${pointerPart(template)}/${verb}`)
+      : elsewhere(seen, path);
+  return faults.map((fault) => `${method} ${seen.path} -> ${status}: ${fault}\n${seen.text.slice(0, 500)}`);
+}
+
+function ofOperation(seen: Seen, { responses }: Documented, pointer: string): string[] {
+  const told = responses[seen.status];
+  if (!told) return ['the status is not documented'];
+  const name = told.$ref?.split('/').at(-1);
+  const answer = name === undefined ? told : document.components.responses[name];
+  const at =
+    name === undefined
+      ? `${pointer}/responses/${seen.status}`
+      : `openapi.json#/components/responses/${pointerPart(name)}`;
+  return [...headerFaults(seen, answer), ...bodyFaults(seen, answer, at)];
+}
+
+function headerFaults({ headers }: Seen, answer: Answer | undefined): string[] {
+  return Object.keys(answer?.headers ?? {})
+    .filter((name) => document.components.headers[name]?.required && !headers.has(name))
+    .map((name) => `the header ${name} is missing`);
+}
+
+function bodyFaults({ method, headers, text }: Seen, answer: Answer | undefined, pointer: string): string[] {
+  if (method === 'HEAD') return [];
+  const type = mediaTypeOf(headers);
+  if (!answer?.content) return text === '' ? [] : ['there is a body where none is documented'];
+  if (!(type in answer.content)) return [`the media type ${type} is not documented`];
+  const body = bodyOf(type, text);
+  return type === PROBLEM
+    ? problemFaults(body as Problem, answer.content[type])
+    : faultsAt(`${pointer}/content/${pointerPart(type)}/schema`, body);
+}
+
+/** The code says which of the schemas counts, so that is the one that is asked. */
+function problemFaults(problem: Problem, told: unknown): string[] {
+  const name = problemSchemaName(problem.code);
+  const isTold = JSON.stringify(told).includes(`"#/components/schemas/${name}"`);
+  return isTold
+    ? faultsAt(`openapi.json#/components/schemas/${name}`, problem)
+    : [`${problem.code} is not documented`];
+}
+
+/** What is there at no documented path, or by no documented method. */
+function elsewhere({ method, status, headers, text }: Seen, path: string): string[] {
+  if (PAGES.some((page) => path.startsWith(page)) && mediaTypeOf(headers) !== PROBLEM) return [];
+  if (method === 'OPTIONS' && status === 204) return [];
+  if (status === 405 && !headers.has('allow')) return ['405 without Allow'];
+  if (status !== 404 && status !== 405 && !EARLY.has(status)) return ['this is not documented'];
+  if (method === 'HEAD') return [];
+  return mediaTypeOf(headers) === PROBLEM
+    ? faultsAt(ANY_PROBLEM, bodyOf(PROBLEM, text))
+    : ['no problem document'];
+}
+
+const mediaTypeOf = (headers: Headers): string => (headers.get('content-type') ?? '').split(';')[0] ?? '';
+
+const bodyOf = (type: string, text: string): unknown => (/json/.test(type) ? JSON.parse(text) : text);

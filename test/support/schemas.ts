@@ -1,0 +1,24 @@
+import Ajv2020 from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import { asyncApiDocument } from '../../src/wire/asyncapi/document';
+import { openApiDocument } from '../../src/wire/openapi/document';
+
+/** The schemas of both documents, each compiled when it is first used. */
+const ajv = new Ajv2020({ strict: false, validateSchema: false });
+addFormats(ajv);
+ajv.addSchema(openApiDocument(), 'openapi.json');
+ajv.addSchema(asyncApiDocument(), 'asyncapi.json');
+
+/** A name as a part of a JSON pointer in a URI. */
+export const pointerPart = (part: string): string =>
+  encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
+
+/** What of `value` is not as the schema at `pointer` says, as in `openapi.json#/components/schemas/Market`. */
+export function faultsAt(pointer: string, value: unknown): string[] {
+  const validate = ajv.getSchema(pointer);
+  if (!validate) throw new Error(`no schema at ${pointer}`);
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${pointer}${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * Runs in every test file (jest.config.js): whatever a test hears of the exchange, by HTTP or by sockets, is compared
+ * with the documents, and what is not as they say fails the test that heard it.
+ */
+type Contract = typeof import('./contract');
+
+const violations: string[] = [];
+/** The documents are made when something is first heard: most of the test files never do. */
+let contract: Contract | undefined;
+
+export function seen(...facts: Parameters<Contract['violationsOf']>): void {
+  contract ??= require('./contract') as Contract;
+  violations.push(...contract.violationsOf(...facts));
+}
+
+export function violated(found: readonly string[]): void {
+  violations.push(...found);
+}
+
+const { fetch } = globalThis;
+
+/** What every answer of ours has, and hardly anybody else's. */
+const OURS = 'x-request-id';
+const WITHOUT_BODY = new Set([204, 304]);
+
+globalThis.fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const { status, statusText, headers, url } = response;
+  if (!headers.has(OURS)) return response;
+  const text = await response.text();
+  const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase();
+  const { pathname, search } = new URL(url);
+  seen({ method, path: `${pathname}${search}`, status, headers, text });
+  return new Response(WITHOUT_BODY.has(status) ? null : text, { status, statusText, headers });
+};
+
+function report(): void {
+  const found = violations.splice(0);
+  if (found.length > 0) throw new Error(`not as the documents say:\n${found.slice(0, 10).join('\n')}`);
+}
+afterEach(report);
+afterAll(report);
