@@ -14,6 +14,7 @@ import { PATHS } from '../wire/paths';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
 import type { HttpDeps } from './deps';
+import { docsPage } from './docs-page';
 import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
 import { servePage } from './page';
@@ -66,6 +67,7 @@ export function createApplication(
     route.all(otherMethods(group, deps.config.adminToken !== null));
   }
   servePage(app, deps.page, deps.config.publicBaseUrl);
+  app.use(PATHS.docs, docsPage());
   const { adminToken } = deps.config;
   if (deps.board && adminToken !== null) app.use(PATHS.adminQueues, boardGuard(adminToken), deps.board);
   app.use((request) => {

@@ -27,7 +27,6 @@ interface Documented {
 }
 
 const PROBLEM = 'application/problem+json';
-const ANY_PROBLEM = 'openapi.json#/components/schemas/Problem';
 /** What browsers look at; no part of the document. */
 const PAGES = [PATHS.adminQueues, PATHS.docs];
 /** Answers that a request gets before its path is looked at. */
@@ -93,9 +92,9 @@ function bodyFaults({ method, headers, text }: Seen, answer: Answer | undefined,
 }
 
 /** The code says which of the schemas counts, so that is the one that is asked. */
-function problemFaults(problem: Problem, told: unknown): string[] {
+function problemFaults(problem: Problem, told?: unknown): string[] {
   const name = problemSchemaName(problem.code);
-  const isTold = JSON.stringify(told).includes(`"#/components/schemas/${name}"`);
+  const isTold = told === undefined || JSON.stringify(told).includes(`"#/components/schemas/${name}"`);
   return isTold
     ? faultsAt(`openapi.json#/components/schemas/${name}`, problem)
     : [`${problem.code} is not documented`];
@@ -109,7 +108,7 @@ function elsewhere({ method, status, headers, text }: Seen, path: string): strin
   if (status !== 404 && status !== 405 && !EARLY.has(status)) return ['this is not documented'];
   if (method === 'HEAD') return [];
   return mediaTypeOf(headers) === PROBLEM
-    ? faultsAt(ANY_PROBLEM, bodyOf(PROBLEM, text))
+    ? problemFaults(bodyOf(PROBLEM, text) as Problem)
     : ['no problem document'];
 }
 

@@ -150,7 +150,7 @@ const DESCRIPTION = `A prediction-market exchange: signed EIP-712 orders of the 
 atomically. Money, sizes and prices are decimal strings in whole units, without zeros at the end. Times are ISO 8601 in
 members that end in \`At\`, epoch milliseconds in \`timestamp\`, epoch seconds in \`expiration\`. Outcomes are listed Yes
 first, then No. A request body with a member that is not described here is refused, and no answer has one. Live updates
-are described in [asyncapi.json](asyncapi.json).`;
+are described in [/asyncapi.json](/asyncapi.json).`;
 
 function build(): Json {
   const paths: Record<string, Record<string, Json>> = {};
