@@ -27,7 +27,8 @@ interface Documented {
 }
 
 const PROBLEM = 'application/problem+json';
-/** What browsers look at; no part of the document. */
+/** What browsers look at is no part of the document. */
+const PAGE_TYPES = /^(text\/(html|css|javascript)|application\/javascript|image\/)/;
 const PAGES = [PATHS.adminQueues, PATHS.docs];
 /** Answers that a request gets before its path is looked at. */
 const EARLY = new Set([400, 408, 413, 417, 431, 503]);
@@ -102,14 +103,14 @@ function problemFaults(problem: Problem, told?: unknown): string[] {
 
 /** What is there at no documented path, or by no documented method. */
 function elsewhere({ method, status, headers, text }: Seen, path: string): string[] {
-  if (PAGES.some((page) => path.startsWith(page)) && mediaTypeOf(headers) !== PROBLEM) return [];
+  const type = mediaTypeOf(headers);
+  if (PAGES.some((page) => path.startsWith(page)) && type !== PROBLEM) return [];
+  if (status === 304 || (status === 200 && PAGE_TYPES.test(type))) return [];
   if (method === 'OPTIONS' && status === 204) return [];
   if (status === 405 && !headers.has('allow')) return ['405 without Allow'];
   if (status !== 404 && status !== 405 && !EARLY.has(status)) return ['this is not documented'];
   if (method === 'HEAD') return [];
-  return mediaTypeOf(headers) === PROBLEM
-    ? problemFaults(bodyOf(PROBLEM, text) as Problem)
-    : ['no problem document'];
+  return type === PROBLEM ? problemFaults(bodyOf(PROBLEM, text) as Problem) : ['no problem document'];
 }
 
 const mediaTypeOf = (headers: Headers): string => (headers.get('content-type') ?? '').split(';')[0] ?? '';

@@ -27,11 +27,12 @@ globalThis.fetch = async (input, init) => {
   const response = await fetch(input, init);
   const { status, statusText, headers, url } = response;
   if (!headers.has(OURS)) return response;
-  const text = await response.text();
+  const bytes = await response.arrayBuffer();
+  const text = new TextDecoder().decode(bytes);
   const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase();
   const { pathname, search } = new URL(url);
   seen({ method, path: `${pathname}${search}`, status, headers, text });
-  return new Response(WITHOUT_BODY.has(status) ? null : text, { status, statusText, headers });
+  return new Response(WITHOUT_BODY.has(status) ? null : bytes, { status, statusText, headers });
 };
 
 function report(): void {

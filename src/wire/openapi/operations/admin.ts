@@ -1,10 +1,10 @@
 import { SETTLEMENT_STATUSES } from '../../../exchange/status';
 import { PATHS } from '../../paths';
 import { emptyShape } from '../../requests';
-import { editMarketShape, modeShape, newMarketShape, resolveShape } from '../../requests-admin';
+import { newMarketShape } from '../../requests-admin';
 import { MARKET } from '../examples/market';
 import { SETTLEMENT } from '../examples/orders';
-import { CLOSES_AT, MATCHED_AT, QUESTION, QUESTION_ID } from '../examples/story';
+import { CLOSES_AT, QUESTION, QUESTION_ID } from '../examples/story';
 import { cursor, limit, type Operation, type Operations, query } from '../operation';
 import { choice, text } from '../schema';
 
@@ -30,15 +30,6 @@ const EMPTY_BOOK = {
   liquidity: '0',
   sequence: MARKET.sequence + 1,
 };
-
-/** What a closed market is worth, by its last trade. */
-const ended = (outcomeIndex: 0 | null, payouts: readonly [string, string]) => ({
-  ...EMPTY_BOOK,
-  outcomes: MARKET.outcomes.map((outcome) => ({ ...outcome, price: outcome.index === 0 ? '0.6' : '0.4' })),
-  openInterest: '0',
-  resolution: { outcomeIndex, payouts, resolvedAt: MATCHED_AT },
-  resolvedAt: MATCHED_AT,
-});
 
 export const ADMIN_OPERATIONS: Operations = {
   [`POST ${PATHS.adminMarkets}`]: {
@@ -79,16 +70,6 @@ export const ADMIN_OPERATIONS: Operations = {
     },
     codes: ['INVALID_ADDRESS'],
   },
-  [`PATCH ${PATHS.adminMarket}`]: step(
-    {
-      id: 'editMarket',
-      summary: 'Change what is said of a market',
-      description: 'What is left out stays as it is; `closesAt: null` takes the closing time away.',
-      body: { shape: editMarketShape, example: { tags: ['lisbon', 'rain', 'march'] } },
-      codes: ['MARKET_NOT_FOUND'],
-    },
-    { tags: ['lisbon', 'rain', 'march'] },
-  ),
   [`POST ${PATHS.adminOpen}`]: step(
     { id: 'openMarket', summary: 'Open a draft', description: 'Orders are taken from now on.' },
     { status: 'OPEN' },
@@ -113,35 +94,6 @@ export const ADMIN_OPERATIONS: Operations = {
     },
     { ...EMPTY_BOOK, status: 'CLOSED' },
   ),
-  [`POST ${PATHS.adminResolve}`]: step(
-    {
-      id: 'resolveMarket',
-      summary: 'Say which outcome came about',
-      description:
-        'From open, paused or closed. Every resting order is cancelled, each token of that outcome pays 1, and the tokens are gone.',
-      body: { shape: resolveShape, example: { outcomeIndex: 0 } },
-    },
-    { ...ended(0, ['1', '0']), status: 'RESOLVED' },
-  ),
-  [`POST ${PATHS.adminVoid}`]: step(
-    {
-      id: 'voidMarket',
-      summary: 'Declare a market void',
-      description:
-        'From open, paused or closed. Every resting order is cancelled, each token of either outcome pays 0.5, and the tokens are gone.',
-    },
-    { ...ended(null, ['0.5', '0.5']), status: 'VOIDED' },
-  ),
-  [`PUT ${PATHS.adminMode}`]: {
-    id: 'setMode',
-    tag: 'Operators',
-    summary: "The exchange's mode",
-    description:
-      '`CANCEL_ONLY` takes no orders, `HALTED` moves nothing at all. The scripts check it: it binds every replica at once.',
-    bearer: 'admin',
-    body: { shape: modeShape, example: { mode: 'CANCEL_ONLY' } },
-    success: { description: 'The mode from now on.', schema: 'ModeNow', example: { mode: 'CANCEL_ONLY' } },
-  },
   [`GET ${PATHS.adminSettlements}`]: {
     id: 'listSettlements',
     tag: 'Operators',

@@ -74,7 +74,6 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
       },
     }),
   }),
-  ModeNow: object({ mode: ref('Mode') }),
   Settlement: object({
     id: text('Market, sequence, part.', { pattern: '^[0-9a-z]{8}-[0-9]+-s[0-9]+$' }),
     marketId: ref('MarketId'),
