@@ -30,6 +30,8 @@ import { createEngine } from './store/engine';
 import { createHealth } from './store/health';
 import { createHistory } from './store/history';
 import { createRaisedNonces } from './store/invalidate';
+import { createJournal } from './store/journal';
+import { createJournalReads } from './store/journal-reads';
 import { shardKeys } from './store/keys';
 import { createMarkets } from './store/markets';
 import { createMatches } from './store/matches';
@@ -92,6 +94,9 @@ async function createStore(config: Config, log: Logger) {
   });
   const settlements = createSettlements({ redis, run, keys });
   const actions = createActions({ run, keys });
+  const matches = createMatches({ redis, run, keys, settlements });
+  const journalWriter = createJournal({ redis, run, keys, matches });
+  const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
   const health = createHealth({ redis, run, keys, clock });
   const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
   return {
@@ -104,6 +109,9 @@ async function createStore(config: Config, log: Logger) {
     reads,
     markets,
     settlements,
+    matches,
+    journalWriter,
+    journal,
     actions,
     health,
     metrics,
@@ -195,7 +203,6 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const settlement = startSettlement({
     ...store,
     connection,
-    matches: createMatches(store),
     scale: chainScale(config.collateralDecimals),
     onError: (error, what) => log.warn({ err: error.message }, what),
   });

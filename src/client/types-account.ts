@@ -155,14 +155,37 @@ export interface Position {
   readonly unrealizedPnl: Decimal | null;
 }
 
+/** The trade as everybody sees it, and what the wallet's own order had of it. */
 export interface OwnTrade extends Trade {
   readonly role: 'MAKER' | 'TAKER';
+  readonly own: {
+    readonly orderHash: string;
+    readonly clientOrderId: string | null;
+    readonly outcomeIndex: OutcomeIndex;
+    readonly tokenId: string;
+    readonly side: Side;
+    readonly price: Decimal;
+    readonly fee: Decimal;
+  };
 }
 
-/** What happened to a wallet; members beyond these depend on `type`. */
+/** What happened to a wallet; the members of a trade are null where there was none. */
 export interface Activity {
-  readonly type: string;
-  readonly [member: string]: unknown;
+  readonly id: string;
+  readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'FAUCET' | 'REDEEM';
+  readonly occurredAt: IsoTime;
+  readonly marketId: string | null;
+  readonly conditionId: string | null;
+  readonly side: Side | null;
+  readonly outcomeIndex: OutcomeIndex | null;
+  readonly role: 'MAKER' | 'TAKER' | null;
+  readonly price: Decimal | null;
+  readonly size: Decimal | null;
+  readonly fee: Decimal | null;
+  readonly tradeId: string | null;
+  readonly orderHash: string | null;
+  /** What it did to the balances; below zero, what went. */
+  readonly changes: { readonly collateral: Decimal; readonly yes: Decimal; readonly no: Decimal };
 }
 
 export interface Me {

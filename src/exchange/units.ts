@@ -82,9 +82,12 @@ export const parseMicro = (text: string): Micro => micro(parseUnit(MICRO_DECIMAL
  * Average price of `quote` micro-units over `size` lots: up to 6 decimals, rounded half up; null without fills.
  */
 export function formatAverage(quote: Micro, size: Lots): string | null {
-  if (size === 0) return null;
-  // quote / (size x 10^4) whole units, times 10^6 for six decimals
-  const numerator = BigInt(quote) * 100n;
-  const denominator = BigInt(size);
-  return formatScaled((2n * numerator + denominator) / (2n * denominator), MICRO_DECIMALS);
+  return formatRatio(BigInt(quote), BigInt(size) * BigInt(MICRO_PER_LOT));
+}
+
+/** The same of so many micro-units of collateral over so many of tokens. */
+export function formatRatio(collateral: bigint, tokens: bigint): string | null {
+  if (tokens === 0n) return null;
+  const scaled = collateral * BigInt(MICRO_PER_ONE);
+  return formatScaled((2n * scaled + tokens) / (2n * tokens), MICRO_DECIMALS);
 }

@@ -8,6 +8,7 @@ import type { Logger } from '../log';
 import type { Actions } from '../store/actions';
 import type { Engine } from '../store/engine';
 import type { Health } from '../store/health';
+import type { JournalReads } from '../store/journal-reads';
 import type { Markets } from '../store/markets';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';
@@ -40,6 +41,7 @@ export interface HttpDeps {
   readonly settlements: Settlements;
   /** The operators' log. */
   readonly actions: Actions;
+  readonly journal: JournalReads;
   readonly verifier: OrderVerifier;
   readonly signIn: SignIn;
   readonly sessions: Sessions;

@@ -6,6 +6,7 @@ import { adminEndpoints } from './routes/admin';
 import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
+import { journalEndpoints } from './routes/journal';
 import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
@@ -25,6 +26,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...bookEndpoints(context),
     ...marketEndpoints(context),
     ...meEndpoints(context),
+    ...journalEndpoints(context),
     ...authEndpoints(context),
     ...adminEndpoints(context),
     ...settlementEndpoints(context),

@@ -2,6 +2,7 @@ import type { Agenda } from '../store/agenda';
 import type { CandleWriter } from '../store/candle-writer';
 import type { Clock } from '../store/clock';
 import type { Engine } from '../store/engine';
+import type { Journal } from '../store/journal';
 import type { Markets } from '../store/markets';
 import type { createOutbox } from '../store/outbox';
 import { createPriceChore } from './prices';
@@ -13,6 +14,7 @@ interface ChoresOptions {
   readonly agenda: Agenda;
   readonly outbox: ReturnType<typeof createOutbox>;
   readonly candles: CandleWriter;
+  readonly journalWriter: Journal;
   readonly clock: Clock;
   readonly raisedNonces: () => Promise<ReadonlyMap<string, number>>;
 }
@@ -22,6 +24,7 @@ const TRIM_EVERY_MS = 5_000;
 const CLOSE_EVERY_MS = 1_000;
 const WIND_UP_EVERY_MS = 500;
 const INVALIDATE_EVERY_MS = 1_000;
+const BOOK_EVERY_MS = 1_000;
 /** Bounded steps of one tick; what is left waits for the next. */
 const STEPS_MAX = 1_000;
 
@@ -33,6 +36,7 @@ export function createChores({
   outbox,
   clock,
   candles,
+  journalWriter,
   raisedNonces,
 }: ChoresOptions): readonly Chore[] {
   return [
@@ -74,6 +78,14 @@ export function createChores({
       everyMs: WIND_UP_EVERY_MS,
       async run() {
         for (const id of await agenda.ending()) await markets.windUp(id);
+      },
+    },
+    {
+      // Whoever asks for a wallet's books finds what is still missing booked first: this keeps it little.
+      name: 'keep-journal',
+      everyMs: BOOK_EVERY_MS,
+      async run() {
+        for (let step = 0; step < STEPS_MAX && (await journalWriter.extend()); step++);
       },
     },
     createPriceChore(candles),

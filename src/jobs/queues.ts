@@ -15,4 +15,5 @@ export const QUEUES = [
   'close-markets',
   'wind-up-markets',
   'count-candles',
+  'keep-journal',
 ] as const;

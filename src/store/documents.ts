@@ -51,7 +51,8 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
   };
 }
 
-function decodeResolution(value: Buffer): Resolution {
+/** Field `r` of a market's hash. */
+export function decodeResolution(value: Buffer): Resolution {
   const outcome = value[0] ?? VOID;
   return { outcome: outcome === 0 || outcome === 1 ? outcome : null, resolvedAtMs: readUInt(value, 1, 6) };
 }

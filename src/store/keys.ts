@@ -39,6 +39,10 @@ export interface ShardKeys {
   trades(id: MarketId): string;
   tokens(id: MarketId): string;
   wallet(address: Buffer): Buffer;
+  /** hash: market id -> the wallet's positions in it (src/store/journal-record.ts). */
+  positions(address: Buffer): Buffer;
+  /** list: what happened to the wallet, oldest first. */
+  journal(address: Buffer): Buffer;
   holdings(address: Buffer): Buffer;
   operation(id: string): string;
   /** string: the market's candles of so many seconds with trades, packed, oldest first. */
@@ -88,6 +92,8 @@ export function shardKeys(shard = 0): ShardKeys {
     trades: (id) => `${market(id)}:t`,
     tokens: (id) => `${market(id)}:bal`,
     wallet: (address) => raw('u', address),
+    positions: (address) => raw('ps', address),
+    journal: (address) => raw('ac', address),
     holdings: (address) => raw('w', address),
     operation: (id) => `${prefix}op:${id}`,
     raisedNonces: `${prefix}nn`,

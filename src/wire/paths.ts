@@ -29,6 +29,9 @@ export const PATHS = {
   myBalances: '/me/balances',
   faucet: '/me/faucet',
   myNonce: '/me/nonce',
+  myPositions: '/me/positions',
+  myTrades: '/me/trades',
+  myActivity: '/me/activity',
 
   adminMarkets: '/admin/markets',
   adminOpen: '/admin/markets/{id}/open',

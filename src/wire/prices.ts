@@ -5,7 +5,7 @@ import type { BookFacts, LevelFacts } from './facts';
 
 /** A midpoint lies between two pips at most: half pips are exact. */
 const HALF_PIP_DECIMALS = 5;
-const HALVES_PER_ONE = PIPS_PER_ONE * 10;
+export const WORTH_PER_ONE = PIPS_PER_ONE * 10;
 /** 0.10: with a wider spread a midpoint says nothing about the price. */
 const SPREAD_MAX_PIPS = 1_000;
 
@@ -45,15 +45,23 @@ export function formatSpread({ bid, ask }: Touch): string | null {
   return bid && ask ? formatPips(ask.pricePips - bid.pricePips) : null;
 }
 
-/** What an outcome is worth: the midpoint of a narrow spread, else the last trade, else null. No is 1 - Yes. */
-export function formatWorth(book: BookFacts, outcome: OutcomeIndex): string | null {
+/**
+ * What an outcome is worth, in tenths of a pip: the midpoint of a narrow spread, else the last trade, else null. No is
+ * 1 - Yes.
+ */
+export function worthOf(book: BookFacts, outcome: OutcomeIndex): number | null {
   const { bid, ask } = touchOf(book, 0);
-  let halves: number | null = null;
+  let worth: number | null = null;
   if (bid && ask && ask.pricePips - bid.pricePips <= SPREAD_MAX_PIPS)
-    halves = (bid.pricePips + ask.pricePips) * 5;
-  else if (book.lastPips !== null) halves = book.lastPips * 10;
-  if (halves === null) return null;
-  return formatScaled(outcome === 0 ? halves : HALVES_PER_ONE - halves, HALF_PIP_DECIMALS);
+    worth = (bid.pricePips + ask.pricePips) * 5;
+  else if (book.lastPips !== null) worth = book.lastPips * 10;
+  if (worth === null) return null;
+  return outcome === 0 ? worth : WORTH_PER_ONE - worth;
+}
+
+export function formatWorth(book: BookFacts, outcome: OutcomeIndex): string | null {
+  const worth = worthOf(book, outcome);
+  return worth === null ? null : formatScaled(worth, HALF_PIP_DECIMALS);
 }
 
 /** The last trade, in the token of an outcome. */

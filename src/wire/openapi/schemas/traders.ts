@@ -1,6 +1,61 @@
-import { type Json, object, ref } from '../schema';
+import { choice, described, type Json, nullable, object, page, ref, text } from '../schema';
+import { TRADE_MEMBERS } from './books';
+
+const ROLE = choice(['MAKER', 'TAKER']);
+const CHANGE = text('What it did to the wallet; below zero, what went.', {
+  pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$',
+});
 
 /** Profiles, comments, and a wallet's own books. */
 export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Nonce: object({ nonce: ref('Uint256') }),
+  SignedMoney: CHANGE,
+  Position: object({
+    marketId: ref('MarketId'),
+    conditionId: ref('Hash'),
+    outcomeIndex: ref('OutcomeIndex'),
+    tokenId: ref('TokenId'),
+    size: described(ref('Money'), 'Tokens; 0 when the position is closed.'),
+    averagePrice: nullable(text('What a token cost on average, fees included; null without any.')),
+    currentValue: nullable(
+      described(ref('Money'), "At the outcome's `price`, or its payout; null while it has no price."),
+    ),
+    realizedPnl: described(ref('SignedMoney'), 'Gained or lost by what was sold, merged or paid out.'),
+    unrealizedPnl: nullable(described(ref('SignedMoney'), '`currentValue` less what the tokens cost.')),
+  }),
+  PositionPage: page(ref('Position')),
+  OwnTrade: object({
+    ...TRADE_MEMBERS,
+    role: ROLE,
+    own: object({
+      orderHash: ref('Hash'),
+      clientOrderId: nullable(text()),
+      outcomeIndex: ref('OutcomeIndex'),
+      tokenId: ref('TokenId'),
+      side: ref('Side'),
+      price: ref('Price'),
+      fee: ref('Money'),
+    }),
+  }),
+  OwnTradePage: page(ref('OwnTrade')),
+  Activity: object({
+    id: text('Unique in the list of one wallet.'),
+    type: choice(
+      ['TRADE', 'SPLIT', 'MERGE', 'FAUCET', 'REDEEM'],
+      '`REDEEM` is what a market that has ended paid.',
+    ),
+    occurredAt: ref('Time'),
+    marketId: nullable(ref('MarketId')),
+    conditionId: nullable(ref('Hash')),
+    side: nullable(described(ref('Side'), "The wallet's; null where there was no trade.")),
+    outcomeIndex: nullable(ref('OutcomeIndex')),
+    role: nullable(ROLE),
+    price: nullable(described(ref('Price'), "In the wallet's own token.")),
+    size: nullable(described(ref('Money'), 'Shares traded, or sets.')),
+    fee: nullable(described(ref('Money'), 'Of a BUY in tokens, of a SELL in collateral.')),
+    tradeId: nullable(ref('TradeId')),
+    orderHash: nullable(ref('Hash')),
+    changes: object({ collateral: ref('SignedMoney'), yes: ref('SignedMoney'), no: ref('SignedMoney') }),
+  }),
+  ActivityPage: page(ref('Activity')),
 };

@@ -1,0 +1,77 @@
+import type { OutcomeIndex, Resolution } from './market';
+
+/**
+ * What a wallet holds of one outcome and what that has cost it, by average cost: what is given away takes its share of the
+ * cost with it, rounded down, and the last of it takes all that is left. So at any moment, exactly,
+ * `realized - cost = everything received - everything paid`.
+ */
+export interface Position {
+  readonly sizeMicro: bigint;
+  readonly costMicro: bigint;
+  readonly realizedMicro: bigint;
+  /** When the wallet first got any; 0 when it never did. */
+  readonly openedAtMs: number;
+}
+
+export const NO_POSITION: Position = { sizeMicro: 0n, costMicro: 0n, realizedMicro: 0n, openedAtMs: 0 };
+
+/** What one event did to a wallet: tokens of one outcome that came or, below zero, went, and the collateral for them. */
+export interface Change {
+  readonly tokensMicro: bigint;
+  readonly collateralMicro: bigint;
+}
+
+export function changed(
+  position: Position,
+  { tokensMicro, collateralMicro }: Change,
+  atMs: number,
+): Position {
+  if (tokensMicro === 0n && collateralMicro === 0n) return position;
+  const openedAtMs = position.openedAtMs || atMs;
+  // A fee may take all the tokens there were for the money.
+  if (tokensMicro === 0n)
+    return { ...position, realizedMicro: position.realizedMicro + collateralMicro, openedAtMs };
+  if (tokensMicro > 0n) {
+    const costMicro = position.costMicro - collateralMicro;
+    return { ...position, sizeMicro: position.sizeMicro + tokensMicro, costMicro, openedAtMs };
+  }
+  const given = -tokensMicro;
+  const isAll = given >= position.sizeMicro;
+  // More than is known of can only go where what came before was not recorded: that part is not counted.
+  const known = isAll ? position.sizeMicro : given;
+  const proceeds = (collateralMicro * known) / given;
+  const cost = isAll ? position.costMicro : (position.costMicro * known) / position.sizeMicro;
+  return {
+    sizeMicro: position.sizeMicro - known,
+    costMicro: position.costMicro - cost,
+    realizedMicro: position.realizedMicro + proceeds - cost,
+    openedAtMs,
+  };
+}
+
+/** A set is split and merged at one half for each outcome; of an odd micro-unit No has the larger half. */
+export function setChanges(setsMicro: bigint): readonly [yes: Change, no: Change] {
+  const yes = setsMicro / 2n;
+  return [
+    { tokensMicro: setsMicro, collateralMicro: -yes },
+    { tokensMicro: setsMicro, collateralMicro: -(setsMicro - yes) },
+  ];
+}
+
+/** Tokens of a market that has ended, paid for with `paidMicro` in all. */
+export function payoutChanges(
+  resolution: Resolution,
+  [yes, no]: readonly [yes: bigint, no: bigint],
+  paidMicro: bigint,
+): readonly [yes: Change, no: Change] {
+  const halfOfYes = yes / 2n;
+  const forYes = resolution.outcome === null ? halfOfYes : resolution.outcome === 0 ? paidMicro : 0n;
+  return [
+    { tokensMicro: -yes, collateralMicro: forYes },
+    { tokensMicro: -no, collateralMicro: paidMicro - forYes },
+  ];
+}
+
+/** What a token is paid when its market has ended, in halves of the unit. */
+export const payoutHalves = ({ outcome }: Resolution, index: OutcomeIndex): 0 | 1 | 2 =>
+  outcome === null ? 1 : outcome === index ? 2 : 0;

@@ -1,0 +1,86 @@
+import type { MarketTerms } from '../../exchange/market';
+import type { JournalRow, TradeRow } from '../../store/journal-reads';
+import { changeOf } from '../../store/journal-sides';
+import { tradeId } from '../../store/views';
+import type { FillFacts } from '../../wire/facts';
+import { PATHS } from '../../wire/paths';
+import {
+  presentMove,
+  presentPosition,
+  presentTradeActivity,
+  presentTradeOf,
+} from '../../wire/present-journal';
+import { choiceOf, cursorOf, limitOf, type Query, textOf } from '../../wire/queries';
+import { ok } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
+
+const USUAL = 50;
+const MOST = 200;
+const POSITION_STATES = ['open', 'closed'] as const;
+
+/** A wallet's own books: what it holds and gained, its trades, and all that moved its balances. */
+export function journalEndpoints({ reads, journal, marketOf, termsOf }: Context): AnyEndpoint[] {
+  const pageOf = (query: Query) => ({ limit: limitOf(query, USUAL, MOST), cursor: cursorOf(query) });
+
+  async function marketIdOf(query: Query): Promise<string | undefined> {
+    const name = textOf(query, 'marketId');
+    return name === undefined ? undefined : (await marketOf(name)).terms.id;
+  }
+
+  async function positions(call: Call<undefined>) {
+    const page = pageOf(call.query);
+    const status = choiceOf(call.query, 'status', POSITION_STATES);
+    const marketId = await marketIdOf(call.query);
+    const { positions: rows, next } = await journal.positions(walletOf(call), { marketId, status }, page);
+    const views = new Map(await Promise.all([...new Set(rows.map((row) => row.marketId))].map(viewOf)));
+    const data = rows.flatMap((row) => {
+      const view = views.get(row.marketId);
+      return view ? [presentPosition(row, view.terms, view.state)] : [];
+    });
+    return ok({ data, nextCursor: next });
+  }
+
+  const viewOf = async (id: string) => [id, await reads.view(id)] as const;
+
+  async function trades(call: Call<undefined>) {
+    const page = pageOf(call.query);
+    const filter = { marketId: await marketIdOf(call.query), tradesOnly: true };
+    const { rows, next } = await journal.rows(walletOf(call), filter, page);
+    const data = await Promise.all(rows.flatMap((row) => (row.type === 'TRADE' ? [tradeBody(row)] : [])));
+    return ok({ data, nextCursor: next });
+  }
+
+  async function tradeBody(row: TradeRow) {
+    const terms = await termsOf(row.side.order.marketId);
+    return presentTradeOf(row.side, fillOf(row, terms), terms);
+  }
+
+  async function activity(call: Call<undefined>) {
+    const page = pageOf(call.query);
+    const filter = { marketId: await marketIdOf(call.query) };
+    const { rows, next } = await journal.rows(walletOf(call), filter, page);
+    return ok({ data: await Promise.all(rows.map(activityBody)), nextCursor: next });
+  }
+
+  async function activityBody(row: JournalRow) {
+    if (row.type === 'TRADE') {
+      const terms = await termsOf(row.side.order.marketId);
+      return presentTradeActivity(row.id, row.side, fillOf(row, terms), changeOf(row.side), terms);
+    }
+    const terms = row.move.reason === 'FAUCET' ? null : await termsOf(row.marketId);
+    return presentMove(row.id, row.atMs, row.move, terms);
+  }
+
+  return [
+    read(PATHS.myPositions, positions, 'required'),
+    read(PATHS.myTrades, trades, 'required'),
+    read(PATHS.myActivity, activity, 'required'),
+  ];
+}
+
+const fillOf = ({ side: { fill }, settlement }: TradeRow, { id }: MarketTerms): FillFacts => ({
+  ...fill,
+  ...settlement,
+  id: tradeId(id, fill),
+});

@@ -1,0 +1,46 @@
+import { TRADE } from './market';
+import { ALICE_HASH, CONDITION_ID, MARKET_ID, MATCHED_AT, TRADE_ID, YES_TOKEN } from './story';
+
+/** Alice holds the 40 Yes she bought at 0.60; the market is at 0.62. */
+export const POSITION = {
+  marketId: MARKET_ID,
+  conditionId: CONDITION_ID,
+  outcomeIndex: 0,
+  tokenId: YES_TOKEN,
+  size: '40',
+  averagePrice: '0.6',
+  currentValue: '24.8',
+  realizedPnl: '0',
+  unrealizedPnl: '0.8',
+};
+
+export const OWN_TRADE = {
+  ...TRADE,
+  role: 'TAKER',
+  own: {
+    orderHash: ALICE_HASH,
+    clientOrderId: 'rain-1',
+    outcomeIndex: 0,
+    tokenId: YES_TOKEN,
+    side: 'BUY',
+    price: '0.6',
+    fee: '0',
+  },
+};
+
+export const ACTIVITY = {
+  id: '0-0',
+  type: 'TRADE',
+  occurredAt: MATCHED_AT,
+  marketId: MARKET_ID,
+  conditionId: CONDITION_ID,
+  side: 'BUY',
+  outcomeIndex: 0,
+  role: 'TAKER',
+  price: '0.6',
+  size: '40',
+  fee: '0',
+  tradeId: TRADE_ID,
+  orderHash: ALICE_HASH,
+  changes: { collateral: '-24', yes: '40', no: '0' },
+};

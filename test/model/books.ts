@@ -1,0 +1,69 @@
+import { MICRO_PER_LOT, type ModelFill, type ModelOrder } from './matching';
+
+/**
+ * What wallets hold and have gained, naively: every event in its order, by average cost. Written from the contract and
+ * docs/architecture.md, not from src. Money in micro-units.
+ */
+export interface Book extends Record<'size' | 'cost' | 'realized' | 'paid' | 'received', bigint> {}
+
+export type Books = ReturnType<typeof createBooks>;
+
+export function createBooks() {
+  const books = new Map<string, Book>();
+
+  function book(who: string, market: string, outcome: number): Book {
+    const key = `${who} ${market} ${outcome}`;
+    const found = books.get(key) ?? { size: 0n, cost: 0n, realized: 0n, paid: 0n, received: 0n };
+    books.set(key, found);
+    return found;
+  }
+
+  function get(b: Book, tokens: bigint, price: bigint): void {
+    b.paid += price;
+    // At a fee of everything, the money buys nothing.
+    if (tokens === 0n) b.realized -= price;
+    else b.cost += price;
+    b.size += tokens;
+  }
+
+  function give(b: Book, tokens: bigint, proceeds: bigint): void {
+    const share = (b.cost * tokens) / b.size;
+    b.realized += proceeds - share;
+    b.cost -= share;
+    b.size -= tokens;
+    b.received += proceeds;
+  }
+
+  function side({ request }: ModelOrder, lots: bigint, price: bigint, fee: bigint): void {
+    const b = book(request.maker, request.marketId, request.order.outcome);
+    if (request.order.side === 0) get(b, lots * MICRO_PER_LOT - fee, lots * price);
+    else give(b, lots * MICRO_PER_LOT, lots * price - fee);
+  }
+
+  function trade(taker: ModelOrder, fills: readonly ModelFill[]): void {
+    for (const { maker, lots, price, takerFee, makerFee } of fills) {
+      const sides = [
+        () => side(taker, lots, price, takerFee),
+        () => side(maker, lots, BigInt(maker.request.order.pricePips), makerFee),
+      ];
+      // What a wallet sells to itself it has before it buys it.
+      if (taker.request.order.side === 0) sides.reverse();
+      for (const act of sides) act();
+    }
+  }
+
+  function convert(who: string, market: string, sets: bigint): void {
+    const [yes, no] = [book(who, market, 0), book(who, market, 1)];
+    const half = (sets < 0n ? -sets : sets) / 2n;
+    const rest = (sets < 0n ? -sets : sets) - half;
+    if (sets > 0n) {
+      get(yes, sets, half);
+      get(no, sets, rest);
+    } else {
+      give(yes, -sets, half);
+      give(no, -sets, rest);
+    }
+  }
+
+  return { books, book, trade, convert };
+}

@@ -1,0 +1,161 @@
+import { randomInt } from 'node:crypto';
+import { Redis } from 'ioredis';
+import type { RunningRedis } from '../../src/local/redis';
+import { createJournal } from '../../src/store/journal';
+import { createJournalReads, type JournalRow } from '../../src/store/journal-reads';
+import { changeOf } from '../../src/store/journal-sides';
+import { createMatches } from '../../src/store/matches';
+import { createScripts } from '../../src/store/scripts';
+import { createSettlements } from '../../src/store/settlements';
+import { type Books, createBooks } from '../model/books';
+import { startTestRedis } from '../support/redis';
+import { operationsOf, worldOf } from './fuzzing/operations';
+import { perform } from './fuzzing/perform';
+import { createStage, type Stage } from './fuzzing/stage';
+
+/**
+ * Positions and journals against a naive count of the same random operations, with two processes that keep the books
+ * at once. `SEED=17 npx jest test/store/journal-fuzz.test.ts` replays one world.
+ */
+const OPERATIONS = 1_200;
+const COMPARE_EVERY = 150;
+const seeds = process.env.SEED ? [Number(process.env.SEED)] : [1, 6, randomInt(1_000, 2 ** 31)];
+
+let server: RunningRedis;
+let connections: [Redis, Redis];
+beforeAll(async () => {
+  server = await startTestRedis();
+  connections = [new Redis(server.url), new Redis(server.url)];
+});
+afterAll(async () => {
+  for (const redis of connections) redis.disconnect();
+  await server.stop();
+});
+
+function openJournal(redis: Redis, { keys }: Stage) {
+  const run = createScripts(redis);
+  const settlements = createSettlements({ redis, run, keys });
+  const matches = createMatches({ redis, run, keys, settlements });
+  const journal = createJournal({ redis, run, keys, matches });
+  return createJournalReads({ redis, keys, journal, matches, settlements });
+}
+type Journal = ReturnType<typeof openJournal>;
+
+/** The model tells the books what it does. */
+function observed(stage: Stage, books: Books): Stage {
+  const place: typeof stage.model.place = (request, nowMs) => {
+    const answer = stage.model.place(request, nowMs);
+    if ('fills' in answer && !request.dryRun) books.trade(answer.order, answer.fills);
+    return answer;
+  };
+  return { ...stage, model: { ...stage.model, place } };
+}
+
+async function walk(journal: Journal, who: string, limit: number): Promise<JournalRow[]> {
+  const all: JournalRow[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<Journal['rows']>> = await journal.rows(who, {}, { limit, cursor });
+    expect(page.rows.length).toBeLessThanOrEqual(limit);
+    all.push(...page.rows);
+    cursor = page.next;
+  } while (cursor !== null);
+  return all;
+}
+
+/** What a line did to collateral, Yes and No. */
+function effectOf(row: JournalRow): { market: string; changes: [bigint, bigint, bigint] } {
+  if (row.type === 'TRADE') {
+    const { tokensMicro, collateralMicro } = changeOf(row.side);
+    const isYes = row.side.order.outcome === 0;
+    return {
+      market: row.side.order.marketId,
+      changes: [collateralMicro, isYes ? tokensMicro : 0n, isYes ? 0n : tokensMicro],
+    };
+  }
+  const { reason, ...amounts } = row.move;
+  const [cash, yes, no] = [amounts.collateralMicro, amounts.yesMicro, amounts.noMicro].map(BigInt);
+  const sign = reason === 'SPLIT' ? -1n : 1n;
+  return { market: row.marketId, changes: [sign * (cash ?? 0n), -sign * (yes ?? 0n), -sign * (no ?? 0n)] };
+}
+
+async function compare(stage: Stage, books: Books, journals: readonly Journal[]): Promise<void> {
+  const { model, world, ledger } = stage;
+  const total = ({ free, reserved }: { free: bigint; reserved: bigint }): bigint => free + reserved;
+  for (const who of ledger.addresses) {
+    // Both at once: one of them books what the other finds booked.
+    const [{ positions }] = (await Promise.all(
+      journals.map((journal) => journal.positions(who, {}, { limit: 1_000, cursor: null })),
+    )) as [Awaited<ReturnType<Journal['positions']>>];
+    for (const { id } of world.markets) {
+      for (const outcome of [0, 1]) {
+        const { size, cost, realized, paid, received } = books.book(who, id, outcome);
+        const found = positions.find((p) => p.marketId === id && p.outcome === outcome);
+        const shown = [found?.sizeMicro ?? 0n, found?.costMicro ?? 0n, found?.realizedMicro ?? 0n];
+        expect([who, id, outcome, ...shown]).toEqual([who, id, outcome, size, cost, realized]);
+        expect(size).toBe(total(model.account(`${id}${outcome}`, who)));
+        expect(realized - cost).toBe(received - paid);
+      }
+    }
+    const rows = await walk(journals[0] as Journal, who, 97);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+    const sums = new Map<string, bigint>();
+    for (const { market, changes } of rows.map(effectOf)) {
+      for (const [i, asset] of ['cash', `${market}0`, `${market}1`].entries())
+        sums.set(asset, (sums.get(asset) ?? 0n) + (changes[i] ?? 0n));
+    }
+    const assets = ['cash', ...world.markets.flatMap(({ id }) => [`${id}0`, `${id}1`])];
+    const grant = (asset: string): bigint => (asset === 'cash' ? BigInt(world.grantMicro) : 0n);
+    const expected = assets.map((asset) => `${asset} ${total(model.account(asset, who)) - grant(asset)}`);
+    expect(assets.map((asset) => `${asset} ${sums.get(asset) ?? 0n}`)).toEqual(expected);
+  }
+}
+
+/** Every market ends; then all that was gained or lost is realized, and in the wallet. */
+async function settleUp(stage: Stage, journal: Journal, faucet: ReadonlyMap<string, bigint>): Promise<void> {
+  const { engine, world, ledger, redis } = { ...stage, redis: connections[0] };
+  for (const [i, { id }] of world.markets.entries()) {
+    await engine.resolveMarket(id, i === 0 ? (world.seed % 2 ? 0 : 1) : null);
+    while ((await engine.clearBook(id)).left);
+    while ((await engine.payHolders(id)).left);
+  }
+  const wallets = await redis.hgetallBuffer(stage.keys.cash);
+  expect(Object.keys(wallets).length).toBeGreaterThan(0);
+  for (const who of ledger.addresses) {
+    const { positions } = await journal.positions(who, {}, { limit: 1_000, cursor: null });
+    const packed = await redis.hgetBuffer(stage.keys.cash, Buffer.from(who.slice(2), 'hex'));
+    const cash = packed ? Number(packed.readBigUInt64BE(0) >> 8n) : world.grantMicro;
+    expect(packed?.subarray(7, 14).every((byte) => byte === 0) ?? true).toBe(true);
+    const gained = BigInt(cash) - BigInt(world.grantMicro) - (faucet.get(who) ?? 0n);
+    expect(positions.reduce((sum, { realizedMicro }) => sum + realizedMicro, 0n)).toBe(gained);
+    for (const { sizeMicro, costMicro } of positions) expect([sizeMicro, costMicro]).toEqual([0n, 0n]);
+  }
+}
+
+test.each(seeds)(
+  'the books are what a naive count says, world %d',
+  async (seed) => {
+    const world = worldOf(seed);
+    const books = createBooks();
+    const stage = observed(await createStage(world, { redis: connections[0] }), books);
+    const journals = connections.map((redis) => openJournal(redis, stage));
+    const faucet = new Map<string, bigint>();
+    let trades = 0;
+    for (const [at, operation] of operationsOf(world, OPERATIONS).entries()) {
+      await perform(stage, operation);
+      for (const { kind, market, wallets, moves = [] } of stage.model.emitted.splice(0)) {
+        if (kind === 'TRADE') trades++;
+        const [reason, amount = '0'] = (moves[0] ?? '').split(' ');
+        const who = wallets[0] ?? '';
+        if (reason === 'SPLIT') books.convert(who, market, BigInt(amount));
+        if (reason === 'MERGE') books.convert(who, market, -BigInt(amount));
+        if (reason === 'FAUCET') faucet.set(who, (faucet.get(who) ?? 0n) + BigInt(amount));
+      }
+      if (at % COMPARE_EVERY === COMPARE_EVERY - 1) await compare(stage, books, journals);
+    }
+    expect(trades).toBeGreaterThan(20);
+    await compare(stage, books, journals);
+    await settleUp(stage, journals[1] as Journal, faucet);
+  },
+  120_000,
+);
