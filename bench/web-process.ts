@@ -44,6 +44,7 @@ export const startWeb = (backend: Backend, redisUrl: string, connections?: numbe
       ADMIN_TOKEN,
       JWT_SECRET,
       RATE_LIMIT: 'off',
+      ALLOW_WEAK_DURABILITY: '1',
       PAPER_GRANT: '1000000000',
       LOG_LEVEL: 'warn',
     },

@@ -6,10 +6,11 @@ import { createSessions } from './auth/sessions';
 import { createSignIn } from './auth/siwe';
 import { createTokens } from './auth/tokens';
 import { binaryMarketIds } from './chain/ctf';
-import type { Config } from './config';
+import { type Config, ConfigError } from './config';
 import { chainScale } from './exchange/order';
 import { loadPage } from './http/page';
 import { createHttp, type Http } from './http/server';
+import { createShedding } from './http/shedding';
 import { createBoard } from './jobs/board';
 import { createChores } from './jobs/chores';
 import { createQueueCounts } from './jobs/queue-counts';
@@ -23,6 +24,7 @@ import { observe, observeWeb } from './observe';
 import { createRealtime } from './realtime/realtime';
 import { createActions } from './store/actions';
 import { createAgenda } from './store/agenda';
+import { watchBacklog } from './store/backlog';
 import { createCandleWriter } from './store/candle-writer';
 import { createClock } from './store/clock';
 import { connect, disconnect, ready } from './store/connection';
@@ -42,6 +44,7 @@ import { createReads } from './store/reads';
 import { createScripts, scriptSources } from './store/scripts';
 import { createSessionStore } from './store/sessions';
 import { createSettlements } from './store/settlements';
+import { createStandings, weaknessOf } from './store/standing';
 import { PATHS } from './wire/paths';
 
 /** Something that was started and can be stopped; stopping twice is stopping once. */
@@ -97,7 +100,11 @@ async function createStore(config: Config, log: Logger) {
   const matches = createMatches({ redis, run, keys, settlements });
   const journalWriter = createJournal({ redis, run, keys, matches });
   const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
-  const health = createHealth({ redis, run, keys, clock });
+  const standings = createStandings({ redis, run, keys });
+  standings.onEpoch((epoch, before) =>
+    log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
+  );
+  const health = createHealth({ redis, run, keys, clock, standings });
   const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
   return {
     redis,
@@ -116,13 +123,29 @@ async function createStore(config: Config, log: Logger) {
     health,
     metrics,
     outboxLag,
+    standings,
   };
 }
+
+/** Production keeps what it answered, or does not start. */
+async function checkStanding(config: Config, { redis, standings }: Store): Promise<void> {
+  const weakness = weaknessOf(await standings.refresh());
+  standings.start();
+  if (config.nodeEnv !== 'production' || config.allowWeakDurability || weakness === null) return;
+  standings.stop();
+  disconnect(redis);
+  throw new ConfigError([
+    { variable: 'REDIS_URL', given: '(hidden)', problem: `${weakness}, or ALLOW_WEAK_DURABILITY=1` },
+  ]);
+}
+
+type Store = Awaited<ReturnType<typeof createStore>>;
 
 /** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
 export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
   const store = await createStore(config, log);
-  const { redis, run, metrics } = store;
+  await checkStanding(config, store);
+  const { redis, run, metrics, standings } = store;
   const verifier = await createOrderVerifier({
     name: config.eip712Name,
     chainId: config.chainId,
@@ -151,8 +174,13 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     log,
     sessions: createSessions({ tokens, store: createSessionStore({ redis, run }) }),
   });
+  const shedding = createShedding(eventLoop.delayMs);
+  const backlog = watchBacklog(store.outboxLag);
   const http = createHttp({
     ...store,
+    shedding,
+    isBacklogged: backlog.isTooLong,
+    standing: standings.current,
     observer: metrics,
     metrics: metrics.expose,
     board: board?.handler ?? null,
@@ -170,18 +198,20 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     scale: chainScale(config.collateralDecimals),
   });
   observe('web', { ...store, config, eventLoop, queues });
-  observeWeb(metrics, verifier.backend, realtime.stats);
+  observeWeb(metrics, verifier.backend, () => ({ ...realtime.stats(), inFlight: shedding.inFlight() }));
+  standings.onEpoch(realtime.newEpoch);
   realtime.attach(http.server);
   const stop = async (graceMs: number) => {
     await realtime.stop(graceMs);
     await http.stop(graceMs);
     await Promise.all([board?.stop(), queues.stop()]);
-    eventLoop.stop();
+    for (const part of [eventLoop, backlog, standings]) part.stop();
     disconnect(redis);
   };
   try {
     const port = await http.listen(config.port);
     realtime.start();
+    backlog.start();
     log.info({ port, network: config.network, verification: verifier.backend }, 'web is listening');
     return { port, endpoints: http.endpoints, drain: http.drain, stop };
   } catch (error) {
@@ -194,6 +224,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
 /** A worker: what is done by the clock. Any number may run. */
 export async function startWorker(config: Config, log: Logger): Promise<Running> {
   const store = await createStore(config, log);
+  await checkStanding(config, store);
   const outbox = createOutbox(store);
   const connection = connect({
     urls: config.redisUrls,
@@ -218,6 +249,10 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     chores: [...chores, settlement.reconciler],
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
+  // Jobs of matches that are gone find nothing; matches whose jobs are gone are found here, without waiting for the clock.
+  store.standings.onEpoch(() => {
+    settlement.reconciler.run().catch((error: unknown) => log.warn({ err: String(error) }, 'reconciling'));
+  });
   const eventLoop = watchEventLoop();
   const queues = createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'));
   observe('worker', { ...store, config, eventLoop, queues });
@@ -227,6 +262,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   return {
     async stop() {
       eventLoop.stop();
+      store.standings.stop();
       await Promise.all([schedule.stop(), settlement.stop(), queues.stop(), metrics?.stop()]);
       disconnect(connection);
       disconnect(store.redis);

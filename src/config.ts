@@ -128,6 +128,11 @@ export const VARIABLES = {
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'fatal to trace, or silent; npm start takes warn',
   ),
+  ALLOW_WEAK_DURABILITY: variable(
+    '0',
+    flag,
+    '1 lets production run on a Redis that may lose what it answered (not appendfsync always) or evict records',
+  ),
   METRICS_PORT: optional(
     wholeNumber(0, 65_535),
     'where a worker answers GET /metrics and /livez; unset: nowhere (web answers them on PORT)',
@@ -173,6 +178,7 @@ export interface Config {
   /** For Express's `trust proxy`: false, hops, or addresses. */
   readonly trustProxy: false | number | readonly string[];
   readonly logLevel: Values['LOG_LEVEL'];
+  readonly allowWeakDurability: boolean;
   readonly metricsPort: number | null;
   readonly eip712Name: string;
   readonly collateralDecimals: number;
@@ -247,6 +253,7 @@ function assemble(values: Values): Config {
     corsOrigins: values.CORS_ORIGINS,
     trustProxy: values.TRUST_PROXY,
     logLevel: values.LOG_LEVEL,
+    allowWeakDurability: values.ALLOW_WEAK_DURABILITY,
     metricsPort: values.METRICS_PORT,
     eip712Name: values.EIP712_NAME,
     collateralDecimals: values.COLLATERAL_DECIMALS,

@@ -8,6 +8,7 @@ import type { ShardKeys } from './store/keys';
 import { broadcastLag, type createOutboxLag } from './store/outbox-lag';
 import type { RedisClient, RunScript } from './store/scripts';
 import type { Settlements } from './store/settlements';
+import type { Standing, Standings } from './store/standing';
 
 /** The part of the composition root that says where the gauges of docs/metrics.md come from. */
 export interface Observed {
@@ -19,6 +20,7 @@ export interface Observed {
   readonly keys: ShardKeys;
   readonly clock: Clock;
   readonly settlements: Settlements;
+  readonly standings: Pick<Standings, 'current'>;
   readonly outboxLag: ReturnType<typeof createOutboxLag>;
   readonly queues: QueueCounts;
 }
@@ -39,6 +41,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     { name: 'exchange_info', value: 1, labels },
     { name: 'exchange_redis_up', value: Number(redis.status === 'ready') },
     { name: 'exchange_event_loop_delay_seconds', value: eventLoop.delayMs() / 1_000 },
+    ...durabilitySamples(observed.standings.current()),
   ]);
   metrics.sample(() => outboxSamples(observed));
   metrics.sample(() => settlementSamples(observed));
@@ -50,6 +53,9 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     })),
   );
 }
+
+const durabilitySamples = (standing: Standing | null): Sample[] =>
+  standing ? [{ name: 'exchange_durability', value: 1, labels: { durability: standing.durability } }] : [];
 
 async function outboxSamples({ outboxLag, redis, run, keys }: Observed): Promise<Sample[]> {
   const [{ length, readers }, broadcast] = await Promise.all([
@@ -80,12 +86,18 @@ async function settlementSamples({ settlements, clock }: Observed): Promise<Samp
 export function observeWeb(
   metrics: Metrics,
   backend: string,
-  stats: () => { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean },
+  stats: () => {
+    readonly sockets: number;
+    readonly subscriptions: number;
+    readonly broadcasting: boolean;
+    readonly inFlight: number;
+  },
 ): void {
   metrics.sample(() => {
-    const { sockets, subscriptions, broadcasting } = stats();
+    const { sockets, subscriptions, broadcasting, inFlight } = stats();
     return [
       { name: 'exchange_verification_backend', value: 1, labels: { backend } },
+      { name: 'exchange_orders_in_flight', value: inFlight },
       { name: 'exchange_sockets', value: sockets },
       { name: 'exchange_subscriptions', value: subscriptions },
       { name: 'exchange_broadcasting', value: Number(broadcasting) },

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Running } from './app';
-import { type Config, loadConfig, reportAndExit } from './config';
+import { type Config, ConfigError, loadConfig, reportAndExit } from './config';
 import { createLogger, type Logger } from './log';
 
 const STOP_LIMIT_MS = 9_000;
@@ -18,6 +18,7 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
   const log = createLogger(config, name);
   const started = start(config, log);
   started.catch((error: unknown) => {
+    if (error instanceof ConfigError) reportAndExit(error);
     log.fatal({ err: error instanceof Error ? error.message : String(error) }, 'could not start');
     process.exit(EXIT_FAILED);
   });

@@ -20,7 +20,16 @@ import { ClientGone, logFailure, refusalOf } from './failures';
 import { servePage } from './page';
 
 const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
-const EXPOSED = [REQUEST_ID, 'ETag', 'Retry-After', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed'];
+const EXPOSED = [
+  REQUEST_ID,
+  'ETag',
+  'Retry-After',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Idempotent-Replayed',
+  'X-Durability',
+  'X-Epoch',
+];
 const PREFLIGHT_MAX_AGE_SEC = 600;
 const VERBS = {
   GET: 'get',
@@ -50,6 +59,7 @@ export function createApplication(
   app.set('case sensitive routing', true);
   app.set('trust proxy', trustOf(deps.config.trustProxy));
   app.use(identify);
+  app.use(promise(deps.standing));
   app.use(helmet(securityHeaders(deps.config.publicBaseUrl)));
   app.use(
     cors({
@@ -112,6 +122,16 @@ const identify: RequestHandler = (request, response, next) => {
   }
   next();
 };
+
+/** Every answer says what a crash of Redis may lose, and which unbroken history it belongs to. */
+function promise(standing: HttpDeps['standing']): RequestHandler {
+  return (_request, response, next) => {
+    const { durability, epoch } = standing() ?? {};
+    if (durability !== undefined) response.setHeader('X-Durability', durability);
+    if (epoch !== undefined) response.setHeader('X-Epoch', epoch);
+    next();
+  };
+}
 
 function otherMethods(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler {
   const methods = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));

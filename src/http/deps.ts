@@ -13,7 +13,9 @@ import type { Markets } from '../store/markets';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';
 import type { Settlements } from '../store/settlements';
+import type { Standing } from '../store/standing';
 import type { PageFiles } from './page';
+import type { Shedding } from './shedding';
 
 export type BoardHandler = (
   request: IncomingMessage,
@@ -52,6 +54,11 @@ export interface HttpDeps {
   readonly page: PageFiles;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
+  /** What the exchange may promise, as last seen. */
+  readonly standing: () => Standing | null;
+  /** New orders are refused with BACKLOG. */
+  readonly isBacklogged: () => boolean;
+  readonly shedding: Shedding;
   readonly observer: HttpObserver;
   /** The body of GET /metrics, in Prometheus' text format. */
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;

@@ -44,11 +44,12 @@ const DEADLINE_MAX_MS = 2 ** 48 - 1;
  * whether one of those two, which come before it in the contract, is what the caller should hear.
  */
 export function createSubmit(context: Context): Submit {
-  const { observer } = context;
+  const { observer, shedding } = context;
   return async (submission) => {
-    if (submission.dryRun) return submit(context, submission);
+    const admitted = () => shedding.guard(() => submit(context, submission));
+    if (submission.dryRun) return admitted();
     try {
-      const submitted = await submit(context, submission);
+      const submitted = await admitted();
       observer.order(submitted.replayed ? 'replayed' : 'accepted', submitted.answer.status);
       return submitted;
     } catch (error) {
@@ -77,6 +78,8 @@ async function submit(context: Context, submission: Submission): Promise<Submitt
   // After the signature, so that nobody can use up another wallet's share.
   if (dryRun) await context.limiter.take('reads', submission.address, submission.response);
   else await context.limiter.take('orders', signed.maker, submission.response);
+  // The caller was told that there is no answer in time: an order that has not been sent to the engine is not sent now.
+  if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');
   return answer(context, await context.engine.place(request), orderType);
 }
 
@@ -95,9 +98,15 @@ interface Candidate {
 }
 
 /** What the engine is to book; throws the first refusal of the checks from `taker` to `signature`. */
-function check({ reads, verifier, scale }: Context, candidate: Candidate, progress: Progress): PlaceRequest {
+function check(
+  { reads, verifier, scale, isBacklogged }: Context,
+  candidate: Candidate,
+  progress: Progress,
+): PlaceRequest {
   const { signed, outcome, terms, orderType, body, dryRun } = candidate;
   checkTerms(signed, terms, false);
+  // Here, so that an order which was accepted before is answered with its record whatever the backlog.
+  if (isBacklogged()) throw new Refusal('BACKLOG', 'too much that was accepted is not processed yet');
   progress.stage = 'nonce';
   if (signed.nonce > NONCE_MAX) throw new Refusal('INVALID_NONCE_VALUE');
   progress.stage = 'signed';

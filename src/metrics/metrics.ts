@@ -40,6 +40,8 @@ const GAUGES = {
   exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader']],
   exchange_broadcast_lag_sequences: ['Commands of the busiest market that were not broadcast yet', []],
   exchange_broadcasting: ['1 in the process that broadcasts', []],
+  exchange_orders_in_flight: ['Submissions under way in this process', []],
+  exchange_durability: ['1 for what a Redis that dies keeps of what it answered', ['durability']],
   exchange_sockets: ['Open sockets of this process', []],
   exchange_subscriptions: ['Markets followed by the sockets of this process, added up', []],
   exchange_settlements_unconfirmed: ['Settlement records that are not confirmed', []],

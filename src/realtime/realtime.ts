@@ -12,7 +12,7 @@ import { createPresence } from '../store/presence';
 import type { Reads } from '../store/reads';
 import type { RedisClient, RunScript } from '../store/scripts';
 import { createSessionStore } from '../store/sessions';
-import { EVENTS } from '../wire/events';
+import { EVENTS, presentEpoch } from '../wire/events';
 import { createBroadcasting } from './broadcasting';
 import { createCatchUp } from './catch-up';
 import { createDeadMansSwitch } from './dead-mans-switch';
@@ -50,6 +50,8 @@ export interface Realtime {
   start(): void;
   /** Lets another process broadcast, then ends all sockets; what is left after `graceMs` is cut. */
   stop(graceMs: number): Promise<void>;
+  /** Tells every socket of this process that the history of the data was broken. */
+  newEpoch(epoch: string): void;
   /** For metrics. */
   stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean };
 }
@@ -166,6 +168,10 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       await closeSockets(io, Math.min(graceMs, CLOSE_MAX_MS));
       await io.sockets.adapter.close();
       links.close();
+    },
+    newEpoch(epoch) {
+      io.local.emit(EVENTS.epoch, presentEpoch(epoch));
+      catchUp.now();
     },
     stats: () => ({
       sockets: io.sockets.sockets.size,

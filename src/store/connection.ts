@@ -6,6 +6,8 @@ import type { RedisClient } from './scripts';
  * away and repeats nothing by itself, since only the caller knows what is safe to repeat.
  */
 const COMMAND_TIMEOUT_MS = 2_000;
+/** A connection on which nothing comes back while answers are due is given up: a peer may vanish without a word. */
+const SILENCE_MAX_MS = 2_500;
 const CONNECT_TIMEOUT_MS = 2_000;
 const DEFAULT_PORT = 6379;
 const RECONNECT_STEP_MS = 50;
@@ -70,6 +72,7 @@ function settings(blocking: boolean) {
     ...shared,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENCE_MAX_MS,
     enableOfflineQueue: false,
   };
 }

@@ -31,6 +31,8 @@ export interface ShardKeys {
   paid(id: MarketId): string;
   /** hash: wallet (20 bytes) -> the nonce below which its open orders are still to be invalidated. */
   readonly raisedNonces: string;
+  /** hash: `name` of the unbroken history of this data, `run` id of the Redis that held it last. */
+  readonly epoch: string;
   /** hash: market id -> up to which match its candles are counted (src/store/candles.ts). */
   readonly candleMarks: string;
   market(id: MarketId): string;
@@ -81,6 +83,7 @@ export function shardKeys(shard = 0): ShardKeys {
     marketNames: `${prefix}mn`,
     readers: `${prefix}readers`,
     mode: `${prefix}mode`,
+    epoch: `${prefix}epoch`,
     closes: `${prefix}closes`,
     actions: `${prefix}al`,
     actionRecords: `${prefix}alr`,

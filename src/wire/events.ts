@@ -18,6 +18,7 @@ export const EVENTS = {
   ownOrder: 'order:update',
   ownTrade: 'trade:update',
   ownBalance: 'balance:update',
+  epoch: 'epoch',
   sessionEnded: 'session:ended',
 } as const;
 
@@ -68,6 +69,11 @@ export function presentOwnTrade(fill: FillFacts, terms: MarketTerms, role: 'MAKE
 /** `heartbeat`: everything up to `sequence` was sent. */
 export function presentHeartbeat(conditionId: string, sequence: number, timestamp: number) {
   return { conditionId, sequence, timestamp };
+}
+
+/** `epoch`: what was answered under another one may be missing. */
+export function presentEpoch(epoch: string) {
+  return { epoch };
 }
 
 /** `session:ended`: why the server ends a private socket; `connect_error` has the same in `data`. */

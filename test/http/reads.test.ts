@@ -227,5 +227,6 @@ test('what the exchange is', async () => {
     redis: true,
     scripts: true,
     durability: 'none',
+    epoch: expect.stringMatching(/^[0-9a-f]{16}$/),
   });
 });

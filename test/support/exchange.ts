@@ -31,6 +31,26 @@ export interface TestExchangeOptions {
   readonly env?: Environment;
 }
 
+/** Whatever a test does not say otherwise. */
+const ENVIRONMENT = {
+  NODE_ENV: 'test',
+  PORT: '0',
+  PUBLIC_BASE_URL: 'https://exchange.test',
+  JWT_SECRET: `k1:${JWT_SECRET}`,
+  ADMIN_TOKEN,
+  RATE_LIMIT: 'off',
+  PAPER_GRANT: '1000000000',
+  LOG_LEVEL: 'debug',
+} as const;
+
+/** One replica on a Redis of the caller's. */
+export async function startReplica(env: Environment, logged: string[] = []): Promise<Replica> {
+  const config = loadConfig({ ...ENVIRONMENT, ...env });
+  const log = createLogger(config, 'web', { write: (line: string) => logged.push(line) });
+  const web = await startWeb(config, log);
+  return { web, port: web.port, client: createClient(`http://127.0.0.1:${web.port}`) };
+}
+
 /** Rate limits are off unless `env` says otherwise. */
 export async function startExchange({
   replicas = 1,
@@ -38,18 +58,7 @@ export async function startExchange({
 }: TestExchangeOptions = {}): Promise<TestExchange> {
   const redis = await startTestRedis();
   const logged: string[] = [];
-  const config = loadConfig({
-    NODE_ENV: 'test',
-    PORT: '0',
-    REDIS_URL: redis.url,
-    PUBLIC_BASE_URL: 'https://exchange.test',
-    JWT_SECRET: `k1:${JWT_SECRET}`,
-    ADMIN_TOKEN,
-    RATE_LIMIT: 'off',
-    PAPER_GRANT: '1000000000',
-    LOG_LEVEL: 'debug',
-    ...env,
-  });
+  const config = loadConfig({ ...ENVIRONMENT, REDIS_URL: redis.url, ...env });
   const log = createLogger(config, 'web', { write: (line: string) => logged.push(line) });
   const started: Replica[] = [];
   const stop = async (): Promise<void> => {

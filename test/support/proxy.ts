@@ -1,39 +1,82 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy that can swallow what the server answers: commands arrive and run, replies never come back. */
+/** A TCP proxy on loopback that can be as unkind as a network is. */
 export interface Proxy {
   readonly port: number;
-  /** From now on nothing the server says reaches the client. */
+  /** From now on nothing the server says reaches the client: commands arrive and run, replies never come back. */
   holdReplies(): void;
+  /** Nothing passes in either direction; connections stay, and new ones are taken. */
+  blackHole(): void;
+  /** Every chunk is passed on so much later, in both directions. */
+  delay(ms: number): void;
+  /** Ends every connection; new ones are taken. */
+  cut(): void;
+  /** Everything passes from now on; what was swallowed stays lost, so connections it was swallowed from are cut. */
+  heal(): void;
+  /** New connections go there. */
+  retarget(port: number): void;
   stop(): Promise<void>;
 }
 
+type Way = 'up' | 'down';
+
 export async function startProxy(targetPort: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
-  let holding = false;
+  const holding = { up: false, down: false };
+  let swallowed = false;
+  let delayMs = 0;
+  let target = targetPort;
+  const pass = (way: Way, to: Socket, chunk: Buffer): void => {
+    if (holding[way]) {
+      swallowed = true;
+      return;
+    }
+    if (delayMs === 0) to.write(chunk);
+    else setTimeout(() => to.destroyed || to.write(chunk), delayMs);
+  };
   const server: Server = createServer((client) => {
-    const upstream = connect(targetPort, '127.0.0.1');
+    const upstream = connect(target, '127.0.0.1');
     for (const socket of [client, upstream]) {
+      socket.setNoDelay(true);
       sockets.add(socket);
       socket.on('error', () => {});
       socket.on('close', () => sockets.delete(socket));
     }
-    client.on('data', (chunk) => upstream.write(chunk));
-    upstream.on('data', (chunk) => {
-      if (!holding) client.write(chunk);
-    });
+    client.on('data', (chunk) => pass('up', upstream, chunk));
+    upstream.on('data', (chunk) => pass('down', client, chunk));
     client.on('close', () => upstream.destroy());
     upstream.on('close', () => client.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
     port: (server.address() as AddressInfo).port,
     holdReplies: () => {
-      holding = true;
+      holding.down = true;
+    },
+    blackHole: () => {
+      holding.up = true;
+      holding.down = true;
+    },
+    delay: (ms) => {
+      delayMs = ms;
+    },
+    cut,
+    heal: () => {
+      holding.up = false;
+      holding.down = false;
+      delayMs = 0;
+      if (swallowed) cut();
+      swallowed = false;
+    },
+    retarget: (port) => {
+      target = port;
     },
     stop: async () => {
-      for (const socket of sockets) socket.destroy();
+      cut();
       await new Promise((resolve) => server.close(resolve));
     },
   };

@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
+import { weaknessOf } from '../../store/standing';
 import { asyncApiDocument } from '../../wire/asyncapi/document';
 import { openApiDocument } from '../../wire/openapi/document';
 import { PATHS } from '../../wire/paths';
@@ -26,14 +27,19 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
 
   async function ready(): Promise<Reply> {
     if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is about to stop');
-    const { redis, scripts, durability } = await health().catch((error) => {
+    const { redis, scripts, standing } = await health().catch((error) => {
       if (isRedisAway(error)) throw new Refusal('UNAVAILABLE', 'the store does not answer');
       throw error;
     });
     if (!redis || !scripts) {
       throw new Refusal('UNAVAILABLE', redis ? 'the scripts do not run' : 'the store does not answer');
     }
-    return ok({ status: 'ready', redis, scripts, durability });
+    const weakness =
+      config.nodeEnv === 'production' && !config.allowWeakDurability ? weaknessOf(standing) : null;
+    if (weakness !== null)
+      throw new Refusal('UNAVAILABLE', `the store is not fit for production: ${weakness}`);
+    const { durability, epoch } = standing;
+    return ok({ status: 'ready', redis, scripts, durability, epoch });
   }
 
   return [
@@ -44,7 +50,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     read(PATHS.openapi, documentOf(openApiDocument)),
     read(PATHS.asyncapi, documentOf(asyncApiDocument)),
     read(PATHS.config, async () => {
-      const { mode, durability } = await health();
+      const { mode, standing } = await health();
       return ok({
         network: config.network,
         chainId: config.chainId,
@@ -53,7 +59,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
         contracts: ticket.contracts,
         funds: config.funds,
         mode,
-        durability,
+        durability: standing.durability,
+        epoch: standing.epoch,
         limits: { ...SIZE_LIMITS, rates: config.rateLimit ? RATES : null },
       });
     }),

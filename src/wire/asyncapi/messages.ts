@@ -166,6 +166,15 @@ export const MESSAGES = {
     payload: ref('Heartbeat'),
     example: { conditionId: CONDITION_ID, sequence: SEQUENCE, timestamp: MATCHED_MS },
   },
+  epoch: {
+    kind: 'market',
+    event: EVENTS.epoch,
+    title: 'The history of the exchange was broken',
+    summary:
+      'Redis failed over or lost its latest writes: what was answered before may be missing. Every followed book is sent anew; look up your orders, and send the signed ones that are missing again. `GET /readyz`, `GET /config` and the header `X-Epoch` have the same name.',
+    payload: object({ epoch: text(undefined, { pattern: '^[0-9a-f]{16}$' }) }),
+    example: { epoch: '9f2b11c07d3e4a58' },
+  },
   ownOrder: {
     kind: 'wallet',
     event: EVENTS.ownOrder,

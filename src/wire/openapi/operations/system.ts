@@ -20,7 +20,13 @@ export const SYSTEM_OPERATIONS: Operations = {
     success: {
       description: 'It can.',
       schema: 'Ready',
-      example: { status: 'ready', redis: true, scripts: true, durability: 'everysec' },
+      example: {
+        status: 'ready',
+        redis: true,
+        scripts: true,
+        durability: 'always',
+        epoch: '9f2b11c07d3e4a58',
+      },
     },
   },
   [`GET ${PATHS.metrics}`]: {
@@ -61,7 +67,8 @@ export const SYSTEM_OPERATIONS: Operations = {
         contracts: CONTRACTS,
         funds: 'paper',
         mode: 'NORMAL',
-        durability: 'everysec',
+        durability: 'always',
+        epoch: '9f2b11c07d3e4a58',
         limits: {
           bodyBytes: 16_384,
           batchBytes: 262_144,

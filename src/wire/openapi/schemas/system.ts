@@ -13,8 +13,14 @@ import {
 } from '../schema';
 
 const durability = choice(
-  ['always', 'everysec', 'no', 'none', 'unknown'],
-  'What a crash of Redis may lose: nothing, a second, more, everything; unknown where Redis does not say.',
+  ['always', 'everysec', 'none'],
+  'What is kept of what was answered when Redis crashes: all of it, all but the last second, nothing for certain.',
+);
+const epoch = text(
+  'Names the unbroken history of the data. Another one: what was answered before may be missing.',
+  {
+    pattern: '^[0-9a-f]{16}$',
+  },
 );
 const rate = object({
   requests: integer(),
@@ -29,7 +35,7 @@ const anything: Json = { type: 'object' };
 /** Probes, configuration, and the operator's lists. */
 export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
   Alive: object({ status: constant('alive') }),
-  Ready: object({ status: constant('ready'), redis: flag(), scripts: flag(), durability }),
+  Ready: object({ status: constant('ready'), redis: flag(), scripts: flag(), durability, epoch }),
   Metrics: text("Lines of Prometheus' text format."),
   OpenApiDocument: object({
     openapi: text(),
@@ -62,6 +68,7 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
     funds: choice(['paper', 'chain']),
     mode: ref('Mode'),
     durability,
+    epoch,
     limits: object({
       bodyBytes: integer(),
       batchBytes: integer(),

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import type { ShardKeys } from './keys';
+import type { RedisClient, RunScript } from './scripts';
+
+/** What a Redis that dies keeps of what it answered: all of it, all but the last second or so, nothing for certain. */
+export const DURABILITIES = ['always', 'everysec', 'none'] as const;
+export type Durability = (typeof DURABILITIES)[number];
+
+/** What the exchange may promise, as Redis is set up now. */
+export interface Standing {
+  readonly durability: Durability;
+  /** `maxmemory-policy`; null where CONFIG is closed. */
+  readonly eviction: string | null;
+  /** Names the unbroken history of the data: another one says that answered writes may be missing. */
+  readonly epoch: string;
+}
+
+export interface Standings {
+  /** As last seen; null before the first look. */
+  current(): Standing | null;
+  /** Asks Redis now; rejects when it does not answer. */
+  refresh(): Promise<Standing>;
+  /** Called when the history was broken while this process watched. */
+  onEpoch(listener: (epoch: string, before: string) => void): void;
+  start(): void;
+  stop(): void;
+}
+
+interface Options {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
+
+const EVERY_MS = 2_000;
+const EPOCH_BYTES = 8;
+const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
+
+export function createStandings({ redis, run, keys }: Options): Standings {
+  const listeners: ((epoch: string, before: string) => void)[] = [];
+  let standing: Standing | null = null;
+  let looking: Promise<Standing> | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<Standing> {
+    const settings = await settingsOf(redis);
+    const durability = durabilityOf(settings);
+    const mayLose = durability === 'always' ? 0 : 1;
+    const fresh = randomBytes(EPOCH_BYTES).toString('hex');
+    const [name] = (await run('renew_epoch', [keys.epoch], [fresh, mayLose])) as [Buffer, number];
+    const epoch = name.toString();
+    const before = standing?.epoch;
+    standing = { durability, eviction: settings?.get('maxmemory-policy') ?? null, epoch };
+    if (before !== undefined && before !== epoch) for (const listener of listeners) listener(epoch, before);
+    return standing;
+  }
+
+  function refresh(): Promise<Standing> {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
+
+  // Without Redis there is nothing to say; the next look says it.
+  const lookAgain = (): void => void refresh().catch(() => undefined);
+
+  return {
+    current: () => standing,
+    refresh,
+    onEpoch: (listener) => void listeners.push(listener),
+    start() {
+      redis.on('ready', lookAgain);
+      timer = setInterval(lookAgain, EVERY_MS);
+      timer.unref();
+    },
+    stop() {
+      redis.off('ready', lookAgain);
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Null where CONFIG is closed, as managed servers have it; everything else is a Redis that does not answer. */
+async function settingsOf(redis: RedisClient): Promise<Map<string, string> | null> {
+  try {
+    const replies = (await Promise.all(
+      SETTINGS.map((name) => redis.call('CONFIG', 'GET', name)),
+    )) as string[][];
+    return new Map(replies.map(([name = '', value = '']) => [name, value]));
+  } catch (error) {
+    if (error instanceof Error && /unknown command|NOPERM/i.test(error.message)) return null;
+    throw error;
+  }
+}
+
+/** What cannot be seen is not promised; `appendfsync no` promises nothing. */
+function durabilityOf(settings: ReadonlyMap<string, string> | null): Durability {
+  if (settings?.get('appendonly') !== 'yes') return 'none';
+  const policy = settings.get('appendfsync');
+  return policy === 'always' || policy === 'everysec' ? policy : 'none';
+}
+
+/** Why this is too weak for production; null when it is not. */
+export function weaknessOf({ durability, eviction }: Standing): string | null {
+  if (durability !== 'always') {
+    return `what it answered can be lost (durability ${durability}): set appendonly yes and appendfsync always`;
+  }
+  if (eviction !== 'noeviction') {
+    return `it may throw records away (maxmemory-policy ${eviction ?? 'unknown'}): set noeviction`;
+  }
+  return null;
+}

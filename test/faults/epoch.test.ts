@@ -1,0 +1,179 @@
+import { io } from 'socket.io-client';
+import type { Answer, Client } from '../support/client';
+import { DEPLOYMENT } from '../support/deployment';
+import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
+import { ADMIN_TOKEN, startReplica } from '../support/exchange';
+import { startScript, until } from '../support/processes';
+import { startProxy } from '../support/proxy';
+import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+
+/** What is promised about what was answered, and how a client learns that it was not kept. */
+interface Stage {
+  readonly client: Client;
+  readonly market: Market;
+  readonly alice: Trader;
+  /** Waits until the exchange answers orders again. */
+  back(): Promise<void>;
+  epoch(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+async function startStage(redisUrl: string): Promise<Stage> {
+  const { web, client } = await startReplica({ REDIS_URL: redisUrl });
+  const market = await openMarket(client, ADMIN_TOKEN);
+  const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
+  const back = async (): Promise<void> => {
+    let ready = false;
+    void (async () => {
+      while (!ready) ready = (await client.get('/readyz')).status === 200;
+    })();
+    await until('ready again', () => ready);
+  };
+  const epoch = async (): Promise<string> => (await client.get('/readyz')).body.epoch;
+  return { client, market, alice, back, epoch, stop: () => web.stop(1_000) };
+}
+
+const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
+const send = ({ client, market }: Stage, order: unknown): Promise<Answer> =>
+  client.post(`/markets/${market.id}/orders`, { body: { order } });
+
+async function withRedis(
+  options: Parameters<typeof startDurableRedis>[0],
+  story: (redis: DurableRedis) => Promise<void>,
+): Promise<void> {
+  const redis = await startDurableRedis(options);
+  try {
+    await story(redis);
+  } finally {
+    await redis.stop();
+  }
+}
+
+test('a lost tail is a new epoch: clients are told, and signed orders that are sent again are booked', () =>
+  withRedis({}, async (redis) => {
+    const stage = await startStage(redis.url);
+    const told: string[] = [];
+    const socket = io(stage.client.url, { transports: ['websocket'] });
+    socket.on('epoch', (message) => told.push(message.epoch));
+    try {
+      const [kept, lost] = [
+        await stage.alice.order(stage.market, BID),
+        await stage.alice.order(stage.market, BID),
+      ];
+      const first = await send(stage, kept);
+      expect([first.status, first.headers.get('x-durability')]).toEqual([200, 'none']);
+      const before = await stage.epoch();
+      expect(first.headers.get('x-epoch')).toBe(before);
+      await redis.ask('SAVE');
+      const second = await send(stage, lost);
+      expect(second.status).toBe(200);
+      await redis.kill();
+      await redis.revive();
+      await stage.back();
+      const after = await stage.epoch();
+      expect(after).not.toBe(before);
+      await until('the socket is told', () => told.length > 0);
+      expect(told).toEqual([after]);
+      expect((await stage.client.get('/config')).body).toMatchObject({ epoch: after, durability: 'none' });
+      expect((await stage.client.get(`/orders/${second.body.orderHash}`)).status).toBe(404);
+      const [again, restored] = [await send(stage, kept), await send(stage, lost)];
+      expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+      expect([restored.status, restored.headers.get('idempotent-replayed')]).toEqual([200, null]);
+      expect(restored.headers.get('x-epoch')).toBe(after);
+      expect((await stage.client.get(`/markets/${stage.market.id}/orderbook`)).body.bids).toEqual([
+        { price: '0.4', size: '2', orders: 2 },
+      ]);
+    } finally {
+      socket.disconnect();
+      await stage.stop();
+    }
+  }));
+
+test('with every write on disk a killed Redis loses nothing, and the epoch stays', () =>
+  withRedis({ appendonly: 'always' }, async (redis) => {
+    const stage = await startStage(redis.url);
+    try {
+      const { body, headers } = await stage.alice.submit(stage.market, BID);
+      expect(headers.get('x-durability')).toBe('always');
+      const before = await stage.epoch();
+      await redis.kill();
+      await redis.revive();
+      await stage.back();
+      expect(await stage.epoch()).toBe(before);
+      expect((await stage.client.get(`/orders/${body.orderHash}`)).body.status).toBe('OPEN');
+    } finally {
+      await stage.stop();
+    }
+  }));
+
+test('a replica that takes over is a new epoch, though it writes everything to disk', () =>
+  withRedis({ appendonly: 'always' }, (master) =>
+    withRedis({ appendonly: 'always' }, async (replica) => {
+      await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
+      const proxy = await startProxy(master.port);
+      const stage = await startStage(`redis://127.0.0.1:${proxy.port}`);
+      try {
+        const { body } = await stage.alice.submit(stage.market, BID);
+        const before = await stage.epoch();
+        expect(await master.ask('WAIT 1 5000')).toBe('1');
+        await master.kill();
+        await replica.ask('REPLICAOF NO ONE');
+        proxy.retarget(replica.port);
+        proxy.cut();
+        await stage.back();
+        expect(await stage.epoch()).not.toBe(before);
+        expect((await stage.client.get(`/orders/${body.orderHash}`)).body.status).toBe('OPEN');
+        const taken = await stage.epoch();
+        await replica.kill();
+        await replica.revive();
+        await stage.back();
+        expect(await stage.epoch()).toBe(taken);
+      } finally {
+        await stage.stop();
+        await proxy.stop();
+        await master.revive();
+      }
+    }),
+  ));
+
+describe('production', () => {
+  const start = (redis: DurableRedis, env: Record<string, string> = {}) =>
+    startScript("require('./src/web.ts')", {
+      ...DEPLOYMENT,
+      NODE_ENV: 'production',
+      REDIS_URL: redis.url,
+      PORT: '0',
+      ...env,
+    });
+
+  test.each([
+    [{}, 'durability none'],
+    [{ appendonly: 'everysec' }, 'durability everysec'],
+    [{ appendonly: 'always', settings: [['maxmemory-policy', 'allkeys-lru']] }, 'allkeys-lru'],
+  ] as const)('does not start on a Redis with %j', (options, problem) =>
+    withRedis(options, async (redis) => {
+      const web = start(redis);
+      expect(await web.exited).toBe(78);
+      expect(web.stderr()).toContain(problem);
+      expect(web.stderr()).toContain('ALLOW_WEAK_DURABILITY');
+    }),
+  );
+
+  test('starts when it is told to, and says what it is; refuses to be ready when a fit Redis becomes weak', () =>
+    withRedis({ appendonly: 'always' }, async (redis) => {
+      const [strict, lenient] = [start(redis), start(redis, { ALLOW_WEAK_DURABILITY: '1' })];
+      try {
+        await until('both listen', () => [strict, lenient].every((web) => /"port":\d+/.test(web.stdout())));
+        const ready = (web: typeof strict): Promise<Response> =>
+          fetch(`http://127.0.0.1:${/"port":(\d+)/.exec(web.stdout())?.[1]}/readyz`);
+        expect([(await ready(strict)).status, (await ready(lenient)).status]).toEqual([200, 200]);
+        await redis.ask('CONFIG SET appendfsync everysec');
+        expect([(await ready(strict)).status, (await ready(lenient)).status]).toEqual([503, 200]);
+        expect(await (await ready(strict)).text()).toContain('everysec');
+        expect((await ready(lenient)).headers.get('x-durability')).toBe('everysec');
+      } finally {
+        for (const { child } of [strict, lenient]) child.kill('SIGKILL');
+        await Promise.all([strict.exited, lenient.exited]);
+      }
+    }));
+});

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { RunningRedis, StartRedisOptions } from '../../src/local/redis';
+import { openLink, startTestRedis } from './redis';
+
+/** A Redis that can be killed and comes back on its port with what its folder holds. */
+export interface DurableRedis {
+  readonly port: number;
+  readonly url: string;
+  readonly pid: number;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Resolves when it accepts commands again. */
+  revive(): Promise<void>;
+  /** One inline command on a connection of its own. */
+  ask(command: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startDurableRedis({
+  settings = [],
+  ...options
+}: StartRedisOptions & { readonly folder?: string } = {}): Promise<DurableRedis> {
+  const folder = options.folder ?? mkdtempSync(path.join(tmpdir(), 'exchange-durable-'));
+  const start = (port: number): Promise<RunningRedis> =>
+    startTestRedis({
+      ...options,
+      settings: [...settings, ['dir', folder], ...(port === 0 ? [] : ([['port', String(port)]] as const))],
+    });
+  let redis = await start(0);
+  const { port, url } = redis;
+  return {
+    port,
+    url,
+    get pid() {
+      return redis.pid;
+    },
+    async kill() {
+      process.kill(redis.pid, 'SIGKILL');
+      await redis.exited;
+    },
+    async revive() {
+      redis = await start(port);
+    },
+    async ask(command) {
+      const link = await openLink(port);
+      try {
+        return await link.ask(command);
+      } finally {
+        link.close();
+      }
+    },
+    async stop() {
+      await redis.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
