@@ -104,7 +104,9 @@ function problemFaults(problem: Problem, told?: unknown): string[] {
 /** What is there at no documented path, or by no documented method. */
 function elsewhere({ method, status, headers, text }: Seen, path: string): string[] {
   const type = mediaTypeOf(headers);
-  if (PAGES.some((page) => path.startsWith(page)) && type !== PROBLEM) return [];
+  if (PAGES.some((page) => path.startsWith(page))) {
+    return type === PROBLEM ? problemFaults(bodyOf(type, text) as Problem) : [];
+  }
   if (status === 304 || (status === 200 && PAGE_TYPES.test(type))) return [];
   if (method === 'OPTIONS' && status === 204) return [];
   if (status === 405 && !headers.has('allow')) return ['405 without Allow'];
