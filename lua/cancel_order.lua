@@ -22,11 +22,12 @@ local stored = redis.call('HGET', KEYS[1], hash)
 if not stored then
   return { 'ORDER_NOT_FOUND' }
 end
-local old_status, filled, quote, _, fill_ms, fill_sequence, at = order.OPEN, 0, 0, nil, 0, 0, order.OPEN_BODY_AT
-if stored:byte() ~= order.OPEN then
-  old_status, _, filled, quote, _, fill_ms, fill_sequence, at = struct.unpack(order.CHANGED, stored)
+local old_status, _, filled, quote, fill_ms, fill_sequence, body = order.OPEN, nil, 0, 0, 0, 0, stored
+if stored:byte(-1) ~= order.OPEN then
+  _, filled, quote, _, fill_ms, fill_sequence, old_status = order.changes(stored)
+  body = order.body(stored)
 end
-local created, number, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, stored, at)
+local created, number, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, stored)
 if maker ~= ARGV[3] or ARGV[2] ~= '' and ARGV[2] ~= market then
   return { 'ORDER_NOT_FOUND' }
 end
@@ -49,22 +50,19 @@ local released
 if side == order.BUY then
   local account = redis.call('HGET', KEYS[2], maker)
   local free, reserved, nonce, faucet_ms = struct.unpack(ledger.CASH, account)
-  released = ledger.held_cash(free, reserved, -remaining * price, nonce, faucet_ms)
+  released = ledger.cash_with(free, reserved, nonce, faucet_ms, remaining * price, -remaining * price)
 else
   account_key = key .. ':bal'
   local account = redis.call('HGET', account_key, maker)
   local yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, account)
-  if outcome == 0 then
-    released = ledger.held_yes(yes_free, yes_reserved, no_free, no_reserved, -remaining * ledger.MICRO_PER_LOT)
-  else
-    released = ledger.held_no(yes_free, yes_reserved, no_free, no_reserved, -remaining * ledger.MICRO_PER_LOT)
-  end
+  local tokens = remaining * ledger.MICRO_PER_LOT
+  released = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, tokens, -tokens)
 end
 local lots, orders = struct.unpack(book.TOTAL, found[2])
 lots, orders, sequence = lots - remaining, orders - 1, sequence + 1
 local state = struct.pack(book.STATE, status, mode, sequence, liquidity - remaining * price, trade_ms, volume, sets, last)
-local record = struct.pack(order.CHANGED, order.CANCELLED, tonumber(ARGV[4]), filled, quote, now_ms, fill_ms,
-  fill_sequence) .. stored:sub(at)
+local record = body .. struct.pack(order.CHANGES, tonumber(ARGV[4]), filled, quote, now_ms, fill_ms, fill_sequence,
+  order.CANCELLED)
 
 redis.call('HSET', KEYS[1], hash, record)
 redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))

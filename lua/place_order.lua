@@ -16,8 +16,9 @@
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
 --          4 key prefix of the shard, `{x}:`
--- Returns  the record, when it rested without meeting anybody (nowMs is its time); else { code, nowMs, ... }
---          BOOKED    record, fills (packed as in lib/trades)    booked, or with `dryRun` what would have been
+-- Returns  the record, when it rested without meeting anybody; { BOOKED, record, fills }, when it was booked otherwise,
+--          or with `dryRun` what would have been (fills packed as in lib/trades); the record's time is nowMs.
+--          Else { code, nowMs, ... }
 --          REPLAYED  record                                     this hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired; run it again
 --          a refusal code and what it explains, nothing changed:
@@ -32,6 +33,7 @@ local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
+local trades = require('lib.trades')
 
 local REQUEST = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20'
 
@@ -44,11 +46,11 @@ local function refuse(now_ms, code, ...)
   return { code, integer.text(now_ms), ... }
 end
 
--- The commonest submission meets nobody and rests: it is booked here, in one straight line, with as little as Lua
--- allows (bench/README.md says what each part costs). Everything else is lib/matching's.
+-- Most submissions meet nobody and rest, or meet one order that takes them whole. Both are booked here, each in one
+-- straight line with as little as Lua allows (bench/README.md says what each part costs). All others are lib/matching's.
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
   dry_run, lot, market, maker = struct.unpack(REQUEST, ARGV[1])
-local is_bid, yes = side == outcome, book.yes_price(price, outcome) .. ''
+local is_bid, yes = side == outcome, integer.text(book.yes_price(price, outcome))
 local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
 local now_ms = outbox.now_ms()
 
@@ -70,7 +72,20 @@ if not found[1] then
   return refuse(now_ms, 'MARKET_NOT_FOUND')
 end
 local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
-local account = redis.call('HGET', KEYS[6], maker)
+-- Who is first on the other side, and the accounts of both.
+local account, first, first_hash, first_account
+if best_level then
+  first_hash = best[1]:sub(book.HASH_AT)
+  local stored = redis.call('HMGET', KEYS[5], first_hash, ARGV[2])
+  if stored[2] then
+    return { 'REPLAYED', integer.text(now_ms), stored[2] }
+  end
+  first = stored[1]
+  local accounts = redis.call('HMGET', KEYS[6], maker, first:sub(order.MAKER_FROM, order.MAKER_TO))
+  account, first_account = accounts[1], accounts[2]
+else
+  account = redis.call('HGET', KEYS[6], maker)
+end
 local free, reserved, current, faucet_ms = grant, 0, 0, 0
 if account then
   free, reserved, current, faucet_ms = struct.unpack(ledger.CASH, account)
@@ -104,38 +119,122 @@ if available < required then
     side == order.BUY and ledger.COLLATERAL or ledger.YES + outcome)
 end
 
+-- One order met takes all of this one.
+if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_ONLY and not is_budget then
+  local created, number, kind, own, met_size, met_expiration, met = struct.unpack(order.BODY_IN_MARKET, first)
+  local _, filled, quote, chain_ms, chain_sequence, body = nil, 0, 0, 0, 0, first
+  if first:byte(-1) ~= order.OPEN then
+    _, filled, quote, _, chain_ms, chain_sequence = order.changes(first)
+    body = order.body(first)
+  end
+  local left = met_size - filled - size
+  if left >= 0 and met ~= maker and not order.is_stale(met_expiration, now_ms) then
+    local met_side, met_outcome = order.side(kind), order.outcome(kind)
+    local met_yes = book.yes_price(own, met_outcome)
+    local met_price, met_value, tokens = book.yes_price(met_yes, outcome), size * own, size * ledger.MICRO_PER_LOT
+    local value, fill_ms = size * met_price, math.max(now_ms, trade_ms)
+    sequence = sequence + 1
+
+    local held = redis.call('HMGET', KEYS[7], maker, met)
+    local cash, met_cash, new_held, met_held
+    if held[1] then
+      yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, held[1])
+    end
+    if side == order.BUY then
+      cash = ledger.cash_with(free, reserved, current, faucet_ms, -value, 0)
+      new_held = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, tokens, 0)
+    else
+      cash = ledger.cash_with(free, reserved, current, faucet_ms, value, 0)
+      new_held = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, -tokens, 0)
+    end
+    free, reserved, current, faucet_ms = struct.unpack(ledger.CASH, first_account)
+    yes_free, yes_reserved, no_free, no_reserved = 0, 0, 0, 0
+    if held[2] then
+      yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, held[2])
+    end
+    if met_side == order.BUY then
+      met_cash = ledger.cash_with(free, reserved, current, faucet_ms, 0, -met_value)
+      met_held = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, met_outcome, tokens, 0)
+    else
+      met_cash = ledger.cash_with(free, reserved, current, faucet_ms, met_value, 0)
+      met_held = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, met_outcome, 0, -tokens)
+    end
+    if side == met_side then
+      sets = side == order.BUY and sets + tokens or sets - tokens
+    end
+    local lots, orders = struct.unpack(book.TOTAL, found[3])
+    lots, orders = lots - size, left == 0 and orders - 1 or orders
+    local state = struct.pack(book.STATE, status, mode, sequence, liquidity - met_value, fill_ms, volume + value, sets, met_yes)
+    local record = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
+      .. struct.pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, order.FILLED_STATUS)
+    local fills = trades.one(ARGV[2], side, outcome, first_hash, met_price, size, trades.type_of(side, met_side), chain_ms,
+      chain_sequence)
+
+    -- From here on nothing may fail.
+    redis.call('HSET', KEYS[5], ARGV[2], record, first_hash, body .. struct.pack(order.CHANGES, order.REASON_NONE,
+      filled + size, quote + met_value, now_ms, fill_ms, sequence, left == 0 and order.FILLED_STATUS or order.PARTIALLY_FILLED))
+    redis.call('ZADD', KEYS[8], integer.text(-order.rank(now_ms, sequence)), ARGV[2])
+    if left == 0 then
+      redis.call('ZREMRANGEBYRANK', opposite, '0', '0')
+      redis.call('ZADD', ARGV[4] .. 'u:' .. met, integer.text(-order.rank(created, number)), first_hash)
+      if met_expiration > 0 then
+        redis.call('ZREM', KEYS[9], first_hash)
+      end
+    end
+    if orders == 0 then
+      redis.call('HSET', KEYS[1], 's', state)
+      redis.call('HDEL', KEYS[1], best_level)
+    else
+      redis.call('HSET', KEYS[1], 's', state, best_level, struct.pack(book.TOTAL, lots, orders))
+    end
+    redis.call('HSET', KEYS[6], maker, cash, met, met_cash)
+    redis.call('HSET', KEYS[7], maker, new_held, met, met_held)
+    if not held[1] then
+      redis.call('SADD', ARGV[4] .. 'w:' .. maker, market)
+    end
+    if not held[2] then
+      redis.call('SADD', ARGV[4] .. 'w:' .. met, market)
+    end
+    redis.call('XADD', KEYS[4], trades.id(fill_ms, sequence), 'f', fills)
+    redis.call('XADD', KEYS[10], '*', 'e', outbox.one_match(market, sequence, now_ms, fill_ms, best_level, met_yes, lots,
+      orders, ARGV[2], first_hash))
+    return { 'BOOKED', record, fills }
+  end
+end
+
 if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
   local matching = require('lib.matching')
+  local plan = require('lib.plan')
   local q = { side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot, market,
     maker, now_ms, is_budget, opposite, limit }
   local b = { status, mode, sequence, liquidity, trade_ms, volume, sets, last, KEYS[1], market, {}, {},
     { [level] = found[2] or '', [best_level or ''] = found[3] } }
-  local p = matching.walk(q, b, best[1], found[3])
-  if p[matching.STORED] then
+  if not first and redis.call('HEXISTS', KEYS[5], ARGV[2]) == 1 then
     return refuse(now_ms, 'REPLAYED')
   end
-  if p[matching.STALE] > matching.STALE_MAX then
+  local p = plan.make(q, b, first_hash, first, found[3])
+  if p[plan.STALE] > plan.STALE_MAX then
     local orders = require('lib.orders')
-    return orders.clear(ARGV[4], market, p[matching.HASHES], p[matching.COUNT] + 1, now_ms)
+    return orders.clear(ARGV[4], market, p[plan.HASHES], p[plan.COUNT] + 1, now_ms)
   end
   local taker_status, reason, explanation = matching.verdict(q, p)
   if not taker_status then
     return refuse(now_ms, reason, explanation)
   end
-  if bps > 0 and p[matching.FILLS] > 0 then
+  if bps > 0 and p[plan.FILLS] > 0 then
     local charge = require('lib.charge')
-    charge.fees(p, bps, side, outcome, price, not is_budget)
+    charge.fees(q, p)
   end
   local record, fills = matching.pack(q, p, taker_status, reason)
   if dry_run ~= 1 then
     matching.commit(q, b, p, taker_status, record, fills)
   end
-  return { 'BOOKED', integer.text(now_ms), record, fills }
+  return { 'BOOKED', record, fills }
 end
 
 -- It rests. From here on nothing may fail.
 sequence = sequence + 1
-local packed = struct.pack(order.NEW_OPEN, order.OPEN, now_ms, sequence) .. ARGV[3]
+local packed = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
 if redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0 then
   return refuse(now_ms, 'REPLAYED')
 end
@@ -152,11 +251,11 @@ if expiration > 0 then
   redis.call('ZADD', KEYS[9], integer.text(expiration), ARGV[2])
 end
 if side == order.BUY then
-  redis.call('HSET', KEYS[6], maker, ledger.held_cash(free, reserved, size * price, current, faucet_ms))
-elseif outcome == 0 then
-  redis.call('HSET', KEYS[7], maker, ledger.held_yes(yes_free, yes_reserved, no_free, no_reserved, required))
+  redis.call('HSET', KEYS[6], maker,
+    ledger.cash_with(free, reserved, current, faucet_ms, -size * price, size * price))
 else
-  redis.call('HSET', KEYS[7], maker, ledger.held_no(yes_free, yes_reserved, no_free, no_reserved, required))
+  redis.call('HSET', KEYS[7], maker,
+    ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, -required, required))
 end
 redis.call('XADD', KEYS[10], '*', 'e',
   outbox.one_order(outbox.ORDER, market, sequence, now_ms, level, yes, lots, orders, ARGV[2]))

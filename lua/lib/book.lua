@@ -14,6 +14,8 @@ local book = {}
 -- (micro-units), last price (pips, 0 for none). src/store/documents.ts reads it.
 book.STATE = '>BBI6I7I6I7I7I2'
 book.TOTAL = '>I7I4'
+-- Where the hash begins in a member of a side.
+book.HASH_AT = 7
 local ONE_PIPS = 10000
 
 -- src/exchange/market.ts and status.ts hold the names.
@@ -72,7 +74,7 @@ function book.change(b, level, lots, orders)
 end
 
 function book.member(sequence, hash)
-  return struct.pack('>I6', sequence) .. hash
+  return struct.pack('>I6c32', sequence, hash)
 end
 
 -- Marks a resting order for removal from the book, with all that is left of it.

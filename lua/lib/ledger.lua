@@ -14,6 +14,7 @@
 -- collateral and any tokens moved.
 
 local integer = require('lib.integer')
+local order = require('lib.order')
 
 local ledger = {}
 
@@ -24,17 +25,15 @@ ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 
 local ADDRESSES, CASH_OF, TOKENS_OF, GRANT, GRANTED, NEW_HOLDERS, CASH_MOVED, TOKENS_MOVED = 1, 2, 3, 4, 5, 6, 7, 8
 
--- Accounts as they are stored after `amount` of what is free has been reserved.
-function ledger.held_cash(free, reserved, amount, nonce, faucet_ms)
-  return struct.pack(ledger.CASH, free - amount, reserved + amount, nonce, faucet_ms)
+-- Accounts as they are stored after so many micro-units more are free and reserved: collateral, tokens of one outcome.
+function ledger.cash_with(free, reserved, nonce, faucet_ms, more_free, more_reserved)
+  return struct.pack(ledger.CASH, free + more_free, reserved + more_reserved, nonce, faucet_ms)
 end
 
-function ledger.held_yes(yes_free, yes_reserved, no_free, no_reserved, amount)
-  return struct.pack(ledger.TOKENS, yes_free - amount, yes_reserved + amount, no_free, no_reserved)
-end
-
-function ledger.held_no(yes_free, yes_reserved, no_free, no_reserved, amount)
-  return struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free - amount, no_reserved + amount)
+function ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, more_free, more_reserved)
+  return struct.pack(ledger.TOKENS, outcome == 0 and yes_free + more_free or yes_free,
+    outcome == 0 and yes_reserved + more_reserved or yes_reserved, outcome == 1 and no_free + more_free or no_free,
+    outcome == 1 and no_reserved + more_reserved or no_reserved)
 end
 
 -- Reads the accounts of the first `count` of `addresses`; `market` nil for collateral alone. `shard` is the key prefix
@@ -94,6 +93,35 @@ function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, re
     a[TOKENS_OF][slot] = struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free, no_reserved)
     a[TOKENS_MOVED] = true
   end
+end
+
+-- The makers of a plan (lists as in lib/plan), each as in `settle_maker`; `fees` nil when nobody pays any.
+function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
+  local pack, parse, cash, tokens = struct.pack, struct.unpack, a[CASH_OF], a[TOKENS_OF]
+  for i = 1, count do
+    local slot, kind, price, traded, back = slots[i], kinds[i], prices[i], lots[i], backs[i] or 0
+    local got, held = back * ledger.MICRO_PER_LOT, (traded + back) * ledger.MICRO_PER_LOT
+    local free, reserved, nonce, faucet_ms = parse(ledger.CASH, cash[slot])
+    if order.side(kind) == order.BUY then
+      free, reserved = free + back * price, reserved - (traded + back) * price
+      got, held = traded * ledger.MICRO_PER_LOT - (fees and fees[i] or 0), 0
+    else
+      free = free + traded * price - (fees and fees[i] or 0)
+    end
+    cash[slot] = pack(ledger.CASH, free, reserved, nonce, faucet_ms)
+    if tokens[slot] then
+      local yes_free, yes_reserved, no_free, no_reserved = parse(ledger.TOKENS, tokens[slot])
+      if order.outcome(kind) == 0 then
+        tokens[slot] = pack(ledger.TOKENS, yes_free + got, yes_reserved - held, no_free, no_reserved)
+      else
+        tokens[slot] = pack(ledger.TOKENS, yes_free, yes_reserved, no_free + got, no_reserved - held)
+      end
+      a[TOKENS_MOVED] = true
+    elseif traded > 0 then
+      ledger.move(a, slot, false, 0, order.outcome(kind), got, 0)
+    end
+  end
+  a[CASH_MOVED] = a[CASH_MOVED] or count > 0
 end
 
 -- A maker: `lots` of its order trade and `back` lots are given back, out of what it had reserved at its `price`. A BUY

@@ -1,23 +1,21 @@
--- The order record: what changes, then a body that never does. Big-endian, so that src/store/records.ts reads it with
+-- The order record: a body that never changes, then what does. Big-endian, so that src/store/records.ts reads it with
 -- the plain Buffer methods.
 --
--- status B, and unless it is OPEN: reason B, filledLots I6, quoteMicro I7, updatedMs I6, fillMs I6, fillSequence I6;
--- body: createdMs I6, sequence I6, kind B, pricePips I2, sizeLots I6, expirationSec I5, maker c20, market c8, then
--- the tail (client order id, signed order). An order that has met nobody yet is most of what a book holds: it is the
--- status and the body, 31 bytes less.
+-- body: createdMs I6, sequence I6, kind B, pricePips I2, sizeLots I6, expirationSec I5, maker c20, market c8, client
+-- order id and signed order, a byte 0;
+-- then, unless the order is OPEN: reason B, filledLots I6, quoteMicro I7, updatedMs I6, fillMs I6, fillSequence I6, status B.
+-- So the last byte is the status, also of an order that has met nobody, which is most of what a book holds: OPEN is 0. What
+-- changes stands last, so that a record is written without cutting its body out: Redis' Lua hashes every byte of every string.
 
 local order = {}
 
--- What changes. An order that rests untouched has only the first byte of it.
-order.CHANGED = '>BBI6I7I6I6I6'
 order.BODY = '>I6I6BI2I6I5c20c8'
 -- The same without the market, for those who know it.
 order.BODY_IN_MARKET = '>I6I6BI2I6I5c20'
--- Where the body begins: in the record of an untouched order, and of any other.
-order.OPEN_BODY_AT, order.CHANGED_BODY_AT = 2, 34
--- A new record up to the part of the body that its submitter packs, untouched or changed.
-order.NEW_OPEN = '>BI6I6'
-order.NEW_CHANGED = '>BBI6I7I6I6I6I6I6'
+-- Where the maker's address stands.
+order.MAKER_FROM, order.MAKER_TO = 27, 46
+-- What a new record begins with, before the part of the body that its submitter packs; what changes, and how long it is.
+order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6B', 33
 
 -- Places of the members in an unpacked record; BODY_BYTES is the packed body.
 order.STATUS, order.REASON, order.FILLED, order.QUOTE, order.UPDATED = 1, 2, 3, 4, 5
@@ -35,34 +33,47 @@ order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3
 order.BUY, order.SELL = 0, 1
 
 function order.unpack(packed, hash)
-  local status, reason, filled, quote, updated, fill_ms, fill_sequence, at = 0, 0, 0, 0, nil, 0, 0, 2
-  if packed:byte() ~= order.OPEN then
-    status, reason, filled, quote, updated, fill_ms, fill_sequence, at = struct.unpack(order.CHANGED, packed)
+  local created, sequence, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, packed)
+  if packed:byte(-1) == order.OPEN then
+    return { order.OPEN, 0, 0, 0, created, 0, 0, created, sequence, kind, price, size, expiration, maker, market, packed,
+      hash }
   end
-  local created, sequence, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, packed, at)
-  return { status, reason, filled, quote, updated or created, fill_ms, fill_sequence, created, sequence, kind, price,
-    size, expiration, maker, market, packed:sub(at), hash }
+  local reason, filled, quote, updated, fill_ms, fill_sequence, status = order.changes(packed)
+  return { status, reason, filled, quote, updated, fill_ms, fill_sequence, created, sequence, kind, price, size,
+    expiration, maker, market, order.body(packed), hash }
+end
+
+-- Reason, filled, quote, updated, time and number of the latest fill, status: of an order that is not OPEN.
+function order.changes(packed)
+  local at = #packed - order.CHANGES_BYTES + 1
+  return struct.unpack(order.CHANGES, packed, at)
+end
+
+-- The body of the same.
+function order.body(packed)
+  return packed:sub(1, -1 - order.CHANGES_BYTES)
 end
 
 function order.pack(record)
-  if record[1] == order.OPEN then
-    return struct.pack('B', order.OPEN) .. record[16]
+  if record[order.STATUS] == order.OPEN then
+    return record[order.BODY_BYTES]
   end
-  return struct.pack(order.CHANGED, unpack(record, 1, 7)) .. record[16]
+  return record[order.BODY_BYTES] .. struct.pack(order.CHANGES, record[order.REASON], record[order.FILLED],
+    record[order.QUOTE], record[order.UPDATED], record[order.FILL_MS], record[order.FILL_SEQUENCE], record[order.STATUS])
 end
 
--- The submitter's part of a body (kind B, pricePips I2, sizeLots I6, ...) with another size.
+-- The submitter's part of a body (kind B, pricePips I2, sizeLots I6, ..., a byte 0) with another size.
 function order.with_size(body, size)
   return body:sub(1, 3) .. struct.pack('>I6', size) .. body:sub(10)
 end
 
+-- kind = order type + 8 x side + 16 x outcome (src/store/records.ts packs it)
 function order.side(kind)
-  return math.floor(kind / 8) % 2
+  return kind % 16 >= 8 and 1 or 0
 end
 
--- kind = order type + 8 x side + 16 x outcome (src/store/records.ts packs it)
 function order.outcome(kind)
-  return math.floor(kind / 16)
+  return kind >= 16 and 1 or 0
 end
 
 -- Lots still open; only meaningful while the status is OPEN or PARTIALLY_FILLED.

@@ -49,6 +49,12 @@ function outbox.one_order(kind, market, sequence, now_ms, level, price, lots, or
     hash, 0)
 end
 
+-- The entry of a match of two orders, which changed one level.
+function outbox.one_match(market, sequence, now_ms, fill_ms, level, price, lots, orders, taker, maker)
+  return struct.pack('>Bc8I6I6I6I2c1I2I7I4I2c32c32I2', outbox.TRADE, market, sequence, now_ms, fill_ms, 1, level, price,
+    lots, orders, 2, taker, maker, 0)
+end
+
 -- The clock of the script in milliseconds.
 function outbox.now_ms()
   local time = redis.call('TIME')

@@ -14,6 +14,17 @@ trades.FILL = '>c32I2I6BI7I7I6I6'
 -- Where a packed fill has its fees, and what follows them.
 trades.FEES_AT, trades.BEHIND_FEES_AT = 42, 56
 
+-- A match with a single fill and no fees.
+function trades.one(taker, side, outcome, maker, price, lots, match_type, chain_ms, chain_sequence)
+  return struct.pack('>c32BBI2c32I2I6BI7I7I6I6', taker, side, outcome, 1, maker, price, lots, match_type, 0, 0, chain_ms,
+    chain_sequence)
+end
+
+-- Its entry's id.
+function trades.id(ms, sequence)
+  return string.format('%d-%d', ms, sequence)
+end
+
 -- 0 COMPLEMENTARY, 1 MINT, 2 MERGE.
 function trades.type_of(taker_side, maker_side)
   return maker_side ~= taker_side and 0 or taker_side == 0 and 1 or 2

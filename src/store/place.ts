@@ -82,29 +82,30 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
 
 /** What the script answered; null when it asks to be run again. */
 function readReply(orderHash: string, reply: unknown): PlaceReply | null {
-  if (Buffer.isBuffer(reply)) {
-    const record = decodeOrder(orderHash, reply);
-    return { replayed: false, record, fills: [], nowMs: record.createdAtMs };
-  }
-  const [code, now, ...rest] = reply as [Buffer, Buffer, ...unknown[]];
-  const nowMs = Number(now);
+  if (Buffer.isBuffer(reply)) return booked(orderHash, reply, null);
+  const [code, ...rest] = reply as [Buffer, ...Buffer[]];
   switch (code.toString()) {
     case 'AGAIN':
       return null;
-    case 'REPLAYED':
-      return { replayed: true, record: decodeOrder(orderHash, rest[0] as Buffer), fills: [], nowMs };
-    case 'BOOKED': {
-      const record = decodeOrder(orderHash, rest[0] as Buffer);
-      return {
-        replayed: false,
-        record,
-        fills: decodeFills(record.fillMs, record.sequence, rest[1] as Buffer),
-        nowMs,
-      };
+    case 'BOOKED':
+      return booked(orderHash, rest[0] as Buffer, rest[1] as Buffer);
+    case 'REPLAYED': {
+      const record = decodeOrder(orderHash, rest[1] as Buffer);
+      return { replayed: true, record, fills: [], nowMs: Number(rest[0]) };
     }
     default:
-      throw scriptRefusal(code.toString(), rest);
+      throw scriptRefusal(code.toString(), rest.slice(1));
   }
+}
+
+function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceReply {
+  const record = decodeOrder(orderHash, packed);
+  return {
+    replayed: false,
+    record,
+    fills: fills ? decodeFills(record.fillMs, record.sequence, fills) : [],
+    nowMs: record.updatedAtMs,
+  };
 }
 
 function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): (string | Buffer)[] {

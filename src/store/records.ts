@@ -54,12 +54,12 @@ export interface Fill {
   readonly makerFeeMicro: Micro;
 }
 
-/** Where the body of a record begins: of an order nobody has met, and of any other. */
-const OPEN_BODY_AT = 1;
-const CHANGED_BODY_AT = 33;
+/** What follows the body of an order that somebody has met. */
+const CHANGES_BYTES = 33;
 /** The body up to the client order id, and the part of it that the script packs. */
 const BODY_BYTES = 54;
 const SCRIPT_BODY_BYTES = 12;
+const BODY_END = Buffer.from([0]);
 const FILLS_HEAD_BYTES = 36;
 const FILL_BYTES = 67;
 
@@ -80,29 +80,31 @@ export function readUInt(buffer: Buffer, at: number, bytes: number): number {
 }
 
 export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
-  const status = pick(ORDER_STATUSES, packed[0] ?? -1, 'status');
+  const status = pick(ORDER_STATUSES, packed.at(-1) ?? -1, 'status');
   const isUntouched = status === 'OPEN';
-  const body = packed.subarray(isUntouched ? OPEN_BODY_AT : CHANGED_BODY_AT);
+  const bodyBytes = packed.length - (isUntouched ? 0 : CHANGES_BYTES);
+  const body = packed.subarray(0, bodyBytes - 1);
+  const changes = packed.subarray(bodyBytes);
   const createdAtMs = readUInt(body, 0, 6);
   const kind = body[12] ?? 0;
   const clientEnd = BODY_BYTES + 1 + (body[BODY_BYTES] ?? 0);
   return {
     orderHash,
     status,
-    reason: pick(REASONS, isUntouched ? 0 : (packed[1] ?? -1), 'reason'),
+    reason: pick(REASONS, isUntouched ? 0 : (changes[0] ?? -1), 'reason'),
     orderType: pick(ORDER_TYPES, kind & 7, 'order type'),
     side: ((kind >> 3) & 1) as Side,
     outcome: ((kind >> 4) & 1) as OutcomeIndex,
     pricePips: pips(body.readUInt16BE(13)),
     sizeLots: lots(readUInt(body, 15, 6)),
-    filledLots: lots(isUntouched ? 0 : readUInt(packed, 2, 6)),
-    quoteMicro: micro(isUntouched ? 0 : readUInt(packed, 8, 7)),
+    filledLots: lots(isUntouched ? 0 : readUInt(changes, 1, 6)),
+    quoteMicro: micro(isUntouched ? 0 : readUInt(changes, 7, 7)),
     createdAtMs,
-    updatedAtMs: isUntouched ? createdAtMs : readUInt(packed, 15, 6),
+    updatedAtMs: isUntouched ? createdAtMs : readUInt(changes, 14, 6),
     sequence: readUInt(body, 6, 6),
     expirationSec: readUInt(body, 21, 5),
-    fillMs: isUntouched ? 0 : readUInt(packed, 21, 6),
-    fillSequence: isUntouched ? 0 : readUInt(packed, 27, 6),
+    fillMs: isUntouched ? 0 : readUInt(changes, 20, 6),
+    fillSequence: isUntouched ? 0 : readUInt(changes, 26, 6),
     marketId: body.toString('latin1', 46, 54),
     maker: hashHex(body.subarray(26, 46)),
     clientOrderId: clientEnd === BODY_BYTES + 1 ? null : body.toString('utf8', BODY_BYTES + 1, clientEnd),
@@ -133,7 +135,7 @@ export function encodeBody(body: SubmittedBody): Buffer {
   body.maker.copy(head, 14);
   head.write(body.marketId, 34, 8, 'latin1');
   const id = Buffer.from(body.clientOrderId ?? '', 'utf8');
-  return Buffer.concat([head, Buffer.from([id.length]), id, body.signed]);
+  return Buffer.concat([head, Buffer.from([id.length]), id, body.signed, BODY_END]);
 }
 
 /** How many fills a stored match has; 0 for what is none. */

@@ -61,10 +61,12 @@ export interface Stage {
   setClock(ms: number): Promise<void>;
 }
 
-/** Where a reply tells the script's time: in the record of an order that rests, else behind its code. */
+/** Where a reply tells the script's time: in the record of an order that was booked, else behind its code. */
 function timeIn(reply: unknown): number | null {
   if (Buffer.isBuffer(reply)) return decodeOrder('', reply).createdAtMs;
-  const told = Array.isArray(reply) && Buffer.isBuffer(reply[0]) ? Number(reply[1]) : 0;
+  if (!Array.isArray(reply) || !Buffer.isBuffer(reply[0])) return null;
+  if (reply[0].toString() === 'BOOKED') return decodeOrder('', reply[1]).createdAtMs;
+  const told = Number(reply[1]);
   return told > 0 ? told : null;
 }
 
