@@ -16,8 +16,8 @@ const ORDERS_MAX = 100;
 const TRADES_MAX = 50;
 /** Values of positions move with prices: asked for anew this often. */
 const REFRESH_MS = 15_000;
-/** Several things happen to a wallet at once. */
-const SETTLE_MS = 150;
+/** Several things happen to a wallet at once, and what positions cost is counted a moment after a fill. */
+const SETTLE_MS = [150, 2_000] as const;
 
 export const account: Cell<Account> = cell(NOTHING);
 
@@ -40,7 +40,9 @@ function mergeOrders(more: readonly Order[]): void {
 }
 
 export const showOrder = (order: Order): void => mergeOrders([order]);
-export const showBalances = (balances: Balances): void => change({ balances });
+
+/** A part that cannot be had now is asked for again with the next event. */
+const silently = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
 /** Markets of orders and positions that no list has brought. */
 async function learnMarkets(ids: readonly string[]): Promise<void> {
@@ -51,10 +53,14 @@ async function learnMarkets(ids: readonly string[]): Promise<void> {
   change({});
 }
 
+export function showBalances(balances: Balances): void {
+  change({ balances });
+  silently(learnMarkets(balances.tokens.map(({ marketId }) => marketId)));
+}
+
 async function loadPositions(): Promise<void> {
   const { data } = await client.positions({ limit: ORDERS_MAX });
   change({ positions: data });
-  await learnMarkets(data.map(({ marketId }) => marketId));
 }
 
 async function loadTrades(): Promise<void> {
@@ -71,8 +77,6 @@ async function loadOrders(): Promise<void> {
   await learnMarkets([...recent.data, ...open.data].map(({ marketId }) => marketId));
 }
 
-const silently = (work: Promise<unknown>): void => void work.catch(() => undefined);
-
 /** Everything; each part is shown as it comes. */
 export function reloadAccount(): void {
   if (!wallet.get()) return;
@@ -82,15 +86,17 @@ export function reloadAccount(): void {
   silently(loadTrades());
 }
 
-let timer: ReturnType<typeof setTimeout> | undefined;
+let timers: ReturnType<typeof setTimeout>[] = [];
 
 /** After a fill: what the socket does not tell. */
 function reloadSoon(): void {
-  clearTimeout(timer);
-  timer = setTimeout(() => {
-    silently(loadPositions());
-    silently(loadTrades());
-  }, SETTLE_MS);
+  for (const timer of timers) clearTimeout(timer);
+  timers = SETTLE_MS.map((waitMs) =>
+    setTimeout(() => {
+      silently(loadPositions());
+      silently(loadTrades());
+    }, waitMs),
+  );
 }
 
 function restart(): void {

@@ -44,6 +44,7 @@ const nearestSizes = ({ nearest }: Facts): string =>
     : '';
 
 function shortOf({ required, available, asset }: Facts, { side, outcome }: Ticket): string {
+  if (required === undefined || available === undefined) return 'Your free balance does not cover this.';
   if (asset === 'COLLATERAL' || (asset === undefined && side === 'BUY')) {
     return `This needs $${amount(required)} and you have $${amount(available)} free. Buy less, cancel open orders, or get test funds.`;
   }

@@ -47,10 +47,10 @@ export const MarketHead = ({ market, shown }: { readonly market: Market; readonl
 
 const Change = ({ change }: { readonly change: string | null }) => {
   const points = change === null ? 0 : Math.round(Number(change) * 1_000) / 10;
-  if (points === 0) return <span class="head-change">no change in 24 h</span>;
+  if (points === 0) return null;
   return (
     <span class={points > 0 ? 'head-change up' : 'head-change down'}>
-      {points > 0 ? '▲' : '▼'} {Math.abs(points)} points in 24 h
+      {points > 0 ? '▲' : '▼'} {Math.abs(points)} {Math.abs(points) === 1 ? 'point' : 'points'} today
     </span>
   );
 };

@@ -24,7 +24,7 @@ export const Activity = () => {
     <section class="card activity" aria-label="My orders and trades">
       <div class="activity-head">
         <fieldset class="tabs" aria-label="What to show">
-          {choose('orders', openCount > 0 ? `My orders (${openCount} open)` : 'My orders')}
+          {choose('orders', openCount > 0 ? `My orders (${openCount})` : 'My orders')}
           {choose('trades', 'My trades')}
         </fieldset>
         {tab === 'orders' && openCount > 0 && <CancelAll />}

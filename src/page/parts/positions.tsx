@@ -1,18 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { Balances, Position } from '../../client/index';
-import { showBalances, useAccount, useWallet } from '../account-data';
+import type { Balances, OutcomeIndex, Position } from '../../client/index';
+import { type Account, showBalances, useAccount, useWallet } from '../account-data';
 import { client } from '../exchange';
 import { remembered } from '../market-list-data';
 import { go } from '../route';
 import { prepare } from '../ticket-state';
-import { centsOf, dollars, MICRO_ONE, microOf, shares as sharesText, sizeOf } from '../units';
+import { centsOf, dollars, microOf, PIPS_ONE, pipsOf, shares as sharesText, sizeOf } from '../units';
 import { wordsFor } from '../words';
 import { Notice, Skeleton } from './notice';
 
 /** What the wallet has: money, and shares by market. */
 export const Portfolio = () => {
   const wallet = useWallet();
-  const { balances, positions } = useAccount();
+  const account = useAccount();
+  const { balances } = account;
   return (
     <section class="card portfolio" aria-labelledby="portfolio-title">
       <h2 id="portfolio-title" class="card-title">
@@ -31,7 +32,7 @@ export const Portfolio = () => {
             </p>
           )}
           <h3 class="card-subtitle">Positions</h3>
-          {positions === null ? <Skeleton rows={2} /> : <Positions positions={positions} />}
+          {balances ? <Positions held={heldOf(account)} /> : <Skeleton rows={2} />}
         </>
       )}
     </section>
@@ -81,52 +82,75 @@ const Faucet = () => {
   );
 };
 
-const Positions = ({ positions }: { readonly positions: readonly Position[] }) => {
-  const held = positions.filter(({ size }) => microOf(size) > 0);
-  if (held.length === 0) return <Notice title="No positions yet">What you buy shows up here.</Notice>;
-  return (
+/** Shares in hand. Balances say how many at once; what they cost and gained is counted a moment later. */
+interface Held {
+  readonly marketId: string;
+  readonly outcomeIndex: OutcomeIndex;
+  readonly tokenId: string;
+  readonly micro: number;
+  /** Null until it is counted. */
+  readonly cost: Position | null;
+}
+
+function heldOf({ balances, positions }: Account): Held[] {
+  return (balances?.tokens ?? [])
+    .filter(({ total }) => microOf(total) > 0)
+    .map(({ marketId, outcomeIndex, tokenId, total }) => {
+      const position = positions?.find((one) => one.tokenId === tokenId && one.size === total);
+      return { marketId, outcomeIndex, tokenId, micro: microOf(total), cost: position ?? null };
+    });
+}
+
+const Positions = ({ held }: { readonly held: readonly Held[] }) =>
+  held.length === 0 ? (
+    <Notice title="No positions yet">What you buy shows up here.</Notice>
+  ) : (
     <ul class="positions">
-      {held.map((position) => (
-        <PositionRow key={position.tokenId} position={position} />
+      {held.map((one) => (
+        <PositionRow key={one.tokenId} held={one} />
       ))}
     </ul>
   );
-};
 
 /** Into the ticket, ready to be sold. */
-function sell({ marketId, outcomeIndex, size }: Position): void {
-  prepare(marketId, { side: 'SELL', outcome: outcomeIndex, shares: sizeOf(wholeLots(size)) });
+function sell({ marketId, outcomeIndex, micro }: Held): void {
+  prepare(marketId, { side: 'SELL', outcome: outcomeIndex, shares: sizeOf(wholeLots(micro)) });
   const market = remembered(marketId);
   if (market) go(market.slug);
   document.getElementById('ticket')?.scrollIntoView({ block: 'nearest' });
 }
 
 /** Fees can leave parts of a lot. */
-const wholeLots = (size: string): number => Math.floor((microOf(size) / MICRO_ONE) * 100);
+const wholeLots = (micro: number): number => Math.floor(micro / PIPS_ONE);
 
-const PositionRow = ({ position }: { readonly position: Position }) => {
-  const { marketId, outcomeIndex, size, averagePrice, currentValue, unrealizedPnl } = position;
-  const gain = unrealizedPnl === null ? null : microOf(unrealizedPnl);
+/** As it was counted, else at the market's price. */
+function worthOf({ marketId, outcomeIndex, micro, cost }: Held): number | null {
+  if (cost?.currentValue != null) return microOf(cost.currentValue);
+  const price = remembered(marketId)?.outcomes[outcomeIndex]?.price ?? null;
+  return price === null ? null : Math.floor((micro * pipsOf(price)) / PIPS_ONE);
+}
+
+const PositionRow = ({ held }: { readonly held: Held }) => {
+  const { marketId, outcomeIndex, micro, cost } = held;
+  const gain = cost?.unrealizedPnl == null ? null : microOf(cost.unrealizedPnl);
+  const value = worthOf(held);
   const name = outcomeIndex === 0 ? 'Yes' : 'No';
+  const tone = gain === null || gain === 0 ? '' : gain > 0 ? 'up' : 'down';
   return (
     <li class="position">
       <span class="position-question">{remembered(marketId)?.question ?? 'A market'}</span>
-      <span class="position-value">{currentValue === null ? '–' : dollars(microOf(currentValue))}</span>
+      <span class="position-value">{value === null ? '–' : dollars(value)}</span>
       <span class="position-facts">
         <span class={`outcome outcome-${outcomeIndex}`}>
-          {sharesText(wholeLots(size))} {name}
+          {sharesText(wholeLots(micro))} {name}
         </span>
-        {averagePrice !== null && <span>at {centsOf(averagePrice)}</span>}
+        {cost?.averagePrice != null && <span>at {centsOf(cost.averagePrice)}</span>}
       </span>
-      <span
-        class={
-          gain === null || gain === 0 ? 'position-gain' : gain > 0 ? 'position-gain up' : 'position-gain down'
-        }
-      >
+      <span class={`position-gain ${tone}`}>
         {gain === null ? '' : `${gain > 0 ? '+' : ''}${dollars(gain)}`}
       </span>
-      <button type="button" class="link position-close" onClick={() => sell(position)}>
-        Close<span class="hidden"> the position in {name}</span>
+      <button type="button" class="link position-close" onClick={() => sell(held)}>
+        Close<span class="hidden"> this position</span>
       </button>
     </li>
   );

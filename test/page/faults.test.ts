@@ -1,0 +1,33 @@
+import { describeInBrowser } from '../support/chromium';
+import { eventually, levels, place, plain, type Stage, startStage, state, takeTestWallet } from './stage';
+
+/** What the page promises: not "live" for longer than this without a server, and whole again so soon after its return. */
+const LEAVES_MS_MAX = 3_000;
+const HEALS_MS_MAX = 5_000;
+
+describeInBrowser('the server goes away', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await startStage();
+  }, 60_000);
+  afterAll(() => stage?.stop());
+
+  test('the page says so, and heals by itself with the right book and the same wallet', async () => {
+    const visit = await stage.open();
+    const { page } = visit;
+    const address = await takeTestWallet(visit);
+    await state(page, 'live');
+    await stage.killWeb();
+    await state(page, 'reconnecting', LEAVES_MS_MAX);
+    await stage.startWeb();
+    await stage.rest({ side: 'BUY', outcome: 0, pips: 5_100, lots: 1_234 });
+    await state(page, 'live', HEALS_MS_MAX);
+    await eventually(
+      async () => ({ shown: await levels(page), book: plain(await stage.book()) }),
+      ({ shown, book }) => expect(shown).toEqual(book),
+    );
+    expect((await levels(page)).bids[0]).toEqual({ price: '0.51', size: '12.34' });
+    expect(await page.getByTestId('account').getAttribute('data-address')).toBe(address);
+    expect(await place(visit, { price: '33', shares: '2' })).toMatch(/^Order placed/);
+  });
+});

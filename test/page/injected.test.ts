@@ -1,0 +1,95 @@
+import { getBytes, Wallet } from 'ethers';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/chromium';
+import { fillIn, place, reason, type Stage, startStage, submit, takeTestWallet } from './stage';
+
+/** A browser's wallet as it is from outside: EIP-1193 in front, a real key behind. */
+function createWallet() {
+  const wallet = Wallet.createRandom();
+  const asked: string[] = [];
+  const own = { chainId: '0x1', declines: false };
+
+  async function answer(method: string, params: readonly unknown[]): Promise<unknown> {
+    asked.push(method);
+    if (own.declines) return { error: { code: 4001, message: 'User rejected the request.' } };
+    switch (method) {
+      case 'eth_requestAccounts':
+      case 'eth_accounts':
+        return { result: [wallet.address.toLowerCase()] };
+      case 'eth_chainId':
+        return { result: own.chainId };
+      case 'wallet_switchEthereumChain':
+        own.chainId = (params[0] as { chainId: string }).chainId;
+        return { result: null };
+      case 'personal_sign':
+        return { result: await wallet.signMessage(getBytes(String(params[0]))) };
+      case 'eth_signTypedData_v4': {
+        const { domain, types, primaryType, message } = JSON.parse(String(params[1]));
+        const { EIP712Domain, ...rest } = types;
+        const isWhole =
+          EIP712Domain.length === 4 && rest[primaryType] && domain.chainId === Number(own.chainId);
+        if (!isWhole) return { error: { code: -32602, message: 'invalid typed data' } };
+        return { result: await wallet.signTypedData(domain, rest, message) };
+      }
+      default:
+        return { error: { code: 4200, message: 'unsupported' } };
+    }
+  }
+
+  return {
+    address: wallet.address,
+    asked,
+    own,
+    inject: async (page: Page): Promise<void> => {
+      await page.exposeFunction('walletAnswer', answer);
+      await page.addInitScript(`window.ethereum = {
+        request: async ({ method, params }) => {
+          const { result, error } = await window.walletAnswer(method, params ?? []);
+          if (error) throw Object.assign(new Error(error.message), error);
+          return result;
+        },
+      };`);
+    },
+  };
+}
+
+describeInBrowser('the wallet of the browser', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await startStage();
+  }, 60_000);
+  afterAll(() => stage?.stop());
+
+  test('signs in, switches its network, trades, and is known again after a reload', async () => {
+    const wallet = createWallet();
+    const visit = await stage.open({}, wallet.inject);
+    await visit.page.getByRole('button', { name: 'Connect wallet' }).click();
+    const account = visit.page.getByTestId('account');
+    await account.filter({ hasText: '$' }).waitFor();
+    expect(await account.getAttribute('data-address')).toBe(wallet.address);
+    expect(await place(visit, { type: 'IOC', price: '55', shares: '10' })).toBe('Bought 10 Yes at 55¢.');
+    expect(wallet.asked).toEqual(
+      expect.arrayContaining(['eth_requestAccounts', 'personal_sign', 'wallet_switchEthereumChain']),
+    );
+    await visit.page.reload();
+    await account.waitFor();
+    expect(await place(visit, { price: '30', shares: '10' })).toMatch(/^Order placed: 10 at 30¢/);
+    expect(wallet.asked.filter((method) => method === 'personal_sign')).toHaveLength(1);
+    wallet.own.declines = true;
+    await fillIn(visit, { price: '31', shares: '10' });
+    await submit(visit);
+    expect(await reason(visit)).toBe('You declined in your wallet. Nothing was done.');
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test('where there is none, the page says what to do instead', async () => {
+    const visit = await stage.open();
+    await visit.page.getByRole('button', { name: 'Connect wallet' }).click();
+    expect(await visit.page.getByRole('alert').textContent()).toMatch(/no wallet was found/i);
+    await takeTestWallet(visit);
+    await visit.page.getByRole('button', { name: 'Sign out' }).click();
+    const again = await takeTestWallet(visit);
+    await visit.page.reload();
+    expect(await visit.page.getByTestId('account').getAttribute('data-address')).toBe(again);
+  });
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { describeInBrowser } from '../support/chromium';
+import { eventually, place, type Stage, startStage, takeTestWallet, type Visit } from './stage';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const DESK = { width: 1_440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+/** What a checker of WCAG AA finds, by rule and element. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = await page.evaluate<AxeResults>(
+    `axe.run({ runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} } })`,
+  );
+  expect(found.passes.length).toBeGreaterThan(15);
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+  );
+}
+
+describeInBrowser('how the page looks', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await startStage();
+  }, 60_000);
+  afterAll(() => stage?.stop());
+
+  const close = ({ page }: Visit): Promise<void> => page.context().close();
+
+  test.each([
+    ['light', DESK],
+    ['dark', DESK],
+    ['light', PHONE],
+    ['dark', PHONE],
+  ] as const)(
+    '%s at %o: accessible before and after signing in, and nothing sticks out',
+    async (colorScheme, viewport) => {
+      const visit = await stage.open({ colorScheme, viewport });
+      const { page } = visit;
+      const width = (): Promise<number> => page.evaluate('document.documentElement.scrollWidth');
+      expect(await violations(page)).toEqual([]);
+      expect(await width()).toBeLessThanOrEqual(viewport.width);
+      await takeTestWallet(visit);
+      await place(visit, { price: '40', shares: '10' });
+      await place(visit, { type: 'IOC', price: '60', shares: '3' });
+      await page.locator('.position').waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await width()).toBeLessThanOrEqual(viewport.width);
+      await close(visit);
+    },
+  );
+
+  test('the ticket is within reach on a phone, and the reason of a refusal is read there', async () => {
+    const visit = await stage.open({ viewport: PHONE, hasTouch: true, isMobile: true });
+    await visit.page.getByRole('link', { name: 'Trade', exact: true }).tap();
+    const box = await visit.ticket.getByRole('button', { name: 'Buy', exact: true }).boundingBox();
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect(box?.y).toBeLessThan(PHONE.height);
+    await visit.ticket.getByLabel('Price').fill('142');
+    await visit.ticket.getByLabel('Shares').fill('5');
+    await visit.ticket.locator('button[type=submit]').tap();
+    expect(await visit.ticket.getByRole('alert').textContent()).toBe('A price lies between 1¢ and 99¢.');
+    expect(await violations(visit.page)).toEqual([]);
+    await close(visit);
+  });
+
+  test("the theme is the system's until the reader chooses, and the choice stays", async () => {
+    const visit = await stage.open({ colorScheme: 'dark' });
+    const { page } = visit;
+    const theme = (): Promise<string> => page.evaluate('document.documentElement.dataset.theme');
+    expect(await theme()).toBe('dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await eventually(theme, (shown) => expect(shown).toBe('light'));
+    await page.getByRole('button', { name: 'Switch to the dark theme' }).click();
+    await page.reload();
+    expect(await theme()).toBe('dark');
+    await close(visit);
+  });
+
+  test('what loads later moves nothing', async () => {
+    const visit = await stage.open();
+    await visit.page.getByTestId('chart').locator('canvas').first().waitFor();
+    const shift = await visit.page.evaluate<number>(`new Promise((resolve) => {
+      let sum = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) sum += entry.value;
+      }).observe({ type: 'layout-shift', buffered: true });
+      setTimeout(() => resolve(sum), 300);
+    })`);
+    // Where a browser begins to call it "needs improvement".
+    expect(shift).toBeLessThan(0.1);
+    await close(visit);
+  });
+
+  test('an exchange without markets, and a market that is not there, say so', async () => {
+    const visit = await stage.open();
+    await visit.page.getByLabel('Search markets').fill('nothing is called like this');
+    await visit.page.getByText('No market found').waitFor();
+    await visit.page.getByLabel('Search markets').fill('lisbon');
+    await visit.page.getByTestId('market').waitFor();
+    await visit.page.goto(`${stage.url}/?market=no-such-market`);
+    await visit.page.getByText('There is no such market').waitFor();
+    expect(visit.outside).toEqual([]);
+    await close(visit);
+  });
+});

@@ -1,0 +1,140 @@
+import { estimate, freeOf, type Inputs, judge, type Standing } from '../../src/page/order-draft';
+
+const market = {
+  tickSize: '0.01',
+  lotSize: '0.01',
+  minOrderSize: '1',
+  feeRateBps: 0,
+  status: 'OPEN',
+} as const;
+const book = {
+  asks: [
+    { price: '0.55', size: '100' },
+    { price: '0.6', size: '50' },
+  ],
+  bids: [{ price: '0.5', size: '80' }],
+};
+const standing: Standing = { market, book, free: { cashMicro: 100_000_000, lots: 2_000 } };
+const inputs = (more: Partial<Inputs>): Inputs => ({
+  side: 'BUY',
+  outcome: 0,
+  orderType: 'GTC',
+  price: '55',
+  shares: '10',
+  ...more,
+});
+const preview = (more: Partial<Inputs>, at: Standing = standing) => estimate(inputs(more), at)?.preview;
+const refused = (more: Partial<Inputs>, at: Standing = standing) => {
+  const judged = judge(inputs(more), at);
+  return 'refused' in judged ? judged.refused : null;
+};
+
+test('what fills now is walked through the book, the rest waits at the limit', () => {
+  expect(preview({ price: '60', shares: '120' })).toMatchObject({
+    filledLots: 12_000,
+    restingLots: 0,
+    costMicro: 67_000_000,
+    payoutMicro: 120_000_000,
+    averageMicro: 558_333,
+  });
+  expect(preview({ shares: '120' })).toMatchObject({
+    filledLots: 10_000,
+    restingLots: 2_000,
+    costMicro: 66_000_000,
+  });
+  expect(preview({ shares: '120', orderType: 'IOC' })).toMatchObject({
+    restingLots: 0,
+    costMicro: 55_000_000,
+  });
+  expect(preview({ shares: '120', orderType: 'POST_ONLY' })).toMatchObject({
+    filledLots: 0,
+    restingLots: 12_000,
+  });
+  expect(preview({ side: 'SELL', price: '40', shares: '90' })).toMatchObject({
+    filledLots: 8_000,
+    costMicro: 44_000_000,
+    payoutMicro: 44_000_000,
+  });
+});
+
+test('a fee is taken in shares from a buyer, in money from a seller', () => {
+  const at = { ...standing, market: { ...market, feeRateBps: 100 } };
+  // 1% of the cheaper outcome's 45 cents for 10 shares, in shares at 55 cents.
+  expect(preview({}, at)).toMatchObject({ costMicro: 5_500_000, payoutMicro: 10_000_000 - 81_818 });
+  expect(preview({ side: 'SELL', price: '50' }, at)).toMatchObject({ payoutMicro: 5_000_000 - 50_000 });
+});
+
+test('a MARKET order: the budget is what its shares cost now, the limit a little beyond the last level', () => {
+  expect(judge(inputs({ orderType: 'MARKET', price: '', shares: '120' }), standing)).toEqual({
+    order: { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', price: '0.63', budget: '67.000000' },
+  });
+  expect(judge(inputs({ orderType: 'MARKET', price: '57', shares: '120' }), standing)).toEqual({
+    order: { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', price: '0.57', budget: '55.000000' },
+  });
+  expect(judge(inputs({ orderType: 'MARKET', side: 'SELL', price: '', shares: '20' }), standing)).toEqual({
+    order: { outcomeIndex: 0, side: 'SELL', orderType: 'MARKET', price: '0.47', size: '20' },
+  });
+  expect(refused({ orderType: 'MARKET', price: '' }, { ...standing, book: null })?.text).toMatch(
+    /^Nobody offers/,
+  );
+  expect(refused({ orderType: 'MARKET', price: '54' })).toMatchObject({ field: 'price' });
+});
+
+test.each([
+  ['', 'price', /^Enter a price/],
+  ['abc', 'price', /number of cents/],
+  ['0', 'price', /between 1¢ and 99¢/],
+  ['100', 'price', /between 1¢ and 99¢/],
+  ['55.5', 'price', /try 55¢ or 56¢/],
+  ['55.555', 'price', /number of cents/],
+])('the price %j is refused', (price, field, text) => {
+  expect(refused({ price })).toEqual({ field, text: expect.stringMatching(text) });
+});
+
+test.each([
+  ['', /^Enter how many/],
+  ['ten', /are a number/],
+  ['1.005', /steps of 0\.01/],
+  ['0.5', /^Between 1 and/],
+  ['0', /^Between 1 and/],
+  ['1000000001', /^Between 1 and/],
+])('%j shares are refused', (shares, text) => {
+  expect(refused({ shares, price: '1' })).toEqual({ field: 'shares', text: expect.stringMatching(text) });
+});
+
+test('numbers are taken as people write them', () => {
+  for (const price of ['55', ' 55¢', '55.0', '55,00']) expect(refused({ price })).toBeNull();
+  for (const shares of ['1,000', '1 000', '1000.00']) {
+    expect(estimate(inputs({ shares, price: '1' }), standing)?.lots).toBe(100_000);
+  }
+});
+
+test('funds and post-only are judged by what is known, and by the exchange where nothing is', () => {
+  expect(refused({ shares: '200' })).toMatchObject({
+    field: 'shares',
+    text: expect.stringMatching(/^This needs \$110/),
+  });
+  expect(refused({ side: 'SELL', shares: '21' })?.text).toMatch(
+    /^You would sell 21 Yes shares and have 20 free/,
+  );
+  expect(refused({ orderType: 'POST_ONLY', price: '56' })?.text).toMatch(/against 55¢/);
+  expect(refused({ orderType: 'POST_ONLY', side: 'SELL', price: '50' })?.text).toMatch(/Ask for more/);
+  const blind = { ...standing, book: null, free: null };
+  expect(refused({ shares: '200' }, blind)).toBeNull();
+  expect(refused({ orderType: 'POST_ONLY', price: '56' }, blind)).toBeNull();
+});
+
+test('what is free to sell is of this market and outcome, in whole lots', () => {
+  const token = {
+    marketId: 'm',
+    outcomeIndex: 1,
+    tokenId: '1',
+    total: '5',
+    available: '3.999999',
+    reserved: '0',
+  } as const;
+  const balances = { collateral: { total: '9', available: '7.5', reserved: '1.5' }, tokens: [token] };
+  expect(freeOf(balances, 'm', 1)).toEqual({ cashMicro: 7_500_000, lots: 399 });
+  expect(freeOf(balances, 'm', 0)).toEqual({ cashMicro: 7_500_000, lots: 0 });
+  expect(freeOf(null, 'm', 0)).toBeNull();
+});

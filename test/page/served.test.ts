@@ -1,0 +1,133 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { type IncomingHttpHeaders, request } from 'node:http';
+import path from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { startExchange, type TestExchange } from '../support/exchange';
+import { ROOT } from '../support/processes';
+
+const FOLDER = path.join(ROOT, 'dist/page');
+/** The whole page, what is loaded later too, as gzip sends it. */
+const SIZE_MAX_BYTES = 200_000;
+
+let exchange: TestExchange;
+beforeAll(async () => {
+  exchange = await startExchange();
+});
+afterAll(() => exchange.stop());
+
+interface Got {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Unlike fetch, it unpacks nothing. */
+function ask(target: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+  const { port } = exchange.replicas[0];
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, host: '127.0.0.1', path: target, method, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(parts) }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const html = readFileSync(path.join(FOLDER, 'index.html'), 'utf8');
+const assets = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? '');
+
+test('the page is small', () => {
+  const names = readdirSync(FOLDER, { recursive: true }) as string[];
+  const sent = names
+    .filter((name) => /\.(html|js|css|svg)$/.test(name))
+    .map((name) => path.join(FOLDER, name))
+    .map((file) => readFileSync(existsSync(`${file}.gz`) ? `${file}.gz` : file).length);
+  expect(sent.length).toBeGreaterThan(6);
+  expect(sent.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(SIZE_MAX_BYTES);
+});
+
+test('it is asked about each time, and allows nothing that is not its own', async () => {
+  const { status, headers, body } = await ask('/');
+  expect([status, body.toString()]).toEqual([200, html]);
+  expect(headers).toMatchObject({
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    vary: 'Accept-Encoding',
+    'x-content-type-options': 'nosniff',
+  });
+  const policy = String(headers['content-security-policy']).split('; ');
+  expect(policy).toEqual(
+    expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'"]),
+  );
+  expect(policy.join()).not.toContain('unsafe');
+  expect(html).not.toMatch(/<script>|<style|style=|https?:\/\//);
+  // A link that names a market is the same page.
+  expect((await ask('/?market=anything')).body.toString()).toBe(html);
+});
+
+test('what it loads may be kept for ever, under names that change with the content', async () => {
+  expect(assets.length).toBeGreaterThan(3);
+  for (const asset of assets) {
+    expect(asset).toMatch(/-[A-Za-z0-9]{8}\.(js|css|svg)$/);
+    const { status, headers } = await ask(asset);
+    expect([asset, status]).toEqual([asset, 200]);
+    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+  }
+});
+
+test('it is sent as the client can take it', async () => {
+  const main = assets.find((asset) => asset.includes('main-')) ?? '';
+  const plain = readFileSync(path.join(FOLDER, main));
+  const unpack = { br: brotliDecompressSync, gzip: gunzipSync };
+  const tags = new Set<unknown>();
+  for (const [accepted, encoding] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, GZIP;q=0.5', 'gzip'],
+  ] as const) {
+    const { headers, body } = await ask(main, { 'accept-encoding': accepted });
+    expect([accepted, headers['content-encoding']]).toEqual([accepted, encoding]);
+    expect(unpack[encoding](body).equals(plain)).toBe(true);
+    tags.add(headers.etag);
+  }
+  for (const accepted of ['', 'identity', 'gzip;q=0']) {
+    const { headers, body } = await ask(main, { 'accept-encoding': accepted });
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(body.equals(plain)).toBe(true);
+    tags.add(headers.etag);
+  }
+  expect(tags.size).toBe(3);
+});
+
+test('HEAD, a copy that is still good, other methods, and paths that are not there', async () => {
+  const whole = await ask('/');
+  const head = await ask('/', {}, 'HEAD');
+  expect([head.status, head.body.length]).toEqual([200, 0]);
+  expect(head.headers['content-length']).toBe(whole.headers['content-length']);
+  const again = await ask('/', { 'if-none-match': String(whole.headers.etag) });
+  expect([again.status, again.body.length]).toEqual([304, 0]);
+  expect((await ask('/', { 'if-none-match': '"another"' })).status).toBe(200);
+  const post = await ask('/', {}, 'POST');
+  expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  for (const target of ['/assets/none.js', '/index.html', '/assets/', '/assets/..%2findex.html']) {
+    const { status, headers, body } = await ask(target);
+    expect([target, status, headers['content-type']]).toEqual([target, 404, 'application/problem+json']);
+    expect(JSON.parse(body.toString()).code).toBe('NOT_FOUND');
+  }
+});
+
+test('SERVE_UI=0 serves none of it', async () => {
+  const bare = await startExchange({ env: { SERVE_UI: '0' } });
+  try {
+    for (const target of ['/', assets[0] ?? '']) {
+      const { status, body } = await bare.client.get(target);
+      expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+    }
+  } finally {
+    await bare.stop();
+  }
+});

@@ -1,0 +1,217 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { freePort } from '../../src/local/ports';
+import { startChromium } from '../support/chromium';
+import { DEPLOYMENT, type Deployment, type Process, startDeployment } from '../support/deployment';
+import {
+  createTrader,
+  type Domain,
+  type Limit,
+  type Market,
+  openMarket,
+  type Trader,
+} from '../support/trader';
+
+type NamedMarket = Market & { readonly slug: string; readonly conditionId: string };
+
+/** A real exchange, web and worker on a Redis of their own, with a market that has a book, and a browser. */
+export interface Stage {
+  readonly url: string;
+  readonly market: NamedMarket;
+  readonly maker: Trader;
+  trader(): Trader;
+  web(): Process;
+  /** Rests an order of the maker's. */
+  rest(limit: Limit): Promise<string>;
+  /** What REST says of the book. */
+  book(): Promise<Book>;
+  openMarket(body?: Record<string, unknown>): Promise<NamedMarket>;
+  /** `prepare` may put into the page what is there before it. */
+  open(options?: BrowserContextOptions, prepare?: (page: Page) => Promise<void>): Promise<Visit>;
+  /** Kills web, at once. */
+  killWeb(): Promise<void>;
+  startWeb(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Sides {
+  readonly bids: readonly { readonly price: string; readonly size: string }[];
+  readonly asks: readonly { readonly price: string; readonly size: string }[];
+}
+export interface Book extends Sides {
+  readonly sequence: number;
+  readonly outcomes: readonly Sides[];
+}
+
+/** A page somebody has opened, and all that it said and asked for. */
+export interface Visit {
+  readonly page: Page;
+  readonly ticket: Locator;
+  readonly complaints: string[];
+  /** Requests to anybody but the exchange. */
+  readonly outside: string[];
+}
+
+export const QUESTION = 'Will it rain in Lisbon tomorrow?';
+
+export async function startStage(): Promise<Stage> {
+  const deployment: Deployment = await startDeployment();
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const start = (): Promise<Process> => deployment.web({ PORT: String(port), PUBLIC_BASE_URL: url });
+  let web = await start();
+  const [browser] = await Promise.all([startChromium(), deployment.worker()]);
+  const { client } = web;
+  const domain: Domain = (await client.get('/config')).body.eip712.domain;
+  const open = (body: Record<string, unknown> = {}): Promise<NamedMarket> =>
+    openMarket(client, DEPLOYMENT.ADMIN_TOKEN, body);
+  const market = await open({
+    question: QUESTION,
+    category: 'weather',
+    description: 'Yes if it rains.',
+    // With the empty one of another test in the list, this one stays first.
+    minOrderSize: '1',
+  });
+  const trader = (): Trader => createTrader(client, domain);
+  const maker = trader();
+  const rest = async (limit: Limit): Promise<string> => {
+    const { body, status, text } = await maker.submit(market, limit);
+    if (status !== 200) throw new Error(text);
+    return body.orderHash;
+  };
+  // Offers of Yes at 55 and 60, bids at 50 and 45.
+  await rest({ side: 'BUY', outcome: 1, pips: 4_500, lots: 10_000 });
+  await rest({ side: 'BUY', outcome: 1, pips: 4_000, lots: 20_000 });
+  await rest({ side: 'BUY', outcome: 0, pips: 5_000, lots: 10_000 });
+  await rest({ side: 'BUY', outcome: 0, pips: 4_500, lots: 30_000 });
+  await trader().submit(market, { side: 'BUY', outcome: 0, pips: 5_500, lots: 1_000 });
+  return {
+    url,
+    market,
+    maker,
+    trader,
+    rest,
+    web: () => web,
+    openMarket: open,
+    book: async () => (await web.client.get(`/markets/${market.id}/orderbook`)).body,
+    open: (options = {}, prepare) => visit(browser, url, `/?market=${market.slug}`, options, prepare),
+    killWeb: async () => {
+      web.child.kill('SIGKILL');
+      await web.exited;
+    },
+    startWeb: async () => {
+      web = await start();
+    },
+    stop: async () => {
+      await browser.close();
+      await deployment.stop();
+    },
+  };
+}
+
+async function visit(
+  browser: Browser,
+  url: string,
+  path: string,
+  options: BrowserContextOptions,
+  prepare: (page: Page) => Promise<void> = async () => undefined,
+): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 1_440, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const outside: string[] = [];
+  page.on('console', (message) => {
+    if (!['error', 'warning'].includes(message.type())) return;
+    complaints.push(`${message.text()} ${message.location().url}`);
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) outside.push(request.url());
+  });
+  page.on('websocket', (socket) => {
+    if (!socket.url().startsWith(url.replace('http', 'ws'))) outside.push(socket.url());
+  });
+  await prepare(page);
+  await page.goto(url + path);
+  await state(page, 'live');
+  return { page, ticket: page.getByTestId('ticket'), complaints, outside };
+}
+
+/** Waits for what the connection indicator says. */
+export const state = (page: Page, is: 'live' | 'stale' | 'reconnecting', timeout = 10_000): Promise<void> =>
+  page.locator(`[data-testid=connection][data-state=${is}]`).waitFor({ timeout });
+
+/** Signs in with a wallet made in the page, and waits for its funds. */
+export async function takeTestWallet({ page }: Visit): Promise<string> {
+  await page.getByRole('button', { name: 'Test wallet' }).click();
+  const account = page.getByTestId('account');
+  await account.filter({ hasText: '$' }).waitFor();
+  return (await account.getAttribute('data-address')) ?? '';
+}
+
+export interface Typed {
+  readonly side?: 'Buy' | 'Sell';
+  readonly outcome?: 'Yes' | 'No';
+  readonly type?: 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
+  readonly price?: string;
+  readonly shares: string;
+}
+
+/** Fills in the ticket. */
+export async function fillIn({ ticket }: Visit, order: Typed): Promise<void> {
+  await ticket.getByRole('button', { name: order.side ?? 'Buy', exact: true }).click();
+  await ticket.getByRole('button', { name: new RegExp(`^${order.outcome ?? 'Yes'}`) }).click();
+  await ticket.getByLabel('Type').selectOption(order.type ?? 'GTC');
+  await ticket.getByLabel('Price').fill(order.price ?? '');
+  await ticket.getByLabel('Shares').fill(order.shares);
+}
+
+export const submit = ({ ticket }: Visit): Promise<void> => ticket.locator('button[type=submit]').click();
+
+/** Fills in, places, and answers what became of it: the words under the ticket. */
+export async function place(visit: Visit, order: Typed): Promise<string> {
+  await fillIn(visit, order);
+  await submit(visit);
+  return (await visit.ticket.getByRole('status').textContent()) ?? '';
+}
+
+/** The reason of a refusal. */
+export const reason = async ({ ticket }: Visit): Promise<string> =>
+  (await ticket.getByRole('alert').textContent()) ?? '';
+
+/** The levels the page shows, best first on both sides. */
+export async function levels(page: Page): Promise<Sides> {
+  const rows = await page.evaluate<Record<string, string>[]>(
+    '[...document.querySelectorAll("[data-testid=level]")].map((level) => ({ ...level.dataset }))',
+  );
+  const side = (name: string) =>
+    rows
+      .filter((row) => row.side === name)
+      .map(({ price = '', size = '' }) => ({ price, size }))
+      .sort((a, b) =>
+        name === 'bid' ? Number(b.price) - Number(a.price) : Number(a.price) - Number(b.price),
+      );
+  return { bids: side('bid'), asks: side('ask') };
+}
+
+const DEADLINE_MS = 8_000;
+
+/** Looks again until it holds, or tells the last that was seen. */
+export async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => void): Promise<T> {
+  const giveUpAt = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const seen = await look();
+    try {
+      holds(seen);
+      return seen;
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Without the number of orders, which the page does not show. */
+export const plain = ({ bids, asks }: Sides): Sides => ({
+  bids: bids.map(({ price, size }) => ({ price, size })),
+  asks: asks.map(({ price, size }) => ({ price, size })),
+});

@@ -1,0 +1,196 @@
+import { describeInBrowser } from '../support/chromium';
+import {
+  eventually,
+  fillIn,
+  levels,
+  place,
+  plain,
+  QUESTION,
+  reason,
+  type Stage,
+  startStage,
+  state,
+  submit,
+  takeTestWallet,
+  type Visit,
+} from './stage';
+
+describeInBrowser('a person trades', () => {
+  let stage: Stage;
+  let visit: Visit;
+  let address: string;
+
+  beforeAll(async () => {
+    stage = await startStage();
+    visit = await stage.open();
+  }, 60_000);
+  afterAll(() => stage?.stop());
+
+  const order = (hash: string) => visit.page.locator(`[data-testid=order][data-hash="${hash}"]`);
+  const newest = async (): Promise<string> => {
+    const first = visit.page.getByTestId('order').first();
+    await first.waitFor();
+    return (await first.getAttribute('data-hash')) ?? '';
+  };
+
+  test('the market is in the list, with its book, its chance, its trades and its chart', async () => {
+    const { page } = visit;
+    const row = page.locator(`[data-testid=market][data-market-id="${stage.market.id}"]`);
+    expect(await row.textContent()).toContain(QUESTION);
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(QUESTION);
+    const book = await stage.book();
+    expect(await levels(page)).toEqual(plain(book));
+    expect(await page.getByTestId('book').getAttribute('data-sequence')).toBe(String(book.sequence));
+    await eventually(
+      () => page.locator('.head-chance').textContent(),
+      (text) => expect(text).toContain('52.5%'),
+    );
+    await page.getByTestId('trade').first().waitFor();
+    await page.getByTestId('chart').locator('canvas').first().waitFor();
+    // Drawn, not only there: some pixel of it has the colour of the line.
+    await eventually(
+      () =>
+        page.getByTestId('chart').evaluate((chart) =>
+          [...chart.querySelectorAll('canvas')].some((canvas) => {
+            const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? {};
+            if (!data) return false;
+            for (let i = 0; i < data.length; i += 4) {
+              if (data[i] === 52 && data[i + 1] === 87 && data[i + 2] === 213 && data[i + 3] === 255)
+                return true;
+            }
+            return false;
+          }),
+        ),
+      (drawn) => expect(drawn).toBe(true),
+    );
+  });
+
+  test('the ladder and the trades move by themselves', async () => {
+    const { page } = visit;
+    await stage.rest({ side: 'BUY', outcome: 0, pips: 5_200, lots: 700 });
+    await page.locator('[data-testid=level][data-side=bid][data-price="0.52"][data-size="7"]').waitFor();
+    const before = await page.getByTestId('trade').count();
+    await stage.trader().submit(stage.market, { side: 'BUY', outcome: 1, pips: 4_800, lots: 300 });
+    await page.locator('[data-testid=level][data-side=bid][data-price="0.52"][data-size="4"]').waitFor();
+    await eventually(
+      () => page.getByTestId('trade').count(),
+      (count) => expect(count).toBe(before + 1),
+    );
+    expect(await levels(page)).toEqual(plain(await stage.book()));
+  });
+
+  test('without a wallet the ticket says what to do', async () => {
+    await fillIn(visit, { price: '40', shares: '10' });
+    expect(await visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$4.00');
+    expect(await visit.ticket.getByTestId('ticket-payout').textContent()).toContain('$10.00');
+    await submit(visit);
+    expect(await reason(visit)).toMatch(/sign in first/i);
+  });
+
+  test('a test wallet in one click has funds, and an order rests', async () => {
+    address = await takeTestWallet(visit);
+    expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/);
+    expect(await place(visit, { price: '40', shares: '10' })).toBe(
+      'Order placed: 10 at 40¢ now wait in the book.',
+    );
+    const hash = await newest();
+    const { body } = await stage.web().client.get(`/orders/${hash}`);
+    expect(body).toMatchObject({ maker: address, status: 'OPEN', price: '0.4', size: '10', side: 'BUY' });
+    expect(await order(hash).getAttribute('data-status')).toBe('OPEN');
+    expect(await order(hash).getAttribute('data-average-price')).toBe('');
+    await visit.page.locator('[data-testid=level][data-price="0.4"][data-size="10"]').waitFor();
+  });
+
+  test('a post-only order that would trade is refused in words, before it is signed', async () => {
+    await fillIn(visit, { type: 'POST_ONLY', price: '58', shares: '5' });
+    await submit(visit);
+    expect(await reason(visit)).toMatch(/would trade at once against 55¢.*bid lower/i);
+  });
+
+  test('what only the exchange can refuse is told in words, too', async () => {
+    await fillIn(visit, { type: 'FOK', price: '56', shares: '5000' });
+    await submit(visit);
+    expect(await reason(visit)).toMatch(/^Only 90 shares can be had at this price/);
+    await fillIn(visit, { price: '40.5', shares: '5' });
+    await submit(visit);
+    expect(await reason(visit)).toBe('Prices here go in steps of 1¢: try 40¢ or 41¢.');
+    await fillIn(visit, { price: '40', shares: '1000000' });
+    await submit(visit);
+    expect(await reason(visit)).toMatch(/needs \$400,000 and you have \$9,996 free/);
+  });
+
+  test('an order that meets the book fills at the price that rested', async () => {
+    await fillIn(visit, { type: 'IOC', price: '60', shares: '20' });
+    expect(await visit.ticket.locator('.summary').textContent()).toContain('Average price55¢');
+    expect(await visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$11.00');
+    expect(await place(visit, { type: 'IOC', price: '60', shares: '20' })).toBe('Bought 20 Yes at 55¢.');
+    const filled = visit.page.locator('[data-testid=order][data-status=FILLED]');
+    await filled.waitFor();
+    expect(await filled.getAttribute('data-average-price')).toBe('0.55');
+    await visit.page.locator('.position', { hasText: '20 Yes' }).waitFor();
+  });
+
+  test('a market order spends what its shares cost, and no more', async () => {
+    expect(await place(visit, { type: 'MARKET', shares: '10' })).toBe('Bought 10 Yes at 55¢.');
+    expect(await place(visit, { type: 'MARKET', side: 'Sell', shares: '10' })).toBe('Sold 10 Yes at 50.8¢.');
+  });
+
+  test('the other outcome mirrors the book', async () => {
+    await visit.ticket.getByRole('button', { name: /^No/ }).click();
+    const book = await stage.book();
+    await eventually(
+      () => levels(visit.page),
+      (shown) => expect(shown).toEqual(plain(book.outcomes[1] ?? book)),
+    );
+    expect(await place(visit, { outcome: 'No', price: '30', shares: '7' })).toMatch(
+      /^Order placed: 7 at 30¢/,
+    );
+    const { body } = await stage.web().client.get(`/orders/${await newest()}`);
+    expect(body).toMatchObject({ outcomeIndex: 1, side: 'BUY', price: '0.3', size: '7' });
+  });
+
+  test('an order is cancelled, and all of them', async () => {
+    const hash = await newest();
+    await order(hash).getByRole('button', { name: 'Cancel' }).click();
+    await visit.page.locator(`[data-testid=order][data-hash="${hash}"][data-status=CANCELLED]`).waitFor();
+    await visit.page.getByRole('button', { name: 'Cancel all' }).click();
+    await eventually(
+      () => visit.page.locator('[data-testid=order][data-status=OPEN]').count(),
+      (open) => expect(open).toBe(0),
+    );
+  });
+
+  test('a reload keeps the market and the session', async () => {
+    await visit.page.reload();
+    await state(visit.page, 'live');
+    expect(await visit.page.getByRole('heading', { level: 1 }).textContent()).toBe(QUESTION);
+    expect(await visit.page.getByTestId('account').getAttribute('data-address')).toBe(address);
+    expect(await place(visit, { price: '20', shares: '3' })).toMatch(/^Order placed: 3 at 20¢/);
+  });
+
+  test('with the keyboard alone', async () => {
+    const { page, ticket } = visit;
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.id');
+    await ticket.getByRole('button', { name: 'Buy', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    for (let stop = 0; stop < 4; stop++) await page.keyboard.press('Tab');
+    expect(await focused()).toBe('ticket-type');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('ticket-price');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('21');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('4');
+    await page.keyboard.press('Enter');
+    expect(await ticket.getByRole('status').textContent()).toMatch(/^Order placed: 4 at 21¢/);
+  });
+
+  test('nothing was complained of but what the exchange refused, and nobody else was asked', () => {
+    const refused = /the server responded with a status of 422/;
+    expect(visit.complaints.filter((line) => !refused.test(line))).toEqual([]);
+    expect(visit.outside).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+
+/** A browser of this machine: CHROMIUM_PATH, or one on the PATH. */
+export function findChromium(): string | null {
+  const { CHROMIUM_PATH: given, PATH = '' } = process.env;
+  if (given) return given;
+  const files = NAMES.flatMap((name) => PATH.split(path.delimiter).map((folder) => path.join(folder, name)));
+  return files.find(isExecutable) ?? null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where there is no browser the tests that need one are left out, and say so; in CI there has to be one. */
+export const describeInBrowser: typeof describe | typeof describe.skip = hasBrowser()
+  ? describe
+  : describe.skip;
+
+function hasBrowser(): boolean {
+  if (findChromium() !== null || process.env.CI) return true;
+  process.stderr.write('SKIP: no chromium on the PATH (apt-get install chromium, or set CHROMIUM_PATH)\n');
+  return false;
+}
+
+export function startChromium(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === null) throw new Error('no chromium: install it, or set CHROMIUM_PATH');
+  // In a container there is no user namespace for its sandbox; the only pages it opens are ours.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
