@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { Redis } from 'ioredis';
 import { startRedis } from '../src/local/redis';
+import { benchAudit } from './audit';
 import { benchEngine } from './engine';
 import { benchExpiry } from './expiry';
 import { benchPersistence } from './persistence';
@@ -21,6 +22,14 @@ const SECONDS = 120;
 
 /** A further suite is one function and one line here. */
 const SUITES: Readonly<Record<string, Suite>> = {
+  audit: async (redisUrl, _deadlineMs, emit) => {
+    const redis = new Redis(redisUrl);
+    try {
+      await benchAudit(redis, (row) => emit({ ...row }));
+    } finally {
+      redis.disconnect();
+    }
+  },
   engine: async (redisUrl, deadlineMs, emit) => {
     const redis = new Redis(redisUrl);
     try {

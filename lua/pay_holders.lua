@@ -50,7 +50,8 @@ local function pay(holders, count, outcome, sequence, now_ms)
   if records[1] then
     redis.call('HSET', KEYS[5], unpack(records))
   end
-  if wallets[1] then
+  -- Also when only the fee account is paid, which is no wallet: nothing changes that the outbox does not tell.
+  if wallets[1] or sum > 0 then
     outbox.write_moves(shard, market, sequence, now_ms, table.concat(wallets), table.concat(moves))
   end
   return sum

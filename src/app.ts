@@ -24,6 +24,7 @@ import { observe, observeWeb } from './observe';
 import { createRealtime } from './realtime/realtime';
 import { createActions } from './store/actions';
 import { createAgenda } from './store/agenda';
+import { createAudit } from './store/audit/audit';
 import { watchBacklog } from './store/backlog';
 import { createCandleWriter } from './store/candle-writer';
 import { createClock } from './store/clock';
@@ -106,6 +107,8 @@ async function createStore(config: Config, log: Logger) {
   );
   const health = createHealth({ redis, run, keys, clock, standings });
   const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
+  const scale = chainScale(config.collateralDecimals);
+  const audit = createAudit({ redis, run, keys, scale });
   return {
     redis,
     run,
@@ -124,6 +127,8 @@ async function createStore(config: Config, log: Logger) {
     metrics,
     outboxLag,
     standings,
+    scale,
+    audit,
   };
 }
 
@@ -195,7 +200,6 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
       chainId: config.chainId,
       nonces: createNonceStore({ run }),
     }),
-    scale: chainScale(config.collateralDecimals),
   });
   observe('web', { ...store, config, eventLoop, queues });
   observeWeb(metrics, verifier.backend, () => ({ ...realtime.stats(), inFlight: shedding.inFlight() }));
@@ -234,7 +238,6 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const settlement = startSettlement({
     ...store,
     connection,
-    scale: chainScale(config.collateralDecimals),
     onError: (error, what) => log.warn({ err: error.message }, what),
   });
   const chores = createChores({

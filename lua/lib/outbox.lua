@@ -20,6 +20,7 @@ outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM = 0, 1,
 outbox.NO_MARKET = '--------'
 
 local HASH_BYTES, ADDRESS_BYTES = 32, 20
+local LEVELS_AT, LEVEL_BYTES = 30, 14
 
 -- `levels` and their number as book.write returns them; `hashes` and `wallets` raw, back to back.
 function outbox.entry(kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets)
@@ -53,6 +54,19 @@ end
 function outbox.one_match(market, sequence, now_ms, fill_ms, level, price, lots, orders, taker, maker)
   return struct.pack('>Bc8I6I6I6I2c1I2I7I4I2c32c32I2', outbox.TRADE, market, sequence, now_ms, fill_ms, 1, level, price,
     lots, orders, 2, taker, maker, 0)
+end
+
+-- What an entry names: its kind and market, its levels by name, hashes and wallets back to back.
+function outbox.names(entry)
+  local kind, market, _, _, _, count = struct.unpack('>Bc8I6I6I6I2', entry)
+  local levels, at = {}, LEVELS_AT
+  for i = 1, count do
+    local side, pips = struct.unpack('>c1I2', entry, at)
+    levels[i], at = side .. pips, at + LEVEL_BYTES
+  end
+  local wallets_at = at + 2 + struct.unpack('>I2', entry, at) * HASH_BYTES
+  local wallets_end = wallets_at + 1 + struct.unpack('>I2', entry, wallets_at) * ADDRESS_BYTES
+  return kind, market, levels, entry:sub(at + 2, wallets_at - 1), entry:sub(wallets_at + 2, wallets_end)
 end
 
 -- The clock of the script in milliseconds.

@@ -6,6 +6,7 @@ import type { Config } from '../config';
 import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
 import type { Actions } from '../store/actions';
+import type { Audit } from '../store/audit/audit';
 import type { Engine } from '../store/engine';
 import type { Health } from '../store/health';
 import type { JournalReads } from '../store/journal-reads';
@@ -52,6 +53,8 @@ export interface HttpDeps {
   readonly board: BoardHandler | null;
   /** The trading page; empty where it is not served. */
   readonly page: PageFiles;
+  /** Compares everything stored with the orders; one at a time, for whoever asks. */
+  readonly audit: Audit;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
   /** What the exchange may promise, as last seen. */

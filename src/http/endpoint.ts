@@ -32,6 +32,8 @@ export interface Endpoint<Body> {
   /** The body may be left out; it is then an empty object. */
   readonly bodyOptional?: true;
   readonly maxBytes?: number;
+  /** How long it may take when it is not a matter of a moment; default ANSWER_MAX_MS. */
+  readonly answerMaxMs?: number;
   /** Taken by IP before anything is read; buckets by wallet are the handler's. */
   readonly bucket?: Bucket;
   /** A method, not a property: so an endpoint of any body is an AnyEndpoint. */
@@ -81,7 +83,7 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
     const startedAt = performance.now();
     const answered = (status: number): void =>
       deps.observer.answered(route, status, (performance.now() - startedAt) / 1_000);
-    const watch = setTimeout(giveUp, ANSWER_MAX_MS, response);
+    const watch = setTimeout(giveUp, endpoint.answerMaxMs ?? ANSWER_MAX_MS, response);
     try {
       if (endpoint.bucket) await deps.limiter.take(endpoint.bucket, clientAddress(request), response);
       const caller = await authenticate(request, endpoint.bearer, deps);

@@ -3,6 +3,7 @@ import { createContext, type RouteDeps } from './context';
 import type { AnyEndpoint } from './endpoint';
 import { recorded } from './recorded';
 import { adminEndpoints } from './routes/admin';
+import { auditEndpoints } from './routes/audit';
 import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
@@ -30,6 +31,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...authEndpoints(context),
     ...adminEndpoints(context),
     ...settlementEndpoints(context),
+    ...auditEndpoints(context),
     ...systemEndpoints(context),
     ...logEndpoints(context),
   ].map((endpoint) => recorded(endpoint, deps.actions, deps.log));

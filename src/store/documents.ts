@@ -1,4 +1,4 @@
-import { MARKET_STATUSES, type Resolution } from '../exchange/market';
+import { MARKET_STATUSES, type OutcomeIndex, type Resolution } from '../exchange/market';
 import { MODES } from '../exchange/status';
 import { lots, micro, pips } from '../exchange/units';
 import { readUInt } from './records';
@@ -50,6 +50,23 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     asks: asks.sort((x, y) => x.pricePips - y.pricePips),
   };
 }
+
+/** How far the payouts of a market that has ended are: field `r` of its hash. */
+export interface PayoutState {
+  readonly outcome: OutcomeIndex | null;
+  /** 0 until every holder is paid. */
+  readonly paidAtMs: number;
+  /** Sets outstanding when it ended. */
+  readonly setsMicro: number;
+  readonly paidMicro: number;
+}
+
+export const decodePayouts = (value: Buffer): PayoutState => ({
+  outcome: decodeResolution(value).outcome,
+  paidAtMs: readUInt(value, 7, 6),
+  setsMicro: readUInt(value, 13, 7),
+  paidMicro: readUInt(value, 20, 7),
+});
 
 /** Field `r` of a market's hash. */
 export function decodeResolution(value: Buffer): Resolution {

@@ -1,20 +1,13 @@
 import { Refusal } from '../exchange/errors';
 import type { MarketId, OutcomeIndex } from '../exchange/market';
 import { complement, micro, type Pips } from '../exchange/units';
+import { decodeCash, decodeTokens } from './accounts';
 import type { Clock } from './clock';
 import { decodeMarket, decodeState } from './documents';
 import type { History } from './history';
 import { createKept, createStateOf, type Kept } from './kept';
 import type { ShardKeys } from './keys';
-import {
-  addressBytes,
-  decodeFills,
-  decodeOrder,
-  type Fill,
-  hashBytes,
-  type OrderRecord,
-  readUInt,
-} from './records';
+import { addressBytes, decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from './records';
 import type { RedisClient, RunScript } from './scripts';
 import type { SettlementState } from './settlement-record';
 import { createSettlements } from './settlements';
@@ -159,8 +152,8 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
       for (const outcome of [0, 1] as const) tokens.push(tokenBalance(owner, outcome, packed));
     }
     return {
-      freeMicro: micro(cash.length ? readUInt(cash, 0, 7) : grantMicro),
-      reservedMicro: micro(cash.length ? readUInt(cash, 7, 7) : 0),
+      freeMicro: micro(cash.length ? decodeCash(cash).freeMicro : grantMicro),
+      reservedMicro: micro(cash.length ? decodeCash(cash).reservedMicro : 0),
       tokens: tokens.filter((token) => token.freeMicro + token.reservedMicro > 0),
     };
   }
@@ -168,7 +161,7 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
   /** The maker's current nonce. */
   async function nonce(address: string): Promise<number> {
     const cash = await redis.hgetBuffer(keys.cash, addressBytes(address));
-    return cash ? cash.readUInt32BE(14) : 0;
+    return cash ? decodeCash(cash).nonce : 0;
   }
 
   const wallets = createWalletReads({ redis, keys, order });
@@ -220,11 +213,12 @@ function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill
 }
 
 function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {
+  const { freeMicro, reservedMicro } = decodeTokens(packed)[outcome];
   return {
     marketId: market.terms.id,
     outcome,
     tokenId: market.terms.tokenIds[outcome],
-    freeMicro: micro(readUInt(packed, 14 * outcome, 7)),
-    reservedMicro: micro(readUInt(packed, 14 * outcome + 7, 7)),
+    freeMicro: micro(freeMicro),
+    reservedMicro: micro(reservedMicro),
   };
 }

@@ -112,6 +112,20 @@ export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
   };
 }
 
+/** A place in a market's stream of matches; zeros for none. */
+export interface MatchPlace {
+  readonly tradeMs: number;
+  readonly sequence: number;
+}
+
+/** For each fill of a match the fill of its maker before it: the links of the chains of fills. */
+export function decodeChains(packed: Buffer): MatchPlace[] {
+  return Array.from({ length: countFills(packed) }, (_, index) => {
+    const at = FILLS_HEAD_BYTES + (index + 1) * FILL_BYTES - 12;
+    return { tradeMs: readUInt(packed, at, 6), sequence: readUInt(packed, at + 6, 6) };
+  });
+}
+
 /** What a submitter fixes of an order: the body of its record behind the creation time and sequence. */
 export interface SubmittedBody {
   readonly side: Side;

@@ -44,6 +44,7 @@ export const PATHS = {
   adminMode: '/admin/mode',
   adminLog: '/admin/log',
   adminSettlements: '/admin/settlements',
+  adminAudit: '/admin/audit',
   adminQueues: '/admin/queues',
 
   livez: '/livez',

@@ -1,4 +1,5 @@
-import { integer, type Json, nullable, object, page, ref, text } from '../schema';
+import { DIFFERENCE_KINDS } from '../../../exchange/audit';
+import { array, choice, flag, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 /** What operators are answered besides markets and settlements. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -20,4 +21,35 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     at: ref('Time'),
   }),
   ActionPage: page(ref('Action')),
+  Difference: object(
+    {
+      kind: choice(DIFFERENCE_KINDS),
+      detail: text('What was compared.'),
+      expected: text('What follows from the orders; amounts are decimal strings.'),
+      found: text('What is stored.'),
+      marketId: text(),
+      orderHash: ref('Hash'),
+      wallet: text("A wallet's address, or `fee`."),
+      asset: choice(['COLLATERAL', 'YES', 'NO']),
+      side: choice(['BID', 'ASK'], 'Of the Yes book.'),
+      price: text('In Yes.'),
+      sequence: integer(),
+      settlementId: text(),
+      name: text('A slug, a condition id or an id.'),
+    },
+    [
+      ...['expected', 'found', 'marketId', 'orderHash', 'wallet', 'asset'],
+      ...['side', 'price', 'sequence', 'settlementId', 'name'],
+    ],
+  ),
+  Audit: object({
+    ok: flag('Nothing differs.'),
+    checked: object({
+      orders: integer(),
+      balances: integer('Accounts of collateral, and of tokens in each market.'),
+      markets: integer(),
+      fills: integer(),
+    }),
+    differences: array(ref('Difference')),
+  }),
 };

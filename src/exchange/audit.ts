@@ -1,0 +1,64 @@
+import type { MarketId } from './market';
+
+/** What an audit can find. Each names where: the members beside `kind` say which order, wallet or market. */
+export const DIFFERENCE_KINDS = [
+  'ORDER_RECORD',
+  'BOOK_ENTRY',
+  'WALLET_INDEX',
+  'EXPIRY_INDEX',
+  'HOLDINGS',
+  'BALANCE_OUT_OF_RANGE',
+  'RESERVED_COLLATERAL',
+  'RESERVED_TOKENS',
+  'COLLATERAL_TOTAL',
+  'FEES',
+  'SUPPLY',
+  'PAYOUT',
+  'AGENDA',
+  'MARKET_STATE',
+  'LEVEL',
+  'LIQUIDITY',
+  'CROSSED_BOOK',
+  'VOLUME',
+  'LAST_TRADE',
+  'SEQUENCE',
+  'MATCH',
+  'FILLS',
+  'FILL_CHAIN',
+  'SETTLEMENT_MISSING',
+  'SETTLEMENT_RECORD',
+  'SETTLEMENT_LIST',
+  'DOCUMENT',
+  'NAME',
+  'MORE_DIFFERENCES',
+] as const;
+export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
+
+/** Amounts are decimal strings in whole units, wallets lower-case hex. */
+export interface Difference {
+  readonly kind: DifferenceKind;
+  readonly marketId?: MarketId;
+  readonly orderHash?: string;
+  readonly wallet?: string;
+  readonly asset?: 'COLLATERAL' | 'YES' | 'NO';
+  readonly side?: 'BID' | 'ASK';
+  readonly price?: string;
+  readonly sequence?: number;
+  readonly settlementId?: string;
+  readonly name?: string;
+  /** What follows from the orders, and what is stored. */
+  readonly expected?: string;
+  readonly found?: string;
+  readonly detail: string;
+}
+
+export interface AuditReport {
+  readonly ok: boolean;
+  readonly checked: {
+    readonly orders: number;
+    readonly balances: number;
+    readonly markets: number;
+    readonly fills: number;
+  };
+  readonly differences: readonly Difference[];
+}

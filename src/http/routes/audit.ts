@@ -1,0 +1,24 @@
+import { checksumAddress } from '../../auth/address';
+import { Refusal } from '../../exchange/errors';
+import { OutboxLost } from '../../store/audit/audit';
+import { PATHS } from '../../wire/paths';
+import { presentAudit } from '../../wire/present-audit';
+import { ok, type Reply } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, read } from '../endpoint';
+
+/** An audit of a million orders takes about a minute; a Redis that is away ends it at once. */
+const AUDIT_MAX_MS = 120_000;
+
+/** Whether everything that is kept follows from the orders, for the operator. */
+export function auditEndpoints({ audit }: Context): AnyEndpoint[] {
+  async function report(): Promise<Reply> {
+    try {
+      return ok(presentAudit(await audit(), checksumAddress));
+    } catch (error) {
+      if (error instanceof OutboxLost) throw new Refusal('UNAVAILABLE', error.message);
+      throw error;
+    }
+  }
+  return [{ ...read(PATHS.adminAudit, report, 'admin'), answerMaxMs: AUDIT_MAX_MS }];
+}

@@ -1,0 +1,172 @@
+import type { AuditReport } from '../../exchange/audit';
+import type { MarketId } from '../../exchange/market';
+import type { ChainScale } from '../../exchange/order';
+import type { ShardKeys } from '../keys';
+import type { RedisClient, RunScript } from '../scripts';
+import type { MarketState } from '../views';
+import { type Breathe, createBreathe } from './breathe';
+import { createChanges, OutboxLost } from './changes';
+import { checkAccounts } from './check-accounts';
+import { checkAgenda } from './check-agenda';
+import { checkBooks, readStates } from './check-markets';
+import { createMarketTally, createMatchChecks, readMatch } from './check-matches';
+import { checkNames, readDocuments } from './check-names';
+import { checkOrders } from './check-orders';
+import { checkNumbers, checkOutbox } from './check-outbox';
+import { checkSettlementRecords } from './check-records';
+import { createSettlementChecks, type SettlementChecks } from './check-settlements';
+import { checkFees, checkTotals } from './check-totals';
+import { createFindings, type Findings } from './report';
+import { createSnapshot, type Snapshot } from './snapshot';
+import { sweep } from './sweep';
+
+export { OutboxLost };
+
+export interface AuditOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly scale: ChainScale;
+  /** How long a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
+  readonly settlementGraceMs?: number;
+}
+
+export type Audit = () => Promise<AuditReport>;
+
+/** A worker that is alive writes a record within a second, and the reconciler looks every half a minute. */
+const SETTLEMENT_GRACE_MS = 120_000;
+/** Trimming keeps a minute of the outbox; it is followed much more often. */
+const FOLLOW_EVERY_MS = 3_000;
+/** A match may have hundreds of fills. */
+const MATCHES_STEP = 200;
+const TRIES_MAX = 3;
+
+/**
+ * Recomputes from the orders and matches everything else that is kept, and names every difference. The exchange may be
+ * trading: what is compared stood like that at one moment (changes.ts). One audit at a time; who asks meanwhile gets the
+ * same answer.
+ */
+export function createAudit(options: AuditOptions): Audit {
+  let running: Promise<AuditReport> | null = null;
+  return () => {
+    running ??= auditAgain(options).finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
+
+async function auditAgain(options: AuditOptions): Promise<AuditReport> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await audit(options);
+    } catch (error) {
+      if (!(error instanceof OutboxLost) || tries === TRIES_MAX) throw error;
+    }
+  }
+}
+
+async function audit(options: AuditOptions): Promise<AuditReport> {
+  const findings = createFindings();
+  const breathe = createBreathe();
+  const snapshot = createSnapshot();
+  const position = await take(options, snapshot, breathe);
+  const states = readStates(snapshot, findings);
+  const expected = await checkOrders(snapshot, findings, breathe);
+  const balances = await checkAccounts(snapshot, expected, findings, breathe);
+  await checkTotals(snapshot, states, findings, breathe);
+  checkBooks(states, expected, findings);
+  await checkNumbers(snapshot, states, findings, breathe);
+  await checkOutbox({ ...options, findings, states, position });
+  const documents = await readDocuments({ ...options, findings }, snapshot.markets.keys());
+  await checkNames({ ...options, findings }, documents);
+  await checkAgenda({ ...options, findings, onStep: async () => breathe() }, documents.keys());
+  const feeRateOf = (id: MarketId): number | null => documents.get(id)?.terms.feeRateBps ?? null;
+  const fills = await checkStreams(options, { snapshot, findings, breathe, states, feeRateOf });
+  const differences = findings.list();
+  const checked = { orders: snapshot.orders.size, balances, markets: snapshot.markets.size, fills };
+  return { ok: differences.length === 0, checked, differences };
+}
+
+/** The whole exchange, caught up with. Returns the last entry of the outbox it knows of. */
+async function take(options: AuditOptions, snapshot: Snapshot, breathe: Breathe): Promise<string> {
+  const changes = createChanges(options, snapshot);
+  await changes.start();
+  let followedAt = performance.now();
+  const onStep = async (): Promise<void> => {
+    await breathe();
+    if (performance.now() - followedAt < FOLLOW_EVERY_MS) return;
+    await changes.catchUp();
+    followedAt = performance.now();
+  };
+  await sweep({ ...options, onStep }, snapshot);
+  return changes.catchUp();
+}
+
+interface StreamsOptions {
+  readonly snapshot: Snapshot;
+  readonly findings: Findings;
+  readonly breathe: Breathe;
+  readonly states: ReadonlyMap<MarketId, MarketState>;
+  readonly feeRateOf: (id: MarketId) => number | null;
+}
+
+/** What is only ever added: matches and settlement records, up to the moment of the snapshot. Returns the fills counted. */
+async function checkStreams(options: AuditOptions, streams: StreamsOptions): Promise<number> {
+  const { redis, keys, settlementGraceMs = SETTLEMENT_GRACE_MS } = options;
+  const { snapshot, findings, breathe, states } = streams;
+  const settledUpTo = new Map(Object.entries(await redis.hgetall(keys.settledUpTo)));
+  const matchChecks = createMatchChecks(snapshot, findings);
+  const [seconds] = await redis.time();
+  const youngerMs = Number(seconds) * 1_000 - settlementGraceMs;
+  const settlements = createSettlementChecks({ ...options, ...streams, youngerMs, settledUpTo });
+  const matches = new Map<MarketId, ReadonlySet<number>>();
+  for (const [id, state] of states) {
+    matches.set(id, await checkMarketMatches(options, { ...streams, id, state, matchChecks, settlements }));
+  }
+  await matchChecks.checkOrders(breathe);
+  checkFees(snapshot, states, matchChecks.fees, findings);
+  await checkSettlementRecords({ ...options, findings, matches, onStep: async () => breathe() });
+  return matchChecks.fills();
+}
+
+interface MarketOptions extends StreamsOptions {
+  readonly id: MarketId;
+  readonly state: MarketState;
+  readonly matchChecks: ReturnType<typeof createMatchChecks>;
+  readonly settlements: SettlementChecks;
+}
+
+async function checkMarketMatches(
+  { redis, keys }: AuditOptions,
+  { id, state, findings, matchChecks, settlements, breathe }: MarketOptions,
+): Promise<Set<number>> {
+  const sequences = new Set<number>();
+  const tally = createMarketTally(id);
+  let from = '-';
+  for (;;) {
+    const entries = await redis.xrangeBuffer(keys.trades(id), from, '+', 'COUNT', MATCHES_STEP);
+    const read = entries.map(([entryId, fields]) => readMatch(id, entryId.toString(), fields[1] as Buffer));
+    const known = read.filter(({ place }) => place.sequence <= state.sequence);
+    const names = known.map(({ match }) => (match instanceof Error ? [] : settlements.namesOf(match)));
+    const records = await settlements.records(names.flat());
+    let at = 0;
+    for (const [i, { place, match, packed }] of known.entries()) {
+      sequences.add(place.sequence);
+      if (match instanceof Error) {
+        findings.add({ kind: 'MATCH', marketId: id, sequence: place.sequence, detail: match.message });
+        continue;
+      }
+      const isSound = matchChecks.addMatch(match, packed);
+      tally.add(match);
+      const count = names[i]?.length ?? 0;
+      settlements.check(match, isSound, records.slice(at, at + count));
+      at += count;
+      await breathe();
+    }
+    if (entries.length < MATCHES_STEP || known.length < read.length) break;
+    from = `(${entries.at(-1)?.[0].toString()}`;
+  }
+  tally.check(state, findings);
+  return sequences;
+}

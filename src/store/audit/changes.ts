@@ -1,0 +1,98 @@
+import { accountName } from '../accounts';
+import type { ShardKeys } from '../keys';
+import type { RunScript } from '../scripts';
+import type { Snapshot } from './snapshot';
+
+/** read_changes */
+type Reply = [
+  position: Buffer,
+  read: number,
+  added: number,
+  more: number,
+  granted: Buffer,
+  orders: Buffer[],
+  cash: Buffer[],
+  markets: [id: Buffer, fields: Buffer[], holders: (Buffer | number)[]][],
+];
+
+/** The outbox does not hold everything any more that was added since the audit began. */
+export class OutboxLost extends Error {}
+
+const scoreOf = (text: Buffer): number | null => (text.length === 0 ? null : Number(text));
+
+/**
+ * Follows the outbox from now on and renews in the snapshot what its entries name. When `catchUp` returns, everything that
+ * changed since `start` is in the snapshot as it stood at the moment of the last call: a part that nothing has touched
+ * since it was read is as it was, and every other part was read in or after the call that saw its last change.
+ */
+export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }, snapshot: Snapshot) {
+  const scriptKeys = [keys.outbox, keys.orders, keys.cash, keys.expiries, keys.sums];
+  let position = '';
+  let addedBefore = 0;
+  let read = 0;
+
+  const ask = async (from: string): Promise<Reply> =>
+    (await run('read_changes', scriptKeys, [keys.prefix, from])) as Reply;
+
+  async function start(): Promise<void> {
+    const [end, , added] = await ask('');
+    position = end.toString();
+    addedBefore = added;
+    read = 0;
+  }
+
+  async function catchUp(): Promise<string> {
+    for (;;) {
+      const [last, count, added, more, granted, orders, cash, markets] = await ask(position);
+      position = last.toString();
+      read += count;
+      snapshot.granted = BigInt(granted.toString());
+      // Makers are known by their orders, so these come first.
+      applyOrders(snapshot, orders);
+      for (let i = 0; i + 1 < cash.length; i += 2) {
+        snapshot.setCash(cash[i] as Buffer, cash[i + 1] as Buffer);
+      }
+      for (const market of markets) applyMarket(snapshot, market);
+      if (more === 1) continue;
+      if (read !== added - addedBefore) {
+        throw new OutboxLost(
+          'the outbox was trimmed or has lost entries while the exchange was read: audit again',
+        );
+      }
+      return position;
+    }
+  }
+
+  return { start, catchUp };
+}
+
+function applyOrders(snapshot: Snapshot, orders: readonly Buffer[]): void {
+  for (let i = 0; i + 4 < orders.length; i += 5) {
+    const [hash, packed, rank, place, expiry] = orders.slice(i, i + 5) as [
+      Buffer,
+      Buffer,
+      Buffer,
+      Buffer,
+      Buffer,
+    ];
+    if (packed.length === 0) continue;
+    snapshot.setOrder(hash, packed, scoreOf(rank));
+    const orderHash = `0x${hash.toString('hex')}`;
+    const order = snapshot.orders.get(orderHash);
+    if (order) snapshot.setPlace(orderHash, order.side === order.outcome ? 'b' : 'a', scoreOf(place));
+    snapshot.setExpiry(hash, scoreOf(expiry));
+  }
+}
+
+function applyMarket(snapshot: Snapshot, [rawId, fields, holders]: Reply[7][number]): void {
+  const id = rawId.toString('latin1');
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    snapshot.setField(id, (fields[i] as Buffer).toString('latin1'), fields[i + 1] as Buffer);
+  }
+  for (let i = 0; i + 3 < holders.length; i += 4) {
+    const account = holders[i] as Buffer;
+    snapshot.setTokens(id, account, holders[i + 1] as Buffer);
+    snapshot.setHolding(accountName(account), id, holders[i + 2] === 1);
+    snapshot.setPayout(id, account, holders[i + 3] as Buffer);
+  }
+}

@@ -1,0 +1,90 @@
+import type { MarketId } from '../../exchange/market';
+import { decodeMarket } from '../documents';
+import type { ShardKeys } from '../keys';
+import type { RedisClient } from '../scripts';
+import type { Market } from '../views';
+import type { Findings } from './report';
+
+interface NameChecksOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly findings: Findings;
+}
+
+const STEP = 500;
+
+/** Documents of the markets that can be read, by id; each must be of the market it is kept for. */
+export async function readDocuments(
+  { redis, keys, findings }: NameChecksOptions,
+  known: Iterable<MarketId>,
+): Promise<Map<MarketId, Market>> {
+  const documents = new Map<MarketId, Market>();
+  const ids = [...known];
+  for (let from = 0; from < ids.length; from += STEP) {
+    const part = ids.slice(from, from + STEP);
+    const found = await redis.hmgetBuffer(keys.markets, ...part);
+    for (const [i, marketId] of part.entries()) {
+      const market = readMarket(found[i] ?? null);
+      const problem =
+        market instanceof Error
+          ? market.message
+          : market.terms.id === marketId
+            ? null
+            : 'is of another market';
+      if (!(market instanceof Error)) documents.set(marketId, market);
+      if (problem) findings.add({ kind: 'DOCUMENT', marketId, detail: `the document ${problem}` });
+    }
+  }
+  return documents;
+}
+
+function readMarket(document: Buffer | null): Market | Error {
+  if (!document) return new Error('is missing');
+  try {
+    const market = decodeMarket(document);
+    const { id, slug, conditionId, tokenIds } = market.terms;
+    if (![id, slug, conditionId, ...tokenIds].every((text) => typeof text === 'string')) throw new Error();
+    return market;
+  } catch {
+    return new Error('cannot be read');
+  }
+}
+
+/** Each market is found by its id, slug and condition id, and each name leads to a market that has it. */
+export async function checkNames(
+  { redis, keys, findings }: NameChecksOptions,
+  documents: ReadonlyMap<MarketId, Market>,
+): Promise<void> {
+  for (const [marketId, { terms }] of documents) {
+    const names = [terms.id, terms.slug, terms.conditionId];
+    const found = await redis.hmget(keys.marketNames, ...names);
+    for (const [i, name] of names.entries()) {
+      const at = { kind: 'NAME', marketId, name } as const;
+      findings.compare(marketId, found[i] ?? 'none', { ...at, detail: 'the market that the name leads to' });
+    }
+  }
+  let cursor = '0';
+  do {
+    const [next, flat] = await redis.hscan(keys.marketNames, cursor, 'COUNT', STEP);
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const [name, marketId] = [flat[i] as string, flat[i + 1] as string];
+      // A market that is made while one looks has its name first; one that has none has no document either.
+      if (documents.has(marketId) ? isNameOf(name, documents.get(marketId)) : await isNew(marketId)) continue;
+      findings.add({
+        kind: 'NAME',
+        marketId,
+        name,
+        detail: 'the name leads to a market that does not have it',
+      });
+    }
+    cursor = next;
+  } while (cursor !== '0');
+
+  async function isNew(marketId: MarketId): Promise<boolean> {
+    return (await redis.hexists(keys.markets, marketId)) === 1;
+  }
+}
+
+function isNameOf(name: string, market: Market | undefined): boolean {
+  return market !== undefined && Object.values(market.terms).includes(name);
+}

@@ -1,0 +1,71 @@
+import type { MarketId } from '../../exchange/market';
+import type { ShardKeys } from '../keys';
+import { decodeEvent } from '../outbox';
+import type { RedisClient } from '../scripts';
+import type { MarketState } from '../views';
+import type { Breathe } from './breathe';
+import type { Findings } from './report';
+import type { Snapshot } from './snapshot';
+
+interface OutboxCheckOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly findings: Findings;
+  readonly states: ReadonlyMap<MarketId, MarketState>;
+  /** The last entry that the snapshot knows of. */
+  readonly position: string;
+}
+
+const STEP = 500;
+/** Entries looked at, the newest first: a minute of a busy exchange. */
+const ENTRIES_MAX = 200_000;
+/** They have the number of another command: that of the market as it is, or of a match. */
+const WITHOUT_NUMBER: readonly string[] = ['BALANCE', 'SETTLE'];
+
+/** The numbers of each market's commands in the outbox: without a gap, up to the market's own number. */
+export async function checkOutbox(options: OutboxCheckOptions): Promise<void> {
+  const { redis, keys, findings, states } = options;
+  const expected = new Map([...states].map(([id, { sequence }]) => [id, sequence]));
+  let from = options.position;
+  // Backwards: what is trimmed meanwhile is what would have come last.
+  for (let seen = 0; seen < ENTRIES_MAX; seen += STEP) {
+    const entries = await redis.xrevrangeBuffer(keys.outbox, from, '-', 'COUNT', STEP);
+    for (const [, fields] of entries) {
+      const { kind, marketId, sequence } = decodeEvent(fields[1] as Buffer);
+      const next = expected.get(marketId);
+      if (next === undefined || WITHOUT_NUMBER.includes(kind)) continue;
+      if (sequence !== next) {
+        findings.add({
+          ...{ kind: 'SEQUENCE', marketId, sequence, expected: String(next), found: String(sequence) },
+          detail: 'number of a command in the outbox, counted back from that of the market',
+        });
+      }
+      expected.set(marketId, sequence - 1);
+    }
+    if (entries.length < STEP) return;
+    from = `(${entries.at(-1)?.[0].toString()}`;
+  }
+}
+
+/** Every order has a number of its own in its market, and none is ahead of it. */
+export async function checkNumbers(
+  snapshot: Snapshot,
+  states: ReadonlyMap<MarketId, MarketState>,
+  findings: Findings,
+  breathe: Breathe,
+): Promise<void> {
+  const taken = new Map<MarketId, Set<number>>();
+  for (const { orderHash, marketId, sequence } of snapshot.orders.values()) {
+    const numbers = taken.get(marketId) ?? new Set<number>();
+    taken.set(marketId, numbers);
+    const at = { kind: 'SEQUENCE', marketId, orderHash, sequence } as const;
+    if (numbers.has(sequence)) findings.add({ ...at, detail: 'two orders of the market have this number' });
+    numbers.add(sequence);
+    const state = states.get(marketId);
+    if (state && sequence > state.sequence) {
+      const found = String(state.sequence);
+      findings.add({ ...at, found, detail: "the market's number is behind that of an order" });
+    }
+    await breathe();
+  }
+}

@@ -1,0 +1,148 @@
+import type { MarketId } from '../../exchange/market';
+import type { ShardKeys } from '../keys';
+import type { RedisClient } from '../scripts';
+import { decodeSettlement, settlementId, settlementKey } from '../settlement-record';
+import type { Findings } from './report';
+
+interface RecordChecksOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly findings: Findings;
+  /** The numbers of the matches of each market, up to the moment of the snapshot. */
+  readonly matches: ReadonlyMap<MarketId, ReadonlySet<number>>;
+  readonly onStep: () => Promise<void>;
+}
+
+interface ListedRecord {
+  readonly name: Buffer;
+  readonly tradeMs: number;
+  readonly listId: string;
+  readonly isOpen: boolean;
+}
+
+const STEP = 500;
+const NAME_BYTES = 15;
+
+/**
+ * From the settlement records: each belongs to a match, stands in the lists, and among the unsettled while it is not
+ * CONFIRMED. Records and list entries are only ever added, in one script: so what was read of the records first must be
+ * in lists that are read after them.
+ */
+export async function checkSettlementRecords(options: RecordChecksOptions): Promise<void> {
+  const { redis, keys, findings, matches, onStep } = options;
+  const records = new Map<string, ListedRecord>();
+  let cursor = '0';
+  do {
+    const [next, flat] = await redis.hscanBuffer(keys.settlements, cursor, 'COUNT', STEP);
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const record = readRecord(flat[i] as Buffer, flat[i + 1] as Buffer, findings);
+      if (record) records.set(record.name.toString('latin1'), record);
+    }
+    cursor = next.toString();
+    await onStep();
+  } while (cursor !== '0');
+  for (const { name, tradeMs } of records.values()) {
+    const { marketId, sequence } = settlementKey(name);
+    if (matches.get(marketId)?.has(sequence)) continue;
+    // It may be of a later match than those that were looked at.
+    const place = `${tradeMs}-${sequence}`;
+    const [match] = await redis.xrange(keys.trades(marketId), place, place);
+    if (!match) report(findings, 'SETTLEMENT_RECORD', name, 'the record is of no match');
+  }
+  await checkList(options, keys.settlementList, [...records.values()]);
+  for (const [id, own] of byMarket(records.values())) {
+    await checkList(options, keys.settlementListOf(id), own);
+  }
+  await checkUnsettled(options, [...records.values()]);
+}
+
+function byMarket(records: Iterable<ListedRecord>): Map<MarketId, ListedRecord[]> {
+  const lists = new Map<MarketId, ListedRecord[]>();
+  for (const record of records) {
+    const { marketId } = settlementKey(record.name);
+    const list = lists.get(marketId);
+    if (list) list.push(record);
+    else lists.set(marketId, [record]);
+  }
+  return lists;
+}
+
+function readRecord(name: Buffer, packed: Buffer, findings: Findings): ListedRecord | null {
+  if (name.length !== NAME_BYTES) {
+    const detail = `a settlement record has the name ${name.toString('hex')}`;
+    findings.add({ kind: 'SETTLEMENT_RECORD', detail });
+    return null;
+  }
+  try {
+    const { tradeMs, listId, settlementStatus } = decodeSettlement(settlementKey(name), packed);
+    return { name, tradeMs, listId, isOpen: settlementStatus !== 'CONFIRMED' };
+  } catch (error) {
+    report(findings, 'SETTLEMENT_RECORD', name, error instanceof Error ? error.message : String(error));
+    return null;
+  }
+}
+
+const report = (
+  findings: Findings,
+  kind: 'SETTLEMENT_RECORD' | 'SETTLEMENT_LIST',
+  name: Buffer,
+  detail: string,
+): void => {
+  const { marketId, sequence } = settlementKey(name);
+  findings.add({ kind, marketId, sequence, settlementId: settlementId(settlementKey(name)), detail });
+};
+
+async function checkList(
+  { redis, findings, onStep }: RecordChecksOptions,
+  list: string,
+  records: readonly ListedRecord[],
+): Promise<void> {
+  const places = new Map<string, string>();
+  let from = '-';
+  for (;;) {
+    const entries = await redis.xrangeBuffer(list, from, '+', 'COUNT', STEP);
+    for (const [id, fields] of entries) places.set((fields[1] as Buffer).toString('latin1'), id.toString());
+    await onStep();
+    if (entries.length < STEP) break;
+    from = `(${entries.at(-1)?.[0].toString()}`;
+  }
+  for (const { name, listId } of records) {
+    if (places.get(name.toString('latin1')) === listId) continue;
+    report(findings, 'SETTLEMENT_LIST', name, 'a list of settlements does not name the record at its place');
+  }
+}
+
+/** A record changes its status while one looks: what seems wrong is looked at again, in one step. */
+async function checkUnsettled(
+  { redis, keys, findings, onStep }: RecordChecksOptions,
+  records: readonly ListedRecord[],
+): Promise<void> {
+  for (let from = 0; from < records.length; from += STEP) {
+    const part = records.slice(from, from + STEP);
+    const scores = await redis.zmscore(keys.unsettled, ...part.map(openMember));
+    for (const [i, record] of part.entries()) {
+      if ((scores[i] !== null) === record.isOpen) continue;
+      const reply = await redis
+        .multi()
+        .hgetBuffer(keys.settlements, record.name)
+        .zscore(keys.unsettled, openMember(record))
+        .exec();
+      const [packed, score] = (reply ?? []).map(([, value]) => value) as [Buffer | null, string | null];
+      const isOpen =
+        packed && decodeSettlement(settlementKey(record.name), packed).settlementStatus !== 'CONFIRMED';
+      if (isOpen === (score !== null)) continue;
+      const what = isOpen ? 'is missing among' : 'is CONFIRMED and still among';
+      report(findings, 'SETTLEMENT_LIST', record.name, `the record ${what} the unsettled ones`);
+    }
+    await onStep();
+  }
+}
+
+/** Its member in lua/lib/settlements.lua's `su`. */
+function openMember({ name, listId }: ListedRecord): Buffer {
+  const [ms = 0, index = 0] = listId.split('-').map(Number);
+  const place = Buffer.allocUnsafe(10);
+  place.writeUIntBE(ms, 0, 6);
+  place.writeUInt32BE(index, 6);
+  return Buffer.concat([place, name]);
+}

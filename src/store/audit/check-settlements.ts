@@ -1,0 +1,107 @@
+import type { MarketId } from '../../exchange/market';
+import type { ChainScale } from '../../exchange/order';
+import { partsOf, type Settlement, settlementsOf } from '../../exchange/settlement';
+import type { ShardKeys } from '../keys';
+import type { RedisClient } from '../scripts';
+import {
+  decodeSettlement,
+  type SettlementKey,
+  type SettlementRecord,
+  settlementId,
+  settlementName,
+} from '../settlement-record';
+import type { Match } from './check-matches';
+import type { Findings } from './report';
+import type { Snapshot } from './snapshot';
+
+interface SettlementChecksOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly snapshot: Snapshot;
+  readonly findings: Findings;
+  readonly scale: ChainScale;
+  /** Younger matches may still be on their way to their record. */
+  readonly youngerMs: number;
+  readonly feeRateOf: (id: MarketId) => number | null;
+  /** How far everything was found final once, as an entry id of the market's matches. */
+  readonly settledUpTo: ReadonlyMap<MarketId, string>;
+}
+
+/** Whether every match has its records, and they say what the match was. */
+export function createSettlementChecks(options: SettlementChecksOptions) {
+  const { redis, keys, snapshot, findings, scale, youngerMs, feeRateOf, settledUpTo } = options;
+
+  const namesOf = (match: Match): Buffer[] =>
+    Array.from({ length: Math.max(1, partsOf(match.fills.length)) }, (_, part) =>
+      settlementName({ marketId: match.marketId, sequence: match.place.sequence, part }),
+    );
+
+  /** Null where there is none. */
+  async function records(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
+    return names.length === 0 ? [] : redis.hmgetBuffer(keys.settlements, ...names);
+  }
+
+  /** `records` of the match, part by part. */
+  function check(match: Match, isSound: boolean, records: readonly (Buffer | null)[]): void {
+    const { marketId, place } = match;
+    const wanted = isSound ? expectedOf(match) : null;
+    for (const [part, packed] of records.entries()) {
+      const key = { marketId, sequence: place.sequence, part };
+      const at = { marketId, sequence: place.sequence, settlementId: settlementId(key) };
+      if (!packed) {
+        const mayCome = place.tradeMs > youngerMs && !isBefore(match, settledUpTo.get(marketId));
+        if (!mayCome) {
+          findings.add({ kind: 'SETTLEMENT_MISSING', ...at, detail: 'a match has no settlement record' });
+        }
+        continue;
+      }
+      const problem = problemOf(readRecord(key, packed), place.tradeMs, wanted?.[part]);
+      if (problem) findings.add({ kind: 'SETTLEMENT_RECORD', ...at, detail: problem });
+    }
+  }
+
+  function expectedOf({ marketId, fills }: Match): Settlement[] | null {
+    const taker = snapshot.orders.get(fills[0]?.takerHash ?? '');
+    const feeRateBps = feeRateOf(marketId);
+    if (!taker || feeRateBps === null) return null;
+    const met = fills.map((fill) => ({ ...fill, maker: snapshot.orders.get(fill.makerHash) ?? taker }));
+    const isBudget = taker.orderType === 'MARKET' && taker.side === 0;
+    return settlementsOf({ taker, isBudget, fills: met, feeRateBps }, scale);
+  }
+
+  return { namesOf, records, check };
+}
+
+export type SettlementChecks = ReturnType<typeof createSettlementChecks>;
+
+function isBefore({ place }: Match, mark: string | undefined): boolean {
+  const [ms = 0, sequence = 0] = (mark ?? '0-0').split('-').map(Number);
+  return place.tradeMs < ms || (place.tradeMs === ms && place.sequence <= sequence);
+}
+
+function readRecord(key: SettlementKey, packed: Buffer): SettlementRecord | Error {
+  try {
+    return decodeSettlement(key, packed);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function problemOf(
+  record: SettlementRecord | Error,
+  tradeMs: number,
+  wanted: Settlement | undefined,
+): string | null {
+  if (record instanceof Error) return `the record cannot be read: ${record.message}`;
+  const { settlement, settlementStatus } = record;
+  if (record.tradeMs !== tradeMs) return `the record is of another time than its match`;
+  if (!settlement) return settlementStatus === 'CONFIRMED' ? 'a CONFIRMED record holds nothing' : null;
+  if (!wanted || factsOf(settlement) === factsOf(wanted)) return null;
+  return 'the record does not say what the match was';
+}
+
+const factsOf = (settlement: Settlement): string =>
+  [
+    [settlement.takerHash, settlement.takerFillAmount, settlement.refundAmount, settlement.takerFeeAmount],
+    [settlement.makerHashes, settlement.makerFillAmounts, settlement.matchTypes, settlement.makerFeeAmounts],
+  ].join();

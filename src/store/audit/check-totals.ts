@@ -1,0 +1,140 @@
+import type { MarketId } from '../../exchange/market';
+import { formatMicro } from '../../exchange/units';
+import { FEE_ACCOUNT, type Payout } from '../accounts';
+import { decodePayouts, type PayoutState } from '../documents';
+import type { MarketState } from '../views';
+import type { Breathe } from './breathe';
+import { ASSETS, total } from './check-accounts';
+import type { Findings } from './report';
+import type { Snapshot } from './snapshot';
+
+type States = ReadonlyMap<MarketId, MarketState>;
+
+/** What was handed out is what all have together, and what is locked in sets; sets are as many as tokens of each outcome. */
+export async function checkTotals(
+  snapshot: Snapshot,
+  states: States,
+  findings: Findings,
+  breathe: Breathe,
+): Promise<void> {
+  let held = 0n;
+  for (const account of snapshot.cash.values()) {
+    held += total(account);
+    await breathe();
+  }
+  for (const [marketId, state] of states) {
+    held += BigInt(state.openInterestMicro);
+    const paid = paidTokens(snapshot.payouts.get(marketId));
+    const supply: [bigint, bigint] = [...paid];
+    for (const accounts of snapshot.tokens.get(marketId)?.values() ?? []) {
+      supply[0] += total(accounts[0]);
+      supply[1] += total(accounts[1]);
+      await breathe();
+    }
+    const sets = payoutState(snapshot, marketId)?.setsMicro ?? state.openInterestMicro;
+    for (const outcome of [0, 1] as const) {
+      findings.compare(formatMicro(sets), formatMicro(supply[outcome]), {
+        ...{ kind: 'SUPPLY', marketId, asset: ASSETS[outcome] },
+        detail: 'tokens of all holders and those paid out, against the sets that were open',
+      });
+    }
+    checkPayouts(snapshot, marketId, state, findings);
+  }
+  findings.compare(formatMicro(snapshot.granted), formatMicro(held), {
+    ...{ kind: 'COLLATERAL_TOTAL', asset: 'COLLATERAL' },
+    detail: 'collateral of all accounts and locked in sets, against what was handed out',
+  });
+}
+
+function payoutState({ markets }: Snapshot, marketId: MarketId): PayoutState | null {
+  const packed = markets.get(marketId)?.get('r');
+  return packed ? decodePayouts(packed) : null;
+}
+
+function paidTokens(payouts: ReadonlyMap<string, Payout> | undefined): [bigint, bigint] {
+  let [yes, no] = [0n, 0n];
+  for (const { tokensMicro } of payouts?.values() ?? []) {
+    yes += BigInt(tokensMicro[0]);
+    no += BigInt(tokensMicro[1]);
+  }
+  return [yes, no];
+}
+
+/** What tokens are worth in the end; of an odd number of micro-units in a void market the last half is nobody's. */
+function worth({ outcome }: PayoutState, { tokensMicro: [yes, no] }: Payout): bigint {
+  if (outcome === null) return (BigInt(yes) + BigInt(no)) / 2n;
+  return BigInt(outcome === 0 ? yes : no);
+}
+
+/** Everybody was paid what the tokens were worth, and the sets are what is left to be paid. */
+function checkPayouts(snapshot: Snapshot, marketId: MarketId, state: MarketState, findings: Findings): void {
+  const ended = payoutState(snapshot, marketId);
+  const payouts = snapshot.payouts.get(marketId);
+  const hasEnded = state.status === 'RESOLVED' || state.status === 'VOIDED';
+  if (!ended) {
+    if (hasEnded) findings.add({ kind: 'PAYOUT', marketId, detail: 'how the market ended is not stored' });
+    if (payouts)
+      findings.add({ kind: 'PAYOUT', marketId, detail: 'holders were paid before the market ended' });
+    return;
+  }
+  let paid = 0n;
+  for (const [wallet, payout] of payouts ?? []) {
+    paid += BigInt(payout.cashMicro);
+    findings.compare(formatMicro(worth(ended, payout)), formatMicro(payout.cashMicro), {
+      ...{ kind: 'PAYOUT', marketId, wallet, asset: 'COLLATERAL' },
+      detail: 'what the holder was paid for its tokens',
+    });
+  }
+  const dust = dustOf(ended, paid);
+  findings.compare(formatMicro(paid + dust), formatMicro(ended.paidMicro), {
+    ...{ kind: 'PAYOUT', marketId, asset: 'COLLATERAL', detail: 'what all holders were paid together' },
+  });
+  const left = BigInt(ended.setsMicro) - BigInt(ended.paidMicro);
+  findings.compare(formatMicro(ended.paidAtMs > 0 ? 0 : left), formatMicro(state.openInterestMicro), {
+    ...{
+      kind: 'PAYOUT',
+      marketId,
+      detail: 'open sets of a market that has ended, against what is left to be paid',
+    },
+  });
+}
+
+/** What the exchange keeps of a void market once everybody is paid: the halves of micro-units that make no whole. */
+const dustOf = ({ outcome, paidAtMs, setsMicro }: PayoutState, paid: bigint): bigint =>
+  outcome === null && paidAtMs > 0 ? BigInt(setsMicro) - paid : 0n;
+
+/** Fees by the matches: collateral, and tokens by market. */
+export interface Fees {
+  cashMicro: bigint;
+  readonly tokensMicro: Map<MarketId, [bigint, bigint]>;
+}
+
+/** The fee account holds what the matches charged, and what its tokens were worth in the end. */
+export function checkFees(snapshot: Snapshot, states: States, fees: Fees, findings: Findings): void {
+  let cash = fees.cashMicro;
+  for (const marketId of states.keys()) {
+    const paid = snapshot.payouts.get(marketId)?.get(FEE_ACCOUNT);
+    const held = snapshot.tokens.get(marketId)?.get(FEE_ACCOUNT);
+    const charged = fees.tokensMicro.get(marketId) ?? [0n, 0n];
+    for (const outcome of [0, 1] as const) {
+      const found = (held ? total(held[outcome]) : 0n) + BigInt(paid?.tokensMicro[outcome] ?? 0);
+      findings.compare(formatMicro(charged[outcome]), formatMicro(found), {
+        ...{ kind: 'FEES', marketId, asset: ASSETS[outcome] },
+        detail: 'tokens of the fee account, against the matches',
+      });
+    }
+    cash += BigInt(paid?.cashMicro ?? 0);
+    const ended = payoutState(snapshot, marketId);
+    if (ended) cash += dustOf(ended, sumOf(snapshot.payouts.get(marketId)));
+  }
+  const account = snapshot.cash.get(FEE_ACCOUNT);
+  findings.compare(formatMicro(cash), formatMicro(account ? total(account) : 0n), {
+    ...{ kind: 'FEES', asset: 'COLLATERAL', detail: 'collateral of the fee account, against the matches' },
+  });
+}
+
+function sumOf(payouts: ReadonlyMap<string, Payout> | undefined): bigint {
+  let paid = 0n;
+  for (const { cashMicro } of payouts?.values() ?? []) paid += BigInt(cashMicro);
+  return paid;
+}

@@ -1,0 +1,182 @@
+import type { MarketId } from '../../exchange/market';
+import {
+  accountName,
+  type CashAccount,
+  decodeCash,
+  decodePayout,
+  decodeTokens,
+  type Payout,
+  type TokenAccount,
+} from '../accounts';
+import { decodeOrder, hashHex, type OrderRecord } from '../records';
+
+/** A stored order as far as an audit needs it, and where the indexes have it. */
+export interface AuditedOrder extends Omit<OrderRecord, 'signed' | 'clientOrderId'> {
+  /** Score in its wallet's index, null when it is not there. */
+  rank: number | null;
+}
+
+/** An order's place in a book. */
+export interface BookEntry {
+  readonly marketId: MarketId;
+  readonly side: 'b' | 'a';
+  readonly sequence: number;
+  readonly score: number;
+}
+
+/** An entry of a wallet's index that was no order of the wallet's when it was read. */
+export interface Stray {
+  readonly wallet: string;
+  readonly orderHash: string;
+}
+
+export type Holders = Map<string, readonly [TokenAccount, TokenAccount]>;
+
+const MEMBER_SEQUENCE_BYTES = 6;
+
+/**
+ * The exchange as it was read: bit by bit first, then caught up with what changed meanwhile (changes.ts), after which all
+ * of it stood like this at one moment.
+ */
+export function createSnapshot() {
+  const orders = new Map<string, AuditedOrder>();
+  const brokenOrders = new Map<string, string>();
+  const book = new Map<string, readonly BookEntry[]>();
+  const expiries = new Map<string, number>();
+  const strays = new Map<string, Stray>();
+  const cash = new Map<string, CashAccount>();
+  const tokens = new Map<MarketId, Holders>();
+  const payouts = new Map<MarketId, Map<string, Payout>>();
+  /** `<account> <market>` of every market that an account's list names. */
+  const holdings = new Set<string>();
+  /** Fields of the markets' hashes. */
+  const markets = new Map<MarketId, Map<string, Buffer>>();
+  /** So that a maker's hundred orders share one string. */
+  const names = new Map<string, string>();
+  const shared = (text: string): string => {
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    names.set(text, text);
+    return text;
+  };
+
+  function setOrder(hash: Buffer, packed: Buffer, rank: number | null): void {
+    const orderHash = hashHex(hash);
+    try {
+      const { signed: _, clientOrderId: __, ...record } = decodeOrder(orderHash, packed);
+      brokenOrders.delete(orderHash);
+      const [maker, marketId] = [shared(record.maker), shared(record.marketId)];
+      orders.set(orderHash, { ...record, maker, marketId, rank });
+    } catch (error) {
+      brokenOrders.set(orderHash, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  function setRank(wallet: string, hash: Buffer, rank: number): void {
+    const orderHash = hashHex(hash);
+    const order = orders.get(orderHash);
+    if (order?.maker === wallet) order.rank = rank;
+    else strays.set(`${wallet} ${orderHash}`, { wallet, orderHash });
+  }
+
+  /** `member` as lua/lib/book.lua makes it. */
+  function addBookEntry(marketId: MarketId, side: 'b' | 'a', member: Buffer, score: number): void {
+    const orderHash = hashHex(member.subarray(MEMBER_SEQUENCE_BYTES));
+    const sequence = member.length < MEMBER_SEQUENCE_BYTES ? 0 : member.readUIntBE(0, MEMBER_SEQUENCE_BYTES);
+    const entry = { marketId: shared(marketId), side, sequence, score };
+    book.set(orderHash, [...withoutPlace(orderHash, marketId, side, sequence), entry]);
+  }
+
+  /** Where the order's own place in the book is: there with a score, or not. */
+  function setPlace(orderHash: string, side: 'b' | 'a', score: number | null): void {
+    const order = orders.get(orderHash);
+    if (!order) return;
+    const { marketId, sequence } = order;
+    const others = withoutPlace(orderHash, marketId, side, sequence);
+    const entries = score === null ? others : [...others, { marketId, side, sequence, score }];
+    if (entries.length === 0) book.delete(orderHash);
+    else book.set(orderHash, entries);
+  }
+
+  const withoutPlace = (orderHash: string, marketId: MarketId, side: 'b' | 'a', sequence: number) =>
+    book
+      .get(orderHash)
+      ?.filter(
+        (entry) => entry.marketId !== marketId || entry.side !== side || entry.sequence !== sequence,
+      ) ?? [];
+
+  function setExpiry(hash: Buffer, second: number | null): void {
+    if (second === null) expiries.delete(hashHex(hash));
+    else expiries.set(hashHex(hash), second);
+  }
+
+  function setCash(account: Buffer, packed: Buffer): void {
+    if (packed.length > 0) cash.set(shared(accountName(account)), decodeCash(packed));
+    else cash.delete(accountName(account));
+  }
+
+  function setTokens(marketId: MarketId, account: Buffer, packed: Buffer): void {
+    const holders: Holders = tokens.get(marketId) ?? new Map();
+    tokens.set(marketId, holders);
+    if (packed.length > 0) holders.set(shared(accountName(account)), decodeTokens(packed));
+    else holders.delete(accountName(account));
+  }
+
+  function setPayout(marketId: MarketId, account: Buffer, packed: Buffer): void {
+    if (packed.length === 0) return;
+    const paid = payouts.get(marketId) ?? new Map<string, Payout>();
+    payouts.set(marketId, paid);
+    paid.set(shared(accountName(account)), decodePayout(packed));
+  }
+
+  function setHolding(account: string, marketId: MarketId, isHeld: boolean): void {
+    const name = `${account} ${marketId}`;
+    if (isHeld) holdings.add(name);
+    else holdings.delete(name);
+  }
+
+  /** One field of a market's hash; an empty value for one that is not there. */
+  function setField(marketId: MarketId, name: string, value: Buffer): void {
+    const fields = markets.get(marketId) ?? new Map<string, Buffer>();
+    markets.set(marketId, fields);
+    if (value.length > 0) fields.set(name, value);
+    else fields.delete(name);
+  }
+
+  return {
+    ...{
+      orders,
+      brokenOrders,
+      book,
+      expiries,
+      strays,
+      cash,
+      tokens,
+      payouts,
+      holdings,
+      markets,
+      granted: 0n,
+    },
+    ...{
+      setOrder,
+      setRank,
+      addBookEntry,
+      setPlace,
+      setExpiry,
+      setCash,
+      setTokens,
+      setPayout,
+      setHolding,
+      setField,
+    },
+    /** Every account seen: wallets and the fee account. */
+    accounts(): Set<string> {
+      const all = new Set(cash.keys());
+      for (const { maker } of orders.values()) all.add(maker);
+      for (const holders of tokens.values()) for (const account of holders.keys()) all.add(account);
+      return all;
+    },
+  };
+}
+
+export type Snapshot = ReturnType<typeof createSnapshot>;

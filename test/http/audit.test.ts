@@ -1,0 +1,46 @@
+import { Redis } from 'ioredis';
+import { shardKeys } from '../../src/store/keys';
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, openMarket } from '../support/trader';
+
+let exchange: TestExchange;
+beforeAll(async () => {
+  exchange = await startExchange({ replicas: 2 });
+});
+afterAll(() => exchange?.stop());
+
+const audit = (replica = 0) =>
+  (exchange.replicas[replica] ?? exchange.replicas[0]).client.get('/admin/audit', { token: ADMIN_TOKEN });
+
+test('the audit of an exchange that is in order, and of one that is not', async () => {
+  const { client } = exchange;
+  const market = await openMarket(client, ADMIN_TOKEN);
+  const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
+  const placed = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 });
+  expect(placed.status).toBe(200);
+
+  const healthy = { ok: true, checked: { orders: 1, balances: 1, markets: 1, fills: 0 }, differences: [] };
+  const answers = await Promise.all([audit(), audit(), audit(1)]);
+  for (const { status, body } of answers) expect([status, body]).toEqual([200, healthy]);
+
+  const redis = new Redis(exchange.redis.url);
+  await redis.zremrangebyrank(shardKeys().bids(market.id), 0, -1);
+  await redis.zremrangebyrank(shardKeys().wallet(Buffer.from(alice.address.slice(2), 'hex')), 0, -1);
+  redis.disconnect();
+  const { status, body } = await audit();
+  expect([status, body.ok]).toEqual([200, false]);
+  const at = { marketId: market.id, orderHash: placed.body.orderHash };
+  expect(body.differences).toEqual([
+    { kind: 'WALLET_INDEX', ...at, wallet: alice.address, ...differing },
+    { kind: 'BOOK_ENTRY', ...at, ...differing },
+  ]);
+});
+
+const differing = { expected: expect.any(String), found: 'none', detail: expect.any(String) };
+
+test('it is for the operator alone', async () => {
+  const { client } = exchange;
+  expect((await client.get('/admin/audit')).body.code).toBe('UNAUTHORIZED');
+  expect((await client.get('/admin/audit', { token: 'x'.repeat(40) })).body.code).toBe('TOKEN_INVALID');
+  expect((await client.call('POST', '/admin/audit', { token: ADMIN_TOKEN })).status).toBe(405);
+});

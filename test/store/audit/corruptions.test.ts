@@ -1,0 +1,70 @@
+import { DIFFERENCE_KINDS } from '../../../src/exchange/audit';
+import type { RunningRedis } from '../../../src/local/redis';
+import { startTestRedis } from '../../support/redis';
+import { type Found, openAuditing, type Stage, told } from './auditing';
+import { spoiltBooks } from './spoilt-books';
+import { spoiltMoney } from './spoilt-money';
+
+let server: RunningRedis;
+const stage = {} as Stage;
+const seen = new Set<string>();
+
+beforeAll(async () => {
+  server = await startTestRedis();
+  const exchange = openAuditing(server.url);
+  stage.exchange = exchange;
+  stage.market = await exchange.liveMarket(0);
+  await exchange.liveMarket(250);
+  await exchange.endedMarket(1);
+  stage.voided = await exchange.endedMarket(null);
+});
+afterAll(async () => {
+  stage.exchange?.stop();
+  await server?.stop();
+});
+
+test('a healthy exchange has no difference, and all of it was looked at', async () => {
+  const { redis, keys, known, audit } = stage.exchange;
+  const report = await audit();
+  expect(report.differences).toEqual([]);
+  expect(report.ok).toBe(true);
+  const fills = await Promise.all([...known.keys()].map((id) => redis.xlen(keys.trades(id))));
+  expect(fills.reduce((a, b) => a + b)).toBeGreaterThan(3);
+  expect(report.checked).toMatchObject({ orders: await redis.hlen(keys.orders), markets: 4 });
+  expect(report.checked.fills).toBeGreaterThanOrEqual(4);
+  expect(report.checked.balances).toBeGreaterThan(8);
+});
+
+/** A key put back as it was after something has been done to it. */
+async function spoiled(keys: readonly (string | Buffer)[], spoil: () => Promise<unknown>) {
+  const { redis, audit } = stage.exchange;
+  const before = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  await spoil();
+  const report = await audit();
+  for (const [i, key] of keys.entries()) {
+    const dump = before[i];
+    if (dump) await redis.restore(key, '0', dump, 'REPLACE');
+    else await redis.del(key);
+  }
+  expect(report.ok).toBe(false);
+  expect((await audit()).differences).toEqual([]);
+  return report;
+}
+
+test.each([...spoiltMoney(stage), ...spoiltBooks(stage)])(
+  '%s is found and named',
+  async (_name, spoil, keys) => {
+    let wanted: readonly Found[] = [];
+    const report = await spoiled(keys(), async () => {
+      wanted = [await spoil()].flat();
+    });
+    for (const found of wanted) expect(report.differences).toContainEqual(expect.objectContaining(found));
+    // Named where it is, not everywhere.
+    expect(told(report).length).toBeLessThan(16);
+    for (const { kind } of report.differences) seen.add(kind);
+  },
+);
+
+test('there is no kind of difference that was never found', () => {
+  expect([...seen].sort()).toEqual(DIFFERENCE_KINDS.filter((kind) => kind !== 'MORE_DIFFERENCES').sort());
+});
