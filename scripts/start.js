@@ -1,10 +1,47 @@
-/** Builds when a source is newer than dist, then hands over to src/local/start.ts. */
-const { build, isStale } = require('./build.js');
+/** Installs and builds what is missing or older than its source, then hands over to src/local/start.ts. */
+const { spawn } = require('node:child_process');
+const { existsSync } = require('node:fs');
+const path = require('node:path');
+const { isStale } = require('./build.js');
+
+const ROOT = path.join(__dirname, '..');
+const TELL_EVERY_MS = 5_000;
+
+const say = (line) => process.stdout.write(`${line}\n`);
+
+/** Runs a step of the way to its end, with a line every few seconds for whoever waits; an interrupt ends both. */
+function step(what, command, args) {
+  const startedAtMs = Date.now();
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+  const timer = setInterval(() => {
+    say(`still ${what} (${Math.round((Date.now() - startedAtMs) / 1000)} s)`);
+  }, TELL_EVERY_MS);
+  const interrupt = () => {
+    child.kill();
+    process.exit(0);
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, interrupt);
+  return new Promise((resolve, reject) => {
+    const settle = (error) => {
+      clearInterval(timer);
+      for (const signal of signals) process.off(signal, interrupt);
+      if (error) reject(error);
+      else resolve();
+    };
+    child.once('error', settle);
+    child.once('exit', (code) => settle(code === 0 ? null : new Error(`${what} failed`)));
+  });
+}
 
 async function main() {
+  if (!existsSync(path.join(ROOT, 'node_modules')) && existsSync(path.join(ROOT, 'src'))) {
+    say('installing the packages (npm ci, once)');
+    await step('installing', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  }
   if (isStale()) {
-    process.stdout.write('building (a few seconds)\n');
-    build();
+    say('building (a few seconds)');
+    await step('building', process.execPath, [path.join(__dirname, 'build.js')]);
   }
   await require('../dist/local/start.js').start();
 }

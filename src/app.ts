@@ -72,7 +72,7 @@ const REDIS_WAIT_MS = 10_000;
 const PAGE_FOLDER = path.join(__dirname, '../dist/page');
 
 /** What web and worker share: the store on one connection. */
-async function createStore(config: Config, log: Logger) {
+export async function createStore(config: Config, log: Logger) {
   const redis = connect({
     urls: config.redisUrls,
     onError: (error) => log.warn({ err: error.message }, 'redis'),

@@ -3,7 +3,7 @@ import { ExchangeError } from './errors';
 import type { Sessions, Signer } from './sessions';
 import { type Answer, persist, type Request, type Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
-import type { BatchResult, SignedOrder, Submission, SubmitBody } from './types-account';
+import type { BatchResult, Booked, SignedOrder, Submission, SubmitBody } from './types-account';
 
 /** An order to place; the maker is the signer, fee and nonce are known. */
 export type NewOrder = Omit<OrderParams, 'maker'>;
@@ -202,8 +202,10 @@ async function resolved<T>(
   }
 }
 
-/** Why an order of a batch was not booked; nothing when it was. */
-const problemOf = (result: BatchResult): ExchangeError[] => ('order' in result ? [] : [problemError(result)]);
+/** Whether an order of a batch was booked; if not, the result says why. */
+export const isBooked = (result: BatchResult): result is Booked => 'order' in result;
+
+const problemOf = (result: BatchResult): ExchangeError[] => (isBooked(result) ? [] : [problemError(result)]);
 
 const problemError = (problem: Problem): ExchangeError =>
   new ExchangeError({

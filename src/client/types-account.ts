@@ -72,7 +72,13 @@ export interface Submission extends Sizes {
   readonly createdAt: IsoTime;
 }
 
-export type BatchResult = { readonly status: 200; readonly order: Submission } | Problem;
+export interface Booked {
+  readonly status: 200;
+  readonly order: Submission;
+}
+
+/** Each order of a batch on its own; `isBooked` tells them apart. */
+export type BatchResult = Booked | Problem;
 
 export interface Order extends Sizes {
   readonly orderHash: string;

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Environment, processEnvironment } from '../config';
 import { runCommand } from './child';
+import { withProgress } from './progress';
 import { unpackRedis } from './redis-unpack';
 
 /** How to run a Redis here: put the server's own arguments behind `args`. */
@@ -40,7 +41,7 @@ export async function findRedisProgram(options: FindOptions): Promise<RedisProgr
   }
   const earlier = await unpackedProgram(cacheFolder, env);
   if (earlier !== null) return earlier;
-  if (await unpackRedis(cacheFolder, env, onProgress)) {
+  if (await withProgress('unpacking', onProgress, unpackRedis(cacheFolder, env, onProgress))) {
     const unpacked = await unpackedProgram(cacheFolder, env);
     if (unpacked !== null) return unpacked;
   }
@@ -102,11 +103,9 @@ async function containerProgram(
   if ((await runCommand(command, ['info'], { timeoutMs: DOCKER_MS_MAX, env })) === null) return null;
   onProgress(`fetching the container image ${IMAGE}`);
   const inspected = await runCommand(command, ['image', 'inspect', IMAGE], { timeoutMs: DOCKER_MS_MAX, env });
-  if (
-    inspected === null &&
-    (await runCommand(command, ['pull', '--quiet', IMAGE], { timeoutMs: DOCKER_PULL_MS_MAX, env })) === null
-  ) {
-    return null;
+  if (inspected === null) {
+    const pull = runCommand(command, ['pull', '--quiet', IMAGE], { timeoutMs: DOCKER_PULL_MS_MAX, env });
+    if ((await withProgress('fetching', onProgress, pull)) === null) return null;
   }
   const args = (port: number) => [
     'run',

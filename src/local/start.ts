@@ -9,8 +9,8 @@ import {
   processEnvironment,
   reportAndExit,
 } from '../config';
-import { type Child, type ChildExit, startChild } from './child';
-import { demoMarkets, openDemoMarkets } from './demo-markets';
+import { demoMarkets, openDemoMarkets } from '../demo/markets';
+import { type Child, type ChildExit, runCommand, startChild } from './child';
 import { freePort, isPortFree } from './ports';
 import { type RunningRedis, startRedis } from './redis';
 
@@ -28,6 +28,7 @@ const READY_REQUEST_MS_MAX = 2_000;
 const PROCESS_GRACE_MS = 3_000;
 const REDIS_GRACE_MS = 1_000;
 const PARENT_POLL_MS = 500;
+const HISTORY_MS_MAX = 15_000;
 const LOGS_KEPT = 5;
 const PAGES = { '/': 'trading page ', '/docs': 'documentation' };
 const LINES_SHOWN = 15;
@@ -129,6 +130,7 @@ async function startAll(session: Session, given: Environment, programFolder: str
     await openDemoMarkets(baseUrl, adminToken, demoMarkets(new Date())).catch((error: Error) => {
       throw new StartError(error.message);
     });
+    await startDemo(session, programFolder, { baseUrl, env, logFile });
   }
   const pages = await pagesServed(baseUrl);
   if (!session.isEnding) printBanner(config, port, pages, logFile);
@@ -173,6 +175,40 @@ function startProcess(session: Session, program: string, env: Environment, logFi
   const child = startChild({ name, command: process.execPath, args: [program], env, logFile });
   session.processes.push(child);
   void child.exited.then((exit) => reportDeath(session, name, exit, child.lastLines()));
+}
+
+interface DemoPlace {
+  readonly baseUrl: string;
+  readonly env: Environment;
+  readonly logFile: string;
+}
+
+/** The demo's past, then its bots. They are guests: without them the exchange goes on. */
+async function startDemo(
+  session: Session,
+  programFolder: string,
+  { baseUrl, env, logFile }: DemoPlace,
+): Promise<void> {
+  const past = path.join(programFolder, 'demo-history.js');
+  if ((await runCommand(process.execPath, [past], { timeoutMs: HISTORY_MS_MAX, env })) === null) {
+    complain('the demo has no history: its charts begin now');
+  }
+  if (session.isEnding) return;
+  const bots = path.join(programFolder, 'demo.js');
+  const child = startChild({
+    name: 'demo',
+    command: process.execPath,
+    args: [bots, baseUrl],
+    // No secret of the exchange: bots are clients like any other.
+    env: { ...env, ADMIN_TOKEN: undefined, JWT_SECRET: undefined, REDIS_URL: undefined },
+    logFile,
+  });
+  session.processes.push(child);
+  void child.exited.then((exit) => {
+    if (session.isEnding) return;
+    complain(`the demo's bots have ended (${exit.signal ?? `code ${exit.code}`}); the exchange goes on:`);
+    for (const line of child.lastLines().slice(-LINES_SHOWN)) complain(`  ${line}`);
+  });
 }
 
 async function reportDeath(
@@ -233,6 +269,8 @@ function printBanner(config: Config, port: number, pages: readonly string[], log
   );
   for (const [page, name] of Object.entries(PAGES)) if (pages.includes(page)) say(`  ${name}  ${url}${page}`);
   say(`  try            curl -s '${url}/markets?limit=3'`);
+  if (config.demo)
+    say('  demo           six markets and the bots that trade in them (DEMO=0: an empty exchange)');
   if (config.adminToken === null) say('  administer     start with ADMIN_TOKEN=<32 or more characters>');
   say(`  logs           ${path.relative(process.cwd(), logFile)} (LOG_LEVEL=info says more)`);
   say('  stop           Ctrl-C');

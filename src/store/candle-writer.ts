@@ -1,4 +1,5 @@
 import type { MarketId } from '../exchange/market';
+import { micro, pips } from '../exchange/units';
 import {
   countMatches,
   INTERVALS_MS,
@@ -9,6 +10,9 @@ import {
   unpackMark,
 } from './candles';
 import { createSeries, END_MS, MATCHES_MAX, type SeriesOptions, type Stretch } from './series';
+
+/** The prices of one minute, in pips. */
+export type MinutePrices = Readonly<Record<'startMs' | 'open' | 'high' | 'low' | 'close', number>>;
 
 export type CandleWriter = ReturnType<typeof createCandleWriter>;
 
@@ -60,5 +64,25 @@ export function createCandleWriter(options: SeriesOptions) {
     }
   }
 
-  return { behind: series.behind, markets: series.markets, extend, rebuild };
+  /**
+   * Minutes of before a market's first match, without volume: for demonstrations. Nothing is done, and false answered,
+   * when anything of the market is counted already. Counting goes on behind them; a rebuild leaves them out, because no
+   * match stands behind them.
+   */
+  async function preload(id: MarketId, minutes: readonly MinutePrices[]): Promise<boolean> {
+    const { seen } = await series.read(id, [], 0, 0);
+    if (seen.length > 0 || minutes.length === 0) return false;
+    const tallies = minutes.map(
+      ({ startMs, open, high, low, close }): Tally => ({
+        ...{ startMs, open: pips(open), high: pips(high), low: pips(low), close: pips(close) },
+        totalMicro: micro(0),
+      }),
+    );
+    const whole = new Map(
+      INTERVALS_MS.map((intervalMs) => [intervalMs, { offset: 0, candles: rollUp(tallies, intervalMs) }]),
+    );
+    return series.write(id, seen, startOf(0), whole);
+  }
+
+  return { behind: series.behind, markets: series.markets, extend, rebuild, preload };
 }

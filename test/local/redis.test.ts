@@ -179,7 +179,9 @@ describeUnpack('a machine without redis-server', () => {
       const first = await startRedis({ cacheFolder, env: { PATH: programs }, onProgress });
       expect(await ask(first.port, 'INFO server')).toContain(`executable:${cacheFolder}/root/usr/bin/redis-`);
       await first.stop();
-      expect(told).toEqual([expect.stringContaining('unpacking')]);
+      expect(told.filter((line) => !line.startsWith('still '))).toEqual([
+        expect.stringContaining('unpacking'),
+      ]);
       expect(readdirSync(cacheFolder).sort()).toEqual(['programs', 'root']);
       const again = await startRedis({ cacheFolder, env: { PATH: `${programs}:` }, onProgress });
       await again.stop();

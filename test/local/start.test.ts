@@ -76,9 +76,13 @@ describe('npm start', () => {
       expect(Date.parse(body.closesAt)).toBeGreaterThan(Date.now());
       expect(body.questionId).toMatch(/^0x[0-9a-f]{64}$/);
     }
+    // Their past is written before the bots come, who are told no secret.
+    expect(told('history').REDIS_URL).toBe(told('web').REDIS_URL);
+    await until('the bots have come', () => /^demo /m.test(notes()));
+    expect(told('demo')).toEqual({ baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
     rmSync(path.join(folder, 'notes'));
     await runUntilReady({ DEMO: '0' });
-    expect(notes()).not.toContain('/admin/markets');
+    expect(notes()).not.toMatch(/\/admin\/markets|^history|^demo/m);
     expect(told('web')).not.toHaveProperty('ADMIN_TOKEN');
   });
 
@@ -98,12 +102,13 @@ describe('npm start', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends everything on %s, even sent twice', async (signal) => {
     const started = await runUntilReady();
+    await until('the bots have come', () => /^demo /m.test(notes()));
     expect(leftBehind()).toHaveLength(1);
     started.child.kill(signal);
     started.child.kill(signal);
     expect(await started.exited).toBe(0);
     expect(notes()).toContain('web told to stop');
-    expect([pidOf('web'), pidOf('worker')].filter(isAlive)).toEqual([]);
+    expect([pidOf('web'), pidOf('worker'), pidOf('demo')].filter(isAlive)).toEqual([]);
     expect(leftBehind()).toEqual([]);
   });
 
@@ -188,6 +193,15 @@ describe('what can go wrong', () => {
     );
     expect(isAlive(pidOf('worker'))).toBe(false);
     expect(leftBehind()).toEqual([]);
+  });
+
+  it('bots that end: told, and the exchange goes on', async () => {
+    const started = await runUntilReady();
+    await until('the bots have come', () => /^demo /m.test(notes()));
+    process.kill(pidOf('demo'), 'SIGKILL');
+    await until('it is told', () => started.stderr() !== '');
+    expect(started.stderr()).toBe("the demo's bots have ended (SIGKILL); the exchange goes on:\n");
+    expect([pidOf('web'), pidOf('worker')].map(isAlive)).toEqual([true, true]);
   });
 
   it('markets that are refused', async () => {

@@ -1,0 +1,4 @@
+import { inventHistory } from './invent-history';
+import { runTask } from './run';
+
+runTask('demo-history', inventHistory);

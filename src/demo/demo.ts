@@ -1,0 +1,98 @@
+import { setMaxListeners } from 'node:events';
+import { connectLive, createClient, type ExchangeError } from '../client/index';
+import { type Desk, openDesk } from './desk';
+import { loop } from './loop';
+import { createMaker } from './maker';
+import { demoMarkets } from './markets';
+import type { Random } from './random';
+import { take, tidyUp } from './taker';
+import { type BotWallet, openWallet } from './wallet';
+
+export interface DemoOptions {
+  readonly baseUrl: string;
+  /** Told of trouble, in lines. */
+  readonly say: (line: string) => void;
+  /** How many times faster than usual; 1. */
+  readonly pace?: number;
+  readonly random?: Random;
+}
+
+export interface Demo {
+  /** Settles when a bot has met a bug; never otherwise. */
+  readonly failed: Promise<never>;
+  /** Takes all orders back and signs out. */
+  stop(): Promise<void>;
+}
+
+/** Few: the exchange lets ten wallets of one address sign in within a minute, and its user is one of them. */
+const MAKERS = 2;
+const TAKERS = 2;
+/** Of one market; all markets together make about six times as many. */
+const QUOTE_EVERY_MS = 1_300;
+const STOCK_EVERY_MS = 20_000;
+/** Of one taker. */
+const TAKE_EVERY_MS = 1_600;
+const TIDY_EVERY_MS = 30_000;
+/** The same trouble is told once in so long. */
+const TELL_EVERY_MS = 60_000;
+
+/** Bots that keep the demo markets moving, through the public interface like everybody else. */
+export async function startDemo({
+  baseUrl,
+  say,
+  pace = 1,
+  random = Math.random,
+}: DemoOptions): Promise<Demo> {
+  const client = createClient({ baseUrl });
+  const live = connectLive({ baseUrl });
+  const stopping = new AbortController();
+  // One for each loop.
+  setMaxListeners(0, stopping.signal);
+  const wallets: BotWallet[] = [];
+  for (let i = 0; i < MAKERS + TAKERS; i++) {
+    wallets.push(await openWallet({ baseUrl, quotes: i < MAKERS }));
+  }
+  const grant = wallets[0]?.grant ?? 0;
+  const desks: Desk[] = [];
+  for (const demo of demoMarkets(new Date())) {
+    desks.push(await openDesk({ client, live, demo, random, grant, say }));
+  }
+  const onRefusal = createTeller(say);
+  const runs: Promise<void>[] = [];
+  const run = (wallet: BotWallet, act: () => Promise<void>, everyMs: number): void => {
+    const turn = () => wallet.ready().then(act);
+    runs.push(loop(turn, { everyMs: everyMs / pace, random, signal: stopping.signal, onRefusal }));
+  };
+  for (const [i, desk] of desks.entries()) {
+    const wallet = wallets[i % MAKERS];
+    if (!wallet) continue;
+    const maker = createMaker(desk, wallet, random);
+    run(wallet, maker.quote, QUOTE_EVERY_MS);
+    run(wallet, maker.stock, STOCK_EVERY_MS);
+  }
+  for (const wallet of wallets) run(wallet, wallet.refill, STOCK_EVERY_MS);
+  for (const taker of wallets.slice(MAKERS)) {
+    run(taker, () => take(desks, taker, random), TAKE_EVERY_MS);
+    run(taker, () => tidyUp(desks, taker), TIDY_EVERY_MS);
+  }
+  return {
+    failed: new Promise<never>((_, reject) => {
+      for (const one of runs) one.catch(reject);
+    }),
+    async stop() {
+      stopping.abort();
+      live.close();
+      await Promise.allSettled(runs);
+      await Promise.allSettled(wallets.map((wallet) => wallet.leave()));
+    },
+  };
+}
+
+function createTeller(say: (line: string) => void): (error: ExchangeError) => void {
+  const toldAtMs = new Map<string, number>();
+  return ({ code, message }) => {
+    if (Date.now() - (toldAtMs.get(code) ?? Number.NEGATIVE_INFINITY) < TELL_EVERY_MS) return;
+    toldAtMs.set(code, Date.now());
+    say(message);
+  };
+}

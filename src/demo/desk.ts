@@ -1,0 +1,73 @@
+import type { BookLevel, BookSides, Client, Live, LiveBook, Market, Trading } from '../client/index';
+import type { Character, DemoMarket } from './markets';
+import { createOpinion, type Opinion } from './opinion';
+import type { Random } from './random';
+import { createWalk } from './walk';
+
+/** Prices are whole numbers of 0.0001 here: a bot's opinion is rough, its orders are not. */
+export const PIPS = 10_000;
+
+export const pipsOf = (price: string): number => Math.round(Number(price) * PIPS);
+
+export function priceText(pips: number): string {
+  const digits = String(pips).padStart(5, '0');
+  return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, '');
+}
+
+/** One market as the bots see it. */
+export interface Desk {
+  readonly trading: Trading;
+  readonly market: Market;
+  readonly character: Character;
+  readonly tickPips: number;
+  /** Usual size of a quote, in shares; smaller when wallets are granted less. */
+  readonly size: number;
+  readonly live: LiveBook;
+  readonly opinion: Opinion;
+}
+
+/** The grant for which the sizes of the markets are meant. */
+const USUAL_GRANT = 10_000;
+
+export interface DeskOptions {
+  readonly client: Client;
+  readonly live: Live;
+  readonly demo: DemoMarket;
+  readonly random: Random;
+  /** What a new wallet is granted. */
+  readonly grant: number;
+  readonly say: (line: string) => void;
+}
+
+/** Goes on from where the market's prices are. Rejects when the exchange does not have it. */
+export async function openDesk({ client, live, demo, random, grant, say }: DeskOptions): Promise<Desk> {
+  const { character } = demo;
+  const trading = await client.trading(demo.body.slug);
+  const { market } = trading;
+  const { history } = await client.priceHistory(market.id, '1h');
+  const last = market.lastTradePrice ?? history.at(-1)?.p;
+  const opinion = createOpinion(createWalk(character, random, last === undefined ? undefined : Number(last)));
+  return {
+    trading,
+    market,
+    character,
+    tickPips: pipsOf(market.tickSize),
+    size: Math.max(Number(market.minOrderSize), character.size * Math.min(1, grant / USUAL_GRANT)),
+    live: live.watch(market.conditionId, {
+      // A dropped connection is nothing to tell; a book that does not fit is.
+      onState: (state, why) => {
+        if (state === 'stale') say(`${market.slug}: ${why}`);
+      },
+      onTrade: ({ price, outcomeIndex }) =>
+        opinion.hear(outcomeIndex === 0 ? pipsOf(price) : PIPS - pipsOf(price)),
+    }),
+    opinion,
+  };
+}
+
+/** Best Yes bid and ask, in pips. */
+export function touchOf(book: BookSides | null): { bid: number | null; ask: number | null } {
+  const best = (levels: readonly BookLevel[] | undefined): number | null =>
+    levels?.[0] === undefined ? null : pipsOf(levels[0].price);
+  return { bid: best(book?.bids), ask: best(book?.asks) };
+}

@@ -1,0 +1,54 @@
+import { ExchangeError } from '../client/index';
+import type { Random } from './random';
+
+export interface LoopOptions {
+  readonly everyMs: number;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  /** Told what the exchange refused. */
+  readonly onRefusal: (error: ExchangeError) => void;
+}
+
+const BACK_OFF_MS = 1_000;
+const BACK_OFF_MS_MAX = 15_000;
+
+/** The book, or the wallet by another of its orders, moved on in between: that is trading. */
+const TRADING: ReadonlySet<string> = new Set(['FOK_NOT_FILLED', 'INSUFFICIENT_BALANCE']);
+
+/**
+ * Does something again and again, at about this pace, until the signal. What the exchange refuses is told and lived
+ * with, more slowly while it goes on; anything else is a bug and ends the loop.
+ */
+export async function loop(act: () => Promise<void>, options: LoopOptions): Promise<void> {
+  const { everyMs, random, signal, onRefusal } = options;
+  let backOffMs = BACK_OFF_MS;
+  while (!signal.aborted) {
+    let waitMs = everyMs * (0.5 + random());
+    try {
+      await act();
+      backOffMs = BACK_OFF_MS;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ExchangeError)) throw error;
+      if (!TRADING.has(error.code)) {
+        onRefusal(error);
+        waitMs = Math.max(error.retryAfterMs ?? 0, backOffMs);
+        backOffMs = Math.min(2 * backOffMs, BACK_OFF_MS_MAX);
+      }
+    }
+    await pause(waitMs, signal);
+  }
+}
+
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', done);
+  });
+}

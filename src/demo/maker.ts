@@ -1,0 +1,134 @@
+import { isBooked, type NewOrder, type PlaceOptions } from '../client/index';
+import { type Desk, PIPS, priceText } from './desk';
+import { chance, pick, type Random, spread } from './random';
+import { followOrders, type Quote, type QuoteTerms } from './resting';
+import type { BotWallet } from './wallet';
+
+/** Distances of the quotes from the best one, in half spreads. */
+const LADDER = [0, 1, 2, 3.5, 5, 7, 10];
+/** Quotes set and taken back in one turn. */
+const PLACE_MAX = 14;
+const CANCEL_MAX = 14;
+/** A quote that nobody takes back ends by itself. */
+const EXPIRY_MS = 15 * 60_000;
+/** Quotes of one side. */
+const SIDE_MAX = LADDER.length + 4;
+const RENEW_AFTER_MS = 10 * 60_000;
+/** Holding as much more of one outcome as this many usual quotes moves them by one half spread. */
+const QUOTES_PER_STEP = 6;
+const SKEW_STEPS_MAX = 3;
+/** How often a quote sells what the wallet has instead of buying the other outcome. */
+const SELLING = 0.5;
+/** In usual quotes: what to keep of both outcomes to sell from, and what is too much. */
+const STOCK = 4;
+const STOCK_MAX = 12;
+/** Part of the grant that is never turned into sets. */
+const CASH_MIN = 0.3;
+
+export interface Maker {
+  /** One look at the market: takes back what does not fit any more, sets what is missing. */
+  quote(): Promise<void>;
+  /** Turns money into full sets to sell from, and full sets back into money. */
+  stock(): Promise<void>;
+  stop(): void;
+}
+
+/** Quotes both sides of one market around what the bots believe. */
+export function createMaker(desk: Desk, wallet: BotWallet, random: Random): Maker {
+  const { market, trading, tickPips, size } = desk;
+  const step = Math.max(tickPips, Math.round(desk.character.halfSpreadPips));
+  const resting = followOrders(wallet, market.id);
+
+  /** Who holds a lot of Yes wants less of it. */
+  function centrePips(): number {
+    const [yes, no] = wallet.held(market.id);
+    const steps = (yes - no) / (QUOTES_PER_STEP * size);
+    return desk.opinion.pips() - Math.max(-SKEW_STEPS_MAX, Math.min(SKEW_STEPS_MAX, steps)) * step;
+  }
+
+  /** Prices of the ladder; the best ones first, each once. */
+  function ladder(centre: number, bookSide: Quote['bookSide']): number[] {
+    const away = bookSide === 'bid' ? -1 : 1;
+    const round = bookSide === 'bid' ? Math.floor : Math.ceil;
+    const prices = LADDER.map(
+      (steps) =>
+        round((centre + (away * desk.character.halfSpreadPips) / 2 + away * steps * step) / tickPips) *
+        tickPips,
+    );
+    return [...new Set(prices)].filter((price) => price >= tickPips && price <= PIPS - tickPips);
+  }
+
+  /** Too close to the middle, off the ladder's end, too many or old; and, for a book that lives, any one at all. */
+  function unwanted(centre: number, quotes: readonly Quote[]): Quote[] {
+    const end = ((LADDER.at(-1) ?? 0) + 2) * step;
+    const distanceOf = ({ bookSide, yesPips }: Quote): number =>
+      bookSide === 'bid' ? centre - yesPips : yesPips - centre;
+    const farthestFirst = [...quotes].sort((a, b) => distanceOf(b) - distanceOf(a));
+    const surplus = (['bid', 'ask'] as const).flatMap((bookSide) => {
+      const side = farthestFirst.filter((one) => one.bookSide === bookSide);
+      return side.slice(0, Math.max(0, side.length - SIDE_MAX));
+    });
+    const gone = quotes.filter((quote) => {
+      const distance = distanceOf(quote);
+      const isOff = distance < step / 3 || distance > end;
+      return isOff || Date.now() - quote.atMs > RENEW_AFTER_MS || surplus.includes(quote);
+    });
+    const other = pick(random, quotes);
+    if (other && !gone.includes(other)) gone.push(other);
+    return gone.slice(0, CANCEL_MAX);
+  }
+
+  function orderAt(bookSide: Quote['bookSide'], yesPips: number): NewOrder & PlaceOptions & QuoteTerms {
+    const shares = Math.max(Number(market.minOrderSize), Math.round(spread(random, size)));
+    // A bid buys Yes or sells No.
+    const [bought, sold] = bookSide === 'bid' ? ([0, 1] as const) : ([1, 0] as const);
+    const sells = wallet.free(market.id, sold) >= shares && chance(random, SELLING);
+    const outcomeIndex = sells ? sold : bought;
+    return {
+      outcomeIndex,
+      side: sells ? 'SELL' : 'BUY',
+      orderType: 'POST_ONLY',
+      price: priceText(outcomeIndex === 0 ? yesPips : PIPS - yesPips),
+      size: String(shares),
+      expiresAt: Date.now() + EXPIRY_MS,
+    };
+  }
+
+  return {
+    async quote() {
+      // A book that is not in step is no reason to quote.
+      if (desk.live.state !== 'live') return;
+      const centre = centrePips();
+      const gone = unwanted(centre, resting.quotes()).map(({ hash }) => hash);
+      if (gone.length > 0) {
+        await wallet.client.cancelMany(gone);
+        resting.gone(gone);
+      }
+      const orders = (['bid', 'ask'] as const)
+        .flatMap((bookSide) => {
+          const near = resting.quotes().filter((one) => one.bookSide === bookSide);
+          return ladder(centre, bookSide)
+            .filter((price) => near.every(({ yesPips }) => Math.abs(yesPips - price) * 2 >= step))
+            .map((price) => orderAt(bookSide, price));
+        })
+        .slice(0, PLACE_MAX);
+      if (orders.length === 0) return;
+      const results = await wallet.client.batch(wallet.signer, trading, orders);
+      for (const [i, result] of results.entries()) {
+        const terms = orders[i];
+        if (terms && isBooked(result)) resting.placed(terms, result.order);
+      }
+    },
+    async stock() {
+      const sets = Math.min(wallet.free(market.id, 0), wallet.free(market.id, 1));
+      const [yes, no] = wallet.held(market.id);
+      const spare = Math.floor(sets - STOCK * size);
+      const lacking = Math.ceil(STOCK * size - Math.min(yes, no));
+      if (sets > STOCK_MAX * size && spare > 0) await wallet.client.merge(market.id, String(spare));
+      else if (lacking > 0 && wallet.cash() - lacking > CASH_MIN * wallet.grant) {
+        await wallet.client.split(market.id, String(lacking));
+      }
+    },
+    stop: resting.stop,
+  };
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+
+/** How the price of a market behaves, in the bots' opinion. */
+export interface Character {
+  /** Probability of Yes that prices come back to. */
+  readonly fair: number;
+  /** How far they stray within a day: standard deviation, in log odds. */
+  readonly swing: number;
+  /** Between the middle and the best quote, in ten-thousandths. */
+  readonly halfSpreadPips: number;
+  /** Shares of a usual quote. */
+  readonly size: number;
+}
+
+export interface DemoMarket {
+  readonly body: MarketBody;
+  readonly character: Character;
+}
+
+/** A body of POST /admin/markets. */
+interface MarketBody {
+  readonly slug: string;
+  readonly question: string;
+  readonly description: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly tickSize: string;
+  readonly minOrderSize: string;
+  readonly closesAt: string;
+  /** From the slug, so that the ids are the same on every fresh start. */
+  readonly questionId: string;
+}
+
+const REQUEST_MS_MAX = 10_000;
+
+type Wording = Pick<MarketBody, 'slug' | 'category' | 'tags' | 'question' | 'description' | 'tickSize'>;
+
+/** Six questions that are still open, about the year after `now`. */
+export function demoMarkets(now: Date): readonly DemoMarket[] {
+  const year = now.getUTCFullYear() + 1;
+  return [...money(year), ...world(year)].map(([{ slug, description, ...wording }, character]) => ({
+    character,
+    body: {
+      ...wording,
+      slug: `${slug}-${year}`,
+      description: `${description} Demo market: paper funds, bots, and a price history that is invented up to its opening.`,
+      minOrderSize: '1',
+      closesAt: `${year}-12-31T23:59:59.000Z`,
+      questionId: `0x${createHash('sha256').update(`demo ${slug}-${year}`).digest('hex')}`,
+    },
+  }));
+}
+
+const money = (year: number): readonly (readonly [Wording, Character])[] => [
+  [
+    {
+      slug: 'bitcoin-above-200k',
+      category: 'crypto',
+      tags: ['btc', 'price'],
+      question: `Will Bitcoin trade above $200,000 in ${year}?`,
+      description: `Yes if any one-minute candle of BTC/USDT in ${year} has a high above 200,000.`,
+      tickSize: '0.01',
+    },
+    { fair: 0.34, swing: 0.3, halfSpreadPips: 60, size: 120 },
+  ],
+  [
+    {
+      slug: 'ether-new-high',
+      category: 'crypto',
+      tags: ['eth', 'price'],
+      question: `Will Ether set a new all-time high in ${year}?`,
+      description: `Yes if ETH/USDT trades above its highest price of all years before ${year}.`,
+      tickSize: '0.001',
+    },
+    { fair: 0.58, swing: 0.25, halfSpreadPips: 30, size: 80 },
+  ],
+  [
+    {
+      slug: 'fed-cuts-twice',
+      category: 'economy',
+      tags: ['fed', 'rates'],
+      question: `Will the Fed cut rates at least twice in ${year}?`,
+      description: `Yes if the target range is lowered at two or more meetings held in ${year}.`,
+      tickSize: '0.01',
+    },
+    { fair: 0.66, swing: 0.25, halfSpreadPips: 60, size: 150 },
+  ],
+];
+
+const world = (year: number): readonly (readonly [Wording, Character])[] => [
+  [
+    {
+      slug: 'warmest-year',
+      category: 'science',
+      tags: ['climate'],
+      question: `Will ${year} be the warmest year on record?`,
+      description: `Yes if the Copernicus annual summary ranks ${year} first.`,
+      tickSize: '0.01',
+    },
+    { fair: 0.45, swing: 0.2, halfSpreadPips: 60, size: 100 },
+  ],
+  [
+    {
+      slug: 'crewed-moon-landing',
+      category: 'science',
+      tags: ['space', 'moon'],
+      question: `Will people land on the Moon in ${year}?`,
+      description: 'Yes if a crewed spacecraft lands on the Moon before the year ends, UTC.',
+      tickSize: '0.001',
+    },
+    { fair: 0.11, swing: 0.3, halfSpreadPips: 20, size: 150 },
+  ],
+  [
+    {
+      slug: 'marathon-under-two-hours',
+      category: 'sports',
+      tags: ['running'],
+      question: `Will an official marathon be run under two hours in ${year}?`,
+      description: `Yes if World Athletics ratifies or lists as pending a time below 2:00:00 set in ${year}.`,
+      tickSize: '0.0001',
+    },
+    { fair: 0.23, swing: 0.25, halfSpreadPips: 12, size: 60 },
+  ],
+];
+
+/** Creates those the exchange does not have yet; rejects with the answer of the first that is refused. */
+export async function openDemoMarkets(
+  baseUrl: string,
+  adminToken: string,
+  markets: readonly DemoMarket[],
+): Promise<void> {
+  for (const { body: market } of markets) {
+    const known = await fetch(`${baseUrl}/markets/${market.slug}`, {
+      signal: AbortSignal.timeout(REQUEST_MS_MAX),
+    });
+    await known.arrayBuffer();
+    if (known.ok) continue;
+    const answer = await fetch(`${baseUrl}/admin/markets`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${adminToken}` },
+      body: JSON.stringify(market),
+      signal: AbortSignal.timeout(REQUEST_MS_MAX),
+    });
+    const text = await answer.text();
+    if (answer.status !== 201)
+      throw new Error(`demo market ${market.slug}: ${answer.status} ${text.slice(0, 300)}`);
+  }
+}

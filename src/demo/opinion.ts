@@ -1,0 +1,39 @@
+import type { Walk } from './walk';
+
+/** What the bots believe Yes is worth, in pips. */
+export interface Opinion {
+  pips(): number;
+  /** Somebody traded at this Yes price: opinions follow, a little and for a while. */
+  hear(yesPips: number): void;
+}
+
+const PIPS = 10_000;
+/** Of how much a trade is off. */
+const FOLLOW = 0.1;
+/** Nobody leads the bots further than that, or for much longer. */
+const FOLLOW_PIPS_MAX = 100;
+const FORGET_MS = 60_000;
+
+/** The walk by the clock. */
+export function createOpinion(walk: Walk): Opinion {
+  let atMs = Date.now();
+  let followed = 0;
+  let followedAtMs = atMs;
+
+  function believed(): number {
+    const nowMs = Date.now();
+    const price = walk.advance((nowMs - atMs) / 1_000);
+    atMs = nowMs;
+    return price * PIPS;
+  }
+  const following = (): number => followed * Math.exp(-(Date.now() - followedAtMs) / FORGET_MS);
+
+  return {
+    pips: () => Math.min(PIPS - 1, Math.max(1, Math.round(believed() + following()))),
+    hear(yesPips) {
+      const next = following() + FOLLOW * (yesPips - believed());
+      followed = Math.max(-FOLLOW_PIPS_MAX, Math.min(FOLLOW_PIPS_MAX, next));
+      followedAtMs = Date.now();
+    },
+  };
+}

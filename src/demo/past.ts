@@ -1,0 +1,58 @@
+import type { Character } from './markets';
+import { chance, type Random } from './random';
+import { createWalk } from './walk';
+
+/** Prices of a minute, in ten-thousandths. */
+export interface PastMinute {
+  readonly startMs: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
+}
+
+const MINUTE_MS = 60_000;
+const MINUTES = 24 * 60;
+const STEPS = 6;
+const STEP_SEC = 10;
+/** Minutes in which somebody might have traded. */
+const BUSY = 0.8;
+const PIPS = 10_000;
+
+/**
+ * A day of prices that nobody traded at, for the charts of a market that opens now: it ends with the minute before this
+ * one. Prices only, because volume would be a claim about money.
+ */
+export function inventDay(
+  character: Character,
+  tickPips: number,
+  nowMs: number,
+  random: Random,
+): PastMinute[] {
+  const walk = createWalk(character, random);
+  const endMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
+  const minutes: PastMinute[] = [];
+  let open = onTick(walk.price, tickPips);
+  for (let minute = MINUTES; minute >= 1; minute--) {
+    const prices = [open];
+    for (let step = 0; step < STEPS; step++) prices.push(onTick(walk.advance(STEP_SEC), tickPips));
+    const close = prices.at(-1) ?? open;
+    const isEdge = minute === MINUTES || minute === 1;
+    if (isEdge || chance(random, BUSY)) {
+      minutes.push({
+        startMs: endMs - minute * MINUTE_MS,
+        open,
+        high: Math.max(...prices),
+        low: Math.min(...prices),
+        close,
+      });
+      open = close;
+    }
+  }
+  return minutes;
+}
+
+function onTick(price: number, tickPips: number): number {
+  const pips = Math.round((price * PIPS) / tickPips) * tickPips;
+  return Math.min(PIPS - tickPips, Math.max(tickPips, pips));
+}

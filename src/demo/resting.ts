@@ -1,0 +1,66 @@
+import type { Order, Submission } from '../client/index';
+import { PIPS, pipsOf } from './desk';
+import type { BotWallet } from './wallet';
+
+/** An order of a bot in the Yes book. */
+export interface Quote {
+  readonly hash: string;
+  readonly bookSide: 'bid' | 'ask';
+  readonly yesPips: number;
+  readonly atMs: number;
+}
+
+export interface QuoteTerms {
+  readonly outcomeIndex: 0 | 1;
+  readonly side: 'BUY' | 'SELL';
+  readonly price: string;
+}
+
+/** A BUY of Yes and a SELL of No are bids. */
+export const bookSideOf = ({ side, outcomeIndex }: QuoteTerms): Quote['bookSide'] =>
+  (side === 'BUY') === (outcomeIndex === 0) ? 'bid' : 'ask';
+
+export const yesPipsOf = ({ outcomeIndex, price }: QuoteTerms): number =>
+  outcomeIndex === 0 ? pipsOf(price) : PIPS - pipsOf(price);
+
+const isOpen = (status: string): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
+const ORDERS_MAX = 200;
+
+export type Resting = ReturnType<typeof followOrders>;
+
+/** The open orders of a wallet in one market, from its own news. */
+export function followOrders({ client, live }: BotWallet, marketId: string) {
+  const quotes = new Map<string, Quote>();
+  function note(order: QuoteTerms & { orderHash: string; status: string; createdAt: string }): void {
+    const { orderHash: hash, status, createdAt } = order;
+    if (!isOpen(status)) quotes.delete(hash);
+    else {
+      const atMs = Date.parse(createdAt);
+      quotes.set(hash, { hash, bookSide: bookSideOf(order), yesPips: yesPipsOf(order), atMs });
+    }
+  }
+  const stop = live.onOrder((order: Order) => {
+    if (order.marketId === marketId) note(order);
+  });
+  // After an interruption the exchange knows best.
+  const stopToo = live.onConnect(() => {
+    client.orders({ status: 'open', marketId, limit: ORDERS_MAX }).then(
+      ({ data }) => {
+        quotes.clear();
+        for (const order of data) note(order);
+      },
+      () => undefined,
+    );
+  });
+  return {
+    quotes: (): readonly Quote[] => [...quotes.values()],
+    placed: (terms: QuoteTerms, order: Submission): void => note({ ...terms, ...order, price: terms.price }),
+    gone: (hashes: readonly string[]): void => {
+      for (const hash of hashes) quotes.delete(hash);
+    },
+    stop: (): void => {
+      stop();
+      stopToo();
+    },
+  };
+}

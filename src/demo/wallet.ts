@@ -1,0 +1,103 @@
+import { Wallet } from 'ethers';
+import {
+  type Balances,
+  type Client,
+  connectLive,
+  createClient,
+  ExchangeError,
+  type Live,
+} from '../client/index';
+
+/** A bot's wallet: a key of its own, a session, a socket that tells it of its orders and balances. */
+export interface BotWallet {
+  readonly signer: Wallet;
+  readonly client: Client;
+  readonly live: Live;
+  /** As of the latest news. */
+  balances(): Balances;
+  /** Shares not reserved by an order. */
+  free(marketId: string, outcomeIndex: 0 | 1): number;
+  /** Shares of a market, those in orders as well: Yes and No. */
+  held(marketId: string): readonly [number, number];
+  cash(): number;
+  /** What it has been granted at the start. */
+  readonly grant: number;
+  /** Signed in, again if need be: a session may end, and a bot stays. */
+  ready(): Promise<void>;
+  /** Asks the faucet when money runs low, no more than once an hour. */
+  refill(): Promise<void>;
+  leave(): Promise<void>;
+}
+
+const FAUCET_EVERY_MS = 3_660_000;
+/** Part of the grant below which a wallet asks for more. */
+const LOW = 0.25;
+
+export interface WalletOptions {
+  readonly baseUrl: string;
+  /** Whether its orders are to be cancelled when it is cut off. */
+  readonly quotes: boolean;
+}
+
+/** A new wallet, signed in. */
+export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<BotWallet> {
+  const signer = new Wallet(Wallet.createRandom().privateKey);
+  const client = createClient({ baseUrl });
+  await client.signIn(signer);
+  let balances = await client.balances();
+  const grant = Number(balances.collateral.total);
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  const live = connectLive({ baseUrl, getToken: client.accessToken, cancelOnDisconnect: quotes });
+  live.onBalance((next) => {
+    balances = next;
+  });
+  // What happened while nobody listened.
+  live.onConnect(() => {
+    client.balances().then(
+      (next) => {
+        balances = next;
+      },
+      () => undefined,
+    );
+  });
+  let signingIn: Promise<unknown> | null = null;
+  const tokens = (marketId: string, outcomeIndex: 0 | 1) =>
+    balances.tokens.find((one) => one.marketId === marketId && one.outcomeIndex === outcomeIndex);
+  const held = (marketId: string, outcomeIndex: 0 | 1): number =>
+    Number(tokens(marketId, outcomeIndex)?.total ?? 0);
+  return {
+    signer,
+    client,
+    live,
+    grant,
+    balances: () => balances,
+    free: (marketId, outcomeIndex) => Number(tokens(marketId, outcomeIndex)?.available ?? 0),
+    held: (marketId) => [held(marketId, 0), held(marketId, 1)],
+    cash: () => Number(balances.collateral.available),
+    async ready() {
+      if (client.session !== null) return;
+      signingIn ??= client.signIn(signer).finally(() => {
+        signingIn = null;
+      });
+      await signingIn;
+      live.reauthenticate();
+    },
+    async refill() {
+      const isLow = Number(balances.collateral.total) < grant * LOW;
+      if (!isLow || Date.now() - askedAtMs < FAUCET_EVERY_MS) return;
+      askedAtMs = Date.now();
+      balances = await client.faucet().catch((error: unknown) => {
+        if (error instanceof ExchangeError && error.code === 'RATE_LIMITED') return balances;
+        throw error;
+      });
+    },
+    async leave() {
+      try {
+        if (quotes) await client.cancelAll();
+        await client.signOut();
+      } finally {
+        live.close();
+      }
+    },
+  };
+}

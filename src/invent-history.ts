@@ -1,0 +1,28 @@
+import { createStore } from './app';
+import type { Config } from './config';
+import { demoMarkets } from './demo/markets';
+import { inventDay } from './demo/past';
+import { parsePips } from './exchange/units';
+import type { Logger } from './log';
+import { createCandleWriter } from './store/candle-writer';
+import { disconnect } from './store/connection';
+
+/**
+ * Gives the demo markets a day of invented prices, so that their charts do not begin empty. A market in which anything
+ * was ever traded keeps the history it has.
+ */
+export async function inventHistory(config: Config, log: Logger): Promise<void> {
+  const store = await createStore(config, log);
+  try {
+    const candles = createCandleWriter(store);
+    for (const { body, character } of demoMarkets(new Date())) {
+      const market = await store.reads.market(body.slug);
+      if (!market) continue;
+      const day = inventDay(character, parsePips(body.tickSize), Date.now(), Math.random);
+      const written = await candles.preload(market.terms.id, day);
+      log.info({ market: market.terms.id, written }, 'demo history');
+    }
+  } finally {
+    disconnect(store.redis);
+  }
+}

@@ -1,0 +1,86 @@
+import { createClient } from '../../src/client';
+import { type Demo, startDemo } from '../../src/demo/demo';
+import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
+import { freePort } from '../../src/local/ports';
+import { ADMIN_TOKEN, type Replica, type Stage, startStage, wait } from '../realtime/support';
+
+/** A slow machine trades slowly. */
+const PATIENCE_MS = 60_000;
+const POLL_MS = 250;
+
+let stage: Stage;
+let web: Replica;
+let demo: Demo;
+const told: string[] = [];
+const slugs = demoMarkets(new Date()).map(({ body }) => body.slug);
+
+beforeAll(async () => {
+  stage = await startStage({ RATE_LIMIT: 'on', PAPER_GRANT: '10000', PORT: String(await freePort()) });
+  web = await stage.replica();
+  await openDemoMarkets(web.url, ADMIN_TOKEN, demoMarkets(new Date()));
+  demo = await startDemo({ baseUrl: web.url, say: (line) => told.push(line), pace: 4 });
+  demo.failed.catch((error: Error) => told.push(`${error.stack}`));
+});
+afterAll(() => stage.stop());
+
+const client = () => createClient({ baseUrl: web.url });
+
+async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (Date.now() > giveUpAt) throw new Error(`still not: ${what}; told: ${told.join('; ')}`);
+    await wait(POLL_MS);
+  }
+}
+
+const sequences = (): Promise<number[]> =>
+  Promise.all(slugs.map(async (slug) => (await client().market(slug)).sequence));
+
+test('all books have two sides, close to each other, and move', async () => {
+  await eventually('two sides', async () => {
+    const markets = await Promise.all(slugs.map((slug) => client().market(slug)));
+    return markets.every(({ bestBid, bestAsk }) => bestBid !== null && bestAsk !== null);
+  });
+  const before = await sequences();
+  await eventually('all have moved', async () =>
+    (await sequences()).every((sequence, i) => sequence > (before[i] ?? 0) + 5),
+  );
+  for (const slug of slugs) {
+    const { spread } = await client().market(slug);
+    expect([slug, Number(spread)]).toEqual([slug, expect.any(Number)]);
+    expect(Number(spread)).toBeLessThan(0.1);
+  }
+}, 120_000);
+
+test('sets are minted, merged and change hands', async () => {
+  const seen = new Set<string>();
+  await eventually('all kinds of matches', async () => {
+    for (const slug of slugs) {
+      for (const { matchType } of (await client().trades(slug)).data) seen.add(matchType);
+    }
+    return seen.size === 3;
+  });
+}, 120_000);
+
+test('it goes on after a restart of web', async () => {
+  await web.stop();
+  await wait(1_000);
+  web = await stage.replica();
+  const before = await sequences();
+  await eventually('all go on', async () =>
+    (await sequences()).every((sequence, i) => sequence > (before[i] ?? 0)),
+  );
+}, 120_000);
+
+test('nothing but the restart was worth telling', () => {
+  const outage = /^(NETWORK|TIMEOUT|OUTCOME_UNKNOWN|UNAVAILABLE|HTTP_503)/;
+  expect(told.filter((line) => !outage.test(line))).toEqual([]);
+});
+
+test('when it stops, its orders are gone', async () => {
+  await demo.stop();
+  for (const slug of slugs) {
+    const { bids, asks } = await client().orderbook(slug);
+    expect([slug, bids, asks]).toEqual([slug, [], []]);
+  }
+});

@@ -1,0 +1,74 @@
+import { rebuildHistory } from '../../src/app';
+import { type Config, loadConfig } from '../../src/config';
+import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
+import { inventHistory } from '../../src/invent-history';
+import { createLogger } from '../../src/log';
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, openMarket, type Trader } from '../support/trader';
+
+const DAY_BUCKETS = 288;
+
+let exchange: TestExchange;
+let config: Config;
+let alice: Trader;
+let bob: Trader;
+const slugs = demoMarkets(new Date()).map(({ body }) => body.slug);
+const [first = ''] = slugs;
+
+beforeAll(async () => {
+  exchange = await startExchange();
+  config = loadConfig({ NODE_ENV: 'test', REDIS_URL: exchange.redis.url });
+  await openDemoMarkets(exchange.client.url, ADMIN_TOKEN, demoMarkets(new Date()));
+  const { domain } = (await exchange.client.get('/config')).body.eip712;
+  [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
+});
+afterAll(() => exchange.stop());
+
+const run = (task: typeof inventHistory): Promise<void> =>
+  task(config, createLogger(config, 'task', { write: () => undefined }));
+const get = async (slug: string, view: string) => (await exchange.client.get(`/markets/${slug}${view}`)).body;
+const candles = async (slug: string) => (await get(slug, '/price-history?timeframe=1d')).candles;
+
+test('a new demo market gets a day of prices, without volume or trades', async () => {
+  const other = await openMarket(exchange.client, ADMIN_TOKEN);
+  await run(inventHistory);
+  for (const slug of slugs) {
+    const day = await candles(slug);
+    // The bucket that is still filling belongs to it.
+    expect(day.length).toBeGreaterThanOrEqual(DAY_BUCKETS - 1);
+    expect(day.every(({ v }: { v: string }) => v === '0')).toBe(true);
+    expect(new Set(day.map(({ c }: { c: string }) => c)).size).toBeGreaterThan(3);
+    expect(await get(slug, '')).toMatchObject({
+      volume: '0',
+      volume24h: '0',
+      lastTradePrice: null,
+      sequence: 1,
+    });
+    expect((await get(slug, '/trades')).data).toEqual([]);
+    expect((await get(slug, '/price-history?timeframe=all')).history.length).toBeGreaterThan(1);
+  }
+  expect(await candles(other.slug)).toEqual([]);
+});
+
+test('it is written once; trades go on behind it, with their own volume', async () => {
+  const before = await candles(first);
+  await run(inventHistory);
+  expect((await candles(first)).slice(0, -2)).toEqual(before.slice(0, -2));
+  const market = await get(first, '');
+  await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 1_000 });
+  await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });
+  const day = await candles(first);
+  expect(day.at(-1)).toMatchObject({ c: '0.6', v: '6' });
+  expect(day.slice(0, -2)).toEqual(before.slice(0, day.length - 2));
+  const { outcomes } = await get(first, '/ticker');
+  expect(outcomes[0]).toMatchObject({ lastTradePrice: '0.6', volume24h: '6' });
+  // Against the invented price of yesterday.
+  expect(Number(outcomes[0].priceChange24h)).toBeCloseTo(0.6 - Number(before[0].o), 1);
+});
+
+test('a rebuild counts trades alone: what was invented is gone, and does not come back', async () => {
+  await run(rebuildHistory);
+  expect(await candles(first)).toEqual([expect.objectContaining({ c: '0.6', v: '6' })]);
+  await run(inventHistory);
+  expect(await candles(first)).toHaveLength(1);
+});

@@ -1,0 +1,63 @@
+import { demoMarkets } from '../../src/demo/markets';
+import { inventDay } from '../../src/demo/past';
+import type { Random } from '../../src/demo/random';
+import { createWalk } from '../../src/demo/walk';
+
+/** The same every time (mulberry32). */
+function seeded(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const DAY_MS = 86_400_000;
+const NOW_MS = Date.parse('2026-03-04T05:06:07.000Z');
+const markets = demoMarkets(new Date(NOW_MS));
+const logOdds = (price: number): number => Math.log(price / (1 - price));
+
+describe('what the bots believe', () => {
+  test.each(markets.map(({ body, character }) => [body.slug, character] as const))(
+    '%s stays believable for a week, and moves',
+    (_, character) => {
+      const walk = createWalk(character, seeded(7), character.fair);
+      const prices = Array.from({ length: 7 * 24 * 60 }, () => walk.advance(60));
+      const strayed = prices.map((price) => Math.abs(logOdds(price) - logOdds(character.fair)));
+      expect(Math.max(...strayed)).toBeLessThan(5 * character.swing);
+      const mean = prices.reduce((sum, price) => sum + price, 0) / prices.length;
+      expect(Math.abs(mean - character.fair)).toBeLessThan(0.08);
+      expect(Math.max(...prices) - Math.min(...prices)).toBeGreaterThan(0.02);
+    },
+  );
+
+  it('goes on from where it is told to', () => {
+    const { character } = markets[0] as (typeof markets)[number];
+    const walk = createWalk(character, seeded(1), 0.5);
+    expect(walk.price).toBeCloseTo(0.5, 10);
+    expect(Math.abs(walk.advance(1) - 0.5)).toBeLessThan(0.02);
+  });
+});
+
+describe('the invented day', () => {
+  test.each(markets.map(({ body, character }) => [body.slug, body, character] as const))(
+    '%s: minutes that fit together, on the tick, up to now',
+    (_, { tickSize }, character) => {
+      const tickPips = Math.round(Number(tickSize) * 10_000);
+      const day = inventDay(character, tickPips, NOW_MS, seeded(3));
+      expect(day.length).toBeGreaterThan(1_000);
+      expect(day[0]?.startMs).toBe(NOW_MS - (NOW_MS % 60_000) - DAY_MS);
+      expect(day.at(-1)?.startMs).toBe(NOW_MS - (NOW_MS % 60_000) - 60_000);
+      for (const [i, { startMs, open, high, low, close }] of day.entries()) {
+        expect(startMs).toBeGreaterThan(day[i - 1]?.startMs ?? 0);
+        expect(open).toBe(day[i - 1]?.close ?? open);
+        expect([Math.max(high, open, close), Math.min(low, open, close)]).toEqual([high, low]);
+        for (const price of [open, high, low, close]) expect(price % tickPips).toBe(0);
+        expect(low).toBeGreaterThan(0);
+        expect(high).toBeLessThan(10_000);
+      }
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createClient } from '../../src/client';
+import { freePort } from '../../src/local/ports';
+import { ROOT, type Started, startProgram } from '../support/processes';
+
+/** From nothing built to a moving book; the contract's 90 s include the download of the packages. */
+const START_MS_MAX = 90_000;
+const POLL_MS = 250;
+const BANNER_LINES_MAX = 12;
+const STOP_MS_MAX = 5_000;
+/** Buckets of five minutes in a day, but for the one that may just have begun. */
+const DAY_POINTS_MIN = 285;
+/** What a clone does not have. */
+const NOT_CLONED: ReadonlySet<string> = new Set(['node_modules', 'dist', '.cache', '.git']);
+
+let folder: string;
+let started: Started;
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'exchange-clone-'));
+  for (const name of readdirSync(ROOT).filter((one) => !NOT_CLONED.has(one))) {
+    cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
+  }
+  // Installed already: npm ci is the registry's affair.
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
+});
+afterAll(async () => {
+  started.child.kill('SIGINT');
+  await started.exited;
+  rmSync(folder, { recursive: true });
+});
+
+async function eventually(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  const giveUpAt = Date.now() + START_MS_MAX;
+  while (!(await holds())) {
+    if (Date.now() > giveUpAt || started.child.exitCode !== null) {
+      throw new Error(`still not: ${what}\n${started.stdout()}${started.stderr()}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+test(
+  'npm start in a fresh folder: six markets with a day of history whose books move, gone within 5 s of Ctrl-C',
+  async () => {
+    const port = await freePort();
+    started = startProgram('npm', ['--prefix', folder, '--silent', 'start'], { PORT: String(port) });
+    await eventually('the banner', () => /Ctrl-C/.test(started.stdout()));
+    const lines = started.stdout().trimEnd().split('\n');
+    const banner = lines.slice(lines.findIndex((line) => line.startsWith('The exchange is open:')));
+    expect(banner.length).toBeLessThanOrEqual(BANNER_LINES_MAX);
+    expect(existsSync(path.join(folder, 'dist/demo.js'))).toBe(true);
+
+    const client = createClient({ baseUrl: `http://127.0.0.1:${port}` });
+    const markets = async () => (await client.markets()).data;
+    await eventually('six books with two sides', async () => {
+      const open = await markets();
+      return open.length === 6 && open.every(({ bestBid, bestAsk }) => bestBid !== null && bestAsk !== null);
+    });
+    const before = new Map((await markets()).map(({ id, sequence }) => [id, sequence]));
+    await eventually('all of them move', async () =>
+      (await markets()).every(({ id, sequence }) => sequence > (before.get(id) ?? sequence)),
+    );
+    await eventually('somebody trades', async () => (await markets()).some(({ volume }) => volume !== '0'));
+    for (const { id, category } of await markets()) {
+      expect(category).not.toBe('');
+      expect((await client.priceHistory(id, '1d')).history.length).toBeGreaterThanOrEqual(DAY_POINTS_MIN);
+    }
+
+    const askedAtMs = Date.now();
+    started.child.kill('SIGINT');
+    expect(await started.exited).toBe(0);
+    expect(Date.now() - askedAtMs).toBeLessThan(STOP_MS_MAX);
+    expect(started.stderr()).toBe('');
+  },
+  3 * START_MS_MAX,
+);
