@@ -28,6 +28,7 @@ import { createAudit } from './store/audit/audit';
 import { watchBacklog } from './store/backlog';
 import { createCandleWriter } from './store/candle-writer';
 import { createClock } from './store/clock';
+import { createComments } from './store/comments';
 import { connect, disconnect, ready } from './store/connection';
 import { createEngine } from './store/engine';
 import { createHealth } from './store/health';
@@ -41,6 +42,7 @@ import { createMatches } from './store/matches';
 import { createNonceStore } from './store/nonces';
 import { createOutbox } from './store/outbox';
 import { createOutboxLag } from './store/outbox-lag';
+import { createProfiles } from './store/profiles';
 import { createReads } from './store/reads';
 import { createScripts, scriptSources } from './store/scripts';
 import { createSessionStore } from './store/sessions';
@@ -122,6 +124,8 @@ export async function createStore(config: Config, log: Logger) {
     matches,
     journalWriter,
     journal,
+    profiles: createProfiles({ redis, run, keys }),
+    comments: createComments({ run, keys }),
     actions,
     health,
     metrics,

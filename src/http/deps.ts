@@ -7,10 +7,12 @@ import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
 import type { Actions } from '../store/actions';
 import type { Audit } from '../store/audit/audit';
+import type { Comments } from '../store/comments';
 import type { Engine } from '../store/engine';
 import type { Health } from '../store/health';
 import type { JournalReads } from '../store/journal-reads';
 import type { Markets } from '../store/markets';
+import type { Profiles } from '../store/profiles';
 import type { Reads } from '../store/reads';
 import type { RedisClient } from '../store/scripts';
 import type { Settlements } from '../store/settlements';
@@ -45,6 +47,8 @@ export interface HttpDeps {
   /** The operators' log. */
   readonly actions: Actions;
   readonly journal: JournalReads;
+  readonly profiles: Profiles;
+  readonly comments: Comments;
   readonly verifier: OrderVerifier;
   readonly signIn: SignIn;
   readonly sessions: Sessions;

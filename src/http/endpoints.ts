@@ -7,11 +7,13 @@ import { auditEndpoints } from './routes/audit';
 import { authEndpoints } from './routes/auth';
 import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
+import { commentEndpoints } from './routes/comments';
 import { journalEndpoints } from './routes/journal';
 import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
 import { orderEndpoints } from './routes/orders';
+import { profileEndpoints } from './routes/profiles';
 import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
 import { createSubmit } from './submit';
@@ -28,6 +30,8 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...marketEndpoints(context),
     ...meEndpoints(context),
     ...journalEndpoints(context),
+    ...profileEndpoints(context),
+    ...commentEndpoints(context),
     ...authEndpoints(context),
     ...adminEndpoints(context),
     ...settlementEndpoints(context),

@@ -8,6 +8,7 @@ export const LIMITS = {
   reads: { points: 100, durationSec: 1, burst: 0, by: 'ip' },
   orders: { points: 50, durationSec: 1, burst: 50, by: 'maker' },
   cancels: { points: 100, durationSec: 1, burst: 100, by: 'wallet' },
+  comments: { points: 5, durationSec: 60, burst: 0, by: 'wallet' },
   signIn: { points: 10, durationSec: 60, burst: 0, by: 'ip' },
 } as const;
 

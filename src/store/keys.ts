@@ -41,6 +41,14 @@ export interface ShardKeys {
   trades(id: MarketId): string;
   tokens(id: MarketId): string;
   wallet(address: Buffer): Buffer;
+  /** hash: what the wallet says of itself (lua/edit_profile.lua). */
+  profile(address: Buffer): Buffer;
+  /** hash: username in lower case -> wallet (20 bytes). */
+  readonly usernames: string;
+  /** hash: number -> comment (lua/lib/comments.lua). */
+  comments(id: MarketId): string;
+  /** set: wallets that like the comment. */
+  commentLikes(id: MarketId, number: number): string;
   /** hash: market id -> the wallet's positions in it (src/store/journal-record.ts). */
   positions(address: Buffer): Buffer;
   /** list: what happened to the wallet, oldest first. */
@@ -95,6 +103,10 @@ export function shardKeys(shard = 0): ShardKeys {
     trades: (id) => `${market(id)}:t`,
     tokens: (id) => `${market(id)}:bal`,
     wallet: (address) => raw('u', address),
+    profile: (address) => raw('p', address),
+    usernames: `${prefix}pn`,
+    comments: (id) => `${market(id)}:co`,
+    commentLikes: (id, number) => `${market(id)}:cl:${number}`,
     positions: (address) => raw('ps', address),
     journal: (address) => raw('ac', address),
     holdings: (address) => raw('w', address),

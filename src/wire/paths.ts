@@ -24,6 +24,12 @@ export const PATHS = {
 
   split: '/markets/{id}/split',
   merge: '/markets/{id}/merge',
+  comments: '/markets/{id}/comments',
+  comment: '/comments/{comment_id}',
+  commentLike: '/comments/{comment_id}/like',
+  profile: '/profiles/{address}',
+  me: '/me',
+  myProfile: '/me/profile',
   myOrders: '/me/orders',
   myCancelAll: '/me/orders/cancel-all',
   myBalances: '/me/balances',

@@ -87,6 +87,11 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
     },
     get: async (path: string): Promise<Answer> =>
       client.get(path, { token: token ?? (await signIn()).body.accessToken }),
+    send: async (method: string, path: string, body?: unknown): Promise<Answer> =>
+      client.call(method, path, {
+        token: token ?? (await signIn()).body.accessToken,
+        ...(body === undefined ? {} : { body }),
+      }),
     post: async (path: string, body?: unknown): Promise<Answer> =>
       client.post(path, {
         token: token ?? (await signIn()).body.accessToken,

@@ -14,7 +14,7 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
 
 /** Sign-In with Ethereum, and the life of a session. */
-export function authEndpoints({ signIn, sessions, config, limiter }: Context): AnyEndpoint[] {
+export function authEndpoints({ signIn, sessions, config, limiter, profiles }: Context): AnyEndpoint[] {
   const nonce: Endpoint<undefined> = {
     method: 'GET',
     path: PATHS.nonce,
@@ -34,6 +34,7 @@ export function authEndpoints({ signIn, sessions, config, limiter }: Context): A
     handle: async ({ body, request, response }) => {
       await limiter.take('signIn', `verify:${clientAddress(request)}`, response);
       const { address } = await signIn.verify(body.message, body.signature);
+      await profiles.join(address);
       return ok(presentSession(await sessions.open(address), config.chainId));
     },
   };

@@ -6,6 +6,7 @@ export const TAGS = {
   Sign: 'Sign-In with Ethereum (EIP-4361), and the life of a session.',
   Markets: 'What can be traded, and what became of it.',
   Orders: 'Submitting signed orders, looking at them, taking them back.',
+  Comments: 'What people say of a market.',
   Account: "A wallet's own view, and what it may do with paper funds.",
   Operators: 'Behind `ADMIN_TOKEN`; without one, all of it answers 404.',
   System: 'Probes, configuration, documents.',
@@ -101,6 +102,8 @@ const OF_PATH: readonly (readonly [string, readonly ErrorCode[]])[] = [
   ['/markets/{id}', ['MARKET_NOT_FOUND']],
   ['/orders/{order_hash}', ['ORDER_NOT_FOUND']],
   ['{wallet_address}', ['INVALID_ADDRESS']],
+  ['/profiles/{address}', ['INVALID_ADDRESS']],
+  ['/comments/{comment_id}', ['COMMENT_NOT_FOUND']],
 ];
 
 /** Every code that an operation can answer. */
@@ -132,6 +135,16 @@ export const PATH_PARAMETERS: Readonly<
     description: "The order's EIP-712 hash.",
     schema: text(undefined, { pattern: '^0x[0-9a-fA-F]{64}$' }),
     example: '0x2b9bdc3dee7a369a8142fc79c4a25ad7452f0d7f45b885f4b16f4d1c10efd2d6',
+  },
+  comment_id: {
+    description: "A comment's id.",
+    schema: text(undefined, { pattern: '^[0-9a-z]{8}-c[1-9][0-9]*$' }),
+    example: '81cqi70o-c1',
+  },
+  address: {
+    description: 'A wallet; mixed case must be its EIP-55 checksum.',
+    schema: ref('Address'),
+    example: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
   },
   wallet_address: {
     description: 'The wallet that will sign in; mixed case must be its EIP-55 checksum.',

@@ -1,8 +1,10 @@
 import { PATHS } from '../../paths';
 import { emptyShape } from '../../requests';
-import { ACTIVITY, OWN_TRADE, POSITION } from '../examples/traders';
+import { BIO_MAX, COMMENT_MAX, commentShape, profileShape } from '../../requests-social';
+import type { Shape } from '../../shape';
+import { ACTIVITY, COMMENT, COMMENT_BODY, ME, OWN_TRADE, POSITION, PROFILE } from '../examples/traders';
 import { cursor, limit, type Operations, query } from '../operation';
-import { choice, text } from '../schema';
+import { choice, type Json, jsonSchemaOf, text } from '../schema';
 import { idempotencyKey } from './account';
 
 const ofMarket = query('marketId', 'Only this market: id, slug or condition id.', text(), '81cqi70o');
@@ -13,8 +15,121 @@ const pageOf = (schema: string, description: string, example: unknown) => ({
   example: { data: [example], nextCursor: null },
 });
 
+/** Joi counts code points in a way that its schema does not tell. */
+function withLength(shape: Shape<unknown>, member: string, most: number): Json {
+  const schema = jsonSchemaOf(shape) as Json & { readonly properties: Readonly<Record<string, Json>> };
+  return {
+    ...schema,
+    properties: { ...schema.properties, [member]: { ...schema.properties[member], maxLength: most } },
+  };
+}
+
+const comment = (description: string, status?: number) => ({
+  description,
+  schema: 'Comment',
+  example: COMMENT,
+  ...(status === undefined ? {} : { status }),
+});
+const nothing = { shape: emptyShape, example: {}, optional: true } as const;
+
+/** What people say of a market. */
+const COMMENT_OPERATIONS: Operations = {
+  [`GET ${PATHS.comments}`]: {
+    id: 'listComments',
+    tag: 'Comments',
+    summary: 'Comments of a market, newest first',
+    description: 'Answers stand among them, with the `parentId` of what they answer.',
+    limited: true,
+    parameters: paged,
+    success: pageOf('CommentPage', 'A page of comments.', COMMENT),
+  },
+  [`POST ${PATHS.comments}`]: {
+    id: 'addComment',
+    tag: 'Comments',
+    summary: 'Say something, or answer',
+    description:
+      'At most five in a minute of one wallet. A text has no control characters but the end of a line, and something to see. `parentId` is a comment of the same market that was not deleted.',
+    bearer: 'required',
+    limited: true,
+    parameters: [idempotencyKey],
+    body: {
+      shape: commentShape,
+      example: COMMENT_BODY,
+      schema: withLength(commentShape, 'body', COMMENT_MAX),
+    },
+    success: comment('The comment.', 201),
+    codes: ['COMMENT_NOT_FOUND'],
+  },
+  [`DELETE ${PATHS.comment}`]: {
+    id: 'deleteComment',
+    tag: 'Comments',
+    summary: "Take one's own comment back",
+    description:
+      'It keeps its place, with an empty `body` and without likes. Deleting it again changes nothing.',
+    bearer: 'required',
+    limited: true,
+    body: nothing,
+    success: { status: 204, description: 'Deleted.' },
+    codes: ['FORBIDDEN'],
+  },
+  [`POST ${PATHS.commentLike}`]: {
+    id: 'likeComment',
+    tag: 'Comments',
+    summary: 'Like a comment',
+    description: 'A wallet counts once, however often it asks.',
+    bearer: 'required',
+    limited: true,
+    body: nothing,
+    success: comment('The comment as it now stands.'),
+  },
+  [`DELETE ${PATHS.commentLike}`]: {
+    id: 'unlikeComment',
+    tag: 'Comments',
+    summary: 'No longer like a comment',
+    description: 'Changes nothing when the wallet did not like it.',
+    bearer: 'required',
+    limited: true,
+    body: nothing,
+    success: comment('The comment as it now stands.'),
+  },
+};
+
 /** What a wallet is to others, and its own books. */
 export const TRADER_OPERATIONS: Operations = {
+  ...COMMENT_OPERATIONS,
+  [`GET ${PATHS.me}`]: {
+    id: 'getMe',
+    tag: 'Account',
+    summary: 'Who is signed in',
+    description: 'The profile and the life of the access token.',
+    bearer: 'required',
+    limited: true,
+    success: { description: 'The wallet.', schema: 'Me', example: ME },
+  },
+  [`PATCH ${PATHS.myProfile}`]: {
+    id: 'editProfile',
+    tag: 'Account',
+    summary: 'Change what others see',
+    description:
+      "What is left out stays as it is, null clears it. A username is one wallet's, whatever its case; the one given up is free at once.",
+    bearer: 'required',
+    limited: true,
+    body: {
+      shape: profileShape,
+      example: { username: 'alice', bio: 'Rain, mostly.' },
+      schema: withLength(profileShape, 'bio', BIO_MAX),
+    },
+    success: { description: 'The profile as it now stands.', schema: 'Profile', example: PROFILE },
+    codes: ['USERNAME_TAKEN'],
+  },
+  [`GET ${PATHS.profile}`]: {
+    id: 'getProfile',
+    tag: 'Account',
+    summary: 'What everybody may know of a wallet',
+    description: 'Any address has a profile; one that never came says nothing, and has joined at no time.',
+    limited: true,
+    success: { description: 'The profile.', schema: 'Profile', example: PROFILE },
+  },
   [`POST ${PATHS.myNonce}`]: {
     id: 'raiseNonce',
     tag: 'Account',

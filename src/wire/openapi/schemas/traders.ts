@@ -1,4 +1,4 @@
-import { choice, described, type Json, nullable, object, page, ref, text } from '../schema';
+import { choice, described, flag, integer, type Json, nullable, object, page, ref, text } from '../schema';
 import { TRADE_MEMBERS } from './books';
 
 const ROLE = choice(['MAKER', 'TAKER']);
@@ -6,9 +6,34 @@ const CHANGE = text('What it did to the wallet; below zero, what went.', {
   pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$',
 });
 
+const PROFILE = {
+  address: ref('Address'),
+  username: nullable(text()),
+  bio: nullable(text()),
+  avatarUrl: nullable(text()),
+};
+
 /** Profiles, comments, and a wallet's own books. */
 export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Nonce: object({ nonce: ref('Uint256') }),
+  Profile: object({ ...PROFILE, joinedAt: nullable(ref('Time')) }),
+  Me: object({
+    ...PROFILE,
+    joinedAt: ref('Time'),
+    session: object({ issuedAt: ref('Time'), expiresAt: ref('Time') }),
+  }),
+  CommentId: text('Its market and its number there.', { pattern: '^[0-9a-z]{8}-c[1-9][0-9]*$' }),
+  Comment: object({
+    id: ref('CommentId'),
+    marketId: ref('MarketId'),
+    parentId: nullable(described(ref('CommentId'), 'The comment it answers.')),
+    author: object({ address: ref('Address'), username: PROFILE.username, avatarUrl: PROFILE.avatarUrl }),
+    body: text('Empty when it was deleted.'),
+    likes: integer('Wallets that like it.'),
+    createdAt: ref('Time'),
+    deleted: flag(),
+  }),
+  CommentPage: page(ref('Comment')),
   SignedMoney: CHANGE,
   Position: object({
     marketId: ref('MarketId'),

@@ -1,0 +1,31 @@
+#!lua
+-- add_comment: adds a comment to a market, once for each operation.
+--
+-- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>
+-- ARGV     1 author (20 bytes)   2 number of the comment it answers, 0 for none   3 text
+--          4 how long an operation is remembered, milliseconds
+-- Returns  { code, number }: OK with its number, also for an operation seen before; COMMENT_NOT_FOUND when there is nothing to
+--          answer, or it was deleted
+-- Emits    nothing
+-- Bound    one comment
+
+local comments = require('lib.comments')
+local integer = require('lib.integer')
+local outbox = require('lib.outbox')
+
+local author, parent, text = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+
+local done = redis.call('GET', KEYS[2])
+if done then
+  return { 'OK', done }
+end
+if parent > 0 then
+  local created, _, _, deleted = comments.load(KEYS[1], ARGV[2])
+  if not created or deleted then
+    return { 'COMMENT_NOT_FOUND' }
+  end
+end
+local number = integer.text(redis.call('HLEN', KEYS[1]) + 1)
+redis.call('SET', KEYS[2], number, 'PX', ARGV[4])
+comments.save(KEYS[1], number, outbox.now_ms(), parent, author, 0, text)
+return { 'OK', number }

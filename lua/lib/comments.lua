@@ -1,0 +1,26 @@
+-- The comments of a market, numbered from 1 as they come. None is ever taken away: a deleted one keeps its number.
+--
+-- {x}:m:<id>:co           hash: number -> created I6 (ms), number of the comment it answers I6 (0 for none), author c20,
+--                         deleted B, text; src/store/comments.ts reads it
+-- {x}:m:<id>:cl:<number>  set: the wallets that like it
+
+local comments = {}
+
+comments.HEAD = '>I6I6c20B'
+comments.HEAD_BYTES = 33
+
+-- Created, parent, author, deleted, and the text; nil when there is none under this number.
+function comments.load(key, number)
+  local packed = redis.call('HGET', key, number)
+  if not packed then
+    return nil
+  end
+  local created, parent, author, deleted = struct.unpack(comments.HEAD, packed)
+  return created, parent, author, deleted == 1, packed:sub(comments.HEAD_BYTES + 1)
+end
+
+function comments.save(key, number, created, parent, author, deleted, text)
+  redis.call('HSET', key, number, struct.pack(comments.HEAD, created, parent, author, deleted) .. text)
+end
+
+return comments

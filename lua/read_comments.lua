@@ -1,0 +1,30 @@
+#!lua flags=no-writes
+-- read_comments: comments of a market, newest first, with their likes and what their authors are called, as one consistent
+-- view.
+--
+-- KEYS     1 {x}:m:<id>:co; and the likes of the comments and the profiles of their authors, all in this slot
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 number to begin with, 0 for the newest   4 how many at most
+-- Returns  { number, packed comment (lib/comments), likes, username, avatar URL }...; empty where there is none
+-- Bound    COMMENTS_MAX
+
+local comments = require('lib.comments')
+local integer = require('lib.integer')
+
+local COMMENTS_MAX = 201
+local AUTHOR_AT = 13
+
+local shard, market, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local newest = redis.call('HLEN', KEYS[1])
+if first == 0 or first > newest then
+  first = newest
+end
+local reply = {}
+for number = first, math.max(1, first - math.min(tonumber(ARGV[4]), COMMENTS_MAX) + 1), -1 do
+  local name = integer.text(number)
+  local packed = redis.call('HGET', KEYS[1], name)
+  local author = packed:sub(AUTHOR_AT, comments.HEAD_BYTES - 1)
+  local likes = redis.call('SCARD', shard .. 'm:' .. market .. ':cl:' .. name)
+  local profile = redis.call('HMGET', shard .. 'p:' .. author, 'u', 'a')
+  reply[#reply + 1] = { number, packed, likes, profile[1] or '', profile[2] or '' }
+end
+return reply

@@ -1,0 +1,82 @@
+import { checksumAddress } from '../../auth/address';
+import { Refusal } from '../../exchange/errors';
+import type { Comment, CommentRef } from '../../store/comments';
+import { PATHS } from '../../wire/paths';
+import { presentComment } from '../../wire/present-social';
+import { cursorOf, limitOf } from '../../wire/queries';
+import { emptyShape } from '../../wire/requests';
+import { type CommentBody, commentShape, parseCommentId } from '../../wire/requests-social';
+import { ok } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
+import { operationOf } from '../operation';
+
+const USUAL = 50;
+const MOST = 200;
+
+/** What people say of a market. Everybody reads; a wallet writes, deletes its own and likes. */
+export function commentEndpoints({ comments, limiter, marketOf }: Context): AnyEndpoint[] {
+  const list = read(PATHS.comments, async (call) => {
+    const page = { limit: limitOf(call.query, USUAL, MOST), cursor: cursorOf(call.query) };
+    const { terms } = await marketOf(parameter(call, 'id'));
+    const { comments: found, next } = await comments.list(terms.id, page);
+    return ok({ data: found.map(bodyOf), nextCursor: next });
+  });
+
+  const add: Endpoint<CommentBody> = {
+    method: 'POST',
+    path: PATHS.comments,
+    bearer: 'required',
+    body: commentShape,
+    handle: async (call) => {
+      const wallet = walletOf(call);
+      const { terms } = await marketOf(parameter(call, 'id'));
+      await limiter.take('comments', wallet, call.response);
+      const { body, parentId = null } = call.body;
+      const parent = parentId === null ? 0 : numberIn(terms.id, parentId);
+      const operation = operationOf(call, [wallet, 'comment', terms.id]);
+      return { status: 201, body: bodyOf(await comments.add(terms.id, wallet, body, parent, operation)) };
+    },
+  };
+
+  const remove: Endpoint<unknown> = {
+    method: 'DELETE',
+    path: PATHS.comment,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    bucket: 'reads',
+    handle: async (call) => {
+      await comments.remove(refOf(call), walletOf(call));
+      return { status: 204 };
+    },
+  };
+
+  const like = (method: 'POST' | 'DELETE'): Endpoint<unknown> => ({
+    method,
+    path: PATHS.commentLike,
+    bearer: 'required',
+    body: emptyShape,
+    bodyOptional: true,
+    bucket: 'reads',
+    handle: async (call) => ok(bodyOf(await comments.like(refOf(call), walletOf(call), method === 'POST'))),
+  });
+
+  return [list, add, remove, like('POST'), like('DELETE')];
+}
+
+const bodyOf = (comment: Comment) => presentComment({ ...comment, address: checksumAddress(comment.author) });
+
+function refOf(call: Call<unknown>): CommentRef {
+  const ref = parseCommentId(parameter(call, 'comment_id'));
+  if (!ref) throw new Refusal('COMMENT_NOT_FOUND');
+  return ref;
+}
+
+/** A comment answers one of its own market. */
+function numberIn(marketId: string, parentId: string): number {
+  const ref = parseCommentId(parentId);
+  if (ref?.marketId !== marketId)
+    throw new Refusal('COMMENT_NOT_FOUND', 'parentId is no comment of this market');
+  return ref.number;
+}

@@ -1,0 +1,45 @@
+import { checksumAddress } from '../../auth/address';
+import { Refusal } from '../../exchange/errors';
+import { PATHS } from '../../wire/paths';
+import { type ProfileFacts, presentMe, presentProfile } from '../../wire/present-social';
+import { type ProfileBody, profileShape } from '../../wire/requests-social';
+import { ok } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
+
+/** What a wallet says of itself. */
+export function profileEndpoints({ profiles }: Context): AnyEndpoint[] {
+  const factsOf = async (address: string): Promise<ProfileFacts> => ({
+    address,
+    ...(await profiles.profile(address)),
+  });
+
+  const edit: Endpoint<ProfileBody> = {
+    method: 'PATCH',
+    path: PATHS.myProfile,
+    bearer: 'required',
+    body: profileShape,
+    bucket: 'reads',
+    handle: async (call) => {
+      const wallet = walletOf(call);
+      await profiles.edit(wallet, call.body);
+      return ok(presentProfile(await factsOf(wallet)));
+    },
+  };
+
+  const me = read(
+    PATHS.me,
+    async ({ caller }) => {
+      if (!caller) throw new Refusal('UNAUTHORIZED');
+      return ok(presentMe(await factsOf(caller.address), caller));
+    },
+    'required',
+  );
+
+  // Every address may be somebody's: one that never came has a profile that says nothing.
+  const others = read(PATHS.profile, async (call) =>
+    ok(presentProfile(await factsOf(checksumAddress(parameter(call, 'address'))))),
+  );
+
+  return [me, edit, others];
+}

@@ -1,0 +1,73 @@
+import { Refusal } from '../exchange/errors';
+import type { ShardKeys } from './keys';
+import { addressBytes } from './records';
+import { refusalCode } from './refusals';
+import type { RedisClient, RunScript } from './scripts';
+
+/** What everybody may know of a wallet; null where it has said nothing. */
+export interface Profile {
+  readonly username: string | null;
+  readonly bio: string | null;
+  readonly avatarUrl: string | null;
+  /** When it first signed in or, if that was earlier, had its first order; null for a wallet that did neither. */
+  readonly joinedAtMs: number | null;
+}
+
+/** Parts that are left out stay as they are; null clears one. */
+export type ProfileChange = {
+  readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
+};
+
+export type Profiles = ReturnType<typeof createProfiles>;
+
+const FIELDS = { username: 'u', bio: 'b', avatarUrl: 'a' } as const;
+/** Of a rank in the wallet's index (lua/lib/order.lua). */
+const RANKS_PER_MS = 1_000;
+
+interface ProfilesOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
+
+export function createProfiles({ redis, run, keys }: ProfilesOptions) {
+  /** join_wallet. */
+  async function join(address: string): Promise<void> {
+    await run('join_wallet', [keys.profile(addressBytes(address))], []);
+  }
+
+  /** edit_profile: USERNAME_TAKEN. */
+  async function edit(address: string, change: ProfileChange): Promise<void> {
+    const wallet = addressBytes(address);
+    const parts = (Object.keys(FIELDS) as (keyof typeof FIELDS)[]).flatMap((part) => {
+      const value = change[part];
+      return value === undefined ? [] : [FIELDS[part], value ?? ''];
+    });
+    const reply = await run('edit_profile', [keys.profile(wallet), keys.usernames], [wallet, ...parts]);
+    const code = String(reply);
+    if (code !== 'OK') throw new Refusal(refusalCode(code), `another wallet is called ${change.username}`);
+  }
+
+  async function profile(address: string): Promise<Profile> {
+    const wallet = addressBytes(address);
+    const orders = keys.wallet(wallet);
+    const one = ['WITHSCORES', 'LIMIT', 0, 1] as const;
+    const [[username, bio, avatarUrl, joined], [, open], [, final]] = await Promise.all([
+      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j'),
+      redis.zrangebyscoreBuffer(orders, '(0', '+inf', ...one),
+      redis.zrevrangebyscoreBuffer(orders, '(0', '-inf', ...one),
+    ]);
+    const seen = [open, final].flatMap((rank) =>
+      rank ? [Math.floor(Math.abs(Number(rank)) / RANKS_PER_MS)] : [],
+    );
+    if (joined) seen.push(Number(joined));
+    return {
+      username: username ?? null,
+      bio: bio ?? null,
+      avatarUrl: avatarUrl ?? null,
+      joinedAtMs: seen.length === 0 ? null : Math.min(...seen),
+    };
+  }
+
+  return { join, edit, profile };
+}

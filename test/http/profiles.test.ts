@@ -1,0 +1,155 @@
+import type { Answer } from '../support/client';
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, type Domain, openMarket, type Trader } from '../support/trader';
+import { ISO, limit } from './rain';
+
+let exchange: TestExchange;
+let domain: Domain;
+
+beforeAll(async () => {
+  exchange = await startExchange({ replicas: 2 });
+  domain = (await exchange.client.get('/config')).body.eip712.domain;
+});
+afterAll(() => exchange?.stop());
+
+const newTrader = (at = 0): Trader => createTrader((exchange.replicas[at as 0] ?? exchange).client, domain);
+const profileOf = (address: string): Promise<Answer> =>
+  (exchange.replicas[1 as 0] ?? exchange).client.get(`/profiles/${address}`);
+const edit = (trader: Trader, body: unknown): Promise<Answer> => trader.send('PATCH', '/me/profile', body);
+
+test('a wallet that signs in has joined, and says of itself what it likes', async () => {
+  const alice = newTrader();
+  const { body: me, status } = await alice.get('/me');
+  const nothing = { username: null, bio: null, avatarUrl: null };
+  expect([status, me]).toEqual([
+    200,
+    { address: alice.address, ...nothing, joinedAt: ISO, session: { issuedAt: ISO, expiresAt: ISO } },
+  ]);
+  expect(Date.parse(me.session.expiresAt) - Date.parse(me.session.issuedAt)).toBe(900_000);
+  const said = { username: 'Alice_1', bio: 'Ärger 🌧️\nand rain', avatarUrl: 'https://example.org/a.png?x=1' };
+  const answer = await edit(alice, said);
+  const profile = { address: alice.address, ...said, joinedAt: me.joinedAt };
+  expect([answer.status, answer.body]).toEqual([200, profile]);
+  expect((await profileOf(alice.address)).body).toEqual(profile);
+  expect((await profileOf(alice.address.toLowerCase())).body).toEqual(profile);
+  expect((await alice.get('/me')).body).toEqual({ ...profile, session: me.session });
+  // What is left out stays, null clears, and nothing is nothing.
+  expect((await edit(alice, { bio: null })).body).toEqual({ ...profile, bio: null });
+  expect((await edit(alice, {})).body).toEqual({ ...profile, bio: null });
+  expect((await edit(alice, { username: null, avatarUrl: null })).body).toEqual({ ...profile, ...nothing });
+  // Signing in again is not joining again.
+  await alice.signIn();
+  expect((await alice.get('/me')).body.joinedAt).toBe(me.joinedAt);
+});
+
+test('a profile shows public facts alone, of any address', async () => {
+  const stranger = newTrader();
+  expect((await profileOf(stranger.address)).body).toEqual({
+    address: stranger.address,
+    username: null,
+    bio: null,
+    avatarUrl: null,
+    joinedAt: null,
+  });
+  // Who trades without signing in has joined with the first order.
+  const market = await openMarket(exchange.client, ADMIN_TOKEN);
+  const { body: order } = await stranger.submit(market, limit('BUY', 0, 1_000, 100));
+  expect((await profileOf(stranger.address)).body.joinedAt).toBe(order.createdAt);
+  await stranger.post('/me/orders/cancel-all');
+  expect((await profileOf(stranger.address)).body.joinedAt).toBe(order.createdAt);
+  for (const address of ['0x12', stranger.address.slice(2), `${stranger.address}0`, '0xZZ', '%F0%9F%8C%A7']) {
+    expect((await profileOf(address)).body.code).toBe('INVALID_ADDRESS');
+  }
+});
+
+test('a username is one wallet’s, whatever its case and however many ask at once', async () => {
+  const traders = Array.from({ length: 8 }, (_, i) => newTrader(i % 2));
+  await Promise.all(traders.map((trader) => trader.signIn()));
+  const answers = await Promise.all(
+    traders.map((trader, i) => edit(trader, { username: i % 2 ? 'Rainman' : 'RAINMAN', bio: `I am ${i}` })),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)]);
+  const winner = answers.findIndex(({ status }) => status === 200);
+  const [owner, loser] = [traders[winner], traders[(winner + 1) % 8]] as [Trader, Trader];
+  const refused = await edit(loser, { username: 'rainMan', bio: 'stolen' });
+  expect(refused.body).toMatchObject({ status: 409, code: 'USERNAME_TAKEN', retryable: false });
+  // A refusal changes nothing of the rest, either.
+  expect((await profileOf(loser.address)).body).toMatchObject({ username: null, bio: null });
+  // Its own name in another spelling is the wallet's to take; the one it gives up is free at once.
+  expect((await edit(owner, { username: 'rAiNmAn' })).body.username).toBe('rAiNmAn');
+  expect((await edit(loser, { username: 'rainman' })).status).toBe(409);
+  expect((await edit(owner, { username: 'sunny' })).status).toBe(200);
+  expect((await edit(loser, { username: 'rainman' })).body.username).toBe('rainman');
+  expect((await edit(loser, { username: null })).status).toBe(200);
+  expect((await edit(owner, { username: 'RainMan' })).body.username).toBe('RainMan');
+  expect((await edit(loser, { username: 'sunny' })).status).toBe(200);
+});
+
+describe('what is no profile changes nothing', () => {
+  let alice: Trader;
+  beforeAll(async () => {
+    alice = newTrader();
+    await edit(alice, { username: 'keeper', bio: 'kept', avatarUrl: 'https://example.org/kept' });
+  });
+  const longest = '🌧'.repeat(280);
+
+  test('280 characters are 280 code points', async () => {
+    expect((await edit(alice, { bio: longest })).body.bio).toBe(longest);
+    await edit(alice, { bio: 'kept' });
+  });
+
+  test.each<[string, unknown]>([
+    ['a member nobody knows', { username: 'other', admin: true }],
+    ['a name too short', { username: 'ab' }],
+    ['a name too long', { username: 'a'.repeat(21) }],
+    ['a name with a space', { username: 'a bc' }],
+    ['a name with a line end behind it', { username: 'abc\n' }],
+    ['a name in other letters', { username: 'аlice' }],
+    ['an empty name', { username: '' }],
+    ['a name that is a number', { username: 12345 }],
+    ['a name of __proto__', { username: ['__proto__'] }],
+    ['a bio of 281 characters', { bio: `${longest}x` }],
+    ['a bio with NUL', { bio: 'a\u0000b' }],
+    ['a bio with an escape', { bio: '\u001b[31m' }],
+    ['a bio with half a surrogate pair', { bio: 'a\ud83cb' }],
+    ['a bio that turns its reader', { bio: 'abc\u202egpj.exe' }],
+    ['a bio that is an object', { bio: { $gt: '' } }],
+    ['a picture over http', { avatarUrl: 'http://example.org/a' }],
+    ['a script for a picture', { avatarUrl: 'javascript:alert(1)' }],
+    ['data for a picture', { avatarUrl: 'data:text/html,x' }],
+    ['a picture with credentials', { avatarUrl: 'https://user:secret@example.org/a' }],
+    ['a picture without a host', { avatarUrl: 'https://' }],
+    ['a picture of another scheme inside', { avatarUrl: ' https://example.org' }],
+    ['a picture with a quote and a space', { avatarUrl: 'https://example.org/" onerror=x' }],
+    ['a picture of 2049 characters', { avatarUrl: `https://example.org/${'a'.repeat(2_029)}` }],
+    ['a list', []],
+    ['null', null],
+    ['a text', 'username'],
+  ])('%s', async (_, body) => {
+    const before = (await profileOf(alice.address)).body;
+    const answer = await edit(alice, body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect((await profileOf(alice.address)).body).toEqual(before);
+    expect(before).toMatchObject({ username: 'keeper', bio: 'kept' });
+  });
+
+  test('without a bearer, without JSON, twice the same member', async () => {
+    const { client } = exchange;
+    const token = await alice.token();
+    const sent = async (more: object) => (await client.call('PATCH', '/me/profile', more)).body.code;
+    expect(await sent({ body: { bio: 'x' } })).toBe('UNAUTHORIZED');
+    expect(await sent({ token: `${token}x`, body: { bio: 'x' } })).toBe('TOKEN_INVALID');
+    expect(await sent({ token, raw: '{"bio":"x","bio":"y"}' })).toBe('INVALID_JSON');
+    expect(await sent({ token, raw: '{"bio":"x"' })).toBe('INVALID_JSON');
+    expect(await sent({ token, raw: new Uint8Array([0x7b, 0xff, 0x7d]) })).toBe('INVALID_JSON');
+    expect(await sent({ token, raw: '{}', headers: { 'content-type': 'text/plain' } })).toBe(
+      'UNSUPPORTED_MEDIA_TYPE',
+    );
+    expect(await sent({ token, body: { bio: 'x'.repeat(17_000) } })).toBe('PAYLOAD_TOO_LARGE');
+    expect(await sent({ token })).toBe('UNSUPPORTED_MEDIA_TYPE');
+    expect((await profileOf(alice.address)).body.bio).toBe('kept');
+    const wrong = await client.call('PUT', '/me/profile', { token, body: {} });
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'PATCH, OPTIONS']);
+  });
+});
