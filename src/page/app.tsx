@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { Market } from '../client/index';
 import { useCell } from './cell';
-import { useMarketNamed, useShown } from './market-data';
+import { type Shown, useMarketNamed, useShown } from './market-data';
 import { type ListQuery, useCategories, useMarketList } from './market-list-data';
 import { Chart } from './parts/chart';
 import { Ladder } from './parts/ladder';
@@ -33,6 +34,9 @@ export const App = () => {
   useEffect(() => {
     if (id !== undefined) enterMarket(id);
   }, [id]);
+  // Nothing to trade: no such market, or none at all yet.
+  const hasNone = list.markets?.length === 0 && query.words === '' && query.category === null;
+  const isEmpty = isMissing || (hasNone && market === null);
   const title = market ? `${market.question} · Exchange` : 'Exchange';
   useEffect(() => {
     document.title = title;
@@ -53,27 +57,16 @@ export const App = () => {
           onQuery={setQuery}
         />
         <main class="main">
-          {isMissing ? (
-            <Notice title="There is no such market">Choose one from the list.</Notice>
-          ) : market ? (
-            <MarketHead market={market} shown={shown} />
-          ) : list.markets?.length === 0 && query.words === '' && query.category === null ? (
+          {isMissing && <Notice title="There is no such market">Choose one from the list.</Notice>}
+          {isEmpty && !isMissing && (
             <Notice title="No markets yet">Once its operator opens one, it shows up here by itself.</Notice>
-          ) : (
-            <section class="head">
-              <Skeleton rows={3} />
-            </section>
           )}
-          {market && <Chart market={market} shown={shown} />}
-          <div class="pair">
-            <Ladder shown={shown} />
-            <Trades shown={shown} />
-          </div>
+          {!isEmpty && <MarketView market={market} shown={shown} />}
           <Activity />
           {market && <MarketRules market={market} />}
         </main>
         <aside class="side" aria-label="Trade">
-          <Ticket shown={shown} />
+          {!isEmpty && <Ticket shown={shown} />}
           <Portfolio />
         </aside>
       </div>
@@ -81,6 +74,24 @@ export const App = () => {
     </>
   );
 };
+
+/** The market shown, or the places of its parts while it is on its way. */
+const MarketView = ({ market, shown }: { readonly market: Market | null; readonly shown: Shown | null }) => (
+  <>
+    {market ? (
+      <MarketHead market={market} shown={shown} />
+    ) : (
+      <section class="head">
+        <Skeleton rows={3} />
+      </section>
+    )}
+    {market ? <Chart market={market} shown={shown} /> : <section class="card chart chart-waiting" />}
+    <div class="pair">
+      <Ladder shown={shown} />
+      <Trades shown={shown} />
+    </div>
+  </>
+);
 
 const Foot = () => (
   <footer class="foot">

@@ -19,6 +19,15 @@ export interface Shown {
 export const connection: Cell<LiveState> = cell<LiveState>('reconnecting');
 
 const TRADES_MAX = 40;
+const IDLE_CHECK_MS = 500;
+
+/** Without a market there is no book to be right or wrong: only whether there is a connection. */
+function followNothing(): () => void {
+  const check = (): void => connection.set(live.isConnected ? 'live' : 'reconnecting');
+  check();
+  const timer = setInterval(check, IDLE_CHECK_MS);
+  return () => clearInterval(timer);
+}
 
 /** Follows a market until `stop`; `tell` hears of changes, at most once a frame. */
 function follow(market: Market, tell: (shown: Shown) => void): () => void {
@@ -87,7 +96,7 @@ export function useShown(market: Market | null): Shown | null {
   const [shown, setShown] = useState<Shown | null>(null);
   const id = market?.id;
   useEffect(() => {
-    if (!market) return;
+    if (!market) return followNothing();
     setShown({ market, trading: null, book: null, trades: null, ticker: null });
     return follow(market, setShown);
   }, [id]);

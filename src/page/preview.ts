@@ -32,6 +32,8 @@ export function walk(
   return { filledLots, costMicro, worstPips };
 }
 
+const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null };
+
 export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
 
 export interface Draft {
@@ -47,6 +49,8 @@ export interface Preview {
   readonly restingLots: number;
   /** Average of what fills at once, in millionths; null when nothing does. */
   readonly averageMicro: number | null;
+  /** Whether the book has something within the limit. */
+  readonly wouldTrade: boolean;
   /** A BUY: what is paid, for what fills now at the book's prices, for the rest at the limit. */
   readonly costMicro: number;
   /** A BUY: what it pays if the outcome wins. A SELL: what it brings. After fees. */
@@ -58,10 +62,8 @@ export interface Preview {
 export function preview(levels: readonly Level[], draft: Draft): Preview {
   const { side, orderType, pips, lots } = draft;
   const isBuy = side === 'BUY';
-  const now =
-    orderType === 'POST_ONLY'
-      ? { filledLots: 0, costMicro: 0, worstPips: null }
-      : walk(levels, lots, (price) => (isBuy ? price <= pips : price >= pips));
+  const met = walk(levels, lots, (price) => (isBuy ? price <= pips : price >= pips));
+  const now = orderType === 'POST_ONLY' ? NOTHING : met;
   const rests = orderType === 'GTC' || orderType === 'POST_ONLY';
   const restingLots = rests ? lots - now.filledLots : 0;
   const costMicro = now.costMicro + restingLots * pips;
@@ -70,6 +72,7 @@ export function preview(levels: readonly Level[], draft: Draft): Preview {
   return {
     filledLots: now.filledLots,
     restingLots,
+    wouldTrade: met.filledLots > 0,
     averageMicro: now.filledLots === 0 ? null : Math.round((now.costMicro * 100) / now.filledLots),
     costMicro,
     payoutMicro: (isBuy ? heldLots * PIPS_ONE : costMicro) - feeMicro,

@@ -47,6 +47,7 @@ test('what fills now is walked through the book, the rest waits at the limit', (
     costMicro: 55_000_000,
   });
   expect(preview({ shares: '120', orderType: 'POST_ONLY' })).toMatchObject({
+    wouldTrade: true,
     filledLots: 0,
     restingLots: 12_000,
   });

@@ -46,6 +46,7 @@ export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
     );
   const bids = rowsOf(levelsOf(view?.bids ?? []), mineOn('BUY'));
   const asks = rowsOf(levelsOf(view?.asks ?? []), mineOn('SELL'));
+  const isTrading = shown?.market.status === 'OPEN';
   const deepest = Math.max(bids.at(-1)?.depthLots ?? 0, asks.at(-1)?.depthLots ?? 0, 1);
   return (
     <section class="card ladder" aria-labelledby="ladder-title">
@@ -60,9 +61,9 @@ export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
       <div class="ladder-book" data-testid="book" data-sequence={book?.sequence}>
         {view ? (
           <>
-            <Side side="ask" rows={asks} deepest={deepest} label={`Offers of ${name}`} />
+            <Side side="ask" rows={asks} deepest={deepest} label={`Offers of ${name}`} isOpen={isTrading} />
             <Middle bid={bids[0]} ask={asks[0]} />
-            <Side side="bid" rows={bids} deepest={deepest} label={`Bids for ${name}`} />
+            <Side side="bid" rows={bids} deepest={deepest} label={`Bids for ${name}`} isOpen={isTrading} />
           </>
         ) : (
           <Skeleton rows={14} />
@@ -92,12 +93,13 @@ interface SideProps {
   readonly rows: readonly Row[];
   readonly deepest: number;
   readonly label: string;
+  readonly isOpen: boolean;
 }
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
 /** One stop for the keyboard; arrows go from level to level. Offers stand best first too, and are shown upside down. */
-const Side = ({ side, rows, deepest, label }: SideProps) => {
+const Side = ({ side, rows, deepest, label, isOpen }: SideProps) => {
   const list = useRef<HTMLUListElement>(null);
   const move = (event: TargetedKeyboardEvent<HTMLUListElement>): void => {
     const step = STEPS[event.key];
@@ -110,9 +112,13 @@ const Side = ({ side, rows, deepest, label }: SideProps) => {
   if (rows.length === 0) {
     return (
       <div class={`ladder-side ladder-${side}s`}>
-        <Notice title={side === 'ask' ? 'Nobody offers yet' : 'Nobody bids yet'}>
-          Be the first: place a limit order.
-        </Notice>
+        {isOpen ? (
+          <Notice title={side === 'ask' ? 'Nobody offers yet' : 'Nobody bids yet'}>
+            Be the first: place a limit order.
+          </Notice>
+        ) : (
+          <Notice title={side === 'ask' ? 'No offers' : 'No bids'}>This market takes no orders.</Notice>
+        )}
       </div>
     );
   }

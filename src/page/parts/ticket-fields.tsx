@@ -3,6 +3,7 @@ import { pinPrice, shares, typePrice } from '../ticket-state';
 import {
   cents,
   centsField,
+  dollars,
   LOTS_ONE,
   lotsOf,
   lotsTyped,
@@ -93,6 +94,8 @@ export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
   );
 };
 
+/** What is free is never rounded up. */
+const CENT_MICRO = 10_000;
 const AMOUNTS = [10, 100] as const;
 
 /** All that the free money buys at this price, or all that is held. */
@@ -120,7 +123,7 @@ export const SharesField = ({
   const has = !free
     ? ''
     : inputs.side === 'BUY'
-      ? `$${(Math.floor(free.cashMicro / 10_000) / 100).toLocaleString('en-US')} free.`
+      ? `${dollars(Math.floor(free.cashMicro / CENT_MICRO) * CENT_MICRO)} free.`
       : `You have ${sharesText(free.lots)} free.`;
   const least =
     standing && lotsOf(standing.market.minOrderSize) > 1 ? `At least ${standing.market.minOrderSize}. ` : '';

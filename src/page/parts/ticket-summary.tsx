@@ -42,7 +42,8 @@ export const Summary = ({
 
 /** "61.5¢ for 40, 60 rest". */
 function averageWords({ limitPips, lots, preview }: Estimate, { orderType }: Inputs): string {
-  const { filledLots, restingLots, averageMicro } = preview;
+  const { filledLots, restingLots, averageMicro, wouldTrade } = preview;
+  if (orderType === 'POST_ONLY' && wouldTrade) return 'would trade at once';
   if (averageMicro === null)
     return restingLots > 0 ? `rests at ${cents(limitPips)}` : 'nothing within the price';
   const average = centsOf((averageMicro / MICRO_ONE).toFixed(6));

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import type { Wallet } from '../exchange';
@@ -64,9 +64,17 @@ const Who = () => {
   return <div class="who">{wallet ? <SignedIn wallet={wallet} /> : <SignedOut />}</div>;
 };
 
+/** It stands over other things, so it goes by itself. */
+const REFUSED_MS = 12_000;
+
 const SignedOut = () => {
   const [busy, setBusy] = useState<'test' | 'injected' | null>(null);
   const [refused, setRefused] = useState<string | null>(null);
+  useEffect(() => {
+    if (refused === null) return;
+    const timer = setTimeout(setRefused, REFUSED_MS, null);
+    return () => clearTimeout(timer);
+  }, [refused]);
   const start = (kind: 'test' | 'injected', signIn: () => Promise<void>) => async () => {
     setBusy(kind);
     setRefused(null);

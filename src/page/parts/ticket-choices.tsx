@@ -1,0 +1,118 @@
+import { type OutcomeIndex, viewOf } from '../../client/index';
+import { type Cell, useCell } from '../cell';
+import type { Shown } from '../market-data';
+import { facing } from '../order-draft';
+import type { OrderType } from '../preview';
+import { orderType, outcome, unpinPrice } from '../ticket-state';
+import { cents } from '../units';
+
+/** Names of the types in words; the values are those of the interface. */
+const TYPES: readonly (readonly [OrderType, string, string])[] = [
+  [
+    'GTC',
+    'Limit: good till cancelled',
+    'Trades what it can at your price or better; the rest waits in the book.',
+  ],
+  [
+    'MARKET',
+    'Market: at once',
+    'Trades at once at the best prices there are; what cannot be had is dropped.',
+  ],
+  ['POST_ONLY', 'Post only: never takes', 'Waits in the book. Refused if it would trade at once.'],
+  ['IOC', 'Immediate or cancel', 'Trades what it can at your price or better; the rest is cancelled.'],
+  ['FOK', 'Fill or kill', 'Trades all of it at once at your price or better, or nothing.'],
+];
+
+export const NAMES = ['Yes', 'No'] as const;
+
+interface ChoiceProps<T extends string | number> {
+  readonly of: Cell<T>;
+  readonly options: readonly (readonly [T, string])[];
+  readonly label: string;
+  readonly variant: string;
+}
+
+export const SIDES = [
+  ['BUY', 'Buy'],
+  ['SELL', 'Sell'],
+] as const;
+
+/** One of a few, each a button that says whether it is pressed. */
+export const Choice = <T extends string | number>({ of, options, label, variant }: ChoiceProps<T>) => {
+  const chosen = useCell(of);
+  return (
+    <fieldset class={`choice ${variant}`} aria-label={label}>
+      {options.map(([value, name]) => (
+        <button
+          key={value}
+          type="button"
+          class={`choice-${String(value).toLowerCase()}`}
+          aria-pressed={chosen === value}
+          onClick={() => {
+            unpinPrice();
+            of.set(value);
+          }}
+        >
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+};
+
+/** The outcomes with the price to be had for each. */
+export const Outcomes = ({
+  shown,
+  side,
+}: {
+  readonly shown: Shown | null;
+  readonly side: 'BUY' | 'SELL';
+}) => {
+  const chosen = useCell(outcome);
+  return (
+    <fieldset class="choice outcomes" aria-label="Outcome">
+      {NAMES.map((name, at) => {
+        const index = at as OutcomeIndex;
+        const best = facing(shown?.book ? viewOf(shown.book, index) : null, side)[0];
+        return (
+          <button
+            key={name}
+            type="button"
+            class={`choice-${name.toLowerCase()}`}
+            aria-pressed={chosen === index}
+            onClick={() => {
+              unpinPrice();
+              outcome.set(index);
+            }}
+          >
+            {name} <span class="choice-price">{best ? cents(best.pips) : '–'}</span>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+};
+
+export const TypeField = ({ value }: { readonly value: OrderType }) => (
+  <div class="field">
+    <label for="ticket-type">Type</label>
+    <select
+      id="ticket-type"
+      aria-describedby="ticket-type-hint"
+      value={value}
+      onChange={({ currentTarget }) => {
+        unpinPrice();
+        orderType.set(currentTarget.value as OrderType);
+      }}
+    >
+      {TYPES.map(([type, name]) => (
+        <option key={type} value={type}>
+          {name}
+        </option>
+      ))}
+    </select>
+    <p class="hint" id="ticket-type-hint">
+      {TYPES.find(([type]) => type === value)?.[2]}
+    </p>
+  </div>
+);

@@ -1,0 +1,67 @@
+import type { Submission } from '../client/index';
+import { reloadAccount, showOrder } from './account-data';
+import { client, type Wallet } from './exchange';
+import { connection, type Shown } from './market-data';
+import { type Inputs, judge, type Standing } from './order-draft';
+import { signerOf } from './sign-in';
+import { centsOf, lotsOf, shares } from './units';
+import { type Refused, wordsFor } from './words';
+
+/** What became of an order, in words, and where in the ticket they belong. */
+export interface Said extends Refused {
+  readonly tone: 'done' | 'refused';
+}
+
+const NAMES = ['Yes', 'No'] as const;
+
+const refusal = (refused: Refused): Said => ({ tone: 'refused', ...refused });
+
+/** Judged, signed and sent; the answer in words. */
+export async function place(
+  inputs: Inputs,
+  shown: Shown,
+  standing: Standing,
+  wallet: Wallet | null,
+): Promise<Said> {
+  const isLive = connection.get() === 'live';
+  if (!isLive && inputs.orderType === 'MARKET') {
+    const text =
+      'The book may be old until the connection is back, so a market order has to wait. A limit order works.';
+    return refusal({ field: 'form', text });
+  }
+  // A book that may be old is no ground to refuse anything else.
+  const judged = judge(inputs, isLive ? standing : { ...standing, book: null, free: null });
+  if ('refused' in judged) return refusal(judged.refused);
+  if (!wallet) {
+    const text = 'Sign in first, above: connect your wallet, or take a test wallet. It takes one click.';
+    return refusal({ field: 'form', text });
+  }
+  const { tickSize, lotSize, minOrderSize } = shown.market;
+  try {
+    const signer = await signerOf(wallet);
+    const placed = await client.placeOrder(signer, shown.trading ?? shown.market.id, judged.order);
+    client.order(placed.orderHash).then(showOrder, () => undefined);
+    reloadAccount();
+    return { tone: 'done', field: 'form', text: happened(inputs, placed) };
+  } catch (error) {
+    const words = { side: inputs.side, outcome: NAMES[inputs.outcome], tick: tickSize, lot: lotSize };
+    return refusal(wordsFor(error, { ...words, least: minOrderSize }));
+  }
+}
+
+/** What became of an order, in a sentence. */
+function happened(inputs: Inputs, placed: Submission): string {
+  const { status, filledSize, remainingSize, averagePrice, price: limit } = placed;
+  const did = inputs.side === 'BUY' ? 'Bought' : 'Sold';
+  const name = NAMES[inputs.outcome];
+  const amount = (size: string): string => shares(lotsOf(size));
+  const filled =
+    averagePrice === null ? null : `${did} ${amount(filledSize)} ${name} at ${centsOf(averagePrice)}`;
+  const isResting = status === 'OPEN' || status === 'PARTIALLY_FILLED';
+  if (isResting) {
+    const rest = `${amount(remainingSize)} at ${centsOf(limit)} ${filled ? 'wait' : 'now wait'} in the book`;
+    return filled ? `${filled}; ${rest}.` : `Order placed: ${rest}.`;
+  }
+  if (filled === null) return 'Nothing could be had within your price, so nothing was done.';
+  return status === 'FILLED' ? `${filled}.` : `${filled}; the rest could not be had.`;
+}
