@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { id, SigningKey, Wallet } from 'ethers';
+import { domainSeparator, ORDER_TYPES, type OrderDomain, orderStructHash } from '../../src/auth/order-hash';
+import { createOrderVerifier } from '../../src/auth/order-signature';
+import { personalDigest } from '../../src/auth/personal';
+import { createSignIn } from '../../src/auth/siwe';
+import { binaryMarketIds } from '../../src/chain/ctf';
+import type { SignedOrder } from '../../src/exchange/order';
+import { SIGN_IN } from '../../src/wire/openapi/examples/orders';
+import * as story from '../../src/wire/openapi/examples/story';
+import { type OrderBody, signedOrderOf, submitShape } from '../../src/wire/requests';
+import { ROOT } from '../support/processes';
+
+/** Every value of docs/signing.md, and of the examples of the documents, computed by the exchange's own code. */
+const PAGE = readFileSync(path.join(ROOT, 'docs/signing.md'), 'utf8');
+const NOBODY = async (): Promise<never> => Promise.reject(new Error('no nonces here'));
+
+function block(name: string): string {
+  const text = new RegExp(`\`\`\`\\w+ ${name}\\n([\\s\\S]*?)\\n\`\`\``).exec(PAGE)?.[1];
+  if (text === undefined) throw new Error(`docs/signing.md has no block ${name}`);
+  return text;
+}
+
+const domain: OrderDomain = JSON.parse(block('domain'));
+const hashes = JSON.parse(block('hashes'));
+const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
+const keyOf = (who: string): string =>
+  new RegExp(`^\\| ${who} \\| \`(0x[0-9a-f]{64})\``, 'm').exec(PAGE)?.[1] ?? '';
+
+test('the type and the domain', () => {
+  const members = ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',');
+  expect(block('type')).toBe(`Order(${members})`);
+  expect(id(block('type'))).toBe(hashes.typeHash);
+  expect(hex(domainSeparator(domain))).toBe(hashes.domainSeparator);
+});
+
+test.each([
+  ['Alice', 'alice', story.ALICE_ORDER, story.ALICE_HASH],
+  ['Bob', 'bob', story.BOB_ORDER, story.BOB_HASH],
+] as const)("%s's order", async (who, name, example, exampleHash) => {
+  const wallet = new Wallet(keyOf(who));
+  expect(PAGE).toContain(`| ${who} | \`${wallet.privateKey}\` | \`${wallet.address}\` |`);
+  const order = JSON.parse(block(name));
+  const { structHash, orderHash, signature } = hashes[name];
+  expect({ ...order, signature }).toEqual(example);
+  expect(orderHash).toBe(exampleHash);
+  const { order: body } = submitShape.parse({ order: { ...order, signature } });
+  const signed: SignedOrder = signedOrderOf(body as OrderBody, (address) => address);
+  const verifier = await createOrderVerifier(domain);
+  expect(hex(orderStructHash(signed))).toBe(structHash);
+  expect(verifier.hash(signed)).toBe(orderHash);
+  expect(hex(verifier.verify(signed, orderHash))).toBe(signature);
+  expect(await wallet.signTypedData({ ...domain }, ORDER_TYPES, order)).toBe(signature);
+});
+
+test('the sign-in message is the one that is asked for, and its signature', async () => {
+  const message = block('siwe');
+  const { digest, signature } = JSON.parse(block('siwe-signature'));
+  expect({ message, signature }).toEqual(SIGN_IN);
+  expect(hex(personalDigest(Buffer.from(message)))).toBe(digest);
+  expect(new SigningKey(keyOf('Alice')).sign(digest).serialized).toBe(signature);
+  const nonce = /^Nonce: (.*)$/m.exec(message)?.[1];
+  const signIn = createSignIn({
+    domain: 'localhost:3000',
+    uri: 'http://localhost:3000',
+    chainId: 97,
+    nonces: { issue: NOBODY, burn: async (address, burnt) => address === story.ALICE && burnt === nonce },
+    nowMs: () => Date.parse('2027-02-01T12:01:00Z'),
+  });
+  expect(await signIn.verify(message, signature)).toEqual({ address: story.ALICE });
+});
+
+test('the market of the examples is the one its question and oracle make', () => {
+  const { conditionId, tokenIds } = binaryMarketIds({
+    oracle: story.EXCHANGE,
+    questionId: id(story.QUESTION),
+    collateral: story.COLLATERAL,
+  });
+  expect([id(story.QUESTION), conditionId, ...tokenIds]).toEqual([
+    story.QUESTION_ID,
+    story.CONDITION_ID,
+    story.YES_TOKEN,
+    story.NO_TOKEN,
+  ]);
+});
+
+const PYTHON = '/usr/bin/python3';
+const hasPackages = spawnSync(PYTHON, ['-c', 'import ecdsa; import Cryptodome']).status === 0;
+
+(hasPackages ? test : test.skip)('the Python program prints the hash and the signature', () => {
+  const program = /```python\n([\s\S]*?)```/.exec(PAGE)?.[1] ?? '';
+  const { stdout, stderr } = spawnSync(PYTHON, ['-c', program], { encoding: 'utf8' });
+  expect([stderr, stdout.trim().split('\n')]).toEqual(['', [hashes.alice.orderHash, hashes.alice.signature]]);
+});
