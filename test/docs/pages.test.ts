@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { VARIABLES, type Variable } from '../../src/config';
+import { MESSAGES } from '../../src/wire/asyncapi/messages';
+import { crc32Hex } from '../../src/wire/crc32';
+import { OPERATIONS } from '../../src/wire/openapi/operations';
+import { ROOT } from '../support/processes';
+
+/** The pages compared with the code, in both directions where there are two. */
+const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+const PAGES = [
+  'README.md',
+  ...readdirSync(path.join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** Rows of the first table of a page whose first cell is code. */
+const rowsOf = (page: string): string[] => read(page).match(/^\| `.*$/gm) ?? [];
+
+test('docs/endpoints.md has a row for each operation, and no other', () => {
+  const who = { none: 'anyone', optional: 'anyone*', required: 'wallet', admin: 'operator' };
+  const rows = Object.entries(OPERATIONS).map(
+    ([key, { bearer = 'none', summary }]) => `| \`${key}\` | ${who[bearer]} | ${summary} |`,
+  );
+  expect(rowsOf('docs/endpoints.md')).toEqual(rows);
+});
+
+test('docs/operations.md has a row for each variable, and no other', () => {
+  const rows = Object.entries<Variable<unknown>>(VARIABLES).map(
+    ([name, { fallback, doc }]) => `| \`${name}\` | ${fallback === null ? '' : `\`${fallback}\``} | ${doc} |`,
+  );
+  expect(rowsOf('docs/operations.md')).toEqual(rows);
+});
+
+test('docs/real-time.md tells of every event', () => {
+  const page = read('docs/real-time.md');
+  const untold = Object.values(MESSAGES).filter(({ event }) => !page.includes(`| \`${event}\` |`));
+  expect(untold).toEqual([]);
+});
+
+test('the checksums of docs/real-time.md', () => {
+  const rows = [...read('docs/real-time.md').matchAll(/^\| `(\d+\\\|b:.*)` \| `([0-9a-f]{8})` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(2);
+  for (const [, text = '', sum] of rows)
+    expect([text, crc32Hex(text.replaceAll('\\|', '|'))]).toEqual([text, sum]);
+});
+
+/** Beside the operations: pages for browsers, and the sockets. */
+const OTHERS = ['/', '/docs', '/admin', '/admin/queues', '/socket.io', '/socket.io/'];
+const templates = Object.keys(OPERATIONS).map((key) => key.split(' ') as [string, string]);
+const isPath = (text: string, verb?: string): boolean =>
+  OTHERS.includes(text) ||
+  templates.some(
+    ([method, template]) =>
+      (verb === undefined || verb === method) &&
+      new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(text),
+  );
+
+describe.each(PAGES)('%s', (page) => {
+  const text = read(page);
+
+  test('names paths that are there', () => {
+    const named = [...text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s`'"?),:;…]*)/g)];
+    const wrong = named.filter(([, verb, target = '']) => !isPath(target.replace(/\.$/, ''), verb));
+    expect(wrong.map(([whole]) => whole)).toEqual([]);
+    const called = [...text.matchAll(/localhost:3000(\/[^\s`'"?),]*)/g)].map((match) => match[1] ?? '');
+    expect(called.filter((target) => !isPath(target))).toEqual([]);
+  });
+
+  test('names variables that are there', () => {
+    const named = [...text.matchAll(/(?:^|[\s`(])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)=/gm)].map(
+      (match) => match[1] ?? '',
+    );
+    const known = new Set([...Object.keys(VARIABLES), ...OTHER_VARIABLES]);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('names files and scripts that are there', () => {
+    const links = [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
+      .map((match) => match[1] ?? '')
+      .filter((target) => !target.includes('://'))
+      .map((target) => path.join(path.dirname(page), target));
+    const files = [...text.matchAll(/`((?:src|test|lua|docs|examples|bench|scripts)\/[\w./-]*)`/g)].map(
+      (match) => match[1] ?? '',
+    );
+    expect([...links, ...files].filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
+    const { scripts } = JSON.parse(read('package.json'));
+    const run = [...text.matchAll(/npm run ([\w-]+)/g)].map((match) => match[1] ?? '');
+    expect(run.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+/** Of tests, benchmarks and examples. */
+const OTHER_VARIABLES = [
+  'TEST_FILLS',
+  'TEST_KILLS',
+  'BENCH_SECONDS',
+  'BASE_URL',
+  'SEED',
+  'PRIVATE_KEY',
+  'CI',
+];
