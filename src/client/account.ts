@@ -1,7 +1,7 @@
 import { isWorthAnother, READ_MS_MAX } from './reads';
 import type { Sessions } from './sessions';
 import { persist, type Request } from './transport';
-import type { Decimal, OrdersQuery, OutcomeIndex, Page, PageQuery, Side } from './types';
+import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side } from './types';
 import type {
   Activity,
   Balances,
@@ -9,10 +9,12 @@ import type {
   CancelledAll,
   CancelledMany,
   Comment,
+  JournalQuery,
   Me,
   Order,
   OwnTrade,
   Position,
+  PositionsQuery,
   Profile,
   ProfileChange,
 } from './types-account';
@@ -48,10 +50,10 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void) {
   return {
     me: () => get<Me>('/me'),
     balances: () => get<Balances>('/me/balances'),
-    positions: (query: PageQuery = {}) => get<Page<Position>>('/me/positions', query),
+    positions: (query: PositionsQuery = {}) => get<Page<Position>>('/me/positions', query),
     orders: (query: OrdersQuery = {}) => get<Page<Order>>('/me/orders', query),
-    myTrades: (query: PageQuery = {}) => get<Page<OwnTrade>>('/me/trades', query),
-    activity: (query: PageQuery = {}) => get<Page<Activity>>('/me/activity', query),
+    myTrades: (query: JournalQuery = {}) => get<Page<OwnTrade>>('/me/trades', query),
+    activity: (query: JournalQuery = {}) => get<Page<Activity>>('/me/activity', query),
     updateProfile: (change: ProfileChange) =>
       again<Profile>({ method: 'PATCH', path: '/me/profile', body: change }),
     /** Paper funds, at most once an hour. */

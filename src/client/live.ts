@@ -3,8 +3,8 @@ import type { ExchangeError } from './errors';
 import { createFollowedBook, type FollowedBook, type LiveState } from './followed-book';
 import { createLiveSocket, type LiveSocketOptions } from './live-socket';
 import type { Market, Orderbook, OutcomeIndex, Ticker, Trade } from './types';
-import type { Balances, Order, OwnTrade } from './types-account';
-import type { BookUpdate, Heartbeat } from './types-live';
+import type { Balances, Order } from './types-account';
+import type { BookUpdate, EpochChange, Heartbeat, TradeUpdate } from './types-live';
 
 export interface WatchHandlers {
   /** The book has changed; `update` is null when it is a snapshot. */
@@ -109,10 +109,12 @@ export function connectLive(options: LiveOptions) {
     watch,
     /** Of the wallet whose token `getToken` gives; each answers a function that ends it. */
     onOrder: (handler: (order: Order) => void) => socket.on('order:update', handler),
-    onTrade: (handler: (trade: OwnTrade) => void) => socket.on('trade:update', handler),
+    onTrade: (handler: (trade: TradeUpdate) => void) => socket.on('trade:update', handler),
     onBalance: (handler: (balances: Balances) => void) => socket.on('balance:update', handler),
     /** At every connection: what happened to the wallet before it was not told, so ask for it. */
     onConnect: socket.onConnect,
+    /** The exchange has lost its latest writes, perhaps: look up your orders, send the signed ones that are missing again. */
+    onEpoch: (handler: (change: EpochChange) => void) => socket.on('epoch', handler),
     /** Connects anew, with the token `getToken` has now: after signing in or out. */
     reauthenticate: socket.reconnect,
     get isConnected(): boolean {

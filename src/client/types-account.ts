@@ -6,6 +6,7 @@ import type {
   OrderStatus,
   OrderType,
   OutcomeIndex,
+  PageQuery,
   Problem,
   SelfTradePrevention,
   SettlementStatus,
@@ -159,6 +160,16 @@ export interface Position {
   readonly currentValue: Decimal | null;
   readonly realizedPnl: Decimal;
   readonly unrealizedPnl: Decimal | null;
+}
+
+export interface PositionsQuery extends PageQuery {
+  /** Open ones hold something; both when left out. */
+  readonly status?: 'open' | 'closed' | undefined;
+  readonly marketId?: string | undefined;
+}
+
+export interface JournalQuery extends PageQuery {
+  readonly marketId?: string | undefined;
 }
 
 /** The trade as everybody sees it, and what the wallet's own order had of it. */

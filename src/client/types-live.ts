@@ -1,4 +1,4 @@
-import type { Decimal } from './types';
+import type { Decimal, Trade } from './types';
 
 /** Messages of the socket, as they come. */
 
@@ -18,6 +18,16 @@ export interface BookUpdate {
   readonly bestBid: Decimal | null;
   readonly bestAsk: Decimal | null;
   readonly checksum: string;
+}
+
+/** A trade as one of its two wallets is told of it. */
+export interface TradeUpdate extends Trade {
+  readonly role: 'MAKER' | 'TAKER';
+}
+
+/** The history of the data has another name: what was answered before may be missing. */
+export interface EpochChange {
+  readonly epoch: string;
 }
 
 export interface Heartbeat {

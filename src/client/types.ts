@@ -96,6 +96,8 @@ export interface ExchangeConfig {
   readonly funds: 'paper' | 'chain';
   readonly mode: 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';
   readonly durability: string;
+  /** Names the unbroken history of the data: under another one, what was answered before may be missing. */
+  readonly epoch: string;
   readonly limits: {
     readonly bodyBytes: number;
     readonly batchBytes: number;

@@ -1,4 +1,4 @@
-import { type Balances, connectLive, type Live, type Order, type OwnTrade } from '../../src/client';
+import { type Balances, connectLive, type Live, type Order, type TradeUpdate } from '../../src/client';
 import { until } from '../support/processes';
 import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
 
@@ -8,7 +8,7 @@ let alice: Trader;
 let live: Live;
 let connections: boolean[];
 let orders: Order[];
-let trades: OwnTrade[];
+let trades: TradeUpdate[];
 let balances: Balances[];
 
 beforeAll(async () => {

@@ -1,0 +1,172 @@
+import type * as client from '../../src/client/index';
+import { isBooked } from '../../src/client/index';
+import type { presentHeartbeat, presentOwnTrade, presentUpdate } from '../../src/wire/events';
+import { PATHS } from '../../src/wire/paths';
+import type { presentBalances, presentSession } from '../../src/wire/present-account';
+import type { presentOrderbook } from '../../src/wire/present-book';
+import type { presentHistory } from '../../src/wire/present-history';
+import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/present-journal';
+import type { presentMarket, presentTicker, presentTrading } from '../../src/wire/present-market';
+import type { presentCancel, presentOrder, presentSubmission } from '../../src/wire/present-order';
+import type { presentComment, presentMe, presentProfile } from '../../src/wire/present-social';
+import type { presentTrade } from '../../src/wire/present-trade';
+import type { presentProblem } from '../../src/wire/problem';
+import { type ClientStage, type OpenMarket, startClientStage } from './stage';
+
+/** Every member of a body, as a path: 'outcomes.price'. */
+type Members<T> = T extends readonly (infer E)[]
+  ? Members<E>
+  : T extends object
+    ? { [K in keyof T & string]: K | `${K}.${Members<NonNullable<T[K]>>}` }[keyof T & string]
+    : never;
+type Differences<A, B> = Exclude<Members<A>, Members<B>> | Exclude<Members<B>, Members<A>>;
+/** Neither has a member that the other has not. */
+type SameMembers<Server, Client> = [Differences<Server, Client>] extends [never]
+  ? true
+  : Differences<Server, Client>;
+/** And what the exchange answers is what the client says it is. */
+type Same<Server extends Client, Client> = SameMembers<Server, Client>;
+type Of<T extends (...args: never[]) => unknown> = ReturnType<T>;
+type Trading = Of<typeof presentTrading>;
+
+/** The type checker does the comparing: `true` fits only where both sides are the same. */
+const BODIES: readonly [
+  Same<Of<typeof presentMarket>, client.Market>,
+  SameMembers<Of<typeof presentOrderbook>, client.Orderbook>,
+  Same<Of<typeof presentTicker>, client.Ticker>,
+  SameMembers<Of<typeof presentHistory>, client.PriceHistory>,
+  Same<Of<typeof presentTrade>, client.Trade>,
+  Same<Of<typeof presentSubmission>, client.Submission>,
+  Same<Of<typeof presentOrder>, client.Order>,
+  Same<Of<typeof presentCancel>, client.Cancelled>,
+  Same<Of<typeof presentBalances>, client.Balances>,
+  Same<Of<typeof presentPosition>, client.Position>,
+  Same<Of<typeof presentTradeOf>, client.OwnTrade>,
+  Same<Of<typeof presentTradeActivity>, client.Activity>,
+  Same<Of<typeof presentSession>, client.Tokens>,
+  Same<Of<typeof presentMe>, client.Me>,
+  Same<Of<typeof presentProfile>, client.Profile>,
+  Same<Of<typeof presentComment>, client.Comment>,
+  Same<Of<typeof presentUpdate>, client.BookUpdate>,
+  Same<Of<typeof presentOwnTrade>, client.TradeUpdate>,
+  Same<Of<typeof presentHeartbeat>, client.Heartbeat>,
+  SameMembers<
+    Omit<Trading, 'eip712' | 'orderbook'>,
+    Omit<client.Trading, 'eip712' | 'orderbook' | 'serverTime'>
+  >,
+  SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
+] = [
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+  true,
+];
+type ProblemMember = 'type' | 'title' | 'status' | 'code' | 'detail' | 'requestId' | 'retryable';
+
+let stage: ClientStage;
+let market: OpenMarket;
+const asked = new Set<string>();
+
+beforeAll(async () => {
+  stage = await startClientStage();
+  market = await stage.market();
+});
+afterAll(() => stage.stop());
+
+/** A path as it is asked for, as the interface writes it. */
+function patternOf(path: string): string | undefined {
+  const patterns: readonly string[] = Object.values(PATHS);
+  if (patterns.includes(path)) return path;
+  return patterns.find((pattern) => new RegExp(`^${pattern.replace(/\{[a-z_]+\}/g, '[^/]+')}$`).test(path));
+}
+
+/** Operators' and the platform's own, and what the client reaches by another path. */
+const NOT_FOR_CLIENTS =
+  /^\/(admin\/.*|livez|readyz|metrics|openapi\.json|asyncapi\.json|docs|markets\/\{id\}\/orders\/cancel|)$/;
+
+test('every path of the interface can be called, and no other is', async () => {
+  expect(BODIES.every(Boolean)).toBe(true);
+  const strange: string[] = [];
+  const { client, wallet } = await stage.trader({
+    fetch: (url, init) => {
+      const { pathname } = new URL(url);
+      const pattern = patternOf(pathname);
+      if (pattern === undefined) strange.push(pathname);
+      else asked.add(pattern);
+      return fetch(url, init);
+    },
+  });
+  const order = { outcomeIndex: 0, side: 'BUY', price: '0.4', size: '10' } as const;
+  const placed = await client.placeOrder(wallet, market.slug, order);
+  const [batched] = await client.batch(wallet, market.id, [order]);
+  if (!batched || !isBooked(batched)) throw new Error('the order of the batch was not booked');
+  const id = market.conditionId;
+  const { orderHash } = batched.order;
+  const page = { data: expect.any(Array), nextCursor: null };
+  expect(await Promise.all([client.config(), client.time(), client.categories(), client.market(id)])).toEqual(
+    [
+      expect.objectContaining({ chainId: 97, epoch: expect.any(String) }),
+      { timestamp: expect.any(Number) },
+      [expect.objectContaining({ count: 1 })],
+      expect.objectContaining({ id: market.id }),
+    ],
+  );
+  const lists = [client.markets(), client.trades(id), client.orders(), client.positions(), client.myTrades()];
+  expect(await Promise.all([...lists, client.activity(), client.comments(id)])).toEqual(Array(7).fill(page));
+  expect((await client.orderbook(id, { depth: 1 })).bids).toEqual([{ price: '0.4', size: '20', orders: 2 }]);
+  expect((await client.ticker(id)).outcomes[0]?.bestBidSize).toBe('20');
+  expect((await client.priceHistory(id, '1h')).interval).toBe(60);
+  expect((await client.order(orderHash)).order?.maker).toBe(wallet.address);
+  expect(await client.cancel(orderHash)).toMatchObject({ cancelled: true });
+  expect(await client.cancelMany([placed.orderHash, orderHash])).toEqual({
+    cancelled: [placed.orderHash],
+    notCancelled: { [orderHash]: 'ORDER_NOT_CANCELLABLE' },
+  });
+  expect(await client.cancelAll({ marketId: id, outcomeIndex: 0, side: 'BUY' })).toMatchObject({ count: 0 });
+  expect(await client.cancelAll()).toMatchObject({ count: 0 });
+  expect((await client.split(id, '5')).tokens).toHaveLength(2);
+  expect((await client.merge(id, '5')).tokens.every(({ total }) => total === '0')).toBe(true);
+  expect((await client.balances()).collateral.reserved).toBe('0');
+  await client.faucet();
+  await talk(client, id, wallet.address);
+  const next = await client.raiseNonce();
+  expect(next).toEqual({ nonce: '1' });
+  // The first is refused with the current nonce, and signed anew.
+  expect((await client.placeOrder(wallet, id, order)).signed.nonce).toBe('1');
+  client.useSession({ ...(client.session as client.Session), expiresAt: 0 });
+  expect(await client.me()).toMatchObject({ address: wallet.address, bio: 'a bio' });
+  await client.signOut();
+  expect(strange).toEqual([]);
+  const missing = Object.values(PATHS).filter((path) => !asked.has(path) && !NOT_FOR_CLIENTS.test(path));
+  expect(missing).toEqual([]);
+});
+
+/** A profile, and a comment with everything that can be done to it. */
+async function talk(one: client.Client, marketId: string, address: string): Promise<void> {
+  expect(await one.updateProfile({ bio: 'a bio' })).toMatchObject({ bio: 'a bio', username: null });
+  expect(await one.profile(address)).toMatchObject({ address, bio: 'a bio' });
+  const comment = await one.postComment(marketId, 'first');
+  const reply = await one.postComment(marketId, 'second', comment.id);
+  expect(reply).toMatchObject({ parentId: comment.id, body: 'second', likes: 0, deleted: false });
+  expect(await one.likeComment(comment.id)).toMatchObject({ likes: 1 });
+  await one.unlikeComment(comment.id);
+  await one.deleteComment(reply.id);
+  expect((await one.comments(marketId)).data).toHaveLength(2);
+}
