@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lots, micro, pips } from '../src/exchange/units';
 import { createEngine, type Engine, type PlaceRequest } from '../src/store/engine';
 import { shardKeys } from '../src/store/keys';
+import { addressBytes } from '../src/store/records';
 import { createScripts, type RedisClient } from '../src/store/scripts';
 import { createFiller } from './fill';
 
@@ -12,7 +13,7 @@ import { createFiller } from './fill';
  * which other work on the machine disturbs less than the times. One row per operation and depth, smallest depth first.
  */
 export interface EngineRow {
-  readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100';
+  readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100' | 'cancel100';
   readonly depth: number;
   readonly opsPerSecond: number;
   readonly floorOpsPerSecond: number;
@@ -34,6 +35,7 @@ const ROUNDS = 5;
 /** The floor's nine arguments: together as many bytes as a submission brings. */
 const FLOOR_BYTES = [80, 32, 150, 20, 20, 8, 8, 6, 6];
 const OPS_PER_ROUND = 600;
+const CANCEL_COMMANDS = 20;
 const ORDERS_PER_WALLET = 100;
 const SIGNED_BYTES = 118;
 export const MARKET = { id: 'benchmkt', conditionId: `0x${'1'.repeat(64)}`, slug: 'bench' };
@@ -57,7 +59,7 @@ export async function benchEngine(
     if (Date.now() > deadlineMs) return;
     const memory = await fill(redis, engine, Math.max(depth, MEMORY_DEPTH_MIN), deadlineMs);
     if (!memory || (depth < MEMORY_DEPTH_MIN && !(await fill(redis, engine, depth, deadlineMs)))) return;
-    for (const measure of [insertAndCancel, matches(1), matches(10), matches(100)]) {
+    for (const measure of [insertAndCancel, matches(1), matches(10), matches(100), cancelMany]) {
       if (Date.now() > deadlineMs) return;
       for (const row of await measure(redis, engine, deadlineMs)) emit({ ...row, depth, ...memory });
     }
@@ -145,9 +147,15 @@ async function inFlight(total: number, task: (i: number) => Promise<unknown>): P
   }
 }
 
-async function usedMemory(redis: RedisClient): Promise<number> {
-  await redis.call('XTRIM', keys.outbox, 'MAXLEN', '0');
-  return Number(/used_memory_dataset:(\d+)/.exec(String(await redis.call('INFO', 'memory')))?.[1]);
+/** What Redis allocates for the book, the records and the index of the first `count` wallets, each key to the byte. */
+async function usedMemory(redis: RedisClient, count: number): Promise<number> {
+  const ofMarket = [keys.market(MARKET.id), keys.bids(MARKET.id), keys.asks(MARKET.id)];
+  const ofWallets = Array.from({ length: count }, (_, n) => keys.wallet(addressBytes(wallet(n))));
+  const pipeline = redis.pipeline();
+  for (const key of [...ofMarket, keys.orders, ...ofWallets])
+    pipeline.call('MEMORY', 'USAGE', key, 'SAMPLES', '0');
+  const replies = (await pipeline.exec()) ?? [];
+  return replies.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
 }
 
 /** An empty exchange with `depth` resting orders; half of them without a signed order, to tell the two costs apart. */
@@ -166,14 +174,14 @@ async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineM
       [0, 0],
       [half, SIGNED_BYTES],
     ] as const) {
-      const before = await usedMemory(redis);
+      const before = await usedMemory(redis, depth / ORDERS_PER_WALLET);
       for (let at = 0; at < half; at += FILL_STEP) {
         if (Date.now() > deadlineMs) return null;
         const count = Math.min(FILL_STEP, half - at);
         await filler.place(Array.from({ length: count }, (_, i) => passive(from + at + i, signed)));
         await redis.call('XTRIM', keys.outbox, 'MAXLEN', '0');
       }
-      bytes.push(((await usedMemory(redis)) - before) / half);
+      bytes.push(((await usedMemory(redis, depth / ORDERS_PER_WALLET)) - before) / half);
     }
   } finally {
     filler.stop();
@@ -238,6 +246,26 @@ async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: n
   }
   // The first round makes wallets known and caches warm.
   return [summary('insert', inserts.slice(1)), summary('cancel', cancels.slice(1))];
+}
+
+/** One command that cancels 100 orders of one wallet, 50 on each side, at 10 prices each. */
+async function cancelMany(redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> {
+  const costs: { op: Cost; floor: Cost }[] = [];
+  const maker = (n: number) => wallet(4e6 + n);
+  const price = (i: number) => (i % 2 ? 3_100 : 6_100) + (i % 20) * 20;
+  for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
+    const orders = Array.from({ length: CANCEL_COMMANDS * 100 }, (_, i) =>
+      request(maker(Math.floor(i / 100)), i % 2 ? 'bid' : 'ask', price(i), 100),
+    );
+    await inFlight(orders.length, (i) => engine.place(orders[i] as PlaceRequest));
+    const hashes = orders.map(({ orderHash }) => orderHash);
+    const cancel = (n: number) =>
+      engine.cancelMany(MARKET.id, maker(n), hashes.slice(n * 100, (n + 1) * 100), 'USER');
+    const base = await floor(redis);
+    const op = await cost(redis, CANCEL_COMMANDS, () => inFlight(CANCEL_COMMANDS, cancel));
+    costs.push({ op, floor: base });
+  }
+  return [summary('cancel100', costs.slice(1))];
 }
 
 /** Takers that fill `makers` resting orders each, of as many wallets, at one price. */

@@ -14,42 +14,61 @@
 
 local book = require('lib.book')
 local integer = require('lib.integer')
+local ledger = require('lib.ledger')
 local order = require('lib.order')
-local orders = require('lib.orders')
 local outbox = require('lib.outbox')
 
-local CANCEL_MAX = 1000
+local CANCEL_MAX, HASH_BYTES = 1000, 32
 
 local shard, market, maker, reason, packed_hashes = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local now_ms = outbox.now_ms()
 
-local function split()
-  local hashes = {}
-  for at = 1, math.min(#packed_hashes, CANCEL_MAX * 32), 32 do
-    hashes[#hashes + 1] = packed_hashes:sub(at, at + 31)
+-- What each order leaves behind goes straight into the arguments of the commands below: no table for each of them.
+local ended, ranks, cancelled, expiring = {}, {}, {}, {}
+local cash, yes_tokens, no_tokens = 0, 0, 0
+
+-- Takes a resting order of this wallet out of the open book, in memory. Returns its new record.
+local function cancel(b, hash, packed, created, number, kind, price, size, expiration)
+  local _, filled, quote, fill_ms, fill_sequence, body = nil, 0, 0, 0, 0, packed
+  if packed:byte(-1) ~= order.OPEN then
+    _, filled, quote, _, fill_ms, fill_sequence = order.changes(packed)
+    body = order.body(packed)
   end
-  return hashes
+  local n, rest, outcome, level = #cancelled + 1, size - filled, order.outcome(kind), book.level_of(kind, price)
+  local record = body .. struct.pack(order.CHANGES, reason, filled, quote, now_ms, fill_ms, fill_sequence, order.CANCELLED)
+  local side = level > 0 and b[book.BIDS] or b[book.ASKS]
+  side[#side + 1] = book.member(number, hash)
+  book.change(b, level, -rest, -1)
+  b[book.LIQUIDITY] = b[book.LIQUIDITY] - rest * price
+  if order.side(kind) == order.BUY then
+    cash = cash + rest * price
+  elseif outcome == 0 then
+    yes_tokens = yes_tokens + rest * ledger.MICRO_PER_LOT
+  else
+    no_tokens = no_tokens + rest * ledger.MICRO_PER_LOT
+  end
+  cancelled[n], ended[2 * n - 1], ended[2 * n] = hash, hash, record
+  ranks[2 * n - 1], ranks[2 * n] = integer.text(-order.rank(created, number)), hash
+  if expiration > 0 then
+    expiring[#expiring + 1] = hash
+  end
+  return record
 end
 
--- The records that are this wallet's in this market, and those of them that rest. A hash named twice is one order.
-local function select_resting(records)
-  local resting, seen = {}, {}
-  for i = 1, #records do
-    local record = records[i]
-    local mine = record and record[order.MAKER] == maker and record[order.MARKET] == market
-    if not mine then
-      records[i] = false
-    elseif seen[record[order.HASH]] then
-      records[i] = seen[record[order.HASH]]
-    else
-      seen[record[order.HASH]] = record
-      if record[order.STATUS] <= order.PARTIALLY_FILLED then
-        resting[#resting + 1] = record
-        record.cancelled = true
-      end
-    end
+-- Writes what `cancel` has gathered: one command, with one number and one entry of the outbox.
+local function write(b)
+  local a = ledger.read(shard, yes_tokens + no_tokens > 0 and market or nil, { maker }, 1, 0)
+  ledger.move(a, 1, cash > 0 and cash, -cash, 0, yes_tokens > 0 and yes_tokens, -yes_tokens)
+  ledger.move(a, 1, false, 0, 1, no_tokens > 0 and no_tokens, -no_tokens)
+  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+  local levels, count = book.write(b)
+  redis.call('HSET', KEYS[4], unpack(ended))
+  redis.call('ZADD', KEYS[7], unpack(ranks))
+  if expiring[1] then
+    redis.call('ZREM', KEYS[8], unpack(expiring))
   end
-  return resting
+  ledger.write(a, shard, market, 1)
+  outbox.write(shard, outbox.CANCEL, market, b[book.SEQUENCE], now_ms, 0, levels, count, table.concat(cancelled), '')
 end
 
 local b = book.open(shard, market, 's')
@@ -59,16 +78,28 @@ end
 if b[book.MODE] == book.HALTED then
   return { 'HALTED', integer.text(now_ms) }
 end
-local hashes = split()
-local records = hashes[1] and orders.load(shard, hashes) or {}
-local resting = select_resting(records)
-if #resting > 0 then
-  orders.retire(shard, b, resting, outbox.CANCEL, order.CANCELLED, reason, now_ms)
+local wanted = math.min(#packed_hashes / HASH_BYTES, CANCEL_MAX)
+local hashes = wanted > 0 and { struct.unpack(string.rep('c32', wanted), packed_hashes) } or {}
+local records = wanted > 0 and redis.call('HMGET', KEYS[4], unpack(hashes, 1, wanted)) or {}
+local reply, now_cancelled = { 'OK', integer.text(now_ms), '' }, {}
+for i = 1, wanted do
+  local hash, answer, flag = hashes[i], records[i] or '', 0
+  if now_cancelled[hash] then
+    -- A hash named twice is one order.
+    answer, flag = now_cancelled[hash], 1
+  elseif answer ~= '' then
+    local created, number, kind, price, size, expiration, owner, at = struct.unpack(order.BODY, answer)
+    if owner ~= maker or at ~= market then
+      answer = ''
+    elseif answer:byte(-1) <= order.PARTIALLY_FILLED then
+      answer, flag = cancel(b, hash, answer, created, number, kind, price, size, expiration), 1
+      now_cancelled[hash] = answer
+    end
+  end
+  reply[2 * i + 2], reply[2 * i + 3] = answer, flag
 end
-local reply = { 'OK', integer.text(now_ms), integer.text(b[book.SEQUENCE]) }
-for i = 1, #records do
-  local record = records[i]
-  reply[#reply + 1] = record and order.pack(record) or ''
-  reply[#reply + 1] = record and record.cancelled and 1 or 0
+if cancelled[1] then
+  write(b)
 end
+reply[3] = integer.text(b[book.SEQUENCE])
 return reply

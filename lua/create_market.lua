@@ -23,7 +23,8 @@ for _, name in ipairs({ condition, id, slug }) do
 end
 redis.call('HSET', KEYS[3], condition, id, id, id, slug, id)
 redis.call('HSET', KEYS[2], id, document)
-redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')))
+redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')),
+  't', book.FILLER)
 agenda.note(shard, id, tonumber(status))
 outbox.write(shard, outbox.MARKET, id, 1, now_ms, 0, '', 0, '', '')
 return { 'OK', integer.text(now_ms) }

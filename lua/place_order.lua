@@ -5,13 +5,13 @@
 -- KEYS     1 {x}:m:<id>       the market: status, sequence, levels (lib/book)
 --          2 {x}:m:<id>:b     bids
 --          3 {x}:m:<id>:a     asks
---          4 {x}:m:<id>:t     matches (lib/trades)
---          5 {x}:o            orders (lib/orders)
---          6 {x}:bal          collateral accounts (lib/ledger)
---          7 {x}:m:<id>:bal   token accounts
---          8 {x}:u:<address>  the taker's orders; those of the makers met have the same form
---          9 {x}:exp          expiries
---         10 {x}:out          the outbox (lib/outbox)
+--          4 {x}:o            orders (lib/orders)
+--          5 {x}:bal          collateral accounts (lib/ledger)
+--          6 {x}:m:<id>:bal   token accounts
+--          7 {x}:u:<address>  the taker's orders
+--          8 {x}:out          the outbox (lib/outbox)
+--          and, when they are needed, the market's matches {x}:m:<id>:t (lib/trades), the orders of the makers met, the
+--          expiries {x}:exp, a new holder's markets {x}:w:<address>, all in this slot: each key handed over takes time
 -- ARGV     1 request, packed (REQUEST below; src/store/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
@@ -35,11 +35,12 @@ local order = require('lib.order')
 local outbox = require('lib.outbox')
 local trades = require('lib.trades')
 
-local REQUEST = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20'
+-- The last member is the price in Yes, as text: to format it here would take longer.
+local REQUEST = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'
 
 -- A retried duplicate must be recognised before any refusal: it was accepted once.
 local function refuse(now_ms, code, ...)
-  local stored = redis.call('HGET', KEYS[5], ARGV[2])
+  local stored = redis.call('HGET', KEYS[4], ARGV[2])
   if stored then
     return { 'REPLAYED', integer.text(now_ms), stored }
   end
@@ -49,8 +50,8 @@ end
 -- Most submissions meet nobody and rest, or meet one order that takes them whole. Both are booked here, each in one
 -- straight line with as little as Lua allows (bench/README.md says what each part costs). All others are lib/matching's.
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
-  dry_run, lot, market, maker = struct.unpack(REQUEST, ARGV[1])
-local is_bid, yes = side == outcome, integer.text(book.yes_price(price, outcome))
+  dry_run, lot, market, maker, yes = struct.unpack(REQUEST, ARGV[1])
+local is_bid = side == outcome
 local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
 local now_ms = outbox.now_ms()
 
@@ -76,15 +77,15 @@ local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.u
 local account, first, first_hash, first_account
 if best_level then
   first_hash = best[1]:sub(book.HASH_AT)
-  local stored = redis.call('HMGET', KEYS[5], first_hash, ARGV[2])
+  local stored = redis.call('HMGET', KEYS[4], first_hash, ARGV[2])
   if stored[2] then
     return { 'REPLAYED', integer.text(now_ms), stored[2] }
   end
   first = stored[1]
-  local accounts = redis.call('HMGET', KEYS[6], maker, first:sub(order.MAKER_FROM, order.MAKER_TO))
+  local accounts = redis.call('HMGET', KEYS[5], maker, first:sub(order.MAKER_FROM, order.MAKER_TO))
   account, first_account = accounts[1], accounts[2]
 else
-  account = redis.call('HGET', KEYS[6], maker)
+  account = redis.call('HGET', KEYS[5], maker)
 end
 local free, reserved, current, faucet_ms = grant, 0, 0, 0
 if account then
@@ -106,7 +107,7 @@ end
 -- What must be free before the order may match: limit x size, or the budget, or the tokens.
 local required, available, yes_free, yes_reserved, no_free, no_reserved = size * price, free, 0, 0, 0, 0
 if side == order.SELL then
-  local held = redis.call('HGET', KEYS[7], maker)
+  local held = redis.call('HGET', KEYS[6], maker)
   if held then
     yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, held)
   end
@@ -135,7 +136,7 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     local value, fill_ms = size * met_price, math.max(now_ms, trade_ms)
     sequence = sequence + 1
 
-    local held = redis.call('HMGET', KEYS[7], maker, met)
+    local held = redis.call('HMGET', KEYS[6], maker, met)
     local cash, met_cash, new_held, met_held
     if held[1] then
       yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, held[1])
@@ -171,14 +172,14 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
       chain_sequence)
 
     -- From here on nothing may fail.
-    redis.call('HSET', KEYS[5], ARGV[2], record, first_hash, body .. struct.pack(order.CHANGES, order.REASON_NONE,
+    redis.call('HSET', KEYS[4], ARGV[2], record, first_hash, body .. struct.pack(order.CHANGES, order.REASON_NONE,
       filled + size, quote + met_value, now_ms, fill_ms, sequence, left == 0 and order.FILLED_STATUS or order.PARTIALLY_FILLED))
-    redis.call('ZADD', KEYS[8], integer.text(-order.rank(now_ms, sequence)), ARGV[2])
+    redis.call('ZADD', KEYS[7], integer.text(-order.rank(now_ms, sequence)), ARGV[2])
     if left == 0 then
       redis.call('ZREMRANGEBYRANK', opposite, '0', '0')
       redis.call('ZADD', ARGV[4] .. 'u:' .. met, integer.text(-order.rank(created, number)), first_hash)
       if met_expiration > 0 then
-        redis.call('ZREM', KEYS[9], first_hash)
+        redis.call('ZREM', ARGV[4] .. 'exp', first_hash)
       end
     end
     if orders == 0 then
@@ -187,16 +188,16 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     else
       redis.call('HSET', KEYS[1], 's', state, best_level, struct.pack(book.TOTAL, lots, orders))
     end
-    redis.call('HSET', KEYS[6], maker, cash, met, met_cash)
-    redis.call('HSET', KEYS[7], maker, new_held, met, met_held)
+    redis.call('HSET', KEYS[5], maker, cash, met, met_cash)
+    redis.call('HSET', KEYS[6], maker, new_held, met, met_held)
     if not held[1] then
       redis.call('SADD', ARGV[4] .. 'w:' .. maker, market)
     end
     if not held[2] then
       redis.call('SADD', ARGV[4] .. 'w:' .. met, market)
     end
-    redis.call('XADD', KEYS[4], trades.id(fill_ms, sequence), 'f', fills)
-    redis.call('XADD', KEYS[10], '*', 'e', outbox.one_match(market, sequence, now_ms, fill_ms, best_level, met_yes, lots,
+    redis.call('XADD', KEYS[1] .. ':t', trades.id(fill_ms, sequence), 'f', fills)
+    redis.call('XADD', KEYS[8], '*', 'e', outbox.one_match(market, sequence, now_ms, fill_ms, best_level, met_yes, lots,
       orders, ARGV[2], first_hash))
     return { 'BOOKED', record, fills }
   end
@@ -209,7 +210,7 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
     maker, now_ms, is_budget, opposite, limit }
   local b = { status, mode, sequence, liquidity, trade_ms, volume, sets, last, KEYS[1], market, {}, {},
     { [level] = found[2] or '', [best_level or ''] = found[3] } }
-  if not first and redis.call('HEXISTS', KEYS[5], ARGV[2]) == 1 then
+  if not first and redis.call('HEXISTS', KEYS[4], ARGV[2]) == 1 then
     return refuse(now_ms, 'REPLAYED')
   end
   local p = plan.make(q, b, first_hash, first, found[3])
@@ -235,7 +236,7 @@ end
 -- It rests. From here on nothing may fail.
 sequence = sequence + 1
 local packed = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
-if redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0 then
+if redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0 then
   return refuse(now_ms, 'REPLAYED')
 end
 local lots, orders = size, 1
@@ -246,17 +247,17 @@ end
 redis.call('HSET', KEYS[1], 's', struct.pack(book.STATE, status, mode, sequence, liquidity + size * price, trade_ms,
   volume, sets, last), level, struct.pack(book.TOTAL, lots, orders))
 redis.call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
-redis.call('ZADD', KEYS[8], integer.text(order.rank(now_ms, sequence)), ARGV[2])
+redis.call('ZADD', KEYS[7], integer.text(order.rank(now_ms, sequence)), ARGV[2])
 if expiration > 0 then
-  redis.call('ZADD', KEYS[9], integer.text(expiration), ARGV[2])
+  redis.call('ZADD', ARGV[4] .. 'exp', integer.text(expiration), ARGV[2])
 end
 if side == order.BUY then
-  redis.call('HSET', KEYS[6], maker,
+  redis.call('HSET', KEYS[5], maker,
     ledger.cash_with(free, reserved, current, faucet_ms, -size * price, size * price))
 else
-  redis.call('HSET', KEYS[7], maker,
+  redis.call('HSET', KEYS[6], maker,
     ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, -required, required))
 end
-redis.call('XADD', KEYS[10], '*', 'e',
+redis.call('XADD', KEYS[8], '*', 'e',
   outbox.one_order(outbox.ORDER, market, sequence, now_ms, level, yes, lots, orders, ARGV[2]))
 return packed

@@ -103,7 +103,7 @@ local function write_indexes(p)
     end
   end
   if p[plan.EXPIRING][1] then
-    redis.call('ZREM', KEYS[9], unpack(p[plan.EXPIRING]))
+    redis.call('ZREM', ARGV[4] .. 'exp', unpack(p[plan.EXPIRING]))
   end
 end
 
@@ -127,7 +127,7 @@ function matching.commit(q, b, p, status, record, packed_fills)
   book.learn(b)
   local accounts, wallets = settle(q, b, p, rest)
   p[plan.RECORDS][2] = record
-  redis.call('HSET', KEYS[5], unpack(p[plan.RECORDS], 1, 2 * p[plan.COUNT] + 2))
+  redis.call('HSET', KEYS[4], unpack(p[plan.RECORDS], 1, 2 * p[plan.COUNT] + 2))
   -- All that leave stand at the front of their side, with at most one partly filled maker behind them.
   local last = p[plan.COUNT]
   local leaving = p[plan.RANKS][last] and last or last - 1
@@ -135,20 +135,20 @@ function matching.commit(q, b, p, status, record, packed_fills)
     redis.call('ZREMRANGEBYRANK', q[request.OPPOSITE], '0', integer.text(leaving - 1))
   end
   write_indexes(p)
-  redis.call('ZADD', KEYS[8], integer.text(rank), ARGV[2])
+  redis.call('ZADD', KEYS[7], integer.text(rank), ARGV[2])
   if rest > 0 then
     redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(sequence, ARGV[2]))
     if q[request.EXPIRATION] > 0 then
-      redis.call('ZADD', KEYS[9], integer.text(q[request.EXPIRATION]), ARGV[2])
+      redis.call('ZADD', ARGV[4] .. 'exp', integer.text(q[request.EXPIRATION]), ARGV[2])
     end
   end
   local levels, count = book.write_levels(b)
   ledger.write(accounts, ARGV[4], q[request.MARKET], wallets)
   if traded then
-    redis.call('XADD', KEYS[4], trades.id(p[plan.FILL_MS], sequence), 'f', packed_fills)
+    redis.call('XADD', KEYS[1] .. ':t', trades.id(p[plan.FILL_MS], sequence), 'f', packed_fills)
   end
   local hashes = table.concat(p[plan.HASHES], '', 1, p[plan.COUNT] + 1)
-  redis.call('XADD', KEYS[10], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q[request.MARKET], sequence,
+  redis.call('XADD', KEYS[8], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q[request.MARKET], sequence,
     q[request.NOW], traded and p[plan.FILL_MS] or 0, levels, count, hashes, ''))
 end
 

@@ -177,7 +177,7 @@ function plan.make(q, b, hash, record, best_total)
       members[i] = members[i]:sub(book.HASH_AT)
       hashes[from + i] = members[i]
     end
-    records = n > 0 and redis.call('HMGET', KEYS[5], unpack(members))
+    records = n > 0 and redis.call('HMGET', KEYS[4], unpack(members))
   end
   p[plan.FILLED] = wanted - p[plan.LEFT]
   return p

@@ -26,6 +26,8 @@ const LOCAL_CONSTANTS = new RegExp(
 );
 const ONE_EXPRESSION = /^function (\w+)\(([^)]*)\)\n {2}return (.+(?:\n {4,}.+)*)\nend\n/gm;
 const GLOBALS = new Set('math string struct table unpack redis and or not nil true false'.split(' '));
+/** Functions of one script and its modules. */
+const FUNCTIONS_MAX = 1_000;
 const FUNCTION = /^(?:local )?function (\w+)\([\s\S]*?^end\n/gm;
 
 /** The sources of every verb under `folder`, by name, with their modules inlined. Throws on a missing module. */
@@ -199,7 +201,7 @@ function flatten(body: string, names: readonly string[], constants: ReadonlyMap<
  */
 function inlineCalls(bodies: readonly string[]): string[] {
   let current = [...bodies];
-  for (;;) {
+  for (let step = 0; step < FUNCTIONS_MAX; step++) {
     const next = [...current.join('\n').matchAll(ONE_EXPRESSION)].find(
       ([, , parameters = '', expression = '']) => isOpen(expression, parameters.split(', ')),
     );
@@ -210,6 +212,7 @@ function inlineCalls(bodies: readonly string[]): string[] {
       replaceCalls(body.replace(whole, ''), name, (args) => substitute(expression, names, args)),
     );
   }
+  throw new Error('functions of one expression call each other without an end');
 }
 
 function isOpen(expression: string, names: readonly string[]): boolean {
@@ -260,7 +263,7 @@ function substitute(expression: string, names: readonly string[], args: readonly
 /** Leaves out functions that nothing calls, until all that are left are called. */
 function withoutUnused(bodies: readonly string[]): string[] {
   let current = [...bodies];
-  for (;;) {
+  for (let step = 0; step < FUNCTIONS_MAX; step++) {
     const text = current.join('\n');
     const unused = [...text.matchAll(FUNCTION)]
       .map((match) => match[1] ?? '')
@@ -270,4 +273,5 @@ function withoutUnused(bodies: readonly string[]): string[] {
       body.replace(FUNCTION, (whole, name: string) => (unused.includes(name) ? '' : whole)),
     );
   }
+  throw new Error(`a script has more than ${FUNCTIONS_MAX} functions`);
 }

@@ -14,6 +14,10 @@ import { createSeries, END_MS, MATCHES_MAX, type SeriesOptions, type Stretch } f
 /** The prices of one minute, in pips. */
 export type MinutePrices = Readonly<Record<'startMs' | 'open' | 'high' | 'low' | 'close', number>>;
 
+/** Steps of MATCHES_MAX that one market's history may have, and times its new candles may lose to a writer before them. */
+const REBUILD_STEPS_MAX = 1_000_000;
+const REPLACE_TRIES_MAX = 1_000;
+
 export type CandleWriter = ReturnType<typeof createCandleWriter>;
 
 /**
@@ -47,21 +51,25 @@ export function createCandleWriter(options: SeriesOptions) {
     const minutes: Tally[] = [];
     let reached = startOf(0);
     let count = 0;
-    for (;;) {
+    let more = true;
+    for (let step = 0; more; step++) {
+      if (step === REBUILD_STEPS_MAX)
+        throw new Error(`market ${id} has more matches than can be counted anew`);
       const entries = await series.matchesAfter(id, reached);
       reached = countMatches(minutes, entries, reached);
       count += entries.length;
-      if (entries.length < MATCHES_MAX) break;
+      more = entries.length === MATCHES_MAX;
     }
     const whole = new Map(
       INTERVALS_MS.map((intervalMs) => [intervalMs, { offset: 0, candles: rollUp(minutes, intervalMs) }]),
     );
-    for (;;) {
+    for (let attempt = 0; attempt < REPLACE_TRIES_MAX; attempt++) {
       const { seen } = await series.read(id, [], 0, 0);
       // A writer that has seen the old series must not go on in the new ones: its offsets may be others.
       const mark = { ...reached, generation: nextGeneration(unpackMark(seen)) };
       if (await series.write(id, seen, mark, whole)) return count;
     }
+    throw new Error(`the candles of market ${id} change faster than they can be replaced`);
   }
 
   /**

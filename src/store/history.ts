@@ -1,3 +1,4 @@
+import { Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
 import { type Micro, micro, type Pips } from '../exchange/units';
 import {
@@ -14,6 +15,8 @@ import { ALL, createSeries, MATCHES_MAX, type SeriesOptions } from './series';
 import type { Candle, DayFigures, MarketState } from './views';
 
 const DAY_MS = 86_400_000;
+/** Steps of MATCHES_MAX that a read counts itself: a market further behind is the worker's to catch up with. */
+const TAIL_STEPS_MAX = 10_000;
 /** Markets of which a process keeps what it has worked out. */
 const MARKETS_KEPT = 10_000;
 
@@ -61,10 +64,12 @@ export function createHistory(options: SeriesOptions): History {
     const known = kept && sameMark(kept.mark, mark) ? kept : { mark, reached: mark, minutes: [] };
     const minutes = [...known.minutes];
     let { reached } = known;
-    for (;;) {
+    let more = true;
+    for (let step = 0; more; step++) {
+      if (step === TAIL_STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the price history is being counted');
       const entries = await series.matchesAfter(id, reached);
       reached = countMatches(minutes, entries, reached);
-      if (entries.length < MATCHES_MAX) break;
+      more = entries.length === MATCHES_MAX;
     }
     if (minutes.length > 0) keep(tails, id, { mark, reached, minutes });
     else tails.delete(id);

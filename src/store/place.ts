@@ -7,7 +7,7 @@ import {
   SELF_TRADE_PREVENTIONS,
   type SelfTradePrevention,
 } from '../exchange/status';
-import type { Lots, Micro } from '../exchange/units';
+import { type Lots, type Micro, PIPS_PER_ONE } from '../exchange/units';
 import type { ShardKeys } from './keys';
 import {
   addressBytes,
@@ -59,7 +59,8 @@ interface PlaceOptions {
 
 /** Times one submission may clear expired makers out of its way (200 each) before it gives up with UNAVAILABLE. */
 const AGAIN_MAX = 1000;
-const REQUEST_BYTES = 80;
+/** The packed request without the price in Yes at its end. */
+const REQUEST_BYTES = 81;
 
 /** place_order. Refusals as in the script's header. */
 export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
@@ -109,22 +110,15 @@ function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceR
 }
 
 function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): (string | Buffer)[] {
-  const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id), keys.trades(id)];
-  return [
-    ...ofMarket,
-    keys.orders,
-    keys.cash,
-    keys.tokens(id),
-    keys.wallet(maker),
-    keys.expiries,
-    keys.outbox,
-  ];
+  const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id)];
+  return [...ofMarket, keys.orders, keys.cash, keys.tokens(id), keys.wallet(maker), keys.outbox];
 }
 
 /** The layout of REQUEST in lua/place_order.lua. */
 function packRequest(request: PlaceRequest, maker: Buffer, grantMicro: Micro, makersMax: number): Buffer {
   const { order } = request;
-  const packed = Buffer.allocUnsafe(REQUEST_BYTES);
+  const yes = String(order.outcome === 0 ? order.pricePips : PIPS_PER_ONE - order.pricePips);
+  const packed = Buffer.allocUnsafe(REQUEST_BYTES + yes.length);
   packed[0] = order.side;
   packed[1] = order.outcome;
   packed[2] = ORDER_TYPES.indexOf(request.orderType);
@@ -142,6 +136,8 @@ function packRequest(request: PlaceRequest, maker: Buffer, grantMicro: Micro, ma
   packed.writeUIntBE(request.lotLots, 46, 6);
   packed.write(request.marketId, 52, 8, 'latin1');
   maker.copy(packed, 60);
+  packed[80] = yes.length;
+  packed.write(yes, 81, 'latin1');
   return packed;
 }
 

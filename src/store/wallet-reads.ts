@@ -19,6 +19,8 @@ interface Entry {
 /** Orders looked at in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 500;
 const STEPS_MAX = 10;
+/** Steps that all open orders of one wallet may take. */
+const OPEN_STEPS_MAX = 10_000;
 /** Orders of one wallet that may share a rank (see order.rank in lua/lib/order.lua) without being passed over. */
 const TIES = 64;
 const CURSOR = /^(\d{1,16})_([0-9a-f]{64})$/;
@@ -96,7 +98,7 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
     const wallet = keys.wallet(addressBytes(address));
     const byMarket = new Map<MarketId, string[]>();
     let from: Entry | null = null;
-    for (;;) {
+    for (let step = 0; step < OPEN_STEPS_MAX; step++) {
       const found: Entry[] = await entries(wallet, from, true);
       for (const record of await records(found)) {
         if (!matches(record, { ...filter, status: 'open' })) continue;
@@ -107,6 +109,7 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
       if (found.length < STEP) return byMarket;
       from = found.at(-1) ?? null;
     }
+    throw new Refusal('UNAVAILABLE', 'the wallet has more open orders than can be named at once');
   }
 
   return { orders, openHashes };

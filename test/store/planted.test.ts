@@ -52,8 +52,8 @@ const BUGS: readonly Bug[] = [
   ['level count: a filled maker still counts', 'level_orders + 1', 'level_orders'],
   [
     'duplicate executed',
-    "redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0",
-    "redis.call('HSET', KEYS[5], ARGV[2], packed) == 2",
+    "redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0",
+    "redis.call('HSET', KEYS[4], ARGV[2], packed) == 2",
   ],
   [
     'duplicate hears a refusal',
@@ -99,7 +99,34 @@ const BUGS: readonly Bug[] = [
     'nothing may fail.\nsequence = sequence + 2',
     'place_order.lua',
   ],
-  ['cancels for somebody else', 'record[order.MAKER] == maker and', ''],
+  ['cancels for somebody else', 'owner ~= maker or at ~= market', 'at ~= market', 'cancel_orders.lua'],
+  [
+    'collateral kept by the cancel of many',
+    'cash = cash + rest * price',
+    'cash = cash + 0',
+    'cancel_orders.lua',
+  ],
+  [
+    'tokens kept by the cancel of many',
+    'no_tokens = no_tokens + rest',
+    'no_tokens = no_tokens + 0',
+    'cancel_orders.lua',
+  ],
+  ['a cancel of many takes the filled part off the level', '-rest, -1)', '-size, -1)', 'cancel_orders.lua'],
+  ['liquidity not reduced by the cancel of many', '- rest * price', '- 0 * price', 'cancel_orders.lua'],
+  [
+    'an order named twice is cancelled twice',
+    'if now_cancelled[hash] then',
+    'if false then',
+    'cancel_orders.lua',
+  ],
+  [
+    'orders cancelled together stay open in the index of their wallet',
+    'integer.text(-order.rank(created, number))',
+    'integer.text(order.rank(created, number))',
+    'cancel_orders.lua',
+  ],
+  ['a cancel of many skips a number', 'b[book.SEQUENCE] + 1', 'b[book.SEQUENCE] + 2', 'cancel_orders.lua'],
   [
     'a filled maker stays open in the index of its wallet',
     'integer.text(-order.rank(created, number))',

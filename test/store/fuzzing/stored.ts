@@ -164,7 +164,7 @@ function storedMarket([hash, bids, asks, tokens, matches, last]: MarketReply): S
   for (const [name, value] of pairs(hash)) {
     const key = name.toString('latin1');
     if (key === 's') unpackState(value, fields);
-    else levels.set(key, `${readUInt(value, 0, 7)}/${value.readUInt32BE(7)}`);
+    else if (/^[ab]/.test(key)) levels.set(key, `${readUInt(value, 0, 7)}/${value.readUInt32BE(7)}`);
   }
   const [id, [, packed]] = last[0] ?? [Buffer.from('0-0'), [Buffer.alloc(0), Buffer.alloc(0)]];
   const [ms = 0, sequence = 0] = id.toString().split('-').map(Number);
