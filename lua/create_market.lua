@@ -2,6 +2,7 @@
 -- create_market: opens the books of a new market, once for each condition id, and books its names.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:mn   4 {x}:out   5 {x}:mode   6 {x}:closes   7 {x}:ending
+--          8 {x}:ml
 -- ARGV     1 market id   2 JSON of terms and texts   3 condition id   4 slug   5 status code (0 DRAFT, 1 OPEN)
 --          6 shard prefix `{x}:`
 -- Returns  { code, nowMs }: OK, or TAKEN with the name that another market holds
@@ -23,6 +24,7 @@ for _, name in ipairs({ condition, id, slug }) do
 end
 redis.call('HSET', KEYS[3], condition, id, id, id, slug, id)
 redis.call('HSET', KEYS[2], id, document)
+redis.call('RPUSH', KEYS[8], id)
 redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')),
   't', book.FILLER)
 agenda.note(shard, id, tonumber(status))

@@ -37,6 +37,7 @@ import { createRaisedNonces } from './store/invalidate';
 import { createJournal } from './store/journal';
 import { createJournalReads } from './store/journal-reads';
 import { shardKeys } from './store/keys';
+import { createMarketList } from './store/market-list';
 import { createMarkets } from './store/markets';
 import { createMatches } from './store/matches';
 import { createNonceStore } from './store/nonces';
@@ -124,6 +125,7 @@ export async function createStore(config: Config, log: Logger) {
     matches,
     journalWriter,
     journal,
+    marketList: createMarketList({ redis, keys, clock, history, view: reads.view }),
     profiles: createProfiles({ redis, run, keys }),
     comments: createComments({ run, keys }),
     actions,

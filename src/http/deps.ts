@@ -11,6 +11,7 @@ import type { Comments } from '../store/comments';
 import type { Engine } from '../store/engine';
 import type { Health } from '../store/health';
 import type { JournalReads } from '../store/journal-reads';
+import type { MarketList } from '../store/market-list';
 import type { Markets } from '../store/markets';
 import type { Profiles } from '../store/profiles';
 import type { Reads } from '../store/reads';
@@ -46,6 +47,7 @@ export interface HttpDeps {
   readonly settlements: Settlements;
   /** The operators' log. */
   readonly actions: Actions;
+  readonly marketList: MarketList;
   readonly journal: JournalReads;
   readonly profiles: Profiles;
   readonly comments: Comments;

@@ -1,6 +1,6 @@
 import type { MarketStatus } from '../exchange/market';
 import type { MarketView } from '../store/views';
-import { decodePosition, encodePosition, type MarketPosition } from '../wire/cursor';
+import { decodeWalk, encodeWalk } from '../wire/cursor';
 
 export const MARKET_SORTS = ['volume24h', 'volume', 'liquidity', 'createdAt', 'closesAt'] as const;
 type MarketSort = (typeof MARKET_SORTS)[number];
@@ -30,57 +30,61 @@ const RANKS: Readonly<Record<MarketSort, (market: MarketView) => number>> = {
 /** Drafts are the operator's. */
 export const isListed = ({ state }: MarketView): boolean => state.status !== 'DRAFT';
 
-/** One page of the markets that pass the filter; throws INVALID_CURSOR. */
+/**
+ * One page of the markets that pass the filter, in the order of this moment, without those the walk has shown; throws
+ * INVALID_CURSOR. A market's place in `markets` never changes.
+ */
 export function pageOf(
   markets: readonly MarketView[],
   filter: MarketFilter,
   { sort, limit, cursor }: MarketPage,
 ): { markets: MarketView[]; next: string | null } {
-  const after = cursor === null ? null : decodePosition(cursor, sort);
-  const positionOf = (market: MarketView): MarketPosition => ({
-    sort,
-    rank: RANKS[sort](market),
-    createdAtMs: market.terms.createdAtMs,
-    id: market.terms.id,
-  });
+  const start = { sort, count: markets.length, shown: new Set<number>() };
+  const walk = cursor === null ? start : decodeWalk(cursor, sort, markets.length);
+  const wanted = filterOf(filter);
+  const rank = RANKS[sort];
   const rows = markets
-    .filter((market) => isListed(market) && passes(market, filter))
-    .map((market) => ({ market, position: positionOf(market) }))
-    .filter(({ position }) => after === null || compare(after, position) < 0)
-    .sort((a, b) => compare(a.position, b.position));
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+    .slice(0, walk.count)
+    .map((market, place) => ({ market, place, rank: rank(market) }))
+    .filter(({ market, place }) => !walk.shown.has(place) && isListed(market) && wanted(market))
+    .sort((a, b) => b.rank - a.rank || newerFirst(a.market, b.market) || b.place - a.place);
+  const page = rows.slice(0, limit);
+  const shown = new Set([...walk.shown, ...page.map(({ place }) => place)]);
   return {
-    markets: shown.map(({ market }) => market),
-    next: last && rows.length > limit ? encodePosition(last.position) : null,
+    markets: page.map(({ market }) => market),
+    next: rows.length > limit ? encodeWalk({ ...walk, shown }) : null,
   };
 }
 
-/** Below zero when `a` stands before `b`: the higher rank, then the newer, then by id. */
-function compare(a: MarketPosition, b: MarketPosition): number {
-  return b.rank - a.rank || b.createdAtMs - a.createdAtMs || (a.id < b.id ? -1 : Number(a.id > b.id));
+const newerFirst = (a: MarketView, b: MarketView): number => b.terms.createdAtMs - a.terms.createdAtMs;
+
+function filterOf({ status, category, tag, words }: MarketFilter): (market: MarketView) => boolean {
+  const search = words === undefined ? [] : plain(words).split(/\s+/).filter(Boolean);
+  return (market) =>
+    (status === undefined || market.state.status === status) &&
+    (category === undefined || market.texts.category === category) &&
+    (tag === undefined || market.texts.tags.includes(tag)) &&
+    (search.length === 0 || hasWords(searchTextOf(market), search));
 }
 
-function passes(
-  { terms, texts, state }: MarketView,
-  { status, category, tag, words }: MarketFilter,
-): boolean {
-  return (
-    (status === undefined || state.status === status) &&
-    (category === undefined || texts.category === category) &&
-    (tag === undefined || texts.tags.includes(tag)) &&
-    (words === undefined || hasWords(`${texts.question} ${texts.description} ${terms.slug}`, words))
-  );
+/** Every word of the search occurs, in any order. */
+const hasWords = (text: string, words: readonly string[]): boolean =>
+  words.every((word) => text.includes(word));
+
+const searchTexts = new WeakMap<MarketView['texts'], string>();
+
+/** What a search looks through, made once for each text. */
+function searchTextOf({ terms, texts }: MarketView): string {
+  const known = searchTexts.get(texts);
+  if (known !== undefined) return known;
+  const { question, description, category, tags } = texts;
+  const made = plain([question, description, terms.slug, category, ...tags, ...terms.outcomeNames].join(' '));
+  searchTexts.set(texts, made);
+  return made;
 }
 
-/** Every word of the search occurs, in any order and case. */
-function hasWords(text: string, words: string): boolean {
-  const lower = text.toLowerCase();
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => lower.includes(word));
-}
+/** Without case and accents. */
+const plain = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 export interface Category {
   readonly slug: string;

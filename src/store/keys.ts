@@ -14,6 +14,8 @@ export interface ShardKeys {
   readonly sums: string;
   /** hash: market id -> JSON of its terms and texts. */
   readonly markets: string;
+  /** list: every market, in the order in which they were created. */
+  readonly marketList: string;
   /** hash: slug, condition id or id -> market id. */
   readonly marketNames: string;
   /** hash: reader of the outbox -> last entry id it has finished with. */
@@ -88,6 +90,7 @@ export function shardKeys(shard = 0): ShardKeys {
     outbox: `${prefix}out`,
     sums: `${prefix}sum`,
     markets: `${prefix}mk`,
+    marketList: `${prefix}ml`,
     marketNames: `${prefix}mn`,
     readers: `${prefix}readers`,
     mode: `${prefix}mode`,

@@ -26,7 +26,15 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
   ): Promise<void> {
     const [code, , taken] = (await run(
       'create_market',
-      [keys.market(market.id), keys.markets, keys.marketNames, keys.outbox, keys.mode, ...agenda],
+      [
+        keys.market(market.id),
+        keys.markets,
+        keys.marketNames,
+        keys.outbox,
+        keys.mode,
+        ...agenda,
+        keys.marketList,
+      ],
       [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status), keys.prefix],
     )) as [Buffer, Buffer, Buffer];
     if (code.toString() !== 'OK') {

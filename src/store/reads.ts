@@ -83,12 +83,6 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
     return (await snapshot(id, 0)).view;
   }
 
-  /** Every market, drafts included. */
-  async function list(): Promise<readonly MarketView[]> {
-    const ids = await redis.hkeys(keys.markets);
-    return Promise.all(ids.map(view));
-  }
-
   /** Newest first; throws INVALID_CURSOR. */
   async function trades(id: MarketId, page: { limit: number; cursor: string | null }): Promise<TradesPage> {
     const position = page.cursor === null ? null : TRADE_CURSOR.exec(page.cursor);
@@ -169,7 +163,6 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
     market,
     view,
     snapshot,
-    list,
     trades,
     order,
     balances,

@@ -88,6 +88,7 @@ export interface OrdersFilter {
   readonly marketId?: MarketId;
   readonly side?: Side;
   readonly outcome?: OutcomeIndex;
+  readonly clientOrderId?: string;
 }
 
 export interface OrdersPage {

@@ -134,6 +134,7 @@ function matches(record: OrderRecord, filter: OrdersFilter): boolean {
     statusFits &&
     (filter.marketId === undefined || record.marketId === filter.marketId) &&
     (filter.side === undefined || record.side === filter.side) &&
-    (filter.outcome === undefined || record.outcome === filter.outcome)
+    (filter.outcome === undefined || record.outcome === filter.outcome) &&
+    (filter.clientOrderId === undefined || record.clientOrderId === filter.clientOrderId)
   );
 }

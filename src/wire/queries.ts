@@ -60,10 +60,10 @@ export function limitOf(query: Query, usual: number, most: number): number {
 }
 
 /** Whether a cursor is one of ours is for the reader of the list to say. */
-export const cursorOf = (query: Query): string | null => {
+export const cursorOf = (query: Query, most = TEXT_MAX): string | null => {
   const text = single(query, 'cursor', 'INVALID_CURSOR');
   if (text === undefined) return null;
-  if (text === '' || text.length > TEXT_MAX) throw new Refusal('INVALID_CURSOR');
+  if (text === '' || text.length > most) throw new Refusal('INVALID_CURSOR');
   return text;
 };
 

@@ -39,6 +39,29 @@ test('my orders: filters and pages', async () => {
   expect((await get('/me/orders')).body.code).toBe('UNAUTHORIZED');
 });
 
+test('a client’s own name of an order is told wherever the order is, and finds it', async () => {
+  const named = limit('BUY', 0, 1_100, 100);
+  const { body: first } = await alice.submit(market, named, { clientOrderId: 'bot-7:a.b_c' });
+  // Names are the client's business: one may be given twice.
+  const { body: second } = await alice.submit(market, named, { clientOrderId: 'bot-7:a.b_c' });
+  const { body: other } = await alice.submit(market, named);
+  const found = async (query: string) => (await alice.get(`/me/orders?${query}`)).body.data;
+  const byName = await found('clientOrderId=bot-7:a.b_c');
+  expect(byName.map(({ orderHash }: { orderHash: string }) => orderHash)).toEqual([
+    second.orderHash,
+    first.orderHash,
+  ]);
+  expect(byName[0].clientOrderId).toBe('bot-7:a.b_c');
+  expect((await get(`/orders/${first.orderHash}`)).body.clientOrderId).toBe('bot-7:a.b_c');
+  expect((await get(`/orders/${other.orderHash}`)).body.clientOrderId).toBeNull();
+  expect(await found('clientOrderId=bot-7')).toEqual([]);
+  expect(await found('clientOrderId=bot-7:a.b_c&status=FILLED')).toEqual([]);
+  for (const clientOrderId of ['', 'a b', 'x'.repeat(65), 'ä', 7, null, ['a']]) {
+    expect((await alice.submit(market, named, { clientOrderId })).body.code).toBe('INVALID_REQUEST');
+  }
+  for (const { orderHash } of [first, second, other]) await alice.post(`/orders/${orderHash}/cancel`);
+});
+
 test('a walk over trades neither skips nor repeats a row while trades are added', async () => {
   const busy = await openMarket(exchange.client, ADMIN_TOKEN);
   await bob.post(`/markets/${busy.id}/split`, { size: '100' });

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { MarketTerms } from '../../src/exchange/market';
 import { lots, micro, type Pips, pips } from '../../src/exchange/units';
 import { crc32Hex } from '../../src/wire/crc32';
-import { decodePosition, encodePosition } from '../../src/wire/cursor';
+import { decodeWalk, encodeWalk } from '../../src/wire/cursor';
 import type { BookFacts, CandleFacts, LevelFacts, RecordFacts } from '../../src/wire/facts';
 import { bookChecksum } from '../../src/wire/present-book';
 import { historyWindow, presentHistory } from '../../src/wire/present-history';
@@ -128,17 +128,28 @@ test('sizes add up, for a MARKET BUY that bought more than it had to as well', (
   expect(presentSubmission(open, [])).toMatchObject({ remainingSize: '0.91', cancelledSize: '0' });
 });
 
-test('a position in a list is one of its order only', () => {
-  const position = { sort: 'volume', rank: 12, createdAtMs: 34, id: 'abcdefgh' };
-  const cursor = encodePosition(position);
-  expect(decodePosition(cursor, 'volume')).toEqual(position);
+test('a walk over a list is one of its order only, and knows what it has shown', () => {
+  for (const shown of [[0], [0, 7, 8, 41], Array.from({ length: 42 }, (_, i) => i)]) {
+    const walk = { sort: 'volume', count: 42, shown: new Set(shown) };
+    const cursor = encodeWalk(walk);
+    expect(decodeWalk(cursor, 'volume', 42)).toEqual(walk);
+    expect(decodeWalk(cursor, 'volume', 43)).toEqual(walk);
+    expect(() => decodeWalk(cursor, 'volume', 41)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CURSOR' }),
+    );
+  }
+  const cursor = encodeWalk({ sort: 'volume', count: 42, shown: new Set([3]) });
+  const beyond = encodeWalk({ sort: 'volume', count: 3, shown: new Set([3]) });
   for (const [text, sort] of [
     [cursor, 'liquidity'],
+    [cursor.slice(0, 9), 'volume'],
+    [`${cursor}!`, 'volume'],
+    [beyond, 'volume'],
+    ['volume.', 'volume'],
     ['x', 'volume'],
     ['', 'volume'],
-    [Buffer.from('{}').toString('base64url'), 'volume'],
   ] as const) {
-    expect(() => decodePosition(text, sort)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
+    expect(() => decodeWalk(text, sort, 42)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
   }
 });
 

@@ -1,4 +1,5 @@
 import { MARKET_STATUSES } from '../../exchange/market';
+import { WALK_MAX } from '../../wire/cursor';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
@@ -12,7 +13,7 @@ const MARKETS_MAX = 100;
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
 /** Discovery: the list of markets, their categories, one market. */
-export function marketEndpoints({ reads, marketOf }: Context): AnyEndpoint[] {
+export function marketEndpoints({ reads, marketList, marketOf }: Context): AnyEndpoint[] {
   return [
     read(PATHS.market, async (call) => {
       const { terms } = await marketOf(parameter(call, 'id'));
@@ -26,10 +27,14 @@ export function marketEndpoints({ reads, marketOf }: Context): AnyEndpoint[] {
         words: textOf(query, 'q'),
       };
       const sort = choiceOf(query, 'sort', MARKET_SORTS) ?? 'volume24h';
-      const page = { sort, limit: limitOf(query, MARKETS_USUAL, MARKETS_MAX), cursor: cursorOf(query) };
-      const { markets, next } = pageOf(await reads.list(), filter, page);
+      const page = {
+        sort,
+        limit: limitOf(query, MARKETS_USUAL, MARKETS_MAX),
+        cursor: cursorOf(query, WALK_MAX),
+      };
+      const { markets, next } = pageOf(await marketList(), filter, page);
       return ok({ data: markets.map(presentMarket), nextCursor: next });
     }),
-    read(PATHS.categories, async () => ok({ data: categoriesOf((await reads.list()).filter(isListed)) })),
+    read(PATHS.categories, async () => ok({ data: categoriesOf((await marketList()).filter(isListed)) })),
   ];
 }

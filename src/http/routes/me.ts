@@ -97,9 +97,11 @@ async function filterOf({ marketOf }: Context, query: Query): Promise<OrdersFilt
   const status = choiceOf(query, 'status', STATUS_CHOICES);
   const side = choiceOf(query, 'side', SIDES);
   const market = textOf(query, 'marketId');
+  const clientOrderId = textOf(query, 'clientOrderId');
   return {
     ...(status === undefined ? {} : { status }),
     ...(side === undefined ? {} : { side: side === 'BUY' ? 0 : 1 }),
+    ...(clientOrderId === undefined ? {} : { clientOrderId }),
     ...(market === undefined ? {} : { marketId: (await marketOf(market)).terms.id }),
   };
 }

@@ -104,6 +104,7 @@ export const ORDER_OPERATIONS: Operations = {
       query('status', 'Only orders with this status.', choice(['open', ...ORDER_STATUSES]), 'open'),
       query('marketId', 'Only orders of this market: id, slug or condition id.', text(), '81cqi70o'),
       query('side', 'Only this side.', choice(['BUY', 'SELL']), 'BUY'),
+      query('clientOrderId', 'Only orders that were given this name.', text(), 'rain-1'),
       limit(50, 200),
       cursor,
     ],
