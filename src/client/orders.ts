@@ -27,6 +27,7 @@ export interface Placed extends Submission {
 /** Longest after the first attempt that another one begins, while the outcome is unknown. */
 export const RESOLVE_MS_MAX = 20_000;
 const TERMS_MAX = 1_000;
+const UNAUTHORIZED = 401;
 const CREATE_ATTEMPTS_MAX = 2;
 
 export interface OrdersDeps {
@@ -57,10 +58,19 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     return terms;
   }
 
-  /** In the maker's name when that is who is signed in, else in nobody's: the signature speaks for itself. */
-  function post<T>(request: Request, maker: string): Promise<Answer<T>> {
+  /**
+   * In the maker's name when that is who is signed in, else in nobody's: the signature speaks for itself, and a session
+   * that has ended meanwhile must not keep an outcome from being known.
+   */
+  async function post<T>(request: Request, maker: string): Promise<Answer<T>> {
     const isMaker = sessions.current()?.address.toLowerCase() === maker.toLowerCase();
-    return isMaker ? sessions.authorized<T>(request) : send<T>(request);
+    if (!isMaker) return send<T>(request);
+    try {
+      return await sessions.authorized<T>(request);
+    } catch (error) {
+      if (!(error instanceof ExchangeError) || error.status !== UNAUTHORIZED) throw error;
+      return send<T>(request);
+    }
   }
 
   function create(terms: OrderTerms, maker: string, { nonce, ...order }: NewOrder) {
@@ -169,8 +179,8 @@ function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): Su
 }
 
 /**
- * Once an attempt may have been booked, only an answer of the order itself ends the search: a limiter's refusal says
- * nothing about the attempt before it.
+ * Once an attempt may have been booked, only an answer about the order itself ends the search: whoever refuses to look at
+ * it says nothing about the attempt before.
  */
 async function resolved<T>(
   attempt: () => Promise<Answer<T>>,
@@ -183,13 +193,13 @@ async function resolved<T>(
       attempt,
       (error) => {
         isInDoubt ||= error.isOutcomeUnknown;
-        return isInDoubt && (error.isOutcomeUnknown || error.code === 'RATE_LIMITED');
+        return isInDoubt && saysNothing(error);
       },
       resolveMs,
     );
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    if (!isInDoubt || !(error.isOutcomeUnknown || error.code === 'RATE_LIMITED')) throw error;
+    if (!isInDoubt || !saysNothing(error)) throw error;
     throw new ExchangeError({
       status: error.status,
       code: 'OUTCOME_UNKNOWN',
@@ -201,6 +211,9 @@ async function resolved<T>(
     });
   }
 }
+
+const saysNothing = (error: ExchangeError): boolean =>
+  error.isOutcomeUnknown || error.code === 'RATE_LIMITED' || error.code === 'BACKLOG';
 
 /** Whether an order of a batch was booked; if not, the result says why. */
 export const isBooked = (result: BatchResult): result is Booked => 'order' in result;

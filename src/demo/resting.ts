@@ -39,19 +39,24 @@ export function followOrders({ client, live }: BotWallet, marketId: string) {
       quotes.set(hash, { hash, bookSide: bookSideOf(order), yesPips: yesPipsOf(order), atMs });
     }
   }
-  const stop = live.onOrder((order: Order) => {
-    if (order.marketId === marketId) note(order);
-  });
-  // After an interruption the exchange knows best.
-  const stopToo = live.onConnect(() => {
+  /** After an interruption, or a loss of its own, the exchange knows best. */
+  function lookUp(): void {
     client.orders({ status: 'open', marketId, limit: ORDERS_MAX }).then(
       ({ data }) => {
         quotes.clear();
         for (const order of data) note(order);
       },
+      // The next connection is the next chance; until then a quote that is gone is found out by its cancel.
       () => undefined,
     );
-  });
+  }
+  const stops = [
+    live.onOrder((order: Order) => {
+      if (order.marketId === marketId) note(order);
+    }),
+    live.onConnect(lookUp),
+    live.onEpoch(lookUp),
+  ];
   return {
     quotes: (): readonly Quote[] => [...quotes.values()],
     placed: (terms: QuoteTerms, order: Submission): void => note({ ...terms, ...order, price: terms.price }),
@@ -59,8 +64,7 @@ export function followOrders({ client, live }: BotWallet, marketId: string) {
       for (const hash of hashes) quotes.delete(hash);
     },
     stop: (): void => {
-      stop();
-      stopToo();
+      for (const stop of stops) stop();
     },
   };
 }

@@ -51,15 +51,17 @@ export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<Bo
   live.onBalance((next) => {
     balances = next;
   });
-  // What happened while nobody listened.
-  live.onConnect(() => {
+  const lookUp = (): void => {
     client.balances().then(
       (next) => {
         balances = next;
       },
       () => undefined,
     );
-  });
+  };
+  // What happened while nobody listened, or did not happen after all.
+  live.onConnect(lookUp);
+  live.onEpoch(lookUp);
   let signingIn: Promise<unknown> | null = null;
   const tokens = (marketId: string, outcomeIndex: 0 | 1) =>
     balances.tokens.find((one) => one.marketId === marketId && one.outcomeIndex === outcomeIndex);

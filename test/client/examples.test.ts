@@ -80,6 +80,20 @@ test('a maker quotes, a taker takes, a watcher sees both, and all leave on Ctrl-
   await interrupt(watcher);
 });
 
+test('the script of docs/client.md does what it says', async () => {
+  const script = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(ROOT, 'docs/client.md'), 'utf8'))?.[1];
+  // In the project's folder, as its imports want it.
+  const started = startNode(['--input-type=module', '-e', script ?? ''], { BASE_URL: web.url });
+  running.push(started);
+  expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+  expect(started.stdout().trim().split('\n')).toEqual([
+    'OPEN 10',
+    'live in step',
+    'no such price',
+    'INSUFFICIENT_BALANCE 10',
+  ]);
+});
+
 ifPython('the watcher in Python keeps the same book', async () => {
   const watcher = run('book_watcher.py', slug);
   await says(watcher, /Do the examples run\? Yes, sequence/);

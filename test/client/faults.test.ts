@@ -50,6 +50,25 @@ test.each<[Fault[], boolean]>([
   expect(await sequence()).toBe(before + 1);
 });
 
+test('a session that ends while the outcome is unknown does not hide it', async () => {
+  let revoked = false;
+  const { client, wallet } = await stage.trader({
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      if (revoked || !url.endsWith('/orders')) return response;
+      revoked = true;
+      const { status } = await fetch(`${stage.url()}/auth/logout`, {
+        method: 'POST',
+        headers: init?.headers ?? {},
+      });
+      expect(status).toBe(204);
+      throw new TypeError('connection reset');
+    },
+  });
+  expect(await client.placeOrder(wallet, market.id, ORDER)).toMatchObject({ status: 'OPEN', replayed: true });
+  expect(client.session).toBeNull();
+});
+
 test('a batch is booked once through lost replies', async () => {
   const { client, wallet } = await stage.trader({ fetch: troubled(['reply lost', 'half a reply']) });
   const results = await client.batch(wallet, market.id, [

@@ -77,6 +77,12 @@ test('nothing but the restart was worth telling', () => {
   expect(told.filter((line) => !outage.test(line))).toEqual([]);
 });
 
+test('what it left adds up', async () => {
+  const { body } = await web.client.get('/admin/audit', { token: ADMIN_TOKEN });
+  expect(body).toMatchObject({ ok: true, differences: [] });
+  expect(body.checked.orders).toBeGreaterThan(100);
+});
+
 test('when it stops, its orders are gone', async () => {
   await demo.stop();
   for (const slug of slugs) {
