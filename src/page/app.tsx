@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import type { Market } from '../client/index';
 import { useCell } from './cell';
 import { type Shown, useMarketNamed, useShown } from './market-data';
@@ -16,8 +16,24 @@ import { Trades } from './parts/trades';
 import { route } from './route';
 import { enterMarket } from './ticket-state';
 
+/** A fault of the page is told as one; nothing it shows could be trusted any more. */
+export const Root = () => {
+  const [fault] = useErrorBoundary();
+  if (fault === undefined) return <App />;
+  return (
+    <main class="fault">
+      <Notice title="Something went wrong on this page">
+        Your orders and funds are not touched by it.{' '}
+        <button type="button" class="link" onClick={() => location.reload()}>
+          Load the page again
+        </button>
+      </Notice>
+    </main>
+  );
+};
+
 /** The page: markets to the left, the one shown in the middle, ticket and portfolio to the right. */
-export const App = () => {
+const App = () => {
   const [query, setQuery] = useState<ListQuery>({ words: '', category: null });
   const list = useMarketList(query);
   const categories = useCategories();

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { App } from './app';
+import { Root } from './app';
 
 const root = document.getElementById('app');
-if (root) render(<App />, root);
+if (root) render(<Root />, root);

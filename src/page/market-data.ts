@@ -45,7 +45,11 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
   };
   const loadTrading = (): void => {
     client.trading(market.id).then(
-      (trading) => change({ trading, market: trading.market, ticker: trading.ticker }),
+      (trading) => {
+        const { market: now, ticker, orderbook } = trading;
+        // Something to look at until the first snapshot; it is not called live.
+        change({ trading, market: now, ticker, book: shown.book ?? orderbook });
+      },
       () => undefined,
     );
   };

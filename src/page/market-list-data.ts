@@ -43,6 +43,8 @@ export function useMarketList({ words, category }: ListQuery): MarketList {
   const isFirst = useRef(true);
   useEffect(() => {
     let isCurrent = true;
+    /** Whether this very list was shown before. */
+    let placed = false;
     const query = {
       limit,
       ...(words === '' ? {} : { q: words }),
@@ -53,7 +55,13 @@ export function useMarketList({ words, category }: ListQuery): MarketList {
         ({ data, nextCursor }) => {
           if (!isCurrent) return;
           remember(data);
-          setAnswer({ markets: data, hasMore: nextCursor !== null && limit < PAGE_MAX, isFailed: false });
+          const hasMore = nextCursor !== null && limit < PAGE_MAX;
+          setAnswer((now) => ({
+            markets: keepPlaces(placed ? now.markets : null, data),
+            hasMore,
+            isFailed: false,
+          }));
+          placed = true;
         },
         () => {
           if (isCurrent) setAnswer((now) => ({ ...now, isFailed: true }));
@@ -70,6 +78,15 @@ export function useMarketList({ words, category }: ListQuery): MarketList {
     };
   }, [words, category, limit]);
   return { ...answer, more: () => setLimit((now) => Math.min(now + PAGE, PAGE_MAX)) };
+}
+
+/** A list that is looked at does not move under the pointer: what was there stays where it was, what is new comes last. */
+function keepPlaces(before: readonly Market[] | null, now: readonly Market[]): readonly Market[] {
+  if (!before) return now;
+  const fresh = new Map(now.map((market) => [market.id, market]));
+  const kept = before.map(({ id }) => fresh.get(id)).filter((market) => market !== undefined);
+  const ids = new Set(kept.map(({ id }) => id));
+  return [...kept, ...now.filter(({ id }) => !ids.has(id))];
 }
 
 export function useCategories(): readonly Category[] {

@@ -12,6 +12,8 @@ const SIZE_DECIMALS = 2;
 const MICRO_DECIMALS = 6;
 
 export const pipsOf = (price: Decimal): number => Number(parseDecimal(price, PRICE_DECIMALS));
+/** Of a middle or an average, which may be finer than a price: only to be shown. */
+export const aboutPips = (price: Decimal): number => Number(price) * PIPS_ONE;
 export const lotsOf = (size: Decimal): number => Number(parseDecimal(size, SIZE_DECIMALS));
 export const priceOf = (pips: number): Decimal => formatDecimal(BigInt(pips), PRICE_DECIMALS);
 export const sizeOf = (lots: number): Decimal => formatDecimal(BigInt(lots), SIZE_DECIMALS);

@@ -95,6 +95,20 @@ describeInBrowser('how the page looks', () => {
     await close(visit);
   });
 
+  test('the finest prices, and middles between them', async () => {
+    const fine = await stage.openMarket({ tickSize: '0.0001', question: 'How fine?' });
+    await stage.maker.submit(fine, { side: 'BUY', outcome: 0, pips: 1_995, lots: 1_000 });
+    await stage.maker.submit(fine, { side: 'BUY', outcome: 1, pips: 8_000, lots: 123 });
+    const visit = await stage.open({}, undefined, `/?market=${fine.slug}`);
+    await visit.page
+      .locator('[data-testid=level][data-side=ask][data-price="0.2"][data-size="1.23"]')
+      .waitFor();
+    await visit.page.getByTestId('market').filter({ hasText: '20%' }).waitFor();
+    expect(await visit.page.locator('.ladder-middle').textContent()).toContain('Mid 19.98¢Spread 0.05¢');
+    expect(visit.complaints).toEqual([]);
+    await close(visit);
+  });
+
   test('an exchange without markets, and a market that is not there, say so', async () => {
     const visit = await stage.open();
     await visit.page.getByLabel('Search markets').fill('nothing is called like this');

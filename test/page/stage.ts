@@ -26,7 +26,11 @@ export interface Stage {
   book(): Promise<Book>;
   openMarket(body?: Record<string, unknown>): Promise<NamedMarket>;
   /** `prepare` may put into the page what is there before it. */
-  open(options?: BrowserContextOptions, prepare?: (page: Page) => Promise<void>): Promise<Visit>;
+  open(
+    options?: BrowserContextOptions,
+    prepare?: (page: Page) => Promise<void>,
+    path?: string,
+  ): Promise<Visit>;
   /** Kills web, at once. */
   killWeb(): Promise<void>;
   startWeb(): Promise<void>;
@@ -93,7 +97,8 @@ export async function startStage(): Promise<Stage> {
     web: () => web,
     openMarket: open,
     book: async () => (await web.client.get(`/markets/${market.id}/orderbook`)).body,
-    open: (options = {}, prepare) => visit(browser, url, `/?market=${market.slug}`, options, prepare),
+    open: (options = {}, prepare, path = `/?market=${market.slug}`) =>
+      visit(browser, url, path, options, prepare),
     killWeb: async () => {
       web.child.kill('SIGKILL');
       await web.exited;

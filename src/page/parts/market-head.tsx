@@ -1,6 +1,6 @@
 import type { Market } from '../../client/index';
 import type { Shown } from '../market-data';
-import { dateOf, microOf, PIPS_ONE, percent, pipsOf, roundly } from '../units';
+import { aboutPips, dateOf, microOf, PIPS_ONE, percent, pipsOf, roundly } from '../units';
 import { statusWord } from './market-list';
 
 /** Above this the middle of the book says little, and the last trade is the better word. */
@@ -16,7 +16,7 @@ export function chanceOf({ book, market, trades }: Shown): number | null {
   const last = trades?.[0];
   if (last) return last.outcomeIndex === 0 ? pipsOf(last.price) : PIPS_ONE - pipsOf(last.price);
   const told = market.outcomes[0]?.price ?? market.lastTradePrice;
-  return told == null ? null : pipsOf(told);
+  return told == null ? null : aboutPips(told);
 }
 
 export const MarketHead = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {

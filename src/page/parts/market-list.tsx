@@ -2,7 +2,7 @@ import type { TargetedMouseEvent } from 'preact';
 import type { Category, Market } from '../../client/index';
 import type { MarketList as List, ListQuery } from '../market-list-data';
 import { go, linkTo } from '../route';
-import { microOf, percent, pipsOf, roundly } from '../units';
+import { aboutPips, microOf, PIPS_ONE, percent, roundly } from '../units';
 import { SearchIcon } from './icons';
 import { Notice, Skeleton } from './notice';
 
@@ -104,14 +104,14 @@ const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen:
         }}
       >
         <span class="market-row-question">{market.question}</span>
-        <span class="market-row-chance">{chance === null ? '–' : percent(pipsOf(chance))}</span>
+        <span class="market-row-chance">{chance === null ? '–' : percent(aboutPips(chance))}</span>
         <span class="market-row-facts">
           <span>{statusWord(market) ?? market.category}</span>
           <span>{roundly(microOf(market.volume))} vol.</span>
         </span>
         <span
           class="market-row-bar"
-          style={{ '--part': chance === null ? 0 : pipsOf(chance) / 10_000 }}
+          style={{ '--part': chance === null ? 0 : aboutPips(chance) / PIPS_ONE }}
           aria-hidden="true"
         />
       </a>

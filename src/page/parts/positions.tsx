@@ -5,7 +5,7 @@ import { client } from '../exchange';
 import { remembered } from '../market-list-data';
 import { go } from '../route';
 import { prepare } from '../ticket-state';
-import { centsOf, dollars, microOf, PIPS_ONE, pipsOf, shares as sharesText, sizeOf } from '../units';
+import { aboutPips, centsOf, dollars, microOf, PIPS_ONE, shares as sharesText, sizeOf } from '../units';
 import { wordsFor } from '../words';
 import { Notice, Skeleton } from './notice';
 
@@ -127,7 +127,7 @@ const wholeLots = (micro: number): number => Math.floor(micro / PIPS_ONE);
 function worthOf({ marketId, outcomeIndex, micro, cost }: Held): number | null {
   if (cost?.currentValue != null) return microOf(cost.currentValue);
   const price = remembered(marketId)?.outcomes[outcomeIndex]?.price ?? null;
-  return price === null ? null : Math.floor((micro * pipsOf(price)) / PIPS_ONE);
+  return price === null ? null : Math.floor((micro * aboutPips(price)) / PIPS_ONE);
 }
 
 const PositionRow = ({ held }: { readonly held: Held }) => {

@@ -16,7 +16,7 @@ const TYPES: readonly (readonly [OrderType, string, string])[] = [
   [
     'MARKET',
     'Market: at once',
-    'Trades at once at the best prices there are; what cannot be had is dropped.',
+    'Trades at once for what the shares cost now. A better price buys a little more.',
   ],
   ['POST_ONLY', 'Post only: never takes', 'Waits in the book. Refused if it would trade at once.'],
   ['IOC', 'Immediate or cancel', 'Trades what it can at your price or better; the rest is cancelled.'],
