@@ -89,9 +89,9 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
   };
 }
 
-/** Newest first, each once. */
+/** Newest first, each once; of one submission's trades the one told last is the newest. */
 function merged(known: readonly Trade[], more: readonly Trade[]): readonly Trade[] {
-  const byId = new Map([...known, ...more].map((trade) => [trade.id, trade]));
+  const byId = new Map([...more, ...known].map((trade) => [trade.id, trade]));
   return [...byId.values()].sort((a, b) => b.sequence - a.sequence).slice(0, TRADES_MAX);
 }
 

@@ -76,6 +76,10 @@ describeInBrowser('a person trades', () => {
       () => page.getByTestId('trade').count(),
       (count) => expect(count).toBe(before + 1),
     );
+    await eventually(
+      () => page.getByTestId('chart').getAttribute('aria-label'),
+      (label) => expect(label).toBe('Chance of Yes over the last day: from 55% to 52%'),
+    );
     expect(await levels(page)).toEqual(plain(await stage.book()));
   });
 

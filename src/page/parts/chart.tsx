@@ -57,12 +57,13 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
   const points = typeof history === 'string' ? [] : pointsOf(history, index);
   const words = TIMEFRAMES.find(([name]) => name === timeframe)?.[1];
   const first = points[0];
-  const last = points.at(-1);
+  const latest = latestOf(shown, history, index);
+  const end = points.at(-1);
+  const last = latest && (!end || latest.t >= end.t) ? latest : end;
   const name = index === 0 ? 'Yes' : 'No';
-  const label =
-    first && last
-      ? `Chance of ${name} over the last ${words}: from ${percent(first.pips)} to ${percent(last.pips)}`
-      : `Chance of ${name} over the last ${words}`;
+  const label = last
+    ? `Chance of ${name} over the last ${words}: from ${percent((first ?? last).pips)} to ${percent(last.pips)}`
+    : `Chance of ${name} over the last ${words}`;
   return (
     <section class="card chart" aria-label="Chart">
       <fieldset class="chart-frames" aria-label="Time frame">
@@ -80,7 +81,7 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
         ))}
       </fieldset>
       <div class="chart-area" data-testid="chart" role="img" aria-label={label}>
-        <Canvas points={points} latest={latestOf(shown, history, index)} />
+        <Canvas points={points} latest={latest} />
         {history === 'failed' && (
           <Notice title="The chart could not be loaded">Choose a time frame to try again.</Notice>
         )}
