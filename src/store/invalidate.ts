@@ -19,6 +19,8 @@ export interface OpenOrderPlace {
 }
 
 const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
+/** Steps that all open orders of one wallet may take at once; the worker goes on where they end. */
+const STEPS_MAX = 50_000;
 /** How long a raise is remembered by its operation id. */
 const OPERATION_MEMORY_MS = 3_600_000;
 
@@ -58,7 +60,8 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
   /** Every open order of the wallet below the nonce, in bounded steps; whoever is interrupted may begin again. */
   async function invalidateAll(address: string, nonce: number): Promise<void> {
     let from: OpenOrderPlace | null = BEGINNING;
-    while (from) from = (await invalidate(address, nonce, from)).next;
+    for (let step = 0; from && step < STEPS_MAX; step++) from = (await invalidate(address, nonce, from)).next;
+    if (from) throw new Refusal('UNAVAILABLE', 'the wallet has more open orders than can be ended at once');
   }
 
   return { raiseNonce, invalidate, invalidateAll };

@@ -1,3 +1,4 @@
+import { Refusal } from '../exchange/errors';
 import type { MarketId, Resolution } from '../exchange/market';
 import { type Change, payoutChanges, setChanges } from '../exchange/position';
 import { coalesce } from './coalesce';
@@ -27,6 +28,8 @@ const NOTHING_READ = '0-0';
 /** Entries of the outbox read in one step, and fills booked in one: a thousand take Redis some milliseconds. */
 const ENTRIES_MAX = 500;
 const FILLS_MAX = 1_000;
+/** Steps for which a question waits; what is further behind is the worker's to catch up with. */
+const STEPS_MAX = 10_000;
 /** Matches loaded at once. */
 const LOAD_MAX = 50;
 const TRADE = 2;
@@ -156,7 +159,9 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
     const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
     if (!latest) return;
     const target = latest[0].toString();
-    while (isBehind(await mark(), target) && (await extend()));
+    for (let step = 0; isBehind(await mark(), target) && (await extend()); step++) {
+      if (step === STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the journal is being brought up to date');
+    }
   });
 
   return { extend, catchUp };
