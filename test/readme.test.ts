@@ -4,8 +4,9 @@ import { DEPLOYMENT, type Deployment, type Process, startDeployment } from './su
 import { ROOT, startNode } from './support/processes';
 import { openMarket } from './support/trader';
 
-/** What the README shows is what a stranger will try first, so it is run as it stands there. */
+/** What the README and the quick start show is what a stranger will try first, so it is run as it stands there. */
 const README = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
+const QUICK_START = readFileSync(path.join(ROOT, 'docs/quick-start.md'), 'utf8');
 const FOLDER = path.join(ROOT, '.cache', `readme-${process.pid}`);
 
 let deployment: Deployment;
@@ -21,14 +22,19 @@ afterAll(async () => {
   await deployment.stop();
 });
 
-test('the script of the README trades and cancels', async () => {
-  const script = /```js\n([\s\S]*?)```/.exec(README)?.[1];
-  if (!script) throw new Error('the README has no script');
-  const file = path.join(FOLDER, 'trade.mjs');
+/** The first script of a page, run as it stands; what it said. */
+async function run(page: string, name: string): Promise<string[]> {
+  const script = /```js\n([\s\S]*?)```/.exec(page)?.[1];
+  if (!script) throw new Error(`${name}: the page has no script`);
+  const file = path.join(FOLDER, name);
   writeFileSync(file, script);
-  const run = startNode([file], { BASE_URL: web.url });
-  expect({ exit: await run.exited, stderr: run.stderr() }).toEqual({ exit: 0, stderr: '' });
-  expect(run.stdout().trim().split('\n')).toEqual([
+  const started = startNode([file], { BASE_URL: web.url });
+  expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+  return started.stdout().trim().split('\n');
+}
+
+test('the script of the README trades and cancels', async () => {
+  expect(await run(README, 'trade.mjs')).toEqual([
     'Does the README work?',
     'bob buys 100 No at 0.45: OPEN',
     "alice buys 40 Yes at 0.60: FILLED at 0.55 [ 'MINT' ]",
@@ -37,8 +43,15 @@ test('the script of the README trades and cancels', async () => {
   ]);
 });
 
-test('the curl lines of the README answer', async () => {
-  const paths = [...README.matchAll(/^curl -s '?http:\/\/localhost:3000(\/[^'\s]*)'?/gm)].map(
+test('the script of the quick start rests an order and takes it back', async () => {
+  expect(await run(QUICK_START, 'first-order.mjs')).toEqual(['OPEN 10 at 0.01', 'CANCELLED 10']);
+});
+
+test.each([
+  ['the README', README],
+  ['the quick start', QUICK_START],
+])('the curl lines of %s answer', async (_name, page) => {
+  const paths = [...page.matchAll(/^curl -s '?http:\/\/localhost:3000(\/[^'\s]*)'?/gm)].map(
     (match) => match[1] ?? '',
   );
   expect(paths.length).toBeGreaterThan(2);

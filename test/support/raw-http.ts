@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { seen } from './watch';
 
 export interface RawAnswer {
   readonly status: number;
@@ -19,7 +20,9 @@ export function sendRaw(port: number, request: string | Buffer, patienceMs = QUI
     const finish = (): void => {
       clearTimeout(timer);
       socket.destroy();
-      resolve(parse(text, closed));
+      const answer = parse(text, closed);
+      watch(request, answer);
+      resolve(answer);
     };
     const timer = setTimeout(finish, patienceMs);
     socket.on('data', (chunk: Buffer) => {
@@ -50,4 +53,13 @@ function parse(text: string, closed: boolean): RawAnswer {
     text: text.slice(at + 4),
     closed,
   };
+}
+
+/** The first answer, when it is whole. */
+function watch(request: string | Buffer, { status, headers, text }: RawAnswer): void {
+  const [, method = '', path = ''] = /^([A-Z]+) (\/\S*) HTTP\//.exec(request.toString('latin1')) ?? [];
+  const bytes = Buffer.from(text);
+  const length = Number(headers.get('content-length') ?? 0);
+  if (!headers.has('x-request-id') || bytes.length < length) return;
+  seen({ method, path, status, headers, text: bytes.toString('utf8', 0, length) });
 }
