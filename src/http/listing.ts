@@ -1,9 +1,7 @@
 import type { MarketStatus } from '../exchange/market';
 import type { MarketView } from '../store/views';
 import { decodeWalk, encodeWalk } from '../wire/cursor';
-
-export const MARKET_SORTS = ['volume24h', 'volume', 'liquidity', 'createdAt', 'closesAt'] as const;
-type MarketSort = (typeof MARKET_SORTS)[number];
+import type { MarketSort } from '../wire/pages';
 
 export interface MarketFilter {
   readonly status: MarketStatus | undefined;

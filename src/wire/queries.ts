@@ -1,4 +1,5 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
+import type { PageSize } from './pages';
 import { TIMEFRAMES, type Timeframe } from './present-history';
 
 /** Query members as sent, decoded: a name may come more than once, and nothing here is an object key. */
@@ -7,8 +8,8 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 const EMPTY: Query = new Map();
 const LIMIT = /^[1-9][0-9]*$/;
 const DEPTH = /^[1-9][0-9]{0,2}$/;
-const DEPTH_MAX = 500;
-const TEXT_MAX = 200;
+export const DEPTH_MAX = 500;
+export const TEXT_MAX = 200;
 
 /** Throws INVALID_REQUEST on malformed percent-encoding. */
 export function parseQuery(url: string): Query {
@@ -52,7 +53,7 @@ function single(query: Query, name: string, code: ErrorCode = 'INVALID_REQUEST')
 }
 
 /** A whole number of at least 1, clamped to `most`; anything else is INVALID_LIMIT. */
-export function limitOf(query: Query, usual: number, most: number): number {
+export function limitOf(query: Query, { usual, most }: PageSize): number {
   const text = single(query, 'limit', 'INVALID_LIMIT');
   if (text === undefined) return usual;
   if (!LIMIT.test(text)) throw refuse('INVALID_LIMIT', 'limit', 'must be a whole number of at least 1');

@@ -16,10 +16,10 @@ test('members are decoded, and no name is an object key', () => {
 });
 
 test('a limit is clamped, and refused when it is none', () => {
-  expect(limitOf(query(''), 50, 500)).toBe(50);
-  expect(limitOf(query('limit=7'), 50, 500)).toBe(7);
-  expect(limitOf(query('limit=501'), 50, 500)).toBe(500);
-  expect(limitOf(query(`limit=${'9'.repeat(400)}`), 50, 500)).toBe(500);
+  expect(limitOf(query(''), { usual: 50, most: 500 })).toBe(50);
+  expect(limitOf(query('limit=7'), { usual: 50, most: 500 })).toBe(7);
+  expect(limitOf(query('limit=501'), { usual: 50, most: 500 })).toBe(500);
+  expect(limitOf(query(`limit=${'9'.repeat(400)}`), { usual: 50, most: 500 })).toBe(500);
   for (const text of [
     'limit=',
     'limit=0',
@@ -30,7 +30,9 @@ test('a limit is clamped, and refused when it is none', () => {
     'limit=1&limit=2',
     'limit=٣',
   ]) {
-    expect(() => limitOf(query(text), 50, 500)).toThrow(expect.objectContaining({ code: 'INVALID_LIMIT' }));
+    expect(() => limitOf(query(text), { usual: 50, most: 500 })).toThrow(
+      expect.objectContaining({ code: 'INVALID_LIMIT' }),
+    );
   }
 });
 

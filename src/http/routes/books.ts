@@ -1,6 +1,7 @@
 import type { MarketTerms } from '../../exchange/market';
 import type { SettledFill, TradesPage } from '../../store/views';
 import type { FillFacts } from '../../wire/facts';
+import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentOrderbook } from '../../wire/present-book';
 import { historyWindow, presentHistory } from '../../wire/present-history';
@@ -12,8 +13,6 @@ import { names } from '../conditional';
 import { type Context, fillFacts } from '../context';
 import { type AnyEndpoint, type Call, parameter, read } from '../endpoint';
 
-const TRADES_USUAL = 50;
-const TRADES_MAX = 500;
 const TRADES_RECENT = 20;
 
 /** What a market's page shows: book, ticker, trades, prices. */
@@ -23,7 +22,10 @@ export function bookEndpoints(context: Context): AnyEndpoint[] {
     fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
   const views = reads.keep(reads.view);
   const snapshots = reads.keep((id) => reads.snapshot(id, TRADES_RECENT), isSettled);
-  const latest = reads.keep((id) => reads.trades(id, { limit: TRADES_USUAL, cursor: null }), isSettled);
+  const latest = reads.keep(
+    (id) => reads.trades(id, { limit: PAGE_SIZES.trades.usual, cursor: null }),
+    isSettled,
+  );
 
   const termsOf = async (call: Call<undefined>): Promise<MarketTerms> =>
     (await marketOf(parameter(call, 'id'))).terms;
@@ -55,13 +57,13 @@ export function bookEndpoints(context: Context): AnyEndpoint[] {
   }
 
   async function trades(call: Call<undefined>): Promise<Reply> {
-    const page = { limit: limitOf(call.query, TRADES_USUAL, TRADES_MAX), cursor: cursorOf(call.query) };
+    const page = { limit: limitOf(call.query, PAGE_SIZES.trades), cursor: cursorOf(call.query) };
     const terms = await termsOf(call);
     const present = ({ fills, next }: TradesPage) => ({
       data: factsOf(terms, fills).map((fill) => presentTrade(fill, terms)),
       nextCursor: next,
     });
-    const isUsual = page.limit === TRADES_USUAL && page.cursor === null;
+    const isUsual = page.limit === PAGE_SIZES.trades.usual && page.cursor === null;
     if (!isUsual) return ok(present(await reads.trades(terms.id, page)));
     return okJson((await latest(terms.id)).text('trades', present));
   }

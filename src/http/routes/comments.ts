@@ -1,6 +1,7 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
 import type { Comment, CommentRef } from '../../store/comments';
+import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentComment } from '../../wire/present-social';
 import { cursorOf, limitOf } from '../../wire/queries';
@@ -11,13 +12,10 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
 import { operationOf } from '../operation';
 
-const USUAL = 50;
-const MOST = 200;
-
 /** What people say of a market. Everybody reads; a wallet writes, deletes its own and likes. */
 export function commentEndpoints({ comments, limiter, marketOf }: Context): AnyEndpoint[] {
   const list = read(PATHS.comments, async (call) => {
-    const page = { limit: limitOf(call.query, USUAL, MOST), cursor: cursorOf(call.query) };
+    const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
     const { terms } = await marketOf(parameter(call, 'id'));
     const { comments: found, next } = await comments.list(terms.id, page);
     return ok({ data: found.map(bodyOf), nextCursor: next });

@@ -3,6 +3,7 @@ import type { JournalRow, TradeRow } from '../../store/journal-reads';
 import { changeOf } from '../../store/journal-sides';
 import { tradeId } from '../../store/views';
 import type { FillFacts } from '../../wire/facts';
+import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import {
   presentMove,
@@ -15,13 +16,11 @@ import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
 
-const USUAL = 50;
-const MOST = 200;
 const POSITION_STATES = ['open', 'closed'] as const;
 
 /** A wallet's own books: what it holds and gained, its trades, and all that moved its balances. */
 export function journalEndpoints({ reads, journal, marketOf, termsOf }: Context): AnyEndpoint[] {
-  const pageOf = (query: Query) => ({ limit: limitOf(query, USUAL, MOST), cursor: cursorOf(query) });
+  const pageOf = (query: Query) => ({ limit: limitOf(query, PAGE_SIZES.journal), cursor: cursorOf(query) });
 
   async function marketIdOf(query: Query): Promise<string | undefined> {
     const name = textOf(query, 'marketId');

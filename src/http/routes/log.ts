@@ -1,3 +1,4 @@
+import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { iso } from '../../wire/prices';
 import { cursorOf, limitOf } from '../../wire/queries';
@@ -5,16 +6,13 @@ import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, read } from '../endpoint';
 
-const USUAL = 50;
-const MOST = 200;
-
 /** What operators have done. */
 export function logEndpoints({ actions }: Context): AnyEndpoint[] {
   return [
     read(
       PATHS.adminLog,
       async ({ query }) => {
-        const page = { limit: limitOf(query, USUAL, MOST), cursor: cursorOf(query) };
+        const page = { limit: limitOf(query, PAGE_SIZES.actions), cursor: cursorOf(query) };
         const { actions: found, next } = await actions.list(page);
         const data = found.map(({ atMs, ...action }) => ({ ...action, at: iso(atMs) }));
         return ok({ data, nextCursor: next });

@@ -1,15 +1,14 @@
 import { MARKET_STATUSES } from '../../exchange/market';
 import { WALK_MAX } from '../../wire/cursor';
+import { MARKET_SORTS, PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
 import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, parameter, read } from '../endpoint';
-import { categoriesOf, isListed, MARKET_SORTS, pageOf } from '../listing';
+import { categoriesOf, isListed, pageOf } from '../listing';
 
-const MARKETS_USUAL = 20;
-const MARKETS_MAX = 100;
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
 /** Discovery: the list of markets, their categories, one market. */
@@ -29,7 +28,7 @@ export function marketEndpoints({ reads, marketList, marketOf }: Context): AnyEn
       const sort = choiceOf(query, 'sort', MARKET_SORTS) ?? 'volume24h';
       const page = {
         sort,
-        limit: limitOf(query, MARKETS_USUAL, MARKETS_MAX),
+        limit: limitOf(query, PAGE_SIZES.markets),
         cursor: cursorOf(query, WALK_MAX),
       };
       const { markets, next } = pageOf(await marketList(), filter, page);

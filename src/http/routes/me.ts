@@ -3,6 +3,7 @@ import { SIDES } from '../../exchange/match';
 import { ORDER_STATUSES } from '../../exchange/status';
 import { formatLots, LOTS_MAX, MICRO_PER_LOT, type Micro, micro, parseScaled } from '../../exchange/units';
 import type { OrdersFilter } from '../../store/views';
+import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentBalances } from '../../wire/present-account';
 import { choiceOf, cursorOf, limitOf, type Query, textOf } from '../../wire/queries';
@@ -13,8 +14,6 @@ import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../e
 import { faucetLimit } from '../limiter';
 import { operationOf } from '../operation';
 
-const ORDERS_USUAL = 50;
-const ORDERS_MAX = 200;
 const LOTS_DECIMALS = 2;
 const SIZE_DECIMALS_MAX = 18;
 const STATUS_CHOICES = ['open', ...ORDER_STATUSES] as const;
@@ -29,7 +28,7 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
   const orders = read(
     PATHS.myOrders,
     async (call) => {
-      const page = { limit: limitOf(call.query, ORDERS_USUAL, ORDERS_MAX), cursor: cursorOf(call.query) };
+      const page = { limit: limitOf(call.query, PAGE_SIZES.orders), cursor: cursorOf(call.query) };
       const found = await reads.orders(walletOf(call), await filterOf(context, call.query), page);
       const data = await Promise.all(found.orders.map((view) => context.orderBody(view, true)));
       return ok({ data, nextCursor: found.next });

@@ -1,6 +1,7 @@
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import type { OrderRecord } from '../../store/records';
 import { type SettlementRecord, settlementId } from '../../store/settlement-record';
+import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentSettlement } from '../../wire/present-settlement';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
@@ -8,13 +9,10 @@ import { ok, type Reply } from '../answer';
 import { type Context, signedOf } from '../context';
 import { type AnyEndpoint, type Call, read } from '../endpoint';
 
-const USUAL = 50;
-const MOST = 200;
-
 /** What became of the matches, for the operator. */
 export function settlementEndpoints({ settlements, marketOf, termsOf }: Context): AnyEndpoint[] {
   async function list({ query }: Call<undefined>): Promise<Reply> {
-    const page = { limit: limitOf(query, USUAL, MOST), cursor: cursorOf(query) };
+    const page = { limit: limitOf(query, PAGE_SIZES.settlements), cursor: cursorOf(query) };
     const status = choiceOf(query, 'status', SETTLEMENT_STATUSES);
     const name = textOf(query, 'marketId');
     const marketId = name === undefined ? undefined : (await marketOf(name)).terms.id;

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../exchange/errors';
+import type { PageSize } from '../pages';
 import type { Shape } from '../shape';
 import { integer, type Json, ref, text } from './schema';
 
@@ -74,7 +75,7 @@ export const query = (name: string, description: string, schema: Json, example?:
   ...(example === undefined ? {} : { example }),
 });
 
-export const limit = (usual: number, most: number): Parameter =>
+export const limit = ({ usual, most }: PageSize): Parameter =>
   query(
     'limit',
     `Rows of a page; more than ${most} count as ${most}.`,

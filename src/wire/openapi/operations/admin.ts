@@ -1,4 +1,5 @@
 import { SETTLEMENT_STATUSES } from '../../../exchange/status';
+import { PAGE_SIZES } from '../../pages';
 import { PATHS } from '../../paths';
 import { emptyShape } from '../../requests';
 import { newMarketShape } from '../../requests-admin';
@@ -104,7 +105,7 @@ export const ADMIN_OPERATIONS: Operations = {
     parameters: [
       query('status', 'Only those with this status.', choice(SETTLEMENT_STATUSES), 'CONFIRMED'),
       query('marketId', 'Only those of this market: id, slug or condition id.', text(), '81cqi70o'),
-      limit(50, 200),
+      limit(PAGE_SIZES.settlements),
       cursor,
     ],
     success: {

@@ -1,4 +1,5 @@
 import { MODES } from '../../../exchange/status';
+import { PAGE_SIZES } from '../../pages';
 import { PATHS } from '../../paths';
 import { emptyShape } from '../../requests';
 import { editMarketShape, modeShape, resolveShape } from '../../requests-admin';
@@ -96,7 +97,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
       'Every request that changes something is written down before it is done, and completed with its status. The last 20,000 are kept.',
     bearer: 'admin',
     limited: true,
-    parameters: [limit(50, 200), cursor],
+    parameters: [limit(PAGE_SIZES.actions), cursor],
     success: {
       description: 'A page of actions.',
       schema: 'ActionPage',

@@ -1,11 +1,14 @@
 import { MARKET_STATUSES } from '../../../exchange/market';
+import { MARKET_SORTS, PAGE_SIZES } from '../../pages';
 import { PATHS } from '../../paths';
+import { TIMEFRAMES } from '../../present-history';
+import { DEPTH_MAX, TEXT_MAX } from '../../queries';
 import { MARKET, ORDERBOOK, PRICE_HISTORY, TICKER, TRADE, TRADING } from '../examples/market';
 import { cursor, limit, type Operations, query } from '../operation';
 import { choice, integer, text } from '../schema';
 
 const LISTED = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
-const filter = text(undefined, { maxLength: 200 });
+const filter = text(undefined, { maxLength: TEXT_MAX });
 
 export const MARKET_OPERATIONS: Operations = {
   [`GET ${PATHS.markets}`]: {
@@ -23,12 +26,12 @@ export const MARKET_OPERATIONS: Operations = {
         'sort',
         'Highest first; `closesAt` soonest first.',
         {
-          ...choice(['volume24h', 'volume', 'liquidity', 'createdAt', 'closesAt']),
+          ...choice(MARKET_SORTS),
           default: 'volume24h',
         },
         'volume24h',
       ),
-      limit(20, 100),
+      limit(PAGE_SIZES.markets),
       cursor,
     ],
     success: {
@@ -78,7 +81,7 @@ export const MARKET_OPERATIONS: Operations = {
       query(
         'depth',
         'Levels of each side; all without it.',
-        integer(undefined, { minimum: 1, maximum: 500 }),
+        integer(undefined, { minimum: 1, maximum: DEPTH_MAX }),
       ),
       {
         name: 'If-None-Match',
@@ -110,7 +113,7 @@ export const MARKET_OPERATIONS: Operations = {
       query(
         'timeframe',
         'Buckets of 60, 300, 300, 1800, 10800 and 43200 s.',
-        { ...choice(['1h', '6h', '1d', '1w', '1m', 'all']), default: '1d' },
+        { ...choice(TIMEFRAMES), default: '1d' },
         '1d',
       ),
     ],
@@ -122,7 +125,7 @@ export const MARKET_OPERATIONS: Operations = {
     summary: 'Trades, newest first',
     description: "One for each maker met. Side, outcome, token and price are the taker's.",
     limited: true,
-    parameters: [limit(50, 500), cursor],
+    parameters: [limit(PAGE_SIZES.trades), cursor],
     success: {
       description: 'A page of trades.',
       schema: 'TradePage',

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../../exchange/errors';
 import { ORDER_STATUSES } from '../../../exchange/status';
+import { PAGE_SIZES } from '../../pages';
 import { PATHS } from '../../paths';
 import { BATCH_ORDERS_MAX, batchShape, submitShape } from '../../requests';
 import { OWN_ORDER, SUBMISSION, SUBMIT_BODY } from '../examples/orders';
@@ -105,7 +106,7 @@ export const ORDER_OPERATIONS: Operations = {
       query('marketId', 'Only orders of this market: id, slug or condition id.', text(), '81cqi70o'),
       query('side', 'Only this side.', choice(['BUY', 'SELL']), 'BUY'),
       query('clientOrderId', 'Only orders that were given this name.', text(), 'rain-1'),
-      limit(50, 200),
+      limit(PAGE_SIZES.orders),
       cursor,
     ],
     success: {

@@ -1,3 +1,4 @@
+import { PAGE_SIZES } from '../../pages';
 import { PATHS } from '../../paths';
 import { emptyShape } from '../../requests';
 import { BIO_MAX, COMMENT_MAX, commentShape, profileShape } from '../../requests-social';
@@ -8,7 +9,7 @@ import { choice, type Json, jsonSchemaOf, text } from '../schema';
 import { idempotencyKey } from './account';
 
 const ofMarket = query('marketId', 'Only this market: id, slug or condition id.', text(), '81cqi70o');
-const paged = [limit(50, 200), cursor];
+const paged = [limit(PAGE_SIZES.journal), cursor];
 const pageOf = (schema: string, description: string, example: unknown) => ({
   description,
   schema,
@@ -40,7 +41,7 @@ const COMMENT_OPERATIONS: Operations = {
     summary: 'Comments of a market, newest first',
     description: 'Answers stand among them, with the `parentId` of what they answer.',
     limited: true,
-    parameters: paged,
+    parameters: [limit(PAGE_SIZES.comments), cursor],
     success: pageOf('CommentPage', 'A page of comments.', COMMENT),
   },
   [`POST ${PATHS.comments}`]: {

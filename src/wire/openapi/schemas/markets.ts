@@ -1,3 +1,4 @@
+import { TIMEFRAMES } from '../../present-history';
 import { array, choice, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 const pair = (items: Json): Json => array(items, { minItems: 2, maxItems: 2 });
@@ -87,5 +88,5 @@ export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
     serverTime: ref('EpochMs'),
     sequence: ref('Sequence'),
   }),
-  Timeframe: choice(['1h', '6h', '1d', '1w', '1m', 'all']),
+  Timeframe: choice(TIMEFRAMES),
 };

@@ -1,0 +1,35 @@
+/** `npm run docs`: writes the tables of docs/endpoints.md and docs/operations.md from what is built; a test compares them. */
+const { readFileSync, writeFileSync } = require('node:fs');
+const path = require('node:path');
+
+const ROOT = path.join(__dirname, '..');
+const WHO = { none: 'anyone', optional: 'anyone*', required: 'wallet', admin: 'operator' };
+
+/** Rows by page; each begins with code, and no other table of the page does. */
+function tables({ OPERATIONS, VARIABLES }) {
+  return {
+    'docs/endpoints.md': Object.entries(OPERATIONS).map(
+      ([key, { bearer = 'none', summary }]) => `| \`${key}\` | ${WHO[bearer]} | ${summary} |`,
+    ),
+    'docs/operations.md': Object.entries(VARIABLES).map(
+      ([name, { fallback, doc }]) =>
+        `| \`${name}\` | ${fallback === null ? '' : `\`${fallback}\``} | ${doc} |`,
+    ),
+  };
+}
+
+const ROWS = /^(?:\| `.*\n)+/m;
+
+module.exports = { tables, ROWS };
+
+if (require.main === module) {
+  const { OPERATIONS } = require('../dist/wire/openapi/operations/index.js');
+  const { VARIABLES } = require('../dist/config.js');
+  for (const [page, rows] of Object.entries(tables({ OPERATIONS, VARIABLES }))) {
+    const file = path.join(ROOT, page);
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(ROWS, () => `${rows.join('\n')}\n`),
+    );
+  }
+}

@@ -1,0 +1,20 @@
+/** Rows of a page of a list: without `limit`, and the most that it can ask for. */
+export interface PageSize {
+  readonly usual: number;
+  readonly most: number;
+}
+
+/** Of every list; OpenAPI tells them from here. */
+export const PAGE_SIZES = {
+  markets: { usual: 20, most: 100 },
+  trades: { usual: 50, most: 500 },
+  orders: { usual: 50, most: 200 },
+  comments: { usual: 50, most: 200 },
+  journal: { usual: 50, most: 200 },
+  settlements: { usual: 50, most: 200 },
+  actions: { usual: 50, most: 200 },
+} as const satisfies Record<string, PageSize>;
+
+/** What the list of markets can be sorted by. */
+export const MARKET_SORTS = ['volume24h', 'volume', 'liquidity', 'createdAt', 'closesAt'] as const;
+export type MarketSort = (typeof MARKET_SORTS)[number];
