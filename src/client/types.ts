@@ -51,6 +51,8 @@ export interface OrdersQuery extends PageQuery {
   readonly status?: OrderStatus | 'open' | undefined;
   readonly marketId?: string | undefined;
   readonly side?: Side | undefined;
+  /** Orders that were sent under this name. */
+  readonly clientOrderId?: string | undefined;
 }
 
 /** RFC 9457; further members say what would have been right. */

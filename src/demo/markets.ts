@@ -61,7 +61,7 @@ const money = (year: number): readonly (readonly [Wording, Character])[] => [
       description: `Yes if any one-minute candle of BTC/USDT in ${year} has a high above 200,000.`,
       tickSize: '0.01',
     },
-    { fair: 0.34, swing: 0.3, halfSpreadPips: 60, size: 120 },
+    { fair: 0.34, swing: 0.2, halfSpreadPips: 60, size: 120 },
   ],
   [
     {
@@ -72,7 +72,7 @@ const money = (year: number): readonly (readonly [Wording, Character])[] => [
       description: `Yes if ETH/USDT trades above its highest price of all years before ${year}.`,
       tickSize: '0.001',
     },
-    { fair: 0.58, swing: 0.25, halfSpreadPips: 30, size: 80 },
+    { fair: 0.58, swing: 0.2, halfSpreadPips: 30, size: 80 },
   ],
   [
     {
@@ -83,7 +83,7 @@ const money = (year: number): readonly (readonly [Wording, Character])[] => [
       description: `Yes if the target range is lowered at two or more meetings held in ${year}.`,
       tickSize: '0.01',
     },
-    { fair: 0.66, swing: 0.25, halfSpreadPips: 60, size: 150 },
+    { fair: 0.66, swing: 0.16, halfSpreadPips: 60, size: 150 },
   ],
 ];
 
@@ -97,7 +97,7 @@ const world = (year: number): readonly (readonly [Wording, Character])[] => [
       description: `Yes if the Copernicus annual summary ranks ${year} first.`,
       tickSize: '0.01',
     },
-    { fair: 0.45, swing: 0.2, halfSpreadPips: 60, size: 100 },
+    { fair: 0.45, swing: 0.15, halfSpreadPips: 60, size: 100 },
   ],
   [
     {
@@ -108,7 +108,7 @@ const world = (year: number): readonly (readonly [Wording, Character])[] => [
       description: 'Yes if a crewed spacecraft lands on the Moon before the year ends, UTC.',
       tickSize: '0.001',
     },
-    { fair: 0.11, swing: 0.3, halfSpreadPips: 20, size: 150 },
+    { fair: 0.11, swing: 0.18, halfSpreadPips: 20, size: 150 },
   ],
   [
     {
@@ -119,7 +119,7 @@ const world = (year: number): readonly (readonly [Wording, Character])[] => [
       description: `Yes if World Athletics ratifies or lists as pending a time below 2:00:00 set in ${year}.`,
       tickSize: '0.0001',
     },
-    { fair: 0.23, swing: 0.25, halfSpreadPips: 12, size: 60 },
+    { fair: 0.23, swing: 0.16, halfSpreadPips: 12, size: 60 },
   ],
 ];
 

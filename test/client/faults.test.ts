@@ -46,7 +46,10 @@ test.each<[Fault[], boolean]>([
   const { client, wallet } = await stage.trader({ fetch: troubled([...faults]) });
   const placed = await client.placeOrder(wallet, market.id, ORDER, { clientOrderId: 'one' });
   expect(placed).toMatchObject({ status: 'OPEN', replayed });
-  expect((await client.orders()).data).toMatchObject([{ orderHash: placed.orderHash, clientOrderId: 'one' }]);
+  expect((await client.orders({ clientOrderId: 'one' })).data).toMatchObject([
+    { orderHash: placed.orderHash },
+  ]);
+  expect((await client.orders({ clientOrderId: 'two' })).data).toEqual([]);
   expect(await sequence()).toBe(before + 1);
 });
 
