@@ -4,6 +4,7 @@ import { useCell } from './cell';
 import { type Shown, useMarketNamed, useShown } from './market-data';
 import { type ListQuery, useCategories, useMarketList } from './market-list-data';
 import { Chart } from './parts/chart';
+import { Discussion } from './parts/discussion';
 import { Ladder } from './parts/ladder';
 import { MarketHead, MarketRules } from './parts/market-head';
 import { MarketList } from './parts/market-list';
@@ -80,6 +81,7 @@ const App = () => {
           {!isEmpty && <MarketView market={market} shown={shown} />}
           <Activity />
           {market && <MarketRules market={market} />}
+          {market && <Discussion market={market} />}
         </main>
         <aside class="side" aria-label="Trade">
           {!isEmpty && <Ticket shown={shown} />}

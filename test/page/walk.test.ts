@@ -172,6 +172,17 @@ describeInBrowser('a person trades', () => {
     expect(await place(visit, { price: '20', shares: '3' })).toMatch(/^Order placed: 3 at 20¢/);
   });
 
+  test('something is said of the market, liked and taken back', async () => {
+    const { page } = visit;
+    await page.getByLabel('Your comment').fill('My roof leaks.');
+    await page.getByRole('button', { name: 'Post' }).click();
+    const comment = page.locator('.comment').filter({ hasText: 'My roof leaks.' });
+    await comment.getByRole('button', { name: 'Like' }).click();
+    await comment.getByRole('button', { name: 'Like · 1' }).waitFor();
+    await comment.getByRole('button', { name: 'Delete' }).click();
+    await comment.waitFor({ state: 'detached' });
+  });
+
   test('with the keyboard alone', async () => {
     const { page, ticket } = visit;
     const focused = (): Promise<string> => page.evaluate('document.activeElement.id');
