@@ -1,0 +1,24 @@
+import { violationsOf } from './invariants';
+import { startLoad } from './load';
+import { seeded } from './random';
+import { type FaultStage, startFaultStage } from './stage';
+
+let stage: FaultStage;
+beforeAll(async () => {
+  stage = await startFaultStage({ seed: 'calm' });
+}, 60_000);
+afterAll(() => stage.stop());
+
+test('without faults nothing is violated, and everything was tried', async () => {
+  const { journal, markets, people, client } = stage;
+  const load = startLoad(journal, { random: seeded(1), markets, people, client, lanes: 8, most: 600 });
+  await load.done;
+  await load.stop();
+  const evidence = await stage.evidence();
+  expect(evidence.markets.every(({ trades }) => trades.length > 20)).toBe(true);
+  const statuses = new Set([...evidence.orders.values()].map((order) => order?.status));
+  for (const status of ['OPEN', 'FILLED', 'CANCELLED', 'EXPIRED', undefined])
+    expect(statuses).toContain(status);
+  expect(journal.wrong).toEqual([]);
+  expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
+}, 60_000);

@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, disconnect, ready } from '../../src/store/connection';
+import type { WebSeat } from './fleet';
+import type { Random } from './random';
+import type { FaultStage } from './stage';
+
+/** One thing that goes wrong and, when the promise resolves, is over. */
+export type Fault = (scene: Scene) => Promise<void>;
+
+export interface Scene {
+  readonly stage: FaultStage;
+  readonly random: Random;
+  /** What the clock of the second web process is off by. */
+  readonly clockFile: string;
+}
+
+const web = ({ stage, random }: Scene): WebSeat => random.pick(stage.fleet.webs);
+const while_ = async (scene: Scene, most = 1_000): Promise<void> =>
+  void (await sleep(200 + scene.random.int(most)));
+
+/** A command that Redis may refuse, on a connection of its own. */
+const ask = ({ stage }: Scene, command: string): Promise<string> =>
+  stage.fleet.redis.ask(command).catch((error: Error) => error.message);
+
+export const FAULTS = {
+  'kill -9 of a web process': async (scene) => {
+    const seat = web(scene);
+    await seat.kill();
+    await while_(scene);
+    await seat.start();
+  },
+  'kill -9 of the worker': async (scene) => {
+    const seat = scene.random.pick(scene.stage.fleet.workers);
+    await seat.kill();
+    await while_(scene);
+    await seat.start();
+  },
+  'kill -9 of Redis': async ({ stage }) => {
+    await stage.fleet.redis.kill();
+    await sleep(100);
+    await stage.fleet.redis.revive();
+  },
+  'rolling restart': async ({ stage }) => {
+    for (const seat of stage.fleet.webs) {
+      await seat.end();
+      await seat.start();
+    }
+  },
+  'SCRIPT FLUSH': async (scene) => {
+    for (let i = 0; i < 5; i++) {
+      await ask(scene, 'SCRIPT FLUSH');
+      await sleep(50);
+    }
+  },
+  'cut connections': async (scene) => {
+    const seat = web(scene);
+    for (let i = 0; i < 5; i++) {
+      seat.link.cut();
+      await sleep(60);
+    }
+  },
+  'slow connections': async (scene) => {
+    const seat = web(scene);
+    seat.link.delay(150);
+    await while_(scene, 1_500);
+    seat.link.heal();
+  },
+  'black hole': async (scene) => {
+    const seat = web(scene);
+    seat.link.blackHole();
+    await while_(scene, 2_500);
+    seat.link.heal();
+  },
+  'replies lost after the script ran': async (scene) => {
+    const seat = web(scene);
+    seat.link.holdReplies();
+    await while_(scene, 1_500);
+    seat.link.heal();
+  },
+  'black hole of the worker': async ({ stage, random }) => {
+    const { link } = random.pick(stage.fleet.workers);
+    link.blackHole();
+    await sleep(500 + random.int(1_500));
+    link.heal();
+  },
+  'out of memory': async (scene) => {
+    await ask(scene, 'CONFIG SET maxmemory 1');
+    await while_(scene);
+    await ask(scene, 'CONFIG SET maxmemory 0');
+  },
+  'read-only': async (scene) => {
+    // A replica of nobody: it refuses every write until it is a master again, and then with what it had.
+    await ask(scene, 'CONFIG SET min-replicas-to-write 1');
+    await while_(scene);
+    await ask(scene, 'CONFIG SET min-replicas-to-write 0');
+  },
+  busy: async (scene) => {
+    await ask(scene, 'CONFIG SET busy-reply-threshold 50');
+    const busy = ask(scene, "EVAL 'while true do end' 0");
+    await while_(scene);
+    await ask(scene, 'SCRIPT KILL');
+    await busy;
+  },
+  'CLIENT PAUSE': async (scene) => {
+    await ask(scene, `CLIENT PAUSE ${500 + scene.random.int(1_000)} ALL`);
+    await while_(scene);
+  },
+  'stopped socket clients': async (scene) => {
+    const { url } = web(scene).client;
+    const { hostname, port } = new URL(url);
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connectTcp(Number(port), hostname);
+      socket.on('error', () => undefined);
+      const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+      socket.write(
+        `GET /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nHost: ${hostname}\r\nUpgrade: websocket\r\n` +
+          `Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+      );
+      socket.pause();
+      return socket;
+    });
+    await while_(scene);
+    for (const socket of sockets) socket.destroy();
+  },
+  'clock step of a replica': async (scene) => {
+    writeFileSync(scene.clockFile, String((scene.random.next() < 0.5 ? -1 : 1) * 120_000));
+    await while_(scene, 1_500);
+    writeFileSync(scene.clockFile, '0');
+  },
+  'poison jobs': async ({ stage }) => {
+    const redis = connect({ urls: [stage.fleet.redis.url] });
+    try {
+      await ready(redis, 2_000);
+      const { Queue } = require('bullmq') as typeof import('bullmq');
+      const queue = new Queue('settlement', { connection: redis, prefix: '{jobs}' });
+      const poison = [{}, { matches: 'all' }, { matches: [1] }, { matches: ['m_x_1_1'] }, null];
+      await queue.addBulk(poison.map((data) => ({ name: 'settle', data })));
+      await queue.close();
+    } catch {
+      // Another fault may have Redis just now.
+    } finally {
+      disconnect(redis);
+    }
+  },
+} as const satisfies Record<string, Fault>;
+
+export type FaultName = keyof typeof FAULTS;

@@ -1,0 +1,109 @@
+import path from 'node:path';
+import { type Client, createClient } from '../support/client';
+import { DEPLOYMENT } from '../support/deployment';
+import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
+import { ROOT, type Started, startNode, until } from '../support/processes';
+import { type Proxy as Link, startProxy } from '../support/proxy';
+
+const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
+
+/** A process of the Procfile that can be killed and comes back; a web process keeps its port. */
+export interface Seat {
+  /** Between this process and Redis. */
+  readonly link: Link;
+  kill(): Promise<void>;
+  /** SIGTERM, as a platform does it; the exit code. */
+  end(): Promise<number | string | null>;
+  start(): Promise<void>;
+  isUp(): boolean;
+}
+export interface WebSeat extends Seat {
+  readonly client: Client;
+}
+
+export interface Fleet {
+  readonly redis: DurableRedis;
+  readonly webs: readonly [WebSeat, ...WebSeat[]];
+  readonly workers: readonly Seat[];
+  /** Everything that any process said. */
+  logs(): string;
+  stop(): Promise<void>;
+}
+
+export interface FleetOptions {
+  readonly webs?: number;
+  readonly workers?: number;
+  /** Where web.js and worker.js are. */
+  readonly program?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly redis?: Parameters<typeof startDurableRedis>[0];
+  /** Arguments of node before the program, by the number of the web process. */
+  readonly preload?: (web: number) => readonly string[];
+}
+
+export const GRANT = '1000000';
+
+/** Real processes, each with a link of its own to one Redis that keeps what it answered. */
+export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
+  const { webs = 2, workers = 1, program = path.join(ROOT, 'dist'), env = {}, preload = () => [] } = options;
+  if (isStale()) throw new Error('dist is older than the sources: npm run build');
+  const redis = await startDurableRedis({ appendonly: 'always', ...options.redis });
+  const all: Started[] = [];
+  const links: Link[] = [];
+
+  async function seat(file: string, args: readonly string[], ready: RegExp, port = '0') {
+    const link = await startProxy(redis.port);
+    links.push(link);
+    let running: Started;
+    let at = port;
+    const start = async (): Promise<void> => {
+      const fixed = { REDIS_URL: `redis://127.0.0.1:${link.port}`, PORT: at };
+      running = startNode([...args, path.join(program, file)], {
+        ...DEPLOYMENT,
+        PAPER_GRANT: GRANT,
+        LOG_LEVEL: 'info',
+        ...env,
+        ...fixed,
+      });
+      all.push(running);
+      const { child } = running;
+      await until(`${file} is up`, () => ready.test(running.stdout()) || child.exitCode !== null);
+      at = /"port":(\d+)/.exec(running.stdout())?.[1] ?? at;
+    };
+    await start();
+    const end = (signal: 'SIGKILL' | 'SIGTERM') => {
+      running.child.kill(signal);
+      return running.exited;
+    };
+    return {
+      link,
+      start,
+      port: () => at,
+      kill: async () => void (await end('SIGKILL')),
+      end: () => end('SIGTERM'),
+      isUp: () => running.child.exitCode === null && running.child.signalCode === null,
+    };
+  }
+
+  const webSeats: WebSeat[] = [];
+  for (let i = 0; i < webs; i++) {
+    const one = await seat('web.js', preload(i), /"port":\d+/);
+    webSeats.push({ ...one, client: createClient(`http://127.0.0.1:${one.port()}`) });
+  }
+  const workerSeats: Seat[] = [];
+  for (let i = 0; i < workers; i++) workerSeats.push(await seat('worker.js', [], /worker is running/));
+  const [first, ...others] = webSeats;
+  if (!first) throw new Error('no web process');
+  return {
+    redis,
+    webs: [first, ...others],
+    workers: workerSeats,
+    logs: () => all.map((one) => one.stdout() + one.stderr()).join(''),
+    stop: async () => {
+      for (const { child } of all) child.kill('SIGKILL');
+      await Promise.all(all.map(({ exited }) => exited));
+      await Promise.all(links.map((link) => link.stop()));
+      await redis.stop();
+    },
+  };
+}

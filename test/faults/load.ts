@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer, Client } from '../support/client';
+import type { Market } from '../support/trader';
+import type { Person, Signed } from './people';
+import type { Random } from './random';
+
+/** One submission, and everything the exchange said about it. */
+export interface Submission {
+  readonly signed: Signed;
+  readonly marketId: string;
+  readonly person: Person;
+  readonly orderType: string;
+  /** Answers of 200, in their order. */
+  readonly accepted: AcceptedAnswer[];
+  /** The code of a refusal that leaves no state. */
+  refused: string | null;
+  /** Of a cancel that was answered `cancelled: true`. */
+  cancelSequence: number | null;
+  /** A cancel was sent and not answered. */
+  cancelUnknown: boolean;
+}
+
+export interface AcceptedAnswer {
+  readonly sequence: number;
+  readonly filledSize: string;
+  readonly status: string;
+  readonly fills: readonly { readonly tradeId: string }[];
+}
+
+export interface Journal {
+  readonly submissions: Submission[];
+  /** Milliseconds of the slowest answer of any kind. */
+  slowestMs: number;
+  answers: number;
+  /** Requests that brought 503, and that brought none. */
+  unavailable: number;
+  lost: number;
+  /** Answers nobody should ever get. */
+  readonly wrong: string[];
+}
+
+export interface LoadOptions {
+  readonly random: Random;
+  readonly markets: readonly Market[];
+  readonly people: readonly Person[];
+  /** Any replica that should answer now. */
+  readonly client: () => Client;
+  readonly lanes: number;
+  /** Stops when so many were submitted, if it was not stopped before. */
+  readonly most: number;
+  /** Milliseconds a lane rests between two requests. */
+  readonly pauseMs?: number;
+}
+
+const CANCEL_SHARE = 0.15;
+const RESOLVE_PAUSE_MS = 100;
+const TYPES = ['GTC', 'GTC', 'GTC', 'GTC', 'GTC', 'IOC', 'FOK', 'POST_ONLY'] as const;
+
+export const createJournal = (): Journal => ({
+  submissions: [],
+  slowestMs: 0,
+  answers: 0,
+  unavailable: 0,
+  lost: 0,
+  wrong: [],
+});
+
+/** Trades at random until stopped; what an answer left unknown is asked again until it is known. */
+export function startLoad(journal: Journal, options: LoadOptions) {
+  const { random, markets, people, client, lanes, most, pauseMs = 0 } = options;
+  let stopped = false;
+
+  /** Null when no answer came, or none that says what happened. */
+  async function known(ask: (at: Client) => Promise<Answer>): Promise<Answer | null> {
+    const startedAt = performance.now();
+    try {
+      const answer = await ask(client());
+      journal.answers++;
+      journal.slowestMs = Math.max(journal.slowestMs, performance.now() - startedAt);
+      if (answer.status < 500) return answer;
+      if (answer.status !== 503 || !answer.headers.has('retry-after')) {
+        journal.wrong.push(`${answer.status} ${answer.text}`);
+      }
+      journal.unavailable++;
+    } catch {
+      journal.lost++;
+    }
+    return null;
+  }
+
+  const post = ({ marketId, signed, orderType }: Submission) =>
+    known((at) => at.post(`/markets/${marketId}/orders`, { body: { order: signed.wire, orderType } }));
+
+  function note(submission: Submission, answer: Answer): void {
+    if (answer.status === 200) submission.accepted.push(answer.body);
+    else submission.refused = answer.body?.code ?? `status ${answer.status}`;
+  }
+
+  async function submit(): Promise<void> {
+    const market = random.pick(markets);
+    const person = random.pick(people);
+    const expiration = random.next() < 0.15 ? Math.floor(Date.now() / 1_000) + 1 + random.int(4) : 0;
+    const signed = person.sign(market, {
+      side: random.next() < 0.6 ? 'BUY' : 'SELL',
+      outcome: random.int(2) as 0 | 1,
+      pips: (44 + random.int(13)) * 100,
+      lots: 100 * (1 + random.int(30)),
+      expiration,
+    });
+    const submission: Submission = {
+      signed,
+      marketId: market.id,
+      person,
+      orderType: random.pick(TYPES),
+      accepted: [],
+      refused: null,
+      cancelSequence: null,
+      cancelUnknown: false,
+    };
+    journal.submissions.push(submission);
+    await settle(submission);
+  }
+
+  /** Sends it until it is known what became of it, or the load stops. */
+  async function settle(submission: Submission): Promise<void> {
+    for (;;) {
+      const answer = await post(submission);
+      if (answer) return note(submission, answer);
+      if (stopped) return;
+      await sleep(RESOLVE_PAUSE_MS);
+    }
+  }
+
+  async function cancel(): Promise<void> {
+    const open = journal.submissions.slice(-200).filter((one) => one.accepted.at(-1)?.status === 'OPEN');
+    if (open.length === 0) return submit();
+    const one = random.pick(open);
+    const { orderHash } = one.signed;
+    const answer = await known((at) =>
+      at.post(`/markets/${one.marketId}/orders/cancel`, { token: one.person.token, body: { orderHash } }),
+    );
+    if (answer?.status === 200 && answer.body.cancelled) one.cancelSequence = answer.body.sequence;
+    else if (!answer || answer.status === 200) one.cancelUnknown = true;
+  }
+
+  async function lane(): Promise<void> {
+    while (!stopped && journal.submissions.length < most) {
+      await (random.next() < CANCEL_SHARE ? cancel() : submit());
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
+  }
+
+  const running = Promise.all(Array.from({ length: lanes }, lane));
+  return {
+    /** Resolves when `most` were submitted. */
+    done: running,
+    /** Resolves when nothing is under way and nothing is unknown; the exchange must be well. */
+    async stop(): Promise<void> {
+      stopped = true;
+      await running;
+      for (const submission of journal.submissions) {
+        if (submission.accepted.length === 0 && submission.refused === null) {
+          const answer = await post(submission);
+          if (answer) note(submission, answer);
+          else journal.wrong.push(`${submission.signed.orderHash} is not resolved`);
+        }
+      }
+    },
+  };
+}

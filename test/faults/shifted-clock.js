@@ -1,0 +1,22 @@
+/** Preloaded into one web process: its clock is off by as many milliseconds as CLOCK_FILE says at the moment. */
+const { readFileSync } = require('node:fs');
+
+const RealDate = Date;
+let offsetMs = 0;
+setInterval(() => {
+  try {
+    offsetMs = Number(readFileSync(process.env.CLOCK_FILE, 'utf8')) || 0;
+  } catch {
+    offsetMs = 0;
+  }
+}, 50).unref();
+
+globalThis.Date = class extends RealDate {
+  constructor(...parts) {
+    if (parts.length === 0) super(RealDate.now() + offsetMs);
+    else super(...parts);
+  }
+  static now() {
+    return RealDate.now() + offsetMs;
+  }
+};

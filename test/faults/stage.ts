@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '../support/client';
+import { ADMIN_TOKEN } from '../support/exchange';
+import { openMarket } from '../support/trader';
+import { type Evidence, gather, type StartedMarket } from './evidence';
+import { type Fleet, type FleetOptions, GRANT, startFleet } from './fleet';
+import { createJournal, type Journal } from './load';
+import { createPeople, type Person } from './people';
+
+/** A fleet, markets and people with money and tokens: where every fault story begins. */
+export interface FaultStage {
+  readonly fleet: Fleet;
+  readonly markets: readonly StartedMarket[];
+  readonly people: readonly Person[];
+  readonly journal: Journal;
+  /** A web process that is up. */
+  client(): Client;
+  /** Waits until the exchange is well and every match is settled, then asks it for everything. */
+  evidence(patienceMs?: number): Promise<Evidence>;
+  stop(): Promise<void>;
+}
+
+export interface StageOptions extends FleetOptions {
+  readonly seed: string;
+  readonly markets?: number;
+  readonly people?: number;
+}
+
+const SETS = '20000';
+const POLL_MS = 100;
+const EXPIRED_WITHIN_MS = 2_000;
+const PATIENCE_MS = 15_000;
+
+export async function startFaultStage(options: StageOptions): Promise<FaultStage> {
+  const fleet = await startFleet(options);
+  const [{ client: first }] = fleet.webs;
+  const journal = createJournal();
+  const opened = [];
+  for (let i = 0; i < (options.markets ?? 2); i++) opened.push(await openMarket(first, ADMIN_TOKEN));
+  const domain = (await first.get('/config')).body.eip712.domain;
+  const people = await createPeople(options.people ?? 6, options.seed, domain);
+  for (const person of people) {
+    await person.signIn(first);
+    for (const { id } of opened) {
+      const { status, text } = await first.post(`/markets/${id}/split`, {
+        token: person.token,
+        body: { size: SETS },
+      });
+      if (status !== 200) throw new Error(text);
+    }
+  }
+  const markets: StartedMarket[] = [];
+  for (const market of opened) {
+    const { body } = await first.get(`/markets/${market.id}/orderbook`);
+    markets.push({ ...market, sequenceAtStart: body.sequence });
+  }
+  let turn = 0;
+  const client = (): Client => {
+    const up = fleet.webs.filter((web) => web.isUp());
+    return (up[turn++ % Math.max(1, up.length)] ?? fleet.webs[0]).client;
+  };
+
+  async function isSettled(): Promise<boolean> {
+    for (const { id } of markets) {
+      const [trades, settled] = await Promise.all([
+        first.get(`/markets/${id}/trades?limit=1`),
+        first.get(`/admin/settlements?marketId=${id}&limit=1`, { token: ADMIN_TOKEN }),
+      ]);
+      const [last] = trades.body.data;
+      if (last && !settled.body.data[0]?.tradeIds.includes(last.id)) return false;
+    }
+    return true;
+  }
+
+  return {
+    fleet,
+    markets,
+    people,
+    journal,
+    client,
+    async evidence(patienceMs = PATIENCE_MS) {
+      const expiries = journal.submissions.map(({ signed }) => signed.expiration * 1_000);
+      // An order that ends while it is being asked about would be a contradiction that is none.
+      await sleep(Math.max(0, Math.max(0, ...expiries) + EXPIRED_WITHIN_MS - Date.now()));
+      const giveUpAt = Date.now() + patienceMs;
+      // What is not settled by then is for the checker to say.
+      while (!(await isSettled().catch(() => false)) && Date.now() < giveUpAt) await sleep(POLL_MS);
+      await sleep(POLL_MS);
+      return gather(first, journal, markets, people, GRANT);
+    },
+    stop: () => fleet.stop(),
+  };
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FAULTS, type FaultName } from './catalogue';
+import { violationsOf } from './invariants';
+import { startLoad } from './load';
+import { seeded } from './random';
+import { type FaultStage, startFaultStage } from './stage';
+
+/**
+ * Trading goes on while one thing after another goes wrong, by a schedule that the seed repeats; then everything that was
+ * promised is checked from outside. FAULT_SEED and FAULT_SECONDS choose another storm, FAULT_ONLY names faults, with
+ * commas between.
+ */
+const SEED = Number(process.env.FAULT_SEED ?? 7);
+const SECONDS = Number(process.env.FAULT_SECONDS ?? 12);
+const ONLY = (process.env.FAULT_ONLY ?? '').split(',').filter((name) => name !== '');
+/** In the short form the long faults wait for the long one. */
+const SHORT: readonly FaultName[] = [
+  'kill -9 of Redis',
+  'SCRIPT FLUSH',
+  'cut connections',
+  'replies lost after the script ran',
+  'out of memory',
+  'kill -9 of the worker',
+  'busy',
+  'poison jobs',
+  'clock step of a replica',
+];
+const LANES = 6;
+const PAUSE_MS = 5;
+const SUBMISSIONS_MAX = 30_000;
+const CALM_MS = 20_000;
+
+const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));
+const clockFile = path.join(folder, 'clock');
+let stage: FaultStage;
+beforeAll(async () => {
+  writeFileSync(clockFile, '0');
+  stage = await startFaultStage({
+    seed: `storm ${SEED}`,
+    env: { CLOCK_FILE: clockFile },
+    preload: (web) => (web === 1 ? ['-r', path.join(__dirname, 'shifted-clock.js')] : []),
+  });
+}, 60_000);
+afterAll(async () => {
+  await stage?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Faults in an order of the seed's, each once before any comes twice. */
+function schedule(): () => FaultName {
+  const random = seeded(SEED);
+  const names = (ONLY.length > 0 ? ONLY : SECONDS < 60 ? SHORT : Object.keys(FAULTS)) as FaultName[];
+  let left: FaultName[] = [];
+  return () => {
+    if (left.length === 0) left = [...names];
+    return left.splice(random.int(left.length), 1)[0] as FaultName;
+  };
+}
+
+test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
+  const { journal, markets, people, client } = stage;
+  const load = startLoad(journal, {
+    random: seeded(SEED + 1),
+    markets,
+    people,
+    client,
+    lanes: LANES,
+    most: SUBMISSIONS_MAX,
+    pauseMs: PAUSE_MS,
+  });
+  const next = schedule();
+  const told: string[] = [];
+  const startedAt = Date.now();
+  while (Date.now() - startedAt < SECONDS * 1_000) {
+    await sleep(300);
+    const name = next();
+    told.push(`${((Date.now() - startedAt) / 1_000).toFixed(1)} s ${name}`);
+    await FAULTS[name]({ stage, random: seeded(SEED + told.length), clockFile });
+  }
+  const giveUpAt = Date.now() + CALM_MS;
+  const isWell = async (): Promise<boolean> =>
+    (
+      await Promise.all(stage.fleet.webs.map(async (web) => (await web.client.get('/readyz')).status === 200))
+    ).every((ready) => ready);
+  while (!(await isWell().catch(() => false))) {
+    if (Date.now() > giveUpAt) throw new Error('the exchange did not come back');
+    await sleep(100);
+  }
+  await load.stop();
+  const evidence = await stage.evidence(40_000);
+  const accepted = journal.submissions.filter((one) => one.accepted.length > 0).length;
+  const trades = evidence.markets.reduce((sum, market) => sum + market.trades.length, 0);
+  process.stdout.write(
+    `storm of seed ${SEED}: ${told.join(', ')}\n  ${journal.submissions.length} orders, ${accepted} accepted, ${trades} trades, ` +
+      `${journal.answers} answers, ${journal.unavailable} of them 503, ${journal.lost} connections lost, slowest answer ${Math.round(journal.slowestMs)} ms\n`,
+  );
+  expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
+  expect(journal.wrong).toEqual([]);
+  expect(accepted).toBeGreaterThan(50);
+  expect(trades).toBeGreaterThan(10);
+  expect(stage.fleet.logs()).not.toContain('INTERNAL');
+}, 300_000);
