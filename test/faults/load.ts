@@ -48,11 +48,15 @@ export interface LoadOptions {
   readonly lanes: number;
   /** Stops when so many were submitted, if it was not stopped before. */
   readonly most: number;
+  /** Share of the orders that expire within seconds. */
+  readonly expiring?: number;
   /** Milliseconds a lane rests between two requests. */
   readonly pauseMs?: number;
 }
 
 const CANCEL_SHARE = 0.15;
+/** Orders that are sent again although they were accepted. */
+const REPEAT_SHARE = 0.05;
 const RESOLVE_PAUSE_MS = 100;
 const TYPES = ['GTC', 'GTC', 'GTC', 'GTC', 'GTC', 'IOC', 'FOK', 'POST_ONLY'] as const;
 
@@ -67,7 +71,7 @@ export const createJournal = (): Journal => ({
 
 /** Trades at random until stopped; what an answer left unknown is asked again until it is known. */
 export function startLoad(journal: Journal, options: LoadOptions) {
-  const { random, markets, people, client, lanes, most, pauseMs = 0 } = options;
+  const { random, markets, people, client, lanes, most, pauseMs = 0, expiring = 0.15 } = options;
   let stopped = false;
 
   /** Null when no answer came, or none that says what happened. */
@@ -77,10 +81,11 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       const answer = await ask(client());
       journal.answers++;
       journal.slowestMs = Math.max(journal.slowestMs, performance.now() - startedAt);
-      if (answer.status < 500) return answer;
-      if (answer.status !== 503 || !answer.headers.has('retry-after')) {
-        journal.wrong.push(`${answer.status} ${answer.text}`);
+      if (answer.status !== 503) {
+        if (answer.status >= 500) journal.wrong.push(`${answer.status} ${answer.text}`);
+        return answer;
       }
+      if (!answer.headers.has('retry-after')) journal.wrong.push(`503 without Retry-After: ${answer.text}`);
       journal.unavailable++;
     } catch {
       journal.lost++;
@@ -99,7 +104,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
   async function submit(): Promise<void> {
     const market = random.pick(markets);
     const person = random.pick(people);
-    const expiration = random.next() < 0.15 ? Math.floor(Date.now() / 1_000) + 1 + random.int(4) : 0;
+    const expiration = random.next() < expiring ? Math.floor(Date.now() / 1_000) + 1 + random.int(4) : 0;
     const signed = person.sign(market, {
       side: random.next() < 0.6 ? 'BUY' : 'SELL',
       outcome: random.int(2) as 0 | 1,
@@ -119,6 +124,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     };
     journal.submissions.push(submission);
     await settle(submission);
+    if (submission.accepted.length > 0 && random.next() < REPEAT_SHARE) await settle(submission);
   }
 
   /** Sends it until it is known what became of it, or the load stops. */

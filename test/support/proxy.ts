@@ -6,6 +6,8 @@ export interface Proxy {
   readonly port: number;
   /** From now on nothing the server says reaches the client: commands arrive and run, replies never come back. */
   holdReplies(): void;
+  /** The same from the moment the client sends one of these: what carries it arrives and runs, unanswered. */
+  holdRepliesFrom(needles: readonly Buffer[]): void;
   /** Nothing passes in either direction; connections stay, and new ones are taken. */
   blackHole(): void;
   /** Every chunk is passed on so much later, in both directions. */
@@ -21,19 +23,43 @@ export interface Proxy {
 
 type Way = 'up' | 'down';
 
+interface Late {
+  readonly chunk: Buffer;
+  readonly atMs: number;
+}
+
 export async function startProxy(targetPort: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const holding = { up: false, down: false };
+  const late = new WeakMap<Socket, Late[]>();
+  let needles: readonly Buffer[] = [];
   let swallowed = false;
   let delayMs = 0;
   let target = targetPort;
   const pass = (way: Way, to: Socket, chunk: Buffer): void => {
+    if (way === 'up' && needles.some((needle) => chunk.includes(needle))) holding.down = true;
     if (holding[way]) {
       swallowed = true;
       return;
     }
-    if (delayMs === 0) to.write(chunk);
-    else setTimeout(() => to.destroyed || to.write(chunk), delayMs);
+    const waiting = late.get(to) ?? [];
+    late.set(to, waiting);
+    if (delayMs === 0 && waiting.length === 0) to.write(chunk);
+    else {
+      waiting.push({ chunk, atMs: performance.now() + delayMs });
+      if (waiting.length === 1) setTimeout(passLate, delayMs, to, waiting);
+    }
+  };
+  /** In the order in which they came, also when the delay is taken back meanwhile. */
+  const passLate = (to: Socket, waiting: Late[]): void => {
+    const [first] = waiting;
+    if (!first) return;
+    const leftMs = first.atMs - performance.now();
+    if (leftMs <= 0) {
+      waiting.shift();
+      if (!to.destroyed) to.write(first.chunk);
+    }
+    if (waiting.length > 0) setTimeout(passLate, Math.max(0, leftMs), to, waiting);
   };
   const server: Server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1');
@@ -57,6 +83,9 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     holdReplies: () => {
       holding.down = true;
     },
+    holdRepliesFrom: (list) => {
+      needles = list;
+    },
     blackHole: () => {
       holding.up = true;
       holding.down = true;
@@ -69,6 +98,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
       holding.up = false;
       holding.down = false;
       delayMs = 0;
+      needles = [];
       if (swallowed) cut();
       swallowed = false;
     },

@@ -1,0 +1,41 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Patch, patchedScripts } from '../store/fuzzing/scripts';
+import { ROOT } from '../support/processes';
+
+/** A bug: changes to a copy of lua/, or of built modules. */
+export interface Bug {
+  readonly lua?: readonly Patch[];
+  readonly modules?: readonly {
+    readonly file: string;
+    readonly from: string | RegExp;
+    readonly to: string;
+  }[];
+}
+
+/** A copy of what was built, with a bug in it; removed when the story is over. */
+export async function withBug<T>(bug: Bug, story: (program: string) => Promise<T>): Promise<T> {
+  const parent = path.join(ROOT, '.cache');
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(path.join(parent, 'planted-'));
+  const program = path.join(folder, 'dist');
+  try {
+    cpSync(path.join(ROOT, 'dist'), program, { recursive: true });
+    cpSync(path.join(ROOT, 'package.json'), path.join(folder, 'package.json'));
+    if (bug.lua) {
+      for (const [name, source] of patchedScripts(bug.lua)) {
+        writeFileSync(path.join(program, 'lua', `${name}.lua`), source);
+      }
+    }
+    for (const { file, from, to } of bug.modules ?? []) {
+      const target = path.join(program, file);
+      const source = readFileSync(target, 'utf8');
+      const changed = source.replace(from, () => to);
+      if (changed === source) throw new Error(`nothing to patch in ${file}: ${from}`);
+      writeFileSync(target, changed);
+    }
+    return await story(program);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

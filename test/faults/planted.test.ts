@@ -1,0 +1,148 @@
+import { type INVARIANTS, type Violation, violationsOf } from './invariants';
+import { startLoad } from './load';
+import { type Bug, withBug } from './planted-program';
+import { seeded } from './random';
+import { startFaultStage } from './stage';
+
+/**
+ * The checker can fail: each of these bugs, planted in a copy of the scripts or of a built module, is caught from outside,
+ * by the invariant that is about it. A patch that no longer finds its place fails here, too: anchor it anew.
+ */
+interface Planted extends Bug {
+  readonly caughtBy: keyof typeof INVARIANTS;
+  readonly expiring?: number;
+}
+
+const ORDERS = 160;
+/** Less than a reconciliation, which would repair what a bug leaves out. */
+const SETTLED_WITHIN_MS = 3_000;
+
+const BUGS: Readonly<Record<string, Planted>> = {
+  'a match takes what the taker wants, not what the maker has': {
+    lua: [{ from: 'math.min(p[matching.LEFT], rest)', to: 'p[matching.LEFT]' }],
+    caughtBy: 'money and tokens are conserved',
+  },
+  'the youngest of a price first': {
+    lua: [
+      { from: "struct.pack('>I6', sequence) .. hash", to: "struct.pack('>I6', 2 ^ 47 - sequence) .. hash" },
+    ],
+    caughtBy: 'better and older orders first',
+  },
+  'limits are not looked at': {
+    lua: [
+      { file: 'place_order.lua', from: "'-inf', limit,", to: "'-inf', '+inf'," },
+      { file: 'lib/matching.lua', from: "'-inf', q[LIMIT],", to: "'-inf', '+inf'," },
+    ],
+    caughtBy: 'both limits are respected',
+  },
+  'a cancel gives nothing back': {
+    lua: [{ file: 'cancel_order.lua', from: '-remaining * price', to: '0' }],
+    caughtBy: 'reservations are those of the open orders',
+  },
+  'a cancelled order still counts in its level': {
+    lua: [{ file: 'cancel_order.lua', from: 'lots - remaining', to: 'lots' }],
+    caughtBy: 'levels are the sums of the open orders',
+  },
+  'a cancelled order still rests': {
+    lua: [
+      {
+        file: 'cancel_order.lua',
+        from: "redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))",
+        to: '',
+      },
+    ],
+    caughtBy: 'cancelled and expired orders never fill',
+  },
+  'expired orders rest and fill': {
+    lua: [
+      { file: 'lib/matching.lua', from: 'if order.is_stale(expiration, q[NOW]) then', to: 'if false then' },
+      { file: 'expire_orders.lua', from: 'math.floor(now_ms / 1000)', to: '0' },
+    ],
+    expiring: 0.7,
+    caughtBy: 'cancelled and expired orders never fill',
+  },
+  'an order sent again is booked again': {
+    lua: [
+      {
+        file: 'place_order.lua',
+        from: "redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0",
+        to: "redis.call('HSET', KEYS[5], ARGV[2], packed) == 2",
+      },
+    ],
+    caughtBy: 'acknowledged orders are there',
+  },
+  'one order in five is answered and not stored': {
+    lua: [
+      {
+        file: 'place_order.lua',
+        from: "redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0",
+        to: "(ARGV[2]:byte(1) < 205 and redis.call('HSETNX', KEYS[5], ARGV[2], packed) or 1) == 0",
+      },
+    ],
+    caughtBy: 'acknowledged orders are there',
+  },
+  'a merge leaves its sets outstanding': {
+    lua: [{ from: 'side == order.BUY and sets or -sets', to: 'side == order.BUY and sets or 0' }],
+    caughtBy: 'money and tokens are conserved',
+  },
+  'an order takes two numbers': {
+    lua: [{ file: 'place_order.lua', from: 'sequence = sequence + 1', to: 'sequence = sequence + 2' }],
+    caughtBy: 'every number is given once',
+  },
+  'an order is told without its first fill': {
+    modules: [
+      { file: 'wire/present-order.js', from: /fills: fills\.map\(/g, to: 'fills: fills.slice(1).map(' },
+    ],
+    caughtBy: 'no order is over-filled',
+  },
+  'every second match is not settled': {
+    modules: [
+      {
+        file: 'store/matches.js',
+        from: 'matches.push({',
+        to: 'if (packed.readUIntBE(9, 6) % 2) matches.push({',
+      },
+    ],
+    caughtBy: 'every fill is settled once',
+  },
+  'an order is booked and then refused': {
+    modules: [
+      {
+        file: 'http/submit.js',
+        from: 'await context.engine.place(request)',
+        to: "await context.engine.place(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new errors_1.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
+      },
+    ],
+    caughtBy: 'refused orders left nothing',
+  },
+};
+
+async function caught({ expiring = 0, ...bug }: Planted, seed: string): Promise<Violation[]> {
+  return withBug(bug, async (program) => {
+    const stage = await startFaultStage({ seed, program, webs: 1, markets: 1, people: 4 });
+    try {
+      const { journal, markets, people, client } = stage;
+      const random = seeded(3);
+      const load = startLoad(journal, { random, markets, people, client, lanes: 6, most: ORDERS, expiring });
+      await load.done;
+      await load.stop();
+      return violationsOf(await stage.evidence(SETTLED_WITHIN_MS));
+    } finally {
+      await stage.stop();
+    }
+  });
+}
+
+test.each(Object.entries(BUGS))(
+  '%s: caught',
+  async (name, bug) => {
+    const violations = await caught(bug, name);
+    expect(new Set(violations.map(({ invariant }) => invariant))).toContain(bug.caughtBy);
+  },
+  120_000,
+);
+
+test('there are twelve of them at least, over all kinds of invariants', () => {
+  expect(Object.keys(BUGS).length).toBeGreaterThanOrEqual(12);
+  expect(new Set(Object.values(BUGS).map(({ caughtBy }) => caughtBy)).size).toBeGreaterThanOrEqual(10);
+});

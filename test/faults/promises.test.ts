@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '../support/client';
+import { violationsOf } from './invariants';
+import { startLoad } from './load';
+import { seeded } from './random';
+import { slowDisk } from './slow-disk';
+import { type FaultStage, type StageOptions, startFaultStage } from './stage';
+
+/** One promise at a time, counted. `npm run test:faults` takes the numbers of docs/faults.md. */
+const ORDERS = Number(process.env.FAULT_ORDERS ?? 600);
+const KILLS = Number(process.env.FAULT_KILLS ?? 2);
+const REPLIES = Number(process.env.FAULT_REPLIES ?? 20);
+const REQUESTS = Number(process.env.FAULT_RESTARTS ?? 300);
+const LANES = 8;
+const AT_ONCE = 20;
+
+async function withStage(options: StageOptions, story: (stage: FaultStage) => Promise<void>): Promise<void> {
+  const stage = await startFaultStage(options);
+  try {
+    await story(stage);
+  } finally {
+    await stage.stop();
+  }
+}
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0;
+
+test(`${ORDERS} orders, Redis killed ${KILLS} times on a slow disk: nothing that was acknowledged is lost`, async () => {
+  const { env, isSlow } = slowDisk();
+  await withStage({ seed: 'redis kills', webs: 1, redis: { env } }, async (stage) => {
+    const { journal, markets, people, client, fleet } = stage;
+    const random = seeded(11);
+    const load = startLoad(journal, { random, markets, people, client, lanes: LANES, most: ORDERS });
+    const backMs: number[] = [];
+    for (let kill = 1; kill <= KILLS; kill++) {
+      while (journal.submissions.length < (kill * ORDERS) / (KILLS + 1)) await sleep(10);
+      await fleet.redis.kill();
+      await sleep(random.int(300));
+      await fleet.redis.revive();
+      const startedAt = Date.now();
+      const order = people[0]?.sign(markets[0] as (typeof markets)[0], {
+        side: 'BUY',
+        outcome: 0,
+        pips: 100,
+        lots: 100,
+        expiration: 0,
+      });
+      const path = `/markets/${markets[0]?.id}/orders?dryRun=true`;
+      while ((await client().post(path, { body: { order: order?.wire } })).status !== 200) await sleep(20);
+      backMs.push(Date.now() - startedAt);
+    }
+    await load.done;
+    await load.stop();
+    const violations = violationsOf(await stage.evidence(40_000));
+    const accepted = journal.submissions.filter((one) => one.accepted.length > 0).length;
+    say(
+      `${accepted} of ${ORDERS} orders acknowledged over ${KILLS} kills of Redis (${isSlow ? '5 ms a sync' : 'disk as it is'}), ` +
+        `${violations.length} violations; back to the first order in ${median(backMs)} ms (median), ${Math.max(...backMs)} ms (most)`,
+    );
+    expect(violations.slice(0, 20)).toEqual([]);
+    expect(journal.wrong).toEqual([]);
+  });
+}, 1_200_000);
+
+test(`${REPLIES} lost replies are resolved to one execution each`, async () => {
+  await withStage({ seed: 'lost replies', markets: 1, workers: 0 }, async ({ fleet, markets, people }) => {
+    const [doomed, other] = fleet.webs;
+    const [market] = markets;
+    const [person] = people;
+    if (!other || !market || !person) throw new Error('no stage');
+    const path = `/markets/${market.id}/orders`;
+    const wish = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
+    const executed = async (): Promise<number> =>
+      (await other.client.get(`/markets/${market.id}/orderbook`)).body.sequence;
+    const before = await executed();
+    let ran = 0;
+    for (let done = 0; done < REPLIES; done += AT_ONCE) {
+      const orders = Array.from({ length: Math.min(AT_ONCE, REPLIES - done) }, () =>
+        person.sign(market, wish),
+      );
+      const { link } = doomed;
+      // Slow, so that all of them are past their reads when the first is booked.
+      link.delay(100);
+      link.holdRepliesFrom(orders.map(({ orderHash }) => Buffer.from(orderHash.slice(2), 'hex')));
+      const lost = await Promise.all(
+        orders.map(({ wire }) => doomed.client.post(path, { body: { order: wire } })),
+      );
+      link.heal();
+      expect(new Set(lost.map(({ status }) => status))).toEqual(new Set([503]));
+      expect(lost.every(({ headers }) => headers.has('retry-after'))).toBe(true);
+      const booked = (await executed()) - before - done;
+      expect(booked).toBeGreaterThan(0);
+      ran += booked;
+      const again: Answer[] = [];
+      for (const { wire } of orders) again.push(await other.client.post(path, { body: { order: wire } }));
+      expect(again.every(({ status }) => status === 200)).toBe(true);
+      expect(new Set(again.map(({ body }) => body.sequence)).size).toBe(orders.length);
+      expect(again.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(
+        booked,
+      );
+      expect((await executed()) - before).toBe(done + orders.length);
+    }
+    say(`${REPLIES} replies lost, ${ran} of them after the order was booked: ${REPLIES} executions`);
+  });
+}, 300_000);
+
+test(`${REQUESTS} requests during a rolling restart: none fails`, async () => {
+  await withStage({ seed: 'rolling', webs: 3, markets: 1 }, async ({ fleet, markets, people }) => {
+    const [market] = markets;
+    if (!market) throw new Error('no market');
+    const ready = new Set(fleet.webs);
+    const leaving = new Set<unknown>();
+    let over = false;
+    // What a load balancer does: it asks each process whether it is ready, and asks those that are.
+    const probing = (async () => {
+      while (!over) {
+        for (const web of fleet.webs) {
+          const status = web.isUp() ? (await web.client.get('/readyz').catch(() => null))?.status : 0;
+          if (status === 200) ready.add(web);
+          else ready.delete(web);
+        }
+        await sleep(100);
+      }
+    })();
+    const random = seeded(5);
+    const failed: string[] = [];
+    let count = 0;
+    const lane = async (): Promise<void> => {
+      while (count < REQUESTS || leaving.size < fleet.webs.length) {
+        count++;
+        const web = random.pick([...ready]);
+        const wish = {
+          side: 'BUY',
+          outcome: random.int(2) as 0 | 1,
+          pips: 100 * (40 + random.int(20)),
+          lots: 100,
+          expiration: 0,
+        } as const;
+        const answer =
+          random.next() < 0.5
+            ? await web.client.get(`/markets/${market.id}/orderbook`).catch(String)
+            : await web.client
+                .post(`/markets/${market.id}/orders`, {
+                  body: { order: random.pick(people).sign(market, wish).wire },
+                })
+                .catch(String);
+        if (typeof answer === 'string' || answer.status !== 200) {
+          failed.push(typeof answer === 'string' ? answer : `${answer.status} ${answer.text}`);
+        }
+        await sleep(2);
+      }
+    };
+    const lanes = Promise.all(Array.from({ length: 4 }, lane));
+    const exits: unknown[] = [];
+    const endedMs: number[] = [];
+    for (const web of fleet.webs) {
+      const startedAt = Date.now();
+      exits.push(await web.end());
+      endedMs.push(Date.now() - startedAt);
+      await web.start();
+      leaving.add(web);
+    }
+    await lanes;
+    over = true;
+    await probing;
+    say(
+      `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms`,
+    );
+    expect(exits).toEqual([0, 0, 0]);
+    expect(failed).toEqual([]);
+  });
+}, 300_000);

@@ -1,0 +1,88 @@
+import { createWorld, RESTING, type World } from '../http/bad-input/world';
+import { ADMIN_TOKEN, JWT_SECRET } from '../support/exchange';
+import { bodyRows, textRows } from './bodies';
+import { pathRows, tokenRows } from './paths';
+import type { Row, Victim } from './row';
+
+/**
+ * Hostile requests, made systematically; test/cases/bad-input.json has those that were thought up one by one. Each has
+ * the answers it may get and no other: none changes anything, shows a stack or is a 5xx.
+ */
+const ROWS_MIN = 400;
+const AT_ONCE = 8;
+const STACK = /\n\s+at |node_modules|\.[jt]s:\d+|ioredis|ReplyError|EVALSHA|\{x0\}/;
+const GROWTH_MAX_BYTES = 60_000_000;
+
+let world: World;
+let victim: Victim;
+beforeAll(async () => {
+  world = await createWorld();
+  const { alice, market } = world;
+  const { body } = await alice.signIn();
+  const open = await alice.get('/me/orders?status=open');
+  victim = {
+    marketId: market.id,
+    orderHash: open.body.data[0].orderHash,
+    address: alice.address,
+    token: body.accessToken,
+    refreshToken: body.refreshToken,
+    order: await alice.order(market, RESTING),
+    adminToken: ADMIN_TOKEN,
+  };
+});
+afterAll(() => world.stop());
+
+let played = 0;
+
+/** What every row got instead of what it may get. */
+async function play(rows: readonly Row[]): Promise<string[]> {
+  const wrong: string[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let i = next++; i < rows.length; i = next++) {
+      const { name, method, path, sent, expected } = rows[i] as Row;
+      const { status, headers, body, text } = await world.next().client.call(method, path, sent);
+      const got = `${status} ${body?.code}`;
+      const isProblem = headers.get('content-type') === 'application/problem+json' && body?.status === status;
+      if (!expected.includes(got) || !isProblem) wrong.push(`${name}: ${got}, not ${expected.join(' or ')}`);
+      const echo = text.replaceAll(JSON.stringify(decoded(path)).slice(1, -1), '');
+      if (STACK.test(echo) || text.includes(JWT_SECRET) || text.includes(ADMIN_TOKEN))
+        wrong.push(`${name} shows ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  played += rows.length;
+  return wrong;
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path.split('?')[0] ?? '');
+  } catch {
+    return path;
+  }
+}
+
+test.each([
+  ['members that are not what they should be', bodyRows],
+  ['bodies that are no JSON, too large, or something else', textRows],
+  ['paths, queries and methods', pathRows],
+  ['tokens and sign-ins', tokenRows],
+] as const)('%s', async (_, rowsOf) => {
+  const before = await world.state(false);
+  expect(await play(rowsOf(victim))).toEqual([]);
+  expect(await world.state(false)).toBe(before);
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});
+
+test('there were enough of them, no bug was logged, and memory did not grow with them', async () => {
+  expect(played).toBeGreaterThanOrEqual(ROWS_MIN);
+  const log = world.exchange.logged.join('\n');
+  expect(log).not.toContain('INTERNAL');
+  for (const secret of [JWT_SECRET, ADMIN_TOKEN, victim.token, victim.refreshToken])
+    expect(log).not.toContain(secret);
+  const before = process.memoryUsage().heapUsed;
+  for (let turn = 0; turn < 2; turn++) await play(textRows(victim));
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(GROWTH_MAX_BYTES);
+  process.stdout.write(`${played} hostile requests\n`);
+});
