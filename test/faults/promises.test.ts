@@ -73,6 +73,8 @@ test(`${REPLIES} lost replies are resolved to one execution each`, async () => {
     const wish = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
     const executed = async (): Promise<number> =>
       (await other.client.get(`/markets/${market.id}/orderbook`)).body.sequence;
+    // Redis knows the script from now on.
+    await other.client.post(path, { body: { order: person.sign(market, wish).wire } });
     const before = await executed();
     let ran = 0;
     for (let done = 0; done < REPLIES; done += AT_ONCE) {
