@@ -12,6 +12,8 @@ export interface Seen {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+  /** The body of the request, where it is JSON. */
+  readonly sent?: string;
 }
 
 interface Problem {
@@ -23,6 +25,7 @@ interface Answer {
   readonly content?: Readonly<Record<string, unknown>>;
 }
 interface Documented {
+  readonly requestBody?: object;
   readonly responses: Readonly<Record<string, Answer>>;
 }
 
@@ -63,7 +66,7 @@ export function violationsOf(seen: Seen): string[] {
   return faults.map((fault) => `${method} ${seen.path} -> ${status}: ${fault}\n${seen.text.slice(0, 500)}`);
 }
 
-function ofOperation(seen: Seen, { responses }: Documented, pointer: string): string[] {
+function ofOperation(seen: Seen, { responses, requestBody }: Documented, pointer: string): string[] {
   const told = responses[seen.status];
   if (!told) return ['the status is not documented'];
   const name = told.$ref?.split('/').at(-1);
@@ -72,7 +75,19 @@ function ofOperation(seen: Seen, { responses }: Documented, pointer: string): st
     name === undefined
       ? `${pointer}/responses/${seen.status}`
       : `openapi.json#/components/responses/${pointerPart(name)}`;
-  return [...headerFaults(seen, answer), ...bodyFaults(seen, answer, at)];
+  const request = requestBody === undefined ? [] : requestFaults(seen, `${pointer}/requestBody`);
+  return [...headerFaults(seen, answer), ...bodyFaults(seen, answer, at), ...request];
+}
+
+/** Of a batch, each order is refused or taken on its own. */
+const IN_PARTS = /\/orders\/batch$/;
+
+/** What was taken must be what is documented: a schema that is too narrow would turn clients away. */
+function requestFaults({ path, status, sent }: Seen, pointer: string): string[] {
+  if (IN_PARTS.test(path) || status >= 300 || sent === undefined || sent === '') return [];
+  return faultsAt(`${pointer}/content/application~1json/schema`, JSON.parse(sent)).map(
+    (fault) => `request: ${fault}`,
+  );
 }
 
 function headerFaults({ headers }: Seen, answer: Answer | undefined): string[] {

@@ -31,7 +31,8 @@ globalThis.fetch = async (input, init) => {
   const text = new TextDecoder().decode(bytes);
   const method = (init?.method ?? (input instanceof Request ? input.method : 'GET')).toUpperCase();
   const { pathname, search } = new URL(url);
-  seen({ method, path: `${pathname}${search}`, status, headers, text });
+  const sent = typeof init?.body === 'string' ? { sent: init.body } : {};
+  seen({ method, path: `${pathname}${search}`, status, headers, text, ...sent });
   return new Response(WITHOUT_BODY.has(status) ? null : bytes, { status, statusText, headers });
 };
 

@@ -59,6 +59,11 @@ test.each<[string, Seen, RegExp]>([
     /none is documented/,
   ],
   ['an answer at a path that is nowhere', answer({}, { path: '/nowhere' }), /not documented/],
+  [
+    'a request that is taken and not documented',
+    answer({}, { method: 'POST', path: '/orders/cancel', sent: '{"orderHashes":[],"x":1}' }),
+    /request: .*additional properties/,
+  ],
   ['405 without Allow', problem('METHOD_NOT_ALLOWED', 405, { method: 'DELETE' }), /without Allow/],
 ])('%s is noticed', (_what, seen, fault) => {
   expect(violationsOf(seen).join('\n')).toMatch(fault);

@@ -5,6 +5,7 @@ import { asyncApiDocument } from '../../src/wire/asyncapi/document';
 import { MESSAGES } from '../../src/wire/asyncapi/messages';
 import { EVENTS } from '../../src/wire/events';
 import { openApiDocument } from '../../src/wire/openapi/document';
+import { OPERATIONS } from '../../src/wire/openapi/operations';
 import { problemSchemaName } from '../../src/wire/openapi/schemas/problems';
 import { ROOT } from '../support/processes';
 import { faultsAt, pointerPart } from '../support/schemas';
@@ -64,6 +65,12 @@ test('every operation has an answer of success, and says what its body is', () =
   expect(wrong).toEqual([]);
 });
 
+test('every example of a request is one that the code takes', () => {
+  const bodies = Object.values(OPERATIONS).flatMap(({ body }) => body ?? []);
+  expect(bodies.length).toBeGreaterThan(15);
+  for (const { shape, example } of bodies) expect(() => shape.parse(example)).not.toThrow();
+});
+
 test('every object is closed', () => {
   const open: string[] = [];
   const visit = (part: Part, at: string): void => {
@@ -79,8 +86,8 @@ test('every code is told by an operation, or is not for one', () => {
   const { paths, components } = openApiDocument() as Part;
   const told = JSON.stringify([paths, components.responses]);
   const untold = Object.keys(ERRORS).filter((code) => !told.includes(problemSchemaName(code as ErrorCode)));
-  // Where there is no operation; sockets of other origins and the pages of the queues; comments and profiles.
-  const others = ['FORBIDDEN', 'COMMENT_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'USERNAME_TAKEN'];
+  // Where there is no operation; sockets of other origins and the pages of the queues.
+  const others = ['FORBIDDEN', 'METHOD_NOT_ALLOWED'];
   expect(untold.filter((code) => !others.includes(code))).toEqual([]);
 });
 
