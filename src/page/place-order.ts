@@ -1,4 +1,4 @@
-import type { Submission } from '../client/index';
+import type { Market, NewOrder, Order, Submission } from '../client/index';
 import { reloadAccount, showOrder } from './account-data';
 import { client, type Wallet } from './exchange';
 import { connection, type Shown } from './market-data';
@@ -40,13 +40,32 @@ export async function place(
   try {
     const signer = await signerOf(wallet);
     const placed = await client.placeOrder(signer, shown.trading ?? shown.market.id, judged.order);
-    client.order(placed.orderHash).then(showOrder, () => undefined);
+    showOrder(recordOf(judged.order, shown.market, wallet, placed));
     reloadAccount();
     return { tone: 'done', field: 'form', text: happened(inputs, placed) };
   } catch (error) {
     const words = { side: inputs.side, outcome: NAMES[inputs.outcome], tick: tickSize, lot: lotSize };
     return refusal(wordsFor(error, { ...words, least: minOrderSize }));
   }
+}
+
+/** The answer as the record it is of, to be shown at once; the exchange's own follows. */
+function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: Submission): Order {
+  const { outcomeIndex, side, orderType = 'GTC' } = order;
+  return {
+    ...placed,
+    marketId: market.id,
+    conditionId: market.conditionId,
+    maker: address,
+    outcomeIndex,
+    tokenId: market.outcomes[outcomeIndex]?.tokenId ?? '',
+    side,
+    orderType,
+    expiration: '0',
+    clientOrderId: null,
+    updatedAt: placed.createdAt,
+    fills: [],
+  };
 }
 
 /** What became of an order, in a sentence. */
