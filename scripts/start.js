@@ -41,7 +41,7 @@ async function main() {
   }
   if (isStale()) {
     say('building (a few seconds)');
-    await step('building', process.execPath, [path.join(__dirname, 'build.js')]);
+    await step('building', process.execPath, [path.join(__dirname, 'build.js'), '--unchecked']);
   }
   await require('../dist/local/start.js').start();
 }

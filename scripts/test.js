@@ -73,7 +73,7 @@ function runJest(args) {
 
 async function main() {
   const args = process.argv.slice(2);
-  const built = await step('build', () => isStale() && build());
+  const built = await step('build', () => isStale({ checked: true }) && build());
   const ready = built && (await step('a Redis to test with', findRedis));
   if (args.length === 0) {
     check('biome', process.execPath, [path.join(NODE_MODULES, '@biomejs/biome/bin/biome'), 'check', '.']);
