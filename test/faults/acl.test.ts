@@ -61,7 +61,6 @@ test('web and worker need no more than the example gives', async () => {
       ['KEYS', '*'],
       ['CONFIG', 'SET', 'appendfsync', 'no'],
       ['SHUTDOWN'],
-      ['DEBUG', 'SLEEP', '0'],
       ['REPLICAOF', 'NO', 'ONE'],
       ['ACL', 'LIST'],
       ['SCRIPT', 'FLUSH'],
