@@ -109,11 +109,20 @@ function bodyFaults({ method, headers, text }: Seen, answer: Answer | undefined,
 
 /** The code says which of the schemas counts, so that is the one that is asked. */
 function problemFaults(problem: Problem, told?: unknown): string[] {
-  const name = problemSchemaName(problem.code);
-  const isTold = told === undefined || JSON.stringify(told).includes(`"#/components/schemas/${name}"`);
-  return isTold
-    ? faultsAt(`openapi.json#/components/schemas/${name}`, problem)
+  const pointer = `openapi.json#/components/schemas/${problemSchemaName(problem.code)}`;
+  return told === undefined || codesOf(told).has(problem.code)
+    ? faultsAt(pointer, problem)
     : [`${problem.code} is not documented`];
+}
+
+const codes = new WeakMap<object, ReadonlySet<string>>();
+
+/** Of a media type of the document: its examples are named by code. */
+function codesOf(told: unknown): ReadonlySet<string> {
+  const media = told as { readonly examples: object };
+  const known = codes.get(media) ?? new Set(Object.keys(media.examples));
+  codes.set(media, known);
+  return known;
 }
 
 /** What is there at no documented path, or by no documented method. */

@@ -1,3 +1,4 @@
+import type { ValidateFunction } from 'ajv/dist/2020';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { asyncApiDocument } from '../../src/wire/asyncapi/document';
@@ -9,14 +10,17 @@ addFormats(ajv);
 ajv.addSchema(openApiDocument(), 'openapi.json');
 ajv.addSchema(asyncApiDocument(), 'asyncapi.json');
 
+const validators = new Map<string, ValidateFunction>();
+
 /** A name as a part of a JSON pointer in a URI. */
 export const pointerPart = (part: string): string =>
   encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
 
 /** What of `value` is not as the schema at `pointer` says, as in `openapi.json#/components/schemas/Market`. */
 export function faultsAt(pointer: string, value: unknown): string[] {
-  const validate = ajv.getSchema(pointer);
+  const validate = validators.get(pointer) ?? ajv.getSchema(pointer);
   if (!validate) throw new Error(`no schema at ${pointer}`);
+  validators.set(pointer, validate);
   if (validate(value)) return [];
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${pointer}${instancePath} ${message} ${JSON.stringify(params)}`,
