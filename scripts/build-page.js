@@ -16,6 +16,8 @@ const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
 const COMPRESS_MIN_BYTES = 512;
 
 const COMMON = {
+  // Wherever it is started from, the same names.
+  absWorkingDir: ROOT,
   bundle: true,
   minify: true,
   target: TARGET,

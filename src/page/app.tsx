@@ -1,4 +1,4 @@
-import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import type { Market } from '../client/index';
 import { useCell } from './cell';
 import { type Shown, useMarketNamed, useShown } from './market-data';
@@ -40,12 +40,9 @@ const App = () => {
   const categories = useCategories();
   const named = useCell(route);
   // Without a choice the busiest market is shown, and stays while the list goes on changing.
-  const [first, setFirst] = useState<string | null>(null);
-  const leader = list.markets?.[0]?.slug ?? null;
-  useEffect(() => {
-    if (first === null && leader !== null) setFirst(leader);
-  }, [first, leader]);
-  const { market, isMissing } = useMarketNamed(named ?? first, list.markets);
+  const first = useRef<string | null>(null);
+  first.current ??= list.markets?.[0]?.slug ?? null;
+  const { market, isMissing } = useMarketNamed(named ?? first.current, list.markets);
   const shown = useShown(market);
   const id = market?.id;
   useEffect(() => {

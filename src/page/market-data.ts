@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { BookSides, LiveState, Market, Ticker, Trade, Trading } from '../client/index';
 import { type Cell, cell } from './cell';
 import { client, live } from './exchange';
@@ -99,7 +99,8 @@ function merged(known: readonly Trade[], more: readonly Trade[]): readonly Trade
 export function useShown(market: Market | null): Shown | null {
   const [shown, setShown] = useState<Shown | null>(null);
   const id = market?.id;
-  useEffect(() => {
+  // Not after the next paint: the book is what people wait for.
+  useLayoutEffect(() => {
     if (!market) return followNothing();
     setShown({ market, trading: null, book: null, trades: null, ticker: null });
     return follow(market, setShown);

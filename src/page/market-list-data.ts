@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Category, Market } from '../client/index';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Category, Market, Page } from '../client/index';
 import { client } from './exchange';
 
 /** Questions of markets seen so far: orders and positions name markets by id alone. */
@@ -32,6 +32,10 @@ const PAGE_MAX = 100;
 const REFRESH_MS = 5_000;
 const TYPING_MS = 180;
 
+/** Asked for before anything is drawn; the first list is this one. */
+let early: Promise<Page<Market>> | null = client.markets({ limit: PAGE });
+early.catch(() => undefined);
+
 /** The list that fits the search, kept fresh while the page is looked at. */
 export function useMarketList({ words, category }: ListQuery): MarketList {
   const [limit, setLimit] = useState(PAGE);
@@ -41,7 +45,7 @@ export function useMarketList({ words, category }: ListQuery): MarketList {
     isFailed: false,
   });
   const isFirst = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     let isCurrent = true;
     /** Whether this very list was shown before. */
     let placed = false;
@@ -51,7 +55,9 @@ export function useMarketList({ words, category }: ListQuery): MarketList {
       ...(category === null ? {} : { category }),
     };
     const ask = (): void => {
-      client.markets(query).then(
+      const asked = early ?? client.markets(query);
+      early = null;
+      asked.then(
         ({ data, nextCursor }) => {
           if (!isCurrent) return;
           remember(data);
@@ -68,7 +74,8 @@ export function useMarketList({ words, category }: ListQuery): MarketList {
         },
       );
     };
-    const first = setTimeout(ask, isFirst.current ? 0 : TYPING_MS);
+    const first = isFirst.current ? undefined : setTimeout(ask, TYPING_MS);
+    if (isFirst.current) ask();
     isFirst.current = false;
     const timer = setInterval(() => document.visibilityState === 'visible' && ask(), REFRESH_MS);
     return () => {

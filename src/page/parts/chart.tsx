@@ -19,6 +19,7 @@ const TIMEFRAMES: readonly (readonly [Timeframe, string])[] = [
 ];
 /** Buckets without trades go on with the last price; the history tells them. */
 const REFRESH_MS = 60_000;
+const CHART_WAITS_MS = 150;
 
 interface Loaded {
   readonly marketId: string;
@@ -112,16 +113,20 @@ const Canvas = ({ points, latest }: { readonly points: readonly Point[]; readonl
   useEffect(() => {
     let made: Drawing | null = null;
     let isGone = false;
-    import('../chart-canvas').then(
-      ({ draw }) => {
-        if (isGone || !element.current) return;
-        made = draw(element.current);
-        setDrawing(made);
-      },
-      () => undefined,
-    );
+    const load = (): void =>
+      void import('../chart-canvas').then(
+        ({ draw }) => {
+          if (isGone || !element.current) return;
+          made = draw(element.current);
+          setDrawing(made);
+        },
+        () => undefined,
+      );
+    // The book comes first.
+    const timer = setTimeout(load, CHART_WAITS_MS);
     return () => {
       isGone = true;
+      clearTimeout(timer);
       made?.remove();
     };
   }, []);
