@@ -1,6 +1,6 @@
 #!lua
--- move_settlement: takes one settlement record to another status. A CONFIRMED one stays; one that was SUBMITTED a short
--- time ago is not given to a second sender.
+-- move_settlement: takes one settlement record to another status. A CONFIRMED one stays, but may be told the transaction it
+-- was settled by, once; one that was SUBMITTED a short time ago is not given to a second sender.
 --
 -- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the list of the market has the form of 2
 -- ARGV     1 shard prefix `{x}:`   2 name (lib/settlements)   3 time of the match in milliseconds   4 new status code
@@ -17,7 +17,8 @@ local now_ms = outbox.now_ms()
 local record = settlements.load(shard, name, tonumber(ARGV[3]))
 local before, since = record[settlements.STATUS], record[settlements.UPDATED]
 
-if before == settlements.CONFIRMED or before == settlements.FAILED and status == settlements.FAILED then
+local is_told = status == settlements.CONFIRMED and ARGV[5] ~= '' and record[settlements.TRANSACTION] == ''
+if before == settlements.CONFIRMED and not is_told or before == settlements.FAILED and status == settlements.FAILED then
   return 0
 end
 local submits = status == settlements.SUBMITTED

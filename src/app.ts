@@ -279,6 +279,12 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   };
 }
 
+/** The store by itself, for what an operator does by hand (src/cli/). */
+export async function openStore(config: Config, log: Logger) {
+  const store = await createStore(config, log);
+  return { ...store, config, close: () => disconnect(store.redis) };
+}
+
 /** Counts the candles of every market anew from its matches, while the exchange goes on. */
 export async function rebuildHistory(config: Config, log: Logger): Promise<void> {
   const store = await createStore(config, log);

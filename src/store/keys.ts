@@ -35,6 +35,8 @@ export interface ShardKeys {
   readonly raisedNonces: string;
   /** hash: `name` of the unbroken history of this data, `run` id of the Redis that held it last. */
   readonly epoch: string;
+  /** string: there while a backup is being put back (src/store/backup/). */
+  readonly restoring: string;
   /** hash: market id -> up to which match its candles are counted (src/store/candles.ts). */
   readonly candleMarks: string;
   market(id: MarketId): string;
@@ -95,6 +97,7 @@ export function shardKeys(shard = 0): ShardKeys {
     readers: `${prefix}readers`,
     mode: `${prefix}mode`,
     epoch: `${prefix}epoch`,
+    restoring: `${prefix}restoring`,
     closes: `${prefix}closes`,
     actions: `${prefix}al`,
     actionRecords: `${prefix}alr`,

@@ -1,7 +1,6 @@
 import { checksumAddress } from '../../auth/address';
 import type { MarketId, MarketTexts } from '../../exchange/market';
-import { parseLots, parsePips } from '../../exchange/units';
-import type { NewMarket } from '../../store/markets';
+import { newMarketOf } from '../../store/new-market';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
 import { emptyShape } from '../../wire/requests';
@@ -30,7 +29,7 @@ export function adminEndpoints({ engine, markets, reads, marketOf }: Context): A
     // A description may be long.
     maxBytes: BATCH_MAX_BYTES,
     handle: async ({ body }) => {
-      const { terms } = await markets.create(newMarketOf(body));
+      const { terms } = await markets.create(newMarketOf(body, checksumAddress));
       return { status: 201, body: presentMarket(await reads.view(terms.id)) };
     },
   };
@@ -93,19 +92,6 @@ export function adminEndpoints({ engine, markets, reads, marketOf }: Context): A
     step(PATHS.adminVoid, (id) => markets.resolve(id, null)),
     mode,
   ];
-}
-
-function newMarketOf(body: NewMarketBody): NewMarket {
-  const { outcomes, tickSize, lotSize, minOrderSize, closesAt, oracle, ...rest } = body;
-  return {
-    ...rest,
-    ...(outcomes === undefined ? {} : { outcomeNames: outcomes }),
-    ...(tickSize === undefined ? {} : { tickPips: parsePips(tickSize) }),
-    ...(lotSize === undefined ? {} : { lotLots: parseLots(lotSize) }),
-    ...(minOrderSize === undefined ? {} : { minOrderLots: parseLots(minOrderSize) }),
-    ...(typeof closesAt === 'string' ? { closesAtMs: Date.parse(closesAt) } : {}),
-    ...(oracle === undefined ? {} : { oracle: checksumAddress(oracle) }),
-  };
 }
 
 function textsOf({ closesAt, ...texts }: EditMarketBody): Partial<MarketTexts> {

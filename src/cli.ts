@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+import { openStore } from './app';
+import { runCli } from './cli/run';
+import { loadConfig, reportAndExit } from './config';
+import { createLogger } from './log';
+
+const EXIT_BROKEN = 4;
+
+// Whoever reads may stop reading: `exchange settlements export | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? 0 : EXIT_BROKEN),
+);
+
+runCli(process.argv.slice(2), {
+  open: async () => {
+    const config = loadConfig();
+    // Everything worth saying is an answer or an error.
+    return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));
+  },
+  out: (text) =>
+    new Promise((resolve) => {
+      if (process.stdout.write(text)) resolve();
+      else process.stdout.once('drain', resolve);
+    }),
+  err: (text) => process.stderr.write(text),
+}).then((code) => {
+  process.exitCode = code;
+}, reportAndExit);

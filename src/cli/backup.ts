@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { Refusal } from '../exchange/errors';
+import { MODES } from '../exchange/status';
+import { BadBackup, restoreBackup, verifyBackup, writeBackup } from '../store/backup/backup';
+import { recorded } from './action';
+import { audit } from './audit';
+import { type CliStore, type Command, EXIT, type ExitCode } from './store';
+
+const facts = ({ redis, keys, config }: CliStore) => ({
+  ...{ redis, keys, chainId: config.chainId, exchange: config.exchangeAddress },
+});
+
+/** Halts the exchange for it with `halt`, and gives it back the mode it had. */
+export const backup =
+  (file: string, { halt }: { halt: boolean }): Command =>
+  async ({ store, say }) => {
+    if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} is there already`);
+    const before = MODES[Number(await store.redis.get(store.keys.mode))] ?? 'NORMAL';
+    const path = 'exchange backup';
+    if (halt) {
+      const doing = { action: 'backup --halt', path, body: { mode: 'HALTED' } };
+      await recorded(store, doing, () => store.engine.setMode('HALTED'));
+    }
+    try {
+      const written = await writeBackup(facts(store), file);
+      await readable(file, () => verifyBackup(file));
+      await say({ file, ...written }, [`${file}: ${written.keys} keys, SHA-256 ${written.sha256}`]);
+      return EXIT.done;
+    } finally {
+      if (halt) {
+        const doing = { action: 'backup --halt', path, body: { mode: before } };
+        await recorded(store, doing, () => store.engine.setMode(before));
+      }
+    }
+  };
+
+/** Checks the file, puts it in place of what is there, and audits what it has put there. */
+export const restore =
+  (file: string, { force, verifyOnly }: { force: boolean; verifyOnly: boolean }): Command =>
+  async (run): Promise<ExitCode> => {
+    const { store, say } = run;
+    if (verifyOnly) {
+      const { header, summary } = await readable(file, () => verifyBackup(file));
+      await say({ ...header, ...summary }, [
+        `${file} is whole: ${summary.keys} keys, of ${header.createdAt}`,
+      ]);
+      return EXIT.done;
+    }
+    const restored = await readable(file, () => restoreBackup(facts(store), file, { force }));
+    const doing = { action: 'restore', path: 'exchange restore', body: { sha256: restored.sha256 } };
+    await recorded(store, doing, async () => undefined);
+    if (!run.isJson) await run.line(`${restored.keys} keys restored; the exchange is HALTED`);
+    return audit(run);
+  };
+
+/** What is wrong with a file is told in its name. */
+async function readable<T>(file: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof BadBackup) throw new Refusal('INVALID_REQUEST', `${file}: ${error.message}`);
+    throw error;
+  }
+}

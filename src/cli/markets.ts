@@ -1,0 +1,118 @@
+import { checksumAddress } from '../auth/address';
+import { Refusal } from '../exchange/errors';
+import type { MarketId, MarketStatus, OutcomeIndex } from '../exchange/market';
+import { MODES, type Mode } from '../exchange/status';
+import { newMarketOf } from '../store/new-market';
+import { PATHS } from '../wire/paths';
+import { presentMarket } from '../wire/present-market';
+import { newMarketShape } from '../wire/requests-admin';
+import { recorded } from './action';
+import { type CliStore, type Command, EXIT, type Run } from './store';
+import { table } from './table';
+
+type Presented = ReturnType<typeof presentMarket>;
+
+const line = (market: Presented): string => `${market.id}  ${market.status}  ${market.question}`;
+
+async function presented({ reads }: CliStore, id: MarketId): Promise<Presented> {
+  return presentMarket(await reads.view(id));
+}
+
+/** By id, slug or condition id; MARKET_NOT_FOUND. */
+async function idOf({ reads }: CliStore, name: string): Promise<MarketId> {
+  const market = await reads.market(name);
+  if (!market) throw new Refusal('MARKET_NOT_FOUND', `there is no market ${JSON.stringify(name)}`);
+  return market.terms.id;
+}
+
+/** The body of POST /admin/markets, and the checks of it. */
+export const createMarket =
+  (body: Readonly<Record<string, unknown>>): Command =>
+  async ({ store, say }) => {
+    const words = newMarketShape.parse(body);
+    const doing = { action: `POST ${PATHS.adminMarkets}`, path: PATHS.adminMarkets, body: words };
+    const { terms } = await recorded(store, doing, () =>
+      store.markets.create(newMarketOf(words, checksumAddress)),
+    );
+    const market = await presented(store, terms.id);
+    await say(market, [line(market)]);
+    return EXIT.done;
+  };
+
+export const listMarkets =
+  (status: MarketStatus | undefined): Command =>
+  async ({ store, say }) => {
+    const views = (await store.reads.list()).filter(({ state }) => !status || state.status === status);
+    const rows = views.map(presentMarket).sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    await say(
+      rows,
+      table([
+        ['ID', 'STATUS', 'PRICE', 'BID', 'ASK', 'VOLUME', 'CLOSES', 'QUESTION'],
+        ...rows.map((market) => [
+          ...[market.id, market.status, market.outcomes[0]?.price ?? '-'],
+          ...[market.bestBid ?? '-', market.bestAsk ?? '-', market.volume],
+          ...[market.closesAt ?? '-', market.question],
+        ]),
+      ]),
+    );
+    return EXIT.done;
+  };
+
+export const showMarket =
+  (name: string): Command =>
+  async ({ store, say }) => {
+    const market = await presented(store, await idOf(store, name));
+    const rows = Object.entries(market).map(([member, value]) => [
+      member,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]);
+    await say(market, table(rows));
+    return EXIT.done;
+  };
+
+const STEPS = {
+  open: PATHS.adminOpen,
+  pause: PATHS.adminPause,
+  resume: PATHS.adminResume,
+  close: PATHS.adminClose,
+} as const;
+export type Step = keyof typeof STEPS;
+export const STEP_NAMES = Object.keys(STEPS) as Step[];
+
+export const moveMarket = (step: Step, name: string): Command =>
+  change(name, STEPS[step], {}, (markets, id) => markets[step](id));
+
+export const resolveMarket = (name: string, outcomeIndex: OutcomeIndex): Command =>
+  change(name, PATHS.adminResolve, { outcomeIndex }, (markets, id) => markets.resolve(id, outcomeIndex));
+
+export const voidMarket = (name: string): Command =>
+  change(name, PATHS.adminVoid, {}, (markets, id) => markets.resolve(id, null));
+
+function change(
+  name: string,
+  path: string,
+  body: unknown,
+  act: (markets: CliStore['markets'], id: MarketId) => Promise<void>,
+): Command {
+  return async ({ store, say }: Run) => {
+    const id = await idOf(store, name);
+    const doing = { action: `POST ${path}`, path: path.replace('{id}', id), body };
+    await recorded(store, doing, () => act(store.markets, id));
+    const market = await presented(store, id);
+    await say(market, [line(market)]);
+    return EXIT.done;
+  };
+}
+
+/** Shows the mode, or sets it. */
+export const setMode =
+  (mode: Mode | undefined): Command =>
+  async ({ store, say }) => {
+    if (mode !== undefined) {
+      const doing = { action: `PUT ${PATHS.adminMode}`, path: PATHS.adminMode, body: { mode } };
+      await recorded(store, doing, () => store.engine.setMode(mode));
+    }
+    const now = MODES[Number(await store.redis.get(store.keys.mode))] ?? 'NORMAL';
+    await say({ mode: now }, [now]);
+    return EXIT.done;
+  };

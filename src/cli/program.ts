@@ -1,0 +1,154 @@
+import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
+import { MARKET_STATUSES, type OutcomeIndex } from '../exchange/market';
+import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
+import { audit } from './audit';
+import { backup, restore } from './backup';
+import { doctor } from './doctor';
+import {
+  createMarket,
+  listMarkets,
+  moveMarket,
+  resolveMarket,
+  STEP_NAMES,
+  type Step,
+  setMode,
+  showMarket,
+  voidMarket,
+} from './markets';
+import { acknowledge, exportSettlements } from './settlements';
+import type { Command } from './store';
+
+const ABOUT =
+  "Operates an exchange. Works on Redis itself, with the scripts and checks that web and worker use: it needs REDIS_URL and the rest of their environment, and no web process. What it changes is written into the operators' log.";
+
+const ENDS = `
+Exit codes: 0 done; 1 an audit or doctor that found something; 2 wrong usage; 3 refused by the exchange, or a bad file;
+4 Redis did not answer, or something broke; 78 bad configuration.`;
+
+const NAME = 'id, slug or condition id';
+const HASH = /^0x[0-9a-fA-F]{64}$/;
+
+/** `choose` is told which command was asked for, with its arguments checked. */
+export function createProgram(choose: (command: Command) => void): Commander {
+  const program = new Commander('exchange')
+    .description(ABOUT)
+    .option('--json', 'one JSON document instead of text')
+    .addHelpText('after', ENDS)
+    .exitOverride();
+  addMarkets(program, choose);
+  addSettlements(program, choose);
+  program
+    .command('mode')
+    .description('show what the whole exchange takes, or set it')
+    .addArgument(new Argument('[mode]').choices([...MODES]))
+    .action((mode) => choose(setMode(mode)));
+  program
+    .command('audit')
+    .description('recompute everything from the orders and name what differs; safe while the exchange trades')
+    .action(() => choose(audit));
+  program
+    .command('doctor')
+    .description('is this Redis fit to carry the exchange, and is the exchange well?')
+    .action(() => choose(doctor));
+  program
+    .command('backup <file>')
+    .description('copy everything the exchange keeps, as it stands at one moment; needs the mode HALTED')
+    .option('--halt', 'halt the exchange for it, and give it back its mode')
+    .action((file: string, { halt = false }) => choose(backup(file, { halt })));
+  program
+    .command('restore <file>')
+    .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
+    .option('--force', 'replace the exchange that is there')
+    .option('--verify-only', 'check the file, and change nothing')
+    .action((file: string, { force = false, verifyOnly = false }) =>
+      choose(restore(file, { force, verifyOnly })),
+    );
+  return program;
+}
+
+function addMarkets(program: Commander, choose: (command: Command) => void): void {
+  const markets = program.command('markets').description('the life of markets');
+  markets
+    .command('create <question>')
+    .description('list a market; what is left out is as in POST /admin/markets')
+    .option('--slug <slug>')
+    .option('--description <text>')
+    .option('--category <slug>')
+    .option('--tags <slugs...>')
+    .option('--outcomes <names...>', 'two names, what Yes and No are called')
+    .option('--tick-size <price>')
+    .option('--lot-size <size>')
+    .option('--min-order-size <size>')
+    .option('--fee-rate-bps <bps>', 'a whole number', wholeNumber)
+    .option('--closes-at <moment>', 'ISO 8601, with its zone')
+    .option('--question-id <hash>')
+    .option('--oracle <address>')
+    .option('--draft', 'not open yet')
+    .action((question: string, options: Record<string, unknown>) =>
+      choose(createMarket({ question, ...options })),
+    );
+  markets
+    .command('list')
+    .description('every market, drafts too, the newest first')
+    .addOption(new Option('--status <status>').choices([...MARKET_STATUSES]))
+    .action(({ status }) => choose(listMarkets(status)));
+  markets
+    .command('show <market>')
+    .description(`all of one market (${NAME})`)
+    .action((name: string) => choose(showMarket(name)));
+  for (const step of STEP_NAMES) {
+    markets
+      .command(`${step} <market>`)
+      .description(WORDS[step])
+      .action((name: string) => choose(moveMarket(step, name)));
+  }
+  markets
+    .command('resolve <market>')
+    .description('an outcome has won: cancel what rests and pay every holder; for good')
+    .addOption(
+      new Option('--outcome <outcome>', 'who won').choices(['yes', 'no', '0', '1']).makeOptionMandatory(),
+    )
+    .action((name: string, { outcome }: { outcome: string }) =>
+      choose(resolveMarket(name, (outcome === 'yes' || outcome === '0' ? 0 : 1) as OutcomeIndex)),
+    );
+  markets
+    .command('void <market>')
+    .description('nobody has won: pay a half for each token; for good')
+    .action((name: string) => choose(voidMarket(name)));
+}
+
+const WORDS: Readonly<Record<Step, string>> = {
+  open: 'open a draft',
+  pause: 'take cancels only',
+  resume: 'open a paused market again',
+  close: 'take no more orders and cancel what rests; for good',
+};
+
+function addSettlements(program: Commander, choose: (command: Command) => void): void {
+  const settlements = program.command('settlements').description('what is to be told to the chain');
+  settlements
+    .command('export')
+    .description('a line of JSON for each settlement, oldest first')
+    .addOption(new Option('--status <status>').choices([...SETTLEMENT_STATUSES]))
+    .option('--market <market>', NAME)
+    .option('--calldata', 'with the address and the data of the transaction that calls matchOrders')
+    .option('--output <file>', 'into a new file instead of standard output')
+    .action(({ status, market, calldata = false, output }) =>
+      choose(exportSettlements({ status, market, calldata, output })),
+    );
+  settlements
+    .command('acknowledge <settlement>')
+    .description('it was mined: CONFIRMED, under the hash of its transaction')
+    .addOption(new Option('--tx <hash>', 'of the transaction').argParser(hash).makeOptionMandatory())
+    .action((id: string, { tx }: { tx: string }) => choose(acknowledge(id, tx)));
+}
+
+function hash(text: string): string {
+  if (!HASH.test(text)) throw new InvalidArgumentError('0x and 64 hexadecimal digits.');
+  return text.toLowerCase();
+}
+
+function wholeNumber(text: string): number {
+  if (!/^(0|[1-9][0-9]{0,6})$/.test(text)) throw new InvalidArgumentError('A whole number.');
+  return Number(text);
+}

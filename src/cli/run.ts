@@ -1,0 +1,66 @@
+import { CommanderError } from 'commander';
+import { Refusal } from '../exchange/errors';
+import { createProgram } from './program';
+import { type CliDeps, type Command, EXIT, type ExitCode, type Run } from './store';
+
+/** Runs the command that the words name. Resolves with the exit code; rejects with a ConfigError only. */
+export async function runCli(words: readonly string[], deps: CliDeps): Promise<ExitCode> {
+  let chosen: Command | null = null;
+  const program = createProgram((command) => {
+    chosen = command;
+  });
+  program.configureOutput({
+    writeOut: (text) => void deps.out(text),
+    writeErr: deps.err,
+  });
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((one) => one.commands)]) {
+    command.copyInheritedSettings(program);
+  }
+  try {
+    program.parse(words, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
+  if (chosen === null) return EXIT.usage;
+  return execute(chosen, program.opts().json === true, deps);
+}
+
+async function execute(command: Command, isJson: boolean, deps: CliDeps): Promise<ExitCode> {
+  const store = await deps.open().catch((error: unknown) => {
+    if (error instanceof Error && error.name === 'ConfigError') throw error;
+    deps.err(`error: ${messageOf(error)}\n`);
+    return null;
+  });
+  if (!store) return EXIT.broken;
+  const line = (text: string): Promise<void> => deps.out(`${text}\n`);
+  const say: Run['say'] = async (value, lines) => {
+    if (isJson) await line(JSON.stringify(value));
+    else for (const text of lines) await line(text);
+  };
+  try {
+    return await command({ store, isJson, line, say });
+  } catch (error) {
+    deps.err(`error: ${messageOf(error)}\n`);
+    return error instanceof Refusal || isOfFile(error) ? EXIT.refused : EXIT.broken;
+  } finally {
+    store.close();
+  }
+}
+
+const FILE_CODES: readonly unknown[] = ['ENOENT', 'EACCES', 'EEXIST', 'EISDIR', 'ENOTDIR', 'EROFS', 'EPERM'];
+const isOfFile = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && FILE_CODES.includes(error.code);
+
+/** One line, whatever went wrong. */
+function messageOf(error: unknown): string {
+  const text =
+    error instanceof Refusal ? refusalText(error) : error instanceof Error ? error.message : String(error);
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+function refusalText({ code, message, extra }: Refusal): string {
+  const errors = Array.isArray(extra.errors) ? (extra.errors as { path: string; message: string }[]) : [];
+  const told = errors.map(({ path, message: why }) => `${path} ${why}`).join('; ');
+  return `${code}: ${told === '' || message.includes(told) ? message : told}`;
+}

@@ -1,0 +1,118 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { checksumAddress } from '../auth/address';
+import { matchOrdersData } from '../chain/match-orders';
+import { Refusal } from '../exchange/errors';
+import type { MarketTerms } from '../exchange/market';
+import type { SignedOrder } from '../exchange/order';
+import type { SettlementStatus } from '../exchange/status';
+import type { OrderRecord } from '../store/records';
+import {
+  decodeSettlement,
+  type SettlementKey,
+  settlementId,
+  settlementName,
+} from '../store/settlement-record';
+import { type WalkedSettlement, walkSettlements } from '../store/settlement-walk';
+import { unpackSigned } from '../store/signed-order';
+import { presentSettlement } from '../wire/present-settlement';
+import { recorded } from './action';
+import { type CliStore, type Command, EXIT, type Run } from './store';
+
+export interface ExportOptions {
+  readonly status?: SettlementStatus | undefined;
+  readonly market?: string | undefined;
+  readonly calldata: boolean;
+  /** A file; else standard output. */
+  readonly output?: string | undefined;
+}
+
+/** A line of JSON for each settlement, oldest first; with `calldata` also the transaction that settles it. */
+export const exportSettlements =
+  ({ status, market, calldata, output }: ExportOptions): Command =>
+  async (run) => {
+    const { store } = run;
+    const found = market === undefined ? undefined : await store.reads.market(market);
+    if (found === null) throw new Refusal('MARKET_NOT_FOUND', `there is no market ${JSON.stringify(market)}`);
+    const target = output === undefined ? null : createWriteStream(output, { flags: 'wx' });
+    const failed = target && finished(target);
+    failed?.catch(() => undefined);
+    let count = 0;
+    for await (const walked of walkSettlements(store, { status, marketId: found?.terms.id })) {
+      const text = JSON.stringify(await lineOf(store, walked, calldata));
+      if (target && !target.write(`${text}\n`)) await Promise.race([once(target), failed]);
+      if (!target) await run.line(text);
+      count++;
+    }
+    target?.end();
+    await failed;
+    if (output !== undefined) await run.say({ settlements: count }, [`${count} settlements in ${output}`]);
+    return EXIT.done;
+  };
+
+const once = (target: NodeJS.EventEmitter): Promise<void> =>
+  new Promise((resolve) => target.once('drain', resolve));
+
+async function lineOf(store: CliStore, { record, orders }: WalkedSettlement, calldata: boolean) {
+  const { terms } = (await store.reads.market(record.marketId)) ?? {};
+  if (!terms) throw new Error(`a settlement names the unknown market ${record.marketId}`);
+  const { settlement } = record;
+  const signed = (hash: string): SignedOrder[] => {
+    const order = orders.get(hash);
+    return order ? [signedOf(order, terms)] : [];
+  };
+  const takerOrder = (settlement ? signed(settlement.takerHash) : [])[0] ?? null;
+  const makerOrders = (settlement?.makerHashes ?? []).flatMap(signed);
+  const shown = presentSettlement({ ...record, id: settlementId(record), takerOrder, makerOrders }, terms);
+  if (!calldata) return shown;
+  const isWhole = takerOrder && settlement && makerOrders.length === settlement.makerHashes.length;
+  return {
+    ...shown,
+    to: checksumAddress(store.config.exchangeAddress),
+    data: isWhole ? matchOrdersData({ ...settlement, takerOrder, makerOrders }) : null,
+  };
+}
+
+/** As it was signed, addresses checksummed. */
+function signedOf(record: OrderRecord, terms: MarketTerms): SignedOrder {
+  const maker = checksumAddress(record.maker);
+  const signed = unpackSigned(record.signed, maker, BigInt(terms.tokenIds[record.outcome]));
+  return { ...signed, signer: checksumAddress(signed.signer) };
+}
+
+const ID = /^([0-9a-z]{8})-([1-9][0-9]{0,14})-s([0-9]{1,3})$/;
+const PART_MAX = 255;
+
+/** Throws INVALID_REQUEST. */
+function keyOf(id: string): SettlementKey {
+  const [, marketId = '', sequence, part] = ID.exec(id) ?? [];
+  if (marketId === '' || Number(part) > PART_MAX) {
+    throw new Refusal('INVALID_REQUEST', `${JSON.stringify(id)} is no id of a settlement, as 81cqi70o-42-s0`);
+  }
+  return { marketId, sequence: Number(sequence), part: Number(part) };
+}
+
+/** A settlement was mined: it is CONFIRMED, under the hash of its transaction. */
+export const acknowledge =
+  (id: string, transactionHash: string): Command =>
+  async ({ store, say }: Run) => {
+    const key = keyOf(id);
+    const record = await find(store, key);
+    if (!record) throw new Refusal('NOT_FOUND', `there is no settlement ${id}`);
+    const path = `/admin/settlements/${id}`;
+    const doing = { action: 'settlements acknowledge', path, body: { transactionHash } };
+    await recorded(store, doing, async () => {
+      if (await store.settlements.move({ ...key, tradeMs: record.tradeMs }, 'CONFIRMED', { transactionHash }))
+        return;
+      const now = await find(store, key);
+      if (now?.transactionHash === transactionHash) return;
+      throw new Refusal('INVALID_REQUEST', `it is CONFIRMED by ${now?.transactionHash ?? 'no transaction'}`);
+    });
+    await say({ id, status: 'CONFIRMED', transactionHash }, [`${id} CONFIRMED by ${transactionHash}`]);
+    return EXIT.done;
+  };
+
+async function find({ settlements }: CliStore, key: SettlementKey) {
+  const [packed] = await settlements.packed([settlementName(key)]);
+  return packed ? decodeSettlement(key, packed) : null;
+}

@@ -1,0 +1,58 @@
+import type { Config } from '../config';
+import type { ChainScale } from '../exchange/order';
+import type { Actions } from '../store/actions';
+import type { Audit } from '../store/audit/audit';
+import type { Engine } from '../store/engine';
+import type { ShardKeys } from '../store/keys';
+import type { Markets } from '../store/markets';
+import type { Reads } from '../store/reads';
+import type { RedisClient, RunScript } from '../store/scripts';
+import type { Settlements } from '../store/settlements';
+
+/** What the commands work on: the same store as web and worker have, on one connection. */
+export interface CliStore {
+  readonly config: Config;
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly engine: Engine;
+  readonly markets: Markets;
+  readonly reads: Reads;
+  readonly settlements: Settlements;
+  readonly actions: Actions;
+  readonly audit: Audit;
+  readonly scale: ChainScale;
+  close(): void;
+}
+
+export interface CliDeps {
+  /** Connects; rejects with a ConfigError, or when Redis does not answer. */
+  open(): Promise<CliStore>;
+  /** Resolves when the text can be forgotten, so that a slow reader is waited for. */
+  out(text: string): Promise<void>;
+  err(text: string): void;
+}
+
+/** As they end a command; the help and docs/cli.md list them. */
+export const EXIT = {
+  done: 0,
+  /** An audit with differences, a doctor with failures. */
+  found: 1,
+  usage: 2,
+  /** The exchange refused: a market that is not there, a backup that is damaged. */
+  refused: 3,
+  /** Redis did not answer, or something broke. */
+  broken: 4,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** What a command is given besides its own arguments. */
+export interface Run {
+  readonly store: CliStore;
+  readonly isJson: boolean;
+  /** One line of text. */
+  line(text: string): Promise<void>;
+  /** With --json the value, else the lines. */
+  say(value: unknown, lines: readonly string[]): Promise<void>;
+}
+export type Command = (run: Run) => Promise<ExitCode>;

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '../../exchange/errors';
+import { MODES } from '../../exchange/status';
+import type { ShardKeys } from '../keys';
+import type { RedisClient } from '../scripts';
+import {
+  BACKUP_FORMAT,
+  BACKUP_VERSION,
+  type BackupHeader,
+  type BackupPiece,
+  type BackupSummary,
+  BadBackup,
+  createBackupFile,
+  readBackupFile,
+} from './file';
+import { ownKeys, readKey, restlessKeys } from './keys';
+import { clearOwn, loadPiece, setLife } from './load';
+
+export { BadBackup } from './file';
+
+interface BackupOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  /** Whose signatures the orders bear. */
+  readonly chainId: number;
+  readonly exchange: string;
+}
+
+/** Times a copy is made anew because something moved under it. */
+const TRIES_MAX = 5;
+/** By then the worker has finished what it was at. */
+const PAUSE_MS = 1_000;
+const HALTED = MODES.indexOf('HALTED');
+
+const ignore = async (): Promise<void> => undefined;
+
+/**
+ * Copies everything the exchange keeps, in bounded steps, and then reads all of it once more: what is equal both times did
+ * not change in between, so the copy is what there was at one moment, between the two. That comes to an end only when
+ * nobody trades: the mode must be HALTED. UNAVAILABLE when something moves all the same, five times.
+ */
+export async function writeBackup(options: BackupOptions, file: string): Promise<BackupSummary> {
+  const { redis, keys, chainId, exchange } = options;
+  if (Number(await redis.get(keys.mode)) !== HALTED) {
+    throw new Refusal('HALTED', 'a backup needs the mode HALTED, so that nothing moves under it');
+  }
+  const createdAt = new Date().toISOString();
+  const header = { format: BACKUP_FORMAT, version: BACKUP_VERSION, createdAt, chainId, exchange } as const;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const out = await createBackupFile(file, header);
+    try {
+      const copied = await readAll(options, (piece) => out.write(piece));
+      const again = await readAll(options, ignore);
+      if (isSame(copied, again)) return await out.finish(copied.size);
+    } catch (error) {
+      await out.abandon();
+      throw error;
+    }
+    await out.abandon();
+    await sleep(PAUSE_MS);
+  }
+  throw new Refusal('UNAVAILABLE', 'something still moves in the exchange: try again in a moment');
+}
+
+/** Every key with the sum of what it holds; null for one that may go by itself. */
+async function readAll(
+  { redis, keys }: BackupOptions,
+  use: (piece: BackupPiece) => Promise<void>,
+): Promise<Map<string, string | null>> {
+  const sums = new Map<string, string | null>();
+  const restless = restlessKeys(keys);
+  for (const key of await ownKeys(redis, keys)) {
+    const { sum, isThere } = await readKey(redis, key, use);
+    const name = key.toString('latin1');
+    if (isThere) sums.set(name, restless.has(name) ? null : sum);
+  }
+  return sums;
+}
+
+function isSame(
+  first: ReadonlyMap<string, string | null>,
+  second: ReadonlyMap<string, string | null>,
+): boolean {
+  const lasting = (sums: ReadonlyMap<string, string | null>) => [...sums].filter(([, sum]) => sum !== null);
+  const [before, now] = [lasting(first), lasting(second)];
+  return before.length === now.length && before.every(([key, sum]) => second.get(key) === sum);
+}
+
+/** Reads the whole file; throws BadBackup. */
+export async function verifyBackup(file: string): Promise<{ header: BackupHeader; summary: BackupSummary }> {
+  let [header, summary]: [BackupHeader | null, BackupSummary | null] = [null, null];
+  for await (const read of readBackupFile(file)) {
+    if ('header' in read) header = read.header;
+    else if ('end' in read) summary = read.end;
+  }
+  if (!header || !summary) throw new BadBackup('it is empty');
+  return { header, summary };
+}
+
+/**
+ * Puts a backup into a Redis. The file is read and checked as a whole before anything is written. INVALID_REQUEST when it
+ * is of another exchange, when a process of the exchange is at work there, or when there is something and `force` is not
+ * given: then it is removed first. The exchange stands HALTED afterwards, as it was copied.
+ */
+export async function restoreBackup(
+  options: BackupOptions,
+  file: string,
+  { force }: { force: boolean },
+): Promise<BackupSummary> {
+  const { redis, keys, chainId, exchange } = options;
+  const { header, summary } = await verifyBackup(file);
+  if (header.chainId !== chainId || header.exchange.toLowerCase() !== exchange.toLowerCase()) {
+    const other = `the contract ${header.exchange} on chain ${header.chainId}`;
+    throw new Refusal('INVALID_REQUEST', `the backup is of another exchange: ${other}`);
+  }
+  if ((await redis.exists(keys.lease, keys.relayLease)) > 0) {
+    throw new Refusal(
+      'INVALID_REQUEST',
+      'web or worker processes are at work on this Redis: stop them first',
+    );
+  }
+  const present = (await ownKeys(redis, keys)).length;
+  if (present > 0 && !force) {
+    throw new Refusal(
+      'INVALID_REQUEST',
+      `this Redis holds an exchange already (${present} keys): --force replaces it`,
+    );
+  }
+  await redis.set(keys.restoring, header.createdAt);
+  await clearOwn(redis, keys);
+  const lives = new Map<string, number>();
+  for await (const read of readBackupFile(file)) {
+    if (!('piece' in read)) continue;
+    if (read.piece.ttlMs) lives.set(read.piece.key, read.piece.ttlMs);
+    await loadPiece(redis, read.piece);
+  }
+  await setLife(redis, lives);
+  await redis.del(keys.restoring, keys.epoch);
+  return summary;
+}

@@ -1,0 +1,158 @@
+import { createHash, type Hash } from 'node:crypto';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+
+/**
+ * The file of a backup: gzipped lines of JSON. The first is the header, then one for each piece of a key, the last says how
+ * many there were and the SHA-256 of everything before it, so that a file that was cut or changed is told from a whole one.
+ */
+export const BACKUP_FORMAT = 'ctf-exchange-backup';
+export const BACKUP_VERSION = 1;
+
+export interface BackupHeader {
+  readonly format: typeof BACKUP_FORMAT;
+  readonly version: number;
+  readonly createdAt: string;
+  /** Whose orders these are: a restore elsewhere would take signatures that mean another exchange. */
+  readonly chainId: number;
+  readonly exchange: string;
+}
+
+export type KeyType = 'hash' | 'zset' | 'set' | 'stream' | 'string';
+
+/** A part of one key; a large one comes in many. Bytes are base64. */
+export interface BackupPiece {
+  readonly key: string;
+  readonly type: KeyType;
+  /** hash: field, value...; zset: member, score...; set: members; stream: id, field, value...; string: the bytes. */
+  readonly values: readonly string[];
+  /** Of the first piece: milliseconds the key had to live, 0 for ever. */
+  readonly ttlMs?: number;
+  /** Of the last piece of a stream. */
+  readonly lastId?: string;
+  readonly added?: number;
+}
+
+export interface BackupSummary {
+  readonly keys: number;
+  readonly pieces: number;
+  readonly sha256: string;
+}
+
+/** The file is not a whole backup; `message` says why. */
+export class BadBackup extends Error {}
+
+export interface BackupWriter {
+  write(piece: BackupPiece): Promise<void>;
+  /** Resolves when all of it is on the disk under its name. */
+  finish(keys: number): Promise<BackupSummary>;
+  abandon(): Promise<void>;
+}
+
+/** Writes beside the file and moves it there in the end: what has the name is whole. */
+export async function createBackupFile(file: string, header: BackupHeader): Promise<BackupWriter> {
+  const partial = `${file}.partial`;
+  const lines = new PassThrough();
+  const target = createWriteStream(partial, { flags: 'wx', mode: 0o600 });
+  await once(target, 'open');
+  const written = pipeline(lines, createGzip({ level: 1 }), target);
+  written.catch(() => undefined);
+  const digest = createHash('sha256');
+  let pieces = 0;
+
+  async function line(value: unknown): Promise<void> {
+    const text = `${JSON.stringify(value)}\n`;
+    digest.update(text);
+    if (!lines.write(text)) await Promise.race([once(lines, 'drain'), written]);
+  }
+
+  await line(header);
+  return {
+    async write(piece) {
+      pieces++;
+      await line(piece);
+    },
+    async finish(keys) {
+      const summary = { keys, pieces, sha256: digest.digest('hex') };
+      lines.end(`${JSON.stringify({ end: summary })}\n`);
+      await written;
+      const handle = await open(partial, 'r');
+      await handle.sync();
+      await handle.close();
+      await rename(partial, file);
+      return summary;
+    },
+    async abandon() {
+      lines.destroy();
+      await written.catch(() => undefined);
+      await rm(partial, { force: true });
+    },
+  };
+}
+
+/** Reads a backup from the beginning; the end is checked when it comes. Throws BadBackup. */
+export async function* readBackupFile(
+  file: string,
+): AsyncGenerator<{ header: BackupHeader } | { piece: BackupPiece } | { end: BackupSummary }> {
+  const source = createReadStream(file);
+  const gunzip = createGunzip();
+  const joined = pipeline(source, gunzip);
+  joined.catch(() => undefined);
+  const digest = createHash('sha256');
+  let [pieces, isWhole, isFirst] = [0, false, true];
+  try {
+    for await (const text of createInterface({ input: gunzip, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (isWhole) throw new BadBackup('something follows its end');
+      const value = parseLine(text);
+      if ('end' in value && !isFirst) {
+        checkEnd(value.end as BackupSummary, pieces, digest);
+        isWhole = true;
+        yield { end: value.end as BackupSummary };
+        continue;
+      }
+      digest.update(`${text}\n`);
+      if (isFirst) yield { header: headerOf(value) };
+      else yield { piece: value as unknown as BackupPiece };
+      pieces += isFirst ? 0 : 1;
+      isFirst = false;
+    }
+    await joined;
+  } catch (error) {
+    throw readError(error);
+  }
+  if (!isWhole) throw new BadBackup('it ends before its end: the file was cut');
+}
+
+function parseLine(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) throw new BadBackup('a line of it is no object');
+  return value as Record<string, unknown>;
+}
+
+function headerOf(value: Record<string, unknown>): BackupHeader {
+  if (value.format !== BACKUP_FORMAT) throw new BadBackup('it is no backup of an exchange');
+  if (value.version !== BACKUP_VERSION) {
+    throw new BadBackup(`it has version ${String(value.version)}, and this program reads ${BACKUP_VERSION}`);
+  }
+  return value as unknown as BackupHeader;
+}
+
+function checkEnd(end: BackupSummary, pieces: number, digest: Hash): void {
+  if (end.pieces !== pieces) throw new BadBackup(`it has ${pieces} pieces, and had ${end.pieces}`);
+  if (end.sha256 !== digest.digest('hex')) throw new BadBackup('its checksum is another one: it was changed');
+}
+
+function readError(error: unknown): Error {
+  if (error instanceof BadBackup) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code.startsWith('Z_') || code === 'ERR_STREAM_PREMATURE_CLOSE') {
+    return new BadBackup('it cannot be unpacked: the file was cut or is none');
+  }
+  if (error instanceof SyntaxError) return new BadBackup('a line of it is no JSON');
+  return error instanceof Error ? error : new Error(String(error));
+}

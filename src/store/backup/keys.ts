@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import type { ShardKeys } from '../keys';
+import type { RedisClient } from '../scripts';
+import type { BackupPiece, KeyType } from './file';
+
+/** Members, fields or entries of one step, and bytes of a string: some hundred microseconds of Redis each. */
+const STEP = 500;
+const STRING_STEP = 262_144;
+const SCAN_STEP = 1_000;
+
+/**
+ * What says which process does what, and the name of the unbroken history: another Redis that holds the data has its own.
+ * Of the restore that is under way nothing is kept either.
+ */
+export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
+  new Set([keys.lease, keys.relayLease, keys.epoch, keys.restoring]);
+
+/** They go on moving when nothing happens: who is there, and how far each reader of the outbox noted that it is. */
+export const restlessKeys = (keys: ShardKeys): ReadonlySet<string> => new Set([keys.absences, keys.readers]);
+
+/** The names of all keys of the exchange's own data, in a fixed order; of a Redis that serves others, too, only its own. */
+export async function ownKeys(redis: RedisClient, keys: ShardKeys): Promise<Buffer[]> {
+  const nodes: Redis[] = 'nodes' in redis ? redis.nodes('master') : [redis];
+  const found = new Map<string, Buffer>();
+  const skipped = volatileKeys(keys);
+  for (const node of nodes) {
+    let cursor = '0';
+    do {
+      const [next, names] = await node.scanBuffer(cursor, 'MATCH', `${keys.prefix}*`, 'COUNT', SCAN_STEP);
+      for (const name of names) found.set(name.toString('latin1'), name);
+      cursor = next.toString();
+    } while (cursor !== '0');
+  }
+  return [...found]
+    .filter(([name]) => !skipped.has(name))
+    .sort(byName)
+    .map(([, name]) => name);
+}
+
+const byName = ([a]: [string, Buffer], [b]: [string, Buffer]): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Adds up what a key holds, whatever the order in which it comes. */
+export interface Sum {
+  add(...parts: readonly (Buffer | string)[]): void;
+  text(): string;
+}
+
+function createSum(): Sum {
+  let [total, count] = [0n, 0];
+  return {
+    add(...parts) {
+      const digest = createHash('sha1');
+      for (const part of parts) digest.update(`${part.length} `).update(part);
+      total += digest.digest().readBigUInt64BE(0);
+      count++;
+    },
+    text: () => `${total.toString(16)} in ${count}`,
+  };
+}
+
+type Use = (piece: BackupPiece) => Promise<void>;
+export interface ReadKey {
+  /** Equal when it has not changed; null for what goes by itself. */
+  readonly sum: string | null;
+  readonly isThere: boolean;
+}
+
+/** Reads one key in bounded steps. Streams are only added to and trimmed: their end says whether they changed. */
+export async function readKey(redis: RedisClient, key: Buffer, use: Use): Promise<ReadKey> {
+  const type = (await redis.type(key)) as KeyType | 'none';
+  if (type === 'none') return { sum: null, isThere: false };
+  const ttlMs = Math.max(0, await redis.pttl(key));
+  const piece = (values: readonly Buffer[], more: Partial<BackupPiece> = {}): Promise<void> =>
+    use({ ...{ key: base64(key), type, values: values.map(base64) }, ...more });
+  await piece([], { ttlMs });
+  const sum = createSum();
+  if (type === 'stream') await readStream(redis, key, sum, piece);
+  else if (type === 'string') await readString(redis, key, sum, piece);
+  else await readMembers(redis, key, type, sum, piece);
+  return { sum: ttlMs > 0 ? null : `${type} ${sum.text()}`, isThere: true };
+}
+
+type Piece = (values: readonly Buffer[], more?: Partial<BackupPiece>) => Promise<void>;
+export const base64 = (bytes: Buffer): string => bytes.toString('base64');
+
+async function readMembers(
+  redis: RedisClient,
+  key: Buffer,
+  type: 'hash' | 'zset' | 'set',
+  sum: Sum,
+  piece: Piece,
+): Promise<void> {
+  const width = type === 'set' ? 1 : 2;
+  let cursor = '0';
+  do {
+    const [next, flat] =
+      type === 'hash'
+        ? await redis.hscanBuffer(key, cursor, 'COUNT', STEP)
+        : type === 'zset'
+          ? await redis.zscanBuffer(key, cursor, 'COUNT', STEP)
+          : await redis.sscanBuffer(key, cursor, 'COUNT', STEP);
+    for (let i = 0; i < flat.length; i += width) sum.add(...flat.slice(i, i + width));
+    if (flat.length > 0) await piece(flat);
+    cursor = next.toString();
+  } while (cursor !== '0');
+}
+
+async function readString(redis: RedisClient, key: Buffer, sum: Sum, piece: Piece): Promise<void> {
+  const length = await redis.strlen(key);
+  for (let at = 0; at < length; at += STRING_STEP) {
+    const bytes = await redis.getrangeBuffer(key, at, at + STRING_STEP - 1);
+    sum.add(String(at), bytes);
+    await piece([bytes]);
+  }
+}
+
+async function readStream(redis: RedisClient, key: Buffer, sum: Sum, piece: Piece): Promise<void> {
+  const info = (await redis.call('XINFO', 'STREAM', key)) as unknown[];
+  const of = (name: string): unknown => info[info.indexOf(name) + 1];
+  const [lastId, added] = [String(of('last-generated-id')), Number(of('entries-added'))];
+  sum.add(lastId, String(added));
+  let from = '-';
+  for (;;) {
+    const entries = await redis.xrangeBuffer(key, from, lastId, 'COUNT', STEP);
+    const flat = entries.flatMap(([id, fields]) => {
+      if (fields.length !== 2) throw new Error(`an entry of ${key.toString('latin1')} has several fields`);
+      return [id, ...fields];
+    });
+    if (flat.length > 0) await piece(flat);
+    if (entries.length < STEP) break;
+    from = `(${entries.at(-1)?.[0].toString()}`;
+  }
+  await piece([], { lastId, added });
+}

@@ -1,0 +1,225 @@
+import { MODES } from '../exchange/status';
+import { BACKLOG_MAX } from './backlog';
+import type { ShardKeys } from './keys';
+import { createOutboxLag } from './outbox-lag';
+import type { RedisClient, RunScript } from './scripts';
+
+/** One thing that was looked at. */
+export interface Check {
+  readonly name: string;
+  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+}
+
+export interface DoctorOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  /** What is a warning elsewhere is a failure in production. */
+  readonly isProduction: boolean;
+}
+
+const REDIS_MAJOR_MIN = 7;
+/** Deadlines and expiries are decided by the clock of Redis; what a client reads at a replica should not be far from it. */
+const SKEW_WARN_MS = 250;
+const SKEW_FAIL_MS = 2_000;
+const ROUND_TRIP_WARN_MS = 5;
+const PINGS = 5;
+const SHARE_WARN = 0.75;
+const SHARE_FAIL = 0.9;
+/** Connections of one process, counted with every part of it running; see docs/cli.md. */
+export const WEB_CONNECTIONS = 5;
+export const WORKER_CONNECTIONS = 11;
+const BACKLOG_WARN = BACKLOG_MAX / 5;
+
+/** Whether this Redis is fit to carry the exchange, and whether the exchange is well. Reads only. */
+export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
+  const { redis } = options;
+  const info = factsOf(String(await redis.info()));
+  const checks = [
+    version(info),
+    ...(await persistence(options, info)),
+    await eviction(options),
+    memory(info),
+    connections(info),
+    role(info),
+    ...(await clock(redis)),
+    await scripts(options),
+    ...(await exchange(options)),
+  ];
+  return checks;
+}
+
+type Info = ReadonlyMap<string, string>;
+
+const factsOf = (text: string): Info =>
+  new Map(
+    text.split(/\r?\n/).flatMap((line): [string, string][] => {
+      const at = line.indexOf(':');
+      return at > 0 && !line.startsWith('#') ? [[line.slice(0, at), line.slice(at + 1)]] : [];
+    }),
+  );
+
+const number = (info: Info, name: string): number => Number(info.get(name) ?? 0);
+
+function version(info: Info): Check {
+  const text = info.get('redis_version') ?? 'unknown';
+  const isOld = Number(text.split('.')[0]) < REDIS_MAJOR_MIN;
+  const name = info.has('valkey_version') ? `Valkey ${info.get('valkey_version')}, as Redis ${text}` : text;
+  return {
+    name: 'redis version',
+    verdict: isOld ? 'fail' : 'ok',
+    detail: isOld ? `${name}: ${REDIS_MAJOR_MIN} or newer is needed` : name,
+  };
+}
+
+/** Null where CONFIG is closed, as managed servers have it. */
+async function setting(redis: RedisClient, name: string): Promise<string | null> {
+  try {
+    return ((await redis.call('CONFIG', 'GET', name)) as string[])[1] ?? null;
+  } catch (error) {
+    if (error instanceof Error && /unknown command|NOPERM/i.test(error.message)) return null;
+    throw error;
+  }
+}
+
+async function persistence({ redis, isProduction }: DoctorOptions, info: Info): Promise<Check[]> {
+  const policy =
+    (await setting(redis, 'appendonly')) === 'yes' ? await setting(redis, 'appendfsync') : 'none';
+  const weak = isProduction ? 'fail' : 'warn';
+  const durability: Check =
+    policy === 'always'
+      ? { name: 'durability', verdict: 'ok', detail: 'appendfsync always: nothing that was answered is lost' }
+      : policy === 'everysec'
+        ? { name: 'durability', verdict: weak, detail: 'appendfsync everysec: up to a second may be lost' }
+        : {
+            name: 'durability',
+            verdict: weak,
+            detail: 'what was answered may be lost: appendonly yes, appendfsync always',
+          };
+  const wrong = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'].filter(
+    (name) => (info.get(name) ?? 'ok') !== 'ok',
+  );
+  const writes: Check = {
+    name: 'writes to disk',
+    verdict: wrong.length > 0 ? 'fail' : 'ok',
+    detail: wrong.length > 0 ? `the last one failed: ${wrong.join(', ')}` : 'the last ones went well',
+  };
+  return [durability, writes];
+}
+
+async function eviction({ redis, isProduction }: DoctorOptions): Promise<Check> {
+  const policy = await setting(redis, 'maxmemory-policy');
+  if (policy === 'noeviction') return { name: 'eviction', verdict: 'ok', detail: 'noeviction' };
+  const verdict = policy === null && !isProduction ? 'warn' : 'fail';
+  const detail = `maxmemory-policy ${policy ?? 'cannot be seen'}: records may be thrown away; set noeviction`;
+  return { name: 'eviction', verdict, detail };
+}
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`;
+const share = (part: number): Check['verdict'] =>
+  part >= SHARE_FAIL ? 'fail' : part >= SHARE_WARN ? 'warn' : 'ok';
+
+function memory(info: Info): Check {
+  const [used, most] = [number(info, 'used_memory'), number(info, 'maxmemory')];
+  if (most === 0) {
+    const total = number(info, 'total_system_memory');
+    const of = total > 0 ? ` of ${megabytes(total)} in the machine` : '';
+    const verdict = total > 0 ? share(used / total) : 'ok';
+    return { name: 'memory', verdict, detail: `${megabytes(used)}${of}, no maxmemory` };
+  }
+  const percent = Math.round((used / most) * 100);
+  return {
+    name: 'memory',
+    verdict: share(used / most),
+    detail: `${megabytes(used)}, ${percent} % of maxmemory`,
+  };
+}
+
+function connections(info: Info): Check {
+  const [open, most] = [number(info, 'connected_clients'), number(info, 'maxclients')];
+  const refused = number(info, 'rejected_connections');
+  if (most === 0)
+    return { name: 'connections', verdict: 'ok', detail: `${open} open; their limit cannot be seen` };
+  const room = Math.max(0, Math.floor((most * SHARE_FAIL - open) / WEB_CONNECTIONS));
+  const verdict = refused > 0 && share(open / most) === 'ok' ? 'warn' : share(open / most);
+  const before = refused > 0 ? `; ${refused} were refused since Redis started` : '';
+  const each = `${WEB_CONNECTIONS} for a web process, ${WORKER_CONNECTIONS} for a worker`;
+  return {
+    name: 'connections',
+    verdict,
+    detail: `${open} of ${most}, ${each}: room for ${room} more web processes${before}`,
+  };
+}
+
+function role(info: Info): Check {
+  const is = info.get('role') ?? 'unknown';
+  const replicas = number(info, 'connected_slaves');
+  const detail =
+    is === 'master' ? `master with ${replicas} replicas` : `${is}: the exchange needs the master`;
+  return { name: 'role', verdict: is === 'master' ? 'ok' : 'fail', detail };
+}
+
+/** The skew is measured in the middle of the quickest of a few round trips. */
+async function clock(redis: RedisClient): Promise<Check[]> {
+  let [trip, skew] = [Number.POSITIVE_INFINITY, 0];
+  for (let i = 0; i < PINGS; i++) {
+    const [start, startMs] = [performance.now(), Date.now()];
+    const [seconds, micros] = await redis.time();
+    const took = performance.now() - start;
+    if (took >= trip) continue;
+    trip = took;
+    skew = Number(seconds) * 1_000 + Number(micros) / 1_000 - (startMs + took / 2);
+  }
+  const off = Math.abs(skew);
+  const verdict = off > SKEW_FAIL_MS ? 'fail' : off > SKEW_WARN_MS ? 'warn' : 'ok';
+  const isSlow = trip > ROUND_TRIP_WARN_MS;
+  return [
+    { name: 'clock', verdict, detail: `Redis is ${Math.round(skew)} ms ahead of this machine` },
+    { name: 'round trip', verdict: isSlow ? 'warn' : 'ok', detail: `${trip.toFixed(1)} ms at best` },
+  ];
+}
+
+async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
+  const nobody = '--------';
+  try {
+    await run('read_market', [keys.market(nobody), keys.trades(nobody), keys.markets], [nobody, 0]);
+    return { name: 'scripts', verdict: 'ok', detail: 'those of this version run' };
+  } catch (error) {
+    return {
+      name: 'scripts',
+      verdict: 'fail',
+      detail: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+/** How the exchange itself is. */
+async function exchange({ redis, keys }: DoctorOptions): Promise<Check[]> {
+  const [mode, restoring, unsettled, failed] = await Promise.all([
+    redis.get(keys.mode),
+    redis.get(keys.restoring),
+    redis.zcard(keys.unsettled),
+    redis.hget(keys.sums, 'failed'),
+  ]);
+  const now = MODES[Number(mode)] ?? 'NORMAL';
+  const checks: Check[] = [{ name: 'mode', verdict: now === 'NORMAL' ? 'ok' : 'warn', detail: now }];
+  if (restoring !== null) {
+    const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;
+    checks.push({ name: 'restore', verdict: 'fail', detail });
+  }
+  checks.push(await outbox(redis, keys));
+  const lost = Number(failed ?? 0);
+  const settled = `${unsettled} settlements are not CONFIRMED, ${lost} have FAILED so far`;
+  return [...checks, { name: 'settlement', verdict: lost > 0 ? 'warn' : 'ok', detail: settled }];
+}
+
+/** How far the slowest reader of the outbox is behind: beyond BACKLOG_MAX new orders are refused. */
+async function outbox(redis: RedisClient, keys: ShardKeys): Promise<Check> {
+  const { length, readers } = await createOutboxLag({ redis, keys, now: Date.now }).look();
+  const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));
+  const slowest = readers.find(({ unprocessed }) => unprocessed === most)?.reader;
+  const verdict = most > BACKLOG_MAX ? 'fail' : most > BACKLOG_WARN ? 'warn' : 'ok';
+  const who = most === 0 ? 'every reader has finished' : `${slowest} is ${most} behind`;
+  return { name: 'outbox', verdict, detail: `${length} entries kept, ${who}` };
+}
