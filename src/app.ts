@@ -71,16 +71,18 @@ export interface WebOptions {
 }
 
 const REDIS_WAIT_MS = 10_000;
+/** A person waits. */
+const OPERATOR_WAIT_MS = 3_000;
 /** What `npm run build` made of src/page, for the sources and the build alike. */
 const PAGE_FOLDER = path.join(__dirname, '../dist/page');
 
 /** What web and worker share: the store on one connection. */
-export async function createStore(config: Config, log: Logger) {
+export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = connect({
     urls: config.redisUrls,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
   });
-  await ready(redis, REDIS_WAIT_MS).catch((error: unknown) => {
+  await ready(redis, waitMs).catch((error: unknown) => {
     disconnect(redis);
     throw error;
   });
@@ -281,7 +283,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
 
 /** The store by itself, for what an operator does by hand (src/cli/). */
 export async function openStore(config: Config, log: Logger) {
-  const store = await createStore(config, log);
+  const store = await createStore(config, log, OPERATOR_WAIT_MS);
   return { ...store, config, close: () => disconnect(store.redis) };
 }
 

@@ -12,6 +12,7 @@ export async function runCli(words: readonly string[], deps: CliDeps): Promise<E
   program.configureOutput({
     writeOut: (text) => void deps.out(text),
     writeErr: deps.err,
+    outputError: (text, write) => write(`${text.trim().replace(/\s*\n\s*/g, ' ')}\n`),
   });
   for (const command of [program, ...program.commands, ...program.commands.flatMap((one) => one.commands)]) {
     command.copyInheritedSettings(program);
@@ -50,7 +51,7 @@ async function execute(command: Command, isJson: boolean, deps: CliDeps): Promis
 
 const FILE_CODES: readonly unknown[] = ['ENOENT', 'EACCES', 'EEXIST', 'EISDIR', 'ENOTDIR', 'EROFS', 'EPERM'];
 const isOfFile = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && FILE_CODES.includes(error.code);
+  typeof error === 'object' && error !== null && 'code' in error && FILE_CODES.includes(error.code);
 
 /** One line, whatever went wrong. */
 function messageOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { checksumAddress } from '../auth/address';
 import { matchOrdersData } from '../chain/match-orders';
@@ -34,7 +34,7 @@ export const exportSettlements =
     const { store } = run;
     const found = market === undefined ? undefined : await store.reads.market(market);
     if (found === null) throw new Refusal('MARKET_NOT_FOUND', `there is no market ${JSON.stringify(market)}`);
-    const target = output === undefined ? null : createWriteStream(output, { flags: 'wx' });
+    const target = output === undefined ? null : (await open(output, 'wx')).createWriteStream();
     const failed = target && finished(target);
     failed?.catch(() => undefined);
     let count = 0;

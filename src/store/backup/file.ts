@@ -124,6 +124,9 @@ export async function* readBackupFile(
     await joined;
   } catch (error) {
     throw readError(error);
+  } finally {
+    source.destroy();
+    gunzip.destroy();
   }
   if (!isWhole) throw new BadBackup('it ends before its end: the file was cut');
 }
@@ -147,12 +150,11 @@ function checkEnd(end: BackupSummary, pieces: number, digest: Hash): void {
   if (end.sha256 !== digest.digest('hex')) throw new BadBackup('its checksum is another one: it was changed');
 }
 
-function readError(error: unknown): Error {
-  if (error instanceof BadBackup) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+function readError(error: unknown): unknown {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   if (code.startsWith('Z_') || code === 'ERR_STREAM_PREMATURE_CLOSE') {
     return new BadBackup('it cannot be unpacked: the file was cut or is none');
   }
   if (error instanceof SyntaxError) return new BadBackup('a line of it is no JSON');
-  return error instanceof Error ? error : new Error(String(error));
+  return error;
 }

@@ -1,0 +1,196 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { Redis } from 'ioredis';
+import type { RunningRedis } from '../../src/local/redis';
+import { type Auditing, openAuditing } from '../store/audit/auditing';
+import { startTestRedis } from '../support/redis';
+import { createShell } from './shell';
+
+let [source, target]: RunningRedis[] = [];
+let exchange: Auditing;
+let folder: string;
+let file: string;
+const shellAt = (server: RunningRedis | undefined, env = {}) => createShell(server?.url ?? '', env);
+
+beforeAll(async () => {
+  [source, target] = [await startTestRedis(), await startTestRedis()];
+  folder = mkdtempSync(path.join(tmpdir(), 'exchange-backup-'));
+  file = path.join(folder, 'exchange.backup');
+  exchange = openAuditing(source.url);
+  await exchange.liveMarket(30);
+  await exchange.endedMarket(0);
+  const market = await exchange.liveMarket(0);
+  for (let i = 0; i < 700; i++) {
+    await exchange.place(
+      market,
+      exchange.wallets[i % 8] ?? '',
+      0,
+      (i % 2) as 0 | 1,
+      1_000 + (i % 30) * 100,
+      10,
+    );
+  }
+  // A stream that was trimmed goes on behind its end.
+  await exchange.redis.xtrim(exchange.keys.outbox, 'MAXLEN', 5);
+});
+afterAll(async () => {
+  exchange?.stop();
+  await Promise.all([source?.stop(), target?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Every key of the exchange with what it holds, whatever Redis does with its encoding. */
+async function contents(url: string): Promise<Record<string, unknown>> {
+  const redis = new Redis(url);
+  const found: Record<string, unknown> = {};
+  const read = async (...words: (string | Buffer)[]): Promise<string[]> => {
+    const [command = '', ...args] = words;
+    return ((await redis.callBuffer(String(command), ...args)) as Buffer[]).map((bytes) =>
+      bytes.toString('hex'),
+    );
+  };
+  const pairs = (flat: readonly string[]): string[] =>
+    flat.flatMap((field, i) => (i % 2 === 0 ? [`${field} ${flat[i + 1]}`] : [])).sort();
+  try {
+    for (const key of (await redis.keysBuffer('{x0}:*')).sort(Buffer.compare)) {
+      const name = key.toString('latin1');
+      // The operators' log goes on, and the unbroken history has a new name.
+      if (/:(epoch|alr?|lease|relay)$/.test(name)) continue;
+      const type = await redis.type(key);
+      if (type === 'hash') found[name] = pairs(await read('HGETALL', key));
+      else if (type === 'zset') found[name] = await read('ZRANGE', key, '0', '-1', 'WITHSCORES');
+      else if (type === 'set') found[name] = (await read('SMEMBERS', key)).sort();
+      else if (type === 'string') found[name] = (await redis.getBuffer(key))?.toString('hex');
+      else {
+        const info = (await redis.call('XINFO', 'STREAM', key)) as unknown[];
+        const ends = ['length', 'last-generated-id', 'entries-added'].map(
+          (what) => info[info.indexOf(what) + 1],
+        );
+        const entries = await redis.xrangeBuffer(key, '-', '+');
+        found[name] = [
+          ends,
+          entries.map(([id, fields]) => [String(id), ...fields.map((one) => one.toString('hex'))]),
+        ];
+      }
+    }
+    return found;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+test('everything comes back as it was, is audited, and trades on', async () => {
+  const [from, to] = [shellAt(source), shellAt(target)];
+  const refused = await from.exchange('backup', file);
+  expect([refused.code, refused.err]).toEqual([3, expect.stringMatching(/^error: HALTED: /)]);
+  expect(readdirSync(folder)).toEqual([]);
+
+  await from.exchange('mode', 'HALTED');
+  const before = await contents(source?.url ?? '');
+  const copied = await from.json('backup', file);
+  expect(copied.keys).toBeGreaterThan(Object.keys(before).length - 1);
+  expect((await from.exchange('backup', file)).err).toMatch(/is there already/);
+  expect((await to.exchange('restore', file, '--verify-only')).out).toMatch(/is whole/);
+
+  const restored = await to.exchange('restore', file);
+  expect([restored.code, restored.err]).toEqual([0, '']);
+  expect(restored.out).toMatch(/keys restored; the exchange is HALTED\nok: \d{3} orders/);
+  expect(await contents(target?.url ?? '')).toEqual(before);
+
+  expect((await to.exchange('mode')).out).toBe('HALTED\n');
+  await to.exchange('mode', 'NORMAL');
+  const other = openAuditing(target?.url ?? '');
+  try {
+    const [market] = [...exchange.known.values()].slice(-1);
+    if (!market) throw new Error('no market');
+    const { status } = await other.place(market, exchange.wallets[2] ?? '', 0, 0, 9_000, 30);
+    expect(status).toBe('FILLED');
+    expect((await other.audit()).differences).toEqual([]);
+  } finally {
+    other.stop();
+  }
+}, 60_000);
+
+test('what is there is not lost by mistake', async () => {
+  const to = shellAt(target);
+  const before = await contents(target?.url ?? '');
+  const full = await to.exchange('restore', file);
+  expect([full.code, full.err]).toEqual([
+    3,
+    expect.stringMatching(/holds an exchange already \(\d+ keys\): --force/),
+  ]);
+  const elsewhere = shellAt(target, { EXCHANGE_ADDRESS: '0x00000000000000000000000000000000000000aa' });
+  expect((await elsewhere.exchange('restore', file, '--force')).err).toMatch(/is of another exchange: /);
+  const redis = new Redis(target?.url ?? '');
+  await redis.set('{x0}:lease', 'somebody', 'PX', 60_000);
+  expect((await to.exchange('restore', file, '--force')).err).toMatch(/processes are at work/);
+  await redis.del('{x0}:lease');
+  redis.disconnect();
+  expect(await contents(target?.url ?? '')).toEqual(before);
+  expect((await to.exchange('restore', file, '--force')).code).toBe(0);
+  expect(await contents(target?.url ?? '')).toEqual(await contents(source?.url ?? ''));
+}, 60_000);
+
+test('a file that was cut, changed or is no backup is told before anything is touched', async () => {
+  const whole = readFileSync(file);
+  const text = gunzipSync(whole).toString();
+  const lines = text.split('\n');
+  const version = gzipSync(text.replace('"version":1', '"version":2'));
+  const bad: readonly (readonly [why: RegExp, bytes: Buffer])[] = [
+    [/cannot be unpacked/, whole.subarray(0, whole.length - 20)],
+    [/cannot be unpacked/, whole.subarray(0, 40)],
+    [/cannot be unpacked/, Buffer.from('not a backup')],
+    [/ends before its end|cannot be unpacked|empty/, Buffer.alloc(0)],
+    [/ends before its end/, gzipSync(lines.slice(0, -2).join('\n'))],
+    [/pieces/, gzipSync(lines.filter((_, i) => i !== 4).join('\n'))],
+    [/checksum/, gzipSync(text.replace('"type":"zset"', '"type":"hash"'))],
+    [/something follows/, gzipSync(`${text}{}\n`)],
+    [/no backup of an exchange/, gzipSync('{"format":"other"}\n')],
+    [/no JSON/, gzipSync('hello\n')],
+    [/version 2/, version],
+  ];
+  const to = shellAt(target);
+  const before = await contents(target?.url ?? '');
+  for (const [why, bytes] of bad) {
+    const broken = path.join(folder, 'broken.backup');
+    writeFileSync(broken, bytes);
+    const { code, err, out } = await to.exchange('restore', broken, '--force');
+    expect([code, out, err]).toEqual([3, '', expect.stringMatching(why)]);
+    expect(err).toMatch(/^error: INVALID_REQUEST: [^\n]+\n$/);
+  }
+  const missing = await to.exchange('restore', path.join(folder, 'nothing'), '--force');
+  expect([missing.code, missing.err]).toEqual([3, expect.stringMatching(/no such file/)]);
+  expect((await to.exchange('backup', path.join(folder, 'no', 'folder'), '--halt')).code).toBe(3);
+  expect((await to.exchange('mode')).out).toBe('HALTED\n');
+  expect(await contents(target?.url ?? '')).toEqual(before);
+}, 60_000);
+
+test('what moves under a copy makes it copy again', async () => {
+  const redis = new Redis(source?.url ?? '');
+  let moves = 0;
+  const moving = setInterval(() => {
+    if (moves++ < 40) void redis.hincrby('{x0}:sum', 'moved', 1);
+  }, 10);
+  try {
+    await shellAt(source).exchange('mode', 'CANCEL_ONLY');
+    const again = path.join(folder, 'again.backup');
+    await shellAt(source).json('backup', again, '--halt');
+    expect((await shellAt(source).exchange('mode')).out).toBe('CANCEL_ONLY\n');
+    const moved = gunzipSync(readFileSync(again))
+      .toString()
+      .split('\n')
+      .filter((line) => line.includes('bW92ZWQ='));
+    const { values } = JSON.parse(moved[0] ?? '{}');
+    const at = values.indexOf(Buffer.from('moved').toString('base64'));
+    // One value, and no part of a copy that was thrown away.
+    expect(moved).toHaveLength(1);
+    expect(Number(Buffer.from(values[at + 1], 'base64').toString())).toBe(40);
+    expect(readdirSync(folder)).not.toContain('again.backup.partial');
+  } finally {
+    clearInterval(moving);
+    await redis.hdel('{x0}:sum', 'moved');
+    redis.disconnect();
+  }
+}, 60_000);

@@ -1,0 +1,82 @@
+import { Redis } from 'ioredis';
+import type { RunningRedis } from '../../src/local/redis';
+import type { Check } from '../../src/store/doctor';
+import { startTestRedis } from '../support/redis';
+import { createShell } from './shell';
+
+let server: RunningRedis;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startTestRedis({ appendonly: 'always' });
+  redis = new Redis(server.url);
+});
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+const PRODUCTION = {
+  NODE_ENV: 'production',
+  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+  PUBLIC_BASE_URL: 'https://exchange.test',
+};
+
+async function verdicts(env = {}): Promise<Record<string, string>> {
+  const { checks } = await createShell(server.url, env).json('doctor');
+  return Object.fromEntries((checks as Check[]).map(({ name, verdict }) => [name, verdict]));
+}
+
+/** With a setting of Redis for as long as it takes. */
+async function having<T>(name: string, value: string, look: () => Promise<T>): Promise<T> {
+  const [, before = ''] = (await redis.config('GET', name)) as string[];
+  await redis.config('SET', name, value);
+  try {
+    return await look();
+  } finally {
+    await redis.config('SET', name, before);
+  }
+}
+
+test('a Redis that is fit', async () => {
+  const { code, out, err } = await createShell(server.url, PRODUCTION).exchange('doctor');
+  expect([code, err]).toEqual([0, '']);
+  const lines = out.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(11);
+  for (const line of lines) expect(line).toMatch(/^(ok |warn +round trip)/);
+  expect(out).toMatch(/^ok +connections +\d+ of 10000, .* room for 17\d\d more web processes$/m);
+});
+
+test('what is not fit is named, and fails in production', async () => {
+  const weak = await having('appendfsync', 'everysec', () => Promise.all([verdicts(), verdicts(PRODUCTION)]));
+  expect(weak.map(({ durability }) => durability)).toEqual(['warn', 'fail']);
+  expect((await having('appendonly', 'no', () => verdicts())).durability).toBe('warn');
+  const evicting = await having('maxmemory-policy', 'allkeys-lru', () =>
+    createShell(server.url).exchange('doctor'),
+  );
+  expect(evicting.code).toBe(1);
+  expect(evicting.out).toMatch(/^fail {2}eviction .*allkeys-lru.*noeviction$/m);
+  const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+  expect((await having('maxmemory', String(Math.round(used * 1.02)), () => verdicts())).memory).toBe('fail');
+  expect((await having('maxmemory', String(used * 4), () => verdicts())).memory).toBe('ok');
+  expect((await having('maxclients', '2', () => verdicts())).connections).toBe('fail');
+
+  await redis.set('{x0}:restoring', '2026-11-21T12:00:00.000Z');
+  await redis.set('{x0}:mode', '1');
+  await redis.hset('{x0}:sum', 'failed', 3);
+  const unwell = await verdicts();
+  expect(unwell).toMatchObject({ restore: 'fail', mode: 'warn', settlement: 'warn' });
+  await redis.del('{x0}:restoring', '{x0}:mode', '{x0}:sum');
+});
+
+test('a replica is not a place to work', async () => {
+  await redis.replicaof('127.0.0.1', 1);
+  try {
+    const { code, out } = await createShell(server.url).exchange('doctor');
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(/^fail {2}role +slave: the exchange needs the master$/m),
+    ]);
+  } finally {
+    await redis.replicaof('NO', 'ONE');
+  }
+});
