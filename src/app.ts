@@ -1,13 +1,10 @@
 import path from 'node:path';
-import { checksumAddress } from './auth/address';
 import { createOrderVerifier } from './auth/order-signature';
 import type { Backend } from './auth/recovery';
 import { createSessions } from './auth/sessions';
 import { createSignIn } from './auth/siwe';
 import { createTokens } from './auth/tokens';
-import { binaryMarketIds } from './chain/ctf';
 import { type Config, ConfigError } from './config';
-import { chainScale } from './exchange/order';
 import { loadPage } from './http/page';
 import { createHttp, type Http } from './http/server';
 import { createShedding } from './http/shedding';
@@ -18,37 +15,19 @@ import { startSchedule } from './jobs/schedule';
 import { startSettlement } from './jobs/settlement';
 import type { Logger } from './log';
 import { watchEventLoop } from './metrics/event-loop';
-import { createMetrics } from './metrics/metrics';
 import { serveMetrics } from './metrics/server';
 import { observe, observeWeb } from './observe';
+import { createStore, type Store } from './open-store';
 import { createRealtime } from './realtime/realtime';
-import { createActions } from './store/actions';
 import { createAgenda } from './store/agenda';
-import { createAudit } from './store/audit/audit';
 import { watchBacklog } from './store/backlog';
 import { createCandleWriter } from './store/candle-writer';
-import { createClock } from './store/clock';
-import { createComments } from './store/comments';
-import { connect, disconnect, ready } from './store/connection';
-import { createEngine } from './store/engine';
-import { createHealth } from './store/health';
-import { createHistory } from './store/history';
+import { connect, disconnect } from './store/connection';
 import { createRaisedNonces } from './store/invalidate';
-import { createJournal } from './store/journal';
-import { createJournalReads } from './store/journal-reads';
-import { shardKeys } from './store/keys';
-import { createMarketList } from './store/market-list';
-import { createMarkets } from './store/markets';
-import { createMatches } from './store/matches';
 import { createNonceStore } from './store/nonces';
 import { createOutbox } from './store/outbox';
-import { createOutboxLag } from './store/outbox-lag';
-import { createProfiles } from './store/profiles';
-import { createReads } from './store/reads';
-import { createScripts, scriptSources } from './store/scripts';
 import { createSessionStore } from './store/sessions';
-import { createSettlements } from './store/settlements';
-import { createStandings, weaknessOf } from './store/standing';
+import { weaknessOf } from './store/standing';
 import { PATHS } from './wire/paths';
 
 /** Something that was started and can be stopped; stopping twice is stopping once. */
@@ -70,75 +49,8 @@ export interface WebOptions {
   readonly backend?: Backend;
 }
 
-const REDIS_WAIT_MS = 10_000;
-/** A person waits. */
-const OPERATOR_WAIT_MS = 3_000;
 /** What `npm run build` made of src/page, for the sources and the build alike. */
 const PAGE_FOLDER = path.join(__dirname, '../dist/page');
-
-/** What web and worker share: the store on one connection. */
-export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
-  const redis = connect({
-    urls: config.redisUrls,
-    onError: (error) => log.warn({ err: error.message }, 'redis'),
-  });
-  await ready(redis, waitMs).catch((error: unknown) => {
-    disconnect(redis);
-    throw error;
-  });
-  const metrics = createMetrics();
-  const run = createScripts(redis, scriptSources(), metrics.script);
-  const keys = shardKeys();
-  const clock = createClock();
-  const grantMicro = config.paperGrantMicro;
-  const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
-  const history = createHistory({ redis, run, keys });
-  const reads = createReads({ redis, run, keys, clock, grantMicro, history });
-  const markets = createMarkets({
-    engine,
-    clock,
-    ctfIds: (oracle, questionId) =>
-      binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
-    defaultOracle: checksumAddress(config.exchangeAddress),
-  });
-  const settlements = createSettlements({ redis, run, keys });
-  const actions = createActions({ run, keys });
-  const matches = createMatches({ redis, run, keys, settlements });
-  const journalWriter = createJournal({ redis, run, keys, matches });
-  const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
-  const standings = createStandings({ redis, run, keys });
-  standings.onEpoch((epoch, before) =>
-    log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
-  );
-  const health = createHealth({ redis, run, keys, clock, standings });
-  const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
-  const scale = chainScale(config.collateralDecimals);
-  const audit = createAudit({ redis, run, keys, scale });
-  return {
-    redis,
-    run,
-    keys,
-    clock,
-    engine,
-    history,
-    reads,
-    markets,
-    settlements,
-    matches,
-    journalWriter,
-    journal,
-    marketList: createMarketList({ redis, keys, clock, history, view: reads.view }),
-    profiles: createProfiles({ redis, run, keys }),
-    comments: createComments({ run, keys }),
-    actions,
-    health,
-    metrics,
-    outboxLag,
-    standings,
-    scale,
-    audit,
-  };
-}
 
 /** Production keeps what it answered, or does not start. */
 async function checkStanding(config: Config, { redis, standings }: Store): Promise<void> {
@@ -151,8 +63,6 @@ async function checkStanding(config: Config, { redis, standings }: Store): Promi
     { variable: 'REDIS_URL', given: '(hidden)', problem: `${weakness}, or ALLOW_WEAK_DURABILITY=1` },
   ]);
 }
-
-type Store = Awaited<ReturnType<typeof createStore>>;
 
 /** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
 export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
@@ -279,12 +189,6 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
       disconnect(store.redis);
     },
   };
-}
-
-/** The store by itself, for what an operator does by hand (src/cli/). */
-export async function openStore(config: Config, log: Logger) {
-  const store = await createStore(config, log, OPERATOR_WAIT_MS);
-  return { ...store, config, close: () => disconnect(store.redis) };
 }
 
 /** Counts the candles of every market anew from its matches, while the exchange goes on. */

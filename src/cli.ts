@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { openStore } from './app';
 import { runCli } from './cli/run';
 import { loadConfig, reportAndExit } from './config';
 import { createLogger } from './log';
+import { openStore } from './open-store';
 
 const EXIT_BROKEN = 4;
 

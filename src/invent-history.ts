@@ -1,9 +1,9 @@
-import { createStore } from './app';
 import type { Config } from './config';
 import { demoMarkets } from './demo/markets';
 import { inventDay } from './demo/past';
 import { parsePips } from './exchange/units';
 import type { Logger } from './log';
+import { createStore } from './open-store';
 import { createCandleWriter } from './store/candle-writer';
 import { disconnect } from './store/connection';
 

@@ -12,6 +12,9 @@ import { table } from './table';
 
 type Presented = ReturnType<typeof presentMarket>;
 
+/** Markets read at a time. */
+const AT_ONCE = 20;
+
 const line = (market: Presented): string => `${market.id}  ${market.status}  ${market.question}`;
 
 async function presented({ reads }: CliStore, id: MarketId): Promise<Presented> {
@@ -42,8 +45,14 @@ export const createMarket =
 export const listMarkets =
   (status: MarketStatus | undefined): Command =>
   async ({ store, say }) => {
-    const views = (await store.reads.list()).filter(({ state }) => !status || state.status === status);
-    const rows = views.map(presentMarket).sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+    const all: Presented[] = [];
+    const ids = await store.redis.hkeys(store.keys.markets);
+    for (let from = 0; from < ids.length; from += AT_ONCE) {
+      all.push(...(await Promise.all(ids.slice(from, from + AT_ONCE).map((id) => presented(store, id)))));
+    }
+    const rows = all
+      .filter((market) => !status || market.status === status)
+      .sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
     await say(
       rows,
       table([

@@ -62,6 +62,7 @@ async function contents(url: string): Promise<Record<string, unknown>> {
       if (type === 'hash') found[name] = pairs(await read('HGETALL', key));
       else if (type === 'zset') found[name] = await read('ZRANGE', key, '0', '-1', 'WITHSCORES');
       else if (type === 'set') found[name] = (await read('SMEMBERS', key)).sort();
+      else if (type === 'list') found[name] = await read('LRANGE', key, '0', '-1');
       else if (type === 'string') found[name] = (await redis.getBuffer(key))?.toString('hex');
       else {
         const info = (await redis.call('XINFO', 'STREAM', key)) as unknown[];

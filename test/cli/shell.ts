@@ -1,7 +1,7 @@
-import { openStore } from '../../src/app';
 import { runCli } from '../../src/cli/run';
 import { type Environment, loadConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
+import { openStore } from '../../src/open-store';
 
 export interface Said {
   readonly code: number;

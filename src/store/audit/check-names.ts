@@ -63,6 +63,17 @@ export async function checkNames(
       findings.compare(marketId, found[i] ?? 'none', { ...at, detail: 'the market that the name leads to' });
     }
   }
+  const listed = new Set<string>();
+  for (let from = 0; ; from += STEP) {
+    const part = await redis.lrange(keys.marketList, from, from + STEP - 1);
+    for (const marketId of part) listed.add(marketId);
+    if (part.length < STEP) break;
+  }
+  for (const [marketId, { terms }] of documents) {
+    if (listed.has(marketId)) continue;
+    const detail = 'the list of all markets does not name the market';
+    findings.add({ kind: 'NAME', marketId, name: terms.slug, expected: 'named', found: 'not named', detail });
+  }
   let cursor = '0';
   do {
     const [next, flat] = await redis.hscan(keys.marketNames, cursor, 'COUNT', STEP);

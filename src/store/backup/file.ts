@@ -23,13 +23,13 @@ export interface BackupHeader {
   readonly exchange: string;
 }
 
-export type KeyType = 'hash' | 'zset' | 'set' | 'stream' | 'string';
+export type KeyType = 'hash' | 'zset' | 'set' | 'list' | 'stream' | 'string';
 
 /** A part of one key; a large one comes in many. Bytes are base64. */
 export interface BackupPiece {
   readonly key: string;
   readonly type: KeyType;
-  /** hash: field, value...; zset: member, score...; set: members; stream: id, field, value...; string: the bytes. */
+  /** hash: field, value...; zset: member, score...; set and list: members; stream: id, field, value...; string: the bytes. */
   readonly values: readonly string[];
   /** Of the first piece: milliseconds the key had to live, 0 for ever. */
   readonly ttlMs?: number;

@@ -75,9 +75,24 @@ export async function readKey(redis: RedisClient, key: Buffer, use: Use): Promis
     use({ ...{ key: base64(key), type, values: values.map(base64) }, ...more });
   await piece([], { ttlMs });
   const sum = createSum();
-  if (type === 'stream') await readStream(redis, key, sum, piece);
-  else if (type === 'string') await readString(redis, key, sum, piece);
-  else await readMembers(redis, key, type, sum, piece);
+  switch (type) {
+    case 'stream':
+      await readStream(redis, key, sum, piece);
+      break;
+    case 'string':
+      await readString(redis, key, sum, piece);
+      break;
+    case 'list':
+      await readList(redis, key, sum, piece);
+      break;
+    case 'hash':
+    case 'zset':
+    case 'set':
+      await readMembers(redis, key, type, sum, piece);
+      break;
+    default:
+      throw new Error(`${key.toString('latin1')} is a ${String(type)}, which no backup knows`);
+  }
   return { sum: ttlMs > 0 ? null : `${type} ${sum.text()}`, isThere: true };
 }
 
@@ -104,6 +119,15 @@ async function readMembers(
     if (flat.length > 0) await piece(flat);
     cursor = next.toString();
   } while (cursor !== '0');
+}
+
+async function readList(redis: RedisClient, key: Buffer, sum: Sum, piece: Piece): Promise<void> {
+  for (let from = 0; ; from += STEP) {
+    const members = await redis.lrangeBuffer(key, from, from + STEP - 1);
+    for (const [i, member] of members.entries()) sum.add(String(from + i), member);
+    if (members.length > 0) await piece(members);
+    if (members.length < STEP) return;
+  }
 }
 
 async function readString(redis: RedisClient, key: Buffer, sum: Sum, piece: Piece): Promise<void> {

@@ -42,6 +42,8 @@ function commandsOf(piece: BackupPiece): Command[] {
       return chunks(values).map((part): Command => ['ZADD', key, ...swapped(part)]);
     case 'set':
       return chunks(values).map((part): Command => ['SADD', key, ...part]);
+    case 'list':
+      return chunks(values).map((part): Command => ['RPUSH', key, ...part]);
     case 'string':
       return values.map((part): Command => ['APPEND', key, part]);
     case 'stream':

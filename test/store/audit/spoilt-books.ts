@@ -104,6 +104,14 @@ export const spoiltBooks = (stage: Stage): readonly Corruption[] => [
     () => [stage.exchange.keys.outbox],
   ],
   [
+    'a market that is in no list',
+    async () => {
+      await stage.exchange.redis.lrem(stage.exchange.keys.marketList, 0, stage.market.terms.id);
+      return { kind: 'NAME', marketId: stage.market.terms.id, found: 'not named' };
+    },
+    () => [stage.exchange.keys.marketList],
+  ],
+  [
     'a name that leads elsewhere',
     async () => {
       const { redis, keys, known } = stage.exchange;

@@ -1,0 +1,102 @@
+import { checksumAddress } from './auth/address';
+import { binaryMarketIds } from './chain/ctf';
+import type { Config } from './config';
+import { chainScale } from './exchange/order';
+import type { Logger } from './log';
+import { createMetrics } from './metrics/metrics';
+import { createActions } from './store/actions';
+import { createAudit } from './store/audit/audit';
+import { createClock } from './store/clock';
+import { createComments } from './store/comments';
+import { connect, disconnect, ready } from './store/connection';
+import { createEngine } from './store/engine';
+import { createHealth } from './store/health';
+import { createHistory } from './store/history';
+import { createJournal } from './store/journal';
+import { createJournalReads } from './store/journal-reads';
+import { shardKeys } from './store/keys';
+import { createMarketList } from './store/market-list';
+import { createMarkets } from './store/markets';
+import { createMatches } from './store/matches';
+import { createOutboxLag } from './store/outbox-lag';
+import { createProfiles } from './store/profiles';
+import { createReads } from './store/reads';
+import { createScripts, scriptSources } from './store/scripts';
+import { createSettlements } from './store/settlements';
+import { createStandings } from './store/standing';
+
+const REDIS_WAIT_MS = 10_000;
+/** A person waits. */
+const OPERATOR_WAIT_MS = 3_000;
+
+/** What web and worker share: the store on one connection. */
+export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
+  const redis = connect({
+    urls: config.redisUrls,
+    onError: (error) => log.warn({ err: error.message }, 'redis'),
+  });
+  await ready(redis, waitMs).catch((error: unknown) => {
+    disconnect(redis);
+    throw error;
+  });
+  const metrics = createMetrics();
+  const run = createScripts(redis, scriptSources(), metrics.script);
+  const keys = shardKeys();
+  const clock = createClock();
+  const grantMicro = config.paperGrantMicro;
+  const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
+  const history = createHistory({ redis, run, keys });
+  const reads = createReads({ redis, run, keys, clock, grantMicro, history });
+  const markets = createMarkets({
+    engine,
+    clock,
+    ctfIds: (oracle, questionId) =>
+      binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
+    defaultOracle: checksumAddress(config.exchangeAddress),
+  });
+  const settlements = createSettlements({ redis, run, keys });
+  const actions = createActions({ run, keys });
+  const matches = createMatches({ redis, run, keys, settlements });
+  const journalWriter = createJournal({ redis, run, keys, matches });
+  const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
+  const standings = createStandings({ redis, run, keys });
+  standings.onEpoch((epoch, before) =>
+    log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
+  );
+  const health = createHealth({ redis, run, keys, clock, standings });
+  const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
+  const scale = chainScale(config.collateralDecimals);
+  const audit = createAudit({ redis, run, keys, scale });
+  return {
+    redis,
+    run,
+    keys,
+    clock,
+    engine,
+    history,
+    reads,
+    markets,
+    settlements,
+    matches,
+    journalWriter,
+    journal,
+    marketList: createMarketList({ redis, keys, clock, history, view: reads.view }),
+    profiles: createProfiles({ redis, run, keys }),
+    comments: createComments({ run, keys }),
+    actions,
+    health,
+    metrics,
+    outboxLag,
+    standings,
+    scale,
+    audit,
+  };
+}
+
+export type Store = Awaited<ReturnType<typeof createStore>>;
+
+/** The store by itself, for what an operator does by hand (src/cli/). */
+export async function openStore(config: Config, log: Logger) {
+  const store = await createStore(config, log, OPERATOR_WAIT_MS);
+  return { ...store, config, close: () => disconnect(store.redis) };
+}

@@ -1,0 +1,38 @@
+import { Redis } from 'ioredis';
+import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/doctor';
+import { DEPLOYMENT, type Deployment, startDeployment } from '../support/deployment';
+import { startNode } from '../support/processes';
+
+let deployment: Deployment;
+beforeAll(async () => {
+  deployment = await startDeployment();
+});
+afterAll(() => deployment?.stop());
+
+const cli = (...words: string[]) =>
+  startNode(['dist/cli.js', ...words], { ...DEPLOYMENT, REDIS_URL: deployment.redis.url });
+
+test('the built command line beside web and worker, whose connections are as many as the doctor counts on', async () => {
+  const web = await deployment.web();
+  await deployment.worker();
+  const said = cli('markets', 'create', 'Will it rain?', '--json');
+  expect([await said.exited, said.stderr()]).toEqual([0, '']);
+  const { id } = JSON.parse(said.stdout());
+  expect((await web.client.get(`/markets/${id}`)).body.status).toBe('OPEN');
+
+  const redis = new Redis(deployment.redis.url);
+  const clients =
+    String(await redis.client('LIST'))
+      .trim()
+      .split('\n').length - 1;
+  redis.disconnect();
+  expect(clients).toBe(WEB_CONNECTIONS + WORKER_CONNECTIONS);
+
+  const audit = cli('audit');
+  expect([await audit.exited, audit.stdout()]).toEqual([0, 'ok: 0 orders, 0 balances, 1 markets, 0 fills\n']);
+  const restore = cli('restore', 'package.json', '--force');
+  expect([await restore.exited, restore.stdout()]).toEqual([3, '']);
+  const bad = startNode(['dist/cli.js', 'mode'], { ...DEPLOYMENT, NETWORK: 'moon' });
+  expect([await bad.exited, bad.stdout()]).toEqual([78, '']);
+  expect(bad.stderr()).toMatch(/^Bad configuration:\n/);
+}, 90_000);
