@@ -18,20 +18,16 @@ const ORDERS = 160;
 const SETTLED_WITHIN_MS = 3_000;
 
 const BUGS: Readonly<Record<string, Planted>> = {
-  'a match takes what the taker wants, not what the maker has': {
-    lua: [{ from: 'math.min(p[matching.LEFT], rest)', to: 'p[matching.LEFT]' }],
-    caughtBy: 'money and tokens are conserved',
-  },
   'the youngest of a price first': {
     lua: [
-      { from: "struct.pack('>I6', sequence) .. hash", to: "struct.pack('>I6', 2 ^ 47 - sequence) .. hash" },
+      { from: "struct.pack('>I6c32', sequence, hash)", to: "struct.pack('>I6c32', 2 ^ 47 - sequence, hash)" },
     ],
     caughtBy: 'better and older orders first',
   },
   'limits are not looked at': {
     lua: [
       { file: 'place_order.lua', from: "'-inf', limit,", to: "'-inf', '+inf'," },
-      { file: 'lib/matching.lua', from: "'-inf', q[LIMIT],", to: "'-inf', '+inf'," },
+      { file: 'lib/plan.lua', from: /'-inf', q\[[\w.]*LIMIT\],/, to: "'-inf', '+inf'," },
     ],
     caughtBy: 'both limits are respected',
   },
@@ -55,7 +51,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
   },
   'expired orders rest and fill': {
     lua: [
-      { file: 'lib/matching.lua', from: 'if order.is_stale(expiration, q[NOW]) then', to: 'if false then' },
+      { file: 'lib/plan.lua', from: /order\.is_stale\(expiration, q\[[\w.]+\]\)/, to: 'false' },
+      { file: 'place_order.lua', from: ' and not order.is_stale(met_expiration, now_ms)', to: '' },
       { file: 'expire_orders.lua', from: 'math.floor(now_ms / 1000)', to: '0' },
     ],
     expiring: 0.7,
@@ -65,8 +62,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       {
         file: 'place_order.lua',
-        from: "redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0",
-        to: "redis.call('HSET', KEYS[5], ARGV[2], packed) == 2",
+        from: "redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0",
+        to: "redis.call('HSET', KEYS[4], ARGV[2], packed) == 2",
       },
     ],
     caughtBy: 'acknowledged orders are there',
@@ -75,18 +72,18 @@ const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       {
         file: 'place_order.lua',
-        from: "redis.call('HSETNX', KEYS[5], ARGV[2], packed) == 0",
-        to: "(ARGV[2]:byte(1) < 205 and redis.call('HSETNX', KEYS[5], ARGV[2], packed) or 1) == 0",
+        from: "redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0",
+        to: "(ARGV[2]:byte(1) < 205 and redis.call('HSETNX', KEYS[4], ARGV[2], packed) or 1) == 0",
       },
     ],
     caughtBy: 'acknowledged orders are there',
   },
   'a merge leaves its sets outstanding': {
-    lua: [{ from: 'side == order.BUY and sets or -sets', to: 'side == order.BUY and sets or 0' }],
+    lua: [{ file: 'place_order.lua', from: 'sets + tokens or sets - tokens', to: 'sets + tokens or sets' }],
     caughtBy: 'money and tokens are conserved',
   },
   'an order takes two numbers': {
-    lua: [{ file: 'place_order.lua', from: 'sequence = sequence + 1', to: 'sequence = sequence + 2' }],
+    lua: [{ file: 'place_order.lua', from: /sequence = sequence \+ 1/g, to: 'sequence = sequence + 2' }],
     caughtBy: 'every number is given once',
   },
   'an order is told without its first fill': {
