@@ -1,4 +1,5 @@
 import type { PlaceRequest } from '../../src/store/engine';
+import { type Ending, pay } from './ending';
 import * as matching from './matching';
 import { limitOf, MICRO_PER_LOT, type ModelFill, type ModelOrder, type Refused, refuse } from './matching';
 
@@ -14,6 +15,7 @@ export interface ModelMarket extends Record<'volume' | 'openInterest', bigint> {
   lastMs: number;
   lastPrice: bigint | null;
   resting: ModelOrder[];
+  ended: Ending | null;
 }
 export type Answer =
   | { readonly code: 'BOOKED'; readonly order: ModelOrder; readonly fills: readonly ModelFill[] }
@@ -28,7 +30,7 @@ export interface Emitted extends Record<'orders' | 'wallets', readonly string[]>
   /** Of a BALANCE: why and how much of collateral, Yes and No, for each wallet. */
   readonly moves?: readonly string[];
 }
-type Account = Record<'free' | 'reserved', bigint>;
+export type Account = Record<'free' | 'reserved', bigint>;
 const DONE: Answer = refuse('OK');
 export const FEE_ACCOUNT = 'fee';
 const hashes = (list: readonly ModelOrder[]): string[] => list.map((o) => o.request.orderHash);
@@ -42,6 +44,9 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const operations = new Set<string>();
   const nonces = new Map<string, number>();
   const emitted: Emitted[] = [];
+  let mode = 'NORMAL';
+  /** Markets that are over, until nothing is left to be done in them. */
+  const ending = new Set<string>();
   const market = (id: string): ModelMarket => markets.get(id) as ModelMarket;
   /** `asset` is 'cash' or a market's id and outcome. */
   function account(asset: string, who: string): Account {
@@ -113,6 +118,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (r.nonce !== nonce(r.maker)) return refuse('INVALID_NONCE_VALUE', nonce(r.maker));
     if (matching.isExpired(r, nowMs)) return refuse('ORDER_EXPIRED');
     if (m.status !== 'OPEN') return refuse('MARKET_NOT_OPEN', m.status);
+    if (mode !== 'NORMAL') return refuse(mode);
     if (r.deadlineMs > 0 && nowMs >= r.deadlineMs) return refuse('DEADLINE_EXCEEDED');
     const required = matching.isBudget(r) ? BigInt(r.order.budgetMicro) : bound(r, BigInt(r.order.sizeLots));
     const asset = r.order.side === 0 ? 'COLLATERAL' : r.order.outcome === 0 ? 'YES' : 'NO';
@@ -205,13 +211,16 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   /** A bounded step of emptying the book of a market that is over: bids first, best first. Returns how many. */
   function clear(id: string, most: number, nowMs: number): number {
     if (['DRAFT', 'OPEN', 'PAUSED'].includes(market(id).status)) return 0;
-    return leave(id, [...side(id, true), ...side(id, false)].slice(0, most), 'MARKET_CLOSED', nowMs);
+    const list = [...side(id, true), ...side(id, false)].slice(0, most);
+    if (list.length < most && market(id).status === 'CLOSED') ending.delete(id);
+    return leave(id, list, 'MARKET_CLOSED', nowMs);
   }
   /** Splits (above zero) or merges (below zero) full sets. */
   function convert(id: string, who: string, sets: bigint, operation: string): Answer {
     const m = market(id);
     if (operations.has(operation)) return DONE;
     if (m.status !== 'OPEN') return refuse('MARKET_NOT_OPEN', m.status);
+    if (mode !== 'NORMAL') return refuse(mode);
     const changes = { cash: -sets, [`${id}0`]: sets, [`${id}1`]: sets };
     for (const [asset, change] of Object.entries(changes)) {
       const name = asset === 'cash' ? 'COLLATERAL' : asset.endsWith('0') ? 'YES' : 'NO';
@@ -231,14 +240,50 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (m.status === to) return DONE;
     if (!from.includes(m.status)) return refuse('MARKET_NOT_OPEN', m.status);
     Object.assign(m, { status: to, sequence: m.sequence + 1 });
+    if (to === 'CLOSED') ending.add(id);
     emit('MARKET', id, []);
     return DONE;
   }
+  /** An outcome has won or, with null, the market is void. */
+  function resolve(id: string, outcome: Ending['outcome']): Answer {
+    const m = market(id);
+    const same = m.ended ? m.ended.outcome === outcome : m.status !== 'DRAFT';
+    if (!same) return refuse('MARKET_NOT_OPEN', m.status);
+    if (m.ended) return DONE;
+    const start = { sets: m.openInterest, paid: 0n, accounts: 0, done: false, records: new Map() };
+    Object.assign(m, { status: outcome === null ? 'VOIDED' : 'RESOLVED', sequence: m.sequence + 1 });
+    m.ended = { outcome, ...start };
+    ending.add(id);
+    emit('MARKET', id, []);
+    return DONE;
+  }
+  /** Whether holders can be paid now: it has ended, not all are paid, and nothing rests any more. */
+  function mayPay(id: string): boolean {
+    const { ended, resting } = market(id);
+    return ended !== null && !ended.done && resting.length === 0;
+  }
+  /** One step: these accounts, and nobody is left when it is the `last`. */
+  function payHolders(id: string, who: readonly string[], last: boolean): void {
+    const m = market(id);
+    if (m.ended) pay(m, m.ended, who, last, { account, emitted, feeAccount: FEE_ACCOUNT });
+    if (last) ending.delete(id);
+  }
   function addMarket(id: string): void {
     const start = { status: 'OPEN', sequence: 1, lastPrice: null, lastMs: 0, volume: 0n, openInterest: 0n };
-    markets.set(id, { id, ...start, resting: [] });
+    markets.set(id, { id, ...start, resting: [], ended: null });
     emit('MARKET', id, []);
   }
   const verbs = { addMarket, place, cancel, leave, expire, convert, move, clear, raise, invalidate };
-  return { ...verbs, market, account, nonce, side, orders, emitted };
+  const ends = {
+    resolve,
+    mayPay,
+    pay: payHolders,
+    ending: () => [...ending].sort(),
+    isEnding: (id: string) => market(id).ended !== null && !market(id).ended?.done,
+    mode: () => mode,
+    setMode: (to: string): void => {
+      mode = to;
+    },
+  };
+  return { ...verbs, ...ends, market, account, nonce, side, orders, emitted };
 }

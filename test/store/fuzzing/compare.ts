@@ -4,24 +4,12 @@ import type { OutboxEvent } from '../../../src/store/outbox';
 import type { Fill, OrderRecord } from '../../../src/store/records';
 import { type Emitted, FEE_ACCOUNT, type Model } from '../../model/exchange';
 import { isBid, type ModelFill, type ModelOrder, remaining, yesPrice } from '../../model/matching';
+import { check, Mismatch } from './check';
+import { checkEnding, checkSupply, checkToDo } from './compare-ending';
 import type { World } from './operations';
 import type { StoredMarket, StoredState } from './stored';
 
-/** The engine and the model disagree. `check` names the comparison that saw it. */
-export class Mismatch extends Error {
-  constructor(
-    readonly check: string,
-    readonly expected: unknown,
-    readonly got: unknown,
-  ) {
-    super(`${check}\n  expected ${show(expected)}\n  got      ${show(got)}`);
-  }
-}
-const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-export function check(name: string, expected: unknown, got: unknown): void {
-  if (expected !== got) throw new Mismatch(name, expected, got);
-}
+export { check, Mismatch } from './check';
 
 /** An order as the engine must have stored it. */
 export function recordOf(o: ModelOrder): OrderRecord {
@@ -131,6 +119,7 @@ export function checkState(
   if (changed.size > 0 || sections.some((section) => !verified.has(section))) {
     checkMoney(world, model, stored, ledger);
     checkConservation(stored);
+    checkToDo(model, stored.money);
     checkIndexes(world, model, stored, ledger);
   }
   check('number of orders', model.orders.size, stored.orderCount);
@@ -174,6 +163,7 @@ function checkMarket(model: Model, id: string, stored: StoredMarket, ledger: Led
   );
   check('liquidity', liquidity.toString(), field('liq'));
   check('open interest', m.openInterest.toString(), field('oi'));
+  checkEnding(model, id, stored);
   // Nothing bounds how often the same money changes hands; above 2^53 the engine's figure is rounded.
   if (m.volume <= BigInt(Number.MAX_SAFE_INTEGER)) check('volume', m.volume.toString(), field('vol'));
   check('last price', (m.lastPrice ?? 0n).toString(), field('lp'));
@@ -215,12 +205,7 @@ function checkConservation({ money, markets }: StoredState): void {
     money.granted,
     all.reduce((total, n) => total + n, 0n),
   );
-  markets.forEach(({ tokens }, i) => {
-    let [yes, no] = [0n, 0n];
-    for (const [a = 0n, b = 0n, c = 0n, d = 0n] of tokens.values()) [yes, no] = [yes + a + b, no + c + d];
-    check('conservation of Yes tokens', openInterest[i], yes);
-    check('conservation of No tokens', openInterest[i], no);
-  });
+  markets.forEach(checkSupply);
 }
 
 const byScore = (a: readonly [string, number], b: readonly [string, number]): number =>

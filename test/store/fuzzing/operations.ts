@@ -1,4 +1,4 @@
-import type { MarketStatus, OutcomeIndex } from '../../../src/exchange/market';
+import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
 import {
   ORDER_TYPES,
@@ -6,6 +6,7 @@ import {
   type Reason,
   type SelfTradePrevention,
 } from '../../../src/exchange/status';
+import { ENDING_WEIGHTS, type MarketStep, marketSteps, STEP_WEIGHTS } from './market-steps';
 import { createRandom, type Random } from './random';
 
 /** One market of a world. */
@@ -83,13 +84,7 @@ export type Operation =
       readonly sets: number | 'all' | 'none' | 'more';
     }
   | { readonly kind: 'credit'; readonly wallet: number; readonly micro: number }
-  | {
-      readonly kind: 'move';
-      readonly market: number;
-      readonly to: MarketStatus;
-      readonly from: readonly MarketStatus[];
-    }
-  | { readonly kind: 'clear'; readonly market: number; readonly most: number }
+  | MarketStep
   | { readonly kind: 'raise'; readonly id: number; readonly wallet: number }
   /** The next bounded step over the wallet's open orders. */
   | { readonly kind: 'invalidate'; readonly wallet: number; readonly most: number };
@@ -98,6 +93,9 @@ const TICKS = [1000, 100, 10, 1] as const;
 const MICRO_PER_LOT = 10_000;
 /** All that exists must stay below 2^53 micro-units. */
 const GRANT_MAX = 2e15;
+
+/** The last ones of a world, in which its markets end. */
+const ENDING_OPERATIONS = 180;
 
 /** The same seed gives the same world. Ticks take turns, so that each is in half of all worlds. */
 export function worldOf(seed: number): World {
@@ -167,9 +165,8 @@ const WEIGHTS = {
     clock: 4,
     convert: 5,
     credit: 0.7,
-    pause: 0.5,
   },
-  ...{ close: 0, clear: 0.3, move: 0.2, raise: 0.6, invalidate: 1 },
+  ...{ ...STEP_WEIGHTS, raise: 0.6, invalidate: 1 },
 };
 const DEEP_WEIGHTS = { ...WEIGHTS, cancel: 3, cancelAll: 0.1, clock: 1, pause: 0.1, raise: 0.02 };
 
@@ -183,7 +180,7 @@ function generate(
   const market = random.int(0, world.markets.length - 1);
   const wallet = random.int(0, world.wallets - 1);
   const weights = world.deep ? DEEP_WEIGHTS : WEIGHTS;
-  const kind = random.weighted(at > count * 0.93 ? { ...weights, close: 1, clear: 3 } : weights);
+  const kind = random.weighted(at > count - ENDING_OPERATIONS ? { ...weights, ...ENDING_WEIGHTS } : weights);
   const recent = (): Place | undefined => {
     const reach = random.pick([1, 1, 20, 60, placed.length]);
     return placed[placed.length - 1 - random.int(0, Math.min(reach, placed.length) - 1)];
@@ -226,37 +223,37 @@ function generate(
     }
     case 'credit':
       return [{ kind: 'credit', wallet, micro: random.int(1, 50_000) * world.scale }];
-    case 'pause': {
-      const between = Array.from({ length: random.int(1, 6) }, (_, i) =>
-        place(world, random, at + 1 + i, market, wallet),
-      );
-      return [
-        { kind: 'move', market, to: 'PAUSED', from: ['OPEN'] },
-        ...between,
-        { kind: 'move', market, to: 'OPEN', from: ['PAUSED', 'DRAFT'] },
-      ];
-    }
-    case 'move':
-      return [{ kind: 'move', market, to: 'OPEN', from: ['PAUSED', 'DRAFT'] }];
-    case 'close':
-      return [
-        {
-          kind: 'move',
-          market,
-          to: random.pick(['CLOSED', 'VOIDED'] as const),
-          from: ['OPEN', 'PAUSED', 'CLOSED'],
-        },
-      ];
-    case 'clear':
-      return [{ kind: 'clear', market, most: random.pick([1, 3, 200]) }];
+    case 'invalidate':
+      return [invalidate(random, wallet)];
     case 'raise':
       return [
         { kind: 'raise', id: random.chance(0.6) ? at : random.int(0, 2), wallet },
         ...Array.from({ length: random.int(0, 4) }, () => invalidate(random, wallet)),
       ];
-    case 'invalidate':
-      return [invalidate(random, wallet)];
+    default:
+      return marketSteps(kind, random, market, () => others(world, random, at, market, wallet, recent()));
   }
+}
+
+/** Some submissions, and now and then what a mode refuses, too. */
+function others(
+  world: World,
+  random: Random,
+  at: number,
+  market: number,
+  wallet: number,
+  recent: Place | undefined,
+): Operation[] {
+  const list: Operation[] = Array.from({ length: random.int(1, 6) }, (_, i) =>
+    place(world, random, at + 1 + i, market, wallet),
+  );
+  const one = random.pick(['here', 'anywhere', null] as const);
+  const of = recent && { market: recent.market, wallet: recent.wallet, of: [recent.id] };
+  if (of && random.chance(0.5)) list.push({ kind: 'cancel', ...of, one, reason: 'USER' });
+  if (random.chance(0.3)) list.push({ kind: 'credit', wallet, micro: random.int(1, 50_000) });
+  if (random.chance(0.3)) list.push({ kind: 'convert', id: at + 9, market, wallet, sets: 10_000 });
+  if (random.chance(0.3)) list.push({ kind: 'raise', id: at, wallet });
+  return list;
 }
 
 const invalidate = (random: Random, wallet: number): Operation => ({

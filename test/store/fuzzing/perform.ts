@@ -5,8 +5,10 @@ import type { CancelOneReply, PlaceReply, PlaceRequest } from '../../../src/stor
 import { hashHex } from '../../../src/store/records';
 import type { Answer } from '../../model/exchange';
 import { type ModelFill, type ModelOrder, refuse } from '../../model/matching';
-import { check, checkFills, checkRecord, extraOf, fillsOf } from './compare';
+import { both } from './both';
+import { check, checkFills, checkRecord, fillsOf } from './compare';
 import type { Operation, Place } from './operations';
+import { performStep } from './perform-steps';
 import { addressOf, atNonce, hashOf, marketOf, requestFor, resent } from './requests';
 import type { Stage } from './stage';
 
@@ -33,47 +35,18 @@ export async function perform(stage: Stage, op: Operation): Promise<void> {
       return convert(stage, op);
     case 'credit':
       return credit(stage, addressOf(op.wallet), op.micro);
-    case 'move':
-      return move(stage, op);
-    case 'clear':
-      return clear(stage, marketOf(stage.world, op.market).id, op.most);
     case 'raise':
       return raise(stage, addressOf(op.wallet), `raise-${op.id}`);
     case 'invalidate':
       return invalidate(stage, op);
+    default:
+      return performStep(stage, op);
   }
 }
 
 const FAUCET_MS = 3_600_000;
 
 type Of<K extends Operation['kind']> = Operation & { readonly kind: K };
-
-/** The engine's answer or refusal, beside the model's. */
-async function both<T>(
-  stage: Stage,
-  act: () => Promise<T>,
-  ask: () => Answer,
-): Promise<{ got: T | null; expected: Answer }> {
-  let got: T | null = null;
-  let refusal: Refusal | null = null;
-  try {
-    got = await act();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    refusal = error;
-  }
-  const expected = ask();
-  stage.count(expected.code);
-  const refused = 'detail' in expected && expected.code !== 'OK';
-  check('refusal', refused ? expected.code : 'none', refusal?.code ?? 'none');
-  if (!refused) return { got, expected };
-  const extra = JSON.stringify(extraOf(expected.code, expected.detail));
-  check(`extra of ${expected.code}`, extra, JSON.stringify(refusal?.extra));
-  if (expected.code === 'MARKET_NOT_OPEN') {
-    check('status in a refusal', `the market is ${expected.detail[0]}`, refusal?.message);
-  }
-  return { got, expected };
-}
 
 function sizeOf({ model, world }: Stage, op: Place): number {
   const { id, lotLots } = marketOf(world, op.market);
@@ -127,6 +100,14 @@ async function cancel(stage: Stage, op: Of<'cancel'>): Promise<void> {
   const hashes = op.of === 'all' ? mine.map((o) => o.request.orderHash) : op.of.map((n) => hashOf(world, n));
   if (hashes.length === 0) return;
   if (op.one) return cancelOne(stage, op, hashes[0] ?? '');
+  if (model.mode() === 'HALTED') {
+    await both(
+      stage,
+      () => engine.cancelMany(id, who, hashes, op.reason as Reason),
+      () => refuse('HALTED'),
+    );
+    return;
+  }
   const got = await engine.cancelMany(id, who, hashes, op.reason as Reason);
   const expected = model.cancel(id, who, hashes, op.reason ?? '', await toldNow());
   check('sequence of a cancel', model.market(id).sequence, got.sequence);
@@ -143,12 +124,21 @@ async function cancelOne(stage: Stage, op: Of<'cancel'>, hash: string): Promise<
   const here = op.one === 'here' ? marketOf(world, op.market).id : null;
   const id = here ?? model.orders.get(hash)?.request.marketId ?? marketOf(world, op.market).id;
   let got: CancelOneReply | null = null;
+  const mine = model.market(id).resting.find((o) => o.request.orderHash === hash && o.request.maker === who);
+  // What is final already is told in any mode.
+  const isHalted = model.mode() === 'HALTED' && mine !== undefined;
+  let refusal: string | null = null;
   try {
     got = await engine.cancel(here, who, hash, op.reason as Reason);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    check('refusal of a cancel', 'ORDER_NOT_FOUND', error.code);
+    refusal = error.code;
   }
+  if (isHalted) {
+    count('HALTED');
+    return check('refusal of a cancel', 'HALTED', refusal);
+  }
+  if (refusal) check('refusal of a cancel', 'ORDER_NOT_FOUND', refusal);
   const [expected] = model.cancel(id, who, [hash], op.reason ?? '', await toldNow());
   count(expected?.cancelled ? 'one cancelled' : 'one not cancelled');
   checkRecord('reply to a cancel of one', expected?.order ?? null, got?.record ?? null);
@@ -163,14 +153,6 @@ async function expire({ engine, model, toldNow, count }: Stage, most: number): P
   if (expected > 0) count('expired by the sweep');
   check('expired', expected, expired);
   check('more to expire', expected === most, waiting);
-}
-
-async function clear({ engine, model, toldNow, count }: Stage, id: string, most: number): Promise<void> {
-  const { cancelled, left } = await engine.clearBook(id, most);
-  const expected = model.clear(id, most, await toldNow());
-  if (expected > 0) count('cleared');
-  check('cleared', expected, cancelled);
-  check('more to clear', expected === most, left);
 }
 
 /** To `ms` from now, or to the next expiration that rests, or just before it. */
@@ -204,6 +186,7 @@ async function convert(stage: Stage, op: Of<'convert'>): Promise<void> {
 async function credit(stage: Stage, who: string, amount: number): Promise<void> {
   const { engine, model, ledger, faucet, now } = stage;
   const ask = (): Answer => {
+    if (model.mode() === 'HALTED') return refuse('HALTED');
     const wait = (faucet.get(who) ?? 0) + FAUCET_MS - now();
     if (wait > 0) return refuse('RATE_LIMITED', wait);
     faucet.set(who, now());
@@ -217,17 +200,17 @@ async function credit(stage: Stage, who: string, amount: number): Promise<void> 
   await both(stage, () => engine.credit(who, micro(amount)), ask);
 }
 
-async function move(stage: Stage, op: Of<'move'>): Promise<void> {
-  const { id } = marketOf(stage.world, op.market);
-  await both(
-    stage,
-    () => stage.engine.moveMarket(id, op.to, op.from),
-    () => stage.model.move(id, op.to, op.from),
-  );
-}
-
 /** An operation seen before answers with the nonce it gave then. */
-async function raise({ engine, model, raised, count }: Stage, who: string, operation: string): Promise<void> {
+async function raise(stage: Stage, who: string, operation: string): Promise<void> {
+  const { engine, model, raised, count } = stage;
+  if (model.mode() === 'HALTED' && !raised.has(operation + who)) {
+    await both(
+      stage,
+      () => engine.raiseNonce(who, operation + who),
+      () => refuse('HALTED'),
+    );
+    return;
+  }
   const got = await engine.raiseNonce(who, operation + who);
   const before = raised.get(operation + who);
   if (before === undefined) model.raise(who);

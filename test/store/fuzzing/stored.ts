@@ -33,7 +33,7 @@ local reply = {
   redis.call('HLEN', shard .. 'o'), redis.call('XLEN', shard .. 'out'),
   news > 0 and redis.call('XREVRANGE', shard .. 'out', '+', '-', 'COUNT', news) or {},
   section({ redis.call('HGETALL', shard .. 'bal'), redis.call('HGET', shard .. 'sum', 'granted') or '0',
-    redis.call('ZRANGE', shard .. 'exp', 0, -1, 'WITHSCORES') }),
+    redis.call('ZRANGE', shard .. 'exp', 0, -1, 'WITHSCORES'), redis.call('SMEMBERS', shard .. 'ending') }),
 }
 for _ = 1, market_count do
   local key = shard .. 'm:' .. next_argument()
@@ -41,6 +41,7 @@ for _ = 1, market_count do
     redis.call('HGETALL', key), redis.call('ZRANGE', key .. ':b', 0, -1, 'WITHSCORES'),
     redis.call('ZRANGE', key .. ':a', 0, -1, 'WITHSCORES'), redis.call('HGETALL', key .. ':bal'),
     redis.call('XLEN', key .. ':t'), redis.call('XREVRANGE', key .. ':t', '+', '-', 'COUNT', 1),
+    redis.call('HGETALL', key .. ':paid'),
   })
 end
 for _ = 1, wallet_count do
@@ -70,6 +71,8 @@ export interface StoredMarket {
   readonly tokens: ReadonlyMap<string, readonly bigint[]>;
   readonly matches: number;
   readonly lastMatch: readonly Fill[];
+  /** Account -> Yes, No and what was paid for them. */
+  readonly paid: ReadonlyMap<string, readonly bigint[]>;
 }
 export interface StoredWallet {
   readonly open: readonly (readonly [hash: string, score: number])[];
@@ -81,6 +84,7 @@ export interface StoredMoney {
   readonly cash: ReadonlyMap<string, readonly bigint[]>;
   readonly nonces: ReadonlyMap<string, number>;
   readonly granted: bigint;
+  readonly ending: readonly string[];
   readonly expiries: readonly (readonly [hash: string, second: number])[];
 }
 export interface StoredState {
@@ -106,8 +110,8 @@ export type Memory = Map<string, { readonly digest: string; readonly value: unkn
 
 type Entries = readonly [Buffer, readonly [Buffer, Buffer]][];
 type Section = [Buffer, unknown[] | Buffer];
-type MoneyReply = [Buffer[], Buffer, Buffer[]];
-type MarketReply = [Buffer[], Buffer[], Buffer[], Buffer[], number, Entries];
+type MoneyReply = [Buffer[], Buffer, Buffer[], Buffer[]];
+type MarketReply = [Buffer[], Buffer[], Buffer[], Buffer[], number, Entries, Buffer[]];
 type WalletReply = [Buffer[], number, Buffer[]];
 
 /** `run` must know the script READ_STATE. */
@@ -146,10 +150,11 @@ export async function readState(
   };
 }
 
-function storedMoney([cash, granted, expiries]: MoneyReply): StoredMoney {
+function storedMoney([cash, granted, expiries, ending]: MoneyReply): StoredMoney {
   const nonces = [...pairs(cash)].map(([who, packed]) => [hashHex(who), packed.readUInt32BE(14)] as const);
   return {
     ...{ cash: accounts(cash, 2), nonces: new Map(nonces) },
+    ending: ending.map(String).sort(),
     ...{ granted: BigInt(granted.toString()), expiries: scored(expiries, 0) },
   };
 }
@@ -158,12 +163,13 @@ function storedWallet([open, orders, markets]: WalletReply): StoredWallet {
   return { open: scored(open, 0), orders, markets: markets.map(String).sort() };
 }
 
-function storedMarket([hash, bids, asks, tokens, matches, last]: MarketReply): StoredMarket {
+function storedMarket([hash, bids, asks, tokens, matches, last, paid]: MarketReply): StoredMarket {
   const fields = new Map<string, string>();
   const levels = new Map<string, string>();
   for (const [name, value] of pairs(hash)) {
     const key = name.toString('latin1');
-    if (key === 's') unpackState(value, fields);
+    if (key === 's') unpack(STATE, value, fields);
+    else if (key === 'r') unpack(RESOLUTION, value, fields);
     else if (/^[ab]/.test(key)) levels.set(key, `${readUInt(value, 0, 7)}/${value.readUInt32BE(7)}`);
   }
   const [id, [, packed]] = last[0] ?? [Buffer.from('0-0'), [Buffer.alloc(0), Buffer.alloc(0)]];
@@ -171,15 +177,19 @@ function storedMarket([hash, bids, asks, tokens, matches, last]: MarketReply): S
   return {
     ...{ fields, levels, bids: scored(bids, 6), asks: scored(asks, 6), tokens: accounts(tokens, 4), matches },
     lastMatch: decodeFills(ms, sequence, packed),
+    paid: accounts(paid, 3),
   };
 }
 
 /** STATE of lua/lib/book.lua. */
 const STATE = { st: 1, md: 1, q: 6, liq: 7, lt: 6, vol: 7, oi: 7, lp: 2 } as const;
 
-function unpackState(packed: Buffer, fields: Map<string, string>): void {
+/** FORMAT of lua/lib/resolution.lua: outcome, when, when all were paid, sets, paid so far, accounts so far. */
+const RESOLUTION = { ro: 1, rt: 6, rd: 6, rs: 7, rp: 7, ra: 4 } as const;
+
+function unpack(layout: Readonly<Record<string, number>>, packed: Buffer, fields: Map<string, string>): void {
   let at = 0;
-  for (const [name, bytes] of Object.entries(STATE)) {
+  for (const [name, bytes] of Object.entries(layout)) {
     fields.set(name, String(readUInt(packed, at, bytes)));
     at += bytes;
   }
