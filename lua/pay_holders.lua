@@ -49,9 +49,7 @@ local function pay(holders, count, outcome, sequence, now_ms)
   ledger.redeem(shard, market, addresses, count)
   if records[1] then
     redis.call('HSET', KEYS[5], unpack(records))
-  end
-  -- Also when only the fee account is paid, which is no wallet: nothing changes that the outbox does not tell.
-  if wallets[1] or sum > 0 then
+    -- Also when only the fee account is paid, which is no wallet: nothing changes that the outbox does not tell.
     outbox.write_moves(shard, market, sequence, now_ms, table.concat(wallets), table.concat(moves))
   end
   return sum

@@ -26,6 +26,7 @@ interface Books {
 export function pay(m: ModelMarket, ending: Ending, who: readonly string[], last: boolean, books: Books) {
   const { account, emitted, feeAccount } = books;
   const news: { who: string; move: string }[] = [];
+  let anything = false;
   const give = (to: string, amount: bigint): void => {
     account('cash', to).free += amount;
     m.openInterest -= amount;
@@ -43,11 +44,12 @@ export function pay(m: ModelMarket, ending: Ending, who: readonly string[], last
     give(one, worth ?? 0n);
     ending.accounts++;
     if (yes + no === 0n) continue;
+    anything = true;
     ending.records.set(one, [yes, no, worth ?? 0n]);
     if (one !== feeAccount) news.push({ who: one, move: `REDEEM ${worth} ${yes} ${no}` });
   }
   const told = { market: m.id, orders: [] };
-  if (news.length > 0) {
+  if (anything) {
     const [wallets, moves] = [news.map((entry) => entry.who), news.map((entry) => entry.move)];
     emitted.push({ kind: 'BALANCE', sequence: m.sequence, ...told, wallets, moves });
   }
