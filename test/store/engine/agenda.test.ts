@@ -1,0 +1,79 @@
+import { MARKET_STATUSES, type MarketStatus } from '../../../src/exchange/market';
+import { createAgenda } from '../../../src/store/agenda';
+import { encodeMarket } from '../../../src/store/documents';
+import type { Market } from '../../../src/store/views';
+import { alice, type World, YES } from '../../support/world';
+import { TERMS } from '../trading';
+import { withWorlds } from './setup';
+
+const { world } = withWorlds();
+const CLOSES_MS = 1_900_000_000_000;
+
+const documentOf = (id: string, closesAtMs: number | null): Market => ({
+  terms: { ...TERMS, id },
+  texts: { question: '?', description: '', category: 'general', tags: [], imageUrl: null, closesAtMs },
+});
+
+async function list(w: World, id: string, closesAtMs: number | null, status: MarketStatus): Promise<void> {
+  const document = encodeMarket(documentOf(id, closesAtMs));
+  await w.engine.createMarket({ id, conditionId: `0x${id}`, slug: id }, document, status);
+}
+
+const closeAt = (w: World, id: string, closesAtMs: number | null): Promise<void> =>
+  w.engine.editMarket(
+    id,
+    ({ terms, texts }) => ({ terms, texts: { ...texts, closesAtMs } }),
+    MARKET_STATUSES[2],
+  );
+
+test('a market is due when its time has come, while it is traded, and never as a draft', async () => {
+  const w = world();
+  const agenda = createAgenda(w);
+  await list(w, 'opens000', CLOSES_MS, 'OPEN');
+  await list(w, 'drafts00', CLOSES_MS, 'DRAFT');
+  await list(w, 'forever0', null, 'OPEN');
+  expect(await agenda.due(CLOSES_MS - 1)).toEqual([]);
+  expect(await agenda.due(CLOSES_MS + 0.5)).toEqual(['opens000']);
+  await w.engine.moveMarket('opens000', 'PAUSED', ['OPEN']);
+  expect(await agenda.due(CLOSES_MS)).toEqual(['opens000']);
+  await w.engine.moveMarket('drafts00', 'OPEN', ['DRAFT']);
+  expect((await agenda.due(CLOSES_MS)).sort()).toEqual(['drafts00', 'opens000']);
+  await w.engine.moveMarket('opens000', 'CLOSED', ['PAUSED']);
+  await w.engine.resolveMarket('drafts00', YES);
+  expect(await agenda.due(CLOSES_MS)).toEqual([]);
+});
+
+test('an edit moves the time, takes it away, and gives one to a market that had none', async () => {
+  const w = world();
+  const agenda = createAgenda(w);
+  await list(w, 'edited00', CLOSES_MS, 'OPEN');
+  await closeAt(w, 'edited00', CLOSES_MS + 60_000);
+  expect(await agenda.due(CLOSES_MS + 59_999)).toEqual([]);
+  expect(await agenda.due(CLOSES_MS + 60_000)).toEqual(['edited00']);
+  await closeAt(w, 'edited00', null);
+  expect(await agenda.due(Number.MAX_SAFE_INTEGER)).toEqual([]);
+  await closeAt(w, 'edited00', 1);
+  expect(await agenda.due(2)).toEqual(['edited00']);
+  await w.engine.moveMarket('edited00', 'CLOSED', ['OPEN']);
+  await expect(closeAt(w, 'edited00', 3)).rejects.toMatchObject({ message: 'the market is CLOSED' });
+});
+
+test('a market that is over is to be wound up until nothing rests and nobody waits', async () => {
+  const w = world();
+  const agenda = createAgenda(w);
+  await w.market();
+  await w.split(alice, '5');
+  await w.place(w.sell(alice, YES, '5', '0.50'));
+  await w.engine.moveMarket('market00', 'CLOSED', ['OPEN']);
+  expect(await agenda.ending()).toEqual(['market00']);
+  await w.engine.clearBook('market00', 1);
+  await w.engine.clearBook('market00', 1);
+  expect(await agenda.ending()).toEqual([]);
+  await w.engine.resolveMarket('market00', null);
+  expect(await agenda.ending()).toEqual(['market00']);
+  await w.engine.clearBook('market00');
+  expect(await agenda.ending()).toEqual(['market00']);
+  await w.engine.payHolders('market00');
+  expect(await agenda.ending()).toEqual([]);
+  expect((await w.balance(alice)).cash).toBe('10000 (0)');
+});
