@@ -1,20 +1,20 @@
 /** How late this process is: what a request waits for before anything looks at it. */
 export interface EventLoop {
-  /** Recent lateness of a timer in milliseconds; it falls within a second when the load is gone. */
+  /** Recent lateness of a timer in milliseconds, smoothed: one long pause is not yet more work than can be done. */
   delayMs(): number;
   stop(): void;
 }
 
 const TICK_MS = 50;
-/** What is left of an old lateness after one tick. */
-const KEPT = 0.85;
+/** What a tick counts for: a lateness that lasts is known after a few. */
+const WEIGHT = 0.3;
 
 export function watchEventLoop(): EventLoop {
   let expected = performance.now() + TICK_MS;
   let delayMs = 0;
   const timer = setInterval(() => {
     const now = performance.now();
-    delayMs = Math.max(now - expected, delayMs * KEPT, 0);
+    delayMs += (Math.max(now - expected, 0) - delayMs) * WEIGHT;
     expected = now + TICK_MS;
   }, TICK_MS);
   timer.unref();

@@ -33,6 +33,8 @@ const PROBLEM = 'application/problem+json';
 /** What browsers look at is no part of the document. */
 const PAGE_TYPES = /^(text\/(html|css|javascript)|application\/javascript|image\/)/;
 const PAGES = [PATHS.adminQueues, PATHS.docs];
+/** AsyncAPI's; what is refused there is a problem as everywhere. */
+const SOCKET_PATH = '/socket.io';
 /** Answers that a request gets before its path is looked at. */
 const EARLY = new Set([400, 408, 413, 417, 431, 503]);
 
@@ -132,6 +134,7 @@ function elsewhere({ method, status, headers, text }: Seen, path: string): strin
     return type === PROBLEM ? problemFaults(bodyOf(type, text) as Problem) : [];
   }
   if (status === 304 || (status === 200 && PAGE_TYPES.test(type))) return [];
+  if (path.startsWith(SOCKET_PATH) && type === PROBLEM) return problemFaults(bodyOf(type, text) as Problem);
   if (method === 'OPTIONS' && status === 204) return [];
   if (status === 405 && !headers.has('allow')) return ['405 without Allow'];
   if (status !== 404 && status !== 405 && !EARLY.has(status)) return ['this is not documented'];
