@@ -25,4 +25,6 @@ runCli(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
 }).then((code) => {
   process.exitCode = code;
+  // A connection that was never made is given up by its client only seconds later.
+  if (code === EXIT_BROKEN) process.exit();
 }, reportAndExit);

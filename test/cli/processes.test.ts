@@ -32,6 +32,10 @@ test('the built command line beside web and worker, whose connections are as man
   expect([await audit.exited, audit.stdout()]).toEqual([0, 'ok: 0 orders, 0 balances, 1 markets, 0 fills\n']);
   const restore = cli('restore', 'package.json', '--force');
   expect([await restore.exited, restore.stdout()]).toEqual([3, '']);
+  const away = startNode(['dist/cli.js', 'mode'], { ...DEPLOYMENT, REDIS_URL: 'redis://127.0.0.1:1' });
+  expect([await away.exited, away.stdout(), away.stderr()]).toEqual([
+    ...[4, '', 'error: Redis did not answer within 3000 ms\n'],
+  ]);
   const bad = startNode(['dist/cli.js', 'mode'], { ...DEPLOYMENT, NETWORK: 'moon' });
   expect([await bad.exited, bad.stdout()]).toEqual([78, '']);
   expect(bad.stderr()).toMatch(/^Bad configuration:\n/);
