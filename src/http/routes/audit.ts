@@ -1,6 +1,6 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
-import { OutboxLost } from '../../store/audit/audit';
+import { AuditTooLarge, OutboxLost } from '../../store/audit/audit';
 import { PATHS } from '../../wire/paths';
 import { presentAudit } from '../../wire/present-audit';
 import { ok, type Reply } from '../answer';
@@ -16,7 +16,8 @@ export function auditEndpoints({ audit }: Context): AnyEndpoint[] {
     try {
       return ok(presentAudit(await audit(), checksumAddress));
     } catch (error) {
-      if (error instanceof OutboxLost) throw new Refusal('UNAVAILABLE', error.message);
+      if (error instanceof OutboxLost || error instanceof AuditTooLarge)
+        throw new Refusal('UNAVAILABLE', error.message);
       throw error;
     }
   }

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import type { AuditReport } from '../../exchange/audit';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
@@ -29,7 +30,12 @@ export interface AuditOptions {
   readonly scale: ChainScale;
   /** How long a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
+  /** What this process may still take; default what its heap has left. */
+  readonly freeBytes?: () => number;
 }
+
+/** There are more orders than this process has memory for. */
+export class AuditTooLarge extends Error {}
 
 export type Audit = () => Promise<AuditReport>;
 
@@ -40,6 +46,9 @@ const FOLLOW_EVERY_MS = 3_000;
 /** A match may have hundreds of fills. */
 const MATCHES_STEP = 200;
 const TRIES_MAX = 3;
+/** Measured: with 170 MB of heap in all, 100,000 orders pass. */
+const BYTES_PER_ORDER = 1_500;
+const HEAP_SHARE_MAX = 0.7;
 
 /**
  * Recomputes from the orders and matches everything else that is kept, and names every difference. The exchange may be
@@ -66,7 +75,25 @@ async function auditAgain(options: AuditOptions): Promise<AuditReport> {
   }
 }
 
+function heapLeft(): number {
+  const { heap_size_limit, used_heap_size } = getHeapStatistics();
+  return heap_size_limit - used_heap_size;
+}
+
+/** A process that serves others must not die of an audit. */
+async function checkMemory({ redis, keys, freeBytes = heapLeft }: AuditOptions): Promise<void> {
+  const orders = await redis.hlen(keys.orders);
+  const [needed, free] = [orders * BYTES_PER_ORDER, freeBytes()];
+  if (needed <= free * HEAP_SHARE_MAX) return;
+  const mb = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
+  throw new AuditTooLarge(
+    `an audit of ${orders} orders takes ${mb(needed)}, and this process has ${mb(free)} left: ` +
+      'run exchange audit by itself, with NODE_OPTIONS=--max-old-space-size=<MB> where needed',
+  );
+}
+
 async function audit(options: AuditOptions): Promise<AuditReport> {
+  await checkMemory(options);
   const findings = createFindings();
   const breathe = createBreathe();
   const snapshot = createSnapshot();

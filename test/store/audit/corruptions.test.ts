@@ -1,5 +1,7 @@
 import { DIFFERENCE_KINDS } from '../../../src/exchange/audit';
+import { chainScale } from '../../../src/exchange/order';
 import type { RunningRedis } from '../../../src/local/redis';
+import { createAudit } from '../../../src/store/audit/audit';
 import { startTestRedis } from '../../support/redis';
 import { type Found, openAuditing, type Stage, told } from './auditing';
 import { spoiltBooks } from './spoilt-books';
@@ -33,6 +35,16 @@ test('a healthy exchange has no difference, and all of it was looked at', async 
   expect(report.checked).toMatchObject({ orders: await redis.hlen(keys.orders), markets: 4 });
   expect(report.checked.fills).toBeGreaterThanOrEqual(4);
   expect(report.checked.balances).toBeGreaterThan(8);
+});
+
+test('an exchange that is too large for this process is not begun with', async () => {
+  const { redis, run, keys } = stage.exchange;
+  const scale = chainScale(18);
+  const audit = (freeBytes: number) => createAudit({ redis, run, keys, scale, freeBytes: () => freeBytes })();
+  await expect(audit(50_000)).rejects.toThrow(
+    /^an audit of \d\d orders takes 1 MB, .*exchange audit by itself/,
+  );
+  expect((await audit(500_000)).ok).toBe(true);
 });
 
 /** A key put back as it was after something has been done to it. */
