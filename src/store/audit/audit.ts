@@ -88,7 +88,7 @@ async function checkMemory({ redis, keys, freeBytes = heapLeft }: AuditOptions):
   const mb = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
   throw new AuditTooLarge(
     `an audit of ${orders} orders takes ${mb(needed)}, and this process has ${mb(free)} left: ` +
-      'run exchange audit by itself, with NODE_OPTIONS=--max-old-space-size=<MB> where needed',
+      'run it by itself: node --max-old-space-size=<MB> dist/cli.js audit',
   );
 }
 
