@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { lots, micro, pips } from '../src/exchange/units';
 import { createEngine, type Engine, type PlaceRequest } from '../src/store/engine';
 import { shardKeys } from '../src/store/keys';
@@ -9,8 +10,9 @@ import { createFiller } from './fill';
 /**
  * What a command of the engine costs Redis, without HTTP. The floor is EVALSHA of `#!lua return 1` with 10 keys and 9
  * arguments of the size a submission has: warm, IN_FLIGHT commands in one pipeline, measured right before each operation and in the same way. Server
- * time is usec / calls of EVALSHA in INFO commandstats; `floors` is the median over ROUNDS of the ratio within a round,
- * which other work on the machine disturbs less than the times. One row per operation and depth, smallest depth first.
+ * time is usec / calls of EVALSHA in INFO commandstats; `floors` is the median over ROUNDS of the ratio within a round.
+ * A round takes Redis one or two milliseconds, so that other work on the machine, which takes the processor away for
+ * longer, falls between rounds or spoils few of them. One row per operation and depth, smallest depth first.
  */
 export interface EngineRow {
   readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100' | 'cancel100';
@@ -31,11 +33,14 @@ const FILL_STEP = 5_000;
 /** The fewest orders that tell what one of them takes: below, what Redis allocates in passing is more. */
 const MEMORY_DEPTH_MIN = 10_000;
 const IN_FLIGHT = 200;
-const ROUNDS = 5;
+const ROUNDS = 15;
+/** Redis rests so long before it is measured: a busy machine then lets it run for a while without a break. */
+const REST_MS = 4;
 /** The floor's nine arguments: together as many bytes as a submission brings. */
 const FLOOR_BYTES = [80, 32, 150, 20, 20, 8, 8, 6, 6];
-const OPS_PER_ROUND = 600;
-const CANCEL_COMMANDS = 20;
+const OPS_PER_ROUND = 300;
+/** Commands in a round that take as long as many others. */
+const LONG_OPS_PER_ROUND = 10;
 const ORDERS_PER_WALLET = 100;
 const SIGNED_BYTES = 118;
 export const MARKET = { id: 'benchmkt', conditionId: `0x${'1'.repeat(64)}`, slug: 'bench' };
@@ -196,6 +201,7 @@ async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineM
 /** Server time and rate of the EVALSHA commands of one stretch of work. */
 async function cost(redis: RedisClient, calls: number, work: () => Promise<void>): Promise<Cost> {
   await redis.call('CONFIG', 'RESETSTAT');
+  await setTimeout(REST_MS);
   const start = process.hrtime.bigint();
   await work();
   const seconds = Number(process.hrtime.bigint() - start) / 1e9;
@@ -254,7 +260,7 @@ async function cancelMany(redis: RedisClient, engine: Engine, deadlineMs: number
   const maker = (n: number) => wallet(4e6 + n);
   const price = (i: number) => (i % 2 ? 3_100 : 6_100) + (i % 20) * 20;
   for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
-    const orders = Array.from({ length: CANCEL_COMMANDS * 100 }, (_, i) =>
+    const orders = Array.from({ length: LONG_OPS_PER_ROUND * 100 }, (_, i) =>
       request(maker(Math.floor(i / 100)), i % 2 ? 'bid' : 'ask', price(i), 100),
     );
     await inFlight(orders.length, (i) => engine.place(orders[i] as PlaceRequest));
@@ -262,7 +268,7 @@ async function cancelMany(redis: RedisClient, engine: Engine, deadlineMs: number
     const cancel = (n: number) =>
       engine.cancelMany(MARKET.id, maker(n), hashes.slice(n * 100, (n + 1) * 100), 'USER');
     const base = await floor(redis);
-    const op = await cost(redis, CANCEL_COMMANDS, () => inFlight(CANCEL_COMMANDS, cancel));
+    const op = await cost(redis, LONG_OPS_PER_ROUND, () => inFlight(LONG_OPS_PER_ROUND, cancel));
     costs.push({ op, floor: base });
   }
   return [summary('cancel100', costs.slice(1))];
@@ -271,7 +277,7 @@ async function cancelMany(redis: RedisClient, engine: Engine, deadlineMs: number
 /** Takers that fill `makers` resting orders each, of as many wallets, at one price. */
 function matches(makers: 1 | 10 | 100) {
   return async (redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> => {
-    const takers = Math.max(20, Math.floor(OPS_PER_ROUND / makers));
+    const takers = Math.max(LONG_OPS_PER_ROUND, Math.floor(OPS_PER_ROUND / makers));
     const costs: { op: Cost; floor: Cost }[] = [];
     for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
       await inFlight(takers * makers, (i) =>

@@ -6,8 +6,9 @@
 --          the sorted set and the token accounts of its market, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 market id it must be in, or '' for any   3 address (20 bytes)
 --          4 reason code (src/exchange/status.ts)   5 order hash, 32 bytes
--- Returns  { code, record, sequence, cancelled }: OK with the record as it now stands, the market's sequence and 1 when this
---          command cancelled it, else 0; ORDER_NOT_FOUND when it is not this wallet's order in this market; HALTED
+-- Returns  when this command cancelled it, its number (I6) and the record as it now stands, back to back; else
+--          { code, record, sequence }: OK with the record and the market's sequence, when the order was final before;
+--          ORDER_NOT_FOUND when it is not this wallet's order in this market; HALTED
 -- Emits    CANCEL, when it was cancelled
 -- Bound    one order
 
@@ -38,7 +39,7 @@ local key, level = shard .. 'm:' .. market, book_side .. yes
 local found = redis.call('HMGET', key, 's', level)
 local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
 if old_status > order.PARTIALLY_FILLED then
-  return { 'OK', stored, integer.text(sequence), 0 }
+  return { 'OK', stored, integer.text(sequence) }
 end
 if mode == book.HALTED then
   return { 'HALTED' }
@@ -61,7 +62,7 @@ end
 local lots, orders = struct.unpack(book.TOTAL, found[2])
 lots, orders, sequence = lots - remaining, orders - 1, sequence + 1
 local state = struct.pack(book.STATE, status, mode, sequence, liquidity - remaining * price, trade_ms, volume, sets, last)
-local record = body .. struct.pack(order.CHANGES, tonumber(ARGV[4]), filled, quote, now_ms, fill_ms, fill_sequence,
+local record = body .. struct.pack(order.CHANGES, ARGV[4], filled, quote, now_ms, fill_ms, fill_sequence,
   order.CANCELLED)
 
 redis.call('HSET', KEYS[1], hash, record)
@@ -79,4 +80,4 @@ if expiration > 0 then
 end
 redis.call('XADD', KEYS[5], '*', 'e',
   outbox.one_order(outbox.CANCEL, market, sequence, now_ms, level, yes, lots, orders, hash))
-return { 'OK', record, integer.text(sequence), 1 }
+return struct.pack('>I6', sequence) .. record

@@ -13,6 +13,7 @@ local agenda = require('lib.agenda')
 local book = require('lib.book')
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')
+local tables = require('lib.tables')
 
 local id, document, condition, slug, status, shard = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local now_ms = outbox.now_ms()
@@ -26,7 +27,7 @@ redis.call('HSET', KEYS[3], condition, id, id, id, slug, id)
 redis.call('HSET', KEYS[2], id, document)
 redis.call('RPUSH', KEYS[8], id)
 redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')),
-  't', book.FILLER)
+  tables.FIELD, tables.FILLER)
 agenda.note(shard, id, tonumber(status))
 outbox.write(shard, outbox.MARKET, id, 1, now_ms, 0, '', 0, '', '')
 return { 'OK', integer.text(now_ms) }

@@ -33,6 +33,7 @@ local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
+local tables = require('lib.tables')
 local trades = require('lib.trades')
 
 -- The last member is the price in Yes, as text: to format it here would take longer.
@@ -190,6 +191,10 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     end
     redis.call('HSET', KEYS[5], maker, cash, met, met_cash)
     redis.call('HSET', KEYS[6], maker, new_held, met, met_held)
+    if not (held[1] and held[2]) then
+      redis.call('HSET', KEYS[6], tables.FIELD, tables.FILLER)
+      redis.call('HDEL', KEYS[6], tables.FIELD)
+    end
     if not held[1] then
       redis.call('SADD', ARGV[4] .. 'w:' .. maker, market)
     end

@@ -1,7 +1,7 @@
 -- One market's book while a script works on it: its state, its two sorted sets, its level totals.
 --
 -- {x}:m:<id>     hash: `s` the packed state (STATE below), and the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4;
---                `r` how it ended (lib/resolution), `t` FILLER
+--                `r` how it ended (lib/resolution), `t` what makes it a table (lib/tables)
 -- {x}:m:<id>:b   sorted set of bids, score -pips; member = sequence I6 + order hash: ascending is price, then time
 -- {x}:m:<id>:a   sorted set of asks, score pips; the same
 -- Prices are in Yes. A book is opened once per market and script, changed in memory and written once.
@@ -43,9 +43,6 @@ function book.open(shard, market, level)
   return { status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, {}, {},
     { [level] = found[2] or '' }, {}, {} }
 end
-
--- A hash with a value of more than 64 bytes is kept by Redis as a table: a level is found at once, however many there are.
-book.FILLER = '                                                                 '
 
 -- The packed state of a market that begins.
 function book.first_state(status, mode)

@@ -15,6 +15,7 @@
 
 local integer = require('lib.integer')
 local order = require('lib.order')
+local tables = require('lib.tables')
 
 local ledger = {}
 
@@ -174,7 +175,11 @@ function ledger.write(a, shard, market, count)
   if a[TOKENS_MOVED] then
     write_all(shard .. 'm:' .. market .. ':bal', a[ADDRESSES], a[TOKENS_OF], count)
   end
+  if a[NEW_HOLDERS] then
+    tables.make(shard .. 'm:' .. market .. ':bal')
+  end
   if a[GRANTED] > 0 then
+    tables.make(shard .. 'bal')
     redis.call('HINCRBY', shard .. 'sum', 'granted', integer.text(a[GRANTED]))
   end
   for i = 1, a[NEW_HOLDERS] and #a[NEW_HOLDERS] or 0 do

@@ -2,7 +2,7 @@ import { Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
 import { REASONS, type Reason } from '../exchange/status';
 import type { ShardKeys } from './keys';
-import { addressBytes, decodeOrder, hashBytes, type OrderRecord } from './records';
+import { addressBytes, decodeOrder, hashBytes, type OrderRecord, readUInt } from './records';
 import { refusalCode } from './refusals';
 import type { RunScript } from './scripts';
 
@@ -26,6 +26,7 @@ export interface CancelManyReply {
   readonly sequence: number;
 }
 
+const SEQUENCE_BYTES = 6;
 export const CANCEL_MAX = 1000;
 /** Orders that one step of expire_orders or clear_book ends at most. */
 export const STEP_MAX = 200;
@@ -45,14 +46,14 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
     const address = addressBytes(maker);
     const scriptKeys = [keys.orders, keys.cash, keys.wallet(address), keys.expiries, keys.outbox];
     const args = [keys.prefix, marketId ?? '', address, REASONS.indexOf(reason), hashBytes(orderHash)];
-    const [code, packed, sequence, cancelled] = (await run('cancel_order', scriptKeys, args)) as [
-      Buffer,
-      Buffer,
-      Buffer,
-      number,
-    ];
+    const reply = await run('cancel_order', scriptKeys, args);
+    if (Buffer.isBuffer(reply)) {
+      const record = decodeOrder(orderHash, reply.subarray(SEQUENCE_BYTES));
+      return { record, cancelled: true, sequence: readUInt(reply, 0, SEQUENCE_BYTES) };
+    }
+    const [code, packed, sequence] = reply as [Buffer, Buffer, Buffer];
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
-    return { record: decodeOrder(orderHash, packed), cancelled: cancelled === 1, sequence: Number(sequence) };
+    return { record: decodeOrder(orderHash, packed), cancelled: false, sequence: Number(sequence) };
   }
 
   /** cancel_orders: at most CANCEL_MAX hashes of one wallet in one market. MARKET_NOT_FOUND, HALTED. */

@@ -62,8 +62,8 @@ export interface Stage {
 }
 
 /** Where a reply tells the script's time: in the record of an order that was booked, else behind its code. */
-function timeIn(reply: unknown): number | null {
-  if (Buffer.isBuffer(reply)) return decodeOrder('', reply).createdAtMs;
+function timeIn(name: string, reply: unknown): number | null {
+  if (name === 'place_order' && Buffer.isBuffer(reply)) return decodeOrder('', reply).createdAtMs;
   if (!Array.isArray(reply) || !Buffer.isBuffer(reply[0])) return null;
   if (reply[0].toString() === 'BOOKED') return decodeOrder('', reply[1]).createdAtMs;
   const told = Number(reply[1]);
@@ -90,7 +90,7 @@ export async function createStage(world: World, options: RunOptions): Promise<St
   );
   const run: RunScript = async (name, keys, args) => {
     const reply = await scripts(name, keys, args);
-    if (realTime) nowMs = timeIn(reply) ?? nowMs;
+    if (realTime) nowMs = timeIn(name, reply) ?? nowMs;
     return reply;
   };
   const keys = shardKeys();
