@@ -65,5 +65,19 @@ export function createBooks() {
     }
   }
 
-  return { books, book, trade, convert };
+  /** Tokens of a market that has ended (`outcome` null: void) for `worth` in all: of a void one, half of each outcome. */
+  function redeem(
+    who: string,
+    market: string,
+    outcome: 0 | 1 | null,
+    tokens: readonly bigint[],
+    worth: bigint,
+  ): void {
+    const [yes = 0n, no = 0n] = tokens;
+    const forYes = outcome === null ? yes / 2n : outcome === 0 ? worth : 0n;
+    if (yes > 0n) give(book(who, market, 0), yes, forYes);
+    if (no > 0n) give(book(who, market, 1), no, worth - forYes);
+  }
+
+  return { books, book, trade, convert, redeem };
 }

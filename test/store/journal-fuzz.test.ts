@@ -116,7 +116,9 @@ async function compare(stage: Stage, books: Books, journals: readonly Journal[])
 async function settleUp(stage: Stage, journal: Journal, faucet: ReadonlyMap<string, bigint>): Promise<void> {
   const { engine, world, ledger, redis } = { ...stage, redis: connections[0] };
   for (const [i, { id }] of world.markets.entries()) {
-    await engine.resolveMarket(id, i === 0 ? (world.seed % 2 ? 0 : 1) : null);
+    if (!stage.model.market(id).ended) {
+      await engine.resolveMarket(id, i === 0 ? (world.seed % 2 ? 0 : 1) : null);
+    }
     while ((await engine.clearBook(id)).left);
     while ((await engine.payHolders(id)).left);
   }
@@ -145,11 +147,16 @@ async function play(seed: number, patches: readonly Patch[] = []): Promise<void>
     await perform(stage, operation);
     for (const { kind, market, wallets, moves = [] } of stage.model.emitted.splice(0)) {
       if (kind === 'TRADE') trades++;
-      const [reason, amount = '0'] = (moves[0] ?? '').split(' ');
-      const who = wallets[0] ?? '';
-      if (reason === 'SPLIT') books.convert(who, market, BigInt(amount));
-      if (reason === 'MERGE') books.convert(who, market, -BigInt(amount));
-      if (reason === 'FAUCET') faucet.set(who, (faucet.get(who) ?? 0n) + BigInt(amount));
+      for (const [i, move] of moves.entries()) {
+        const [reason, ...told] = move.split(' ');
+        const [amount = 0n, yes = 0n, no = 0n] = told.map(BigInt);
+        const who = wallets[i] ?? '';
+        if (reason === 'SPLIT') books.convert(who, market, amount);
+        if (reason === 'MERGE') books.convert(who, market, -amount);
+        if (reason === 'FAUCET') faucet.set(who, (faucet.get(who) ?? 0n) + amount);
+        const outcome = stage.model.market(market).ended?.outcome ?? null;
+        if (reason === 'REDEEM') books.redeem(who, market, outcome, [yes, no], amount);
+      }
     }
     if (at % COMPARE_EVERY === COMPARE_EVERY - 1) await compare(stage, books, journals);
   }

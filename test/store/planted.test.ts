@@ -12,6 +12,11 @@ import type { Patch } from './fuzzing/scripts';
 const OPERATIONS = 2_500;
 /** Worlds without and with fees, with few and with many makers; number 3 is deep. */
 const SEEDS = [1, 2, 0, 3, 6];
+/** What needs an event that few worlds have: the worlds that have it. */
+const RARE_SEEDS: Readonly<Record<string, number[]>> = {
+  'fee of one settlement record for all': [19, 11],
+  'a raise that is repeated raises again': [17, 38],
+};
 const ENDING_OPERATIONS = 500;
 const ENDING_SEEDS = [1, 2, 0, 4, 5, 6, 8, 9, 10, 12];
 
@@ -254,7 +259,11 @@ async function isCaught([name, from, to, file]: Bug, seeds?: number[], operation
   found.push(`  ${name}: "${outcome?.failure.reason.check}" after ${outcome?.after} operations`);
 }
 
-test.each(rowsOf([...BUGS, ...ONE_MATCH]))('%s is caught', (_, bug) => isCaught(bug), 120_000);
+test.each(rowsOf([...BUGS, ...ONE_MATCH]))(
+  '%s is caught',
+  (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]]),
+  120_000,
+);
 test.each(rowsOf(ENDING_BUGS))(
   '%s: that is caught',
   (_, bug) => isCaught(bug, ENDING_SEEDS, ENDING_OPERATIONS),
