@@ -135,6 +135,9 @@ async function settleUp(stage: Stage, journal: Journal, faucet: ReadonlyMap<stri
   }
 }
 
+const outcomeOf = ({ model }: Stage, market: string): 0 | 1 | null =>
+  model.market(market).ended?.outcome ?? null;
+
 /** Throws where the books part from the naive count; `patches` are bugs planted in the scripts. */
 async function play(seed: number, patches: readonly Patch[] = []): Promise<void> {
   const world = worldOf(seed);
@@ -154,8 +157,7 @@ async function play(seed: number, patches: readonly Patch[] = []): Promise<void>
         if (reason === 'SPLIT') books.convert(who, market, amount);
         if (reason === 'MERGE') books.convert(who, market, -amount);
         if (reason === 'FAUCET') faucet.set(who, (faucet.get(who) ?? 0n) + amount);
-        const outcome = stage.model.market(market).ended?.outcome ?? null;
-        if (reason === 'REDEEM') books.redeem(who, market, outcome, [yes, no], amount);
+        if (reason === 'REDEEM') books.redeem(who, market, outcomeOf(stage, market), [yes, no], amount);
       }
     }
     if (at % COMPARE_EVERY === COMPARE_EVERY - 1) await compare(stage, books, journals);
