@@ -16,9 +16,13 @@ export function marketOf(world: World, index: number): WorldMarket {
   return market;
 }
 
-/** `sizeLots` of the order, or what the budget of a MARKET BUY would pay for at its limit. */
-export function requestFor(world: World, op: Place, sizeLots: number, nowMs: number): PlaceRequest {
+/** Records have six bytes for a size, and what a MARKET BUY is to buy at least may be half as much again. */
+const SIZE_MAX_LOTS = 1.5e14;
+
+/** `wantedLots` of the order, or what the budget of a MARKET BUY would pay for at its limit. */
+export function requestFor(world: World, op: Place, wantedLots: number, nowMs: number): PlaceRequest {
   const { id, tickPips, lotLots, feeRateBps } = marketOf(world, op.market);
+  const sizeLots = Math.min(wantedLots, Math.floor(SIZE_MAX_LOTS / lotLots) * lotLots);
   const price = Math.max(op.pips, op.side === 0 ? tickPips : 0);
   const isBudget = op.type === 'MARKET' && op.side === 0;
   const least = Math.max(Math.floor((sizeLots * op.least) / lotLots) * lotLots, lotLots);
