@@ -1,4 +1,4 @@
-import { type INVARIANTS, type Violation, violationsOf } from './invariants';
+import { type INVARIANTS, violationsOf } from './invariants';
 import { startLoad } from './load';
 import { type Bug, withBug } from './planted-program';
 import { seeded } from './random';
@@ -13,7 +13,9 @@ interface Planted extends Bug {
   readonly expiring?: number;
 }
 
+/** Orders in a round. Lanes race, so that no seed promises the meeting that shows a bug: there are more rounds than one. */
 const ORDERS = 160;
+const ROUNDS_MAX = 5;
 /** Less than a reconciliation, which would repair what a bug leaves out. */
 const SETTLED_WITHIN_MS = 3_000;
 
@@ -79,7 +81,10 @@ const BUGS: Readonly<Record<string, Planted>> = {
     caughtBy: 'acknowledged orders are there',
   },
   'a merge leaves its sets outstanding': {
-    lua: [{ file: 'place_order.lua', from: 'sets + tokens or sets - tokens', to: 'sets + tokens or sets' }],
+    lua: [
+      { file: 'place_order.lua', from: 'sets + tokens or sets - tokens', to: 'sets + tokens or sets' },
+      { file: 'lib/matching.lua', from: 'or -p[plan.SETS])', to: 'or 0)' },
+    ],
     caughtBy: 'money and tokens are conserved',
   },
   'an order takes two numbers': {
@@ -114,16 +119,23 @@ const BUGS: Readonly<Record<string, Planted>> = {
   },
 };
 
-async function caught({ expiring = 0, ...bug }: Planted, seed: string): Promise<Violation[]> {
+/** The invariants that do not hold, once the expected one is among them or the rounds are over. */
+async function caught({ expiring = 0, caughtBy, ...bug }: Planted, seed: string): Promise<Set<string>> {
   return withBug(bug, async (program) => {
     const stage = await startFaultStage({ seed, program, webs: 1, markets: 1, people: 4 });
     try {
       const { journal, markets, people, client } = stage;
       const random = seeded(3);
-      const load = startLoad(journal, { random, markets, people, client, lanes: 6, most: ORDERS, expiring });
-      await load.done;
-      await load.stop();
-      return violationsOf(await stage.evidence(SETTLED_WITHIN_MS));
+      const violated = new Set<string>();
+      for (let round = 1; round <= ROUNDS_MAX && !violated.has(caughtBy); round++) {
+        const most = round * ORDERS;
+        const load = startLoad(journal, { random, markets, people, client, lanes: 6, most, expiring });
+        await load.done;
+        await load.stop();
+        for (const { invariant } of violationsOf(await stage.evidence(SETTLED_WITHIN_MS)))
+          violated.add(invariant);
+      }
+      return violated;
     } finally {
       await stage.stop();
     }
@@ -133,8 +145,7 @@ async function caught({ expiring = 0, ...bug }: Planted, seed: string): Promise<
 test.each(Object.entries(BUGS))(
   '%s: caught',
   async (name, bug) => {
-    const violations = await caught(bug, name);
-    expect(new Set(violations.map(({ invariant }) => invariant))).toContain(bug.caughtBy);
+    expect(await caught(bug, name)).toContain(bug.caughtBy);
   },
   120_000,
 );
