@@ -1,13 +1,14 @@
 import { Refusal } from '../exchange/errors';
 import { keccak256, loadKeccak } from './keccak';
+import { createRecent } from './recent';
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const CACHE_MAX = 10_000;
+const KNOWN_MAX = 10_000;
 /** The code of '8': a hash digit from here on capitalises its letter. */
 const EIGHT = 0x38;
 
-/** Spelling -> checksummed address, for spellings that were accepted; the least recently used is dropped. */
-const known = new Map<string, string>();
+/** Spelling -> checksummed address, for spellings that were accepted. */
+const known = createRecent<string>(KNOWN_MAX);
 
 void loadKeccak();
 
@@ -17,11 +18,7 @@ void loadKeccak();
  */
 export function checksumAddress(text: string): string {
   const hit = known.get(text);
-  if (hit !== undefined) {
-    known.delete(text);
-    known.set(text, hit);
-    return hit;
-  }
+  if (hit !== undefined) return hit;
   if (!ADDRESS.test(text)) throw new Refusal('INVALID_ADDRESS', 'an address is 0x and 40 hexadecimal digits');
   const digits = text.slice(2);
   const lower = digits.toLowerCase();
@@ -29,8 +26,7 @@ export function checksumAddress(text: string): string {
   if (text !== address && digits !== lower && digits !== digits.toUpperCase()) {
     throw new Refusal('INVALID_ADDRESS', 'the mixed case of the address is not its EIP-55 checksum');
   }
-  if (known.size >= CACHE_MAX) known.delete(known.keys().next().value ?? '');
-  known.set(text, address);
+  known.put(text, address);
   return address;
 }
 

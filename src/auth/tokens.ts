@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { Refusal } from '../exchange/errors';
+import { createRecent } from './recent';
 
 /** What a token is good for; one can never stand in for the other. */
 export type TokenUse = 'access' | 'refresh';
@@ -46,6 +47,8 @@ export interface JwtSecret {
 
 const ALGORITHM = 'HS256';
 const TOKEN_MAX_LENGTH = 4_096;
+/** Tokens of which a process remembers that they are genuine: a bot sends the same one with every request. */
+const GENUINE_MAX = 4_096;
 const NAMED_SECRET = /^([A-Za-z0-9_-]{1,32}):(.+)$/;
 
 /**
@@ -72,6 +75,16 @@ export function createTokens({ secrets, issuer, audience, nowMs = Date.now }: To
   const keys = new Map(secrets.map(({ kid, secret }) => [kid, createSecretKey(Buffer.from(secret))]));
   const [{ kid: signingKid }] = secrets;
   const signingKey = keys.get(signingKid) as KeyObject;
+  const genuine = createRecent<jwt.JwtPayload>(GENUINE_MAX);
+
+  // A signature that was right stays right; what changes with time is looked at each time.
+  function payloadOf(token: string, nowSec: number): jwt.JwtPayload {
+    const known = genuine.get(token);
+    if (known) return known;
+    const payload = verified(token, candidates(keys, token), { issuer, audience, nowSec });
+    genuine.put(token, payload);
+    return payload;
+  }
 
   return {
     sign: (use, { address, sid, jti, issuedAtSec }) =>
@@ -92,7 +105,7 @@ export function createTokens({ secrets, issuer, audience, nowMs = Date.now }: To
     verify: (use, token) => {
       const nowSec = Math.floor(nowMs() / 1_000);
       if (typeof token !== 'string' || token.length > TOKEN_MAX_LENGTH) throw new Refusal('TOKEN_INVALID');
-      const claims = readClaims(use, verified(token, candidates(keys, token), { issuer, audience, nowSec }));
+      const claims = readClaims(use, payloadOf(token, nowSec));
       // Last, so that only a token which was ours in every other respect is called expired.
       if (nowSec >= claims.expiresAtSec) throw new Refusal('TOKEN_EXPIRED');
       return claims;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import cors from 'cors';
 import express, {
   type ErrorRequestHandler,
@@ -60,15 +61,8 @@ export function createApplication(
   app.set('trust proxy', trustOf(deps.config.trustProxy));
   app.use(identify);
   app.use(promise(deps.standing));
-  app.use(helmet(securityHeaders(deps.config.publicBaseUrl)));
-  app.use(
-    cors({
-      origin: deps.config.corsOrigins === '*' ? '*' : [...deps.config.corsOrigins],
-      exposedHeaders: EXPOSED,
-      maxAge: PREFLIGHT_MAX_AGE_SEC,
-      preflightContinue: true,
-    }),
-  );
+  app.use(always(helmet(securityHeaders(deps.config.publicBaseUrl))));
+  app.use(crossOrigin(deps.config.corsOrigins));
   for (const [path, group] of byPath(endpoints)) {
     const route = app.route(routerPath(path));
     for (const endpoint of group) {
@@ -122,6 +116,33 @@ const identify: RequestHandler = (request, response, next) => {
   }
   next();
 };
+
+/** Other sites' pages, as CORS_ORIGINS has them. Programs and our own page send no Origin: they all hear the same. */
+function crossOrigin(origins: HttpDeps['config']['corsOrigins']): RequestHandler {
+  const asked = cors({
+    origin: origins === '*' ? '*' : [...origins],
+    exposedHeaders: EXPOSED,
+    maxAge: PREFLIGHT_MAX_AGE_SEC,
+    preflightContinue: true,
+  });
+  const unasked = always(asked);
+  return (request, response, next) =>
+    (request.headers.origin === undefined ? unasked : asked)(request, response, next);
+}
+
+/**
+ * Middleware that answers every request without an Origin with the same headers: asked once, at the start, since to ask
+ * it anew for each request takes as long as to read the request.
+ */
+function always(middleware: RequestHandler): RequestHandler {
+  const answer = new ServerResponse(new IncomingMessage(new Socket()));
+  middleware(answer.req as Request, answer as Response, () => {});
+  const headers = Object.entries(answer.getHeaders()).map(([name, value]) => [name, String(value)] as const);
+  return (_request, response, next) => {
+    for (const [name, value] of headers) response.setHeader(name, value);
+    next();
+  };
+}
 
 /** Every answer says what a crash of Redis may lose, and which unbroken history it belongs to. */
 function promise(standing: HttpDeps['standing']): RequestHandler {

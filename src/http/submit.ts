@@ -19,8 +19,8 @@ interface Submission {
   readonly body: SubmitBody;
   readonly caller: Caller | null;
   readonly dryRun: boolean;
-  /** As `clientAddress` has it; a dry run is a read. */
-  readonly address: string;
+  /** As `clientAddress` has it: only a dry run, which is a read, needs it. */
+  readonly address: () => string;
   /** Where the limiter tells how much is left. */
   readonly response: ServerResponse;
 }
@@ -76,7 +76,7 @@ async function submit(context: Context, submission: Submission): Promise<Submitt
     return explain(context, refusal, progress.stage, signed, orderType);
   }
   // After the signature, so that nobody can use up another wallet's share.
-  if (dryRun) await context.limiter.take('reads', submission.address, submission.response);
+  if (dryRun) await context.limiter.take('reads', submission.address(), submission.response);
   else await context.limiter.take('orders', signed.maker, submission.response);
   // The caller was told that there is no answer in time: an order that has not been sent to the engine is not sent now.
   if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');

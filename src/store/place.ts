@@ -70,7 +70,7 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
     const args = [
       packRequest(request, maker, grantMicro, makersMax),
       hashBytes(request.orderHash),
-      encodeBody({ ...request, ...request.order, maker }),
+      encodeBody(request, maker),
       keys.prefix,
     ];
     for (let turn = 0; turn < AGAIN_MAX; turn++) {

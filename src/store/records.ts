@@ -59,7 +59,6 @@ const CHANGES_BYTES = 33;
 /** The body up to the client order id, and the part of it that the script packs. */
 const BODY_BYTES = 54;
 const SCRIPT_BODY_BYTES = 12;
-const BODY_END = Buffer.from([0]);
 const FILLS_HEAD_BYTES = 36;
 const FILL_BYTES = 67;
 
@@ -126,30 +125,38 @@ export function decodeChains(packed: Buffer): MatchPlace[] {
   });
 }
 
-/** What a submitter fixes of an order: the body of its record behind the creation time and sequence. */
+/** What a submitter fixes of an order. */
 export interface SubmittedBody {
-  readonly side: Side;
-  readonly outcome: OutcomeIndex;
+  readonly order: {
+    readonly side: Side;
+    readonly outcome: OutcomeIndex;
+    readonly pricePips: Pips;
+    readonly sizeLots: Lots;
+  };
   readonly orderType: OrderType;
-  readonly pricePips: Pips;
-  readonly sizeLots: Lots;
   readonly expirationSec: number;
-  readonly maker: Buffer;
   readonly marketId: MarketId;
   readonly clientOrderId: string | null;
   readonly signed: Buffer;
 }
 
-export function encodeBody(body: SubmittedBody): Buffer {
-  const head = Buffer.allocUnsafe(BODY_BYTES - SCRIPT_BODY_BYTES);
-  head[0] = ORDER_TYPES.indexOf(body.orderType) | (body.side << 3) | (body.outcome << 4);
-  head.writeUInt16BE(body.pricePips, 1);
-  head.writeUIntBE(body.sizeLots, 3, 6);
-  head.writeUIntBE(body.expirationSec, 9, 5);
-  body.maker.copy(head, 14);
-  head.write(body.marketId, 34, 8, 'latin1');
-  const id = Buffer.from(body.clientOrderId ?? '', 'utf8');
-  return Buffer.concat([head, Buffer.from([id.length]), id, body.signed, BODY_END]);
+/** The body of a record behind the creation time and sequence. */
+export function encodeBody(body: SubmittedBody, maker: Buffer): Buffer {
+  const { side, outcome, pricePips, sizeLots } = body.order;
+  const id = body.clientOrderId ?? '';
+  const idAt = BODY_BYTES - SCRIPT_BODY_BYTES + 1;
+  const packed = Buffer.allocUnsafe(idAt + Buffer.byteLength(id) + body.signed.length + 1);
+  packed[0] = ORDER_TYPES.indexOf(body.orderType) | (side << 3) | (outcome << 4);
+  packed.writeUInt16BE(pricePips, 1);
+  packed.writeUIntBE(sizeLots, 3, 6);
+  packed.writeUIntBE(body.expirationSec, 9, 5);
+  maker.copy(packed, 14);
+  packed.write(body.marketId, 34, 8, 'latin1');
+  const idBytes = packed.write(id, idAt);
+  packed[idAt - 1] = idBytes;
+  body.signed.copy(packed, idAt + idBytes);
+  packed[packed.length - 1] = 0;
+  return packed;
 }
 
 /** How many fills a stored match has; 0 for what is none. */

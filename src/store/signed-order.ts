@@ -7,21 +7,24 @@ import type { SignedOrder } from '../exchange/order';
  * the signer when it is not the maker. Maker, taker (zero) and token follow from the record and its market.
  */
 const SIGNATURE_BYTES = 65;
+const UINT256_BYTES = 32;
+const ADDRESS_BYTES = 20;
+const PACKED_MAX_BYTES = SIGNATURE_BYTES + 2 + 6 * (1 + UINT256_BYTES) + ADDRESS_BYTES;
 
 export function packSigned(order: SignedOrder, signature: Buffer): Buffer {
-  const parts: Buffer[] = [signature, Buffer.from([order.side, order.signatureType])];
-  for (const n of [
-    order.salt,
-    order.makerAmount,
-    order.takerAmount,
-    order.expiration,
-    order.nonce,
-    order.feeRateBps,
-  ]) {
-    parts.push(shortest(n));
-  }
-  if (order.signer !== order.maker) parts.push(Buffer.from(order.signer.slice(2), 'hex'));
-  return Buffer.concat(parts);
+  const packed = Buffer.allocUnsafe(PACKED_MAX_BYTES);
+  signature.copy(packed);
+  packed[SIGNATURE_BYTES] = order.side;
+  packed[SIGNATURE_BYTES + 1] = order.signatureType;
+  let at = SIGNATURE_BYTES + 2;
+  at = putShortest(packed, at, order.salt);
+  at = putShortest(packed, at, order.makerAmount);
+  at = putShortest(packed, at, order.takerAmount);
+  at = putShortest(packed, at, order.expiration);
+  at = putShortest(packed, at, order.nonce);
+  at = putShortest(packed, at, order.feeRateBps);
+  if (order.signer !== order.maker) at += packed.write(order.signer.slice(2), at, 'hex');
+  return packed.subarray(0, at);
 }
 
 /** `maker` and `tokenId` come from the record and its market. Addresses come out as given. */
@@ -58,9 +61,10 @@ export function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): Si
   };
 }
 
-function shortest(n: bigint): Buffer {
-  if (n === 0n) return Buffer.from([0]);
-  const hex = n.toString(16);
-  const bytes = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex');
-  return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+/** Gives the place behind it. */
+function putShortest(packed: Buffer, at: number, n: bigint): number {
+  const hex = n === 0n ? '' : n.toString(16);
+  const bytes = packed.write(hex.length % 2 ? `0${hex}` : hex, at + 1, 'hex');
+  packed[at] = bytes;
+  return at + 1 + bytes;
 }

@@ -31,7 +31,6 @@ const uint256 = Joi.string()
   .custom((text: string, helpers) =>
     text.length === UINT256_DIGITS && text > UINT256_MAX ? helpers.error('string.uint256') : text,
   )
-  .messages({ 'string.uint256': 'must be below 2^256' })
   .required();
 
 export const addressSchema = Joi.string().pattern(ADDRESS, ADDRESS_PATTERN);

@@ -25,6 +25,7 @@ export const ADDRESS_PATTERN = 'address';
 const WORDS: Readonly<Record<string, (context: Joi.Context) => string>> = {
   'string.pattern.base': ({ regex }) => `must match ${regex}`,
   'string.pattern.name': ({ name }) => `must be a valid ${name}`,
+  'string.uint256': () => 'must be below 2^256',
   'object.unknown': () => 'is not allowed',
 };
 

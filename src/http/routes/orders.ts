@@ -77,6 +77,6 @@ const submissionOf = (call: Call<unknown>, body: SubmitBody) => ({
   body,
   caller: call.caller,
   dryRun: flagOf(call.query, 'dryRun'),
-  address: clientAddress(call.request),
+  address: () => clientAddress(call.request),
   response: call.response,
 });
