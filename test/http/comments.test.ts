@@ -56,8 +56,12 @@ test('a thread: said, answered, liked, taken back', async () => {
   expect([liked.status, liked.body]).toEqual([200, { ...answer.body, likes: 1 }]);
   expect((await alice.post(`/comments/${answer.body.id}/like`)).body.likes).toBe(1);
   expect((await bob.post(`/comments/${answer.body.id}/like`)).body.likes).toBe(2);
-  expect((await alice.send('DELETE', `/comments/${answer.body.id}/like`)).body.likes).toBe(1);
-  expect((await alice.send('DELETE', `/comments/${answer.body.id}/like`)).body.likes).toBe(1);
+  // Taking it back says nothing, however often.
+  for (let i = 0; i < 2; i++) {
+    const unliked = await alice.send('DELETE', `/comments/${answer.body.id}/like`);
+    expect([unliked.status, unliked.text]).toEqual([204, '']);
+    expect((await list()).data[1].likes).toBe(1);
+  }
 
   expect((await alice.send('DELETE', `/comments/${answer.body.id}`)).body.code).toBe('FORBIDDEN');
   const gone = await bob.send('DELETE', `/comments/${answer.body.id}`);

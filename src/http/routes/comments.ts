@@ -50,17 +50,24 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context): AnyE
     },
   };
 
-  const like = (method: 'POST' | 'DELETE'): Endpoint<unknown> => ({
+  const like = (method: 'POST' | 'DELETE', handle: Endpoint<unknown>['handle']): Endpoint<unknown> => ({
     method,
     path: PATHS.commentLike,
     bearer: 'required',
     body: emptyShape,
     bodyOptional: true,
     bucket: 'reads',
-    handle: async (call) => ok(bodyOf(await comments.like(refOf(call), walletOf(call), method === 'POST'))),
+    handle,
+  });
+  const liked = like('POST', async (call) =>
+    ok(bodyOf(await comments.like(refOf(call), walletOf(call), true))),
+  );
+  const unliked = like('DELETE', async (call) => {
+    await comments.like(refOf(call), walletOf(call), false);
+    return { status: 204 };
   });
 
-  return [list, add, remove, like('POST'), like('DELETE')];
+  return [list, add, remove, liked, unliked];
 }
 
 const bodyOf = (comment: Comment) => presentComment({ ...comment, address: checksumAddress(comment.author) });

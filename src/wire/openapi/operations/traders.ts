@@ -91,7 +91,7 @@ const COMMENT_OPERATIONS: Operations = {
     bearer: 'required',
     limited: true,
     body: nothing,
-    success: comment('The comment as it now stands.'),
+    success: { status: 204, description: 'No longer liked.' },
   },
 };
 
