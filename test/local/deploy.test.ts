@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VARIABLES } from '../../src/config';
+import { presentProblem } from '../../src/wire/problem';
 import { ROOT } from '../support/processes';
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
@@ -29,6 +30,17 @@ describe('the files others deploy by', () => {
       expect(compose).toContain(setting);
     }
     expect(compose).toMatch(/web:\n {4}<<: \*exchange\n {4}deploy:\n {6}replicas: 2\n/);
+  });
+
+  it('what the load balancer says itself is a problem as web tells it', () => {
+    const answers = [...read('docs/deploy/nginx.conf').matchAll(/return (\d+) '(\{.*\})';/g)];
+    const codes = answers.map(([, status, text = '']) => {
+      const problem = JSON.parse(text);
+      const { code, detail } = problem;
+      expect(problem).toEqual(presentProblem({ code, detail, status: Number(status) }, '$kept_request_id'));
+      return code;
+    });
+    expect(codes).toEqual(['INVALID_REQUEST', 'METHOD_NOT_ALLOWED', 'INVALID_REQUEST', 'UNAVAILABLE']);
   });
 
   it('the image runs web as nobody special, and is built without secrets', () => {
