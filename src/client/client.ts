@@ -3,12 +3,13 @@ import { createOrders, RESOLVE_MS_MAX } from './orders';
 import { createReads } from './reads';
 import { createSessions, type Session, type SessionsOptions } from './sessions';
 import { createTransport, type Fetch } from './transport';
+import type { ExchangeConfig } from './types';
 
 export interface ClientOptions extends SessionsOptions {
   /** Of the exchange, for example "http://localhost:3000"; "" in a page it serves itself. */
   readonly baseUrl: string;
   readonly fetch?: Fetch | undefined;
-  /** COLLATERAL_DECIMALS of the exchange; 18 when left out. */
+  /** COLLATERAL_DECIMALS of the exchange; asked for once when left out. */
   readonly decimals?: number | undefined;
   /** Of one request; 10 s. */
   readonly timeoutMs?: number | undefined;
@@ -30,7 +31,7 @@ export function createClient(options: ClientOptions) {
     send,
     sessions,
     trading: reads.trading,
-    decimals: options.decimals,
+    decimals: decimalsOf(options.decimals, reads.config),
     resolveMs: options.resolveMs ?? RESOLVE_MS_MAX,
   });
   return {
@@ -49,5 +50,19 @@ export function createClient(options: ClientOptions) {
     },
     /** Takes over the session of another tab, or gives this one up without ending it. */
     useSession: sessions.use,
+  };
+}
+
+/** What the exchange says, asked for once, unless the caller knows. */
+function decimalsOf(given: number | undefined, config: () => Promise<ExchangeConfig>): () => Promise<number> {
+  let known = given === undefined ? null : Promise.resolve(given);
+  return () => {
+    known ??= config()
+      .then(({ limits }) => limits.collateralDecimals)
+      .catch((error) => {
+        known = null;
+        throw error;
+      });
+    return known;
   };
 }

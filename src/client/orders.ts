@@ -34,7 +34,7 @@ export interface OrdersDeps {
   readonly send: Send;
   readonly sessions: Sessions;
   readonly trading: (marketId: string) => Promise<Trading>;
-  readonly decimals: number | undefined;
+  readonly decimals: () => Promise<number>;
   readonly resolveMs: number;
 }
 
@@ -73,9 +73,14 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     }
   }
 
-  function create(terms: OrderTerms, maker: string, { nonce, ...order }: NewOrder) {
+  async function create(terms: OrderTerms, maker: string, { nonce, ...order }: NewOrder) {
     const current = nonce ?? nonces.get(maker.toLowerCase());
-    return buildOrder(terms, { decimals, ...order, nonce: current, maker });
+    return buildOrder(terms, {
+      ...order,
+      decimals: order.decimals ?? (await decimals()),
+      nonce: current,
+      maker,
+    });
   }
 
   /**
@@ -107,7 +112,7 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
   ): Promise<Placed> {
     const terms = await termsOf(market);
     for (let attempt = 1; ; attempt++) {
-      const signed = await signOrder(signer, terms.eip712, create(terms, signer.address, order));
+      const signed = await signOrder(signer, terms.eip712, await create(terms, signer.address, order));
       try {
         return await submitOrder(terms.market.id, bodyOf(signed, order, options), options);
       } catch (error) {
@@ -135,7 +140,7 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     const terms = await termsOf(market);
     const bodies: SubmitBody[] = [];
     for (const order of orders) {
-      const signed = await signOrder(signer, terms.eip712, create(terms, signer.address, order));
+      const signed = await signOrder(signer, terms.eip712, await create(terms, signer.address, order));
       bodies.push(bodyOf(signed, order, order));
     }
     const request: Request = {

@@ -106,6 +106,8 @@ export interface ExchangeConfig {
     readonly batchOrders: number;
     readonly cancelHashes: number;
     readonly maxOrderSize: Decimal;
+    /** Of the amounts in a signed order. */
+    readonly collateralDecimals: number;
     /** Null when limits are off. */
     readonly rates: Readonly<
       Record<

@@ -59,3 +59,30 @@ describe('placing orders', () => {
     expect(sold).toMatchObject({ status: 'CANCELLED', filledSize: '4', averagePrice: '0.2' });
   });
 });
+
+describe('a collateral of other decimals', () => {
+  let sixes: ClientStage;
+  beforeAll(async () => {
+    sixes = await startClientStage({ COLLATERAL_DECIMALS: '6' });
+  });
+  afterAll(() => sixes.stop());
+
+  it('is what the exchange says it is, unless the caller says so', async () => {
+    const { id } = await sixes.market();
+    const [asks, knows, errs] = await Promise.all([
+      sixes.trader(),
+      sixes.trader({ decimals: 6 }),
+      sixes.trader({ decimals: 18 }),
+    ]);
+    const order = { outcomeIndex: 0, side: 'BUY', price: '0.3', size: '5' } as const;
+    for (const { client, wallet } of [asks, knows]) {
+      const placed = await client.placeOrder(wallet, id, order);
+      expect(placed).toMatchObject({ status: 'OPEN', price: '0.3', size: '5' });
+      expect(placed.signed).toMatchObject({ makerAmount: '1500000', takerAmount: '5000000' });
+    }
+    expect((await asks.client.config()).limits.collateralDecimals).toBe(6);
+    await expect(errs.client.placeOrder(errs.wallet, id, order)).rejects.toMatchObject({
+      code: 'SIZE_OUT_OF_RANGE',
+    });
+  });
+});

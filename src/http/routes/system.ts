@@ -61,7 +61,11 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
         mode,
         durability: standing.durability,
         epoch: standing.epoch,
-        limits: { ...SIZE_LIMITS, rates: config.rateLimit ? RATES : null },
+        limits: {
+          ...SIZE_LIMITS,
+          collateralDecimals: config.collateralDecimals,
+          rates: config.rateLimit ? RATES : null,
+        },
       });
     }),
   ];

@@ -75,6 +75,7 @@ export const SYSTEM_OPERATIONS: Operations = {
           batchOrders: 20,
           cancelHashes: 100,
           maxOrderSize: '1000000000',
+          collateralDecimals: 18,
           rates: { reads: { requests: 100, seconds: 1, burst: 100, by: 'ip' } },
         },
       },

@@ -75,6 +75,7 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
       batchOrders: integer(),
       cancelHashes: integer(),
       maxOrderSize: ref('Size'),
+      collateralDecimals: integer('Of `makerAmount` and `takerAmount`: one whole unit is 10 to this power.'),
       rates: {
         ...nullable({ type: 'object', additionalProperties: rate }),
         description: 'By bucket; null when they are switched off.',
