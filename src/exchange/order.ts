@@ -4,6 +4,7 @@ import type { Side } from './match';
 import type { OrderType } from './status';
 import {
   formatLots,
+  formatMicro,
   formatPips,
   LOTS_MAX,
   type Lots,
@@ -176,7 +177,7 @@ function marketBuy(
   if (makerAmount > most || takerAmount > most || budget === 0n) {
     throw new Refusal(
       'SIZE_OUT_OF_RANGE',
-      `a budget and a size of at most ${formatLots(LOTS_MAX)} are accepted`,
+      `the budget must be between ${formatMicro(1)} and ${formatLots(LOTS_MAX)}, takerAmount at most ${formatLots(LOTS_MAX)} shares`,
     );
   }
   const unit = takerAmount * BigInt(market.tickPips);

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { OutcomeIndex } from '../exchange/market';
 import { MODES, type Mode } from '../exchange/status';
-import { formatPips, PIPS_PER_ONE } from '../exchange/units';
+import { formatLots, formatPips, LOTS_MAX, PIPS_PER_ONE, parseLots } from '../exchange/units';
 import { addressSchema, hashSchema } from './requests';
 import { createShape } from './shape';
 
@@ -40,15 +40,27 @@ export interface NewMarketBody {
 }
 
 const label = (most: number) => Joi.string().trim().min(1).max(most);
-const word = (most: number) => Joi.string().pattern(SLUG).max(most);
+const word = (most: number) => Joi.string().pattern(SLUG, 'word of a-z, 0-9 and single hyphens').max(most);
+/** A lot or a least size above the largest order would be a market in which nobody can trade. */
 const size = Joi.string()
-  .pattern(SIZE)
-  .custom((text: string, helpers) => (Number(text) === 0 ? helpers.error('any.invalid') : text));
+  .pattern(SIZE, 'number of shares with at most two decimals, such as 0.01')
+  .custom((text: string, helpers) =>
+    SIZE.test(text) && !isSize(text) ? helpers.error('string.range', { most: formatLots(LOTS_MAX) }) : text,
+  )
+  .messages({ 'string.range': 'must be more than 0 and at most {#most}' });
+
+function isSize(text: string): boolean {
+  const lots = parseLots(text);
+  return lots > 0 && lots <= LOTS_MAX;
+}
 
 /** A moment that the calendar knows. */
 const moment = Joi.string()
-  .pattern(MOMENT)
-  .custom((text: string, helpers) => (isMoment(text) ? text : helpers.error('any.invalid')));
+  .pattern(MOMENT, 'time in ISO 8601 that names its zone, such as 2030-01-31T12:00:00Z')
+  .custom((text: string, helpers) =>
+    MOMENT.test(text) && !isMoment(text) ? helpers.error('string.calendar') : text,
+  )
+  .messages({ 'string.calendar': 'is not in the calendar' });
 
 function isMoment(text: string): boolean {
   const day = text.slice(0, 10);

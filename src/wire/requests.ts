@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { Refusal } from '../exchange/errors';
 import type { OutcomeIndex } from '../exchange/market';
 import type { SideName } from '../exchange/match';
 import type { SignedOrder } from '../exchange/order';
@@ -94,13 +95,26 @@ export const submitShape = createShape<SubmitBody>(
   }).required(),
 );
 
-/** `checksum` gives an address its EIP-55 spelling; throws INVALID_ADDRESS when its mixed case says otherwise. */
-export function signedOrderOf(body: OrderBody, checksum: (address: string) => string): SignedOrder {
+/** Gives an address its EIP-55 spelling; throws INVALID_ADDRESS when its mixed case says otherwise. */
+export type Checksum = (address: string) => string;
+
+/** The address of a member; the refusal names the member, as one of its shape does. */
+export function addressOf(path: string, address: string, checksum: Checksum): string {
+  try {
+    return checksum(address);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { code, message } = error;
+    throw new Refusal(code, `${path}: ${message}`, { errors: [{ path, message }] });
+  }
+}
+
+export function signedOrderOf(body: OrderBody, checksum: Checksum): SignedOrder {
   return {
     salt: BigInt(body.salt),
-    maker: checksum(body.maker),
-    signer: checksum(body.signer),
-    taker: checksum(body.taker),
+    maker: addressOf('order.maker', body.maker, checksum),
+    signer: addressOf('order.signer', body.signer, checksum),
+    taker: addressOf('order.taker', body.taker, checksum),
     tokenId: BigInt(body.tokenId),
     makerAmount: BigInt(body.makerAmount),
     takerAmount: BigInt(body.takerAmount),

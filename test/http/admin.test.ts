@@ -2,6 +2,9 @@ import type { Answer } from '../support/client';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
 
+/** One letter of its checksum is in the wrong case. */
+const ORACLE_MISTYPED = '0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+
 let exchange: TestExchange;
 let alice: Trader;
 
@@ -87,6 +90,9 @@ test('bad markets are refused', async () => {
     { question: 'a', tickSize: 0.01 },
     { question: 'a', lotSize: '0' },
     { question: 'a', lotSize: '0.005' },
+    // No order can be that large.
+    { question: 'a', lotSize: '1000000000.01' },
+    { question: 'a', lotSize: '1', minOrderSize: '1000000001' },
     { question: 'a', lotSize: '0.2', minOrderSize: '0.3' },
     { question: 'a', slug: 'Not A Slug' },
     { question: 'a', feeRateBps: -1 },
@@ -100,7 +106,16 @@ test('bad markets are refused', async () => {
     const answer = await create(body);
     expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'INVALID_REQUEST']);
   }
-  expect((await create({ question: 'a', oracle: '0x12' })).body.code).toBe('INVALID_ADDRESS');
+  for (const oracle of ['0x12', ORACLE_MISTYPED]) {
+    const { body } = await create({ question: 'a', oracle });
+    expect([body.code, body.errors]).toMatchObject(['INVALID_ADDRESS', [{ path: 'oracle' }]]);
+  }
+  const told = async (body: object) => (await create({ question: 'a', ...body })).body.errors[0].message;
+  expect(await told({ lotSize: '0' })).toBe('must be more than 0 and at most 1000000000');
+  expect(await told({ minOrderSize: '0.005' })).toMatch(/at most two decimals/);
+  expect(await told({ slug: 'Not A Slug' })).toMatch(/a-z, 0-9 and single hyphens/);
+  expect(await told({ closesAt: 'tomorrow' })).toMatch(/ISO 8601 .* such as 2030-01-31T12:00:00Z$/);
+  expect(await told({ closesAt: '2030-02-30' })).toBe('is not in the calendar');
 });
 
 test('the token opens it; without one configured nothing is there', async () => {

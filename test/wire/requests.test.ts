@@ -101,6 +101,29 @@ test('a malformed address has a code of its own', () => {
   expect(refusal(withOrder({ maker: ADDRESS.slice(2), salt: 'x' })).code).toBe('INVALID_REQUEST');
 });
 
+test('an address whose checksum is wrong is named', () => {
+  const typo = `0x${'Ab'.repeat(20)}`;
+  const checksum = (address: string): string => {
+    if (address === typo) throw new Refusal('INVALID_ADDRESS', 'is mistyped');
+    return address;
+  };
+  for (const name of ['maker', 'signer', 'taker'] as const) {
+    const { order: sent } = submitShape.parse(withOrder({ [name]: typo }));
+    const path = `order.${name}`;
+    let refused: unknown;
+    try {
+      signedOrderOf(sent, checksum);
+    } catch (error) {
+      refused = error;
+    }
+    expect(refused).toMatchObject({
+      code: 'INVALID_ADDRESS',
+      message: `${path}: is mistyped`,
+      extra: { errors: [{ path, message: 'is mistyped' }] },
+    });
+  }
+});
+
 test('unknown members, wrong choices and ids', () => {
   expect(paths({ order, ordertype: 'IOC' })).toEqual(['ordertype']);
   expect(paths(withOrder({ owner: 'x' }))).toEqual(['order.owner']);

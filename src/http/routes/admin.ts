@@ -3,7 +3,7 @@ import type { MarketId, MarketTexts } from '../../exchange/market';
 import { newMarketOf } from '../../store/new-market';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
-import { emptyShape } from '../../wire/requests';
+import { addressOf, emptyShape } from '../../wire/requests';
 import {
   type EditMarketBody,
   editMarketShape,
@@ -29,7 +29,7 @@ export function adminEndpoints({ engine, markets, reads, marketOf }: Context): A
     // A description may be long.
     maxBytes: BATCH_MAX_BYTES,
     handle: async ({ body }) => {
-      const { terms } = await markets.create(newMarketOf(body, checksumAddress));
+      const { terms } = await markets.create(newMarketOf(body, oracleOf));
       return { status: 201, body: presentMarket(await reads.view(terms.id)) };
     },
   };
@@ -93,6 +93,8 @@ export function adminEndpoints({ engine, markets, reads, marketOf }: Context): A
     mode,
   ];
 }
+
+const oracleOf = (address: string): string => addressOf('oracle', address, checksumAddress);
 
 function textsOf({ closesAt, ...texts }: EditMarketBody): Partial<MarketTexts> {
   if (closesAt === undefined) return texts;
