@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { type OutcomeIndex, viewOf } from '../../client/index';
 import { type Cell, useCell } from '../cell';
 import type { Shown } from '../market-data';
@@ -37,61 +38,57 @@ export const SIDES = [
   ['SELL', 'Sell'],
 ] as const;
 
-/** One of a few, each a button that says whether it is pressed. */
-export const Choice = <T extends string | number>({ of, options, label, variant }: ChoiceProps<T>) => {
-  const chosen = useCell(of);
-  return (
-    <fieldset class={`choice ${variant}`} aria-label={label}>
-      {options.map(([value, name]) => (
-        <button
-          key={value}
-          type="button"
-          class={`choice-${String(value).toLowerCase()}`}
-          aria-pressed={chosen === value}
-          onClick={() => {
-            unpinPrice();
-            of.set(value);
-          }}
-        >
-          {name}
-        </button>
-      ))}
-    </fieldset>
-  );
-};
+interface ChoiceButtonProps<T extends string | number> {
+  readonly of: Cell<T>;
+  readonly value: T;
+  readonly name: string;
+  readonly children: ComponentChildren;
+}
 
-/** The outcomes with the price to be had for each. */
-export const Outcomes = ({
-  shown,
-  side,
-}: {
+const ChoiceButton = <T extends string | number>({ of, value, name, children }: ChoiceButtonProps<T>) => (
+  <button
+    type="button"
+    class={`choice-${name.toLowerCase()}`}
+    aria-pressed={useCell(of) === value}
+    onClick={() => {
+      unpinPrice();
+      of.set(value);
+    }}
+  >
+    {children}
+  </button>
+);
+
+/** One of a few, each a button that says whether it is pressed. */
+export const Choice = <T extends string | number>({ of, options, label, variant }: ChoiceProps<T>) => (
+  <fieldset class={`choice ${variant}`} aria-label={label}>
+    {options.map(([value, name]) => (
+      <ChoiceButton key={value} of={of} value={value} name={String(value)}>
+        {name}
+      </ChoiceButton>
+    ))}
+  </fieldset>
+);
+
+interface OutcomesProps {
   readonly shown: Shown | null;
   readonly side: 'BUY' | 'SELL';
-}) => {
-  const chosen = useCell(outcome);
-  return (
-    <fieldset class="choice outcomes" aria-label="Outcome">
-      {NAMES.map((name, at) => {
-        const index = at as OutcomeIndex;
-        const best = facing(shown?.book ? viewOf(shown.book, index) : null, side)[0];
-        return (
-          <button
-            key={name}
-            type="button"
-            class={`choice-${name.toLowerCase()}`}
-            aria-pressed={chosen === index}
-            onClick={() => {
-              unpinPrice();
-              outcome.set(index);
-            }}
-          >
-            {name} <span class="choice-price">{best ? cents(best.pips) : '–'}</span>
-          </button>
-        );
-      })}
-    </fieldset>
-  );
-};
+}
+
+/** The outcomes with the price to be had for each. */
+export const Outcomes = ({ shown, side }: OutcomesProps) => (
+  <fieldset class="choice outcomes" aria-label="Outcome">
+    {NAMES.map((name, at) => {
+      const index = at as OutcomeIndex;
+      const best = facing(shown?.book ? viewOf(shown.book, index) : null, side)[0];
+      return (
+        <ChoiceButton key={name} of={outcome} value={index} name={name}>
+          {name} <span class="choice-price">{best ? cents(best.pips) : '–'}</span>
+        </ChoiceButton>
+      );
+    })}
+  </fieldset>
+);
 
 export const TypeField = ({ value }: { readonly value: OrderType }) => (
   <div class="field">
