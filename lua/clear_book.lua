@@ -27,7 +27,7 @@ local hashes = {}
 for _, key in ipairs({ KEYS[2], KEYS[3] }) do
   local members = #hashes < most and redis.call('ZRANGE', key, 0, most - #hashes - 1) or {}
   for i = 1, #members do
-    hashes[#hashes + 1] = members[i]:sub(7)
+    hashes[#hashes + 1] = members[i]:sub(book.HASH_AT)
   end
 end
 if #hashes > 0 then

@@ -29,5 +29,5 @@ redis.call('RPUSH', KEYS[8], id)
 redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')),
   tables.FIELD, tables.FILLER)
 agenda.note(shard, id, tonumber(status))
-outbox.write(shard, outbox.MARKET, id, 1, now_ms, 0, '', 0, '', '')
+outbox.write_market(shard, id, 1, now_ms)
 return { 'OK', integer.text(now_ms) }

@@ -32,5 +32,5 @@ redis.call('HSET', KEYS[2], market, after)
 b[book.SEQUENCE] = b[book.SEQUENCE] + 1
 book.write(b)
 agenda.note(shard, market, b[book.STATUS])
-outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
+outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
 return { 'OK', now_text }

@@ -28,7 +28,7 @@ if b[book.STATUS] .. '' ~= target then
     b[book.STATUS], b[book.SEQUENCE] = tonumber(target), b[book.SEQUENCE] + 1
     book.write(b)
     agenda.note(shard, market, b[book.STATUS])
-    outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
+    outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
   end
 end
 return { code, integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }

@@ -90,6 +90,6 @@ redis.call('HSET', KEYS[1], resolution.FIELD,
   struct.pack(resolution.FORMAT, outcome, resolved_ms, paid_ms, sets, paid + sum, accounts + count))
 book.write(b)
 if left == 0 then
-  outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
+  outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
 end
 return { count, left }

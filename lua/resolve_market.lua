@@ -32,6 +32,6 @@ else
   redis.call('HSET', KEYS[1], resolution.FIELD, resolution.first(outcome, now_ms, b[book.SETS]))
   book.write(b)
   agenda.note(shard, market, b[book.STATUS])
-  outbox.write(shard, outbox.MARKET, market, b[book.SEQUENCE], now_ms, 0, '', 0, '', '')
+  outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
 end
 return { code, integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }

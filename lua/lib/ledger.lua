@@ -96,7 +96,9 @@ function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, re
   end
 end
 
--- The makers of a plan (lists as in lib/plan), each as in `settle_maker`; `fees` nil when nobody pays any.
+-- The makers of a plan (lists as in lib/plan): `lots` of each order trade and `backs` are given back, out of what it had
+-- reserved at its price. A BUY pays collateral and gets tokens, a SELL the other way round; the fee is taken from what it
+-- gets; `fees` nil when nobody pays any.
 function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
   local pack, parse, cash, tokens = struct.pack, struct.unpack, a[CASH_OF], a[TOKENS_OF]
   for i = 1, count do
@@ -125,15 +127,12 @@ function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
   a[CASH_MOVED] = a[CASH_MOVED] or count > 0
 end
 
--- A maker: `lots` of its order trade and `back` lots are given back, out of what it had reserved at its `price`. A BUY
--- pays collateral and gets tokens, a SELL the other way round; the fee is taken from what it gets.
-function ledger.settle_maker(a, slot, side, outcome, price, lots, back, fee)
+-- An order that ends: gives back what its `lots` had reserved at its `price`.
+function ledger.give_back(a, slot, side, outcome, price, lots)
   if side == 0 then
-    ledger.move(a, slot, back * price, -(lots + back) * price,
-      outcome, lots > 0 and lots * ledger.MICRO_PER_LOT - fee, 0)
+    ledger.move(a, slot, lots * price, -lots * price)
   else
-    ledger.move(a, slot, lots > 0 and lots * price - fee, 0,
-      outcome, back * ledger.MICRO_PER_LOT, -(lots + back) * ledger.MICRO_PER_LOT)
+    ledger.move(a, slot, false, 0, outcome, lots * ledger.MICRO_PER_LOT, -lots * ledger.MICRO_PER_LOT)
   end
 end
 

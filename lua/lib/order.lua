@@ -78,7 +78,7 @@ end
 
 -- Lots still open; only meaningful while the status is OPEN or PARTIALLY_FILLED.
 function order.remaining(record)
-  return record[12] - record[3]
+  return record[order.SIZE] - record[order.FILLED]
 end
 
 -- `now >= expiration` is expired; 0 never expires.

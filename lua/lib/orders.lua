@@ -36,8 +36,8 @@ local function release(shard, b, records, status, reason, now_ms)
   for i = 1, #records do
     local record = records[i]
     local kind = record[order.KIND]
-    ledger.settle_maker(a, slots[record[order.MAKER]], order.side(kind), order.outcome(kind), record[order.PRICE], 0,
-      order.remaining(record), 0)
+    ledger.give_back(a, slots[record[order.MAKER]], order.side(kind), order.outcome(kind), record[order.PRICE],
+      order.remaining(record))
     book.drop(b, record)
     record[order.STATUS], record[order.REASON], record[order.UPDATED] = status, reason, now_ms
   end

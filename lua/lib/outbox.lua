@@ -33,6 +33,11 @@ function outbox.write(shard, kind, market, sequence, now_ms, trade_ms, levels, l
     outbox.entry(kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets))
 end
 
+-- Tells that a market itself changed: its status or its words.
+function outbox.write_market(shard, market, sequence, now_ms)
+  outbox.write(shard, outbox.MARKET, market, sequence, now_ms, 0, '', 0, '', '')
+end
+
 -- What moved in one wallet, none of it below zero.
 function outbox.move(reason, collateral, yes, no)
   return struct.pack('>BI7I7I7', reason, collateral, yes, no)

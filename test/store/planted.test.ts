@@ -29,7 +29,7 @@ const BUGS: readonly Bug[] = [
     "struct.pack('>I6c32', 2 ^ 47 - sequence, hash)",
   ],
   ['complement ignored', 'return outcome == 0 and price or ONE_PIPS - price', 'return price'],
-  ['reserve not released', 'order.remaining(record), 0)', '0, 0)'],
+  ['reserve not released', 'order.remaining(record))', '0)'],
   ['reserve not released by the cancel of one', '-remaining * price', '0', 'cancel_order.lua'],
   ['over-fill of the maker', 'left < rest and left or rest', 'left'],
   ['over-fill of the taker', 'left < rest and left or rest', 'rest'],
