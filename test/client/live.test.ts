@@ -4,6 +4,8 @@ import { expectRest, tradeSome } from './following';
 import { type FrameProxy, startFrameProxy } from './frame-proxy';
 import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
 
+const UPDATES_MIN = 40;
+const ROUNDS_MAX = 5;
 const UPDATE = '42["orderbook:update"';
 const asSent = (text: string): string => text;
 
@@ -47,9 +49,12 @@ test('a book stays equal to REST and to every checksum through many updates', as
   const book = watch();
   expect([book.state, book.book, book.view(1)]).toEqual(['reconnecting', null, null]);
   await isLive(book);
-  await tradeSome(market, traders, 120);
+  // What happens within a few milliseconds is told in one update: the quicker the exchange, the fewer there are.
+  for (let round = 0; round < ROUNDS_MAX && shown.length <= UPDATES_MIN; round++) {
+    await tradeSome(market, traders, 120);
+  }
   await expectRest(traders[0], market, book);
-  expect(shown.length).toBeGreaterThan(40);
+  expect(shown.length).toBeGreaterThan(UPDATES_MIN);
   for (const { book: one, checksum } of shown) if (checksum) expect(checksumOf(one)).toBe(checksum);
   expect(states()).toEqual(['live']);
 });
