@@ -7,6 +7,7 @@ import type { SendToChain } from '../../src/jobs/settle';
 import { type RunningSettlement, startSettlement } from '../../src/jobs/settlement';
 import { matchName } from '../../src/jobs/settlement-queue';
 import type { Market } from '../../src/store/views';
+import { until } from '../support/processes';
 import { type Settling, scale, startSettling } from './settling';
 
 let world: Settling;
@@ -15,6 +16,7 @@ let connection: Redis;
 let queue: Queue;
 const running: RunningSettlement[] = [];
 const QUIET_MS = 10_000;
+const soon = (what: string, holds: () => Promise<boolean>) => until(what, holds, QUIET_MS);
 
 beforeEach(async () => {
   world = await startSettling();
@@ -55,14 +57,6 @@ const reconcile = async (): Promise<number> => {
   }
   return found;
 };
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + QUIET_MS;
-  while (!(await holds())) {
-    if (Date.now() > giveUpAt) throw new Error(`still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 const newestFirst = (a: string, b: string): number => {
   const [[aMs = 0, aIndex = 0], [bMs = 0, bIndex = 0]] = [a.split('-').map(Number), b.split('-').map(Number)];
@@ -114,7 +108,7 @@ test('the same match in many jobs is settled once', async () => {
   );
   start();
   start();
-  await until('no job is left', async () => (await queue.getJobCountByTypes('wait', 'active')) === 0);
+  await soon('no job is left', async () => (await queue.getJobCountByTypes('wait', 'active')) === 0);
   expect(await world.census([market])).toMatchObject({ missing: [], records: 1, listed: 1, told: 1 });
 });
 
@@ -143,7 +137,7 @@ test('everything of BullMQ lost: the chores go on, and the reconciler finds the 
   try {
     await queue.pause();
     for (let i = 0; i < 5; i++) await world.match(market);
-    await until('the matches are jobs', async () => (await queue.getWaitingCount()) > 0);
+    await soon('the matches are jobs', async () => (await queue.getWaitingCount()) > 0);
     expect(await world.redis.hlen(world.keys.settlements)).toBe(0);
     await world.redis.del(...(await world.redis.keys('{jobs}*')));
     await world.drained(5, 2 * QUIET_MS);
@@ -177,7 +171,7 @@ test('a match that cannot be settled ends with the dead letters, and stops nobod
   await queue.add('settle', { anything: 1 });
   await queue.add('settle', { matches: [matchName({ ...refOf(poison), sequence: 999_999 })] });
   start();
-  await until('three dead letters', async () => (await queue.getFailedCount()) === 3);
+  await soon('three dead letters', async () => (await queue.getFailedCount()) === 3);
   const state = async () =>
     (await world.settlements.show(market.terms.id, poison.fills))[0]?.settlementStatus;
   expect(await state()).toBe('FAILED');
@@ -193,7 +187,7 @@ test('a match that cannot be settled ends with the dead letters, and stops nobod
   // Mended by hand, and tried again from the board.
   await world.redis.hset(world.keys.orders, hash, stored ?? '');
   for (const job of await queue.getFailed()) if (job.data.matches) await job.retry();
-  await until('it is settled', async () => (await state()) === 'CONFIRMED');
+  await soon('it is settled', async () => (await state()) === 'CONFIRMED');
   expect(await world.settlements.counts()).toEqual({ unsettled: 0, oldestMs: null, failed: 1 });
 });
 
@@ -206,7 +200,7 @@ test('with a chain: tried again, sent once, with the signed orders', async () =>
     return transaction;
   });
   const { record, fills } = await world.match(market, 2);
-  await until(
+  await soon(
     'it is confirmed',
     async () => (await world.settlements.counts()).unsettled === 0 && calls.length > 2,
   );
@@ -231,7 +225,7 @@ test('with a chain that never answers well: given up, counted', async () => {
     throw new Error('reverted');
   });
   const { fills } = await world.match(market);
-  await until('it is given up', async () => (await world.settlements.counts()).failed === 1);
+  await soon('it is given up', async () => (await world.settlements.counts()).failed === 1);
   expect(await world.settlements.show(market.terms.id, fills)).toMatchObject([
     { settlementStatus: 'FAILED' },
   ]);

@@ -15,9 +15,13 @@ export function isAlive(pid: number): boolean {
 }
 
 /** Waits for a condition; rejects with its name when it does not come. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  const giveUpAt = Date.now() + UNTIL_MS_MAX;
-  while (!holds()) {
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  patienceMs = UNTIL_MS_MAX,
+): Promise<void> {
+  const giveUpAt = Date.now() + patienceMs;
+  while (!(await holds())) {
     if (Date.now() > giveUpAt) throw new Error(`still not: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
