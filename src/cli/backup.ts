@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Refusal } from '../exchange/errors';
-import { MODES } from '../exchange/status';
 import { BadBackup, restoreBackup, verifyBackup, writeBackup } from '../store/backup/backup';
+import { readMode } from '../store/health';
 import { recorded } from './action';
 import { audit } from './audit';
 import { type CliStore, type Command, EXIT, type ExitCode } from './store';
@@ -15,7 +15,7 @@ export const backup =
   (file: string, { halt }: { halt: boolean }): Command =>
   async ({ store, say }) => {
     if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} is there already`);
-    const before = MODES[Number(await store.redis.get(store.keys.mode))] ?? 'NORMAL';
+    const before = await readMode(store.redis, store.keys);
     const path = 'exchange backup';
     if (halt) {
       const doing = { action: 'backup --halt', path, body: { mode: 'HALTED' } };

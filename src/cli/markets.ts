@@ -1,11 +1,11 @@
 import { checksumAddress } from '../auth/address';
 import { Refusal } from '../exchange/errors';
 import type { MarketId, MarketStatus, OutcomeIndex } from '../exchange/market';
-import { MODES, type Mode } from '../exchange/status';
-import { newMarketOf } from '../store/new-market';
+import type { Mode } from '../exchange/status';
+import { readMode } from '../store/health';
 import { PATHS } from '../wire/paths';
 import { presentMarket } from '../wire/present-market';
-import { newMarketShape } from '../wire/requests-admin';
+import { newMarketOf, newMarketShape } from '../wire/requests-admin';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
 import { table } from './table';
@@ -121,7 +121,7 @@ export const setMode =
       const doing = { action: `PUT ${PATHS.adminMode}`, path: PATHS.adminMode, body: { mode } };
       await recorded(store, doing, () => store.engine.setMode(mode));
     }
-    const now = MODES[Number(await store.redis.get(store.keys.mode))] ?? 'NORMAL';
+    const now = await readMode(store.redis, store.keys);
     await say({ mode: now }, [now]);
     return EXIT.done;
   };

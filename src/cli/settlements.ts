@@ -3,10 +3,7 @@ import { finished } from 'node:stream/promises';
 import { checksumAddress } from '../auth/address';
 import { matchOrdersData } from '../chain/match-orders';
 import { Refusal } from '../exchange/errors';
-import type { MarketTerms } from '../exchange/market';
-import type { SignedOrder } from '../exchange/order';
 import type { SettlementStatus } from '../exchange/status';
-import type { OrderRecord } from '../store/records';
 import {
   decodeSettlement,
   type SettlementKey,
@@ -14,7 +11,7 @@ import {
   settlementName,
 } from '../store/settlement-record';
 import { type WalkedSettlement, walkSettlements } from '../store/settlement-walk';
-import { unpackSigned } from '../store/signed-order';
+import { signedOrdersOf } from '../store/signed-order';
 import { presentSettlement } from '../wire/present-settlement';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
@@ -57,12 +54,7 @@ async function lineOf(store: CliStore, { record, orders }: WalkedSettlement, cal
   const { terms } = (await store.reads.market(record.marketId)) ?? {};
   if (!terms) throw new Error(`a settlement names the unknown market ${record.marketId}`);
   const { settlement } = record;
-  const signed = (hash: string): SignedOrder[] => {
-    const order = orders.get(hash);
-    return order ? [signedOf(order, terms)] : [];
-  };
-  const takerOrder = (settlement ? signed(settlement.takerHash) : [])[0] ?? null;
-  const makerOrders = (settlement?.makerHashes ?? []).flatMap(signed);
+  const { takerOrder, makerOrders } = signedOrdersOf(record, orders, terms, checksumAddress);
   const shown = presentSettlement({ ...record, id: settlementId(record), takerOrder, makerOrders }, terms);
   if (!calldata) return shown;
   const isWhole = takerOrder && settlement && makerOrders.length === settlement.makerHashes.length;
@@ -71,13 +63,6 @@ async function lineOf(store: CliStore, { record, orders }: WalkedSettlement, cal
     to: checksumAddress(store.config.exchangeAddress),
     data: isWhole ? matchOrdersData({ ...settlement, takerOrder, makerOrders }) : null,
   };
-}
-
-/** As it was signed, addresses checksummed. */
-function signedOf(record: OrderRecord, terms: MarketTerms): SignedOrder {
-  const maker = checksumAddress(record.maker);
-  const signed = unpackSigned(record.signed, maker, BigInt(terms.tokenIds[record.outcome]));
-  return { ...signed, signer: checksumAddress(signed.signer) };
 }
 
 const ID = /^([0-9a-z]{8})-([1-9][0-9]{0,14})-s([0-9]{1,3})$/;

@@ -18,6 +18,7 @@ import type { HttpDeps } from './deps';
 import { docsPage } from './docs-page';
 import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
+import { otherMethods } from './methods';
 import { servePage } from './page';
 
 const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
@@ -68,7 +69,7 @@ export function createApplication(
     for (const endpoint of group) {
       route[VERBS[endpoint.method]](dispatch(endpoint, dispatchDeps));
     }
-    route.all(otherMethods(group, deps.config.adminToken !== null));
+    route.all(rest(group, deps.config.adminToken !== null));
   }
   servePage(app, deps.page, deps.config.publicBaseUrl);
   app.use(PATHS.docs, docsPage());
@@ -154,19 +155,15 @@ function promise(standing: HttpDeps['standing']): RequestHandler {
   };
 }
 
-function otherMethods(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler {
+/** What operators have does not even have methods where there are none. */
+function rest(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler {
+  if (!withAdmin && group.some(({ bearer }) => bearer === 'admin')) {
+    return () => {
+      throw new Refusal('NOT_FOUND');
+    };
+  }
   const methods = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  const allow = [...methods, 'OPTIONS'].join(', ');
-  const hidden = !withAdmin && group.some(({ bearer }) => bearer === 'admin');
-  return (request, response) => {
-    if (hidden) throw new Refusal('NOT_FOUND');
-    response.setHeader('Allow', allow);
-    if (request.method !== 'OPTIONS') {
-      throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
-    }
-    response.statusCode = 204;
-    response.end();
-  };
+  return otherMethods([...methods, 'OPTIONS'].join(', '));
 }
 
 /** The one catch. */

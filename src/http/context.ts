@@ -2,13 +2,12 @@ import { checksumAddress } from '../auth/address';
 import { ORDER_PRIMARY_TYPE, ORDER_TYPES } from '../auth/order-hash';
 import { Refusal } from '../exchange/errors';
 import type { MarketId, MarketTerms } from '../exchange/market';
-import type { SignedOrder } from '../exchange/order';
-import type { OrderRecord } from '../store/records';
-import { unpackSigned } from '../store/signed-order';
+import { signedOf } from '../store/signed-order';
 import { type Market, type OrderView, type SettledFill, tradeId } from '../store/views';
 import type { FillFacts } from '../wire/facts';
 import type { TradingTerms } from '../wire/present-market';
 import { presentOrder } from '../wire/present-order';
+import { type Query, textOf } from '../wire/queries';
 import { HASH } from '../wire/requests';
 import type { HttpDeps } from './deps';
 import type { Limiter } from './limiter';
@@ -24,6 +23,8 @@ export interface Context extends RouteDeps {
   readonly ticket: TradingTerms;
   /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
   marketOf(name: string): Promise<Market>;
+  /** That of the query's `marketId`, if it has one; throws MARKET_NOT_FOUND. */
+  marketIdOf(query: Query): Promise<MarketId | undefined>;
   /** Of a market that is known to be there: one that an order or a balance names. */
   termsOf(id: MarketId): Promise<MarketTerms>;
   /** The body of GET /orders/{order_hash}. */
@@ -40,6 +41,11 @@ export function createContext(deps: RouteDeps): Context {
     const market = name.length <= NAME_MAX ? await reads.market(name) : null;
     if (!market) throw new Refusal('MARKET_NOT_FOUND');
     return market;
+  }
+
+  async function marketIdOf(query: Query): Promise<MarketId | undefined> {
+    const name = textOf(query, 'marketId');
+    return name === undefined ? undefined : (await marketOf(name)).terms.id;
   }
 
   async function termsOf(id: MarketId): Promise<MarketTerms> {
@@ -59,19 +65,17 @@ export function createContext(deps: RouteDeps): Context {
       },
     },
     marketOf,
+    marketIdOf,
     termsOf,
     orderBody: async ({ record, fills }, showSigned = false) => {
       const terms = await termsOf(record.marketId);
-      return presentOrder({ record, fills, signed: signedOf(record, terms) }, terms, showSigned);
+      return presentOrder(
+        { record, fills, signed: signedOf(record, terms, checksumAddress) },
+        terms,
+        showSigned,
+      );
     },
   };
-}
-
-/** The signed order of a record, as it was sent. */
-export function signedOf(record: OrderRecord, terms: MarketTerms): SignedOrder {
-  const maker = checksumAddress(record.maker);
-  const signed = unpackSigned(record.signed, maker, BigInt(terms.tokenIds[record.outcome]));
-  return signed.signer === maker ? signed : { ...signed, signer: checksumAddress(signed.signer) };
 }
 
 export const fillFacts = (id: MarketId, fill: SettledFill): FillFacts => ({ ...fill, id: tradeId(id, fill) });

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Express, RequestHandler } from 'express';
-import { Refusal } from '../exchange/errors';
 import { names } from './conditional';
+import { otherMethods } from './methods';
 
 /** One file of the page, in memory: the whole page is smaller than a book of a busy market. */
 interface PageFile {
@@ -91,7 +91,7 @@ function fileOf(file: string, url: string): PageFile {
 export function servePage(app: Express, files: PageFiles, publicBaseUrl: string): void {
   const policy = policyOf(publicBaseUrl);
   for (const [url, file] of files) {
-    app.route(url).get(answer(file, policy)).all(refuseMethod);
+    app.route(url).get(answer(file, policy)).all(otherMethods('GET, HEAD, OPTIONS'));
   }
 }
 
@@ -113,15 +113,6 @@ function answer(file: PageFile, policy: string): RequestHandler {
     response.end(request.method === 'HEAD' ? undefined : body);
   };
 }
-
-const refuseMethod: RequestHandler = (request, response) => {
-  response.setHeader('Allow', 'GET, HEAD, OPTIONS');
-  if (request.method !== 'OPTIONS') {
-    throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
-  }
-  response.statusCode = 204;
-  response.end();
-};
 
 /** The smallest the client takes; `q=0` is a no. */
 function variantFor({ variants }: PageFile, accepted = ''): Variant {

@@ -2,10 +2,9 @@ import type { MarketTerms } from '../exchange/market';
 import type { ChainScale, SignedOrder } from '../exchange/order';
 import { partsOf, SETTLEMENT_MAKERS_MAX, type Settlement, settlementsOf } from '../exchange/settlement';
 import { BrokenMatch, type Matches, NoSuchMatch, type StoredMatch } from '../store/matches';
-import type { OrderRecord } from '../store/records';
 import { type MatchRef, settlementId } from '../store/settlement-record';
 import type { Settlements } from '../store/settlements';
-import { unpackSigned } from '../store/signed-order';
+import { signedOf } from '../store/signed-order';
 
 /** One call of the exchange contract. */
 export interface ChainCall {
@@ -110,8 +109,5 @@ function partsIn(match: StoredMatch | Error): number[] {
   const known = match instanceof BrokenMatch ? match : match instanceof Error ? null : match;
   return Array.from({ length: Math.max(1, partsOf(known?.fills.length ?? 0)) }, (_, part) => part);
 }
-
-const signedOf = (order: OrderRecord, terms: MarketTerms): SignedOrder =>
-  unpackSigned(order.signed, order.maker, BigInt(terms.tokenIds[order.outcome]));
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -3,6 +3,7 @@ import type { MarketId } from '../exchange/market';
 import type { Logger } from '../log';
 import { type CommandEvent, isCommand } from '../store/book-updates';
 import type { Broadcasts, Publication } from '../store/broadcasts';
+import { isBefore } from '../store/entry-id';
 import type { OutboxEntry, OutboxReader } from '../store/outbox-reader';
 import type { Reads } from '../store/reads';
 import type { Fill } from '../store/records';
@@ -219,12 +220,6 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
       if (!reading) await ended;
     },
   };
-}
-
-function isBefore(a: string, b: string): boolean {
-  const [aMs = 0, aIndex = 0] = a.split('-').map(Number);
-  const [bMs = 0, bIndex = 0] = b.split('-').map(Number);
-  return aMs < bMs || (aMs === bMs && aIndex < bIndex);
 }
 
 type Sides = Pick<MarketState, 'bids' | 'asks'>;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../log';
 import type { Broadcasts } from '../store/broadcasts';
+import { NO_ENTRY } from '../store/entry-id';
 import type { Term } from './broadcaster';
 
 /** A holder that is killed is replaced after at most LEASE_MS + CANDIDATE_EVERY_MS, well within 2 s. */
@@ -8,7 +9,6 @@ const LEASE_MS = 1_200;
 const RENEW_EVERY_MS = 300;
 const CANDIDATE_EVERY_MS = 200;
 const TOKEN_BYTES = 12;
-const START = '0-0';
 
 export interface LeadershipDeps {
   readonly broadcasts: Broadcasts;
@@ -62,7 +62,7 @@ export function createLeadership({ broadcasts, log, begin, onBegin, onRelease }:
   async function candidate(): Promise<void> {
     const token = randomBytes(TOKEN_BYTES).toString('hex');
     if (!(await broadcasts.take(token, LEASE_MS))) return;
-    const from = (await broadcasts.position()) ?? START;
+    const from = (await broadcasts.position()) ?? NO_ENTRY;
     const term = begin(token, LEASE_MS, from);
     held = { token, sinceMs: Date.now(), term };
     log.info({ from }, 'broadcasting');

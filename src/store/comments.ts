@@ -1,6 +1,6 @@
 import { Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
-import type { ShardKeys } from './keys';
+import { OPERATION_MEMORY_MS, type ShardKeys } from './keys';
 import { addressBytes, hashHex } from './records';
 import { refusalCode } from './refusals';
 import type { RunScript } from './scripts';
@@ -30,8 +30,6 @@ type Row = [number: number, packed: Buffer, likes: number, username: Buffer, ava
 
 /** HEAD of lua/lib/comments.lua. */
 const HEAD_BYTES = 33;
-/** How long a comment is remembered by its operation id. */
-const OPERATION_MEMORY_MS = 3_600_000;
 const CURSOR = /^[1-9][0-9]{0,9}$/;
 
 export function createComments({ run, keys }: { readonly run: RunScript; readonly keys: ShardKeys }) {

@@ -1,8 +1,9 @@
-import { MODES } from '../exchange/status';
 import { BACKLOG_MAX } from './backlog';
+import { readMode, runProbe } from './health';
 import type { ShardKeys } from './keys';
 import { createOutboxLag } from './outbox-lag';
 import type { RedisClient, RunScript } from './scripts';
+import { type Durability, durabilityOf, type Settings, settingsOf } from './standing';
 
 /** One thing that was looked at. */
 export interface Check {
@@ -34,12 +35,13 @@ const BACKLOG_WARN = BACKLOG_MAX / 5;
 
 /** Whether this Redis is fit to carry the exchange, and whether the exchange is well. Reads only. */
 export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
-  const { redis } = options;
+  const { redis, isProduction } = options;
   const info = factsOf(String(await redis.info()));
-  const checks = [
+  const settings = await settingsOf(redis);
+  return [
     version(info),
-    ...(await persistence(options, info)),
-    await eviction(options),
+    ...persistence(settings, isProduction, info),
+    eviction(settings, isProduction),
     memory(info),
     connections(info),
     role(info),
@@ -47,7 +49,6 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
     await scripts(options),
     ...(await exchange(options)),
   ];
-  return checks;
 }
 
 type Info = ReadonlyMap<string, string>;
@@ -73,30 +74,20 @@ function version(info: Info): Check {
   };
 }
 
-/** Null where CONFIG is closed, as managed servers have it. */
-async function setting(redis: RedisClient, name: string): Promise<string | null> {
-  try {
-    return ((await redis.call('CONFIG', 'GET', name)) as string[])[1] ?? null;
-  } catch (error) {
-    if (error instanceof Error && /unknown command|NOPERM/i.test(error.message)) return null;
-    throw error;
-  }
-}
+const DURABILITY: Readonly<Record<Durability, string>> = {
+  always: 'appendfsync always: nothing that was answered is lost',
+  everysec: 'appendfsync everysec: up to a second may be lost',
+  none: 'what was answered may be lost: appendonly yes, appendfsync always',
+};
 
-async function persistence({ redis, isProduction }: DoctorOptions, info: Info): Promise<Check[]> {
-  const policy =
-    (await setting(redis, 'appendonly')) === 'yes' ? await setting(redis, 'appendfsync') : 'none';
+function persistence(settings: Settings, isProduction: boolean, info: Info): Check[] {
+  const policy = durabilityOf(settings);
   const weak = isProduction ? 'fail' : 'warn';
-  const durability: Check =
-    policy === 'always'
-      ? { name: 'durability', verdict: 'ok', detail: 'appendfsync always: nothing that was answered is lost' }
-      : policy === 'everysec'
-        ? { name: 'durability', verdict: weak, detail: 'appendfsync everysec: up to a second may be lost' }
-        : {
-            name: 'durability',
-            verdict: weak,
-            detail: 'what was answered may be lost: appendonly yes, appendfsync always',
-          };
+  const durability: Check = {
+    name: 'durability',
+    verdict: policy === 'always' ? 'ok' : weak,
+    detail: DURABILITY[policy],
+  };
   const wrong = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'].filter(
     (name) => (info.get(name) ?? 'ok') !== 'ok',
   );
@@ -108,8 +99,8 @@ async function persistence({ redis, isProduction }: DoctorOptions, info: Info): 
   return [durability, writes];
 }
 
-async function eviction({ redis, isProduction }: DoctorOptions): Promise<Check> {
-  const policy = await setting(redis, 'maxmemory-policy');
+function eviction(settings: Settings, isProduction: boolean): Check {
+  const policy = settings?.get('maxmemory-policy') ?? null;
   if (policy === 'noeviction') return { name: 'eviction', verdict: 'ok', detail: 'noeviction' };
   const verdict = policy === null && !isProduction ? 'warn' : 'fail';
   const detail = `maxmemory-policy ${policy ?? 'cannot be seen'}: records may be thrown away; set noeviction`;
@@ -181,9 +172,8 @@ async function clock(redis: RedisClient): Promise<Check[]> {
 }
 
 async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
-  const nobody = '--------';
   try {
-    await run('read_market', [keys.market(nobody), keys.trades(nobody), keys.markets], [nobody, 0]);
+    await runProbe(run, keys);
     return { name: 'scripts', verdict: 'ok', detail: 'those of this version run' };
   } catch (error) {
     return {
@@ -196,13 +186,12 @@ async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
 
 /** How the exchange itself is. */
 async function exchange({ redis, keys }: DoctorOptions): Promise<Check[]> {
-  const [mode, restoring, unsettled, failed] = await Promise.all([
-    redis.get(keys.mode),
+  const [now, restoring, unsettled, failed] = await Promise.all([
+    readMode(redis, keys),
     redis.get(keys.restoring),
     redis.zcard(keys.unsettled),
     redis.hget(keys.sums, 'failed'),
   ]);
-  const now = MODES[Number(mode)] ?? 'NORMAL';
   const checks: Check[] = [{ name: 'mode', verdict: now === 'NORMAL' ? 'ok' : 'warn', detail: now }];
   if (restoring !== null) {
     const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;

@@ -3,7 +3,7 @@ import type { MarketId } from '../exchange/market';
 import type { Micro } from '../exchange/units';
 import { createCancels } from './cancels';
 import { createInvalidate } from './invalidate';
-import { type ShardKeys, shardKeys } from './keys';
+import { OPERATION_MEMORY_MS, type ShardKeys, shardKeys } from './keys';
 import { createLifecycle } from './lifecycle';
 import { createPlace } from './place';
 import { addressBytes } from './records';
@@ -21,8 +21,6 @@ export interface EngineOptions {
   readonly makersMax: number;
 }
 
-/** How long a split or merge is remembered by its operation id. */
-const OPERATION_MEMORY_MS = 3_600_000;
 const FAUCET_INTERVAL_MS = 3_600_000;
 
 export type Engine = ReturnType<typeof createEngine>;

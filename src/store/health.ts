@@ -1,6 +1,7 @@
 import { MODES, type Mode } from '../exchange/status';
 import type { Clock } from './clock';
 import type { ShardKeys } from './keys';
+import { NO_MARKET } from './outbox';
 import type { RedisClient, RunScript } from './scripts';
 import type { Standing, Standings } from './standing';
 
@@ -13,6 +14,16 @@ export interface Health {
   readonly mode: Mode;
 }
 
+export const readMode = async (redis: RedisClient, keys: ShardKeys): Promise<Mode> =>
+  MODES[Number(await redis.get(keys.mode))] ?? 'NORMAL';
+
+/** Runs a script that finds nothing; rejects when it does not run. Resolves with the time of Redis in milliseconds. */
+export async function runProbe(run: RunScript, keys: ShardKeys): Promise<number> {
+  const scriptKeys = [keys.market(NO_MARKET), keys.trades(NO_MARKET), keys.markets];
+  const [nowMs] = (await run('read_market', scriptKeys, [NO_MARKET, 0])) as [Buffer];
+  return Number(nowMs);
+}
+
 /** Asks Redis now; rejects when it does not answer. */
 export function createHealth(deps: {
   redis: RedisClient;
@@ -23,13 +34,12 @@ export function createHealth(deps: {
 }) {
   const { redis, run, keys, clock, standings } = deps;
   return async (): Promise<Health> => {
-    const nobody = '--------';
-    const [reply, mode, standing] = await Promise.all([
-      run('read_market', [keys.market(nobody), keys.trades(nobody), keys.markets], [nobody, 0]),
-      redis.get(keys.mode),
+    const [nowMs, mode, standing] = await Promise.all([
+      runProbe(run, keys),
+      readMode(redis, keys),
       standings.refresh(),
     ]);
-    clock.observe(Number((reply as [Buffer])[0]));
-    return { redis: true, scripts: true, standing, mode: MODES[Number(mode)] ?? 'NORMAL' };
+    clock.observe(nowMs);
+    return { redis: true, scripts: true, standing, mode };
   };
 }

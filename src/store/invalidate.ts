@@ -1,7 +1,7 @@
 import { Refusal } from '../exchange/errors';
 import type { Micro } from '../exchange/units';
 import { STEP_MAX } from './cancels';
-import type { ShardKeys } from './keys';
+import { OPERATION_MEMORY_MS, type ShardKeys } from './keys';
 import { addressBytes, hashHex } from './records';
 import { refusalCode } from './refusals';
 import type { RedisClient, RunScript } from './scripts';
@@ -21,8 +21,6 @@ export interface OpenOrderPlace {
 const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
 /** Steps that all open orders of one wallet may take at once; the worker goes on where they end. */
 const STEPS_MAX = 50_000;
-/** How long a raise is remembered by its operation id. */
-const OPERATION_MEMORY_MS = 3_600_000;
 
 /** The verbs that end the orders signed with an old nonce. */
 export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {

@@ -9,7 +9,7 @@ import type { Matches } from './matches';
 import type { Move } from './moves';
 import { addressBytes } from './records';
 import type { RedisClient } from './scripts';
-import type { SettlementState } from './settlement-record';
+import { decodeSettlementState, type SettlementState } from './settlement-record';
 import type { Settlements } from './settlements';
 
 interface JournalReadsOptions {
@@ -138,7 +138,7 @@ export function createJournalReads({ redis, keys, journal, matches, settlements 
           own.map(({ fill }) => fill),
         );
         return own.map((side, line) => {
-          const { settlementStatus, transactionHash } = fills[line] ?? UNKNOWN;
+          const { settlementStatus, transactionHash } = fills[line] ?? decodeSettlementState(null);
           return {
             type: 'TRADE',
             id: `${entry}-${line}`,
@@ -155,8 +155,6 @@ export function createJournalReads({ redis, keys, journal, matches, settlements 
 
   return { positions, rows };
 }
-
-const UNKNOWN: SettlementState = { settlementStatus: 'MATCHED', transactionHash: null };
 
 const passes = (entry: JournalEntry, { marketId, tradesOnly }: JournalFilter): boolean =>
   (!tradesOnly || entry.type === 'TRADE') &&

@@ -3,13 +3,14 @@ import type { MarketId, Resolution } from '../exchange/market';
 import { type Change, payoutChanges, setChanges } from '../exchange/position';
 import { coalesce } from './coalesce';
 import { decodeResolution } from './documents';
+import { isBefore, NO_ENTRY } from './entry-id';
 import { createChanges, type MarketChange } from './journal-changes';
 import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from './journal-record';
 import { changeOf, type OwnSide, sidesOf } from './journal-sides';
 import type { ShardKeys } from './keys';
 import type { Matches, StoredMatch } from './matches';
 import type { Move } from './moves';
-import { decodeEvent, type OutboxEvent } from './outbox';
+import { decodeEvent, kindOf, type OutboxEvent } from './outbox';
 import { addressBytes } from './records';
 import type { RedisClient, RunScript, ScriptArgument } from './scripts';
 
@@ -24,7 +25,6 @@ export type Journal = ReturnType<typeof createJournal>;
 
 /** Its name among the readers of the outbox, which is trimmed behind the slowest of them. */
 const READER = 'journal';
-const NOTHING_READ = '0-0';
 /** Entries of the outbox read in one step, and fills booked in one: a thousand take Redis some milliseconds. */
 const ENTRIES_MAX = 500;
 const FILLS_MAX = 1_000;
@@ -32,8 +32,7 @@ const FILLS_MAX = 1_000;
 const STEPS_MAX = 10_000;
 /** Matches loaded at once. */
 const LOAD_MAX = 50;
-const TRADE = 2;
-const BALANCE = 6;
+const MOVES_MONEY: ReadonlySet<string | null> = new Set(['TRADE', 'BALANCE']);
 
 interface RawEntry {
   readonly id: string;
@@ -58,8 +57,8 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
   async function mark(): Promise<string> {
     const noted = await redis.hget(keys.readers, READER);
     // Noted before anything is read, so that nothing is trimmed before it was.
-    if (!noted) await redis.hsetnx(keys.readers, READER, NOTHING_READ);
-    return noted ?? NOTHING_READ;
+    if (!noted) await redis.hsetnx(keys.readers, READER, NO_ENTRY);
+    return noted ?? NO_ENTRY;
   }
 
   /** Books the next stretch; whether there may be more, which is also so when somebody else has booked it. */
@@ -76,7 +75,7 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
     const raw = found.map(([id, fields]): RawEntry => ({ id: id.toString(), packed: fields[1] as Buffer }));
     const last = raw.at(-1);
     if (!last) return null;
-    const moving = raw.filter(({ packed }) => packed[0] === TRADE || packed[0] === BALANCE);
+    const moving = raw.filter(({ packed }) => MOVES_MONEY.has(kindOf(packed)));
     const events: { event: OutboxEvent; match: StoredMatch | null }[] = [];
     let fills = 0;
     for (let from = 0; from < moving.length; from += LOAD_MAX) {
@@ -159,7 +158,7 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
     const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
     if (!latest) return;
     const target = latest[0].toString();
-    for (let step = 0; isBehind(await mark(), target) && (await extend()); step++) {
+    for (let step = 0; isBefore(await mark(), target) && (await extend()); step++) {
       if (step === STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the journal is being brought up to date');
     }
   });
@@ -176,9 +175,3 @@ const sideOf = (side: OwnSide, { timestampMs }: OutboxEvent): MarketChange => ({
 });
 
 const bySale = (a: OwnSide, b: OwnSide): number => a.fill.index - b.fill.index || b.order.side - a.order.side;
-
-function isBehind(mark: string, target: string): boolean {
-  const [ms = 0, index = 0] = mark.split('-').map(Number);
-  const [targetMs = 0, targetIndex = 0] = target.split('-').map(Number);
-  return ms < targetMs || (ms === targetMs && index < targetIndex);
-}

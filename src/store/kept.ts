@@ -1,5 +1,7 @@
 import type { MarketId } from '../exchange/market';
+import { MINUTE_MS } from './candles';
 import type { Clock } from './clock';
+import { coalesce } from './coalesce';
 import type { ShardKeys } from './keys';
 import type { RedisClient } from './scripts';
 
@@ -19,12 +21,6 @@ export interface Kept<T> {
   text(name: string, present: (value: T) => unknown): Buffer;
 }
 
-interface Question {
-  readonly current: Promise<Buffer | null>;
-  /** The question that those wait for who came while the current one was under way. */
-  next: Promise<Buffer | null> | null;
-}
-
 interface Entry<T> {
   readonly state: Buffer;
   readonly minute: number;
@@ -32,8 +28,6 @@ interface Entry<T> {
   readonly read: Promise<Kept<T>>;
 }
 
-/** Figures of the last 24 hours move by the minute. */
-const MINUTE_MS = 60_000;
 /** How long what may still change without the market's state, the progress of a settlement, is shown as it was. */
 const UNSETTLED_MS = 100;
 /** Markets kept per process. */
@@ -41,27 +35,14 @@ const MARKETS_MAX = 1_000;
 
 /** Asks Redis for states, one question at a time for each market: whoever comes while one is under way shares the next. */
 export function createStateOf(redis: RedisClient, keys: ShardKeys): StateOf {
-  const questions = new Map<MarketId, Question>();
-
-  function ask(id: MarketId): Promise<Buffer | null> {
-    const current = redis.hgetBuffer(keys.market(id), 's');
-    const question: Question = { current, next: null };
-    questions.set(id, question);
-    const done = (): void => {
-      if (questions.get(id) === question && !question.next) questions.delete(id);
-    };
-    current.then(done, done);
-    return current;
-  }
-
+  const questions = new Map<MarketId, () => Promise<Buffer | null>>();
   return (id) => {
-    const question = questions.get(id);
-    if (!question) return ask(id);
-    question.next ??= question.current.then(
-      () => ask(id),
-      () => ask(id),
-    );
-    return question.next;
+    const known = questions.get(id);
+    if (known) return known();
+    if (questions.size >= MARKETS_MAX) questions.clear();
+    const ask = coalesce(() => redis.hgetBuffer(keys.market(id), 's'));
+    questions.set(id, ask);
+    return ask();
   };
 }
 
@@ -99,6 +80,7 @@ export function createKept<T>(
     // There is no such market: `load` says so.
     if (!state) return withTexts(await load(id));
     const nowMs = clock.now();
+    // Figures of the last 24 hours move by the minute.
     const minute = Math.floor(nowMs / MINUTE_MS);
     const entry = entries.get(id);
     const isCurrent = entry?.minute === minute && nowMs < entry.untilMs && entry.state.equals(state);

@@ -80,6 +80,9 @@ export interface ShardKeys {
   settlementListOf(id: MarketId): string;
 }
 
+/** How long an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
+export const OPERATION_MEMORY_MS = 3_600_000;
+
 export function shardKeys(shard = 0): ShardKeys {
   const prefix = `{x${shard}}:`;
   const market = (id: MarketId) => `${prefix}m:${id}`;

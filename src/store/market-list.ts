@@ -1,9 +1,11 @@
 import type { MarketId } from '../exchange/market';
+import { MINUTE_MS } from './candles';
 import type { Clock } from './clock';
 import { coalesce } from './coalesce';
+import { NO_ENTRY } from './entry-id';
 import type { History } from './history';
 import type { ShardKeys } from './keys';
-import { EVENT_KINDS } from './outbox';
+import { kindOf, marketOf, NO_MARKET } from './outbox';
 import type { RedisClient } from './scripts';
 import type { MarketView } from './views';
 
@@ -21,9 +23,6 @@ export type MarketList = () => Promise<readonly MarketView[]>;
 
 /** Entries of the outbox that are read to find out which markets changed; behind more of them every state is asked for. */
 const ENTRIES_MAX = 500;
-const SETTLE = EVENT_KINDS.indexOf('SETTLE');
-const MINUTE_MS = 60_000;
-const NOWHERE = '0-0';
 
 interface Kept {
   readonly state: Buffer | null;
@@ -45,13 +44,13 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
   const kept = new Map<MarketId, Kept>();
   let ids: MarketId[] = [];
   /** The last entry of the outbox that is known to show. */
-  let position = NOWHERE;
+  let position = NO_ENTRY;
   let minute = 0;
 
   const refresh = coalesce(async (): Promise<readonly MarketView[]> => {
     const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
-    const reached = latest ? latest[0].toString() : NOWHERE;
-    if (reached !== position || reached === NOWHERE) {
+    const reached = latest ? latest[0].toString() : NO_ENTRY;
+    if (reached !== position || reached === NO_ENTRY) {
       const touched = await changedSince(reached);
       if (touched === null || [...touched].some((id) => !kept.has(id))) await readIds();
       await readAgain(touched === null ? await changedStates() : [...touched]);
@@ -63,7 +62,7 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
 
   /** The markets of the entries behind `position`; null when that cannot be told. */
   async function changedSince(reached: string): Promise<ReadonlySet<MarketId> | null> {
-    if (position === NOWHERE || reached === NOWHERE) return null;
+    if (position === NO_ENTRY || reached === NO_ENTRY) return null;
     const entries = await redis.xrangeBuffer(keys.outbox, position, reached, 'COUNT', ENTRIES_MAX);
     const [first] = entries;
     // What the outbox no longer has, or has too much of.
@@ -71,8 +70,8 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
     const touched = new Set<MarketId>();
     for (const [, fields] of entries.slice(1)) {
       const packed = fields[1] as Buffer;
-      const id = packed.toString('latin1', 1, 9);
-      if (packed[0] !== SETTLE && !/^-+$/.test(id)) touched.add(id);
+      const id = marketOf(packed);
+      if (kindOf(packed) !== 'SETTLE' && id !== NO_MARKET) touched.add(id);
     }
     return touched;
   }

@@ -1,6 +1,8 @@
 import type { MarketId } from '../exchange/market';
 import { type MatchedOrder, partsOf } from '../exchange/settlement';
+import { NO_ENTRY } from './entry-id';
 import type { ShardKeys } from './keys';
+import { kindOf, marketOf } from './outbox';
 import { countFills, decodeFills, type Fill, type OrderRecord } from './records';
 import type { RedisClient, RunScript } from './scripts';
 import {
@@ -23,7 +25,6 @@ type Entry = [Buffer, [Buffer, Buffer]];
 
 /** Its name among the readers of the outbox. */
 const READER = 'settlement';
-const TRADE = 2;
 const WALK_STEP = 500;
 
 /** The match does not exist, or not any more as it was written: trying again is no use. */
@@ -65,8 +66,8 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
 
   /** Id of the last outbox entry that was read; from its beginning when there was none. Noted, so that nothing is trimmed. */
   async function position(): Promise<string> {
-    await redis.hsetnx(keys.readers, READER, '0-0');
-    return (await redis.hget(keys.readers, READER)) ?? '0-0';
+    await redis.hsetnx(keys.readers, READER, NO_ENTRY);
+    return (await redis.hget(keys.readers, READER)) ?? NO_ENTRY;
   }
 
   /** The matches among the next `most` entries of the outbox, the last of these entries, and whether there may be more. */
@@ -75,9 +76,9 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
     const matches: MatchRef[] = [];
     for (const [, fields] of entries) {
       const packed = fields[1] as Buffer;
-      if (packed[0] !== TRADE) continue;
+      if (kindOf(packed) !== 'TRADE') continue;
       matches.push({
-        marketId: packed.toString('latin1', 1, 9),
+        marketId: marketOf(packed),
         sequence: packed.readUIntBE(9, 6),
         tradeMs: packed.readUIntBE(21, 6),
       });
@@ -126,7 +127,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
       most,
     }: { nowMs: number; graceMs: number; patienceMs: number; most: number },
   ): Promise<MatchRef[]> {
-    const start = (await redis.hget(keys.settledUpTo, id)) ?? '0-0';
+    const start = (await redis.hget(keys.settledUpTo, id)) ?? NO_ENTRY;
     const found: MatchRef[] = [];
     let [mark, from, isWhole] = [start, start, true];
     for (let more = true; more && found.length < most; ) {

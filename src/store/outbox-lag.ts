@@ -1,6 +1,7 @@
 import type { MarketId } from '../exchange/market';
 import { isCommand } from './book-updates';
 import type { Broadcasts } from './broadcasts';
+import { isBefore, NO_ENTRY } from './entry-id';
 import type { ShardKeys } from './keys';
 import { decodeEvent } from './outbox';
 import type { RedisClient } from './scripts';
@@ -36,7 +37,6 @@ const COUNT_STEP = 5_000;
 export const COUNT_MAX = 200_000;
 /** Markets of the latest commands are compared with what was broadcast. */
 const COMMANDS_LOOKED_AT = 100;
-const START = '0-0';
 
 interface Options {
   readonly redis: RedisClient;
@@ -58,7 +58,7 @@ export function createOutboxLag({ redis, keys, now }: Options) {
     note({ id: info.lastId, added: info.added });
     const readers: ReaderLag[] = [];
     for (const reader of OUTBOX_READERS) {
-      const position = positions[reader] ?? START;
+      const position = positions[reader] ?? NO_ENTRY;
       const isDone = !isBefore(position, info.lastId);
       const unprocessed = isDone ? 0 : await behind(position, info.added, info.length);
       const oldestMs = msOf(isBefore(position, info.firstId) ? info.firstId : position);
@@ -81,7 +81,7 @@ export function createOutboxLag({ redis, keys, now }: Options) {
       length: Number(field('length')),
       lastId: String(field('last-generated-id')),
       added: Number(field('entries-added')),
-      firstId: Array.isArray(first) ? String(first[0]) : START,
+      firstId: Array.isArray(first) ? String(first[0]) : NO_ENTRY,
     };
   }
 
@@ -141,9 +141,3 @@ export async function broadcastLag(
 }
 
 const msOf = (id: string): number => Number(id.split('-')[0]);
-
-function isBefore(a: string, b: string): boolean {
-  const [aMs = 0, aIndex = 0] = a.split('-').map(Number);
-  const [bMs = 0, bIndex = 0] = b.split('-').map(Number);
-  return aMs < bMs || (aMs === bMs && aIndex < bIndex);
-}

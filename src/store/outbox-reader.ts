@@ -1,3 +1,4 @@
+import { NO_ENTRY } from './entry-id';
 import type { ShardKeys } from './keys';
 import { decodeEvent, type OutboxEvent } from './outbox';
 import type { RedisClient } from './scripts';
@@ -18,7 +19,7 @@ export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: 
   /** Id of the latest entry; 0-0 when there is none. */
   async function lastId(): Promise<string> {
     const [entry] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
-    return entry ? entry[0].toString() : '0-0';
+    return entry ? entry[0].toString() : NO_ENTRY;
   }
 
   /** Entries behind `after`, oldest first; waits up to `blockMs` (at least 1) for the first one. */

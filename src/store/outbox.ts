@@ -1,4 +1,5 @@
 import type { MarketId } from '../exchange/market';
+import { isBefore } from './entry-id';
 import type { ShardKeys } from './keys';
 import { decodeMove, MOVE_BYTES, type Move } from './moves';
 import { hashHex, readUInt } from './records';
@@ -16,11 +17,16 @@ export const EVENT_KINDS = [
   'SETTLE',
 ] as const;
 export type EventKind = NonNullable<(typeof EVENT_KINDS)[number]>;
+/** What the first byte of an entry says. */
+export const kindOf = (packed: Buffer): EventKind | null => EVENT_KINDS[packed[0] ?? 0] ?? null;
+export const marketOf = (packed: Buffer): MarketId => packed.toString('latin1', 1, 9);
+/** Stands where an entry belongs to no market. */
+export const NO_MARKET = '--------';
 
 /** One entry of the outbox: what one script changed. */
 export interface OutboxEvent {
   readonly kind: EventKind;
-  /** '--------' for a change that belongs to no market. */
+  /** NO_MARKET for a change that belongs to no market. */
   readonly marketId: MarketId;
   /** Of the command; a SETTLE has that of the match it is about, and counts as no command. */
   readonly sequence: number;
@@ -41,7 +47,7 @@ const HEAD_BYTES = 29;
 const LEVEL_BYTES = 14;
 
 export function decodeEvent(packed: Buffer): OutboxEvent {
-  const kind = EVENT_KINDS[packed.readUInt8(0)];
+  const kind = kindOf(packed);
   if (!kind) throw new Error('unknown kind of outbox entry');
   let at = HEAD_BYTES;
   const list = <T>(count: number, bytes: number, read: (start: number) => T): T[] => {
@@ -64,7 +70,7 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
   const moves = list((packed.length - at) / MOVE_BYTES, MOVE_BYTES, (start) => decodeMove(packed, start));
   return {
     kind,
-    marketId: packed.toString('latin1', 1, 9),
+    marketId: marketOf(packed),
     sequence: readUInt(packed, 9, 6),
     timestampMs: readUInt(packed, 15, 6),
     tradeMs: readUInt(packed, 21, 6),
@@ -94,8 +100,4 @@ export function createOutbox({ redis, keys }: { redis: RedisClient; keys: ShardK
   };
 }
 
-function earlier(a: string, b: string): string {
-  const [aMs = 0, aIndex = 0] = a.split('-').map(Number);
-  const [bMs = 0, bIndex = 0] = b.split('-').map(Number);
-  return aMs < bMs || (aMs === bMs && aIndex < bIndex) ? a : b;
-}
+const earlier = (a: string, b: string): string => (isBefore(a, b) ? a : b);

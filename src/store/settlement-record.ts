@@ -38,6 +38,7 @@ export interface SettlementRecord extends SettlementKey, SettlementState {
 
 const HEAD_BYTES = 26;
 const HASH_BYTES = 32;
+export const LIST_PLACE_BYTES = 10;
 
 const UNKNOWN: SettlementState = { settlementStatus: 'MATCHED', transactionHash: null };
 
@@ -59,6 +60,15 @@ export const settlementKey = (name: Buffer): SettlementKey => ({
 /** `<marketId>-<sequence>-s<part>`; a trade's id ends in a plain number. */
 export const settlementId = ({ marketId, sequence, part }: SettlementKey): string =>
   `${marketId}-${sequence}-s${part}`;
+
+/** A list id as the unsettled ones are sorted by: what their members in lua/lib/settlements.lua's `su` begin with. */
+export function listPlace(id: string): Buffer {
+  const [ms = 0, index = 0] = id.split('-').map(Number);
+  const place = Buffer.allocUnsafe(LIST_PLACE_BYTES);
+  place.writeUIntBE(ms, 0, 6);
+  place.writeUInt32BE(index, 6);
+  return place;
+}
 
 /** The number of makers I2, every hash, then the amounts: taker, refund, taker fee; then each maker's type B, amount, fee. */
 export function packSettlement(settlement: Settlement): Buffer {

@@ -35,10 +35,7 @@ export async function* walkSettlements(
       const record = packed && decodeSettlement(settlementKey(name), packed);
       return record && (status === undefined || record.settlementStatus === status) ? [record] : [];
     });
-    const hashes = records.flatMap(({ settlement }) =>
-      settlement ? [settlement.takerHash, ...settlement.makerHashes] : [],
-    );
-    const orders = await settlements.orders([...new Set(hashes)]);
+    const orders = await settlements.ordersOf(records);
     for (const record of records) yield { record, orders };
     if (entries.length < STEP) return;
     from = `(${entries.at(-1)?.[0].toString()}`;

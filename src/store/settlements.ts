@@ -8,6 +8,8 @@ import type { RedisClient, RunScript } from './scripts';
 import {
   decodeSettlement,
   decodeSettlementState,
+  LIST_PLACE_BYTES,
+  listPlace,
   type MatchRef,
   packSettlement,
   type SettlementKey,
@@ -149,14 +151,15 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   }
 
   async function openNames(from: string | null): Promise<Entry[]> {
-    const top = from === null ? '+' : Buffer.concat([Buffer.from('('), placeBytes(from)]);
+    const top = from === null ? '+' : Buffer.concat([Buffer.from('('), listPlace(from)]);
     const found = await redis.zrevrangebylexBuffer(unsettled, top, '-', 'LIMIT', 0, STEP);
     return found.map((member) => ({
       id: `${member.readUIntBE(0, 6)}-${member.readUInt32BE(6)}`,
-      name: member.subarray(10),
+      name: member.subarray(LIST_PLACE_BYTES),
     }));
   }
 
+  /** The orders that these records name, by hash. */
   async function ordersOf(records: readonly SettlementRecord[]): Promise<ReadonlyMap<string, OrderRecord>> {
     const hashes = new Set<string>();
     for (const { settlement } of records) {
@@ -190,7 +193,7 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     return { unsettled: open, oldestMs: oldest?.readUIntBE(0, 6) ?? null, failed: Number(failed ?? 0) };
   }
 
-  return { record, move, packed, show, list, orders, counts };
+  return { record, move, packed, show, list, orders, ordersOf, counts };
 }
 
 interface Entry {
@@ -201,12 +204,3 @@ interface Entry {
 const passes = (record: SettlementRecord, { status, marketId }: SettlementsFilter): boolean =>
   (status === undefined || record.settlementStatus === status) &&
   (marketId === undefined || record.marketId === marketId);
-
-/** A list id as the open ones are sorted by. */
-function placeBytes(id: string): Buffer {
-  const [ms = 0, index = 0] = id.split('-').map(Number);
-  const place = Buffer.allocUnsafe(10);
-  place.writeUIntBE(ms, 0, 6);
-  place.writeUInt32BE(index, 6);
-  return place;
-}

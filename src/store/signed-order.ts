@@ -1,5 +1,8 @@
+import type { MarketTerms } from '../exchange/market';
 import type { Side } from '../exchange/match';
 import type { SignedOrder } from '../exchange/order';
+import type { OrderRecord } from './records';
+import type { SettlementRecord } from './settlement-record';
 
 /**
  * The signed order as it is kept beside its record, for settlement: 65 bytes of signature, then side B, signature
@@ -59,6 +62,32 @@ export function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): Si
     signatureType: packed.readUInt8(SIGNATURE_BYTES + 1),
     signature: `0x${packed.toString('hex', 0, SIGNATURE_BYTES)}`,
   };
+}
+
+/** The signed order of a record; `checksum` gives addresses their EIP-55 form, else they stay in lower case. */
+export function signedOf(
+  record: OrderRecord,
+  { tokenIds }: Pick<MarketTerms, 'tokenIds'>,
+  checksum: (address: string) => string = (address) => address,
+): SignedOrder {
+  const maker = checksum(record.maker);
+  const signed = unpackSigned(record.signed, maker, BigInt(tokenIds[record.outcome]));
+  return signed.signer === maker ? signed : { ...signed, signer: checksum(signed.signer) };
+}
+
+/** The signed orders of a settlement, as far as they are among `orders`. */
+export function signedOrdersOf(
+  { settlement }: SettlementRecord,
+  orders: ReadonlyMap<string, OrderRecord>,
+  terms: MarketTerms,
+  checksum: (address: string) => string,
+): { takerOrder: SignedOrder | null; makerOrders: SignedOrder[] } {
+  const signed = (hash: string): SignedOrder[] => {
+    const order = orders.get(hash);
+    return order ? [signedOf(order, terms, checksum)] : [];
+  };
+  const [takerOrder = null] = settlement ? signed(settlement.takerHash) : [];
+  return { takerOrder, makerOrders: (settlement?.makerHashes ?? []).flatMap(signed) };
 }
 
 /** Gives the place behind it. */

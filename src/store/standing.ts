@@ -81,8 +81,11 @@ export function createStandings({ redis, run, keys }: Options): Standings {
   };
 }
 
-/** Null where CONFIG is closed, as managed servers have it; everything else is a Redis that does not answer. */
-async function settingsOf(redis: RedisClient): Promise<Map<string, string> | null> {
+/** Null where CONFIG is closed, as managed servers have it. */
+export type Settings = ReadonlyMap<string, string> | null;
+
+/** What CONFIG says that matters here; rejects when Redis does not answer. */
+export async function settingsOf(redis: RedisClient): Promise<Settings> {
   try {
     const replies = (await Promise.all(
       SETTINGS.map((name) => redis.call('CONFIG', 'GET', name)),
@@ -95,7 +98,7 @@ async function settingsOf(redis: RedisClient): Promise<Map<string, string> | nul
 }
 
 /** What cannot be seen is not promised; `appendfsync no` promises nothing. */
-function durabilityOf(settings: ReadonlyMap<string, string> | null): Durability {
+export function durabilityOf(settings: Settings): Durability {
   if (settings?.get('appendonly') !== 'yes') return 'none';
   const policy = settings.get('appendfsync');
   return policy === 'always' || policy === 'everysec' ? policy : 'none';

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import type { OutcomeIndex } from '../exchange/market';
 import { MODES, type Mode } from '../exchange/status';
-import { formatLots, formatPips, LOTS_MAX, PIPS_PER_ONE, parseLots } from '../exchange/units';
+import { formatLots, formatPips, LOTS_MAX, PIPS_PER_ONE, parseLots, parsePips } from '../exchange/units';
 import { addressSchema, hashSchema } from './requests';
 import { createShape } from './shape';
 
@@ -87,6 +87,20 @@ export const newMarketShape = createShape<NewMarketBody>(
     draft: Joi.boolean(),
   }).required(),
 );
+
+/** The same in the units of the exchange. `checksum` gives an address its EIP-55 form; INVALID_ADDRESS. */
+export function newMarketOf(body: NewMarketBody, checksum: (address: string) => string) {
+  const { outcomes, tickSize, lotSize, minOrderSize, closesAt, oracle, ...rest } = body;
+  return {
+    ...rest,
+    ...(outcomes === undefined ? {} : { outcomeNames: outcomes }),
+    ...(tickSize === undefined ? {} : { tickPips: parsePips(tickSize) }),
+    ...(lotSize === undefined ? {} : { lotLots: parseLots(lotSize) }),
+    ...(minOrderSize === undefined ? {} : { minOrderLots: parseLots(minOrderSize) }),
+    ...(typeof closesAt === 'string' ? { closesAtMs: Date.parse(closesAt) } : {}),
+    ...(oracle === undefined ? {} : { oracle: checksum(oracle) }),
+  };
+}
 
 /** PATCH /admin/markets/{id}, as sent: what is left out stays as it is. */
 export interface EditMarketBody {

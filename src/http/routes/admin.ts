@@ -1,6 +1,5 @@
 import { checksumAddress } from '../../auth/address';
 import type { MarketId, MarketTexts } from '../../exchange/market';
-import { newMarketOf } from '../../store/new-market';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
 import { addressOf, emptyShape } from '../../wire/requests';
@@ -10,6 +9,7 @@ import {
   type ModeBody,
   modeShape,
   type NewMarketBody,
+  newMarketOf,
   newMarketShape,
   type ResolveBody,
   resolveShape,

@@ -11,7 +11,7 @@ import {
   presentTradeActivity,
   presentTradeOf,
 } from '../../wire/present-journal';
-import { choiceOf, cursorOf, limitOf, type Query, textOf } from '../../wire/queries';
+import { choiceOf, cursorOf, limitOf, type Query } from '../../wire/queries';
 import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
@@ -19,13 +19,8 @@ import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
 const POSITION_STATES = ['open', 'closed'] as const;
 
 /** A wallet's own books: what it holds and gained, its trades, and all that moved its balances. */
-export function journalEndpoints({ reads, journal, marketOf, termsOf }: Context): AnyEndpoint[] {
+export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Context): AnyEndpoint[] {
   const pageOf = (query: Query) => ({ limit: limitOf(query, PAGE_SIZES.journal), cursor: cursorOf(query) });
-
-  async function marketIdOf(query: Query): Promise<string | undefined> {
-    const name = textOf(query, 'marketId');
-    return name === undefined ? undefined : (await marketOf(name)).terms.id;
-  }
 
   async function positions(call: Call<undefined>) {
     const page = pageOf(call.query);

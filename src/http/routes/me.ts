@@ -92,16 +92,16 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
   ];
 }
 
-async function filterOf({ marketOf }: Context, query: Query): Promise<OrdersFilter> {
+async function filterOf({ marketIdOf }: Context, query: Query): Promise<OrdersFilter> {
   const status = choiceOf(query, 'status', STATUS_CHOICES);
   const side = choiceOf(query, 'side', SIDES);
-  const market = textOf(query, 'marketId');
+  const marketId = await marketIdOf(query);
   const clientOrderId = textOf(query, 'clientOrderId');
   return {
     ...(status === undefined ? {} : { status }),
     ...(side === undefined ? {} : { side: side === 'BUY' ? 0 : 1 }),
     ...(clientOrderId === undefined ? {} : { clientOrderId }),
-    ...(market === undefined ? {} : { marketId: (await marketOf(market)).terms.id }),
+    ...(marketId === undefined ? {} : { marketId }),
   };
 }
 

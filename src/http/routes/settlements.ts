@@ -1,21 +1,22 @@
+import { checksumAddress } from '../../auth/address';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
 import type { OrderRecord } from '../../store/records';
 import { type SettlementRecord, settlementId } from '../../store/settlement-record';
+import { signedOrdersOf } from '../../store/signed-order';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentSettlement } from '../../wire/present-settlement';
-import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
+import { choiceOf, cursorOf, limitOf } from '../../wire/queries';
 import { ok, type Reply } from '../answer';
-import { type Context, signedOf } from '../context';
+import type { Context } from '../context';
 import { type AnyEndpoint, type Call, read } from '../endpoint';
 
 /** What became of the matches, for the operator. */
-export function settlementEndpoints({ settlements, marketOf, termsOf }: Context): AnyEndpoint[] {
+export function settlementEndpoints({ settlements, marketIdOf, termsOf }: Context): AnyEndpoint[] {
   async function list({ query }: Call<undefined>): Promise<Reply> {
     const page = { limit: limitOf(query, PAGE_SIZES.settlements), cursor: cursorOf(query) };
     const status = choiceOf(query, 'status', SETTLEMENT_STATUSES);
-    const name = textOf(query, 'marketId');
-    const marketId = name === undefined ? undefined : (await marketOf(name)).terms.id;
+    const marketId = await marketIdOf(query);
     const { records, orders, next } = await settlements.list({ status, marketId }, page);
     const data = await Promise.all(records.map((record) => body(record, orders)));
     return ok({ data, nextCursor: next });
@@ -23,14 +24,8 @@ export function settlementEndpoints({ settlements, marketOf, termsOf }: Context)
 
   async function body(record: SettlementRecord, orders: ReadonlyMap<string, OrderRecord>) {
     const terms = await termsOf(record.marketId);
-    const signed = (hash: string) => {
-      const order = orders.get(hash);
-      return order ? signedOf(order, terms) : null;
-    };
-    const { settlement } = record;
-    const takerOrder = settlement && signed(settlement.takerHash);
-    const makerOrders = (settlement?.makerHashes ?? []).flatMap((hash) => signed(hash) ?? []);
-    return presentSettlement({ ...record, id: settlementId(record), takerOrder, makerOrders }, terms);
+    const signed = signedOrdersOf(record, orders, terms, checksumAddress);
+    return presentSettlement({ ...record, ...signed, id: settlementId(record) }, terms);
   }
 
   return [read(PATHS.adminSettlements, list, 'admin')];

@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import type { ShardKeys } from '../keys';
 import type { RedisClient } from '../scripts';
-import { decodeSettlement, settlementId, settlementKey } from '../settlement-record';
+import { decodeSettlement, listPlace, settlementId, settlementKey } from '../settlement-record';
 import type { Findings } from './report';
 
 interface RecordChecksOptions {
@@ -139,10 +139,4 @@ async function checkUnsettled(
 }
 
 /** Its member in lua/lib/settlements.lua's `su`. */
-function openMember({ name, listId }: ListedRecord): Buffer {
-  const [ms = 0, index = 0] = listId.split('-').map(Number);
-  const place = Buffer.allocUnsafe(10);
-  place.writeUIntBE(ms, 0, 6);
-  place.writeUInt32BE(index, 6);
-  return Buffer.concat([place, name]);
-}
+const openMember = ({ name, listId }: ListedRecord): Buffer => Buffer.concat([listPlace(listId), name]);

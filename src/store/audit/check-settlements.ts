@@ -1,6 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import { partsOf, type Settlement, settlementsOf } from '../../exchange/settlement';
+import { isBefore, NO_ENTRY } from '../entry-id';
 import type { ShardKeys } from '../keys';
 import type { RedisClient } from '../scripts';
 import {
@@ -49,7 +50,7 @@ export function createSettlementChecks(options: SettlementChecksOptions) {
       const key = { marketId, sequence: place.sequence, part };
       const at = { marketId, sequence: place.sequence, settlementId: settlementId(key) };
       if (!packed) {
-        const mayCome = place.tradeMs > youngerMs && !isBefore(match, settledUpTo.get(marketId));
+        const mayCome = place.tradeMs > youngerMs && !isPassed(match, settledUpTo.get(marketId));
         if (!mayCome) {
           findings.add({ kind: 'SETTLEMENT_MISSING', ...at, detail: 'a match has no settlement record' });
         }
@@ -74,10 +75,9 @@ export function createSettlementChecks(options: SettlementChecksOptions) {
 
 export type SettlementChecks = ReturnType<typeof createSettlementChecks>;
 
-function isBefore({ place }: Match, mark: string | undefined): boolean {
-  const [ms = 0, sequence = 0] = (mark ?? '0-0').split('-').map(Number);
-  return place.tradeMs < ms || (place.tradeMs === ms && place.sequence <= sequence);
-}
+/** Up to the mark, with it. */
+const isPassed = ({ place: { tradeMs, sequence } }: Match, mark = NO_ENTRY): boolean =>
+  !isBefore(mark, `${tradeMs}-${sequence}`);
 
 function readRecord(key: SettlementKey, packed: Buffer): SettlementRecord | Error {
   try {

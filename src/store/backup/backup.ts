@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
-import { MODES } from '../../exchange/status';
+import { readMode } from '../health';
 import type { ShardKeys } from '../keys';
 import type { RedisClient } from '../scripts';
 import {
@@ -30,7 +30,6 @@ interface BackupOptions {
 const TRIES_MAX = 5;
 /** By then the worker has finished what it was at. */
 const PAUSE_MS = 1_000;
-const HALTED = MODES.indexOf('HALTED');
 
 const ignore = async (): Promise<void> => undefined;
 
@@ -41,7 +40,7 @@ const ignore = async (): Promise<void> => undefined;
  */
 export async function writeBackup(options: BackupOptions, file: string): Promise<BackupSummary> {
   const { redis, keys, chainId, exchange } = options;
-  if (Number(await redis.get(keys.mode)) !== HALTED) {
+  if ((await readMode(redis, keys)) !== 'HALTED') {
     throw new Refusal('HALTED', 'a backup needs the mode HALTED, so that nothing moves under it');
   }
   const createdAt = new Date().toISOString();

@@ -1,3 +1,4 @@
+import { NO_ENTRY } from '../entry-id';
 import type { ShardKeys } from '../keys';
 import type { RedisClient } from '../scripts';
 import type { BackupPiece } from './file';
@@ -66,7 +67,7 @@ const entriesOf = (key: Buffer, flat: readonly Buffer[]): Command[] =>
 
 /** The end of a stream goes on where it was, also when everything before it was trimmed. */
 function endOf(key: Buffer, { lastId, added }: BackupPiece): Command[] {
-  if (lastId === undefined || added === undefined || lastId === '0-0') return [];
+  if (lastId === undefined || added === undefined || lastId === NO_ENTRY) return [];
   return [
     // A stream that has no entry is there only when one was added.
     ['XGROUP', 'CREATE', key, 'restoring', '$', 'MKSTREAM'],
