@@ -54,6 +54,25 @@ export function pageOf(
   };
 }
 
+/** Pages kept of one state of the list; a process is asked for a few of them all the time. */
+const PAGES_MAX = 100;
+
+/**
+ * Keeps the JSON of pages for as long as the list they were made of is the latest: while nothing is traded anywhere, the
+ * first page is made once. `target` is the request's, query and all.
+ */
+export function createPageTexts() {
+  let texts = new Map<string, Buffer>();
+  let of: readonly MarketView[] | null = null;
+  return (markets: readonly MarketView[], target: string, present: () => unknown): Buffer => {
+    if (of !== markets || texts.size >= PAGES_MAX) texts = new Map();
+    of = markets;
+    const made = texts.get(target) ?? Buffer.from(JSON.stringify(present()));
+    texts.set(target, made);
+    return made;
+  };
+}
+
 const newerFirst = (a: MarketView, b: MarketView): number => b.terms.createdAtMs - a.terms.createdAtMs;
 
 function filterOf({ status, category, tag, words }: MarketFilter): (market: MarketView) => boolean {

@@ -18,7 +18,10 @@ interface MarketListOptions {
   readonly view: (id: MarketId) => Promise<MarketView>;
 }
 
-/** Every market, drafts included, in the order in which they were created: a market's place never changes. */
+/**
+ * Every market, drafts included, in the order in which they were created: a market's place never changes. It is the same array
+ * for as long as nothing in it has changed, so that what was made of it can be kept.
+ */
 export type MarketList = () => Promise<readonly MarketView[]>;
 
 /** Entries of the outbox that are read to find out which markets changed; behind more of them every state is asked for. */
@@ -46,6 +49,7 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
   /** The last entry of the outbox that is known to show. */
   let position = NO_ENTRY;
   let minute = 0;
+  let list: readonly MarketView[] | null = null;
 
   const refresh = coalesce(async (): Promise<readonly MarketView[]> => {
     const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
@@ -57,7 +61,8 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
       position = reached;
     }
     await moveDays();
-    return ids.flatMap((id) => kept.get(id)?.view ?? []);
+    list ??= ids.flatMap((id) => kept.get(id)?.view ?? []);
+    return list;
   });
 
   /** The markets of the entries behind `position`; null when that cannot be told. */
@@ -83,6 +88,7 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
     ]);
     // Those of before there was a list stand behind it.
     ids = [...new Set([...listed, ...stored.sort()])];
+    list = null;
   }
 
   /** Markets whose packed state, which every change of a market changes, is not the one that is kept. */
@@ -99,7 +105,9 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
       changed.map(async (id) => {
         // The state may be older than the view, never newer.
         const state = await redis.hgetBuffer(keys.market(id), 's');
-        if (state) kept.set(id, { state, view: withoutDepth(await view(id)) });
+        if (!state) return;
+        kept.set(id, { state, view: withoutDepth(await view(id)) });
+        list = null;
       }),
     );
   }
@@ -116,6 +124,7 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
         if (one.view === before) one.view = { ...before, day };
       }),
     );
+    list = null;
     minute = now;
   }
 

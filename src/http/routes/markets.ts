@@ -4,21 +4,22 @@ import { MARKET_SORTS, PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
-import { ok } from '../answer';
+import { ok, okJson } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, parameter, read } from '../endpoint';
-import { categoriesOf, isListed, pageOf } from '../listing';
+import { categoriesOf, createPageTexts, isListed, pageOf } from '../listing';
 
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
 /** Discovery: the list of markets, their categories, one market. */
 export function marketEndpoints({ reads, marketList, marketOf }: Context): AnyEndpoint[] {
+  const textOfPage = createPageTexts();
   return [
     read(PATHS.market, async (call) => {
       const { terms } = await marketOf(parameter(call, 'id'));
       return ok(presentMarket(await reads.view(terms.id)));
     }),
-    read(PATHS.markets, async ({ query }) => {
+    read(PATHS.markets, async ({ request, query }) => {
       const filter = {
         status: choiceOf(query, 'status', LISTED_STATUSES),
         category: textOf(query, 'category'),
@@ -31,8 +32,12 @@ export function marketEndpoints({ reads, marketList, marketOf }: Context): AnyEn
         limit: limitOf(query, PAGE_SIZES.markets),
         cursor: cursorOf(query, WALK_MAX),
       };
-      const { markets, next } = pageOf(await marketList(), filter, page);
-      return ok({ data: markets.map(presentMarket), nextCursor: next });
+      const all = await marketList();
+      const present = () => {
+        const { markets, next } = pageOf(all, filter, page);
+        return { data: markets.map(presentMarket), nextCursor: next };
+      };
+      return okJson(textOfPage(all, request.url, present));
     }),
     read(PATHS.categories, async () => ok({ data: categoriesOf((await marketList()).filter(isListed)) })),
   ];
