@@ -15,7 +15,7 @@ import { createFiller } from './fill';
  * longer, falls between rounds or spoils few of them. One row per operation and depth, smallest depth first.
  */
 export interface EngineRow {
-  readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100' | 'cancel100';
+  readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100' | 'cancel100' | 'cancel1000';
   readonly depth: number;
   readonly opsPerSecond: number;
   readonly floorOpsPerSecond: number;
@@ -64,7 +64,14 @@ export async function benchEngine(
     if (Date.now() > deadlineMs) return;
     const memory = await fill(redis, engine, Math.max(depth, MEMORY_DEPTH_MIN), deadlineMs);
     if (!memory || (depth < MEMORY_DEPTH_MIN && !(await fill(redis, engine, depth, deadlineMs)))) return;
-    for (const measure of [insertAndCancel, matches(1), matches(10), matches(100), cancelMany]) {
+    for (const measure of [
+      insertAndCancel,
+      matches(1),
+      matches(10),
+      matches(100),
+      cancelMany(100),
+      cancelMany(1_000),
+    ]) {
       if (Date.now() > deadlineMs) return;
       for (const row of await measure(redis, engine, deadlineMs)) emit({ ...row, depth, ...memory });
     }
@@ -254,24 +261,27 @@ async function insertAndCancel(redis: RedisClient, engine: Engine, deadlineMs: n
   return [summary('insert', inserts.slice(1)), summary('cancel', cancels.slice(1))];
 }
 
-/** One command that cancels 100 orders of one wallet, 50 on each side, at 10 prices each. */
-async function cancelMany(redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> {
-  const costs: { op: Cost; floor: Cost }[] = [];
-  const maker = (n: number) => wallet(4e6 + n);
-  const price = (i: number) => (i % 2 ? 3_100 : 6_100) + (i % 20) * 20;
-  for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
-    const orders = Array.from({ length: LONG_OPS_PER_ROUND * 100 }, (_, i) =>
-      request(maker(Math.floor(i / 100)), i % 2 ? 'bid' : 'ask', price(i), 100),
-    );
-    await inFlight(orders.length, (i) => engine.place(orders[i] as PlaceRequest));
-    const hashes = orders.map(({ orderHash }) => orderHash);
-    const cancel = (n: number) =>
-      engine.cancelMany(MARKET.id, maker(n), hashes.slice(n * 100, (n + 1) * 100), 'USER');
-    const base = await floor(redis);
-    const op = await cost(redis, LONG_OPS_PER_ROUND, () => inFlight(LONG_OPS_PER_ROUND, cancel));
-    costs.push({ op, floor: base });
-  }
-  return [summary('cancel100', costs.slice(1))];
+/** One command that cancels so many orders of one wallet, half of them on each side, at 10 prices each. */
+function cancelMany(many: 100 | 1_000) {
+  return async (redis: RedisClient, engine: Engine, deadlineMs: number): Promise<Measured[]> => {
+    const calls = (LONG_OPS_PER_ROUND * 100) / many;
+    const costs: { op: Cost; floor: Cost }[] = [];
+    const maker = (n: number) => wallet(4e6 + n);
+    const price = (i: number) => (i % 2 ? 3_100 : 6_100) + (i % 20) * 20;
+    for (let round = -1; round < ROUNDS && Date.now() < deadlineMs; round++) {
+      const orders = Array.from({ length: calls * many }, (_, i) =>
+        request(maker(Math.floor(i / many)), i % 2 ? 'bid' : 'ask', price(i), 100),
+      );
+      await inFlight(orders.length, (i) => engine.place(orders[i] as PlaceRequest));
+      const hashes = orders.map(({ orderHash }) => orderHash);
+      const cancel = (n: number) =>
+        engine.cancelMany(MARKET.id, maker(n), hashes.slice(n * many, (n + 1) * many), 'USER');
+      const base = await floor(redis);
+      const op = await cost(redis, calls, () => inFlight(calls, cancel));
+      costs.push({ op, floor: base });
+    }
+    return [summary(many === 100 ? 'cancel100' : 'cancel1000', costs.slice(1))];
+  };
 }
 
 /** Takers that fill `makers` resting orders each, of as many wallets, at one price. */

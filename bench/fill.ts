@@ -9,7 +9,7 @@ import { createScripts, type RedisClient } from '../src/store/scripts';
  */
 export async function createFiller(redis: RedisClient): Promise<Filler> {
   const { host = '127.0.0.1', port = 6379 } = redis.options as { host?: string; port?: number };
-  const socket = connect(port, host);
+  const socket = connect(port, host).setNoDelay(true);
   await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let pending: Buffer<ArrayBuffer>[] = [];
   const silent = {

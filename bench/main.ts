@@ -2,101 +2,131 @@ import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { Redis } from 'ioredis';
 import { startRedis } from '../src/local/redis';
-import { benchAudit } from './audit';
-import { benchEngine } from './engine';
-import { benchExpiry } from './expiry';
-import { benchPersistence } from './persistence';
-import { benchReads } from './reads';
-import { benchRealtime } from './realtime';
-import { benchSubmit } from './submit';
+import { aligned, type Line, tableOf } from './line';
+import { type Detail, SUITES } from './suites';
 
 /**
- * `npm run bench -- [suite...] [--json]`: each suite on a private Redis without persistence, for at most BENCH_SECONDS
- * (default 120) together. With --json stdout has one JSON line per row and nothing else, each as soon as it is known;
- * without it a table for people, with the machine it was measured on.
+ * `npm run bench -- [suite...] [--full] [--minutes N] [--json]`: each suite on a private Redis without persistence, then one
+ * table. Without names all suites, and no details. With --json stdout has one JSON object a line and nothing else, each as
+ * soon as it is known, `kind` machine, detail or line. BENCH_SECONDS bounds each suite.
  */
-type Row = Readonly<Record<string, unknown>>;
-type Suite = (redisUrl: string, deadlineMs: number, emit: (row: Row) => void) => Promise<void>;
+interface Words {
+  readonly suites: readonly string[];
+  readonly full: boolean;
+  readonly asJson: boolean;
+  readonly minutes: number;
+  readonly withDetails: boolean;
+}
 
-const SECONDS = 120;
+const SECONDS = { short: 120, full: 240 };
+const MINUTES = 1;
+const USAGE = `npm run bench -- [${Object.keys(SUITES).join('|')}...] [--full] [--minutes N] [--json]`;
 
-/** A further suite is one function and one line here. */
-const SUITES: Readonly<Record<string, Suite>> = {
-  audit: async (redisUrl, _deadlineMs, emit) => {
-    const redis = new Redis(redisUrl);
-    try {
-      await benchAudit(redis, (row) => emit({ ...row }));
-    } finally {
-      redis.disconnect();
-    }
-  },
-  engine: async (redisUrl, deadlineMs, emit) => {
-    const redis = new Redis(redisUrl);
-    try {
-      await benchEngine(redis, deadlineMs, (row) => emit({ ...row }));
-    } finally {
-      redis.disconnect();
-    }
-  },
-  expiry: async (redisUrl, _deadlineMs, emit) => {
-    const redis = new Redis(redisUrl);
-    try {
-      await benchExpiry(redis, (row) => emit({ ...row }));
-    } finally {
-      redis.disconnect();
-    }
-  },
-  persistence: (_redisUrl, deadlineMs, emit) => benchPersistence(deadlineMs, (row) => emit({ ...row })),
-  reads: (redisUrl, deadlineMs, emit) => benchReads(redisUrl, deadlineMs, (row) => emit({ ...row })),
-  realtime: (redisUrl, deadlineMs, emit) => benchRealtime(redisUrl, deadlineMs, (row) => emit({ ...row })),
-  submit: (redisUrl, deadlineMs, emit) => benchSubmit(redisUrl, deadlineMs, (row) => emit({ ...row })),
-};
+function read(given: readonly string[]): Words {
+  const words = [...given];
+  const take = (name: string): boolean => {
+    const at = words.indexOf(name);
+    if (at !== -1) words.splice(at, 1);
+    return at !== -1;
+  };
+  const [full, asJson] = [take('--full'), take('--json')];
+  const at = words.indexOf('--minutes');
+  const minutes = at === -1 ? MINUTES : Number(words.splice(at, 2)[1]);
+  const unknown = words.find((name) => !(name in SUITES));
+  if (unknown !== undefined) throw new Error(`no suite "${unknown}": ${USAGE}`);
+  if (!(minutes > 0)) throw new Error(`minutes above 0: ${USAGE}`);
+  const suites = words.length > 0 ? words : Object.keys(SUITES);
+  return { suites, full, asJson, minutes, withDetails: words.length > 0 };
+}
 
-async function main(words: readonly string[]): Promise<void> {
-  const asJson = words.includes('--json');
-  const named = words.filter((word) => !word.startsWith('--'));
-  const unknown = named.find((name) => !(name in SUITES));
-  if (unknown !== undefined)
-    throw new Error(`no suite "${unknown}"; there are ${Object.keys(SUITES).join(', ')}`);
-  const deadlineMs = Date.now() + Number(process.env.BENCH_SECONDS ?? SECONDS) * 1000;
-  for (const name of named.length > 0 ? named : Object.keys(SUITES)) {
+async function main({ suites, full, asJson, minutes, withDetails }: Words): Promise<void> {
+  const say = (text: string): void => void (asJson || process.stdout.write(text));
+  const note = (kind: string, value: object): void =>
+    void (asJson && process.stdout.write(`${JSON.stringify({ kind, ...value })}\n`));
+  const seconds = Number(process.env.BENCH_SECONDS ?? SECONDS[full ? 'full' : 'short']);
+  const lines: Line[] = [];
+  let failed: unknown;
+  for (const [i, name] of suites.entries()) {
     const server = await startRedis();
-    const rows: Row[] = [];
+    const details: Detail[] = [];
     try {
-      if (!asJson) process.stdout.write(`\n${name} (${await machine(server.url)})\n`);
-      await SUITES[name]?.(server.url, deadlineMs, (row) => {
-        rows.push(row);
-        if (asJson) process.stdout.write(`${JSON.stringify(row)}\n`);
+      if (i === 0) {
+        const about = await machine(server.url);
+        note('machine', about);
+        say(
+          `${about.cores} x ${about.cpu}, Node ${about.node}, Redis ${about.redis}, commit ${about.commit}\n`,
+        );
+      }
+      if (!withDetails) process.stderr.write(`${name} ...\n`);
+      const wishes = { redisUrl: server.url, deadlineMs: Date.now() + seconds * 1_000, full, minutes };
+      const found = await SUITES[name]?.(wishes, (detail) => {
+        details.push(detail);
+        note('detail', { suite: name, ...detail });
       });
-      if (!asJson) process.stdout.write(table(rows));
+      for (const line of found ?? []) {
+        lines.push(line);
+        note('line', line);
+      }
+    } catch (error) {
+      // One suite that fails must not take the others' figures with it.
+      failed = error;
+      process.stderr.write(`${name}: ${messageOf(error)}\n`);
     } finally {
       await server.stop();
     }
+    if (withDetails) say(`\n${name}\n${detailTable(details)}`);
   }
+  say(`\n${tableOf(lines)}`);
+  if (failed) process.exitCode = 1;
 }
 
-async function machine(redisUrl: string): Promise<string> {
+async function machine(redisUrl: string) {
   const redis = new Redis(redisUrl);
   try {
-    const version = /redis_version:(\S+)/.exec(await redis.info('server'))?.[1];
-    const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', stdio: 'pipe' });
-    const cores = cpus();
-    return `${cores.length} x ${cores[0]?.model.trim()}, Node ${process.version}, Redis ${version}, commit ${commit.trim()}`;
-  } catch {
-    return `Node ${process.version}`;
+    const [core] = cpus();
+    return {
+      cores: cpus().length,
+      cpu: core?.model.trim() ?? 'unknown',
+      node: process.version,
+      redis: /redis_version:(\S+)/.exec(await redis.info('server'))?.[1] ?? 'unknown',
+      commit: commit(),
+      at: new Date().toISOString(),
+    };
   } finally {
     redis.disconnect();
   }
 }
 
-function table(rows: readonly Row[]): string {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const lines = [names, ...rows.map((row) => names.map((name) => String(row[name] ?? '')))];
-  const widths = names.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)));
-  return `${lines.map((line) => line.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ')).join('\n')}\n`;
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    return 'unknown';
+  }
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+/** A table for each shape of details. */
+function detailTable(details: readonly Detail[]): string {
+  const shapes = new Map<string, Detail[]>();
+  for (const { suite, ...detail } of details) {
+    const shape = Object.keys(detail).join();
+    shapes.set(shape, [...(shapes.get(shape) ?? []), detail]);
+  }
+  return [...shapes.values()]
+    .map((rows) => {
+      const names = Object.keys(rows[0] ?? {});
+      return aligned([names, ...rows.map((row) => names.map((name) => String(row[name] ?? '')))]);
+    })
+    .join('\n');
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function run(): Promise<void> {
+  await main(read(process.argv.slice(2)));
+}
+
+run().catch((error: unknown) => {
+  process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;
 });

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import path from 'node:path';
 import type { Backend } from '../src/auth/recovery';
+import type { MemoryOf, Question } from './telling';
 
 /** A server in a process of its own, that tells the CPU time it has taken. */
 export interface Side {
@@ -21,9 +22,10 @@ export async function startSide(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
   connections = CONNECTIONS,
+  flags: readonly string[] = [],
 ): Promise<Side> {
   const child = fork(path.join(__dirname, program), args, {
-    execArgv: ['-r', path.join(__dirname, '../test/support/typescript.js')],
+    execArgv: [...flags, '-r', path.join(__dirname, '../test/support/typescript.js')],
     serialization: 'advanced',
     env,
   });
@@ -31,25 +33,30 @@ export async function startSide(
   return { child, port, agent: new Agent({ keepAlive: true, maxSockets: connections }) };
 }
 
-/** A web process with everything real: production settings, rate limits off, rich wallets. */
-export const startWeb = (backend: Backend, redisUrl: string, connections?: number): Promise<Side> =>
-  startSide(
-    'web.ts',
-    [backend],
-    {
-      PATH: process.env.PATH,
-      NODE_ENV: 'production',
-      REDIS_URL: redisUrl,
-      PORT: '0',
-      ADMIN_TOKEN,
-      JWT_SECRET,
-      RATE_LIMIT: 'off',
-      ALLOW_WEAK_DURABILITY: '1',
-      PAPER_GRANT: '1000000000',
-      LOG_LEVEL: 'warn',
-    },
-    connections,
-  );
+/** Everything real: production settings, rate limits off, rich wallets. */
+const environment = (redisUrl: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  NODE_ENV: 'production',
+  REDIS_URL: redisUrl,
+  PORT: '0',
+  ADMIN_TOKEN,
+  JWT_SECRET,
+  RATE_LIMIT: 'off',
+  ALLOW_WEAK_DURABILITY: '1',
+  PAPER_GRANT: '1000000000',
+  LOG_LEVEL: 'warn',
+});
+
+export const startWeb = (
+  backend: Backend,
+  redisUrl: string,
+  connections?: number,
+  flags?: readonly string[],
+): Promise<Side> => startSide('web.ts', [backend], environment(redisUrl), connections, flags);
+
+/** It listens nowhere: only its CPU time and memory are asked for. */
+export const startWorker = (redisUrl: string, flags?: readonly string[]): Promise<Side> =>
+  startSide('worker.ts', [], environment(redisUrl), 1, flags);
 
 export function stopSides(sides: readonly Side[]): void {
   for (const { child, agent } of sides) {
@@ -70,11 +77,16 @@ export function message<T>(child: ChildProcess): Promise<T> {
   });
 }
 
-export async function cpuMicros({ child }: Side): Promise<number> {
-  const answer = message<{ cpuMicros: number }>(child);
-  child.send('cpu');
-  return (await answer).cpuMicros;
+function ask<T>({ child }: Side, question: Question): Promise<T> {
+  const answer = message<T>(child);
+  child.send(question);
+  return answer;
 }
+
+export const cpuMicros = async (side: Side): Promise<number> =>
+  (await ask<{ cpuMicros: number }>(side, 'cpu')).cpuMicros;
+
+export const memoryOf = (side: Side): Promise<MemoryOf> => ask(side, 'memory');
 
 /** Admin routes get the admin's token; others the given one. */
 export function call(

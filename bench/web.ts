@@ -2,6 +2,7 @@ import { startWeb } from '../src/app';
 import type { Backend } from '../src/auth/recovery';
 import { loadConfig } from '../src/config';
 import { createLogger } from '../src/log';
+import { tellParent } from './telling';
 
 /**
  * A web process as `dist/web.js` is, but told by its parent which verification to use, and telling what CPU time it
@@ -9,15 +10,8 @@ import { createLogger } from '../src/log';
  */
 async function main(backend: Backend): Promise<void> {
   const config = loadConfig();
-  const web = await startWeb(config, createLogger(config, 'web'), { backend });
-  process.on('message', () => process.send?.({ cpuMicros: cpuMicros() }));
-  process.on('disconnect', () => process.exit(0));
-  process.send?.({ port: web.port });
-}
-
-function cpuMicros(): number {
-  const { user, system } = process.cpuUsage();
-  return user + system;
+  const { port } = await startWeb(config, createLogger(config, 'web'), { backend });
+  tellParent({ port });
 }
 
 void main(process.argv[2] as Backend);

@@ -1,0 +1,241 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { PlaceRequest } from '../src/store/engine';
+import { request, wallet } from './engine';
+import { round } from './figures';
+import { createFiller } from './fill';
+import { openLoad, requestBytes } from './load';
+import { createPulse, growth, keepsUp, type Pulse } from './pulse';
+import { createSigner, type Signer } from './signer';
+import { call, cpuMicros, type Side, startWeb, startWorker, stopSides } from './web-process';
+
+/**
+ * Whether settlement and price history keep up with matching: one web process, one worker, Redis and the load on the same
+ * cores, every second order crossing.
+ *   http      signed orders over HTTP, as fast as 16 connections go
+ *   engine    orders straight into the engine, at higher and higher rates until something falls behind
+ *   overload  as fast as one client can, until new orders are refused; then how long it takes to be taken again
+ */
+export interface KeepUpRow {
+  readonly suite: 'keep-up';
+  readonly op: 'http' | 'engine' | 'overload';
+  readonly ordersPerSecond: number;
+  readonly matchesPerSecond: number;
+  readonly settledPerSecond: number;
+  readonly keepsUp: boolean;
+  readonly outboxLength: number;
+  readonly unprocessedMax: number;
+  /** Entries that are more behind after each second. */
+  readonly unprocessedGrowth: number;
+  readonly journalSecondsMax: number;
+  readonly candlesSecondsMax: number;
+  /** From the last order until everything is settled, booked and counted. */
+  readonly drainSeconds: number;
+  /** CPU of web, worker and Redis, of one core each. */
+  readonly webCpu: number;
+  readonly workerCpu: number;
+  readonly redisCpu: number;
+  /** Of an overload: what a new order was answered, what a cancel was. */
+  readonly refusedWith: string;
+  readonly cancelled: boolean | null;
+}
+
+const CONNECTIONS = 16;
+/** The look's own figure of entries is exact to what comes between two looks. */
+const LOOK_EVERY_MS = 100;
+const DRAIN_MS_MAX = 120_000;
+const CENTS = 50;
+const PIPS = 5_000;
+const TICK_MS = 4;
+/** Redis works through so many in some milliseconds, and hears everybody else before the next. */
+const BATCH_MAX = 200;
+const WALLETS = 500;
+/** Orders a second, one step after another. */
+const RATES = [4_000, 6_000, 8_000, 10_000, 12_000, 15_000, 18_000, 22_000, 27_000, 33_000];
+const FLOOD_RATE = 1_000_000;
+const OVERLOAD_MS_MAX = 60_000;
+const TRY_EVERY_MS = 500;
+const SIGNED_BYTES = 118;
+
+interface Stage {
+  readonly redis: Redis;
+  readonly web: Side;
+  readonly worker: Side;
+  readonly signer: Signer;
+  readonly look: () => Promise<Pulse>;
+}
+
+/** Gives how many orders were taken in `ms`. */
+type Drive = (ms: number) => Promise<number>;
+
+export async function benchKeepUp(
+  redisUrl: string,
+  deadlineMs: number,
+  emit: (row: KeepUpRow) => void,
+  seconds: { readonly http: number; readonly step: number },
+): Promise<void> {
+  const redis = new Redis(redisUrl);
+  const web = await startWeb('secp256k1', redisUrl);
+  const worker = await startWorker(redisUrl);
+  try {
+    const signer = await createSigner(web);
+    const look = createPulse(redis, signer.market.id);
+    const stage: Stage = { redis, web, worker, signer, look };
+    const isOver = (): boolean => Date.now() > deadlineMs;
+    await measure(stage, 'http', await overHttp(stage, 2_000), 2_000);
+    emit(await measure(stage, 'http', await overHttp(stage, seconds.http * 1_000), seconds.http * 1_000));
+    for (const rate of RATES) {
+      if (isOver()) return;
+      const row = await measure(stage, 'engine', intoEngine(stage, rate), seconds.step * 1_000);
+      emit(row);
+      if (!row.keepsUp || row.ordersPerSecond < rate * 0.9) break;
+    }
+    if (!isOver()) emit(await overload(stage));
+  } finally {
+    stopSides([web, worker]);
+    redis.disconnect();
+  }
+}
+
+/** Drives, looks on meanwhile, and waits until nothing is behind any more. */
+async function measure(stage: Stage, op: KeepUpRow['op'], drive: Drive, ms: number): Promise<KeepUpRow> {
+  const { redis, web, worker, look } = stage;
+  const cpu = async () => ({
+    web: await cpuMicros(web),
+    worker: await cpuMicros(worker),
+    redis: await redisCpuMicros(redis),
+  });
+  const [before, first, start] = [await cpu(), await look(), performance.now()];
+  const pulses: Pulse[] = [];
+  let driving = true;
+  const looking = (async () => {
+    while (driving) {
+      pulses.push(await look());
+      await wait(LOOK_EVERY_MS);
+    }
+  })();
+  const orders = await drive(ms).finally(() => {
+    driving = false;
+  });
+  const [last, seconds, after] = [await look(), (performance.now() - start) / 1_000, await cpu()];
+  await looking;
+  const drainSeconds = await drained(look);
+  const share = (who: 'web' | 'worker' | 'redis'): number =>
+    round((after[who] - before[who]) / seconds / 1e6);
+  const most = (of: (pulse: Pulse) => number): number => Math.max(...pulses.map(of), of(last));
+  return {
+    ...{ suite: 'keep-up', op },
+    ordersPerSecond: Math.round(orders / seconds),
+    matchesPerSecond: Math.round((last.matches - first.matches) / seconds),
+    settledPerSecond: Math.round((last.settled - first.settled) / seconds),
+    keepsUp: keepsUp(pulses, orders / seconds),
+    outboxLength: last.length,
+    unprocessedMax: most(({ unprocessed }) => unprocessed),
+    unprocessedGrowth: Math.round(growth(pulses, ({ unprocessed }) => unprocessed)),
+    journalSecondsMax: round(most(({ journalSeconds }) => journalSeconds)),
+    candlesSecondsMax: round(most(({ candlesSeconds }) => candlesSeconds)),
+    drainSeconds: round(drainSeconds),
+    ...{ webCpu: share('web'), workerCpu: share('worker'), redisCpu: share('redis') },
+    ...{ refusedWith: '', cancelled: null },
+  };
+}
+
+async function drained(look: () => Promise<Pulse>): Promise<number> {
+  const start = performance.now();
+  for (;;) {
+    const { unprocessed, matches, settled, journalSeconds, candlesSeconds, atMs } = await look();
+    if (unprocessed === 0 && settled >= matches && journalSeconds === 0 && candlesSeconds === 0) break;
+    if (atMs - start > DRAIN_MS_MAX) throw new Error('what follows the matches does not end');
+    await wait(50);
+  }
+  return (performance.now() - start) / 1_000;
+}
+
+/** Orders of all wallets at one price, on both sides in turns. They are signed before the clock starts. */
+async function overHttp({ web, signer }: Stage, ms: number): Promise<Drive> {
+  const count = Math.ceil(ms * HTTP_RATE_MAX);
+  const requests: Buffer[] = [];
+  for (let n = 0; n < count; n++) {
+    const { path, body } = signer.sign({ cents: CENTS, outcome: n % 2 ? 1 : 0 });
+    requests.push(requestBytes(path, body));
+    // The sides answer meanwhile that they are alive.
+    if (n % 1_000 === 0) await wait(0);
+  }
+  const load = await openLoad(web.port, CONNECTIONS);
+  return async (forMs) => {
+    const [until, sent] = [performance.now() + forMs, { count: 0 }];
+    try {
+      await load.flood(
+        () => (performance.now() < until ? (requests[sent.count++] ?? null) : null),
+        (status, body) => {
+          if (status !== 200) throw new Error(body());
+        },
+      );
+    } finally {
+      load.stop();
+    }
+    return Math.min(sent.count, count);
+  };
+}
+
+/** More than one web process takes in a millisecond. */
+const HTTP_RATE_MAX = 7;
+
+/** Written to Redis without waiting for replies: what the load takes of the two cores is taken from the worker. */
+function intoEngine({ redis, signer }: Stage, perSecond: number, isEnough = () => false): Drive {
+  return async (ms) => {
+    const filler = await createFiller(redis);
+    const start = performance.now();
+    let count = 0;
+    const order = (n: number): PlaceRequest => ({
+      ...request(wallet(5e6 + (n % WALLETS)), n % 2 ? 'ask' : 'bid', PIPS, 100, SIGNED_BYTES),
+      marketId: signer.market.id,
+    });
+    try {
+      for (let now = start; now - start < ms && !isEnough(); now = performance.now()) {
+        const due = Math.ceil(((now - start) * perSecond) / 1_000) - count;
+        const batch = Array.from({ length: Math.min(due, BATCH_MAX) }, () => order(count++));
+        await filler.place(batch);
+        await wait(due > BATCH_MAX ? 0 : TICK_MS);
+      }
+    } finally {
+      filler.stop();
+    }
+    return count;
+  };
+}
+
+/** Until a new order is refused: then a cancel must still pass, and in the end new orders again. */
+async function overload(stage: Stage): Promise<KeepUpRow> {
+  const { web, signer } = stage;
+  const tokens = await signer.signIn();
+  const resting = signer.sign({ cents: 1, outcome: 0 });
+  await call(web, 'POST', resting.path, resting.body);
+  const said = { refusedWith: '', cancelled: null as boolean | null };
+  const watch = async (): Promise<void> => {
+    const { path, body } = signer.sign({ cents: 1, outcome: 0 });
+    const { status, text } = await call(web, 'POST', path, body);
+    if (status === 200 || said.refusedWith === 'BACKLOG') return;
+    said.refusedWith = String(JSON.parse(text).code);
+    if (said.refusedWith !== 'BACKLOG') return;
+    const cancel = `/orders/${resting.orderHash}/cancel`;
+    said.cancelled = (await call(web, 'POST', cancel, undefined, tokens[resting.wallet])).status === 200;
+  };
+  const watching = setInterval(() => {
+    watch().catch((error: unknown) => {
+      said.refusedWith = String(error);
+    });
+  }, TRY_EVERY_MS);
+  try {
+    const drive = intoEngine(stage, FLOOD_RATE, () => said.cancelled !== null);
+    return { ...(await measure(stage, 'overload', drive, OVERLOAD_MS_MAX)), ...said };
+  } finally {
+    clearInterval(watching);
+  }
+}
+
+export async function redisCpuMicros(redis: Redis): Promise<number> {
+  const info = await redis.info('cpu');
+  const of = (name: string): number => Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(info)?.[1]);
+  return (of('used_cpu_user') + of('used_cpu_sys')) * 1e6;
+}

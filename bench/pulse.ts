@@ -1,0 +1,89 @@
+import { unpackMark } from '../src/store/candles';
+import { shardKeys } from '../src/store/keys';
+import { createOutboxLag } from '../src/store/outbox-lag';
+import type { RedisClient } from '../src/store/scripts';
+import { slope } from './figures';
+
+/** How far what follows a match is behind it. */
+export interface Pulse {
+  readonly atMs: number;
+  /** Entries of the outbox, processed ones included: they stay for a minute. */
+  readonly length: number;
+  /** Entries that the slowest of broadcaster and relay has not finished with. */
+  readonly unprocessed: number;
+  readonly matches: number;
+  readonly settled: number;
+  /** Age of the oldest match that is not in the wallets' journals, and of the oldest not in the candles. */
+  readonly journalSeconds: number;
+  readonly candlesSeconds: number;
+}
+
+const keys = shardKeys();
+
+/** Looks at one market; all times are Redis' own, from its ids. */
+export function createPulse(redis: RedisClient, marketId: string): () => Promise<Pulse> {
+  const lag = createOutboxLag({ redis, keys, now: Date.now });
+
+  /** From the first entry that is not done to the latest. */
+  async function secondsBehind(stream: string, done: string): Promise<number> {
+    const [[oldest], [latest]] = await Promise.all([
+      redis.xrange(stream, `(${done}`, '+', 'COUNT', 1),
+      redis.xrevrange(stream, '+', '-', 'COUNT', 1),
+    ]);
+    return oldest && latest ? Math.max(AT_LEAST_MS, msOf(latest[0]) - msOf(oldest[0])) / 1_000 : 0;
+  }
+
+  return async () => {
+    const [{ length, readers }, matches, settled, journal, mark] = await Promise.all([
+      lag.look(),
+      redis.xlen(keys.trades(marketId)),
+      redis.xlen(keys.settlementList),
+      redis.hget(keys.readers, 'journal'),
+      redis.hgetBuffer(keys.candleMarks, marketId),
+    ]);
+    const { lastMs, lastSequence } = unpackMark(mark ?? Buffer.alloc(0));
+    const [journalSeconds, candlesSeconds] = await Promise.all([
+      secondsBehind(keys.outbox, journal ?? '0-0'),
+      secondsBehind(keys.trades(marketId), `${lastMs}-${lastSequence}`),
+    ]);
+    return {
+      atMs: performance.now(),
+      length,
+      unprocessed: Math.max(0, ...readers.map((reader) => reader.unprocessed)),
+      ...{ matches, settled, journalSeconds, candlesSeconds },
+    };
+  };
+}
+
+const msOf = (id: string): number => Number(id.split('-')[0]);
+
+/** One entry that is not done is behind, however young. */
+const AT_LEAST_MS = 1;
+
+/** What grows in a second, of the later two thirds of the pulses: the first one is getting started. */
+export function growth(pulses: readonly Pulse[], of: (pulse: Pulse) => number): number {
+  const later = pulses.slice(Math.floor(pulses.length / 3));
+  return slope(later.map((pulse) => ({ x: pulse.atMs / 1_000, y: of(pulse) })));
+}
+
+/** Entries that may come behind in a second for each hundred that come: noise of a few seconds. */
+const BEHIND_PART = 0.05;
+/** What is done by the clock every second or two is behind by as much, so its worst moments are compared. */
+const LATER_SECONDS = 1;
+
+/** Nothing falls further behind while so many orders come in a second. */
+export function keepsUp(pulses: readonly Pulse[], ordersPerSecond: number): boolean {
+  return (
+    growth(pulses, ({ unprocessed }) => unprocessed) <= BEHIND_PART * ordersPerSecond &&
+    growth(pulses, ({ matches, settled }) => matches - settled) <= BEHIND_PART * ordersPerSecond &&
+    worsening(pulses, ({ journalSeconds }) => journalSeconds) <= LATER_SECONDS &&
+    worsening(pulses, ({ candlesSeconds }) => candlesSeconds) <= LATER_SECONDS
+  );
+}
+
+/** The worst of the last third less the worst of the one before it. */
+function worsening(pulses: readonly Pulse[], of: (pulse: Pulse) => number): number {
+  const third = Math.floor(pulses.length / 3);
+  const worst = (part: readonly Pulse[]): number => Math.max(...part.map(of));
+  return worst(pulses.slice(-third)) - worst(pulses.slice(-2 * third, -third));
+}

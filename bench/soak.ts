@@ -1,0 +1,239 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { io, type Socket } from 'socket.io-client';
+import { type Point, round, slope } from './figures';
+import { type Load, openLoad, readBytes, requestBytes } from './load';
+import { type RedisMemory, weigh } from './redis-memory';
+import { createSigner, type Signer, type Submission } from './signer';
+import { memoryOf, startWeb, startWorker, stopSides } from './web-process';
+
+/**
+ * Memory under half of the load that this machine can carry: orders that rest, cross and are cancelled, reads, and
+ * sockets of which one leaves and one comes every second. The heap of web and worker after a collection, the resident
+ * size, and Redis less what it keeps for good. Flat is what grows by nothing after the beginning.
+ */
+export interface SoakRow {
+  readonly suite: 'soak';
+  readonly what: 'web heap' | 'web resident' | 'worker heap' | 'worker resident' | 'redis less records';
+  readonly minutes: number;
+  readonly commandsPerSecond: number;
+  readonly beginMegabytes: number;
+  readonly endMegabytes: number;
+  /** By the slope of all looks after the beginning. */
+  readonly growthMegabytes: number;
+  readonly growthPart: number;
+  /** Of Redis only. */
+  readonly orders: number | null;
+  readonly bytesPerOrder: number | null;
+  readonly outboxMegabytes: number | null;
+}
+
+const CONNECTIONS = 16;
+const SOCKETS = 50;
+const REPLACE_EVERY_MS = 1_000;
+const LOOKS = 40;
+const LOOK_EVERY_MS_MIN = 1_500;
+/** The part of the time that does not count: code is compiled, pools fill up. */
+const BEGINNING = 0.25;
+const FLOOD_MS = 6_000;
+const LOAD_PART = 0.5;
+/** Looks at every key of Redis: they hold it, so there are few. */
+const WEIGHINGS = 5;
+/** Of twenty commands: 9 rest, 7 cancel, 3 cross, one reads. */
+const PATTERN = 'rcrcgrcrcrcxrcrxrcxr';
+const MAKER_LOTS = 900_000_000n;
+const MAKER_CENTS = 45;
+const TAKER_CENTS = 56;
+/** Not more of the orders that rest are remembered than will be cancelled soon. */
+const REMEMBERED_MAX = 10_000;
+
+interface Look {
+  readonly atMs: number;
+  readonly web: { rssBytes: number; heapBytes: number };
+  readonly worker: { rssBytes: number; heapBytes: number };
+}
+
+export async function benchSoak(
+  redisUrl: string,
+  emit: (row: SoakRow) => void,
+  minutes: number,
+): Promise<void> {
+  const redis = new Redis(redisUrl);
+  const web = await startWeb('secp256k1', redisUrl, CONNECTIONS, ['--expose-gc']);
+  const worker = await startWorker(redisUrl, ['--expose-gc']);
+  const load = await openLoad(web.port, CONNECTIONS);
+  const crowd = createCrowd(web.port);
+  try {
+    const signer = await createSigner(web);
+    const commands = await createCommands(signer);
+    await crowd.fill(signer.market.conditionId);
+    const perSecond = (await flood(load, commands)) * LOAD_PART;
+    const looks: Look[] = [];
+    const weighed: (RedisMemory & { atMs: number })[] = [];
+    const start = performance.now();
+    const until = start + minutes * 60_000;
+    const looking = repeatUntil(until, Math.max((minutes * 60_000) / LOOKS, LOOK_EVERY_MS_MIN), async () => {
+      const atMs = performance.now();
+      looks.push({ atMs, web: await memoryOf(web), worker: await memoryOf(worker) });
+    });
+    const weighing = repeatUntil(until, (minutes * 60_000) / WEIGHINGS, async () => {
+      weighed.push({ atMs: performance.now(), ...(await weigh(redis)) });
+    });
+    const replacing = repeatUntil(until, REPLACE_EVERY_MS, () => crowd.replaceOne(signer.market.conditionId));
+    let count = 0;
+    await load.steady(
+      perSecond,
+      () => (performance.now() < until ? commands.next() : null),
+      (status) => {
+        commands.check(status);
+        count++;
+      },
+    );
+    await Promise.all([looking, weighing, replacing]);
+    const shown = { minutes, commandsPerSecond: Math.round(count / (minutes * 60)) };
+    const after = start + minutes * 60_000 * BEGINNING;
+    for (const row of rowsOf(looks, weighed, after)) emit({ suite: 'soak', ...shown, ...row });
+  } finally {
+    crowd.leave();
+    load.stop();
+    stopSides([web, worker]);
+    redis.disconnect();
+  }
+}
+
+type Figures = Omit<SoakRow, 'suite' | 'minutes' | 'commandsPerSecond'>;
+
+function rowsOf(
+  looks: readonly Look[],
+  weighed: readonly (RedisMemory & { atMs: number })[],
+  afterMs: number,
+): Figures[] {
+  const none = { orders: null, bytesPerOrder: null, outboxMegabytes: null };
+  const counted = looks.filter(({ atMs }) => atMs >= afterMs);
+  const of = (what: Figures['what'], bytes: (look: Look) => number): Figures => ({
+    ...grown(
+      what,
+      counted.map((look) => ({ x: look.atMs, y: bytes(look) })),
+    ),
+    ...none,
+  });
+  const [first, last] = [weighed[0], weighed.at(-1)];
+  const rest = weighed
+    .filter(({ atMs }) => atMs >= afterMs)
+    .map((one) => ({ x: one.atMs, y: one.restBytes }));
+  const added = (last?.orders ?? 0) - (first?.orders ?? 0);
+  return [
+    of('web heap', ({ web }) => web.heapBytes),
+    of('web resident', ({ web }) => web.rssBytes),
+    of('worker heap', ({ worker }) => worker.heapBytes),
+    of('worker resident', ({ worker }) => worker.rssBytes),
+    {
+      ...grown('redis less records', rest),
+      orders: last?.orders ?? 0,
+      bytesPerOrder: Math.round(((last?.recordsBytes ?? 0) - (first?.recordsBytes ?? 0)) / added),
+      outboxMegabytes: megabytes(last?.outboxBytes ?? 0),
+    },
+  ];
+}
+
+const megabytes = (bytes: number): number => round(bytes / 2 ** 20, 1);
+
+/** Growth by the line through all points, so that the time of one collection does not decide. */
+export function grown(what: Figures['what'], points: readonly Point[]) {
+  const [first, last] = [points[0] ?? { x: 0, y: Number.NaN }, points.at(-1) ?? { x: 0, y: Number.NaN }];
+  const growth = slope(points) * (last.x - first.x);
+  return {
+    what,
+    beginMegabytes: megabytes(first.y),
+    endMegabytes: megabytes(last.y),
+    growthMegabytes: megabytes(growth),
+    growthPart: round(growth / first.y, 3),
+  };
+}
+
+/** Every so often until then; the first time at once. One that takes longer delays the next. */
+async function repeatUntil(untilMs: number, everyMs: number, task: () => Promise<void>): Promise<void> {
+  for (let due = performance.now(); due < untilMs; due += everyMs) {
+    await wait(Math.max(0, due - performance.now()));
+    await task();
+  }
+}
+
+interface Commands {
+  next(): Buffer;
+  /** A cancel may find its order filled; nothing else may be refused. */
+  check(status: number): void;
+}
+
+async function createCommands(signer: Signer): Promise<Commands> {
+  const tokens = await signer.signIn();
+  const rested: Submission[] = [];
+  let count = 0;
+  const submit = ({ path, body }: Submission): Buffer => requestBytes(path, body);
+  const opening = [submit(signer.sign({ outcome: 1, cents: MAKER_CENTS, lots: MAKER_LOTS }))];
+  return {
+    next() {
+      const first = opening.pop();
+      if (first) return first;
+      const what = PATTERN[count++ % PATTERN.length];
+      const known = what === 'c' ? rested.shift() : undefined;
+      if (known) return requestBytes(`/orders/${known.orderHash}/cancel`, '', tokens[known.wallet]);
+      if (what === 'g') return readBytes(`/markets/${signer.market.id}/orderbook`);
+      if (what === 'x') return submit(signer.sign({ outcome: 0, cents: TAKER_CENTS }));
+      const submission = signer.sign();
+      if (rested.length < REMEMBERED_MAX) rested.push(submission);
+      return submit(submission);
+    },
+    check(status) {
+      if (status !== 200) throw new Error(`a command was answered with ${status}`);
+    },
+  };
+}
+
+/** Commands a second when nobody waits. */
+async function flood(load: Load, commands: Commands): Promise<number> {
+  let count = 0;
+  const start = performance.now();
+  const isOver = (): boolean => performance.now() - start > FLOOD_MS;
+  await load.flood(
+    () => (isOver() ? null : commands.next()),
+    (status) => {
+      commands.check(status);
+      count++;
+    },
+  );
+  return (1_000 * count) / (performance.now() - start);
+}
+
+/** Sockets that follow a market. */
+function createCrowd(port: number) {
+  const sockets: Socket[] = [];
+  const join = async (conditionId: string): Promise<void> => {
+    const socket = io(`http://127.0.0.1:${port}`, {
+      transports: ['websocket'],
+      reconnection: false,
+      forceNew: true,
+    });
+    sockets.push(socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve);
+      socket.once('connect_error', reject);
+    });
+    const answer = (await socket.timeout(10_000).emitWithAck('subscribe', { conditionId })) as {
+      ok: boolean;
+    };
+    if (!answer.ok) throw new Error('not subscribed');
+  };
+  return {
+    async fill(conditionId: string): Promise<void> {
+      for (let n = 0; n < SOCKETS; n++) await join(conditionId);
+    },
+    async replaceOne(conditionId: string): Promise<void> {
+      sockets.shift()?.disconnect();
+      await join(conditionId);
+    },
+    leave(): void {
+      for (const socket of sockets) socket.disconnect();
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { Redis } from 'ioredis';
+import { type AuditRow, benchAudit } from './audit';
+import { benchCosts, type CostRow } from './costs';
+import { benchEngine, type EngineRow } from './engine';
+import { benchExpiry, type ExpiryRow } from './expiry';
+import { benchKeepUp, type KeepUpRow } from './keep-up';
+import type { Line } from './line';
+import { benchPersistence, type PersistenceRow } from './persistence';
+import { benchReads, type ReadsRow } from './reads';
+import { benchRealtime, type RealtimeRow } from './realtime';
+import { benchScale, type ScaleRow } from './scale';
+import { benchSoak, type SoakRow } from './soak';
+import { benchSubmit, type SubmitRow } from './submit';
+import * as targets from './targets';
+
+export interface Wishes {
+  /** Of a Redis of the suite's own. */
+  readonly redisUrl: string;
+  readonly deadlineMs: number;
+  /** Long sizes. */
+  readonly full: boolean;
+  /** Of the soak. */
+  readonly minutes: number;
+}
+
+export type Detail = Readonly<Record<string, unknown>>;
+/** Tells details as they are known, and says in the end what they mean for the table. */
+export type Suite = (wishes: Wishes, tell: (detail: Detail) => void) => Promise<Line[]>;
+
+const DEPTHS_SHORT = [10, 10_000];
+const KEEP_UP_SECONDS = { short: { http: 10, step: 7 }, full: { http: 30, step: 15 } };
+const SCALE_ROUNDS = { short: 5, full: 15 };
+
+function suite<Row extends object>(
+  run: (wishes: Wishes, emit: (row: Row) => void, tell: (detail: Detail) => void) => Promise<void>,
+  lines: (rows: readonly Row[]) => Line[],
+): Suite {
+  return async (wishes, tell) => {
+    const rows: Row[] = [];
+    const emit = (row: Row): void => {
+      rows.push(row);
+      tell({ ...row } as Detail);
+    };
+    await run(wishes, emit, tell);
+    return lines(rows);
+  };
+}
+
+async function withRedis(url: string, run: (redis: Redis) => Promise<void>): Promise<void> {
+  const redis = new Redis(url);
+  try {
+    await run(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** In the order of the table. A further suite is a file, its lines in targets.ts, and an entry here. */
+export const SUITES: Readonly<Record<string, Suite>> = {
+  submit: suite<SubmitRow>(
+    ({ redisUrl, deadlineMs }, emit) => benchSubmit(redisUrl, deadlineMs, emit),
+    targets.submitLines,
+  ),
+  costs: suite<CostRow>(({ redisUrl }, emit, tell) => {
+    return benchCosts(redisUrl, emit, (frame) => tell({ ...frame }));
+  }, targets.costsLines),
+  reads: suite<ReadsRow>(
+    ({ redisUrl, deadlineMs }, emit) => benchReads(redisUrl, deadlineMs, emit),
+    targets.readsLines,
+  ),
+  engine: suite<EngineRow>(
+    ({ redisUrl, deadlineMs, full }, emit) =>
+      withRedis(redisUrl, (redis) => benchEngine(redis, deadlineMs, emit, full ? undefined : DEPTHS_SHORT)),
+    targets.engineLines,
+  ),
+  persistence: suite<PersistenceRow>(
+    ({ deadlineMs }, emit) => benchPersistence(deadlineMs, emit),
+    targets.persistenceLines,
+  ),
+  realtime: suite<RealtimeRow>(
+    ({ redisUrl, deadlineMs }, emit) => benchRealtime(redisUrl, deadlineMs, emit),
+    targets.realtimeLines,
+  ),
+  'keep-up': suite<KeepUpRow>(
+    ({ redisUrl, deadlineMs, full }, emit) =>
+      benchKeepUp(redisUrl, deadlineMs, emit, KEEP_UP_SECONDS[full ? 'full' : 'short']),
+    targets.keepUpLines,
+  ),
+  scale: suite<ScaleRow>(
+    ({ deadlineMs, full }, emit) => benchScale(deadlineMs, emit, SCALE_ROUNDS[full ? 'full' : 'short']),
+    targets.scaleLines,
+  ),
+  soak: suite<SoakRow>(
+    ({ redisUrl, minutes }, emit) => benchSoak(redisUrl, emit, minutes),
+    targets.soakLines,
+  ),
+  expiry: suite<ExpiryRow>(
+    ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchExpiry(redis, emit)),
+    targets.expiryLines,
+  ),
+  audit: suite<AuditRow>(
+    ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchAudit(redis, emit)),
+    targets.auditLines,
+  ),
+};
