@@ -68,7 +68,10 @@ export function growth(pulses: readonly Pulse[], of: (pulse: Pulse) => number): 
 
 /** Entries that may come behind in a second for each hundred that come: noise of a few seconds. */
 const BEHIND_PART = 0.05;
-/** What is done by the clock every second or two is behind by as much, so its worst moments are compared. */
+/** Journals are kept every second, candles every two; what takes longer than that each time is about to fall behind. */
+const JOURNAL_SECONDS = 2;
+const CANDLES_SECONDS = 4;
+/** Being done by the clock, they are a little behind all the time, so their worst moments are compared. */
 const LATER_SECONDS = 1;
 
 /** Nothing falls further behind while so many orders come in a second. */
@@ -76,14 +79,15 @@ export function keepsUp(pulses: readonly Pulse[], ordersPerSecond: number): bool
   return (
     growth(pulses, ({ unprocessed }) => unprocessed) <= BEHIND_PART * ordersPerSecond &&
     growth(pulses, ({ matches, settled }) => matches - settled) <= BEHIND_PART * ordersPerSecond &&
-    worsening(pulses, ({ journalSeconds }) => journalSeconds) <= LATER_SECONDS &&
-    worsening(pulses, ({ candlesSeconds }) => candlesSeconds) <= LATER_SECONDS
+    isPunctual(pulses, ({ journalSeconds }) => journalSeconds, JOURNAL_SECONDS) &&
+    isPunctual(pulses, ({ candlesSeconds }) => candlesSeconds, CANDLES_SECONDS)
   );
 }
 
-/** The worst of the last third less the worst of the one before it. */
-function worsening(pulses: readonly Pulse[], of: (pulse: Pulse) => number): number {
+/** By the worst of the last third, and by how much that is worse than in the third before it. */
+function isPunctual(pulses: readonly Pulse[], of: (pulse: Pulse) => number, most: number): boolean {
   const third = Math.floor(pulses.length / 3);
   const worst = (part: readonly Pulse[]): number => Math.max(...part.map(of));
-  return worst(pulses.slice(-third)) - worst(pulses.slice(-2 * third, -third));
+  const last = worst(pulses.slice(-third));
+  return last <= most && last - worst(pulses.slice(-2 * third, -third)) <= LATER_SECONDS;
 }

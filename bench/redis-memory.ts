@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { shardKeys } from '../src/store/keys';
 
 /** What Redis holds, in bytes. */
 export interface RedisMemory {
@@ -10,7 +11,8 @@ export interface RedisMemory {
   /** Everything else: books' updates, jobs, leases, sessions, connections, scripts. */
   readonly restBytes: number;
   readonly orders: number;
-  readonly matches: number;
+  /** By kind of key, those that make up the rest. */
+  readonly kinds: ReadonlyMap<string, number>;
 }
 
 const SCAN_STEP = 1_000;
@@ -25,14 +27,18 @@ export const keyGroup = (name: string): 'records' | 'outbox' | 'rest' =>
 /** Each key to the byte; some hundred milliseconds for a million orders, during which Redis does nothing else. */
 export async function weigh(redis: Redis): Promise<RedisMemory> {
   const bytes = { records: 0, outbox: 0, rest: 0 };
-  let [cursor, matches] = ['0', 0];
+  const kinds = new Map<string, number>();
+  let cursor = '0';
   do {
     const [next, names] = await redis.scanBuffer(cursor, 'COUNT', SCAN_STEP);
     cursor = next.toString();
     const sizes = await Promise.all(names.map((name) => redis.call('MEMORY', 'USAGE', name, 'SAMPLES', '0')));
-    for (const [i, name] of names.entries())
-      bytes[keyGroup(name.toString('latin1'))] += Number(sizes[i] ?? 0);
-    for (const name of names) if (/:t$/.test(name.toString('latin1'))) matches += await redis.xlen(name);
+    for (const [i, raw] of names.entries()) {
+      const [name, size] = [raw.toString('latin1'), Number(sizes[i] ?? 0)];
+      const group = keyGroup(name);
+      bytes[group] += size;
+      if (group === 'rest') kinds.set(kindOf(name), (kinds.get(kindOf(name)) ?? 0) + size);
+    }
   } while (cursor !== '0');
   const used = await usedBytes(redis);
   return {
@@ -40,10 +46,14 @@ export async function weigh(redis: Redis): Promise<RedisMemory> {
     recordsBytes: bytes.records,
     outboxBytes: bytes.outbox,
     restBytes: used - bytes.records - bytes.outbox,
-    orders: await redis.hlen('{x0}:o'),
-    matches,
+    orders: await redis.hlen(shardKeys().orders),
+    kinds,
   };
 }
+
+/** A key's name without what tells it from others of its kind. */
+const kindOf = (name: string): string =>
+  name.replace(/[0-9a-f]{8}-[0-9a-f-]+|0x[0-9a-f]+|[0-9a-z]{8,}|\d+/gi, '*');
 
 export async function usedBytes(redis: Redis): Promise<number> {
   return Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1]);

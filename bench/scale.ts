@@ -4,12 +4,13 @@ import { median, round } from './figures';
 import { redisCpuMicros } from './keep-up';
 import { openLoad, requestBytes } from './load';
 import { createSigner, type Signer } from './signer';
-import { cpuMicros, type Side, startWeb, stopSides } from './web-process';
+import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
- * One, two and four web processes on one Redis: the CPU time that an order takes of all of them together, and of
- * Redis. Orders per second of the clock would say how many cores there are. Each size has a Redis of its own, and they
- * work in turns. The rate is the same for all, below what the cores can do, so that nobody waits for a core.
+ * One, two and four web processes on one Redis, all of them busy: the CPU time that an order takes of all of them
+ * together, and of Redis. Orders per second of the clock would say how many cores there are. Where there are more processes
+ * than cores each finds the caches as the others left them, so the same is done with as many of Express with one trivial
+ * EVALSHA, which know nothing of each other. Each size has a Redis of its own; all work in turns.
  */
 export interface ScaleRow {
   readonly suite: 'scale';
@@ -17,29 +18,35 @@ export interface ScaleRow {
   readonly orders: number;
   readonly webCpuMicros: number;
   readonly redisCpuMicros: number;
+  readonly floorCpuMicros: number;
   readonly ordersPerWebCpuSecond: number;
   readonly ordersPerRedisCpuSecond: number;
   /** To those of one process. */
   readonly webRatio: number;
   readonly redisRatio: number;
+  /** What becomes of processes that share nothing. */
+  readonly floorRatio: number;
 }
 
 const SIZES = [1, 2, 4] as const;
 const ORDERS = 4_000;
 const CONNECTIONS = 16;
-const PER_SECOND = 2_000;
+/** In these every process gets as many orders as one alone, so that each is as warm as the one. */
+const WARM_UPS = 2;
 
 interface Fleet {
   readonly processes: number;
   readonly server: RunningRedis;
   readonly redis: Redis;
-  readonly sides: readonly Side[];
+  readonly webs: readonly Side[];
+  readonly floors: readonly Side[];
   readonly signer: Signer;
 }
 
 interface Cost {
   readonly web: number;
   readonly redis: number;
+  readonly floor: number;
 }
 
 export async function benchScale(
@@ -59,18 +66,19 @@ export async function benchScale(
     }
     const one = costOf(costs.get(fleets[0] as Fleet) ?? []);
     for (const [{ processes }, taken] of costs) {
-      const { web, redis } = costOf(taken);
+      const { web, redis, floor } = costOf(taken);
       emit({
         ...{ suite: 'scale', processes, orders: taken.length * ORDERS },
-        ...{ webCpuMicros: round(web, 1), redisCpuMicros: round(redis, 1) },
+        ...{ webCpuMicros: round(web, 1), redisCpuMicros: round(redis, 1), floorCpuMicros: round(floor, 1) },
         ordersPerWebCpuSecond: Math.round(1e6 / web),
         ordersPerRedisCpuSecond: Math.round(1e6 / redis),
         ...{ webRatio: round(one.web / web), redisRatio: round(one.redis / redis) },
+        floorRatio: round(one.floor / floor),
       });
     }
   } finally {
-    for (const { server, redis, sides } of fleets) {
-      stopSides(sides);
+    for (const { server, redis, webs, floors } of fleets) {
+      stopSides([...webs, ...floors]);
       redis.disconnect();
       await server.stop();
     }
@@ -80,48 +88,56 @@ export async function benchScale(
 const costOf = (costs: readonly Cost[]): Cost => ({
   web: median(costs.map(({ web }) => web)),
   redis: median(costs.map(({ redis }) => redis)),
+  floor: median(costs.map(({ floor }) => floor)),
 });
-
-/** Rounds in which every process gets as far as its compiler takes it: the fourth of a fleet sees a quarter of the orders. */
-const WARM_UPS = 2;
 
 async function startFleet(processes: number): Promise<Fleet> {
   const server = await startRedis();
-  const sides: Side[] = [];
-  for (let n = 0; n < processes; n++) sides.push(await startWeb('secp256k1', server.url));
-  const signer = await createSigner(sides[0] as Side);
-  return { processes, server, redis: new Redis(server.url), sides, signer };
+  const [webs, floors]: [Side[], Side[]] = [[], []];
+  for (let n = 0; n < processes; n++) {
+    webs.push(await startWeb('secp256k1', server.url));
+    floors.push(await startSide('plain.ts', ['floor', server.url, '{}', '']));
+  }
+  const signer = await createSigner(webs[0] as Side);
+  return { processes, server, redis: new Redis(server.url), webs, floors, signer };
 }
 
-/** CPU microseconds for one order. To warm up every process gets as many orders as one alone would. */
-async function run({ redis, sides, signer }: Fleet, isWarmUp: boolean): Promise<Cost> {
-  const each = isWarmUp ? ORDERS : ORDERS / sides.length;
-  const plans = sides.map(() =>
-    Array.from({ length: each }, () => {
-      const { path, body } = signer.sign();
-      return requestBytes(path, body);
-    }),
+/** CPU microseconds for one order, ours first, then of those that share nothing. */
+async function run({ redis, webs, floors, signer }: Fleet, isWarmUp: boolean): Promise<Cost> {
+  const each = isWarmUp ? ORDERS : ORDERS / webs.length;
+  const orders = each * webs.length;
+  const signed = Array.from({ length: orders }, () => signer.sign());
+  const before = await redisCpuMicros(redis);
+  const web = await flood(
+    webs,
+    signed.map(({ path, body }) => requestBytes(path, body)),
   );
-  const web = async (): Promise<number> =>
+  const after = await redisCpuMicros(redis);
+  const floor = await flood(
+    floors,
+    signed.map(({ body }) => requestBytes('/orders', body)),
+  );
+  return { web: web / orders, redis: (after - before) / orders, floor: floor / orders };
+}
+
+/** CPU microseconds of all of them, each of which gets its part. */
+async function flood(sides: readonly Side[], requests: readonly Buffer[]): Promise<number> {
+  const cpu = async (): Promise<number> =>
     (await Promise.all(sides.map(cpuMicros))).reduce((sum, micros) => sum + micros, 0);
   const loads = await Promise.all(sides.map(({ port }) => openLoad(port, CONNECTIONS)));
-  const before = { web: await web(), redis: await redisCpuMicros(redis) };
+  const parts = sides.map((_, i) => requests.filter((_request, n) => n % sides.length === i));
+  const before = await cpu();
   await Promise.all(
     loads.map((load, i) =>
-      load.steady(
-        PER_SECOND / loads.length,
-        () => plans[i]?.pop() ?? null,
+      load.flood(
+        () => parts[i]?.pop() ?? null,
         (status, body) => {
           if (status !== 200) throw new Error(body());
         },
       ),
     ),
   );
-  const orders = each * sides.length;
-  const cost = {
-    web: ((await web()) - before.web) / orders,
-    redis: ((await redisCpuMicros(redis)) - before.redis) / orders,
-  };
+  const taken = (await cpu()) - before;
   for (const load of loads) load.stop();
-  return cost;
+  return taken;
 }

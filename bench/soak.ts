@@ -53,9 +53,18 @@ interface Look {
   readonly worker: { rssBytes: number; heapBytes: number };
 }
 
+/** What Redis holds besides its records, by kind of key. */
+export interface KindRow {
+  readonly suite: 'soak';
+  readonly kind: string;
+  readonly beginBytes: number;
+  readonly endBytes: number;
+}
+
 export async function benchSoak(
   redisUrl: string,
   emit: (row: SoakRow) => void,
+  tellKind: (row: KindRow) => void,
   minutes: number,
 ): Promise<void> {
   const redis = new Redis(redisUrl);
@@ -93,6 +102,10 @@ export async function benchSoak(
     const shown = { minutes, commandsPerSecond: Math.round(count / (minutes * 60)) };
     const after = start + minutes * 60_000 * BEGINNING;
     for (const row of rowsOf(looks, weighed, after)) emit({ suite: 'soak', ...shown, ...row });
+    const counted = weighed.filter(({ atMs }) => atMs >= after);
+    for (const [kind, endBytes] of counted.at(-1)?.kinds ?? []) {
+      tellKind({ suite: 'soak', kind, beginBytes: counted[0]?.kinds.get(kind) ?? 0, endBytes });
+    }
   } finally {
     crowd.leave();
     load.stop();

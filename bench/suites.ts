@@ -91,7 +91,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     targets.scaleLines,
   ),
   soak: suite<SoakRow>(
-    ({ redisUrl, minutes }, emit) => benchSoak(redisUrl, emit, minutes),
+    ({ redisUrl, minutes }, emit, tell) => benchSoak(redisUrl, emit, (kind) => tell({ ...kind }), minutes),
     targets.soakLines,
   ),
   expiry: suite<ExpiryRow>(

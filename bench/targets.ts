@@ -220,7 +220,7 @@ export function keepUpLines(rows: readonly KeepUpRow[]): Line[] {
   const suite = 'keep-up';
   const http = rows.find(({ op }) => op === 'http');
   const kept = rows.findLast(({ op, keepsUp }) => op === 'engine' && keepsUp);
-  const overload = rows.find(({ op }) => op === 'overload');
+  const still = rows.find(({ op }) => op === 'standstill');
   if (!http) return [];
   return [
     lineOf({
@@ -257,14 +257,15 @@ export function keepUpLines(rows: readonly KeepUpRow[]): Line[] {
       ratio: round((kept?.matchesPerSecond ?? Number.NaN) / http.matchesPerSecond),
       target: atLeast(1, 'ratio'),
     }),
-    ...(overload
+    ...(still
       ? [
           lineOf({
-            ...{
-              suite,
-              what: `above it new orders hear ${overload.refusedWith || 'no refusal'}; all done in`,
-            },
-            ...{ figure: overload.drainSeconds, unit: 's' },
+            ...{ suite, what: 'worker stopped: backlog at which orders hear BACKLOG, cancels pass' },
+            figure: still.refusedWith === 'BACKLOG' && still.cancelled ? still.unprocessedMax : Number.NaN,
+            ...{ unit: 'entries', target: atMost(2 * BACKLOG_MAX) },
+          }),
+          lineOf({
+            ...{ suite, what: 'all of it done when it goes on, in', figure: still.drainSeconds, unit: 's' },
           }),
         ]
       : []),
@@ -276,15 +277,16 @@ const SCALE_PART = 0.9;
 export const scaleLines = (rows: readonly ScaleRow[]): Line[] =>
   rows
     .filter(({ processes }) => processes > 1)
-    .flatMap(({ processes, ordersPerWebCpuSecond, ordersPerRedisCpuSecond, webRatio, redisRatio }) => [
+    .flatMap(({ processes, ordersPerWebCpuSecond, ordersPerRedisCpuSecond, ...ratios }) => [
       lineOf({
         ...{ suite: 'scale', what: `${processes} web processes`, figure: ordersPerWebCpuSecond },
-        ...{ unit: '/CPU-s of web', baseline: 'one process', ratio: webRatio },
+        ...{ unit: '/CPU-s of web', ratio: ratios.webRatio },
+        baseline: `one process (bare Express: ${ratios.floorRatio})`,
         target: atLeast(SCALE_PART, 'ratio'),
       }),
       lineOf({
         ...{ suite: 'scale', what: `${processes} web processes`, figure: ordersPerRedisCpuSecond },
-        ...{ unit: '/CPU-s of Redis', baseline: 'one process', ratio: redisRatio },
+        ...{ unit: '/CPU-s of Redis', baseline: 'one process', ratio: ratios.redisRatio },
         target: atLeast(SCALE_PART, 'ratio'),
       }),
     ]);
