@@ -1,23 +1,30 @@
-/** A map of at most `max` entries; the least recently used one makes room. */
+/** A map that keeps what was used lately: at least the latest `max` entries, and at most twice as many. */
 export interface Recent<T> {
   get(key: string): T | undefined;
   put(key: string, value: T): void;
 }
 
+/** Two generations: a hit in the younger one is one look-up, and the older one is dropped whole when the younger is full. */
 export function createRecent<T>(max: number): Recent<T> {
-  // A Map lists its keys in the order in which they were put.
-  const entries = new Map<string, T>();
+  let young = new Map<string, T>();
+  let old = new Map<string, T>();
+
+  function put(key: string, value: T): void {
+    if (young.size >= max) {
+      old = young;
+      young = new Map();
+    }
+    young.set(key, value);
+  }
+
   return {
     get(key) {
-      const value = entries.get(key);
-      if (value === undefined) return undefined;
-      entries.delete(key);
-      entries.set(key, value);
-      return value;
+      const value = young.get(key);
+      if (value !== undefined) return value;
+      const older = old.get(key);
+      if (older !== undefined) put(key, older);
+      return older;
     },
-    put(key, value) {
-      if (entries.size >= max) entries.delete(entries.keys().next().value ?? '');
-      entries.set(key, value);
-    },
+    put,
   };
 }

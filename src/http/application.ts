@@ -60,9 +60,7 @@ export function createApplication(
   app.set('query parser', false);
   app.set('case sensitive routing', true);
   app.set('trust proxy', trustOf(deps.config.trustProxy));
-  app.use(identify);
-  app.use(promise(deps.standing));
-  app.use(always(helmet(securityHeaders(deps.config.publicBaseUrl))));
+  app.use(preface(deps));
   app.use(crossOrigin(deps.config.corsOrigins));
   for (const [path, group] of byPath(endpoints)) {
     const route = app.route(routerPath(path));
@@ -95,7 +93,10 @@ const trustOf = (trust: HttpDeps['config']['trustProxy']): boolean | number | st
 
 const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 
-/** Paths without parameters first: `/orders/cancel` is not the order with the hash `cancel`. */
+/**
+ * In their turn, the busiest first; but before a path with parameters those it would hide: `/orders/cancel` is not the
+ * order with the hash `cancel`.
+ */
 function byPath(endpoints: readonly AnyEndpoint[]): [string, AnyEndpoint[]][] {
   const paths = new Map<string, AnyEndpoint[]>();
   for (const endpoint of endpoints) {
@@ -103,20 +104,39 @@ function byPath(endpoints: readonly AnyEndpoint[]): [string, AnyEndpoint[]][] {
     if (group) group.push(endpoint);
     else paths.set(endpoint.path, [endpoint]);
   }
-  const isPattern = ([path]: [string, unknown]): number => Number(path.includes('{'));
-  return [...paths].sort((a, b) => isPattern(a) - isPattern(b));
+  const inTurn = [...paths.keys()].flatMap((path) => [
+    ...[...paths.keys()].filter((one) => hides(path, one)),
+    path,
+  ]);
+  return [...new Set(inTurn)].map((path) => [path, paths.get(path) ?? []]);
 }
 
-/** Gives every request its id, and refuses what HTTP/1.1 requires to be refused. */
-const identify: RequestHandler = (request, response, next) => {
-  const given = request.headers['x-request-id'];
-  response.setHeader(REQUEST_ID, typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID());
-  response.setHeader('Cache-Control', 'no-store');
-  if (request.headers.host === undefined && request.httpVersion === '1.1') {
-    throw new Refusal('INVALID_REQUEST', 'the Host header is missing');
-  }
-  next();
-};
+/** The pattern would take what is meant for the other path. */
+function hides(pattern: string, path: string): boolean {
+  if (path.includes('{')) return false;
+  const [shape, parts] = [pattern.split('/'), path.split('/')];
+  return shape.length === parts.length && shape.every((part, i) => part.startsWith('{') || part === parts[i]);
+}
+
+/**
+ * What every answer says: its request's id, what a crash of Redis may lose, which unbroken history it belongs to, and
+ * what browsers must not do. Refuses what HTTP/1.1 requires to be refused.
+ */
+function preface({ config, standing }: HttpDeps): RequestHandler {
+  const secure = always(helmet(securityHeaders(config.publicBaseUrl)));
+  return (request, response, next) => {
+    const given = request.headers['x-request-id'];
+    response.setHeader(REQUEST_ID, typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID());
+    response.setHeader('Cache-Control', 'no-store');
+    const { durability, epoch } = standing() ?? {};
+    if (durability !== undefined) response.setHeader('X-Durability', durability);
+    if (epoch !== undefined) response.setHeader('X-Epoch', epoch);
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      throw new Refusal('INVALID_REQUEST', 'the Host header is missing');
+    }
+    secure(request, response, next);
+  };
+}
 
 /** Other sites' pages, as CORS_ORIGINS has them. Programs and our own page send no Origin: they all hear the same. */
 function crossOrigin(origins: HttpDeps['config']['corsOrigins']): RequestHandler {
@@ -141,16 +161,6 @@ function always(middleware: RequestHandler): RequestHandler {
   const headers = Object.entries(answer.getHeaders()).map(([name, value]) => [name, String(value)] as const);
   return (_request, response, next) => {
     for (const [name, value] of headers) response.setHeader(name, value);
-    next();
-  };
-}
-
-/** Every answer says what a crash of Redis may lose, and which unbroken history it belongs to. */
-function promise(standing: HttpDeps['standing']): RequestHandler {
-  return (_request, response, next) => {
-    const { durability, epoch } = standing() ?? {};
-    if (durability !== undefined) response.setHeader('X-Durability', durability);
-    if (epoch !== undefined) response.setHeader('X-Epoch', epoch);
     next();
   };
 }
