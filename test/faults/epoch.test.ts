@@ -3,7 +3,7 @@ import type { Answer, Client } from '../support/client';
 import { DEPLOYMENT } from '../support/deployment';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { ADMIN_TOKEN, startReplica } from '../support/exchange';
-import { startScript, until } from '../support/processes';
+import { eventually, startScript, until } from '../support/processes';
 import { startProxy } from '../support/proxy';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
 
@@ -23,16 +23,14 @@ async function startStage(redisUrl: string): Promise<Stage> {
   const market = await openMarket(client, ADMIN_TOKEN);
   const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
   const back = async (): Promise<void> => {
-    let ready = false;
-    void (async () => {
-      while (!ready) ready = (await client.get('/readyz')).status === 200;
-    })();
-    await until('ready again', () => ready);
+    await eventually('ready again', async () => (await client.get('/readyz')).status === 200);
   };
   const epoch = async (): Promise<string> => (await client.get('/readyz')).body.epoch;
   return { client, market, alice, back, epoch, stop: () => web.stop(1_000) };
 }
 
+/** A replica is sent what there is without waiting for others. */
+const AT_ONCE = [['repl-diskless-sync-delay', '0']] as const;
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
 const send = ({ client, market }: Stage, order: unknown): Promise<Answer> =>
   client.post(`/markets/${market.id}/orders`, { body: { order } });
@@ -107,7 +105,7 @@ test('with every write on disk a killed Redis loses nothing, and the epoch stays
   }));
 
 test('a replica that takes over is a new epoch, though it writes everything to disk', () =>
-  withRedis({ appendonly: 'always' }, (master) =>
+  withRedis({ appendonly: 'always', settings: AT_ONCE }, (master) =>
     withRedis({ appendonly: 'always' }, async (replica) => {
       await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
       const proxy = await startProxy(master.port);
@@ -132,6 +130,42 @@ test('a replica that takes over is a new epoch, though it writes everything to d
         await stage.stop();
         await proxy.stop();
         await master.revive();
+      }
+    }),
+  ));
+
+test('a Redis that fails over and back without anybody looking is a new epoch, though it is the same process', () =>
+  withRedis({ appendonly: 'always', settings: AT_ONCE }, (first) =>
+    withRedis({ appendonly: 'always', settings: AT_ONCE }, async (second) => {
+      const stage = await startStage(first.url);
+      const replicates = (one: DurableRedis): Promise<void> =>
+        eventually('the replica has everything', async () =>
+          (await one.ask('INFO replication')).includes('master_link_status:up'),
+        );
+      try {
+        const [kept, lost] = [
+          await stage.alice.order(stage.market, BID),
+          await stage.alice.order(stage.market, BID),
+        ];
+        expect((await send(stage, kept)).status).toBe(200);
+        const before = await stage.epoch();
+        await second.ask(`REPLICAOF 127.0.0.1 ${first.port}`);
+        await replicates(second);
+        await second.ask('REPLICAOF NO ONE');
+        // The first has a replica no more, and does not know yet that another took over.
+        const { status, body } = await send(stage, lost);
+        expect(status).toBe(200);
+        await first.ask(`REPLICAOF 127.0.0.1 ${second.port}`);
+        await replicates(first);
+        await first.ask('REPLICAOF NO ONE');
+        await stage.back();
+        expect((await stage.client.get(`/orders/${body.orderHash}`)).status).toBe(404);
+        const after = await stage.epoch();
+        expect(after).not.toBe(before);
+        expect((await send(stage, lost)).headers.get('idempotent-replayed')).toBeNull();
+        expect(await stage.epoch()).toBe(after);
+      } finally {
+        await stage.stop();
       }
     }),
   ));

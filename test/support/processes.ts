@@ -27,6 +27,15 @@ export async function until(
   }
 }
 
+/** The same for a condition that has to be asked for; one ask at a time. */
+export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + UNTIL_MS_MAX;
+  while (!(await holds())) {
+    if (Date.now() > giveUpAt) throw new Error(`still not: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
 /** A program a test has started, with what it said so far. */
 export interface Started {
   readonly child: ChildProcess;
@@ -61,6 +70,9 @@ export function startProgram(
   return { child, exited, stdout: () => said.stdout, stderr: () => said.stderr };
 }
 
-/** Runs TypeScript sources of the project in a node process of their own. */
-export const startScript = (script: string, env: Readonly<Record<string, string>> = {}): Started =>
-  startNode(['-r', './test/support/typescript.js', '-e', script], env);
+/** Runs TypeScript sources of the project in a node process of their own; `before` are more arguments of node's. */
+export const startScript = (
+  script: string,
+  env: Readonly<Record<string, string>> = {},
+  before: readonly string[] = [],
+): Started => startNode([...before, '-r', './test/support/typescript.js', '-e', script], env);
