@@ -42,6 +42,10 @@ export function isRedisAway(error: unknown): boolean {
   );
 }
 
+/** READONLY, MISCONF (a disk that takes nothing), LOADING, ...: the word with which a Redis that is there says why it does not serve. */
+export const redisReply = (error: unknown): string | null =>
+  (error instanceof Error && REDIS_REPLIES.exec(error.message)?.[1]) || null;
+
 /** What the caller is told of anything thrown. Refusals are told as they are; a bug only by its name. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Queue } from 'bullmq';
 import { connect, disconnect, ready } from '../../src/store/connection';
+import type { FullDisk } from '../support/full-disk';
 import type { WebSeat } from './fleet';
 import type { Random } from './random';
 import type { FaultStage } from './stage';
@@ -14,7 +16,12 @@ export interface Scene {
   readonly random: Random;
   /** What the clock of the second web process is off by. */
   readonly clockFile: string;
+  /** Under Redis; null where a disk cannot be made to look full. */
+  readonly disk: FullDisk | null;
 }
+
+const FULL_MS_MAX = 2_000;
+const SPARE_BYTES_MAX = 10_000;
 
 const web = ({ stage, random }: Scene): WebSeat => random.pick(stage.fleet.webs);
 const while_ = async (scene: Scene, most = 1_000): Promise<void> =>
@@ -92,9 +99,22 @@ export const FAULTS = {
   },
   'read-only': async (scene) => {
     // A replica of nobody: it refuses every write until it is a master again, and then with what it had.
+    await ask(scene, 'REPLICAOF 127.0.0.1 1');
+    await while_(scene);
+    await ask(scene, 'REPLICAOF NO ONE');
+  },
+  'without replicas': async (scene) => {
     await ask(scene, 'CONFIG SET min-replicas-to-write 1');
     await while_(scene);
     await ask(scene, 'CONFIG SET min-replicas-to-write 0');
+  },
+  'full disk': async ({ stage, random, disk }) => {
+    const { redis } = stage.fleet;
+    disk?.fill(redis, random.int(SPARE_BYTES_MAX));
+    // It ends at the first write that does not fit, and again when it is started.
+    await Promise.race([redis.gone(), sleep(FULL_MS_MAX)]);
+    disk?.clear(redis);
+    if (!redis.isUp()) await redis.revive();
   },
   busy: async (scene) => {
     await ask(scene, 'CONFIG SET busy-reply-threshold 50');
@@ -133,7 +153,6 @@ export const FAULTS = {
     const redis = connect({ urls: [stage.fleet.redis.url] });
     try {
       await ready(redis, 2_000);
-      const { Queue } = require('bullmq') as typeof import('bullmq');
       const queue = new Queue('settlement', { connection: redis, prefix: '{jobs}' });
       const poison = [{}, { matches: 'all' }, { matches: [1] }, { matches: ['m_x_1_1'] }, null];
       await queue.addBulk(poison.map((data) => ({ name: 'settle', data })));

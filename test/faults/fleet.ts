@@ -85,14 +85,14 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     };
   }
 
-  const webSeats: WebSeat[] = [];
-  for (let i = 0; i < webs; i++) {
+  const webSeat = async (_: unknown, i: number): Promise<WebSeat> => {
     const one = await seat('web.js', preload(i), /"port":\d+/);
-    webSeats.push({ ...one, client: createClient(`http://127.0.0.1:${one.port()}`) });
-  }
-  const workerSeats: Seat[] = [];
-  for (let i = 0; i < workers; i++) workerSeats.push(await seat('worker.js', [], /worker is running/));
-  const [first, ...others] = webSeats;
+    return { ...one, client: createClient(`http://127.0.0.1:${one.port()}`) };
+  };
+  const [[first, ...others], workerSeats] = await Promise.all([
+    Promise.all(Array.from({ length: webs }, webSeat)),
+    Promise.all(Array.from({ length: workers }, () => seat('worker.js', [], /worker is running/))),
+  ]);
   if (!first) throw new Error('no web process');
   return {
     redis,

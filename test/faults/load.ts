@@ -37,6 +37,8 @@ export interface Journal {
   lost: number;
   /** Answers nobody should ever get. */
   readonly wrong: string[];
+  /** The stage is gone: whoever still asks gives up. */
+  isOver: boolean;
 }
 
 export interface LoadOptions {
@@ -67,6 +69,7 @@ export const createJournal = (): Journal => ({
   unavailable: 0,
   lost: 0,
   wrong: [],
+  isOver: false,
 });
 
 /** Trades at random until stopped; what an answer left unknown is asked again until it is known. */
@@ -132,7 +135,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     for (;;) {
       const answer = await post(submission);
       if (answer) return note(submission, answer);
-      if (stopped) return;
+      if (stopped || journal.isOver) return;
       await sleep(RESOLVE_PAUSE_MS);
     }
   }
@@ -150,7 +153,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
   }
 
   async function lane(): Promise<void> {
-    while (!stopped && journal.submissions.length < most) {
+    while (!stopped && !journal.isOver && journal.submissions.length < most) {
       await (random.next() < CANCEL_SHARE ? cancel() : submit());
       if (pauseMs > 0) await sleep(pauseMs);
     }

@@ -4,6 +4,7 @@ import { ADMIN_TOKEN } from '../support/exchange';
 import { openMarket } from '../support/trader';
 import { type Evidence, gather, type StartedMarket } from './evidence';
 import { type Fleet, type FleetOptions, GRANT, startFleet } from './fleet';
+import { INVARIANTS } from './invariants';
 import { createJournal, type Journal } from './load';
 import { createPeople, type Person } from './people';
 
@@ -83,11 +84,18 @@ export async function startFaultStage(options: StageOptions): Promise<FaultStage
       // An order that ends while it is being asked about would be a contradiction that is none.
       await sleep(Math.max(0, Math.max(0, ...expiries) + EXPIRED_WITHIN_MS - Date.now()));
       const giveUpAt = Date.now() + patienceMs;
-      // What is not settled by then is for the checker to say.
+      // What is not settled by then is for the checker to say. A job that is tried again is overtaken by later ones.
       while (!(await isSettled().catch(() => false)) && Date.now() < giveUpAt) await sleep(POLL_MS);
-      await sleep(POLL_MS);
-      return gather(first, journal, markets, people, GRANT);
+      for (;;) {
+        await sleep(POLL_MS);
+        const evidence = await gather(first, journal, markets, people, GRANT);
+        if (INVARIANTS['every fill is settled once'](evidence).length === 0 || Date.now() > giveUpAt)
+          return evidence;
+      }
     },
-    stop: () => fleet.stop(),
+    stop: () => {
+      journal.isOver = true;
+      return fleet.stop();
+    },
   };
 }

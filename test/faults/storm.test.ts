@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createFullDisk, type FullDisk } from '../support/full-disk';
+import { ANSWER_MS } from './asking';
 import { FAULTS, type FaultName } from './catalogue';
 import { violationsOf } from './invariants';
 import { startLoad } from './load';
@@ -27,32 +29,44 @@ const SHORT: readonly FaultName[] = [
   'busy',
   'poison jobs',
   'clock step of a replica',
+  'read-only',
+  'full disk',
 ];
+/** The long form has seen so many at least. */
+const DIFFERENT_MIN = 12;
 const LANES = 6;
 const PAUSE_MS = 5;
 const SUBMISSIONS_MAX = 30_000;
 const CALM_MS = 20_000;
+const LONG_SECONDS = 60;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));
 const clockFile = path.join(folder, 'clock');
+let disk: FullDisk | null = null;
 let stage: FaultStage;
 beforeAll(async () => {
   writeFileSync(clockFile, '0');
+  if (process.platform === 'linux') disk = await createFullDisk();
   stage = await startFaultStage({
     seed: `storm ${SEED}`,
+    ...(disk && { redis: { env: disk.env } }),
     env: { CLOCK_FILE: clockFile },
     preload: (web) => (web === 1 ? ['-r', path.join(__dirname, 'shifted-clock.js')] : []),
   });
 }, 60_000);
 afterAll(async () => {
   await stage?.stop();
+  disk?.remove();
   rmSync(folder, { recursive: true });
 });
 
 /** Faults in an order of the seed's, each once before any comes twice. */
 function schedule(): () => FaultName {
   const random = seeded(SEED);
-  const names = (ONLY.length > 0 ? ONLY : SECONDS < 60 ? SHORT : Object.keys(FAULTS)) as FaultName[];
+  const chosen = (
+    ONLY.length > 0 ? ONLY : SECONDS < LONG_SECONDS ? SHORT : Object.keys(FAULTS)
+  ) as FaultName[];
+  const names = chosen.filter((name) => disk !== null || name !== 'full disk');
   let left: FaultName[] = [];
   return () => {
     if (left.length === 0) left = [...names];
@@ -73,12 +87,15 @@ test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
   });
   const next = schedule();
   const told: string[] = [];
+  const seen = new Map<FaultName, number>();
   const startedAt = Date.now();
   while (Date.now() - startedAt < SECONDS * 1_000) {
     await sleep(300);
     const name = next();
     told.push(`${((Date.now() - startedAt) / 1_000).toFixed(1)} s ${name}`);
-    await FAULTS[name]({ stage, random: seeded(SEED + told.length), clockFile });
+    journal.slowestMs = 0;
+    await FAULTS[name]({ stage, random: seeded(SEED + told.length), clockFile, disk });
+    seen.set(name, Math.max(seen.get(name) ?? 0, journal.slowestMs));
   }
   const giveUpAt = Date.now() + CALM_MS;
   const isWell = async (): Promise<boolean> =>
@@ -95,10 +112,13 @@ test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
   const trades = evidence.markets.reduce((sum, market) => sum + market.trades.length, 0);
   process.stdout.write(
     `storm of seed ${SEED}: ${told.join(', ')}\n  ${journal.submissions.length} orders, ${accepted} accepted, ${trades} trades, ` +
-      `${journal.answers} answers, ${journal.unavailable} of them 503, ${journal.lost} connections lost, slowest answer ${Math.round(journal.slowestMs)} ms\n`,
+      `${journal.answers} answers, ${journal.unavailable} of them 503, ${journal.lost} connections lost\n` +
+      `  ${seen.size} different faults, slowest answer in each: ${[...seen].map(([name, ms]) => `${name} ${Math.round(ms)} ms`).join(', ')}\n`,
   );
   expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
   expect(journal.wrong).toEqual([]);
+  expect(Math.max(...seen.values())).toBeLessThan(ANSWER_MS);
+  if (SECONDS >= LONG_SECONDS && ONLY.length === 0) expect(seen.size).toBeGreaterThanOrEqual(DIFFERENT_MIN);
   expect(accepted).toBeGreaterThan(50);
   expect(trades).toBeGreaterThan(10);
   expect(stage.fleet.logs()).not.toContain('INTERNAL');

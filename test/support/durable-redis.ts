@@ -9,6 +9,11 @@ export interface DurableRedis {
   readonly port: number;
   readonly url: string;
   readonly pid: number;
+  /** What it keeps is here. */
+  readonly folder: string;
+  isUp(): boolean;
+  /** Resolves when the running one is gone, whoever ended it. */
+  gone(): Promise<void>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
   /** Resolves when it accepts commands again. */
@@ -28,20 +33,31 @@ export async function startDurableRedis({
       ...options,
       settings: [...settings, ['dir', folder], ...(port === 0 ? [] : ([['port', String(port)]] as const))],
     });
-  let redis = await start(0);
+  const ended = new WeakSet<RunningRedis>();
+  const run = async (port: number): Promise<RunningRedis> => {
+    const started = await start(port);
+    void started.exited.then(() => ended.add(started));
+    return started;
+  };
+  let redis = await run(0);
   const { port, url } = redis;
   return {
     port,
     url,
+    folder,
     get pid() {
       return redis.pid;
     },
+    isUp: () => !ended.has(redis),
+    async gone() {
+      await redis.exited;
+    },
     async kill() {
-      process.kill(redis.pid, 'SIGKILL');
+      if (!ended.has(redis)) process.kill(redis.pid, 'SIGKILL');
       await redis.exited;
     },
     async revive() {
-      redis = await start(port);
+      redis = await run(port);
     },
     async ask(command) {
       const link = await openLink(port);

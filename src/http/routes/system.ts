@@ -9,7 +9,7 @@ import { ok, type Reply } from '../answer';
 import { BATCH_MAX_BYTES, BODY_MAX_BYTES } from '../body';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
-import { isRedisAway } from '../failures';
+import { isRedisAway, redisReply } from '../failures';
 import { LIMITS } from '../limiter';
 
 /** Is the process alive, can it serve, what is it configured for. */
@@ -28,8 +28,9 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   async function ready(): Promise<Reply> {
     if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is about to stop');
     const { redis, scripts, standing } = await health().catch((error) => {
-      if (isRedisAway(error)) throw new Refusal('UNAVAILABLE', 'the store does not answer');
-      throw error;
+      if (!isRedisAway(error)) throw error;
+      const reply = redisReply(error);
+      throw new Refusal('UNAVAILABLE', `the store ${reply ? `answers ${reply}` : 'does not answer'}`);
     });
     if (!redis || !scripts) {
       throw new Refusal('UNAVAILABLE', redis ? 'the scripts do not run' : 'the store does not answer');

@@ -1,0 +1,99 @@
+import type { Answer } from '../support/client';
+import { ADMIN_TOKEN } from '../support/exchange';
+import { eventually } from '../support/processes';
+import { createTrader, openMarket } from '../support/trader';
+import { startLoad } from './load';
+import { seeded } from './random';
+import type { FaultStage } from './stage';
+
+/** Every request is answered within this time, whatever is away. */
+export const ANSWER_MS = 3_000;
+/** From the end of a fault to the first order that is accepted. */
+export const BACK_MS = 3_000;
+const LANES = 6;
+const BID = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
+
+/** Requests of somebody with a market of his own, in which one order rests: what he does is not in the way of the load. */
+export async function asking({ client }: FaultStage) {
+  const at = client();
+  const market = await openMarket(at, ADMIN_TOKEN);
+  const trader = createTrader(at, (await at.get('/config')).body.eip712.domain);
+  const { orderHash } = (await trader.submit(market, BID)).body;
+  await trader.signIn();
+  const path = `/markets/${market.id}`;
+  const cancel = () => trader.post(`${path}/orders/cancel`, { orderHash });
+  const trial = async () =>
+    at.post(`${path}/orders?dryRun=true`, { body: { order: await trader.order(market, BID) } });
+  return {
+    writes: {
+      order: () => trader.submit(market, BID),
+      cancel,
+      cancelAll: () => trader.post(`${path}/orders/cancel-all`),
+      split: () => trader.post(`${path}/split`, { size: '1' }),
+      signIn: () => at.get(`/auth/nonce/${trader.address}`),
+    },
+    reads: {
+      markets: () => at.get('/markets'),
+      book: () => at.get(`${path}/orderbook`),
+      order: () => at.get(`/orders/${orderHash}`),
+      orders: () => trader.get('/me/orders'),
+      balances: () => trader.get('/me/balances'),
+    },
+    ready: () => at.get('/readyz'),
+    epoch: async (): Promise<string> => (await at.get('/readyz')).body.epoch,
+    /** The order still rests, once, and can be cancelled. */
+    async cancelled(): Promise<boolean> {
+      const { body } = await at.get(`${path}/orderbook`);
+      return body.bids[0]?.orders === 1 && (await cancel()).body.cancelled === true;
+    },
+    /** Milliseconds until an order would be accepted. */
+    async back(): Promise<number> {
+      const startedAt = performance.now();
+      await eventually('orders are accepted', async () => (await trial()).status === 200);
+      return performance.now() - startedAt;
+    },
+  };
+}
+
+type Asks = Readonly<Record<string, () => Promise<Answer>>>;
+
+/** What all of them were answered at once, by their names; none of them late. */
+export async function answers(asks: Asks): Promise<Record<string, string>> {
+  const startedAt = performance.now();
+  const told = await Promise.all(
+    Object.entries(asks).map(async ([name, ask]) => {
+      const { status, body, headers } = await ask();
+      const again = headers.get('retry-after');
+      return [name, status === 200 ? '200' : `${status} ${body?.code} again in ${again}`] as const;
+    }),
+  );
+  expect(performance.now() - startedAt).toBeLessThan(ANSWER_MS);
+  return Object.fromEntries(told);
+}
+
+/** The same answer for each. */
+export const all = (asks: Asks, answer: string): Record<string, string> =>
+  Object.fromEntries(Object.keys(asks).map((name) => [name, answer]));
+
+export const UNAVAILABLE = '503 UNAVAILABLE again in 1';
+
+/** Trades until it is stopped; of orders that expire there are none, so that nothing has to be waited for. */
+export function startEndlessLoad({ journal, markets, people, client }: FaultStage, seed: number) {
+  const load = startLoad(journal, {
+    ...{ markets, people, client },
+    random: seeded(seed),
+    lanes: LANES,
+    most: Number.POSITIVE_INFINITY,
+    expiring: 0,
+    pauseMs: 5,
+  });
+  return {
+    /** Resolves when so many more were accepted. */
+    async goesOn(count: number): Promise<void> {
+      const accepted = (): number => journal.submissions.filter((one) => one.accepted.length > 0).length;
+      const from = accepted();
+      await eventually('orders go on', async () => accepted() >= from + count);
+    },
+    stop: load.stop,
+  };
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createFullDisk, type FullDisk } from '../support/full-disk';
+import { eventually } from '../support/processes';
+import { ANSWER_MS, all, answers, asking, BACK_MS, startEndlessLoad, UNAVAILABLE } from './asking';
+import { violationsOf } from './invariants';
+import { type FaultStage, type StageOptions, startFaultStage } from './stage';
+
+/** A Redis that is there and takes no writes: its disk is full, or it was told to follow another. */
+const ORDERS = Number(process.env.FAULT_REFUSED ?? 60);
+const REFUSING_MS = Number(process.env.FAULT_REFUSING_MS ?? 500);
+/** The write that meets the end of the disk is cut in two. */
+const SPARE_BYTES = 4_321;
+/** Longer than Redis waits with a sync. */
+const SYNCED_MS = 1_200;
+
+async function withStage(options: StageOptions, story: (stage: FaultStage) => Promise<void>): Promise<void> {
+  const stage = await startFaultStage({ webs: 1, markets: 1, ...options });
+  try {
+    await story(stage);
+  } finally {
+    await stage.stop();
+  }
+}
+
+async function withDisk(
+  appendonly: 'always' | 'everysec',
+  story: (stage: FaultStage, disk: FullDisk) => Promise<void>,
+): Promise<void> {
+  const disk = await createFullDisk();
+  try {
+    const redis = { appendonly, env: disk.env };
+    await withStage({ seed: `full disk, ${appendonly}`, redis }, (stage) => story(stage, disk));
+  } finally {
+    disk.remove();
+  }
+}
+
+async function expectWell(what: string, { journal, evidence, fleet }: FaultStage, backMs: number) {
+  expect(violationsOf(await evidence()).slice(0, 20)).toEqual([]);
+  const { submissions, wrong, slowestMs, unavailable } = journal;
+  process.stdout.write(
+    `${what}: ${submissions.length} orders, ${unavailable} times 503, slowest answer ${Math.round(slowestMs)} ms, back in ${Math.round(backMs)} ms\n`,
+  );
+  expect(wrong).toEqual([]);
+  expect(fleet.logs()).not.toContain('INTERNAL');
+  expect([...fleet.webs, ...fleet.workers].every((one) => one.isUp())).toBe(true);
+  expect(slowestMs).toBeLessThan(ANSWER_MS);
+  expect(backMs).toBeLessThan(BACK_MS);
+}
+
+// A limit of what the files of a process may grow to stands for the disk: only Linux lets others change it.
+describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linux)', () => {
+  const story = process.platform === 'linux' ? test : test.skip;
+
+  story(
+    'appendfsync always: Redis ends as often as it is started; what was acknowledged is there when there is space',
+    () =>
+      withDisk('always', async (stage, disk) => {
+        const { redis } = stage.fleet;
+        const { writes, reads, ready, back, epoch, cancelled } = await asking(stage);
+        const before = await epoch();
+        const load = startEndlessLoad(stage, 21);
+        await load.goesOn(ORDERS);
+        disk.fill(redis, SPARE_BYTES);
+        await redis.gone();
+        for (const asks of [writes, reads, { ready }])
+          expect(await answers(asks)).toEqual(all(asks, UNAVAILABLE));
+        // As whoever looks after it starts it again.
+        await redis.revive();
+        await redis.gone();
+        expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
+        disk.clear(redis);
+        await redis.revive();
+        const backMs = await back();
+        await load.goesOn(ORDERS);
+        await load.stop();
+        expect(await cancelled()).toBe(true);
+        await expectWell('disk full, appendfsync always', stage, backMs);
+        expect((await ready()).body).toMatchObject({ epoch: before, durability: 'always' });
+      }),
+    60_000,
+  );
+
+  story(
+    'appendfsync everysec: writes are refused, reads go on, and with space all is well by itself',
+    () =>
+      withDisk('everysec', async (stage, disk) => {
+        const { redis } = stage.fleet;
+        const { writes, reads, ready, back, cancelled } = await asking(stage);
+        const load = startEndlessLoad(stage, 22);
+        await load.goesOn(ORDERS);
+        disk.fill(redis, SPARE_BYTES);
+        await eventually('Redis has noticed', async () =>
+          (await redis.ask('INFO persistence')).includes('aof_last_write_status:err'),
+        );
+        expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
+        expect(await answers(reads)).toEqual(all(reads, '200'));
+        expect((await ready()).body.detail).toBe('the store answers MISCONF');
+        await sleep(REFUSING_MS);
+        expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
+        expect(await answers(reads)).toEqual(all(reads, '200'));
+        disk.clear(redis);
+        const backMs = await back();
+        await load.goesOn(ORDERS);
+        await load.stop();
+        expect(await cancelled()).toBe(true);
+        // What was accepted and did not fit is on the disk by then, too.
+        await sleep(SYNCED_MS);
+        await redis.kill();
+        await redis.revive();
+        await back();
+        await expectWell('disk full, appendfsync everysec', stage, backMs);
+      }),
+    60_000,
+  );
+});
+
+test(
+  'a Redis that is told to follow another refuses writes, loses nothing and keeps its epoch',
+  () =>
+    withStage({ seed: 'read-only' }, async (stage) => {
+      const { redis } = stage.fleet;
+      const { writes, reads, ready, back, epoch, cancelled } = await asking(stage);
+      const before = await epoch();
+      const load = startEndlessLoad(stage, 23);
+      let backMs = 0;
+      // Twice: by the second time it was a replica once.
+      for (let turn = 0; turn < 2; turn++) {
+        await load.goesOn(ORDERS);
+        // Nobody listens there.
+        await redis.ask('REPLICAOF 127.0.0.1 1');
+        expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
+        expect(await answers(reads)).toEqual(all(reads, '200'));
+        expect((await ready()).body.detail).toBe('the store answers READONLY');
+        await sleep(REFUSING_MS);
+        await redis.ask('REPLICAOF NO ONE');
+        backMs = Math.max(backMs, await back());
+        expect(await epoch()).toBe(before);
+      }
+      await load.goesOn(ORDERS);
+      await load.stop();
+      expect(await cancelled()).toBe(true);
+      await expectWell('read-only', stage, backMs);
+    }),
+  60_000,
+);

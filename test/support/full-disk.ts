@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { findRedisProgram } from '../../src/local/redis-program';
+import type { DurableRedis } from './durable-redis';
+import { ROOT } from './processes';
+
+/**
+ * A disk that fills up under a Redis and is cleared again: no file of its can grow then, and a write that would is cut
+ * short or fails, as on a full disk (with EFBIG in place of ENOSPC). Needs no rights, no mount and no disk: the limit is
+ * that of a process (Linux, prlimit of util-linux).
+ */
+export interface FullDisk {
+  /** For `startDurableRedis`: the server found here, started so that the limit fails a write and not the process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** So many bytes more fit; a Redis that is started from now on finds no space at all. */
+  fill(redis: DurableRedis, spareBytes?: number): void;
+  /** A Redis that is gone needs nothing: the next one is started with space. */
+  clear(redis: DurableRedis): void;
+  remove(): void;
+}
+
+export async function createFullDisk(): Promise<FullDisk> {
+  const { command, env, isContainer } = await findRedisProgram({
+    cacheFolder: path.join(ROOT, '.cache/redis'),
+  });
+  if (isContainer) throw new Error('a full disk needs a redis-server on this machine, not in a container');
+  const folder = mkdtempSync(path.join(tmpdir(), 'exchange-full-disk-'));
+  const full = path.join(folder, 'full');
+  // Unheeded, the signal that comes with a write beyond the limit would end the process.
+  const program = `#!/bin/sh
+trap '' XFSZ
+if [ -e '${full}' ]; then ulimit -S -f 0; fi
+exec '${command}' "$@"
+`;
+  writeFileSync(path.join(folder, 'redis-server'), program, { mode: 0o755 });
+  return {
+    env: { ...(env as Record<string, string>), PATH: `${folder}${path.delimiter}${env.PATH}` },
+    fill(redis, spareBytes = 0) {
+      writeFileSync(full, '');
+      limit(redis.pid, String(largestFile(redis.folder) + spareBytes));
+    },
+    clear(redis) {
+      rmSync(full);
+      if (redis.isUp()) limit(redis.pid, 'unlimited');
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The soft limit alone: whoever runs the tests may raise it again. */
+function limit(pid: number, bytes: string): void {
+  const { status, error, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:`]);
+  if (status !== 0) throw new Error(`prlimit: ${error?.message ?? stderr}`);
+}
+
+/** The append-only file that is being written. */
+function largestFile(folder: string): number {
+  const at = path.join(folder, 'appendonlydir');
+  const names = existsSync(at) ? readdirSync(at) : [];
+  return Math.max(0, ...names.map((name) => statSync(path.join(at, name)).size));
+}
