@@ -6,13 +6,12 @@ import { formatAverage, formatLots, formatMicro, formatPips } from '../exchange/
 import type { OwnFill, RecordFacts, ShownFill } from './facts';
 import { iso } from './prices';
 
-/** `filledSize + remainingSize + cancelledSize = size`, for a MARKET BUY that bought more than it had to as well. */
+/** `filledSize + remainingSize + cancelledSize = size`; that of a MARKET BUY that bought more than it had to is what it bought. */
 function sizesOf(record: RecordFacts) {
-  const size = Math.max(record.sizeLots, record.filledLots);
-  const rest = size - record.filledLots;
+  const rest = record.sizeLots - record.filledLots;
   const final = isFinal(record.status);
   return {
-    size: formatLots(size),
+    size: formatLots(record.sizeLots),
     filledSize: formatLots(record.filledLots),
     remainingSize: formatLots(final ? 0 : rest),
     cancelledSize: formatLots(final ? rest : 0),

@@ -70,13 +70,19 @@ function refused({ submissions, orders }: Evidence): string[] {
   );
 }
 
-function sizes(evidence: Evidence): string[] {
-  return stored(evidence).flatMap(({ orderHash, size, filled, remaining, cancelled, fills }) => {
+/** Against what was signed: what the exchange says of an order's size could follow what it filled. */
+function sizes({ submissions, orders }: Evidence): string[] {
+  return submissions.flatMap(({ signed }) => {
+    const order = orders.get(signed.orderHash);
+    if (!order) return [];
+    const { orderHash, size, filled, remaining, cancelled, fills } = order;
     const sum = fills.reduce((total, { lots }) => total + lots, 0);
     const isWhole = filled + remaining + cancelled === size && Math.min(filled, remaining, cancelled) >= 0;
-    return isWhole && sum === filled
+    return isWhole && sum === filled && size === signed.lots
       ? []
-      : [`${orderHash}: ${filled}+${remaining}+${cancelled} of ${size}, ${sum}`];
+      : [
+          `${orderHash}: ${filled}+${remaining}+${cancelled} of ${size}, signed ${signed.lots}, ${sum} in its fills`,
+        ];
   });
 }
 

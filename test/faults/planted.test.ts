@@ -1,3 +1,4 @@
+import { forgive } from '../support/watch';
 import { type INVARIANTS, violationsOf } from './invariants';
 import { startLoad } from './load';
 import { type Bug, withBug } from './planted-program';
@@ -32,6 +33,26 @@ const BUGS: Readonly<Record<string, Planted>> = {
       { file: 'lib/plan.lua', from: /'-inf', q\[[\w.]*LIMIT\],/, to: "'-inf', '+inf'," },
     ],
     caughtBy: 'both limits are respected',
+  },
+  'a maker fills what it has filled before, again': {
+    lua: [
+      {
+        file: 'place_order.lua',
+        from: 'local left = met_size - filled - size',
+        to: 'local left = met_size - size',
+      },
+      { file: 'lib/plan.lua', from: 'local rest, yes = size - filled,', to: 'local rest, yes = size,' },
+    ],
+    caughtBy: 'no order is over-filled',
+  },
+  'a taker gets all that its last maker has': {
+    lua: [
+      { file: 'lib/plan.lua', from: 'left < rest and left or rest, rest, nil', to: 'rest, rest, nil' },
+      { file: 'lib/plan.lua', from: 'ended = left == 0 or', to: 'ended = left <= 0 or' },
+      // Everybody takes the long way.
+      { file: 'place_order.lua', from: 'if left >= 0 and met ~= maker', to: 'if false and met ~= maker' },
+    ],
+    caughtBy: 'no order is over-filled',
   },
   'a cancel gives nothing back': {
     lua: [{ file: 'cancel_order.lua', from: '-remaining * price', to: '0' }],
@@ -138,6 +159,7 @@ async function caught({ expiring = 0, caughtBy, ...bug }: Planted, seed: string)
       return violated;
     } finally {
       await stage.stop();
+      forgive();
     }
   });
 }
