@@ -87,8 +87,8 @@ export async function startStage(env: Environment = {}) {
     return one;
   }
 
-  async function child(): Promise<ChildReplica> {
-    const started = startScript("require('./src/web.ts')", environment as Record<string, string>);
+  async function child(before: readonly string[] = []): Promise<ChildReplica> {
+    const started = startScript("require('./src/web.ts')", environment as Record<string, string>, before);
     await until('web listens', () => /"port":\d+/.test(started.stdout()));
     const address = `http://127.0.0.1:${/"port":(\d+)/.exec(started.stdout())?.[1]}`;
     const kill = async (signal: NodeJS.Signals = 'SIGKILL') => {
