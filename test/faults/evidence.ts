@@ -1,6 +1,6 @@
 import type { Answer, Client } from '../support/client';
 import { ADMIN_TOKEN } from '../support/exchange';
-import type { Market } from '../support/trader';
+import type { openMarket } from '../support/trader';
 import type { Journal, Submission } from './load';
 import type { Person } from './people';
 
@@ -61,7 +61,7 @@ export interface Held {
   readonly reserved: number;
 }
 
-export type StartedMarket = Market & { readonly sequenceAtStart: number };
+export type StartedMarket = Awaited<ReturnType<typeof openMarket>> & { readonly sequenceAtStart: number };
 
 const AT_ONCE = 16;
 export const micro = (text: string): number => Math.round(Number(text) * 1e6);

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../support/client';
+import { eventually } from '../support/processes';
+import { BACK_MS } from './asking';
+import { expectRest, follow } from './followers';
 import { violationsOf } from './invariants';
 import { startLoad } from './load';
 import { seeded } from './random';
@@ -13,6 +16,9 @@ const REPLIES = Number(process.env.FAULT_REPLIES ?? 20);
 const REQUESTS = Number(process.env.FAULT_RESTARTS ?? 300);
 const LANES = 8;
 const AT_ONCE = 20;
+/** Sockets at each process while it is replaced. */
+const FOLLOWERS = 2;
+const EXIT_MS = 10_000;
 
 async function withStage(options: StageOptions, story: (stage: FaultStage) => Promise<void>): Promise<void> {
   const stage = await startFaultStage(options);
@@ -31,10 +37,11 @@ test(`${ORDERS} orders, Redis killed ${KILLS} times on a slow disk: nothing that
   await withStage({ seed: 'redis kills', webs: 1, redis: { env } }, async (stage) => {
     const { journal, markets, people, client, fleet } = stage;
     const random = seeded(11);
-    const load = startLoad(journal, { random, markets, people, client, lanes: LANES, most: ORDERS });
+    const load = startLoad(journal, { random, markets, people, client, lanes: LANES, most: 2 * ORDERS });
+    const acknowledged = (): number => journal.submissions.filter((one) => one.accepted.length > 0).length;
     const backMs: number[] = [];
     for (let kill = 1; kill <= KILLS; kill++) {
-      while (journal.submissions.length < (kill * ORDERS) / (KILLS + 1)) await sleep(10);
+      while (acknowledged() < (kill * ORDERS) / (KILLS + 1)) await sleep(20);
       await fleet.redis.kill();
       await sleep(random.int(300));
       await fleet.redis.revive();
@@ -50,16 +57,16 @@ test(`${ORDERS} orders, Redis killed ${KILLS} times on a slow disk: nothing that
       while ((await client().post(path, { body: { order: order?.wire } })).status !== 200) await sleep(20);
       backMs.push(Date.now() - startedAt);
     }
-    await load.done;
+    while (acknowledged() < ORDERS) await sleep(20);
     await load.stop();
     const violations = violationsOf(await stage.evidence(40_000));
-    const accepted = journal.submissions.filter((one) => one.accepted.length > 0).length;
     say(
-      `${accepted} of ${ORDERS} orders acknowledged over ${KILLS} kills of Redis (${isSlow ? '5 ms a sync' : 'disk as it is'}), ` +
+      `${acknowledged()} orders acknowledged over ${KILLS} kills of Redis (${isSlow ? '5 ms a sync' : 'disk as it is'}), ` +
         `${violations.length} violations; back to the first order in ${median(backMs)} ms (median), ${Math.max(...backMs)} ms (most)`,
     );
     expect(violations.slice(0, 20)).toEqual([]);
     expect(journal.wrong).toEqual([]);
+    expect(Math.max(...backMs)).toBeLessThan(BACK_MS);
   });
 }, 1_200_000);
 
@@ -107,7 +114,7 @@ test(`${REPLIES} lost replies are resolved to one execution each`, async () => {
   });
 }, 300_000);
 
-test(`${REQUESTS} requests during a rolling restart: none fails`, async () => {
+test(`${REQUESTS} requests during a rolling restart: none fails, and followed books come back by themselves`, async () => {
   await withStage({ seed: 'rolling', webs: 3, markets: 1 }, async ({ fleet, markets, people }) => {
     const [market] = markets;
     if (!market) throw new Error('no market');
@@ -153,6 +160,10 @@ test(`${REQUESTS} requests during a rolling restart: none fails`, async () => {
         await sleep(2);
       }
     };
+    const followers = fleet.webs.flatMap(({ client: { url } }) =>
+      Array.from({ length: FOLLOWERS }, () => follow(url, market.conditionId)),
+    );
+    await eventually('all follow', async () => followers.every(({ book }) => book.state === 'live'));
     const lanes = Promise.all(Array.from({ length: 4 }, lane));
     const exits: unknown[] = [];
     const endedMs: number[] = [];
@@ -166,10 +177,16 @@ test(`${REQUESTS} requests during a rolling restart: none fails`, async () => {
     await lanes;
     over = true;
     await probing;
+    for (const one of followers) await expectRest(fleet.webs[0].client, market.id, one);
+    for (const one of followers) one.stop();
     say(
-      `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms`,
+      `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms; ` +
+        `${followers.length} followed books came back, after ${followers.map(({ updates }) => updates()).join(', ')} updates`,
     );
     expect(exits).toEqual([0, 0, 0]);
+    expect(Math.max(...endedMs)).toBeLessThan(EXIT_MS);
     expect(failed).toEqual([]);
+    expect(followers.flatMap(({ wrong }) => wrong)).toEqual([]);
+    expect(followers.every(({ reconnects, updates }) => reconnects() > 0 && updates() > 0)).toBe(true);
   });
 }, 300_000);

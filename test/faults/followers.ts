@@ -1,0 +1,59 @@
+import { type Book, checksumOf, connectLive, type LiveBook } from '../../src/client';
+import type { Client } from '../support/client';
+import { eventually } from '../support/processes';
+
+/** A socket client on one process, which it knows no other address than: it comes back by itself, or not at all. */
+export interface Follower {
+  /** Updates that did not continue the book or did not lead to the one they prove. */
+  readonly wrong: readonly string[];
+  readonly updates: () => number;
+  readonly reconnects: () => number;
+  readonly book: LiveBook;
+  stop(): void;
+}
+
+export function follow(url: string, conditionId: string): Follower {
+  const live = connectLive({ baseUrl: url });
+  const wrong: string[] = [];
+  let [updates, reconnects] = [0, 0];
+  let at: number | null = null;
+  const book = live.watch(conditionId, {
+    onBook(one, update) {
+      if (update) {
+        updates++;
+        const { previousSequence, sequence, checksum } = update;
+        if (at === null || previousSequence > at || sequence <= at)
+          wrong.push(`${previousSequence} -> ${sequence} after ${at}`);
+        if (checksumOf(one.book as Book) !== checksum) wrong.push(`the checksum of ${sequence}`);
+      }
+      at = one.sequence;
+    },
+    onState: (state) => {
+      if (state === 'reconnecting') reconnects++;
+    },
+  });
+  return {
+    wrong,
+    book,
+    updates: () => updates,
+    reconnects: () => reconnects,
+    stop: () => live.close(),
+  };
+}
+
+/** In step, and equal to what REST shows when nothing happens any more. */
+export async function expectRest(client: Client, marketId: string, { book }: Follower): Promise<void> {
+  const { body: rest } = await client.get(`/markets/${marketId}/orderbook`);
+  await eventually(
+    'the follower is where REST is',
+    async () => book.state === 'live' && book.sequence === rest.sequence,
+  );
+  const levels = (side: { price: string; size: string }[]) =>
+    side.map(({ price, size }) => ({ price, size }));
+  expect(book.book).toEqual({
+    sequence: rest.sequence,
+    bids: levels(rest.bids),
+    asks: levels(rest.asks),
+  });
+  expect(checksumOf(book.book as Book)).toBe(rest.checksum);
+}
