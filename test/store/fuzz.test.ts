@@ -1,10 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { Redis } from 'ioredis';
-import type { RunningRedis } from '../../src/local/redis';
-import { startTestRedis } from '../support/redis';
-import { Failure, runWorld } from './fuzzing/harness';
-import { type Operation, operationsOf, type World, worldOf } from './fuzzing/operations';
-import { shrink } from './fuzzing/shrink';
+import { type Lane, startLane } from './fuzzing/lane';
 import type { Tally } from './fuzzing/stage';
 
 /**
@@ -45,48 +40,13 @@ const seeds = replayed
   ? [Number(replayed)]
   : [...Array.from({ length: WORLDS }, (_, i) => i), randomInt(1_000, 2 ** 31), randomInt(1_000, 2 ** 31)];
 
-/** Worlds played side by side, each on a Redis of its own: one waits while the other compares. */
+/** Worlds played side by side, each on a Redis of its own. */
 const LANES = 2;
-let servers: RunningRedis[];
-let connections: Redis[];
+let lanes: Lane[];
 beforeAll(async () => {
-  servers = await Promise.all(Array.from({ length: LANES }, () => startTestRedis()));
-  connections = servers.map(({ url }) => new Redis(url));
+  lanes = await Promise.all(Array.from({ length: LANES }, startLane));
 });
-afterAll(async () => {
-  for (const redis of connections) redis.disconnect();
-  await Promise.all(servers.map((server) => server.stop()));
-});
-
-async function attempt(
-  redis: Redis,
-  world: World,
-  operations: readonly Operation[],
-  realTime = false,
-): Promise<Tally | Failure> {
-  try {
-    return await runWorld(world, operations, { redis, realTime });
-  } catch (error) {
-    if (error instanceof Failure) return error;
-    throw error;
-  }
-}
-
-/** Throws with the shortest failing list. */
-async function explain(
-  redis: Redis,
-  world: World,
-  operations: readonly Operation[],
-  first: Failure,
-): Promise<never> {
-  const fails = async (shorter: readonly Operation[]): Promise<Failure | null> => {
-    const outcome = await attempt(redis, world, shorter);
-    return outcome instanceof Failure ? outcome : null;
-  };
-  const { operations: least, failure } = await shrink(operations, first, fails);
-  const lines = least.map((operation) => `  ${JSON.stringify(operation)}`).join('\n');
-  throw new Error(`SEED=${world.seed} in ${JSON.stringify(world)}\n${lines}\nfails at ${failure.message}`);
-}
+afterAll(() => Promise.all(lanes.map((lane) => lane.stop())));
 
 test(
   'the engine does what the model does',
@@ -94,16 +54,14 @@ test(
     process.stdout.write(`fuzz seeds ${seeds.join(' ')}, ${seeds.length * OPERATIONS} operations\n`);
     const total: Tally = new Map();
     const waiting = [...seeds];
-    const lane = async (redis: Redis): Promise<void> => {
+    const playAll = async (lane: Lane): Promise<void> => {
       for (let seed = waiting.shift(); seed !== undefined; seed = waiting.shift()) {
-        const world = worldOf(seed);
-        const operations = operationsOf(world, OPERATIONS);
-        const outcome = await attempt(redis, world, operations);
-        if (outcome instanceof Failure) await explain(redis, world, operations, outcome);
-        else for (const [what, count] of outcome) total.set(what, (total.get(what) ?? 0) + count);
+        const outcome = await lane.play({ seed, operations: OPERATIONS, explain: true });
+        if ('fault' in outcome) throw new Error(outcome.fault.message);
+        for (const [what, count] of outcome.tally) total.set(what, (total.get(what) ?? 0) + count);
       }
     };
-    await Promise.all(connections.map(lane));
+    await Promise.all(lanes.map(playAll));
     if (replayed) return;
     const missing = MUST_MEET.filter((what) => (total.get(what) ?? 0) < 3);
     expect(missing).toEqual([]);
@@ -116,11 +74,8 @@ test(
   async () => {
     const seed = replayed ? Number(replayed) : randomInt(1, 2 ** 31);
     process.stdout.write(`fuzz by real time, seed ${seed}\n`);
-    // A submission that is run again after it cleared its way takes two moments, and the model is told only the last:
-    // with the script's own bound it never has to.
-    const world = { ...worldOf(seed), staleMax: 200 };
-    const outcome = await attempt(connections[0] as Redis, world, operationsOf(world, OPERATIONS), true);
-    if (outcome instanceof Failure) throw new Error(`SEED=${seed}, by real time\n${outcome.message}`);
+    const outcome = await lanes[0]?.play({ seed, operations: OPERATIONS, realTime: true });
+    expect(outcome).toHaveProperty('tally');
   },
   LIMIT_MS,
 );

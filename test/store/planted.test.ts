@@ -1,8 +1,4 @@
-import { Redis } from 'ioredis';
-import type { RunningRedis } from '../../src/local/redis';
-import { startTestRedis } from '../support/redis';
-import { Failure, runWorld } from './fuzzing/harness';
-import { operationsOf, worldOf } from './fuzzing/operations';
+import { type Fault, type Lane, startLane } from './fuzzing/lane';
 import type { Patch } from './fuzzing/scripts';
 
 /**
@@ -216,31 +212,21 @@ const ONE_MATCH: readonly Bug[] = (
   ] as const
 ).map(([name, from, to]) => [`one maker met: ${name}`, from, to, 'place_order.lua']);
 
-let server: RunningRedis;
-let redis: Redis;
+let lane: Lane;
 beforeAll(async () => {
-  server = await startTestRedis();
-  redis = new Redis(server.url);
+  lane = await startLane();
 });
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+afterAll(() => lane.stop());
 
-/** The first failure, with the number of operations it took. */
+/** The first fault, with the number of operations it took. */
 async function caught(
   patch: Patch,
   seeds = SEEDS,
   operations = OPERATIONS,
-): Promise<{ failure: Failure; after: number } | null> {
+): Promise<(Fault & { readonly after: number }) | null> {
   for (const [i, seed] of seeds.entries()) {
-    const world = worldOf(seed);
-    try {
-      await runWorld(world, operationsOf(world, operations), { redis, patches: [patch] });
-    } catch (error) {
-      if (error instanceof Failure) return { failure: error, after: i * operations + error.at + 1 };
-      throw error;
-    }
+    const outcome = await lane.play({ seed, operations, patches: [patch] });
+    if ('fault' in outcome) return { ...outcome.fault, after: i * operations + outcome.fault.at + 1 };
   }
   return null;
 }
@@ -255,8 +241,8 @@ async function isCaught([name, from, to, file]: Bug, seeds?: number[], operation
   const outcome = await caught({ from, to, ...(file ? { file } : {}) }, seeds, operations);
   expect(outcome).not.toBeNull();
   // A script that no longer compiles proves nothing.
-  expect(String(outcome?.failure.reason.got)).not.toMatch(/compil|nonexistent global/);
-  found.push(`  ${name}: "${outcome?.failure.reason.check}" after ${outcome?.after} operations`);
+  expect(outcome?.got).not.toMatch(/compil|nonexistent global/);
+  found.push(`  ${name}: "${outcome?.check}" after ${outcome?.after} operations`);
 }
 
 test.each(rowsOf([...BUGS, ...ONE_MATCH]))(

@@ -1,0 +1,69 @@
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import { startTestRedis } from '../../support/redis';
+import type { Patch } from './scripts';
+import type { Tally } from './stage';
+
+/** A world to be played. */
+export interface Job {
+  readonly seed: number;
+  /** How many. */
+  readonly operations: number;
+  /** Bugs planted in the scripts. */
+  readonly patches?: readonly Patch[];
+  /** By the clock of Redis. */
+  readonly realTime?: boolean;
+  /** Looks for the shortest list of operations that still fails. */
+  readonly explain?: boolean;
+}
+
+export interface Fault {
+  /** The operation it was seen at, and the comparison that saw it. */
+  readonly at: number;
+  readonly check: string;
+  readonly got: string;
+  readonly message: string;
+}
+
+export type Outcome = { readonly tally: Tally } | { readonly fault: Fault };
+
+/** What a lane's process sends: an outcome, or why there is none. */
+export type Reply = Outcome | { readonly error: string };
+
+export interface Lane {
+  /** One job at a time. */
+  play(job: Job): Promise<Outcome>;
+  stop(): Promise<void>;
+}
+
+const PROGRAM = path.join(__dirname, 'lane-program.ts');
+const TYPESCRIPT = path.join(__dirname, '..', '..', 'support', 'typescript.js');
+
+/**
+ * A process that plays worlds on a Redis of its own: beside others, on another processor, and without jest's sandbox, in
+ * which the same takes half as long again.
+ */
+export async function startLane(): Promise<Lane> {
+  const server = await startTestRedis();
+  const child = fork(PROGRAM, [server.url], { execArgv: ['-r', TYPESCRIPT], serialization: 'advanced' });
+  const exited = new Promise<never>((_, reject) => {
+    child.once('exit', (code, signal) => reject(new Error(`a lane has ended: ${signal ?? code}`)));
+  });
+  exited.catch(() => undefined);
+  return {
+    async play(job) {
+      const replied = new Promise<Reply>((resolve) => {
+        child.once('message', (reply) => resolve(reply as Reply));
+      });
+      child.send(job);
+      const reply = await Promise.race([replied, exited]);
+      if ('error' in reply) throw new Error(reply.error);
+      return reply;
+    },
+    async stop() {
+      child.kill('SIGKILL');
+      await exited.catch(() => undefined);
+      await server.stop();
+    },
+  };
+}
