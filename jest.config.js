@@ -18,8 +18,9 @@ module.exports = {
   // What tests hear of the exchange is compared with what it says of itself.
   setupFilesAfterEnv: ['<rootDir>/test/support/watch.ts'],
   moduleNameMapper: { '^socket.io-client$': '<rootDir>/test/support/socket-client.ts' },
-  // Each worker may have a Redis or two beside it.
-  maxWorkers: Math.min(4, Math.max(1, availableParallelism())),
+  testSequencer: '<rootDir>/test/support/sequencer.js',
+  // One more than there are processors: much of what the tests do is waiting. Each may have a Redis or two beside it.
+  maxWorkers: Math.min(4, availableParallelism() + 1),
   cacheDirectory: '<rootDir>/.cache/jest',
   testTimeout: 30_000,
 };

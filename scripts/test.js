@@ -1,8 +1,9 @@
 /**
- * `npm test`: builds, sees to a Redis, then linter, type checker, luacheck (where it is installed) and jest.
+ * `npm test`: builds, sees to a Redis, then jest, and beside it linter, type checker and luacheck (where it is installed).
  * All of them run whatever fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
  */
-const { spawnSync } = require('node:child_process');
+const { spawn } = require('node:child_process');
+const { once } = require('node:events');
 const { mkdtempSync, readFileSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const path = require('node:path');
@@ -22,15 +23,22 @@ function record(name, passed, output = '') {
 }
 
 /** A command that counts as one test. Its output matters only when it fails. */
-function check(name, command, args) {
-  const { error, status, stdout, stderr } = spawnSync(command, args, {
-    cwd: ROOT,
-    encoding: 'utf8',
-    maxBuffer: 1 << 28,
-  });
-  if (error?.code === 'ENOENT')
-    say(`SKIP ${name}: ${command} is not installed (Debian: apt-get install lua-check)`);
-  else record(name, status === 0, `${stdout}${stderr}`);
+async function check(name, command, args) {
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  try {
+    const [status] = await once(child, 'close');
+    record(name, status === 0, output);
+  } catch (error) {
+    if (error.code === 'ENOENT')
+      say(`SKIP ${name}: ${command} is not installed (Debian: apt-get install lua-check)`);
+    else record(name, false, error.message);
+  }
 }
 
 async function step(name, run) {
@@ -50,14 +58,15 @@ async function findRedis() {
   await (await startRedis({ onProgress: say })).stop();
 }
 
-function runJest(args) {
+async function runJest(args) {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-jest-'));
   const report = path.join(folder, 'report.json');
   try {
-    spawnSync(process.execPath, [JEST, '--ci', '--json', '--outputFile', report, ...args], {
+    const jest = spawn(process.execPath, [JEST, '--ci', '--json', '--outputFile', report, ...args], {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
+    await once(jest, 'close');
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, success } = JSON.parse(
       readFileSync(report, 'utf8'),
     );
@@ -71,23 +80,26 @@ function runJest(args) {
   }
 }
 
+const startChecks = () => [
+  check('biome', process.execPath, [path.join(NODE_MODULES, '@biomejs/biome/bin/biome'), 'check', '.']),
+  check('types', process.execPath, [
+    path.join(NODE_MODULES, 'typescript/bin/tsc'),
+    '-p',
+    'tsconfig.test.json',
+    '--incremental',
+    '--tsBuildInfoFile',
+    path.join(ROOT, '.cache/tsc-test.json'),
+  ]),
+  check('luacheck', 'luacheck', ['--quiet', 'lua']),
+];
+
 async function main() {
   const args = process.argv.slice(2);
   const built = await step('build', () => isStale({ checked: true }) && build());
   const ready = built && (await step('a Redis to test with', findRedis));
-  if (args.length === 0) {
-    check('biome', process.execPath, [path.join(NODE_MODULES, '@biomejs/biome/bin/biome'), 'check', '.']);
-    check('types', process.execPath, [
-      path.join(NODE_MODULES, 'typescript/bin/tsc'),
-      '-p',
-      'tsconfig.test.json',
-      '--incremental',
-      '--tsBuildInfoFile',
-      path.join(ROOT, '.cache/tsc-test.json'),
-    ]);
-    check('luacheck', 'luacheck', ['--quiet', 'lua']);
-  }
-  if (ready) runJest(args);
+  const checks = args.length === 0 ? startChecks() : [];
+  if (ready) await runJest(args);
+  await Promise.all(checks);
   say(`${count.passed} passed, ${count.failed} failed`);
   process.exitCode = count.failed === 0 ? 0 : 1;
 }

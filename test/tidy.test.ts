@@ -207,6 +207,12 @@ test('every script is called by its name, and every name called is a script', ()
   expect([...called].sort()).toEqual([...bundleScripts(path.join(ROOT, 'lua')).keys()].sort());
 });
 
+test('the files that are said to take long are there', () => {
+  const { SECONDS } = require('./support/sequencer') as { SECONDS: Readonly<Record<string, number>> };
+  const missing = Object.keys(SECONDS).filter((name) => !existsSync(path.join(ROOT, `test/${name}.test.ts`)));
+  expect(missing).toEqual([]);
+});
+
 test('docs/errors.md tells every code with its status, and no other', () => {
   const told = new Map(
     [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [
