@@ -96,7 +96,9 @@ describe('when no answer ever comes', () => {
 
   it('a submission ends as OUTCOME_UNKNOWN, and the same order can be sent again', async () => {
     const url = `http://127.0.0.1:${proxy.port}`;
-    const { client, wallet } = await stage.trader({ baseUrl: url, timeoutMs: 400, resolveMs: 600 });
+    // Who knows the decimals has nothing to ask before it submits.
+    const bounds = { decimals: 18, timeoutMs: 400, resolveMs: 600 };
+    const { client, wallet } = await stage.trader({ baseUrl: url, ...bounds });
     const trading = await client.trading(market.id);
     proxy.holdReplies();
     const error = await client.placeOrder(wallet, trading, ORDER).catch((reason: unknown) => reason);
