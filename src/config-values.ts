@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { checksumAddress } from './auth/address';
 import { type JwtSecret, parseJwtSecrets as parseSecretList } from './auth/tokens';
 import { type Micro, micro, parseScaled } from './exchange/units';
 
@@ -141,10 +142,21 @@ export function parseFunds(text: string): 'paper' {
   return 'paper';
 }
 
-export const parseContractAddress = matching(
+const contractAddress = matching(
   /^0x(?!0{40}$)[0-9a-fA-F]{40}$/,
   'must be 0x and 40 hex digits, not all zero',
 );
+
+/** A mistyped contract would be signed for by everybody, so mixed case must carry its checksum here, too. */
+export function parseContractAddress(text: string): string {
+  const address = contractAddress(text);
+  try {
+    checksumAddress(address);
+  } catch {
+    throw new BadValue('is mistyped: its mixed case is not its EIP-55 checksum');
+  }
+  return address;
+}
 
 /** May carry an access key, so it is a secret. */
 export function parseRpcUrl(text: string): string {

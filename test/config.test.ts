@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ConfigError, type ConfigProblem, type Environment, loadConfig, VARIABLES } from '../src/config';
 
 const SECRET = 's'.repeat(32);
-const ADDRESS = '0x00000000000000000000000000000000000000Aa';
+const ADDRESS = '0x00000000000000000000000000000000000000aa';
 const CONTRACTS = {
   EXCHANGE_ADDRESS: ADDRESS,
   COLLATERAL_ADDRESS: ADDRESS,
@@ -125,6 +125,9 @@ describe('what is refused', () => {
     ['NETWORK', ['Mainnet', '97']],
     ['PUBLIC_BASE_URL', ['example.com', 'ftp://a', 'http://u:p@a', 'http://a/?b', 'http://a/#b']],
     ['EXCHANGE_ADDRESS', ['0x12', `${ADDRESS}0`, `0x${'0'.repeat(40)}`, `0x${'g'.repeat(40)}`]],
+    // One letter in the wrong case, one digit changed.
+    ['COLLATERAL_ADDRESS', ['0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266']],
+    ['CONDITIONAL_TOKENS_ADDRESS', ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92265']],
     [
       'JWT_SECRET',
       [
