@@ -26,7 +26,7 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
       status: 408,
       reason: 'Request Timeout',
       code: 'REQUEST_TIMEOUT',
-      detail: 'headers and body must be complete within 15 s',
+      detail: 'the headers must be complete within 10 s, headers and body within 15 s',
     },
   ],
   [
