@@ -5,17 +5,18 @@ const path = require('node:path');
 const { isStale } = require('./build.js');
 
 const ROOT = path.join(__dirname, '..');
-const TELL_EVERY_MS = 5_000;
+const TELL_EVERY_MS = 1_000;
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** Runs a step of the way to its end, with a line every few seconds for whoever waits; an interrupt ends both. */
+/** Runs a step of the way to its end, with a line that counts the seconds at a terminal; an interrupt ends both. */
 function step(what, command, args) {
   const startedAtMs = Date.now();
-  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
-  const timer = setInterval(() => {
-    say(`still ${what} (${Math.round((Date.now() - startedAtMs) / 1000)} s)`);
-  }, TELL_EVERY_MS);
+  // What a step has to complain of goes to stderr.
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
+  const { stdout } = process;
+  const tell = () => stdout.write(`\r${what} (${Math.round((Date.now() - startedAtMs) / 1000)} s)`);
+  const timer = stdout.isTTY ? setInterval(tell, TELL_EVERY_MS) : undefined;
   const interrupt = () => {
     child.kill();
     process.exit(0);
@@ -25,6 +26,7 @@ function step(what, command, args) {
   return new Promise((resolve, reject) => {
     const settle = (error) => {
       clearInterval(timer);
+      if (stdout.isTTY) stdout.write('\r\u001b[K');
       for (const signal of signals) process.off(signal, interrupt);
       if (error) reject(error);
       else resolve();

@@ -1,18 +1,20 @@
-const TELL_EVERY_MS = 5_000;
+const TELL_EVERY_MS = 1_000;
 
-/** The result of something that may take long, with a line every few seconds for whoever waits. */
-export async function withProgress<T>(
-  what: string,
-  say: (line: string) => void,
-  work: Promise<T>,
-): Promise<T> {
+/**
+ * The result of something that may take long. Whoever waits at a terminal sees one line that counts the seconds and is
+ * gone at the end; a log wants no line that is overtaken.
+ */
+export async function withProgress<T>(what: string, work: Promise<T>): Promise<T> {
+  const { stdout } = process;
+  if (!stdout.isTTY) return work;
   const startedAtMs = Date.now();
   const timer = setInterval(() => {
-    say(`still ${what} (${Math.round((Date.now() - startedAtMs) / 1_000)} s)`);
+    stdout.write(`\r${what} (${Math.round((Date.now() - startedAtMs) / 1_000)} s)`);
   }, TELL_EVERY_MS);
   try {
     return await work;
   } finally {
     clearInterval(timer);
+    stdout.write('\r\u001b[K');
   }
 }

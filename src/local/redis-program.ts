@@ -41,7 +41,7 @@ export async function findRedisProgram(options: FindOptions): Promise<RedisProgr
   }
   const earlier = await unpackedProgram(cacheFolder, env);
   if (earlier !== null) return earlier;
-  if (await withProgress('unpacking', onProgress, unpackRedis(cacheFolder, env, onProgress))) {
+  if (await withProgress('unpacking', unpackRedis(cacheFolder, env, onProgress))) {
     const unpacked = await unpackedProgram(cacheFolder, env);
     if (unpacked !== null) return unpacked;
   }
@@ -105,7 +105,7 @@ async function containerProgram(
   const inspected = await runCommand(command, ['image', 'inspect', IMAGE], { timeoutMs: DOCKER_MS_MAX, env });
   if (inspected === null) {
     const pull = runCommand(command, ['pull', '--quiet', IMAGE], { timeoutMs: DOCKER_PULL_MS_MAX, env });
-    if ((await withProgress('fetching', onProgress, pull)) === null) return null;
+    if ((await withProgress('fetching', pull)) === null) return null;
   }
   const args = (port: number) => [
     'run',

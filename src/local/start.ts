@@ -12,6 +12,7 @@ import {
 import { demoMarkets, openDemoMarkets } from '../demo/markets';
 import { type Child, type ChildExit, runCommand, startChild } from './child';
 import { freePort, isPortFree } from './ports';
+import { withProgress } from './progress';
 import { type RunningRedis, startRedis } from './redis';
 
 /**
@@ -30,10 +31,8 @@ const REDIS_GRACE_MS = 1_000;
 const PARENT_POLL_MS = 500;
 const HISTORY_MS_MAX = 15_000;
 const LOGS_KEPT = 5;
-const PAGES = { '/': 'trading page ', '/docs': 'documentation' };
+const PAGES = { '/': 'trading', '/docs': 'documentation' };
 const LINES_SHOWN = 15;
-/** Shown on a terminal only: a log wants no line that is overtaken. */
-const SLOW_START_MS = 3_000;
 
 /** Something the user can act upon; told in one line, without a stack. */
 class StartError extends Error {}
@@ -125,7 +124,7 @@ async function startAll(session: Session, given: Environment, programFolder: str
   for (const name of ['web', 'worker'])
     startProcess(session, path.join(programFolder, `${name}.js`), env, logFile);
   const baseUrl = `http://127.0.0.1:${port}`;
-  await untilReady(session, baseUrl);
+  await withProgress('waiting for web to be ready', untilReady(session, baseUrl));
   if (config.demo && adminToken !== null) {
     await openDemoMarkets(baseUrl, adminToken, demoMarkets(new Date())).catch((error: Error) => {
       throw new StartError(error.message);
@@ -228,14 +227,10 @@ async function reportDeath(
 async function untilReady(session: Session, baseUrl: string): Promise<void> {
   const startedAtMs = Date.now();
   let last = 'no answer';
-  for (let told = false; !session.isEnding; ) {
+  while (!session.isEnding) {
     const waitedMs = Date.now() - startedAtMs;
     if (waitedMs > READY_MS_MAX)
       throw new StartError(`web is not ready after ${READY_MS_MAX / 1000} s: ${last}`);
-    if (waitedMs > SLOW_START_MS && !told && process.stdout.isTTY) {
-      say('waiting for web to be ready');
-      told = true;
-    }
     try {
       const answer = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(READY_REQUEST_MS_MAX) });
       last = `${answer.status} ${(await answer.text()).slice(0, 300)}`;
@@ -261,17 +256,25 @@ async function pagesServed(baseUrl: string): Promise<readonly string[]> {
   return served.flat();
 }
 
+/**
+ * Few lines: with what npm, the build and the search for a Redis say before, a first start prints at most 12. Each thing
+ * that can be set is told only where it is not.
+ */
 function printBanner(config: Config, port: number, pages: readonly string[], logFile: string): void {
   const url = `http://localhost:${port}`;
   const redis = config.redisGiven ? 'the Redis of REDIS_URL' : 'a Redis of its own, gone when it stops';
+  const shown = Object.entries(PAGES).filter(([page]) => pages.includes(page));
+  const settings = [
+    ...(config.demo ? ['DEMO=0: no demo markets'] : []),
+    ...(config.adminToken === null ? ['ADMIN_TOKEN=<32 or more characters>: administer'] : []),
+    `LOG_LEVEL=info: more in ${path.relative(process.cwd(), logFile)}`,
+  ];
   say(
     `The exchange is open: ${url} (${config.network}, chain ${config.chainId}, ${config.funds} funds, ${redis})`,
   );
-  for (const [page, name] of Object.entries(PAGES)) if (pages.includes(page)) say(`  ${name}  ${url}${page}`);
-  say(`  try            curl -s '${url}/markets?limit=3'`);
-  if (config.demo)
-    say('  demo           six markets and the bots that trade in them (DEMO=0: an empty exchange)');
-  if (config.adminToken === null) say('  administer     start with ADMIN_TOKEN=<32 or more characters>');
-  say(`  logs           ${path.relative(process.cwd(), logFile)} (LOG_LEVEL=info says more)`);
-  say('  stop           Ctrl-C');
+  if (shown.length > 0)
+    say(`  pages     ${shown.map(([page, name]) => `${url}${page} (${name})`).join(', ')}`);
+  say(`  try       curl -s '${url}/markets?limit=3'`);
+  say(`  settings  ${settings.join('; ')}`);
+  say('  stop      Ctrl-C');
 }

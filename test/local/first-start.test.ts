@@ -8,7 +8,8 @@ import { ROOT, type Started, startProgram } from '../support/processes';
 /** From nothing built to a moving book; the contract's 90 s include the download of the packages. */
 const START_MS_MAX = 90_000;
 const POLL_MS = 250;
-const BANNER_LINES_MAX = 12;
+/** All of it: npm's own lines, the build, a Redis that had to be unpacked, and where to look. */
+const LINES_MAX = 12;
 const STOP_MS_MAX = 5_000;
 /** Buckets of five minutes in a day, but for the one that may just have begun. */
 const DAY_POINTS_MIN = 285;
@@ -46,11 +47,11 @@ test(
   'npm start in a fresh folder: six markets with a day of history whose books move, gone within 5 s of Ctrl-C',
   async () => {
     const port = await freePort();
-    started = startProgram('npm', ['--prefix', folder, '--silent', 'start'], { PORT: String(port) });
+    started = startProgram('npm', ['--prefix', folder, 'start'], { PORT: String(port) });
     await eventually('the banner', () => /Ctrl-C/.test(started.stdout()));
-    const lines = started.stdout().trimEnd().split('\n');
-    const banner = lines.slice(lines.findIndex((line) => line.startsWith('The exchange is open:')));
-    expect(banner.length).toBeLessThanOrEqual(BANNER_LINES_MAX);
+    const lines = `${started.stdout()}${started.stderr()}`.trimEnd().split('\n');
+    expect(lines.some((line) => line.startsWith('The exchange is open:'))).toBe(true);
+    expect(lines.length).toBeLessThanOrEqual(LINES_MAX);
     expect(existsSync(path.join(folder, 'dist/demo.js'))).toBe(true);
 
     const client = createClient({ baseUrl: `http://127.0.0.1:${port}` });
@@ -73,7 +74,8 @@ test(
     started.child.kill('SIGINT');
     expect(await started.exited).toBe(0);
     expect(Date.now() - askedAtMs).toBeLessThan(STOP_MS_MAX);
-    expect(started.stderr()).toBe('');
+    // npm may have something to say of this machine's settings.
+    expect(started.stderr().replace(/^npm warn .*\n/gm, '')).toBe('');
   },
   3 * START_MS_MAX,
 );

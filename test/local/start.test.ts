@@ -5,6 +5,8 @@ import path from 'node:path';
 import { freePort } from '../../src/local/ports';
 import { isAlive, ROOT, type Started, startNode, startScript, until } from '../support/processes';
 
+/** With npm's four, the build and the search for a Redis: 12. */
+const BANNER_LINES_MAX = 5;
 const READY = /The exchange is open: http:\/\/localhost:(\d+)/;
 const SCRIPT = `require('./src/local/start.ts').start('${path.join(__dirname, 'fake')}')`;
 
@@ -45,15 +47,15 @@ async function runUntilReady(env: Record<string, string> = {}): Promise<Started>
 }
 
 describe('npm start', () => {
-  it('says what to do in at most 12 lines, without a secret', async () => {
+  it('says what to do in few lines, without a secret', async () => {
     const started = await runUntilReady();
     const lines = started.stdout().trimEnd().split('\n');
-    expect(lines.length).toBeLessThanOrEqual(12);
+    expect(lines.length).toBeLessThanOrEqual(BANNER_LINES_MAX);
     expect(lines[0]).toMatch(READY);
     expect(started.stdout()).toMatch(/curl -s 'http:\/\/localhost:\d+\/markets\?limit=3'/);
     // The stand-in serves its documentation and no trading page.
-    expect(started.stdout()).toMatch(/documentation {2}http:\/\/localhost:\d+\/docs\n/);
-    expect(started.stdout()).not.toContain('trading page');
+    expect(started.stdout()).toMatch(/ {2}pages +http:\/\/localhost:\d+\/docs \(documentation\)\n/);
+    expect(started.stdout()).not.toContain('(trading)');
     for (const secret of [told('web').ADMIN_TOKEN, told('web').JWT_SECRET]) {
       expect(secret?.length).toBeGreaterThanOrEqual(32);
       expect(started.stdout()).not.toContain(secret);
