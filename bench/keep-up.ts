@@ -31,6 +31,8 @@ export interface KeepUpRow {
   readonly candlesSecondsMax: number;
   /** From the last order until everything is settled, booked and counted. */
   readonly drainSeconds: number;
+  /** The same for each part. */
+  readonly drain: string;
   /** CPU of web, worker and Redis, of one core each. */
   readonly webCpu: number;
   readonly workerCpu: number;
@@ -44,6 +46,7 @@ const CONNECTIONS = 16;
 /** The look's own figure of entries is exact to what comes between two looks. */
 const LOOK_EVERY_MS = 100;
 const DRAIN_MS_MAX = 120_000;
+const DRAIN_LOOK_MS = 50;
 const CENTS = 50;
 const PIPS = 5_000;
 const TICK_MS = 4;
@@ -57,6 +60,8 @@ const FLOOD_RATE = 1_000_000;
 const STANDSTILL_MS_MAX = 60_000;
 const TRY_EVERY_MS = 500;
 const SIGNED_BYTES = 118;
+
+type Drain = Record<'outbox' | 'settled' | 'journal' | 'candles', number>;
 
 interface Stage {
   readonly redis: Redis;
@@ -121,7 +126,7 @@ async function measure(stage: Stage, op: KeepUpRow['op'], drive: Drive, ms: numb
   });
   const [last, seconds, after] = [await look(), (performance.now() - start) / 1_000, await cpu()];
   await looking;
-  const drainSeconds = await drained(look);
+  const drain = await drained(look);
   const share = (who: 'web' | 'worker' | 'redis'): number =>
     round((after[who] - before[who]) / seconds / 1e6);
   const most = (of: (pulse: Pulse) => number): number => Math.max(...pulses.map(of), of(last));
@@ -136,21 +141,33 @@ async function measure(stage: Stage, op: KeepUpRow['op'], drive: Drive, ms: numb
     unprocessedGrowth: Math.round(growth(pulses, ({ unprocessed }) => unprocessed)),
     journalSecondsMax: round(most(({ journalSeconds }) => journalSeconds)),
     candlesSecondsMax: round(most(({ candlesSeconds }) => candlesSeconds)),
-    drainSeconds: round(drainSeconds),
+    drainSeconds: Math.max(...Object.values(drain)),
+    drain: Object.entries(drain)
+      .map(([part, lasted]) => `${part} ${lasted}`)
+      .join(', '),
     ...{ webCpu: share('web'), workerCpu: share('worker'), redisCpu: share('redis') },
     ...{ refusedWith: '', cancelled: null },
   };
 }
 
-async function drained(look: () => Promise<Pulse>): Promise<number> {
+/** Seconds until each of what follows a match had nothing left to do. */
+async function drained(look: () => Promise<Pulse>): Promise<Drain> {
   const start = performance.now();
-  for (;;) {
-    const { unprocessed, matches, settled, journalSeconds, candlesSeconds, atMs } = await look();
-    if (unprocessed === 0 && settled >= matches && journalSeconds === 0 && candlesSeconds === 0) break;
-    if (atMs - start > DRAIN_MS_MAX) throw new Error('what follows the matches does not end');
-    await wait(50);
+  const done: Drain = { outbox: Number.NaN, settled: Number.NaN, journal: Number.NaN, candles: Number.NaN };
+  while (Object.values(done).some(Number.isNaN)) {
+    const pulse = await look();
+    const seconds = round((pulse.atMs - start) / 1_000);
+    const note = (part: keyof Drain, isDone: boolean): void => {
+      if (isDone && Number.isNaN(done[part])) done[part] = seconds;
+    };
+    note('outbox', pulse.unprocessed === 0);
+    note('settled', pulse.settled >= pulse.matches);
+    note('journal', pulse.journalSeconds === 0);
+    note('candles', pulse.candlesSeconds === 0);
+    if (seconds * 1_000 > DRAIN_MS_MAX) throw new Error(`not done in time: ${JSON.stringify(done)}`);
+    await wait(DRAIN_LOOK_MS);
   }
-  return (performance.now() - start) / 1_000;
+  return done;
 }
 
 /** Orders of all wallets at one price, on both sides in turns. They are signed before the clock starts. */

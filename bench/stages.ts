@@ -29,9 +29,14 @@ type Rule = readonly [stage: Stage, url: RegExp, name?: RegExp];
 
 /**
  * Asked from the innermost frame outwards; the first that knows its stage decides. Frames of Node itself mostly serve
- * whoever called them, so they decide only when nobody of ours did.
+ * whoever called them, so but for the sending of an answer they decide only when nobody of ours did.
  */
 const OWNERS: readonly Rule[] = [
+  [
+    'HTTP: headers out, socket write',
+    /^node:_http_(outgoing|server)/,
+    /^(end|write_|writeHead|_send|_storeHeader|_writeRaw|_flushOutput|_implicitHeader|processHeader|storeHeader|matchHeader)/,
+  ],
   ['recover the signer', /\/src\/auth\/(recovery|signature)|\/secp256k1\//],
   ['recover the signer', /\/src\/auth\/order-signature/, /^(verify|recover)/],
   ['recover the signer', /./, /^ecdsaRecover$/],
