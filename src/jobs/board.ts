@@ -2,7 +2,7 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { JOBS_PREFIX, QUEUES } from './queues';
+import { QUEUE_OPTIONS, QUEUES } from './queues';
 
 /** Bull Board over every queue, to be mounted at `basePath`; who may see it is the caller's to check. */
 export function createBoard({
@@ -15,7 +15,7 @@ export function createBoard({
   onError: (error: Error) => void;
 }) {
   const queues = QUEUES.map((name) => {
-    const queue = new Queue(name, { connection, prefix: JOBS_PREFIX });
+    const queue = new Queue(name, { connection, ...QUEUE_OPTIONS });
     queue.on('error', onError);
     return queue;
   });

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { JOBS_PREFIX, QUEUES } from './queues';
+import { QUEUE_OPTIONS, QUEUES } from './queues';
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
@@ -14,7 +14,7 @@ export type QueueCounts = ReturnType<typeof createQueueCounts>;
 /** How many jobs every queue has in each state. */
 export function createQueueCounts(connection: ConnectionOptions, onError: (error: Error) => void) {
   const queues = QUEUES.map((name) => {
-    const queue = new Queue(name, { connection, prefix: JOBS_PREFIX });
+    const queue = new Queue(name, { connection, ...QUEUE_OPTIONS });
     queue.on('error', onError);
     return queue;
   });

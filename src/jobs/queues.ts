@@ -1,6 +1,15 @@
 /** The braces keep BullMQ's keys in one slot of a cluster. */
 export const JOBS_PREFIX = '{jobs}';
 
+/**
+ * What BullMQ tells of its jobs, in a stream for each queue. Nobody here listens, and its usual 10,000 take an hour to fill
+ * and megabytes to keep.
+ */
+const EVENTS_KEPT = 200;
+
+/** Of every queue object: each writes its options where all processes see them, so that the last one to start decides. */
+export const QUEUE_OPTIONS = { prefix: JOBS_PREFIX, streams: { events: { maxLen: EVENTS_KEPT } } } as const;
+
 export const SETTLEMENT_QUEUE = 'settlement';
 /** What the worker does by the clock, a queue for each; see chores.ts and reconcile.ts. */
 export const RECONCILE_QUEUE = 'reconcile-settlements';

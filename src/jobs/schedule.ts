@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'bullmq';
 import { Queue, Worker } from 'bullmq';
-import { JOBS_PREFIX } from './queues';
+import { JOBS_PREFIX, QUEUE_OPTIONS } from './queues';
 
 /** One thing the worker does again and again: at most once per interval over all worker processes. */
 export interface Chore {
@@ -34,7 +34,7 @@ export async function startSchedule({
   const started = await Promise.all(chores.map(start));
 
   async function start(chore: Chore) {
-    const queue = new Queue(chore.name, { connection, prefix: JOBS_PREFIX });
+    const queue = new Queue(chore.name, { connection, ...QUEUE_OPTIONS });
     const worker = new Worker(chore.name, () => chore.run(), {
       connection,
       prefix: JOBS_PREFIX,

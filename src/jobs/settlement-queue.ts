@@ -1,6 +1,6 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { MatchRef } from '../store/settlement-record';
-import { JOBS_PREFIX, SETTLEMENT_QUEUE } from './queues';
+import { QUEUE_OPTIONS, SETTLEMENT_QUEUE } from './queues';
 
 /** What a job of this queue carries: matches, each as `<market>-<tradeMs>-<sequence>`. */
 export interface SettlementJob {
@@ -46,7 +46,7 @@ export function createSettlementQueue({
   onError: (error: Error) => void;
   retries?: Retries;
 }) {
-  const queue = new Queue<SettlementJob>(SETTLEMENT_QUEUE, { connection, prefix: JOBS_PREFIX });
+  const queue = new Queue<SettlementJob>(SETTLEMENT_QUEUE, { connection, ...QUEUE_OPTIONS });
   queue.on('error', onError);
   const opts = {
     attempts: retries.attempts,
