@@ -54,7 +54,7 @@ const OWNERS: readonly Rule[] = [
   ['answer: present, JSON', /\/src\/wire\/(present|prices|facts)/],
   ['HTTP: headers out, socket write', /\/src\/http\/answer/],
   ['headers: ids, security, CORS', /\/helmet\/|\/cors\/|\/vary\/|\/object-assign\//],
-  ['headers: ids, security, CORS', /\/src\/http\/application/, /^(identify|promise)$/],
+  ['headers: ids, security, CORS', /\/src\/http\/application/],
   [
     'broadcasting, timers',
     /\/src\/realtime\/|\/socket\.io|\/engine\.io|\/src\/store\/(broadcasts|book-updates|outbox)|\/ws\//,
