@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../auth/address';
 import type { MarketId } from '../exchange/market';
-import type { SignedOrder } from '../exchange/order';
 import type { Logger } from '../log';
 import type { Broadcasts } from '../store/broadcasts';
 import type { OrderRecords } from '../store/order-records';
 import type { OutboxEntry, OutboxReader } from '../store/outbox-reader';
 import type { Reads } from '../store/reads';
-import type { Fill, OrderRecord } from '../store/records';
-import { unpackSigned } from '../store/signed-order';
+import type { Fill } from '../store/records';
+import { signedOf } from '../store/signed-order';
 import { type Market, tradeId } from '../store/views';
 import { EVENTS, presentOwnTrade } from '../wire/events';
 import { presentBalances } from '../wire/present-account';
@@ -150,10 +149,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     const view = await reads.order(orderHash);
     if (!view) return null;
     const { terms } = await marketOf(view.record.marketId);
-    return presentOrder(
-      { ...view, signed: signedOf(view.record, terms.tokenIds[view.record.outcome]) },
-      terms,
-    );
+    return presentOrder({ ...view, signed: signedOf(view.record, terms, checksumAddress) }, terms);
   }
 
   async function tradeBody({ marketId, fill, role }: OwnTrade): Promise<unknown> {
@@ -173,11 +169,4 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       stopped = true;
     },
   };
-}
-
-/** The signed order of a record, as it was sent. */
-function signedOf(record: OrderRecord, tokenId: string): SignedOrder {
-  const maker = checksumAddress(record.maker);
-  const signed = unpackSigned(record.signed, maker, BigInt(tokenId));
-  return signed.signer === maker ? signed : { ...signed, signer: checksumAddress(signed.signer) };
 }

@@ -31,7 +31,7 @@ export function packSigned(order: SignedOrder, signature: Buffer): Buffer {
 }
 
 /** `maker` and `tokenId` come from the record and its market. Addresses come out as given. */
-export function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): SignedOrder {
+function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): SignedOrder {
   let at = SIGNATURE_BYTES + 2;
   const next = (): bigint => {
     const length = packed.readUInt8(at);
