@@ -108,13 +108,11 @@ async function filterOf({ marketIdOf }: Context, query: Query): Promise<OrdersFi
 /** A size of whole lots of 0.01 share, in micro-units. SIZE_OUT_OF_RANGE, INVALID_LOT with `nearest`. */
 function setsOf(size: string): Micro {
   const fine = parseScaled(size, SIZE_DECIMALS_MAX);
-  if (fine === null)
-    throw new Refusal('SIZE_OUT_OF_RANGE', `size must be between 0.01 and ${formatLots(LOTS_MAX)}`);
   const step = 10n ** BigInt(SIZE_DECIMALS_MAX - LOTS_DECIMALS);
-  const lots = Number(fine / step);
-  if (fine === 0n || lots > LOTS_MAX || (lots === LOTS_MAX && fine % step !== 0n)) {
+  if (fine === null || fine === 0n || fine > BigInt(LOTS_MAX) * step) {
     throw new Refusal('SIZE_OUT_OF_RANGE', `size must be between 0.01 and ${formatLots(LOTS_MAX)}`);
   }
+  const lots = Number(fine / step);
   if (fine % step !== 0n) {
     throw new Refusal('INVALID_LOT', 'size must be a multiple of 0.01', {
       nearest: [formatLots(lots), formatLots(lots + 1)],
