@@ -31,16 +31,20 @@ const FUNCTIONS_MAX = 1_000;
 const FUNCTION = /^(?:local )?function (\w+)\([\s\S]*?^end\n/gm;
 
 /** The sources of every verb under `folder`, by name, with their modules inlined. Throws on a missing module. */
-export function bundleScripts(folder: string): Map<string, string> {
-  const modules = new Map<string, string>();
-  for (const file of luaFiles(join(folder, 'lib'))) {
-    modules.set(file.slice(0, -4), readFileSync(join(folder, 'lib', file), 'utf8'));
-  }
-  const bundles = new Map<string, string>();
-  for (const file of luaFiles(folder)) {
-    bundles.set(file.slice(0, -4), bundle(readFileSync(join(folder, file), 'utf8'), modules));
-  }
-  return bundles;
+export const bundleScripts = (folder: string): Map<string, string> => bundleSources(luaSources(folder));
+
+/** The files below `folder` by their paths: `place_order.lua`, `lib/book.lua`. */
+export function luaSources(folder: string): Map<string, string> {
+  const files = [...luaFiles(folder), ...luaFiles(join(folder, 'lib')).map((file) => `lib/${file}`)];
+  return new Map(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
+}
+
+export function bundleSources(sources: ReadonlyMap<string, string>): Map<string, string> {
+  const named = [...sources].map(([file, source]) => [file.slice(0, -4), source] as const);
+  const isModule = ([name]: readonly [string, string]): boolean => name.startsWith('lib/');
+  const modules = new Map(named.filter(isModule).map(([name, source]) => [name.slice(4), source]));
+  const verbs = named.filter((one) => !isModule(one));
+  return new Map(verbs.map(([name, source]) => [name, bundle(source, modules)]));
 }
 
 /** Writes every bundle to `target`; returns the names of the verbs. */

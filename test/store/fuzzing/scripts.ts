@@ -1,7 +1,5 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleScripts } from '../../../src/store/bundle';
+import { bundleSources, luaSources } from '../../../src/store/bundle';
 import { READ_STATE, READ_STATE_SOURCE } from './stored';
 
 /** A change to the Lua sources, wherever `from` stands in them; it must stand somewhere. */
@@ -27,15 +25,14 @@ export const staleMaxPatch = (most: number): Patch => ({
   to: `STALE_MAX = ${most}`,
 });
 
-function apply(folder: string, { file, from, to }: Patch): void {
-  const names = readdirSync(folder, { recursive: true }).map(String);
+function apply(sources: Map<string, string>, { file, from, to }: Patch): void {
   let changes = 0;
-  for (const name of names.filter((path) => (file ? path === file : path.endsWith('.lua')))) {
-    const source = readFileSync(join(folder, name), 'utf8');
+  for (const [name, source] of sources) {
+    if (file !== undefined && name !== file) continue;
     const changed = source.replace(from, () => to);
     if (changed === source) continue;
     changes++;
-    writeFileSync(join(folder, name), changed);
+    sources.set(name, changed);
   }
   if (changes === 0) throw new Error(`nothing to patch in ${file ?? 'lua'}: ${from}`);
 }
@@ -47,14 +44,9 @@ export function patchedScripts(patches: readonly Patch[]): Map<string, string> {
   const name = JSON.stringify(patches.map(({ file, from, to }) => [file, String(from), to]));
   const known = built.get(name);
   if (known) return known;
-  const folder = mkdtempSync(join(tmpdir(), 'patched-lua-'));
-  try {
-    cpSync(LUA, folder, { recursive: true });
-    for (const patch of patches) apply(folder, patch);
-    const scripts = bundleScripts(folder).set(READ_STATE, READ_STATE_SOURCE);
-    built.set(name, scripts);
-    return scripts;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const sources = luaSources(LUA);
+  for (const patch of patches) apply(sources, patch);
+  const scripts = bundleSources(sources).set(READ_STATE, READ_STATE_SOURCE);
+  built.set(name, scripts);
+  return scripts;
 }
