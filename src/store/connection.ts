@@ -10,6 +10,8 @@ const COMMAND_TIMEOUT_MS = 2_000;
 const SILENCE_MAX_MS = 2_500;
 const CONNECT_TIMEOUT_MS = 2_000;
 const DEFAULT_PORT = 6379;
+/** What a connection that is ended is given to close by itself. */
+const DISCONNECT_TIMEOUT_MS = 200;
 const RECONNECT_STEP_MS = 50;
 const RECONNECT_MAX_MS = 1_000;
 
@@ -66,7 +68,12 @@ class GatheringRedis extends Redis {
 }
 
 function settings(blocking: boolean) {
-  const shared = { connectTimeout: CONNECT_TIMEOUT_MS, retryStrategy: reconnect, enableReadyCheck: true };
+  const shared = {
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+    retryStrategy: reconnect,
+    enableReadyCheck: true,
+  };
   if (blocking) return { ...shared, maxRetriesPerRequest: null };
   return {
     ...shared,
@@ -118,7 +125,11 @@ export async function ready(client: RedisClient, limitMs: number): Promise<void>
   });
 }
 
+/** Told to a client that is ended here, whatever it was doing: ioredis itself says nothing of one that was reconnecting. */
+export const ENDED = 'ended';
+
 /** Ends a connection without waiting for replies that may never come. */
 export function disconnect(client: RedisClient): void {
   client.disconnect();
+  client.emit(ENDED);
 }

@@ -1,3 +1,4 @@
+import { ENDED } from './connection';
 import { NO_ENTRY } from './entry-id';
 import type { ShardKeys } from './keys';
 import { decodeEvent, type OutboxEvent } from './outbox';
@@ -30,13 +31,19 @@ export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: 
     return (stream?.[1] ?? []).map(([id, [, packed]]) => ({ id: id.toString(), event: decodeEvent(packed) }));
   }
 
-  /** A peer that vanished without a word leaves a blocked read waiting for ever. */
+  /** A peer that vanished without a word leaves a blocked read waiting for ever, and so does a client that is ended. */
   async function orReconnect<T>(reply: Promise<T>, limitMs: number): Promise<T> {
     const timer = setTimeout(() => redis.disconnect(true), limitMs);
+    let onEnd = (): void => {};
+    const ended = new Promise<never>((_, reject) => {
+      onEnd = () => reject(new Error('the connection was ended'));
+      redis.once(ENDED, onEnd);
+    });
     try {
-      return await reply;
+      return await Promise.race([reply, ended]);
     } finally {
       clearTimeout(timer);
+      redis.off(ENDED, onEnd);
     }
   }
 
