@@ -29,8 +29,8 @@ export interface AcceptedAnswer {
 
 export interface Journal {
   readonly submissions: Submission[];
-  /** Milliseconds of the slowest answer of any kind. */
-  slowestMs: number;
+  /** When each request was sent and how long it took until it was answered or its connection lost. */
+  readonly timings: { readonly sentAtMs: number; readonly tookMs: number }[];
   answers: number;
   /** Requests that brought 503, and that brought none. */
   unavailable: number;
@@ -64,13 +64,19 @@ const TYPES = ['GTC', 'GTC', 'GTC', 'GTC', 'GTC', 'IOC', 'FOK', 'POST_ONLY'] as 
 
 export const createJournal = (): Journal => ({
   submissions: [],
-  slowestMs: 0,
+  timings: [],
   answers: 0,
   unavailable: 0,
   lost: 0,
   wrong: [],
   isOver: false,
 });
+
+/** Milliseconds of the slowest request that was under way between two moments of `performance.now()`. */
+export const slowestMs = ({ timings }: Journal, from = 0, to = Number.POSITIVE_INFINITY): number =>
+  timings
+    .filter(({ sentAtMs, tookMs }) => sentAtMs <= to && sentAtMs + tookMs >= from)
+    .reduce((most, { tookMs }) => Math.max(most, tookMs), 0);
 
 /** Trades at random until stopped; what an answer left unknown is asked again until it is known. */
 export function startLoad(journal: Journal, options: LoadOptions) {
@@ -83,7 +89,6 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     try {
       const answer = await ask(client());
       journal.answers++;
-      journal.slowestMs = Math.max(journal.slowestMs, performance.now() - startedAt);
       if (answer.status !== 503) {
         if (answer.status >= 500) journal.wrong.push(`${answer.status} ${answer.text}`);
         return answer;
@@ -92,6 +97,8 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       journal.unavailable++;
     } catch {
       journal.lost++;
+    } finally {
+      journal.timings.push({ sentAtMs: startedAt, tookMs: performance.now() - startedAt });
     }
     return null;
   }
