@@ -38,6 +38,11 @@ export interface TradeFacts {
   readonly matchedMs: number;
 }
 
+export interface SettledFacts {
+  readonly status: string;
+  readonly tradeIds: readonly string[];
+}
+
 export interface MarketFacts {
   readonly id: string;
   readonly sequence: number;
@@ -48,7 +53,7 @@ export interface MarketFacts {
   readonly bids: ReadonlyMap<number, readonly [lots: number, orders: number]>;
   readonly asks: ReadonlyMap<number, readonly [lots: number, orders: number]>;
   readonly trades: readonly TradeFacts[];
-  readonly settled: readonly { readonly status: string; readonly tradeIds: readonly string[] }[];
+  readonly settled: readonly SettledFacts[];
 }
 
 export interface WalletFacts {

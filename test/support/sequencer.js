@@ -19,6 +19,7 @@ const SECONDS = {
   'http/bad-input': 22,
   'realtime/storm': 21,
   'http/transport': 20,
+  'faults/refusing-redis': 20,
   'realtime/slow': 17,
   'local/start': 16,
   'demo/bots': 14,
