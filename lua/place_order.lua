@@ -192,8 +192,7 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     redis.call('HSET', KEYS[5], maker, cash, met, met_cash)
     redis.call('HSET', KEYS[6], maker, new_held, met, met_held)
     if not (held[1] and held[2]) then
-      redis.call('HSET', KEYS[6], tables.FIELD, tables.FILLER)
-      redis.call('HDEL', KEYS[6], tables.FIELD)
+      tables.make(KEYS[6])
     end
     if not held[1] then
       redis.call('SADD', ARGV[4] .. 'w:' .. maker, market)

@@ -1,6 +1,6 @@
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/exchange';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import { createTrader, openMarket } from '../support/trader';
 import { startLoad } from './load';
 import { seeded } from './random';
@@ -49,7 +49,7 @@ export async function asking({ client }: FaultStage) {
     /** Milliseconds until an order would be accepted. */
     async back(): Promise<number> {
       const startedAt = performance.now();
-      await eventually('orders are accepted', async () => (await trial()).status === 200);
+      await until('orders are accepted', async () => (await trial()).status === 200);
       return performance.now() - startedAt;
     },
   };
@@ -92,7 +92,7 @@ export function startEndlessLoad({ journal, markets, people, client }: FaultStag
     async goesOn(count: number): Promise<void> {
       const accepted = (): number => journal.submissions.filter((one) => one.accepted.length > 0).length;
       const from = accepted();
-      await eventually('orders go on', async () => accepted() >= from + count);
+      await until('orders go on', async () => accepted() >= from + count);
     },
     stop: load.stop,
   };

@@ -3,7 +3,7 @@ import type { Answer, Client } from '../support/client';
 import { DEPLOYMENT } from '../support/deployment';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { ADMIN_TOKEN, startReplica } from '../support/exchange';
-import { eventually, startScript, until } from '../support/processes';
+import { startScript, until } from '../support/processes';
 import { startProxy } from '../support/proxy';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
 
@@ -23,7 +23,7 @@ async function startStage(redisUrl: string): Promise<Stage> {
   const market = await openMarket(client, ADMIN_TOKEN);
   const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
   const back = async (): Promise<void> => {
-    await eventually('ready again', async () => (await client.get('/readyz')).status === 200);
+    await until('ready again', async () => (await client.get('/readyz')).status === 200);
   };
   const epoch = async (): Promise<string> => (await client.get('/readyz')).body.epoch;
   return { client, market, alice, back, epoch, stop: () => web.stop(1_000) };
@@ -139,7 +139,7 @@ test('a Redis that fails over and back without anybody looking is a new epoch, t
     withRedis({ appendonly: 'always', settings: AT_ONCE }, async (second) => {
       const stage = await startStage(first.url);
       const replicates = (one: DurableRedis): Promise<void> =>
-        eventually('the replica has everything', async () =>
+        until('the replica has everything', async () =>
           (await one.ask('INFO replication')).includes('master_link_status:up'),
         );
       try {

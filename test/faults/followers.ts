@@ -1,6 +1,6 @@
 import { type Book, checksumOf, connectLive, type LiveBook } from '../../src/client';
 import type { Client } from '../support/client';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 
 /** A socket client on one process, which it knows no other address than: it comes back by itself, or not at all. */
 export interface Follower {
@@ -44,7 +44,7 @@ export function follow(url: string, conditionId: string): Follower {
 /** In step, and equal to what REST shows when nothing happens any more. */
 export async function expectRest(client: Client, marketId: string, { book }: Follower): Promise<void> {
   const { body: rest } = await client.get(`/markets/${marketId}/orderbook`);
-  await eventually(
+  await until(
     'the follower is where REST is',
     async () => book.state === 'live' && book.sequence === rest.sequence,
   );

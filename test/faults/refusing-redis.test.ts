@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFullDisk, type FullDisk } from '../support/full-disk';
-import { eventually } from '../support/processes';
+import { until } from '../support/processes';
 import { ANSWER_MS, all, answers, asking, BACK_MS, startEndlessLoad, UNAVAILABLE } from './asking';
 import { violationsOf } from './invariants';
 import { slowestMs } from './load';
@@ -92,7 +92,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
         const load = startEndlessLoad(stage, 22);
         await load.goesOn(ORDERS);
         disk.fill(redis, SPARE_BYTES);
-        await eventually('Redis has noticed', async () =>
+        await until('Redis has noticed', async () =>
           (await redis.ask('INFO persistence')).includes('aof_last_write_status:err'),
         );
         expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));

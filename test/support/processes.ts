@@ -27,15 +27,6 @@ export async function until(
   }
 }
 
-/** The same for a condition that has to be asked for; one ask at a time. */
-export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + UNTIL_MS_MAX;
-  while (!(await holds())) {
-    if (Date.now() > giveUpAt) throw new Error(`still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
-
 /** A program a test has started, with what it said so far. */
 export interface Started {
   readonly child: ChildProcess;
