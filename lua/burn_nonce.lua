@@ -1,16 +1,15 @@
 #!lua flags=allow-oom
--- burn_nonce: takes a sign-in nonce away from one address, once.
+-- burn_nonce: marks a genuine sign-in nonce as used, once; the mark goes when the nonce would have ended.
 --
--- KEYS     1 {n:<address>}
--- ARGV     1 nonce
--- Returns  1 when it was outstanding, else 0 (unknown, used, expired, or another address's)
+-- KEYS     1 {n:<nonce>}
+-- ARGV     1 millisecond at which the nonce ends
+-- Returns  1 when it had not been used and has not ended, else 0
 -- Emits    nothing
 -- Bound    one nonce
 
-local expires = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]))
-if not expires then
+local outbox = require('lib.outbox')
+
+if outbox.now_ms() >= tonumber(ARGV[1]) then
   return 0
 end
-redis.call('ZREM', KEYS[1], ARGV[1])
-local time = redis.call('TIME')
-return expires > time[1] * 1000000 + time[2] and 1 or 0
+return redis.call('SET', KEYS[1], '', 'NX', 'PXAT', ARGV[1]) and 1 or 0

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { createNonces } from './auth/nonces';
 import { createOrderVerifier } from './auth/order-signature';
 import type { Backend } from './auth/recovery';
 import { createSessions } from './auth/sessions';
@@ -76,10 +77,11 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     otherContracts: [config.collateralAddress, config.conditionalTokensAddress],
     ...options,
   });
+  const audience = `chain:${config.chainId}`;
   const tokens = createTokens({
     secrets: config.jwtSecrets,
     issuer: config.publicBaseUrl,
-    audience: `chain:${config.chainId}`,
+    audience,
   });
   const board =
     config.adminToken === null
@@ -116,7 +118,9 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
       domain: new URL(config.publicBaseUrl).host,
       uri: config.publicBaseUrl,
       chainId: config.chainId,
-      nonces: createNonceStore({ run }),
+      nonces: createNonces({ secrets: config.jwtSecrets, audience }),
+      burnt: createNonceStore({ run }),
+      nowMs: store.clock.now,
     }),
   });
   observe('web', { ...store, config, eventLoop, queues });

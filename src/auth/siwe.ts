@@ -1,20 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { SiweMessage } from 'siwe';
 import { Refusal } from '../exchange/errors';
 import { checksumAddress } from './address';
+import type { Nonces } from './nonces';
 import { personalDigest } from './personal';
 import { type Backend, loadRecovery, type Recovery } from './recovery';
 import { parseSignature } from './signature';
 
-/** Single-use numbers, shared by all replicas. Addresses are checksummed. */
-export interface NonceStore {
-  /**
-   * Remembers `nonce` for `address` for `ttlSec` seconds. Atomically with it, expired nonces of the address are
-   * forgotten, and then the oldest until no more than `max` are outstanding.
-   */
-  issue(address: string, nonce: string, ttlSec: number, max: number): Promise<void>;
-  /** True for exactly one caller, ever: when the nonce was outstanding for this very address. It is gone then. */
-  burn(address: string, nonce: string): Promise<boolean>;
+/** The nonces that were used, shared by all replicas. */
+export interface BurntNonces {
+  /** True for exactly one caller, ever: when the nonce was not used before and, by the store's clock, has not ended. */
+  burn(nonce: string, expiresAtMs: number): Promise<boolean>;
 }
 
 /** Judges a contract wallet's signature (EIP-1271, EIP-6492) over `digest`; both 0x hex. */
@@ -29,9 +24,11 @@ export interface SignInOptions {
   readonly domain: string;
   readonly uri: string;
   readonly chainId: number;
-  readonly nonces: NonceStore;
+  readonly nonces: Nonces;
+  readonly burnt: BurntNonces;
   readonly verifyContractSignature?: VerifyContractSignature;
   readonly backend?: Backend;
+  /** The store's clock, as far as this process knows it. */
   readonly nowMs?: () => number;
 }
 
@@ -50,7 +47,7 @@ export interface Challenge {
 
 export interface SignIn {
   /** Throws INVALID_ADDRESS. */
-  challenge(address: string): Promise<Challenge>;
+  challenge(address: string): Challenge;
   /**
    * The checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID.
    * What the message says is checked first and costs no nonce; a message that could sign somebody in burns its
@@ -61,9 +58,7 @@ export interface SignIn {
 
 const VERSION = '1';
 const STATEMENT = 'Sign in to the exchange. This costs nothing and moves no funds.';
-const NONCE_BYTES = 20;
-const NONCE_TTL_SEC = 300;
-const NONCES_MAX = 10;
+const NONCE_TTL_MS = 300_000;
 const MESSAGE_MAX_BYTES = 2_048;
 const ISSUED_AGO_MAX_MS = 600_000;
 const ISSUED_AHEAD_MAX_MS = 60_000;
@@ -87,19 +82,18 @@ const PARSE_FIELDS: readonly (readonly [RegExp, string])[] = [
 
 /** Sign-In with Ethereum (EIP-4361) for one base URL and one network. */
 export function createSignIn(options: SignInOptions): SignIn {
-  const { domain, uri, chainId, nonces } = options;
+  const { domain, uri, chainId, nonces, burnt } = options;
   const nowMs = options.nowMs ?? Date.now;
   const recovery = loadRecovery(options.backend);
   const expected = { domain, uri, chainId };
 
   return {
-    challenge: async (text) => {
+    challenge: (text) => {
       const address = checksumAddress(text);
-      const nonce = randomBytes(NONCE_BYTES).toString('hex');
-      const issuedMs = nowMs();
-      await nonces.issue(address, nonce, NONCE_TTL_SEC, NONCES_MAX);
+      const issuedMs = Math.trunc(nowMs());
+      const expiresMs = issuedMs + NONCE_TTL_MS;
       return {
-        nonce,
+        nonce: nonces.mint(address, expiresMs),
         address,
         domain,
         uri,
@@ -107,7 +101,7 @@ export function createSignIn(options: SignInOptions): SignIn {
         version: VERSION,
         statement: STATEMENT,
         issuedAt: new Date(issuedMs).toISOString(),
-        expiresAt: new Date(issuedMs + NONCE_TTL_SEC * 1_000).toISOString(),
+        expiresAt: new Date(expiresMs).toISOString(),
       };
     },
     verify: async (message, signature) => {
@@ -115,7 +109,9 @@ export function createSignIn(options: SignInOptions): SignIn {
       const parsed = parse(text);
       checkFields(parsed, expected, nowMs());
       checkSignatureForm(signature, options.verifyContractSignature !== undefined);
-      if (!(await nonces.burn(parsed.address, parsed.nonce))) throw new Refusal('NONCE_INVALID');
+      const expiresMs = nonces.expiryOf(parsed.address, parsed.nonce);
+      if (expiresMs === null || !(await burnt.burn(parsed.nonce, expiresMs)))
+        throw new Refusal('NONCE_INVALID');
       const digest = personalDigest(Buffer.from(text));
       if (signedByKey(recovery, digest, signature, parsed.address)) return { address: parsed.address };
       const hex = `0x${Buffer.from(digest).toString('hex')}`;

@@ -1,4 +1,4 @@
-import { startExchange, type TestExchange } from '../support/exchange';
+import { startExchange, startReplica, type TestExchange } from '../support/exchange';
 import { createTrader, siweText, type Trader } from '../support/trader';
 
 let exchange: TestExchange;
@@ -42,6 +42,25 @@ test('a challenge and a session, to the letter, over two replicas', async () => 
   });
   const again = await exchange.client.post('/auth/verify', { body: { message, signature } });
   expect([again.status, again.body.code]).toEqual([401, 'NONCE_INVALID']);
+});
+
+test('strangers who ask for nonces of a wallet keep it from nothing', async () => {
+  const path = `/auth/nonce/${alice.address}`;
+  const { body: challenge } = await exchange.client.get(path);
+  for (let i = 0; i < 30; i++) await (i % 2 === 0 ? exchange.client : second()).get(path);
+  const message = siweText(challenge);
+  const signature = await alice.wallet.signMessage(message);
+  expect((await second().post('/auth/verify', { body: { message, signature } })).status).toBe(200);
+});
+
+test('a nonce of before a restart signs in after it, once', async () => {
+  const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address}`);
+  const message = siweText(challenge);
+  const body = { message, signature: await alice.wallet.signMessage(message) };
+  const restarted = await startReplica({ REDIS_URL: exchange.redis.url });
+  expect((await restarted.client.post('/auth/verify', { body })).status).toBe(200);
+  await restarted.web.stop(1_000);
+  expect((await exchange.client.post('/auth/verify', { body })).body.code).toBe('NONCE_INVALID');
 });
 
 test('refresh gives a new pair and the old one is dead', async () => {

@@ -22,7 +22,7 @@ export function authEndpoints({ signIn, sessions, config, limiter, profiles }: C
     body: null,
     handle: async (call) => {
       await limiter.take('signIn', `nonce:${clientAddress(call.request)}`, call.response);
-      return ok(await signIn.challenge(parameter(call, 'wallet_address')));
+      return ok(signIn.challenge(parameter(call, 'wallet_address')));
     },
   };
 
