@@ -59,15 +59,21 @@ export async function benchReads(
   }
 }
 
+const COMMENTS = 50;
+
 async function targetsOf(web: Side): Promise<Target[]> {
-  const { market, sign } = await createSigner(web);
+  const { market, sign, signIn, addresses } = await createSigner(web);
+  let resting = '';
   for (let i = 0; i < BOOK_ORDERS; i++) {
-    const { path: target, body } = sign();
+    const { path: target, body, orderHash } = sign();
     await call(web, 'POST', target, body);
+    resting = orderHash;
   }
+  let filled = '';
   for (let i = 0; i < TRADES; i++) {
-    const { path: target, body } = sign({ outcome: 0, cents: CROSSING_CENTS });
+    const { path: target, body, orderHash } = sign({ outcome: 0, cents: CROSSING_CENTS });
     await call(web, 'POST', target, body);
+    filled = orderHash;
   }
   for (let i = 1; i < MARKETS; i++) {
     const question = `Will reading ${i} markets stay cheap?`;
@@ -79,15 +85,43 @@ async function targetsOf(web: Side): Promise<Target[]> {
     );
   }
   const base = `/markets/${market.id}`;
-  const book = await fetchOnce(web, { what: '', path: `${base}/orderbook`, headers: {} });
-  const etag = { 'if-none-match': String(book.headers.etag) };
+  const [token] = await signIn();
+  for (let i = 0; i < COMMENTS; i++) {
+    await call(web, 'POST', `${base}/comments`, JSON.stringify({ body: `Comment ${i} of fifty.` }), token);
+  }
+  const unchanged = async (path: string): Promise<Target> => {
+    const { headers } = await fetchOnce(web, { what: '', path, headers: {} });
+    return {
+      what: `${path.replace(base, '').slice(1)}, 304`,
+      path,
+      headers: { 'if-none-match': String(headers.etag) },
+    };
+  };
+  const plain: readonly (readonly [what: string, path: string])[] = [
+    ['market', base],
+    ['orderbook', `${base}/orderbook`],
+    ['orderbook?depth=10', `${base}/orderbook?depth=10`],
+    ['ticker', `${base}/ticker`],
+    ['trading', `${base}/trading`],
+    ['trades', `${base}/trades`],
+    ['trades?limit=500', `${base}/trades?limit=500`],
+    ['price-history', `${base}/price-history`],
+    ['price-history?timeframe=1h', `${base}/price-history?timeframe=1h`],
+    ['comments', `${base}/comments`],
+    ['order that rests', `/orders/${resting}`],
+    ['order with fills', `/orders/${filled}`],
+    ['profile', `/profiles/${addresses[0]}`],
+    [`markets (of ${MARKETS})`, '/markets'],
+    ['markets?limit=100&sort=liquidity', '/markets?limit=100&sort=liquidity'],
+    ['categories', '/categories'],
+    ['config', '/config'],
+    ['time', '/time'],
+    ['openapi.json', '/openapi.json'],
+  ];
   return [
-    { what: 'orderbook', path: `${base}/orderbook`, headers: {} },
-    { what: 'orderbook, 304', path: `${base}/orderbook`, headers: etag },
-    { what: 'ticker', path: `${base}/ticker`, headers: {} },
-    { what: 'trading', path: `${base}/trading`, headers: {} },
-    { what: 'trades', path: `${base}/trades`, headers: {} },
-    { what: `markets (of ${MARKETS})`, path: '/markets', headers: {} },
+    ...plain.map(([what, path]) => ({ what, path, headers: {} })),
+    await unchanged(`${base}/orderbook`),
+    await unchanged(`${base}/orderbook?depth=10`),
   ];
 }
 

@@ -1,7 +1,7 @@
 #!lua
 -- add_comment: adds a comment to a market, once for each operation.
 --
--- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>
+-- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk
 -- ARGV     1 author (20 bytes)   2 number of the comment it answers, 0 for none   3 text
 --          4 how long an operation is remembered, milliseconds
 -- Returns  { code, number }: OK with its number, also for an operation seen before; COMMENT_NOT_FOUND when there is nothing to
@@ -28,4 +28,5 @@ end
 local number = integer.text(redis.call('HLEN', KEYS[1]) + 1)
 redis.call('SET', KEYS[2], number, 'PX', ARGV[4])
 comments.save(KEYS[1], number, outbox.now_ms(), parent, author, 0, text)
+redis.call('INCR', KEYS[3])
 return { 'OK', number }

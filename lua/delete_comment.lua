@@ -2,7 +2,7 @@
 -- delete_comment: takes the text and the likes of a wallet's own comment; its place stays, and so do the answers to it. Asking
 -- again changes nothing.
 --
--- KEYS     1 {x}:m:<id>:co   2 {x}:m:<id>:cl:<number>
+-- KEYS     1 {x}:m:<id>:co   2 {x}:m:<id>:cl:<number>   3 {x}:talk
 -- ARGV     1 number   2 address (20 bytes)
 -- Returns  OK, COMMENT_NOT_FOUND, or FORBIDDEN when it is another wallet's
 -- Emits    nothing
@@ -20,5 +20,6 @@ elseif author ~= address then
 elseif not deleted then
   comments.save(KEYS[1], number, created, parent, author, 1, '')
   redis.call('UNLINK', KEYS[2])
+  redis.call('INCR', KEYS[3])
 end
 return 'OK'

@@ -4,8 +4,9 @@
 --
 -- {x}:p:<address>  hash: `u` username, `b` bio, `a` URL of the avatar, `j` when the wallet first signed in (ms)
 -- {x}:pn           hash: username in lower case -> address (20 bytes)
+-- {x}:talk         string: counts the changes of profiles and comments; an answer kept by a process stands while the count does
 --
--- KEYS     1 {x}:p:<address>   2 {x}:pn
+-- KEYS     1 {x}:p:<address>   2 {x}:pn   3 {x}:talk
 -- ARGV     1 address (20 bytes)   then for each part that changes: its field, and its value, empty to clear it
 -- Returns  OK or USERNAME_TAKEN
 -- Emits    nothing
@@ -38,4 +39,5 @@ for field, value in pairs(changes) do
     redis.call('HSET', profile, field, value)
   end
 end
+redis.call('INCR', KEYS[3])
 return 'OK'

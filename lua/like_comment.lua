@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- like_comment: a wallet likes a comment, or no longer does. A wallet counts once, however often it asks.
 --
--- KEYS     1 {x}:m:<id>:co   2 {x}:m:<id>:cl:<number>
+-- KEYS     1 {x}:m:<id>:co   2 {x}:m:<id>:cl:<number>   3 {x}:talk
 -- ARGV     1 number   2 address (20 bytes)   3 1 to like it, 0 no longer to
 -- Returns  OK, or COMMENT_NOT_FOUND, also when it was deleted
 -- Emits    nothing
@@ -14,4 +14,5 @@ if not created or deleted then
   return 'COMMENT_NOT_FOUND'
 end
 redis.call(ARGV[3] == '1' and 'SADD' or 'SREM', KEYS[2], ARGV[2])
+redis.call('INCR', KEYS[3])
 return 'OK'

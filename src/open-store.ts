@@ -14,6 +14,7 @@ import { createHealth } from './store/health';
 import { createHistory } from './store/history';
 import { createJournal } from './store/journal';
 import { createJournalReads } from './store/journal-reads';
+import { createKept } from './store/kept';
 import { shardKeys } from './store/keys';
 import { createMarketList } from './store/market-list';
 import { createMarkets } from './store/markets';
@@ -46,7 +47,9 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const grantMicro = config.paperGrantMicro;
   const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
   const history = createHistory({ redis, run, keys });
-  const reads = createReads({ redis, run, keys, clock, grantMicro, history });
+  const standings = createStandings({ redis, run, keys });
+  const kept = createKept({ redis, keys, clock, epoch: () => standings.current()?.epoch });
+  const reads = createReads({ redis, run, keys, clock, kept, grantMicro, history });
   const markets = createMarkets({
     engine,
     clock,
@@ -59,7 +62,6 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const matches = createMatches({ redis, run, keys, settlements });
   const journalWriter = createJournal({ redis, run, keys, matches });
   const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
-  const standings = createStandings({ redis, run, keys });
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { Refusal } from '../exchange/errors';
-import { createRecent } from './recent';
+import { createRecent } from '../exchange/recent';
 
 /** What a token is good for; one can never stand in for the other. */
 export type TokenUse = 'access' | 'refresh';

@@ -1,6 +1,7 @@
 import { createCancels } from './cancels';
 import { createContext, type RouteDeps } from './context';
 import type { AnyEndpoint } from './endpoint';
+import { createKeptAnswers } from './kept-answers';
 import { recorded } from './recorded';
 import { adminEndpoints } from './routes/admin';
 import { auditEndpoints } from './routes/audit';
@@ -23,15 +24,16 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
   const context = createContext(deps);
   const submit = createSubmit(context);
   const cancels = createCancels(context);
+  const kept = createKeptAnswers(context);
   return [
     ...orderEndpoints(context, submit),
     ...cancelEndpoints(context, cancels),
-    ...bookEndpoints(context),
-    ...marketEndpoints(context),
+    ...bookEndpoints(context, kept),
+    ...marketEndpoints(context, kept),
     ...meEndpoints(context),
     ...journalEndpoints(context),
-    ...profileEndpoints(context),
-    ...commentEndpoints(context),
+    ...profileEndpoints(context, kept),
+    ...commentEndpoints(context, kept),
     ...authEndpoints(context),
     ...adminEndpoints(context),
     ...settlementEndpoints(context),

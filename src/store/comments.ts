@@ -66,7 +66,7 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
   ): Promise<Comment> {
     const [code, number] = (await run(
       'add_comment',
-      [keys.comments(marketId), keys.operation(operation)],
+      [keys.comments(marketId), keys.operation(operation), keys.talk],
       [addressBytes(author), parent, body, OPERATION_MEMORY_MS],
     )) as [Buffer, Buffer];
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
@@ -76,6 +76,7 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
   const scriptKeys = ({ marketId, number }: CommentRef): string[] => [
     keys.comments(marketId),
     keys.commentLikes(marketId, number),
+    keys.talk,
   ];
 
   /** delete_comment: COMMENT_NOT_FOUND, FORBIDDEN. */

@@ -1,4 +1,5 @@
 import type { MarketId } from '../exchange/market';
+import { createRecent } from '../exchange/recent';
 import { MINUTE_MS } from './candles';
 import type { Clock } from './clock';
 import { coalesce } from './coalesce';
@@ -6,96 +7,109 @@ import type { ShardKeys } from './keys';
 import type { RedisClient } from './scripts';
 
 /**
- * What a process keeps of a market's reads. Nothing is shown again before Redis has been asked, after the request came,
- * whether the market's state is still the one that the answer was read under; so an answer is never older than the
- * sequence it states, and after the answer to a command every replica shows its effect.
+ * The public answers that a process keeps. Before an answer is sent again, Redis is asked, after the request came, for the
+ * moment the answer belongs to: the state of its market, or the count of what people said. An answer is sent only under the
+ * moment it was made in. So no answer is older than the sequence it states, and after the answer to a command every replica
+ * shows its effect.
  */
 
-/** The packed state of a market, which every change of the market changes; null when there is no such market. */
-export type StateOf = (id: MarketId) => Promise<Buffer | null>;
+/** What answers belong to; every change of what they show is another moment. */
+export interface Moment {
+  /** Of one market, or of what people say. */
+  readonly of: string;
+  /** Equal only for equal moments. */
+  readonly stamp: string;
+}
 
-/** Something read of a market, and what was made of it to be sent. */
-export interface Kept<T> {
+export interface Answer<T> {
   readonly value: T;
-  /** The JSON of what `present` makes of the value, made once for each `name`. */
-  text(name: string, present: (value: T) => unknown): Buffer;
+  /** What it takes in memory, about. */
+  readonly bytes: number;
+  /** False when it may change without its moment, as the progress of a settlement does: it is kept for UNSETTLED_MS. */
+  readonly isFinal?: boolean;
 }
 
-interface Entry<T> {
-  readonly state: Buffer;
-  readonly minute: number;
+export interface Kept {
+  /** The market as it stands now; null when there is no such market. */
+  market(id: MarketId): Promise<Moment | null>;
+  /** What people say, profiles and comments, as it stands now. */
+  talk(): Promise<Moment>;
+  /** The answer under `name` that was made in this moment, or the one that `make` makes. A failure is not kept. */
+  answer<T>(moment: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T>;
+}
+
+interface KeptOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly clock: Clock;
+  /** Name of the unbroken history of the data: after a lossy failover the same state is another moment. */
+  readonly epoch: () => string | undefined;
+}
+
+interface Entry {
+  readonly stamp: string;
   untilMs: number;
-  readonly read: Promise<Kept<T>>;
+  bytes: number;
+  readonly value: Promise<unknown>;
 }
 
-/** How long what may still change without the market's state, the progress of a settlement, is shown as it was. */
 const UNSETTLED_MS = 100;
-/** Markets kept per process. */
+/** What is kept at least, and half of what is kept at most. */
+const BYTES_MAX = 16 * 1024 * 1024;
+/** What an entry takes beside its answer. */
+const ENTRY_BYTES = 500;
+/** Markets whose questions are shared; only the sharing is lost above it. */
 const MARKETS_MAX = 1_000;
 
-/** Asks Redis for states, one question at a time for each market: whoever comes while one is under way shares the next. */
-export function createStateOf(redis: RedisClient, keys: ShardKeys): StateOf {
+export function createKept({ redis, keys, clock, epoch }: KeptOptions): Kept {
+  const entries = createRecent<Entry>(BYTES_MAX, ({ bytes }) => bytes);
   const questions = new Map<MarketId, () => Promise<Buffer | null>>();
-  return (id) => {
+  const talked = coalesce(() => redis.get(keys.talk));
+
+  /** One question at a time for each market: whoever comes while one is under way shares the next. */
+  function stateOf(id: MarketId): Promise<Buffer | null> {
     const known = questions.get(id);
     if (known) return known();
     if (questions.size >= MARKETS_MAX) questions.clear();
     const ask = coalesce(() => redis.hgetBuffer(keys.market(id), 's'));
     questions.set(id, ask);
     return ask();
-  };
-}
-
-/**
- * Keeps the latest answer of `load` for each market. An answer of which `isFinal` is false may change without the
- * market's state: it is kept for a moment only.
- */
-export function createKept<T>(
-  { stateOf, clock }: { readonly stateOf: StateOf; readonly clock: Clock },
-  load: (id: MarketId) => Promise<T>,
-  isFinal: (value: T) => boolean = () => true,
-): (id: MarketId) => Promise<Kept<T>> {
-  const entries = new Map<MarketId, Entry<T>>();
-
-  function read(id: MarketId, state: Buffer, minute: number): Promise<Kept<T>> {
-    const entry: Entry<T> = {
-      state,
-      minute,
-      untilMs: Number.POSITIVE_INFINITY,
-      read: load(id).then(withTexts),
-    };
-    if (entries.size >= MARKETS_MAX && !entries.has(id)) entries.clear();
-    entries.set(id, entry);
-    entry.read.then(
-      ({ value }) => {
-        if (!isFinal(value)) entry.untilMs = clock.now() + UNSETTLED_MS;
-      },
-      () => entries.get(id) === entry && entries.delete(id),
-    );
-    return entry.read;
   }
 
-  return async (id) => {
-    const state = await stateOf(id);
-    // There is no such market: `load` says so.
-    if (!state) return withTexts(await load(id));
-    const nowMs = clock.now();
-    // Figures of the last 24 hours move by the minute.
-    const minute = Math.floor(nowMs / MINUTE_MS);
-    const entry = entries.get(id);
-    const isCurrent = entry?.minute === minute && nowMs < entry.untilMs && entry.state.equals(state);
-    return isCurrent ? entry.read : read(id, state, minute);
-  };
-}
+  function made<T>(key: string, stamp: string, make: () => Promise<Answer<T>>): Promise<T> {
+    const making = make();
+    const entry: Entry = {
+      stamp,
+      untilMs: Number.POSITIVE_INFINITY,
+      bytes: ENTRY_BYTES,
+      value: making.then(({ value }) => value),
+    };
+    entries.put(key, entry);
+    making.then(
+      ({ bytes, isFinal = true }) => {
+        if (!isFinal) entry.untilMs = clock.now() + UNSETTLED_MS;
+        if (entries.get(key) === entry) entries.put(key, { ...entry, bytes: ENTRY_BYTES + bytes });
+      },
+      () => {
+        entry.untilMs = 0;
+      },
+    );
+    return entry.value as Promise<T>;
+  }
 
-function withTexts<T>(value: T): Kept<T> {
-  const texts = new Map<string, Buffer>();
   return {
-    value,
-    text(name, present) {
-      const made = texts.get(name) ?? Buffer.from(JSON.stringify(present(value)));
-      texts.set(name, made);
-      return made;
+    async market(id) {
+      const state = await stateOf(id);
+      // Figures of the last 24 hours and price histories move by the minute.
+      const minute = Math.floor(clock.now() / MINUTE_MS);
+      return state && { of: id, stamp: `${state.toString('latin1')}${minute}${epoch()}` };
+    },
+    talk: async () => ({ of: 'talk', stamp: `${await talked()} ${epoch()}` }),
+    answer<T>({ of, stamp }: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T> {
+      const key = `${of} ${name}`;
+      const entry = entries.get(key);
+      const isCurrent = entry?.stamp === stamp && clock.now() < entry.untilMs;
+      return isCurrent ? (entry.value as Promise<T>) : made(key, stamp, make);
     },
   };
 }

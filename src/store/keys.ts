@@ -58,6 +58,8 @@ export interface ShardKeys {
   /** list: what happened to the wallet, oldest first. */
   journal(address: Buffer): Buffer;
   holdings(address: Buffer): Buffer;
+  /** string: counts the changes of profiles and comments, so that a kept answer is known to stand. */
+  readonly talk: string;
   operation(id: string): string;
   /** string: the market's candles of so many seconds with trades, packed, oldest first. */
   candles(id: MarketId, seconds: number): string;
@@ -114,6 +116,7 @@ export function shardKeys(shard = 0): ShardKeys {
     wallet: (address) => raw('u', address),
     profile: (address) => raw('p', address),
     usernames: `${prefix}pn`,
+    talk: `${prefix}talk`,
     comments: (id) => `${market(id)}:co`,
     commentLikes: (id, number) => `${market(id)}:cl:${number}`,
     positions: (address) => raw('ps', address),

@@ -43,7 +43,11 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions) {
       const value = change[part];
       return value === undefined ? [] : [FIELDS[part], value ?? ''];
     });
-    const reply = await run('edit_profile', [keys.profile(wallet), keys.usernames], [wallet, ...parts]);
+    const reply = await run(
+      'edit_profile',
+      [keys.profile(wallet), keys.usernames, keys.talk],
+      [wallet, ...parts],
+    );
     const code = String(reply);
     if (code !== 'OK') throw new Refusal(refusalCode(code), `another wallet is called ${change.username}`);
   }

@@ -3,9 +3,11 @@ import type { MarketId, OutcomeIndex } from '../exchange/market';
 import { complement, micro, type Pips } from '../exchange/units';
 import { decodeCash, decodeTokens } from './accounts';
 import type { Clock } from './clock';
+import { coalesce } from './coalesce';
 import { decodeMarket, decodeState } from './documents';
+import { readMode } from './health';
 import type { History } from './history';
-import { createKept, createStateOf, type Kept } from './kept';
+import type { Kept } from './kept';
 import type { ShardKeys } from './keys';
 import { addressBytes, decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from './records';
 import type { RedisClient, RunScript } from './scripts';
@@ -30,6 +32,7 @@ export interface ReadsOptions {
   readonly keys: ShardKeys;
   readonly history: History;
   readonly clock: Clock;
+  readonly kept: Kept;
   /** What a wallet never seen before holds. */
   readonly grantMicro: number;
 }
@@ -44,10 +47,9 @@ const TERMS_MAX = 10_000;
 const TRADE_CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
 
 /** Everything the exchange shows, read from Redis at the moment it is asked for. Nothing here changes state. */
-export function createReads({ redis, run, keys, history, clock, grantMicro }: ReadsOptions) {
+export function createReads({ redis, run, keys, history, clock, kept, grantMicro }: ReadsOptions) {
   const known = new Map<string, Market>();
   const { show } = createSettlements({ redis, run, keys });
-  const stateOf = createStateOf(redis, keys);
 
   /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
   async function market(name: string): Promise<Market | null> {
@@ -170,11 +172,9 @@ export function createReads({ redis, run, keys, history, clock, grantMicro }: Re
     ...wallets,
     candles: (id: MarketId, fromMs: number, bucketMs: number) => history.candles(id, fromMs, bucketMs),
     clock: () => clock.now(),
-    /** What a process keeps of one of these reads (src/store/kept.ts). */
-    keep: <T>(
-      load: (id: MarketId) => Promise<T>,
-      isFinal?: (value: T) => boolean,
-    ): ((id: MarketId) => Promise<Kept<T>>) => createKept({ stateOf, clock }, load, isFinal),
+    /** The exchange's mode as it stands now. */
+    mode: coalesce(() => readMode(redis, keys)),
+    kept,
   };
 }
 

@@ -8,7 +8,9 @@ let alice: Trader;
 
 const ORDERS = 60;
 const READERS = 8;
-const READS = ['orderbook', 'ticker', 'trading', 'trades'] as const;
+/** Reads that state the market's sequence. */
+const NUMBERED = ['orderbook', 'orderbook?depth=3', 'ticker', 'trading', ''] as const;
+const READS = [...NUMBERED, 'trades', 'trades?limit=2', 'price-history?timeframe=1h', 'comments'] as const;
 
 beforeAll(async () => {
   exchange = await startExchange({ replicas: 2 });
@@ -18,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => exchange.stop());
 
 const at = async (replica: number, what: string, headers = {}) =>
-  exchange.replicas[replica]?.client.get(`/markets/${market.id}/${what}`, { headers });
+  exchange.replicas[replica]?.client.get(`/markets/${market.id}${what && '/'}${what}`, { headers });
 
 test('a read begun after an answer shows its effect, on every replica, while many read', async () => {
   let answered = 0;
@@ -27,7 +29,7 @@ test('a read begun after an answer shows its effect, on every replica, while man
   const reader = async (replica: number): Promise<void> => {
     while (!done) {
       const least = answered;
-      const body = (await at(replica, READS[looked++ % 3] ?? ''))?.body;
+      const body = (await at(replica, NUMBERED[looked++ % NUMBERED.length] ?? ''))?.body;
       expect(body.sequence).toBeGreaterThanOrEqual(least);
     }
   };
@@ -54,7 +56,7 @@ test('what is kept is what would be read: both replicas answer the same, again a
     }
     expect(answers).toEqual(Array(4).fill(answers[0]));
   }
-  expect((await at(0, 'trades'))?.body.data).toHaveLength(1);
+  for (const what of ['trades', 'trades?limit=2']) expect((await at(0, what))?.body.data).toHaveLength(1);
 });
 
 test('a book that has not changed is 304 on every replica, and not after a change', async () => {
@@ -64,6 +66,36 @@ test('a book that has not changed is 304 on every replica, and not after a chang
   for (const replica of [0, 1]) {
     expect((await at(replica, 'orderbook', { 'if-none-match': etag }))?.status).toBe(200);
   }
+});
+
+test('pages of trades and prices show a trade on every replica as soon as it was answered', async () => {
+  const pages = ['trades', 'trades?limit=2', 'trades?limit=500', 'price-history?timeframe=1h'] as const;
+  for (const what of pages) await at(1, what);
+  await alice.submit(market, { side: 'BUY', outcome: 0, pips: 600, lots: 100 });
+  const { body } = await alice.submit(market, { side: 'BUY', outcome: 1, pips: 9_400, lots: 100 });
+  for (const what of pages.slice(0, 3)) {
+    expect((await at(1, what))?.body.data[0].sequence).toBe(body.sequence);
+  }
+  const [volume] = ((await at(1, pages[3]))?.body.candles ?? [])
+    .slice(-1)
+    .map(({ v }: { v: string }) => Number(v));
+  expect(volume).toBeGreaterThan(0);
+});
+
+test('comments and profiles show every change on every replica as soon as it was answered', async () => {
+  const texts = async () => (await at(1, 'comments'))?.body.data.map((row: { body: string }) => row.body);
+  const profile = async () => (await exchange.replicas[1]?.client.get(`/profiles/${alice.address}`))?.body;
+  expect(await texts()).toEqual([]);
+  const { body } = await alice.post(`/markets/${market.id}/comments`, { body: 'one' });
+  expect(await texts()).toEqual(['one']);
+  await alice.post(`/comments/${body.id}/like`);
+  expect((await at(1, 'comments'))?.body.data[0].likes).toBe(1);
+  expect((await profile()).username).toBeNull();
+  await alice.send('PATCH', '/me/profile', { username: 'alice_kept' });
+  expect((await profile()).username).toBe('alice_kept');
+  expect((await at(1, 'comments'))?.body.data[0].author.username).toBe('alice_kept');
+  await alice.send('DELETE', `/comments/${body.id}`);
+  expect((await at(1, 'comments'))?.body.data[0].deleted).toBe(true);
 });
 
 test('a market that does not exist is not kept', async () => {

@@ -8,6 +8,7 @@ import { micro } from '../../src/exchange/units';
 import { createClock } from '../../src/store/clock';
 import { createEngine } from '../../src/store/engine';
 import { createHistory } from '../../src/store/history';
+import { createKept } from '../../src/store/kept';
 import { shardKeys } from '../../src/store/keys';
 import { createMarkets } from '../../src/store/markets';
 import { createMatches } from '../../src/store/matches';
@@ -33,7 +34,11 @@ export async function startSettling() {
   const clock = createClock();
   const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });
   const history = createHistory({ redis, run, keys });
-  const reads = createReads({ redis, run, keys, clock, grantMicro: GRANT, history });
+  const reads = createReads({
+    ...{ redis, run, keys, clock, history },
+    kept: createKept({ redis, keys, clock, epoch: () => undefined }),
+    grantMicro: GRANT,
+  });
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
   const oracle = `0x${'11'.repeat(20)}`;

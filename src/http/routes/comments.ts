@@ -7,18 +7,24 @@ import { presentComment } from '../../wire/present-social';
 import { cursorOf, limitOf } from '../../wire/queries';
 import { emptyShape } from '../../wire/requests';
 import { type CommentBody, commentShape, parseCommentId } from '../../wire/requests-social';
-import { ok } from '../answer';
+import { ok, okJson } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
+import type { KeptAnswers } from '../kept-answers';
 import { operationOf } from '../operation';
 
 /** What people say of a market. Everybody reads; a wallet writes, deletes its own and likes. */
-export function commentEndpoints({ comments, limiter, marketOf }: Context): AnyEndpoint[] {
+export function commentEndpoints({ comments, limiter, marketOf }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const list = read(PATHS.comments, async (call) => {
     const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
     const { terms } = await marketOf(parameter(call, 'id'));
-    const { comments: found, next } = await comments.list(terms.id, page);
-    return ok({ data: found.map(bodyOf), nextCursor: next });
+    const json = await kept.json(
+      await kept.talk(),
+      `comments ${terms.id} ${page.limit} ${page.cursor}`,
+      () => comments.list(terms.id, page),
+      ({ comments: found, next }) => ({ data: found.map(bodyOf), nextCursor: next }),
+    );
+    return okJson(json);
   });
 
   const add: Endpoint<CommentBody> = {

@@ -4,20 +4,21 @@ import { MARKET_SORTS, PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentMarket } from '../../wire/present-market';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
-import { ok, okJson } from '../answer';
+import { okJson } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, parameter, read } from '../endpoint';
+import { type AnyEndpoint, read } from '../endpoint';
+import type { KeptAnswers } from '../kept-answers';
 import { categoriesOf, createPageTexts, isListed, pageOf } from '../listing';
 
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
 /** Discovery: the list of markets, their categories, one market. */
-export function marketEndpoints({ reads, marketList, marketOf }: Context): AnyEndpoint[] {
+export function marketEndpoints({ marketList }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
   return [
     read(PATHS.market, async (call) => {
-      const { terms } = await marketOf(parameter(call, 'id'));
-      return ok(presentMarket(await reads.view(terms.id)));
+      const at = await kept.momentOf(call);
+      return okJson(await kept.json(at.moment, 'market', () => kept.view(at), presentMarket));
     }),
     read(PATHS.markets, async ({ request, query }) => {
       const filter = {
@@ -39,6 +40,9 @@ export function marketEndpoints({ reads, marketList, marketOf }: Context): AnyEn
       };
       return okJson(textOfPage(all, request.url, present));
     }),
-    read(PATHS.categories, async () => ok({ data: categoriesOf((await marketList()).filter(isListed)) })),
+    read(PATHS.categories, async () => {
+      const all = await marketList();
+      return okJson(textOfPage(all, PATHS.categories, () => ({ data: categoriesOf(all.filter(isListed)) })));
+    }),
   ];
 }

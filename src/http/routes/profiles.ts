@@ -3,12 +3,13 @@ import { Refusal } from '../../exchange/errors';
 import { PATHS } from '../../wire/paths';
 import { type ProfileFacts, presentMe, presentProfile } from '../../wire/present-social';
 import { type ProfileBody, profileShape } from '../../wire/requests-social';
-import { ok } from '../answer';
+import { ok, okJson } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
+import type { KeptAnswers } from '../kept-answers';
 
 /** What a wallet says of itself. */
-export function profileEndpoints({ profiles }: Context): AnyEndpoint[] {
+export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const factsOf = async (address: string): Promise<ProfileFacts> => ({
     address,
     ...(await profiles.profile(address)),
@@ -37,9 +38,18 @@ export function profileEndpoints({ profiles }: Context): AnyEndpoint[] {
   );
 
   // Every address may be somebody's: one that never came has a profile that says nothing.
-  const others = read(PATHS.profile, async (call) =>
-    ok(presentProfile(await factsOf(checksumAddress(parameter(call, 'address'))))),
-  );
+  const others = read(PATHS.profile, async (call) => {
+    const address = checksumAddress(parameter(call, 'address'));
+    const json = await kept.json(
+      await kept.talk(),
+      `profile ${address}`,
+      () => factsOf(address),
+      presentProfile,
+      // A wallet that never came may come with its first order, which counts as nothing said.
+      ({ joinedAtMs }) => joinedAtMs !== null,
+    );
+    return okJson(json);
+  });
 
   return [me, edit, others];
 }

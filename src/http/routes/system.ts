@@ -14,7 +14,7 @@ import { LIMITS } from '../limiter';
 
 /** Is the process alive, can it serve, what is it configured for. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
-  const { config, reads, ticket, health, isDraining, metrics } = context;
+  const { config, reads, ticket, health, standing, isDraining, metrics } = context;
 
   /** Probes are not limited: a busy address must not look like a dead process. */
   const probe = (path: string, handle: () => Promise<Reply>): Endpoint<undefined> => ({
@@ -27,7 +27,11 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
 
   async function ready(): Promise<Reply> {
     if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is about to stop');
-    const { redis, scripts, standing } = await health().catch((error) => {
+    const {
+      redis,
+      scripts,
+      standing: now,
+    } = await health().catch((error) => {
       if (!isRedisAway(error)) throw error;
       const reply = redisReply(error);
       throw new Refusal('UNAVAILABLE', `the store ${reply ? `answers ${reply}` : 'does not answer'}`);
@@ -35,11 +39,10 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     if (!redis || !scripts) {
       throw new Refusal('UNAVAILABLE', redis ? 'the scripts do not run' : 'the store does not answer');
     }
-    const weakness =
-      config.nodeEnv === 'production' && !config.allowWeakDurability ? weaknessOf(standing) : null;
+    const weakness = config.nodeEnv === 'production' && !config.allowWeakDurability ? weaknessOf(now) : null;
     if (weakness !== null)
       throw new Refusal('UNAVAILABLE', `the store is not fit for production: ${weakness}`);
-    const { durability, epoch } = standing;
+    const { durability, epoch } = now;
     return ok({ status: 'ready', redis, scripts, durability, epoch });
   }
 
@@ -51,7 +54,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     read(PATHS.openapi, documentOf(openApiDocument)),
     read(PATHS.asyncapi, documentOf(asyncApiDocument)),
     read(PATHS.config, async () => {
-      const { mode, standing } = await health();
+      const mode = await reads.mode();
+      const { durability, epoch } = standing() ?? (await health()).standing;
       return ok({
         network: config.network,
         chainId: config.chainId,
@@ -60,8 +64,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
         contracts: ticket.contracts,
         funds: config.funds,
         mode,
-        durability: standing.durability,
-        epoch: standing.epoch,
+        durability,
+        epoch,
         limits: {
           ...SIZE_LIMITS,
           collateralDecimals: config.collateralDecimals,

@@ -1,0 +1,55 @@
+import { Refusal } from '../exchange/errors';
+import type { MarketTerms } from '../exchange/market';
+import type { Moment } from '../store/kept';
+import type { MarketView } from '../store/views';
+import type { Context } from './context';
+import { type Call, parameter } from './endpoint';
+
+/** The market that a path names, and the moment its answer belongs to. */
+export interface MarketMoment {
+  readonly terms: MarketTerms;
+  readonly moment: Moment;
+}
+
+export type KeptAnswers = ReturnType<typeof createKeptAnswers>;
+
+/** What a level takes in memory, about. */
+const LEVEL_BYTES = 150;
+const VIEW_BYTES = 2_000;
+
+/** JSON that a process keeps for as long as the moment stands in which it was made (src/store/kept.ts). */
+export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>) {
+  const { kept } = reads;
+
+  /** Throws MARKET_NOT_FOUND. */
+  async function momentOf(call: Call<undefined>): Promise<MarketMoment> {
+    const { terms } = await marketOf(parameter(call, 'id'));
+    const moment = await kept.market(terms.id);
+    if (!moment) throw new Refusal('MARKET_NOT_FOUND');
+    return { terms, moment };
+  }
+
+  /** `name` tells the answers of a moment apart. `isFinal` as in `Answer` of the store. */
+  const json = <T>(
+    moment: Moment,
+    name: string,
+    read: () => Promise<T>,
+    present: (value: T) => unknown,
+    isFinal: (value: T) => boolean = () => true,
+  ): Promise<Buffer> =>
+    kept.answer(moment, name, async () => {
+      const value = await read();
+      const text = Buffer.from(JSON.stringify(present(value)));
+      return { value: text, bytes: text.length, isFinal: isFinal(value) };
+    });
+
+  /** Several answers are made of one view. */
+  const view = ({ terms, moment }: MarketMoment): Promise<MarketView> =>
+    kept.answer(moment, 'view', async () => {
+      const value = await reads.view(terms.id);
+      const levels = value.state.bids.length + value.state.asks.length;
+      return { value, bytes: VIEW_BYTES + levels * LEVEL_BYTES };
+    });
+
+  return { momentOf, talk: kept.talk, json, view, answer: kept.answer };
+}
