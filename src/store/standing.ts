@@ -13,6 +13,8 @@ export interface Standing {
   readonly eviction: string | null;
   /** Names the unbroken history of the data: another one says that answered writes may be missing. */
   readonly epoch: string;
+  /** Whether the data never had another epoch. */
+  readonly isFirst: boolean;
 }
 
 export interface Standings {
@@ -22,6 +24,11 @@ export interface Standings {
   refresh(): Promise<Standing>;
   /** Called when the history was broken while this process watched. */
   onEpoch(listener: (epoch: string, before: string) => void): void;
+  /**
+   * Called whenever what this process has read may be of another history than what it reads next: when the connection to
+   * Redis is lost, and on a new epoch. Nothing that is kept may be shown after it.
+   */
+  onDoubt(forget: () => void): void;
   start(): void;
   stop(): void;
 }
@@ -34,10 +41,13 @@ interface Options {
 
 const EVERY_MS = 2_000;
 const EPOCH_BYTES = 8;
+/** A connection ended; of a cluster, that to one node. */
+const LOST = ['close', '-node'] as const;
 const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
 
 export function createStandings({ redis, run, keys }: Options): Standings {
   const listeners: ((epoch: string, before: string) => void)[] = [];
+  const doubters: (() => void)[] = [];
   let standing: Standing | null = null;
   let looking: Promise<Standing> | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -47,11 +57,16 @@ export function createStandings({ redis, run, keys }: Options): Standings {
     const durability = durabilityOf(settings);
     const mayLose = durability === 'always' ? 0 : 1;
     const fresh = randomBytes(EPOCH_BYTES).toString('hex');
-    const [name] = (await run('renew_epoch', [keys.epoch], [fresh, mayLose])) as [Buffer, number];
-    const epoch = name.toString();
     const before = standing?.epoch;
-    standing = { durability, eviction: settings?.get('maxmemory-policy') ?? null, epoch };
-    if (before !== undefined && before !== epoch) for (const listener of listeners) listener(epoch, before);
+    const args = [fresh, mayLose, before ?? ''];
+    const [name, first] = (await run('renew_epoch', [keys.epoch, keys.markets], args)) as [Buffer, number];
+    const epoch = name.toString();
+    const eviction = settings?.get('maxmemory-policy') ?? null;
+    standing = { durability, eviction, epoch, isFirst: first === 1 };
+    if (before !== undefined && before !== epoch) {
+      doubt();
+      for (const listener of listeners) listener(epoch, before);
+    }
     return standing;
   }
 
@@ -62,6 +77,10 @@ export function createStandings({ redis, run, keys }: Options): Standings {
     return looking;
   }
 
+  function doubt(): void {
+    for (const forget of doubters) forget();
+  }
+
   // Without Redis there is nothing to say; the next look says it.
   const lookAgain = (): void => void refresh().catch(() => undefined);
 
@@ -69,13 +88,16 @@ export function createStandings({ redis, run, keys }: Options): Standings {
     current: () => standing,
     refresh,
     onEpoch: (listener) => void listeners.push(listener),
+    onDoubt: (forget) => void doubters.push(forget),
     start() {
       redis.on('ready', lookAgain);
+      for (const lost of LOST) redis.on(lost, doubt);
       timer = setInterval(lookAgain, EVERY_MS);
       timer.unref();
     },
     stop() {
       redis.off('ready', lookAgain);
+      for (const lost of LOST) redis.off(lost, doubt);
       clearInterval(timer);
     },
   };

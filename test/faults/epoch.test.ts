@@ -125,7 +125,8 @@ test('a replica that takes over is a new epoch, though it writes everything to d
         await replica.kill();
         await replica.revive();
         await stage.back();
-        expect(await stage.epoch()).toBe(taken);
+        // Of data that has copies every other run may be another copy.
+        expect(await stage.epoch()).not.toBe(taken);
       } finally {
         await stage.stop();
         await proxy.stop();
@@ -133,6 +134,50 @@ test('a replica that takes over is a new epoch, though it writes everything to d
       }
     }),
   ));
+
+/** How an operator, or what restarts containers, makes a master of a replica that has not got the last order yet. */
+const TAKE_OVERS: readonly (readonly [string, (replica: DurableRedis) => Promise<unknown>])[] = [
+  ['restarted without its master', async (replica) => process.kill(replica.pid, 'SIGSTOP')],
+  ['promoted and restarted between two looks', (replica) => replica.ask('REPLICAOF NO ONE')],
+];
+
+test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a new epoch', (_, leave) =>
+  withRedis({ appendonly: 'always', settings: AT_ONCE }, (master) =>
+    withRedis({ appendonly: 'always' }, async (replica) => {
+      await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
+      const proxy = await startProxy(master.port);
+      const stage = await startStage(`redis://127.0.0.1:${proxy.port}`);
+      try {
+        await until('the replica is there', async () =>
+          (await master.ask('INFO replication')).includes('connected_slaves:1'),
+        );
+        const before = await stage.epoch();
+        expect(await master.ask('WAIT 1 5000')).toBe('1');
+        await leave(replica);
+        const lost = await stage.alice.order(stage.market, BID);
+        const { status, body, headers } = await send(stage, lost);
+        expect([status, headers.get('x-durability'), headers.get('x-epoch')]).toEqual([
+          200,
+          'always',
+          before,
+        ]);
+        await Promise.all([master.kill(), replica.kill()]);
+        await replica.revive();
+        proxy.retarget(replica.port);
+        proxy.cut();
+        await stage.back();
+        expect(await replica.ask('INFO replication')).toContain('second_repl_offset:-1');
+        expect((await stage.client.get(`/orders/${body.orderHash}`)).status).toBe(404);
+        expect(await stage.epoch()).not.toBe(before);
+        expect((await send(stage, lost)).headers.get('idempotent-replayed')).toBeNull();
+      } finally {
+        await stage.stop();
+        await proxy.stop();
+        await master.revive();
+      }
+    }),
+  ),
+);
 
 test('a Redis that fails over and back without anybody looking is a new epoch, though it is the same process', () =>
   withRedis({ appendonly: 'always', settings: AT_ONCE }, (first) =>
