@@ -62,7 +62,7 @@ export function createChores({
       everyMs: TRIM_EVERY_MS,
       async run() {
         for (let step = 0; step < STEPS_MAX; step++) {
-          if ((await outbox.trim(clock.now())) === 0) return;
+          if ((await outbox.trim()) === 0) return;
         }
       },
     },

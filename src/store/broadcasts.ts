@@ -2,12 +2,13 @@ import type { MarketId } from '../exchange/market';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-updates';
 import { decodeState } from './documents';
 import type { ShardKeys } from './keys';
+import type { ReaderName } from './outbox';
 import { decodeFills, type Fill, readUInt } from './records';
 import type { RedisClient, RunScript } from './scripts';
 import type { MarketState } from './views';
 
 /** Its name among the readers of the outbox. */
-const READER = 'broadcast';
+const READER: ReaderName = 'broadcast';
 /** Updates one call of publish_updates takes (UPDATES_MAX there). */
 const PUBLISH_MAX = 100;
 /** Matches or logs read in one go. */

@@ -3,11 +3,11 @@ import { isCommand } from './book-updates';
 import type { Broadcasts } from './broadcasts';
 import { isBefore, NO_ENTRY } from './entry-id';
 import type { ShardKeys } from './keys';
-import { decodeEvent } from './outbox';
+import { decodeEvent, type ReaderName } from './outbox';
 import type { RedisClient } from './scripts';
 
 /** Who must have finished with an entry before it counts as processed; one that never read has everything before it. */
-export const OUTBOX_READERS = ['broadcast', 'settlement'] as const;
+export const OUTBOX_READERS = ['broadcast', 'settlement'] as const satisfies readonly ReaderName[];
 export type OutboxReaderName = (typeof OUTBOX_READERS)[number];
 
 export interface ReaderLag {

@@ -1,9 +1,8 @@
 import type { MarketId } from '../exchange/market';
-import { isBefore } from './entry-id';
 import type { ShardKeys } from './keys';
 import { decodeMove, MOVE_BYTES, type Move } from './moves';
 import { hashHex, readUInt } from './records';
-import type { RedisClient } from './scripts';
+import type { RunScript } from './scripts';
 
 /** Why a market's book changed; codes are those of lua/lib/outbox.lua. */
 export const EVENT_KINDS = [
@@ -81,23 +80,28 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
   };
 }
 
-/** Entries kept for readers that are not there yet. */
+/** Who reads the outbox, by the names under which they note how far they are (`keys.readers`). */
+export const READERS = ['broadcast', 'settlement', 'journal'] as const;
+export type ReaderName = (typeof READERS)[number];
+
+/** Entries kept for readers that note nothing, as the private channels. */
 const KEEP_MS = 60_000;
 /** Entries dropped in one call, so that Redis is not held. */
 const TRIM_STEP = 10_000;
 
-/**
- * Drops what every reader has finished with, and nothing younger than KEEP_MS. Readers note how far they are in
- * `keys.readers`; XTRIM by length would lose what a slow one has not seen.
- */
-export function createOutbox({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
+interface OutboxOptions {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  /** How long every entry is kept. */
+  readonly keepMs?: number;
+}
+
+/** XTRIM by length would lose what a slow reader has not seen. */
+export function createOutbox({ run, keys, keepMs = KEEP_MS }: OutboxOptions) {
   return {
-    async trim(nowMs: number): Promise<number> {
-      const positions = await redis.hvals(keys.readers);
-      const oldest = positions.reduce<string>(earlier, `${Math.max(0, nowMs - KEEP_MS)}-0`);
-      return redis.xtrim(keys.outbox, 'MINID', '~', oldest, 'LIMIT', TRIM_STEP);
+    /** trim_outbox: how many entries were dropped. Nothing before each of READERS has begun. */
+    async trim(): Promise<number> {
+      return Number(await run('trim_outbox', [keys.outbox, keys.readers], [keepMs, TRIM_STEP, ...READERS]));
     },
   };
 }
-
-const earlier = (a: string, b: string): string => (isBefore(a, b) ? a : b);
