@@ -2,10 +2,12 @@
 -- record_settlements: writes settlement records, each once: as CONFIRMED where nothing has to be sent, as MATCHED where
 -- they wait for the chain.
 --
--- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the lists of the markets have the form of 2
+-- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the matches {x}:m:<id>:t and the lists of
+--          the markets, which have the form of 2
 -- ARGV     1 shard prefix `{x}:`   2 status code, 0 or 2   then for each record: name (lib/settlements), time of the match in
 --          milliseconds, body
--- Returns  how many were written; those that were written before are left as they are
+-- Returns  how many were written; those that were written before are left as they are, and nothing is written of a match that
+--          is not there or has another taker
 -- Emits    SETTLE for each
 -- Bound    RECORDS_MAX of src/store/settlements.ts
 
@@ -16,11 +18,13 @@ local shard, status = ARGV[1], tonumber(ARGV[2])
 local now_ms, written = outbox.now_ms(), 0
 
 for i = 3, #ARGV, 3 do
-  local name = ARGV[i]
-  local record = settlements.load(shard, name, tonumber(ARGV[i + 1]))
+  local name, trade_ms = ARGV[i], tonumber(ARGV[i + 1])
+  local taker = settlements.taker(shard, name, trade_ms)
+  local record = settlements.load(shard, name, trade_ms, taker)
   local known = record[settlements.BODY] ~= ''
   -- What failed before may be settled now; what is waiting for the chain may not be put back.
-  if record[settlements.STATUS] ~= settlements.CONFIRMED and (status == settlements.CONFIRMED or not known) then
+  if taker == settlements.taker_in(ARGV[i + 2]) and record[settlements.STATUS] ~= settlements.CONFIRMED
+    and (status == settlements.CONFIRMED or not known) then
     if status == settlements.CONFIRMED then
       record[settlements.ATTEMPTS] = record[settlements.ATTEMPTS] + 1
     end

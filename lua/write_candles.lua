@@ -1,23 +1,27 @@
 #!lua
 -- write_candles: puts candles counted from matches into a market's series and moves its mark, both or neither, and only
--- if the mark is still the one the caller has seen: so no match is counted twice, whoever crashes or works at once.
+-- if the mark is still the one the caller has seen, on the Redis on which it was seen: so no match is counted twice, whoever
+-- crashes or works at once, and none that a failover has lost.
 --
 -- KEYS     1 {x}:cm   2... the series, {x}:m:<id>:c<sec> (lua/read_candles.lua)
--- ARGV     1 market id   2 the mark seen, empty for none   3 the mark now   4... for each series: the offset in bytes from
---          which it is written anew, and the candles from there to its end; offset 0 replaces the whole series
--- Returns  1, or 0 when somebody else has moved the mark
+-- ARGV     1 market id   2 the mark seen, empty for none   3 the mark now   4 the run of Redis it was read from (read_run)
+--          5... for each series: the offset in bytes from which it is written anew, and the candles from there to its end;
+--          offset 0 replaces the whole series
+-- Returns  1, or 0 when it is to be read again
 -- Emits    nothing
 -- Bound    what the caller sends: some hundred matches' candles, or all of a market in a rebuild (a year of minutes is
 --          10 MB and holds Redis for 25 ms)
 
-if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then
+local history = require('lib.history')
+
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] or history.name() ~= ARGV[4] then
   return 0
 end
 for i = 2, #KEYS do
-  if ARGV[2 * i] == '0' then
+  if ARGV[2 * i + 1] == '0' then
     redis.call('DEL', KEYS[i])
   end
-  redis.call('SETRANGE', KEYS[i], ARGV[2 * i], ARGV[2 * i + 1])
+  redis.call('SETRANGE', KEYS[i], ARGV[2 * i + 1], ARGV[2 * i + 2])
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1

@@ -9,6 +9,7 @@
 -- makers I2, the taker's hash and the makers' hashes.
 
 local outbox = require('lib.outbox')
+local trades = require('lib.trades')
 
 local settlements = {}
 
@@ -24,15 +25,32 @@ settlements.RETRYING, settlements.FAILED = 3, 4
 settlements.STATUS, settlements.ATTEMPTS, settlements.UPDATED, settlements.TRADE_MS = 1, 2, 3, 4
 settlements.LIST_MS, settlements.LIST_INDEX, settlements.TRANSACTION, settlements.BODY = 5, 6, 7, 8
 
--- The record of a name, or a new one that is not stored yet (LIST_MS 0).
-function settlements.load(shard, name, trade_ms)
+-- The taker of the match that a record is about, nil when there is no such match: what was read before a failover may
+-- be of one that is lost.
+function settlements.taker(shard, name, trade_ms)
+  local id = trades.id(trade_ms, (struct.unpack('>I6', name, 9)))
+  local entry = redis.call('XRANGE', shard .. 'm:' .. name:sub(1, 8) .. ':t', id, id)[1]
+  return entry and entry[2][2]:sub(1, HASH_BYTES)
+end
+
+-- The record of a name, or a new one that is not stored yet (LIST_MS 0). One of a lost match, whose number was given again,
+-- begins anew in its place in the list.
+function settlements.load(shard, name, trade_ms, taker)
   local packed = redis.call('HGET', shard .. 'st', name)
   if not packed then
     return { settlements.MATCHED, 0, 0, trade_ms, 0, 0, '', '' }
   end
   local status, attempts, updated, matched, list_ms, list_index, length = struct.unpack(HEAD, packed)
-  return { status, attempts, updated, matched, list_ms, list_index, packed:sub(HEAD_BYTES + 1, HEAD_BYTES + length),
-    packed:sub(HEAD_BYTES + length + 1) }
+  local body = packed:sub(HEAD_BYTES + length + 1)
+  if matched ~= trade_ms or body ~= '' and settlements.taker_in(body) ~= taker then
+    return { settlements.MATCHED, 0, 0, trade_ms, list_ms, list_index, '', '' }
+  end
+  return { status, attempts, updated, matched, list_ms, list_index, packed:sub(HEAD_BYTES + 1, HEAD_BYTES + length), body }
+end
+
+-- The taker that a body names.
+function settlements.taker_in(body)
+  return body:sub(COUNT_BYTES + 1, COUNT_BYTES + HASH_BYTES)
 end
 
 local function enlist(shard, name, record)

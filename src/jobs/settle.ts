@@ -27,6 +27,8 @@ export interface Failure {
   readonly error: Error;
   /** The parts of the match it is about. */
   readonly parts: readonly number[];
+  /** The attempt at sending that failed; null when it came to none. */
+  readonly attempt: number | null;
 }
 
 interface SettleOptions {
@@ -62,7 +64,7 @@ export function createSettle({ matches, settlements, termsOf, scale, send }: Set
         if (match instanceof Error) throw match;
         built.push(...build(match, await termsOf(ref.marketId), scale));
       } catch (error) {
-        failures.push({ ref, error: asError(error), parts: partsIn(match) });
+        failures.push({ ref, error: asError(error), parts: partsIn(match), attempt: null });
       }
     }
     const records = built.map(({ match, settlement }) => ({ ref: match.ref, settlement }));
@@ -78,7 +80,8 @@ export function createSettle({ matches, settlements, termsOf, scale, send }: Set
 
   async function sendOne({ match, terms, settlement }: Built, submit: SendToChain): Promise<Failure | null> {
     const key = { ...match.ref, part: settlement.part };
-    if (!(await settlements.move(key, 'SUBMITTED', { holdMs: SEND_HOLD_MS }))) return null;
+    const attempt = await settlements.move(key, 'SUBMITTED', { holdMs: SEND_HOLD_MS });
+    if (attempt === null) return null;
     let transactionHash: string;
     try {
       const from = settlement.part * SETTLEMENT_MAKERS_MAX;
@@ -91,7 +94,7 @@ export function createSettle({ matches, settlements, termsOf, scale, send }: Set
         makerFillAmounts: settlement.makerFillAmounts,
       });
     } catch (error) {
-      return { ref: match.ref, error: asError(error), parts: [settlement.part] };
+      return { ref: match.ref, error: asError(error), parts: [settlement.part], attempt };
     }
     await settlements.move(key, 'CONFIRMED', { transactionHash });
     return null;

@@ -102,8 +102,9 @@ function createProcessor({ settle, settlements, queue }: ProcessorOptions) {
     const lost = failures.find(({ error }) => error instanceof NoSuchMatch);
     const left = failures.filter(({ error }) => !(error instanceof NoSuchMatch));
     const isLast = refs.length === 1 && job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-    for (const { ref, parts } of left) {
-      for (const part of parts) await settlements.move({ ...ref, part }, isLast ? 'FAILED' : 'RETRYING');
+    for (const { ref, parts, attempt } of left) {
+      const status = isLast ? 'FAILED' : 'RETRYING';
+      for (const part of parts) await settlements.move({ ...ref, part }, status, { attempt });
     }
     const [failure] = left;
     if (failure && refs.length === 1) throw failure.error;

@@ -29,6 +29,7 @@ export function createCandleWriter(options: SeriesOptions) {
 
   /** Counts the next matches of a market; says whether there may be more. */
   async function extend(id: MarketId): Promise<boolean> {
+    const from = await series.from();
     const { seen, stretches } = await series.read(id, INTERVALS_MS, END_MS, 1);
     const before = unpackMark(seen);
     const entries = await series.matchesAfter(id, before);
@@ -39,7 +40,7 @@ export function createCandleWriter(options: SeriesOptions) {
       const { offset, candles } = stretches[i] ?? { offset: 0, candles: [] };
       return [intervalMs, { offset, candles: rollUp([...candles, ...minutes], intervalMs) }];
     });
-    const written = await series.write(id, seen, mark, new Map(parts));
+    const written = await series.write(id, { from, seen }, mark, new Map(parts));
     return !written || entries.length === MATCHES_MAX;
   }
 
@@ -48,6 +49,7 @@ export function createCandleWriter(options: SeriesOptions) {
    * and counting go on meanwhile. Returns how many matches it has counted.
    */
   async function rebuild(id: MarketId): Promise<number> {
+    const from = await series.from();
     const minutes: Tally[] = [];
     let reached = startOf(0);
     let count = 0;
@@ -67,9 +69,11 @@ export function createCandleWriter(options: SeriesOptions) {
       const { seen } = await series.read(id, [], 0, 0);
       // A writer that has seen the old series must not go on in the new ones: its offsets may be others.
       const mark = { ...reached, generation: nextGeneration(unpackMark(seen)) };
-      if (await series.write(id, seen, mark, whole)) return count;
+      if (await series.write(id, { from, seen }, mark, whole)) return count;
     }
-    throw new Error(`the candles of market ${id} change faster than they can be replaced`);
+    throw new Error(
+      `the candles of market ${id} change faster than they can be replaced, or Redis was restarted: rebuild again`,
+    );
   }
 
   /**
@@ -78,6 +82,7 @@ export function createCandleWriter(options: SeriesOptions) {
    * match stands behind them.
    */
   async function preload(id: MarketId, minutes: readonly MinutePrices[]): Promise<boolean> {
+    const from = await series.from();
     const { seen } = await series.read(id, [], 0, 0);
     if (seen.length > 0 || minutes.length === 0) return false;
     const tallies = minutes.map(
@@ -89,7 +94,7 @@ export function createCandleWriter(options: SeriesOptions) {
     const whole = new Map(
       INTERVALS_MS.map((intervalMs) => [intervalMs, { offset: 0, candles: rollUp(tallies, intervalMs) }]),
     );
-    return series.write(id, seen, startOf(0), whole);
+    return series.write(id, { from, seen }, startOf(0), whole);
   }
 
   return { behind: series.behind, markets: series.markets, extend, rebuild, preload };

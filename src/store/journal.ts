@@ -10,8 +10,9 @@ import { changeOf, type OwnSide, sidesOf } from './journal-sides';
 import type { ShardKeys } from './keys';
 import type { Matches, StoredMatch } from './matches';
 import type { Move } from './moves';
-import { decodeEvent, kindOf, type OutboxEvent } from './outbox';
+import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from './outbox';
 import { addressBytes } from './records';
+import { readRun } from './redis-run';
 import type { RedisClient, RunScript, ScriptArgument } from './scripts';
 
 export interface JournalOptions {
@@ -24,7 +25,7 @@ export interface JournalOptions {
 export type Journal = ReturnType<typeof createJournal>;
 
 /** Its name among the readers of the outbox, which is trimmed behind the slowest of them. */
-const READER = 'journal';
+const READER: ReaderName = 'journal';
 /** Entries of the outbox read in one step, and fills booked in one: a thousand take Redis some milliseconds. */
 const ENTRIES_MAX = 500;
 const FILLS_MAX = 1_000;
@@ -63,10 +64,12 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
 
   /** Books the next stretch; whether there may be more, which is also so when somebody else has booked it. */
   async function extend(): Promise<boolean> {
-    const seen = await mark();
+    const from = await readRun(run, keys);
+    const [seen, rebuilt] = [await mark(), await redis.hget(keys.sums, 'rebuilt')];
     const stretch = await read(seen);
     if (!stretch) return false;
-    const booked = await run('write_journal', [keys.readers], await book(seen, stretch));
+    const args = [keys.prefix, READER, seen, stretch.reached, from, rebuilt ?? '', ...(await book(stretch))];
+    const booked = await run('write_journal', [keys.readers, keys.sums], args);
     return stretch.more || booked !== 1;
   }
 
@@ -103,8 +106,8 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
     });
   }
 
-  /** The arguments of write_journal. */
-  async function book(seen: string, { events, reached }: Stretch): Promise<ScriptArgument[]> {
+  /** What write_journal is to write. */
+  async function book({ events }: Stretch): Promise<ScriptArgument[]> {
     const changes = createChanges();
     const entries: ScriptArgument[] = [];
     for (const { event, match } of events) {
@@ -126,7 +129,7 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
       }
     }
     const positions = await changes.apply(positionsOf);
-    return [keys.prefix, READER, seen, reached, positions.length / 3, ...positions, ...entries];
+    return [positions.length / 3, ...positions, ...entries];
   }
 
   async function positionsOf(wallet: string, markets: readonly MarketId[]): Promise<Positions[]> {

@@ -2,12 +2,15 @@ import type { MarketId } from '../exchange/market';
 import { type MatchedOrder, partsOf } from '../exchange/settlement';
 import { NO_ENTRY } from './entry-id';
 import type { ShardKeys } from './keys';
-import { kindOf, marketOf } from './outbox';
-import { countFills, decodeFills, type Fill, type OrderRecord } from './records';
+import { kindOf, marketOf, type ReaderName } from './outbox';
+import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from './records';
+import { readRun } from './redis-run';
 import type { RedisClient, RunScript } from './scripts';
 import {
   decodeSettlementState,
+  type MatchFacts,
   type MatchRef,
+  recordOf,
   settlementName,
   settlementUpdatedMs,
 } from './settlement-record';
@@ -24,7 +27,7 @@ export type Matches = ReturnType<typeof createMatches>;
 type Entry = [Buffer, [Buffer, Buffer]];
 
 /** Its name among the readers of the outbox. */
-const READER = 'settlement';
+const READER: ReaderName = 'settlement';
 const WALK_STEP = 500;
 
 /** The match does not exist, or not any more as it was written: trying again is no use. */
@@ -127,7 +130,9 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
       most,
     }: { nowMs: number; graceMs: number; patienceMs: number; most: number },
   ): Promise<MatchRef[]> {
-    const start = (await redis.hget(keys.settledUpTo, id)) ?? NO_ENTRY;
+    const runName = await readRun(run, keys);
+    const noted = await redis.hget(keys.settledUpTo, id);
+    const start = noted ?? NO_ENTRY;
     const found: MatchRef[] = [];
     let [mark, from, isWhole] = [start, start, true];
     for (let more = true; more && found.length < most; ) {
@@ -149,7 +154,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
         else if (!isFinal && !isWaiting && ref.tradeMs <= nowMs - graceMs) found.push(ref);
       }
     }
-    if (mark !== start) await redis.hset(keys.settledUpTo, id, mark);
+    if (mark !== start) await run('mark_settled', [keys.settledUpTo], [id, noted ?? '', mark, runName]);
     return found.slice(0, most);
   }
 
@@ -164,8 +169,10 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
     });
     const records = await settlements.packed(names);
     let at = 0;
-    return parts.map((count) => {
-      const own = records.slice(at, at + count);
+    return parts.map((count, i) => {
+      const own = records
+        .slice(at, at + count)
+        .map((record) => recordOf(record, factsOf(id, entries[i] as Entry)));
       at += count;
       return {
         isFinal: own.every((record) =>
@@ -186,6 +193,12 @@ function refOf(marketId: MarketId, [id]: Entry): MatchRef {
   const [tradeMs = 0, sequence = 0] = id.toString().split('-').map(Number);
   return { marketId, tradeMs, sequence };
 }
+
+/** Of an entry of the stream, which begins with its taker. */
+const factsOf = (marketId: MarketId, entry: Entry): MatchFacts => ({
+  tradeMs: refOf(marketId, entry).tradeMs,
+  takerHash: hashHex(entry[1][1].subarray(0, 32)),
+});
 
 function fillsOf({ marketId, tradeMs, sequence }: MatchRef, packed: Buffer | undefined): Fill[] | Error {
   if (!packed) return new NoSuchMatch(`no match ${sequence} in market ${marketId}`);

@@ -10,6 +10,7 @@ import {
   unpackMark,
 } from './candles';
 import type { ShardKeys } from './keys';
+import { readRun } from './redis-run';
 import type { RedisClient, RunScript } from './scripts';
 
 /** A part of a stored series. */
@@ -23,6 +24,12 @@ export interface SeriesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+}
+
+/** What a writer builds on: a mark, and the run of Redis it was read from (src/store/redis-run.ts). */
+export interface Seen {
+  readonly from: Buffer;
+  readonly seen: Buffer;
 }
 
 export type Series = ReturnType<typeof createSeries>;
@@ -55,10 +62,10 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
     return { seen, stretches };
   }
 
-  /** write_candles: from each offset on, if the mark is still `seen`; says whether it was. */
+  /** write_candles: from each offset on, if the mark is still `seen` on the run of Redis it was `from`; says whether it was. */
   async function write(
     id: MarketId,
-    seen: Buffer,
+    { from, seen }: Seen,
     mark: Mark,
     stretches: ReadonlyMap<number, Stretch>,
   ): Promise<boolean> {
@@ -67,6 +74,7 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
       id,
       seen,
       packMark(mark),
+      from,
       ...parts,
     ]);
     return written === 1;
@@ -90,5 +98,9 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
     return ids.filter((_, i) => waiting[i]?.length);
   }
 
-  return { read, write, matchesAfter, behind, markets: () => redis.hkeys(keys.markets) };
+  return {
+    ...{ read, write, matchesAfter, behind },
+    from: () => readRun(run, keys),
+    markets: () => redis.hkeys(keys.markets),
+  };
 }

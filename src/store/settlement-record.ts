@@ -131,8 +131,23 @@ function packAmount(n: bigint): Buffer {
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
+/** What tells a match from one that was lost and had its number. */
+export interface MatchFacts {
+  readonly tradeMs: number;
+  readonly takerHash: string;
+}
+
+/** The record, unless it is of a lost match with the same number. */
+export function recordOf(packed: Buffer | null | undefined, match: MatchFacts): Buffer | null {
+  if (!packed || readUInt(packed, 9, 6) !== match.tradeMs) return null;
+  const body = bodyOf(packed);
+  return body.length === 0 || hashHex(body.subarray(2, 2 + HASH_BYTES)) === match.takerHash ? packed : null;
+}
+
+const bodyOf = (packed: Buffer): Buffer => packed.subarray(HEAD_BYTES + packed.readUInt8(HEAD_BYTES - 1));
+
 /** Only what a fill shows; MATCHED when there is no record yet. */
-export function decodeSettlementState(packed: Buffer | null | undefined): SettlementState {
+export function decodeSettlementState(packed: Buffer | null): SettlementState {
   if (!packed) return UNKNOWN;
   const length = packed.readUInt8(HEAD_BYTES - 1);
   return {
@@ -144,7 +159,7 @@ export function decodeSettlementState(packed: Buffer | null | undefined): Settle
 export const settlementUpdatedMs = (packed: Buffer): number => readUInt(packed, 3, 6);
 
 export function decodeSettlement(key: SettlementKey, packed: Buffer): SettlementRecord {
-  const body = packed.subarray(HEAD_BYTES + packed.readUInt8(HEAD_BYTES - 1));
+  const body = bodyOf(packed);
   const createdAtMs = readUInt(packed, 15, 6);
   return {
     ...key,

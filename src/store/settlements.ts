@@ -10,8 +10,10 @@ import {
   decodeSettlementState,
   LIST_PLACE_BYTES,
   listPlace,
+  type MatchFacts,
   type MatchRef,
   packSettlement,
+  recordOf,
   type SettlementKey,
   type SettlementRecord,
   type SettlementState,
@@ -50,6 +52,12 @@ interface SettlementsOptions {
   readonly keys: ShardKeys;
 }
 
+interface MoveOptions {
+  readonly transactionHash?: string | null;
+  readonly holdMs?: number;
+  readonly attempt?: number | null;
+}
+
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */
 export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
@@ -73,18 +81,18 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   }
 
   /**
-   * move_settlement: false when the record stays as it is: CONFIRMED already, or SUBMITTED less than `holdMs` ago by
-   * somebody else.
+   * move_settlement: null when the record stays as it is: CONFIRMED already, SUBMITTED less than `holdMs` ago by somebody
+   * else, or at another attempt than the failed `attempt`. To SUBMITTED it is the number of the attempt.
    */
   async function move(
     key: SettlementKey & { readonly tradeMs: number },
     status: SettlementStatus,
-    { transactionHash = null, holdMs = 0 }: { transactionHash?: string | null; holdMs?: number } = {},
-  ): Promise<boolean> {
+    { transactionHash = null, holdMs = 0, attempt = null }: MoveOptions = {},
+  ): Promise<number | null> {
     const code = SETTLEMENT_STATUSES.indexOf(status);
     const transaction = transactionHash === null ? NO_TRANSACTION : hashBytes(transactionHash);
-    const args = [keys.prefix, settlementName(key), key.tradeMs, code, transaction, holdMs];
-    return (await run('move_settlement', scriptKeys, args)) === 1;
+    const args = [keys.prefix, settlementName(key), key.tradeMs, code, transaction, holdMs, attempt ?? ''];
+    return Number(await run('move_settlement', scriptKeys, args)) || null;
   }
 
   /** The stored records of these names, null where there is none. */
@@ -97,7 +105,7 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   }
 
   /** Adds to each fill of one market what became of it; one round trip. */
-  async function show<T extends { readonly sequence: number; readonly index: number }>(
+  async function show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
     marketId: MarketId,
     fills: readonly T[],
   ): Promise<(T & SettlementState)[]> {
@@ -109,10 +117,10 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
       places.set(place, names.length);
       names.push(settlementName({ marketId, sequence, part: partOf(index) }));
     }
-    const states = (await packed(names)).map(decodeSettlementState);
+    const records = await packed(names);
     return fills.map((fill) => {
-      const state = states[places.get(`${fill.sequence}-${partOf(fill.index)}`) ?? -1];
-      return { ...fill, ...(state ?? decodeSettlementState(null)) };
+      const record = records[places.get(`${fill.sequence}-${partOf(fill.index)}`) ?? -1];
+      return { ...fill, ...decodeSettlementState(recordOf(record, fill)) };
     });
   }
 

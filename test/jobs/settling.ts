@@ -5,6 +5,7 @@ import type { Side } from '../../src/exchange/match';
 import { chainScale, orderOf, type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
 import { partsOf } from '../../src/exchange/settlement';
 import { micro } from '../../src/exchange/units';
+import type { RunningRedis } from '../../src/local/redis';
 import { createClock } from '../../src/store/clock';
 import { createEngine } from '../../src/store/engine';
 import { createHistory } from '../../src/store/history';
@@ -25,9 +26,9 @@ export const scale = chainScale(18);
 
 export type Settling = Awaited<ReturnType<typeof startSettling>>;
 
-/** The store on a Redis of its own, with a market in which matches can be made at will. */
-export async function startSettling() {
-  const server = await startTestRedis();
+/** The store on a Redis of its own, or on another's, with a market in which matches can be made at will. */
+export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
+  const server = on ?? (await startTestRedis());
   const redis = new Redis(server.url);
   const run = createScripts(redis);
   const keys = shardKeys();
@@ -109,10 +110,11 @@ export async function startSettling() {
     for (const { terms } of of) {
       for (const [id, fields] of await redis.xrangeBuffer(keys.trades(terms.id), '-', '+')) {
         const count = (fields[1] as Buffer).readUInt16BE(34);
-        const sequence = Number(id.toString().split('-')[1]);
+        const [tradeMs = 0, sequence = 0] = id.toString().split('-').map(Number);
+        const takerHash = `0x${(fields[1] as Buffer).toString('hex', 0, 32)}`;
         fills += count;
         parts += partsOf(count);
-        const list = Array.from({ length: count }, (_, index) => ({ sequence, index }));
+        const list = Array.from({ length: count }, (_, index) => ({ tradeMs, takerHash, sequence, index }));
         for (const fill of await settlements.show(terms.id, list)) {
           if (fill.settlementStatus !== 'CONFIRMED') missing.push(`${terms.id}-${sequence}-${fill.index}`);
         }
@@ -140,7 +142,7 @@ export async function startSettling() {
   }
 
   return {
-    ...{ server, redis, keys, clock, engine, reads, settlements, matches, made },
+    ...{ server, redis, run, keys, clock, engine, reads, settlements, matches, made },
     ...{ createMarket, place, match, census, drained },
     async stop() {
       redis.disconnect();

@@ -1,0 +1,12 @@
+#!lua flags=no-writes
+-- read_run: names the run of Redis that holds the data. Whoever reads, works something out and writes it asks first, and
+-- hands the name to the script that writes: on another Redis it writes nothing.
+--
+-- KEYS     1 any key of the shard
+-- ARGV     none
+-- Returns  the name (lib/history.lua)
+-- Bound    one answer
+
+local history = require('lib.history')
+
+return history.name()

@@ -1,0 +1,85 @@
+import { createSettle } from '../../src/jobs/settle';
+import type { MatchRef } from '../../src/store/settlement-record';
+import type { Market } from '../../src/store/views';
+import { type Settling, scale, startSettling } from './settling';
+
+let world: Settling;
+let market: Market;
+beforeAll(async () => {
+  world = await startSettling();
+  market = await world.createMarket();
+});
+afterAll(() => world.stop());
+
+async function matched(): Promise<MatchRef> {
+  const { marketId, fillMs: tradeMs, sequence } = (await world.match(market)).record;
+  return { marketId, tradeMs, sequence };
+}
+
+const settleWith = (send?: () => Promise<string>) =>
+  createSettle({ ...world, termsOf: async () => market.terms, scale, send });
+const HASH = `0x${'cd'.repeat(32)}`;
+
+async function statusOf({ sequence }: MatchRef) {
+  const { records } = await world.settlements.list({}, { limit: 100, cursor: null });
+  const record = records.find((one) => one.sequence === sequence);
+  return [record?.settlementStatus, record?.attempts, record?.transactionHash];
+}
+
+test('a sender that hung changes nothing of the attempt that came after it', async () => {
+  const ref = await matched();
+  await settleWith(async () => {
+    throw new Error('no answer');
+  })([ref]);
+  const key = { ...ref, part: 0 };
+  const { move } = world.settlements;
+  const second = await move(key, 'SUBMITTED');
+  expect(second).toBe(2);
+  expect(await move(key, 'SUBMITTED', { holdMs: 90_000 })).toBeNull();
+  for (const attempt of [1, null]) {
+    expect(await move(key, 'RETRYING', { attempt })).toBeNull();
+    expect(await move(key, 'FAILED', { attempt })).toBeNull();
+  }
+  expect(await statusOf(ref)).toEqual(['SUBMITTED', 2, null]);
+  expect(await move(key, 'RETRYING', { attempt: second })).not.toBeNull();
+  expect(await statusOf(ref)).toEqual(['RETRYING', 2, null]);
+  // What is final is so by whatever attempt.
+  expect(await move(key, 'CONFIRMED', { attempt: 1, transactionHash: HASH })).not.toBeNull();
+  expect(await statusOf(ref)).toEqual(['CONFIRMED', 2, HASH]);
+});
+
+test('the CONFIRMED record of a lost match is not that of the match which got its number', async () => {
+  const { redis, keys, matches, settlements } = world;
+  const ref = await matched();
+  await settleWith(async () => HASH)([ref]);
+  expect(await statusOf(ref)).toEqual(['CONFIRMED', 1, HASH]);
+  // As if a failover had lost it, and another match of the same moment had its number.
+  const stream = keys.trades(market.terms.id);
+  const [[id, fields]] = (await redis.xrangeBuffer(stream, '-', '+')).slice(-1) as [[Buffer, Buffer[]]];
+  const other = Buffer.from(fields[1] as Buffer);
+  const maker = Buffer.from(other.subarray(36, 68));
+  other.copy(other, 36, 0, 32);
+  maker.copy(other, 0);
+  await redis.del(stream);
+  await redis.xadd(stream, id, 'f', other);
+  const bounds = { nowMs: Date.now() + 1, graceMs: 0, patienceMs: 0, most: 100 };
+  await redis.del(keys.settledUpTo);
+  const takerHash = `0x${maker.toString('hex')}`;
+  expect(await settlements.show(ref.marketId, [{ ...ref, takerHash, index: 0 }])).toMatchObject([
+    { settlementStatus: 'MATCHED', transactionHash: null },
+  ]);
+  expect(await matches.unsettled(ref.marketId, bounds)).toEqual([ref]);
+  expect(await settleWith()([ref])).toEqual([]);
+  expect(await settlements.show(ref.marketId, [{ ...ref, takerHash, index: 0 }])).toMatchObject([
+    { settlementStatus: 'CONFIRMED', transactionHash: null },
+  ]);
+  const { records } = await settlements.list({}, { limit: 100, cursor: null });
+  expect(records.filter(({ sequence }) => sequence === ref.sequence)).toHaveLength(1);
+  expect(await redis.zcard(keys.unsettled)).toBe(0);
+});
+
+test('a record of a match that is not there cannot be moved', async () => {
+  const ref = { ...(await matched()), sequence: 999_999, part: 0 };
+  expect(await world.settlements.move(ref, 'RETRYING')).toBeNull();
+  expect(await world.settlements.move(ref, 'SUBMITTED')).toBeNull();
+});
