@@ -23,9 +23,9 @@ local stored = redis.call('HGET', KEYS[1], hash)
 if not stored then
   return { 'ORDER_NOT_FOUND' }
 end
-local old_status, _, filled, quote, fill_ms, fill_sequence, body = order.OPEN, nil, 0, 0, 0, 0, stored
+local old_status, _, filled, quote, fill_ms, fill_sequence, fills, body = order.OPEN, nil, 0, 0, 0, 0, 0, stored
 if stored:byte(-1) ~= order.OPEN then
-  _, filled, quote, _, fill_ms, fill_sequence, old_status = order.changes(stored)
+  _, filled, quote, _, fill_ms, fill_sequence, fills, old_status = order.changes(stored)
   body = order.body(stored)
 end
 local created, number, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, stored)
@@ -63,7 +63,7 @@ local lots, orders = struct.unpack(book.TOTAL, found[2])
 lots, orders, sequence = lots - remaining, orders - 1, sequence + 1
 local state = struct.pack(book.STATE, status, mode, sequence, liquidity - remaining * price, trade_ms, volume, sets, last)
 local record = body .. struct.pack(order.CHANGES, ARGV[4], filled, quote, now_ms, fill_ms, fill_sequence,
-  order.CANCELLED)
+  fills, order.CANCELLED)
 
 redis.call('HSET', KEYS[1], hash, record)
 redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))

@@ -29,13 +29,14 @@ local cash, yes_tokens, no_tokens = 0, 0, 0
 
 -- Takes a resting order of this wallet out of the open book, in memory. Returns its new record.
 local function cancel(b, hash, packed, created, number, kind, price, size, expiration)
-  local _, filled, quote, fill_ms, fill_sequence, body = nil, 0, 0, 0, 0, packed
+  local _, filled, quote, fill_ms, fill_sequence, fills, body = nil, 0, 0, 0, 0, 0, packed
   if packed:byte(-1) ~= order.OPEN then
-    _, filled, quote, _, fill_ms, fill_sequence = order.changes(packed)
+    _, filled, quote, _, fill_ms, fill_sequence, fills = order.changes(packed)
     body = order.body(packed)
   end
   local n, rest, outcome, level = #cancelled + 1, size - filled, order.outcome(kind), book.level_of(kind, price)
-  local record = body .. struct.pack(order.CHANGES, reason, filled, quote, now_ms, fill_ms, fill_sequence, order.CANCELLED)
+  local record = body .. struct.pack(order.CHANGES, reason, filled, quote, now_ms, fill_ms, fill_sequence, fills,
+    order.CANCELLED)
   local side = level > 0 and b[book.BIDS] or b[book.ASKS]
   side[#side + 1] = book.member(number, hash)
   book.change(b, level, -rest, -1)

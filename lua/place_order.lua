@@ -124,9 +124,9 @@ end
 -- One order met takes all of this one.
 if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_ONLY and not is_budget then
   local created, number, kind, own, met_size, met_expiration, met = struct.unpack(order.BODY_IN_MARKET, first)
-  local _, filled, quote, chain_ms, chain_sequence, body = nil, 0, 0, 0, 0, first
+  local _, filled, quote, chain_ms, chain_sequence, met_fills, body = nil, 0, 0, 0, 0, 0, first
   if first:byte(-1) ~= order.OPEN then
-    _, filled, quote, _, chain_ms, chain_sequence = order.changes(first)
+    _, filled, quote, _, chain_ms, chain_sequence, met_fills = order.changes(first)
     body = order.body(first)
   end
   local left = met_size - filled - size
@@ -168,13 +168,15 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     lots, orders = lots - size, left == 0 and orders - 1 or orders
     local state = struct.pack(book.STATE, status, mode, sequence, liquidity - met_value, fill_ms, volume + value, sets, met_yes)
     local record = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
-      .. struct.pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, order.FILLED_STATUS)
+      .. struct.pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, 1,
+        order.FILLED_STATUS)
     local fills = trades.one(ARGV[2], side, outcome, first_hash, met_price, size, trades.type_of(side, met_side), chain_ms,
       chain_sequence)
 
     -- From here on nothing may fail.
     redis.call('HSET', KEYS[4], ARGV[2], record, first_hash, body .. struct.pack(order.CHANGES, order.REASON_NONE,
-      filled + size, quote + met_value, now_ms, fill_ms, sequence, left == 0 and order.FILLED_STATUS or order.PARTIALLY_FILLED))
+      filled + size, quote + met_value, now_ms, fill_ms, sequence, met_fills + 1,
+      left == 0 and order.FILLED_STATUS or order.PARTIALLY_FILLED))
     redis.call('ZADD', KEYS[7], integer.text(-order.rank(now_ms, sequence)), ARGV[2])
     if left == 0 then
       redis.call('ZREMRANGEBYRANK', opposite, '0', '0')

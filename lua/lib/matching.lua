@@ -52,7 +52,7 @@ function matching.pack(q, p, status, reason)
   end
   local record = struct.pack(order.HEAD, q[request.NOW], p[plan.SEQUENCE]) .. body
     .. struct.pack(order.CHANGES, reason, p[plan.FILLED], p[plan.QUOTE], q[request.NOW], traded and p[plan.FILL_MS] or 0,
-      traded and p[plan.SEQUENCE] or 0, status)
+      traded and p[plan.SEQUENCE] or 0, p[plan.FILLS], status)
   if not traded then
     return record, ''
   end

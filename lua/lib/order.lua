@@ -3,7 +3,8 @@
 --
 -- body: createdMs I6, sequence I6, kind B, pricePips I2, sizeLots I6, expirationSec I5, maker c20, market c8, client
 -- order id and signed order, a byte 0;
--- then, unless the order is OPEN: reason B, filledLots I6, quoteMicro I7, updatedMs I6, fillMs I6, fillSequence I6, status B.
+-- then, unless the order is OPEN: reason B, filledLots I6, quoteMicro I7, updatedMs I6, fillMs I6, fillSequence I6, fills I4,
+-- status B. (More fills than I4 can count would take the matches of one market 400 GB.)
 -- So the last byte is the status, also of an order that has met nobody, which is most of what a book holds: OPEN is 0. What
 -- changes stands last, so that a record is written without cutting its body out: Redis' Lua hashes every byte of every string.
 
@@ -15,13 +16,13 @@ order.BODY_IN_MARKET = '>I6I6BI2I6I5c20'
 -- Where the maker's address stands.
 order.MAKER_FROM, order.MAKER_TO = 27, 46
 -- What a new record begins with, before the part of the body that its submitter packs; what changes, and how long it is.
-order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6B', 33
+order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6I4B', 37
 
 -- Places of the members in an unpacked record; BODY_BYTES is the packed body.
 order.STATUS, order.REASON, order.FILLED, order.QUOTE, order.UPDATED = 1, 2, 3, 4, 5
 order.FILL_MS, order.FILL_SEQUENCE, order.CREATED, order.SEQUENCE, order.KIND = 6, 7, 8, 9, 10
 order.PRICE, order.SIZE, order.EXPIRATION, order.MAKER, order.MARKET = 11, 12, 13, 14, 15
-order.BODY_BYTES, order.HASH = 16, 17
+order.BODY_BYTES, order.HASH, order.FILLS = 16, 17, 18
 
 -- src/exchange/status.ts holds the names.
 order.OPEN, order.PARTIALLY_FILLED, order.FILLED_STATUS, order.CANCELLED, order.EXPIRED = 0, 1, 2, 3, 4
@@ -36,14 +37,14 @@ function order.unpack(packed, hash)
   local created, sequence, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, packed)
   if packed:byte(-1) == order.OPEN then
     return { order.OPEN, 0, 0, 0, created, 0, 0, created, sequence, kind, price, size, expiration, maker, market, packed,
-      hash }
+      hash, 0 }
   end
-  local reason, filled, quote, updated, fill_ms, fill_sequence, status = order.changes(packed)
+  local reason, filled, quote, updated, fill_ms, fill_sequence, fills, status = order.changes(packed)
   return { status, reason, filled, quote, updated, fill_ms, fill_sequence, created, sequence, kind, price, size,
-    expiration, maker, market, order.body(packed), hash }
+    expiration, maker, market, order.body(packed), hash, fills }
 end
 
--- Reason, filled, quote, updated, time and number of the latest fill, status: of an order that is not OPEN.
+-- Reason, filled, quote, updated, time and number of the latest fill, how many there are, status: of an order that is not OPEN.
 function order.changes(packed)
   local at = #packed - order.CHANGES_BYTES + 1
   return struct.unpack(order.CHANGES, packed, at)
@@ -59,7 +60,8 @@ function order.pack(record)
     return record[order.BODY_BYTES]
   end
   return record[order.BODY_BYTES] .. struct.pack(order.CHANGES, record[order.REASON], record[order.FILLED],
-    record[order.QUOTE], record[order.UPDATED], record[order.FILL_MS], record[order.FILL_SEQUENCE], record[order.STATUS])
+    record[order.QUOTE], record[order.UPDATED], record[order.FILL_MS], record[order.FILL_SEQUENCE], record[order.FILLS],
+    record[order.STATUS])
 end
 
 -- The submitter's part of a body (kind B, pricePips I2, sizeLots I6, ..., a byte 0) with another size.

@@ -96,9 +96,9 @@ local function meet(q, b, p, records, from, to)
   for i = from, to do
     local packed, hash = records[i - from + 1], hashes[i + 1]
     local created, number, kind, own, size, expiration, maker = parse(order.BODY_IN_MARKET, packed)
-    local _, filled, quote, chain_ms, chain_sequence, body = nil, 0, 0, 0, 0, packed
+    local _, filled, quote, chain_ms, chain_sequence, own_fills, body = nil, 0, 0, 0, 0, 0, packed
     if packed:byte(-1) ~= order.OPEN then
-      _, filled, quote, _, chain_ms, chain_sequence = order.changes(packed)
+      _, filled, quote, _, chain_ms, chain_sequence, own_fills = order.changes(packed)
       body = order.body(packed)
     end
     local rest, yes = size - filled, book.yes_price(own, order.outcome(kind))
@@ -117,7 +117,8 @@ local function meet(q, b, p, records, from, to)
       fills, left, gone, status = fills + 1, left - lots, lots, lots == rest and order.FILLED_STATUS or order.PARTIALLY_FILLED
       matched[fills + 1] = pack(trades.FILL, hash, price, lots, trades.type_of(side, maker_side), 0, 0, chain_ms,
         chain_sequence)
-      filled, quote, chain_ms, chain_sequence = filled + lots, quote + lots * own, p[plan.FILL_MS], p[plan.SEQUENCE]
+      filled, quote, own_fills = filled + lots, quote + lots * own, own_fills + 1
+      chain_ms, chain_sequence = p[plan.FILL_MS], p[plan.SEQUENCE]
       p[plan.QUOTE], p[plan.LAST_PRICE] = p[plan.QUOTE] + lots * price, price
       p[plan.SETS] = side == maker_side and p[plan.SETS] + lots or p[plan.SETS]
       -- Only the last maker met may keep something: a budget that cannot take it all ends here, too.
@@ -126,7 +127,7 @@ local function meet(q, b, p, records, from, to)
     local slot = slot_of[maker] or enlist(p, maker)
     p[plan.COUNT], slots[i], kinds[i], prices[i], lots_of[i] = i, slot, kind, own, lots
     written[2 * i + 1], written[2 * i + 2] = hash, body
-      .. pack(order.CHANGES, reason, filled, quote, now_ms, chain_ms, chain_sequence, status)
+      .. pack(order.CHANGES, reason, filled, quote, now_ms, chain_ms, chain_sequence, own_fills, status)
     if yes ~= level then
       lower(q, b, level, level_lots, level_orders)
       level, level_lots, level_orders = yes, 0, 0

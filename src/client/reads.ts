@@ -15,7 +15,7 @@ import type {
   Trade,
   Trading,
 } from './types';
-import type { Comment, Order, Profile } from './types-account';
+import type { Comment, Order, OrderFill, Profile } from './types-account';
 
 /** Longest after the first attempt that another one begins. */
 export const READ_MS_MAX = 10_000;
@@ -50,6 +50,9 @@ export function createReads(send: Send, sessions: Sessions) {
       const ask = () => (sessions.current() ? sessions.authorized<Order>(request) : send<Order>(request));
       return (await persist(ask, isWorthAnother, READ_MS_MAX)).body;
     },
+    /** Newest first. */
+    orderFills: (orderHash: string, query: PageQuery = {}) =>
+      get<Page<OrderFill>>(`/orders/${encodeURIComponent(orderHash)}/fills`, query),
     profile: (address: string) => get<Profile>(`/profiles/${encodeURIComponent(address)}`),
     comments: (id: string, query: PageQuery = {}) => get<Page<Comment>>(marketPath(id, '/comments'), query),
   };

@@ -59,9 +59,10 @@ interface Sizes {
   readonly reason: OrderReason | null;
 }
 
-/** The answer to a submission; prices are in the order's own token. */
+/** The answer to a submission; prices are in the order's own token. `fills` has the latest 100 of `fillCount`. */
 export interface Submission extends Sizes {
   readonly orderHash: string;
+  readonly fillCount: number;
   readonly fills: readonly {
     readonly tradeId: string;
     readonly price: Decimal;
@@ -81,6 +82,17 @@ export interface Booked {
 /** Each order of a batch on its own; `isBooked` tells them apart. */
 export type BatchResult = Booked | Problem;
 
+export interface OrderFill {
+  readonly tradeId: string;
+  readonly price: Decimal;
+  readonly size: Decimal;
+  readonly role: 'MAKER' | 'TAKER';
+  readonly matchType: MatchType;
+  readonly fee: Decimal;
+  readonly settlementStatus: SettlementStatus;
+  readonly transactionHash: string | null;
+}
+
 export interface Order extends Sizes {
   readonly orderHash: string;
   readonly marketId: string;
@@ -91,20 +103,15 @@ export interface Order extends Sizes {
   readonly side: Side;
   readonly orderType: OrderType;
   readonly expiration: string;
+  /** Null to all but the maker. */
   readonly clientOrderId: string | null;
   readonly createdAt: IsoTime;
   readonly updatedAt: IsoTime;
   readonly sequence: number;
-  readonly fills: readonly {
-    readonly tradeId: string;
-    readonly price: Decimal;
-    readonly size: Decimal;
-    readonly role: 'MAKER' | 'TAKER';
-    readonly matchType: MatchType;
-    readonly fee: Decimal;
-    readonly settlementStatus: SettlementStatus;
-    readonly transactionHash: string | null;
-  }[];
+  /** How many there are in all; `orderFills` lists them. */
+  readonly fillCount: number;
+  /** The latest 100, oldest first; in `order:update` those that are new or settled otherwise since the update before. */
+  readonly fills: readonly OrderFill[];
   /** For the maker alone. */
   readonly order?: SignedOrder;
 }

@@ -10,6 +10,9 @@ export type SideName = (typeof SIDES)[number];
 export const MATCH_TYPES = ['COMPLEMENTARY', 'MINT', 'MERGE'] as const;
 export type MatchType = (typeof MATCH_TYPES)[number];
 
+/** An order is shown with so many of its fills at most; the others are in a list of their own. */
+export const FILLS_SHOWN_MAX = 100;
+
 export type BookSide = 'bid' | 'ask';
 
 /** BUY Yes and SELL No are bids of the Yes book, the other two are asks. */

@@ -29,7 +29,8 @@ export function createCancels({ reads, engine, orderBody }: Context) {
   async function one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer> {
     const { record, cancelled, sequence } = await engine.cancel(marketId, wallet, orderHash, 'USER');
     if (!cancelled && record.status !== 'CANCELLED') {
-      const order = await orderBody((await reads.order(orderHash)) ?? { record, fills: [] });
+      const view = (await reads.order(orderHash)) ?? { record, fills: [] };
+      const order = await orderBody(view, 'MAKER_WITHOUT_STRUCT');
       throw new Refusal('ORDER_NOT_CANCELLABLE', `the order is ${record.status}`, { order });
     }
     return presentCancel(record, cancelled, sequence);
@@ -38,11 +39,11 @@ export function createCancels({ reads, engine, orderBody }: Context) {
   /** Each hash on its own, whatever its market; the same hash twice is one order. */
   async function list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList> {
     const hashes = [...new Set(orderHashes)];
-    const views = await Promise.all(hashes.map((hash) => reads.order(hash)));
+    const records = await reads.records(hashes);
     const byMarket = new Map<MarketId, string[]>();
     const outcomes = new Map<string, ErrorCode | null>();
-    for (const [i, hash] of hashes.entries()) {
-      const marketId = views[i]?.record.marketId;
+    for (const hash of hashes) {
+      const marketId = records.get(hash)?.marketId;
       if (marketId === undefined) outcomes.set(hash, 'ORDER_NOT_FOUND');
       else byMarket.set(marketId, [...(byMarket.get(marketId) ?? []), hash]);
     }

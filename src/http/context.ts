@@ -6,7 +6,7 @@ import { signedOf } from '../store/signed-order';
 import { type Market, type OrderView, type SettledFill, tradeId } from '../store/views';
 import type { FillFacts } from '../wire/facts';
 import type { TradingTerms } from '../wire/present-market';
-import { presentOrder } from '../wire/present-order';
+import { presentOrder, type Viewer } from '../wire/present-order';
 import { type Query, textOf } from '../wire/queries';
 import { HASH } from '../wire/requests';
 import type { HttpDeps } from './deps';
@@ -28,7 +28,7 @@ export interface Context extends RouteDeps {
   /** Of a market that is known to be there: one that an order or a balance names. */
   termsOf(id: MarketId): Promise<MarketTerms>;
   /** The body of GET /orders/{order_hash}. */
-  orderBody(view: OrderView, showSigned?: boolean): Promise<ReturnType<typeof presentOrder>>;
+  orderBody(view: OrderView, viewer: Viewer): Promise<ReturnType<typeof presentOrder>>;
 }
 
 /** Longer than any name a market can have; nothing longer is asked for. */
@@ -67,13 +67,9 @@ export function createContext(deps: RouteDeps): Context {
     marketOf,
     marketIdOf,
     termsOf,
-    orderBody: async ({ record, fills }, showSigned = false) => {
+    orderBody: async ({ record, fills }, viewer) => {
       const terms = await termsOf(record.marketId);
-      return presentOrder(
-        { record, fills, signed: signedOf(record, terms, checksumAddress) },
-        terms,
-        showSigned,
-      );
+      return presentOrder({ record, fills, signed: signedOf(record, terms, checksumAddress) }, terms, viewer);
     },
   };
 }

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../auth/address';
 import type { MarketId } from '../exchange/market';
+import { FILLS_SHOWN_MAX } from '../exchange/match';
 import type { Logger } from '../log';
 import type { Broadcasts } from '../store/broadcasts';
 import type { OrderRecords } from '../store/order-records';
+import type { OutboxEvent } from '../store/outbox';
 import type { OutboxEntry, OutboxReader } from '../store/outbox-reader';
 import type { Reads } from '../store/reads';
-import type { Fill } from '../store/records';
+import type { Fill, OrderRecord } from '../store/records';
 import { signedOf } from '../store/signed-order';
 import { type Market, tradeId } from '../store/views';
 import { EVENTS, presentOwnTrade } from '../wire/events';
@@ -29,7 +31,7 @@ export interface PrivateFeedDeps {
   readonly reader: OutboxReader;
   readonly records: OrderRecords;
   readonly broadcasts: Pick<Broadcasts, 'fills'>;
-  readonly reads: Pick<Reads, 'order' | 'balances' | 'market'>;
+  readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market'>;
   readonly log: Logger;
   /** To the sockets of one wallet in this process. */
   readonly emit: (address: string, event: string, body: unknown) => void;
@@ -44,9 +46,15 @@ interface OwnTrade {
   readonly role: 'TAKER' | 'MAKER';
 }
 
-/** What one wallet is to be told. */
+/** An order that changed, and those of its fills that are new or whose settlement has changed, by trade. */
+interface OrderNews {
+  readonly record: OrderRecord;
+  readonly fills: Map<string, Fill>;
+}
+
+/** What one wallet is to be told; its orders by hash. */
 interface News {
-  readonly orders: Set<string>;
+  readonly orders: Map<string, OrderNews>;
   readonly trades: OwnTrade[];
   balance: boolean;
 }
@@ -106,10 +114,10 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
   async function tell(entries: readonly OutboxEntry[]): Promise<void> {
     const news = await newsOf(entries);
     for (const [address, { orders, trades, balance }] of news) {
-      const hashes = [...orders];
-      for (let from = 0; from < hashes.length; from += TOGETHER_MAX) {
-        const bodies = await Promise.all(hashes.slice(from, from + TOGETHER_MAX).map(orderBody));
-        for (const body of bodies) if (body) emit(address, EVENTS.ownOrder, body);
+      const changed = [...orders.values()];
+      for (let from = 0; from < changed.length; from += TOGETHER_MAX) {
+        const bodies = await Promise.all(changed.slice(from, from + TOGETHER_MAX).map(orderBody));
+        for (const body of bodies) emit(address, EVENTS.ownOrder, body);
       }
       for (const trade of trades) emit(address, EVENTS.ownTrade, await tradeBody(trade));
       if (balance) emit(address, EVENTS.ownBalance, presentBalances(await reads.balances(address)));
@@ -121,22 +129,36 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     const news = new Map<string, News>();
     const newsFor = (address: string): News | null => {
       if (!isHere(address)) return null;
-      const known = news.get(address) ?? { orders: new Set(), trades: [], balance: false };
+      const known = news.get(address) ?? { orders: new Map(), trades: [], balance: false };
       news.set(address, known);
       return known;
     };
+    const orderNews = (orderHash: string): OrderNews | null => {
+      const record = touched.get(orderHash);
+      const orders = record && newsFor(record.maker)?.orders;
+      if (!orders) return null;
+      const known = orders.get(orderHash) ?? { record, fills: new Map() };
+      orders.set(orderHash, known);
+      return known;
+    };
+    const fillsOf = createFills();
     for (const { event } of entries) {
       const owners = event.orderHashes.flatMap((hash) => touched.get(hash) ?? []);
-      for (const { maker, orderHash } of owners) newsFor(maker)?.orders.add(orderHash);
+      for (const { orderHash } of owners) orderNews(orderHash);
+      const fills = owners.some(({ maker }) => isHere(maker)) ? await fillsOf(event) : [];
+      for (const fill of fills) {
+        const id = tradeId(event.marketId, fill);
+        orderNews(fill.takerHash)?.fills.set(id, fill);
+        orderNews(fill.makerHash)?.fills.set(id, fill);
+      }
       // What became of a match moves no money of ours.
       if (event.kind === 'SETTLE') continue;
       for (const address of [...owners.map(({ maker }) => maker), ...event.wallets]) {
         const own = newsFor(address);
         if (own) own.balance = true;
       }
-      if (event.tradeMs === 0 || !owners.some(({ maker }) => isHere(maker))) continue;
       const { marketId } = event;
-      for (const fill of await broadcasts.fills(marketId, [event])) {
+      for (const fill of fills) {
         const [taker, maker] = [touched.get(fill.takerHash), touched.get(fill.makerHash)];
         if (taker) newsFor(taker.maker)?.trades.push({ marketId, fill, role: 'TAKER' });
         if (maker) newsFor(maker.maker)?.trades.push({ marketId, fill, role: 'MAKER' });
@@ -145,11 +167,25 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     return news;
   }
 
-  async function orderBody(orderHash: string): Promise<ReturnType<typeof presentOrder> | null> {
-    const view = await reads.order(orderHash);
-    if (!view) return null;
-    const { terms } = await marketOf(view.record.marketId);
-    return presentOrder({ ...view, signed: signedOf(view.record, terms, checksumAddress) }, terms);
+  /** The fills that an entry is about: of a match all, of a settlement record those it settles. Each match is read once. */
+  function createFills() {
+    const matches = new Map<string, Fill[]>();
+    return async ({ kind, marketId, tradeMs, sequence, orderHashes }: OutboxEvent): Promise<Fill[]> => {
+      if (tradeMs === 0) return [];
+      const key = `${marketId} ${sequence}`;
+      const fills = matches.get(key) ?? (await broadcasts.fills(marketId, [{ tradeMs, sequence }]));
+      matches.set(key, fills);
+      const settled = new Set(orderHashes);
+      return kind === 'SETTLE' ? fills.filter(({ makerHash }) => settled.has(makerHash)) : fills;
+    };
+  }
+
+  async function orderBody({ record, fills }: OrderNews): Promise<ReturnType<typeof presentOrder>> {
+    const { terms } = await marketOf(record.marketId);
+    const latest = [...fills.values()].sort(inOrder).slice(-FILLS_SHOWN_MAX);
+    const signed = signedOf(record, terms, checksumAddress);
+    const shown = await reads.shownFills(record, latest);
+    return presentOrder({ record, fills: shown, signed }, terms, 'MAKER_WITHOUT_STRUCT');
   }
 
   async function tradeBody({ marketId, fill, role }: OwnTrade): Promise<unknown> {
@@ -170,3 +206,6 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     },
   };
 }
+
+/** As they happened. */
+const inOrder = (a: Fill, b: Fill): number => a.sequence - b.sequence || a.index - b.index;

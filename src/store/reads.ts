@@ -1,6 +1,6 @@
 import { Refusal } from '../exchange/errors';
 import type { MarketId, OutcomeIndex } from '../exchange/market';
-import { complement, micro, type Pips } from '../exchange/units';
+import { micro } from '../exchange/units';
 import { decodeCash, decodeTokens } from './accounts';
 import type { Clock } from './clock';
 import { coalesce } from './coalesce';
@@ -9,21 +9,11 @@ import { readMode } from './health';
 import type { History } from './history';
 import type { Kept } from './kept';
 import type { ShardKeys } from './keys';
-import { addressBytes, decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from './records';
+import { createOrderReads } from './order-reads';
+import { addressBytes, decodeFills, type Fill } from './records';
 import type { RedisClient, RunScript } from './scripts';
-import type { SettlementState } from './settlement-record';
 import { createSettlements } from './settlements';
-import {
-  type Balances,
-  type Market,
-  type MarketView,
-  type OrderFill,
-  type OrderView,
-  type SettledFill,
-  type TokenBalance,
-  type TradesPage,
-  tradeId,
-} from './views';
+import type { Balances, Market, MarketView, SettledFill, TokenBalance, TradesPage } from './views';
 import { createWalletReads } from './wallet-reads';
 
 export interface ReadsOptions {
@@ -111,32 +101,6 @@ export function createReads({ redis, run, keys, history, clock, kept, grantMicro
     };
   }
 
-  /** An order with its whole chain of fills, oldest first. */
-  async function order(orderHash: string): Promise<OrderView | null> {
-    const hash = hashBytes(orderHash);
-    const matches: Fill[][] = [];
-    let record: OrderRecord | null = null;
-    let [ms, sequence] = ['0', '0'];
-    do {
-      const reply = await run('read_fills', [keys.orders], [keys.prefix, hash, ms, sequence]);
-      const [packed, nextMs, nextSequence, ...entries] = reply as [
-        Buffer,
-        Buffer,
-        Buffer,
-        ...[Buffer, Buffer, Buffer][],
-      ];
-      if (packed.length === 0) return null;
-      record ??= decodeOrder(orderHash, packed);
-      for (const [at, number, fills] of entries) {
-        matches.push(ownFills(orderHash, decodeFills(Number(at), Number(number), fills)));
-      }
-      [ms, sequence] = [nextMs.toString(), nextSequence.toString()];
-    } while (ms !== '0');
-    const owner = record;
-    const fills = await show(owner.marketId, matches.reverse().flat());
-    return { record, fills: fills.map((fill) => orderFill(owner, fill)) };
-  }
-
   async function balances(address: string): Promise<Balances> {
     const raw = addressBytes(address);
     const reply = await run('read_balances', [keys.cash, keys.holdings(raw)], [keys.prefix, raw]);
@@ -160,13 +124,14 @@ export function createReads({ redis, run, keys, history, clock, kept, grantMicro
     return cash ? decodeCash(cash).nonce : 0;
   }
 
-  const wallets = createWalletReads({ redis, keys, order });
+  const orders = createOrderReads({ redis, run, keys, show });
+  const wallets = createWalletReads({ redis, keys, order: orders.order });
   return {
     market,
     view,
     snapshot,
     trades,
-    order,
+    ...orders,
     balances,
     nonce,
     ...wallets,
@@ -181,28 +146,6 @@ export function createReads({ redis, run, keys, history, clock, kept, grantMicro
 function newestFirst([id, [, packed]]: StreamEntry): Fill[] {
   const [ms, sequence] = id.toString().split('-').map(Number);
   return decodeFills(ms ?? 0, sequence ?? 0, packed).reverse();
-}
-
-/** The fills of one match that are this order's. */
-const ownFills = (orderHash: string, fills: readonly Fill[]): Fill[] =>
-  fills.filter(({ takerHash, makerHash }) => takerHash === orderHash || makerHash === orderHash);
-
-/** A fill as this order shows it: in its own token. */
-function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill {
-  const isTaker = fill.takerHash === record.orderHash;
-  const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';
-  const pricePips: Pips = sameToken ? fill.pricePips : complement(fill.pricePips);
-  return {
-    tradeId: tradeId(record.marketId, fill),
-    pricePips,
-    sizeLots: fill.sizeLots,
-    role: isTaker ? 'TAKER' : 'MAKER',
-    matchType: fill.matchType,
-    feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
-    makerHash: fill.makerHash,
-    settlementStatus: fill.settlementStatus,
-    transactionHash: fill.transactionHash,
-  };
 }
 
 function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {

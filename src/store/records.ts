@@ -34,6 +34,7 @@ export interface OrderRecord {
   /** Latest entry of its chain of fills; 0 without one. */
   readonly fillMs: number;
   readonly fillSequence: number;
+  readonly fillCount: number;
   /** The packed signed order (see packSigned). */
   readonly signed: Buffer;
 }
@@ -55,7 +56,7 @@ export interface Fill {
 }
 
 /** What follows the body of an order that somebody has met. */
-const CHANGES_BYTES = 33;
+const CHANGES_BYTES = 37;
 /** The body up to the client order id, and the part of it that the script packs. */
 const BODY_BYTES = 54;
 const SCRIPT_BODY_BYTES = 12;
@@ -104,6 +105,7 @@ export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
     expirationSec: readUInt(body, 21, 5),
     fillMs: isUntouched ? 0 : readUInt(changes, 20, 6),
     fillSequence: isUntouched ? 0 : readUInt(changes, 26, 6),
+    fillCount: isUntouched ? 0 : changes.readUInt32BE(32),
     marketId: body.toString('latin1', 46, 54),
     maker: hashHex(body.subarray(26, 46)),
     clientOrderId: clientEnd === BODY_BYTES + 1 ? null : body.toString('utf8', BODY_BYTES + 1, clientEnd),
@@ -163,20 +165,20 @@ export function encodeBody(body: SubmittedBody, maker: Buffer): Buffer {
 export const countFills = (packed: Buffer): number =>
   packed.length < FILLS_HEAD_BYTES ? 0 : packed.readUInt16BE(FILLS_HEAD_BYTES - 2);
 
-/** The fills of one match, in the order in which the makers were met. */
-export function decodeFills(tradeMs: number, sequence: number, packed: Buffer): Fill[] {
+/** The fills of one match, in the order in which the makers were met; or a stretch of them, from the one with index `first`. */
+export function decodeFills(tradeMs: number, sequence: number, packed: Buffer, first = 0): Fill[] {
   if (packed.length === 0) return [];
   const takerHash = hashHex(packed.subarray(0, 32));
   const takerSide = packed.readUInt8(32) as Side;
   const takerOutcome = packed.readUInt8(33) as OutcomeIndex;
   const count = packed.readUInt16BE(34);
   const fills: Fill[] = [];
-  for (let index = 0; index < count; index++) {
-    const at = FILLS_HEAD_BYTES + index * FILL_BYTES;
+  for (let i = 0; i < count; i++) {
+    const at = FILLS_HEAD_BYTES + i * FILL_BYTES;
     fills.push({
       tradeMs,
       sequence,
-      index,
+      index: first + i,
       takerHash,
       takerSide,
       takerOutcome,

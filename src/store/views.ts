@@ -78,8 +78,14 @@ export interface OrderFill extends SettlementState {
 
 export interface OrderView {
   readonly record: OrderRecord;
-  /** Oldest first. */
+  /** The latest of them, oldest first. */
   readonly fills: readonly OrderFill[];
+}
+
+export interface OrderFillsPage {
+  /** Newest first. */
+  readonly fills: readonly OrderFill[];
+  readonly next: string | null;
 }
 
 export interface OrdersFilter {

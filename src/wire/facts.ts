@@ -77,6 +77,7 @@ export interface RecordFacts {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly sequence: number;
+  readonly fillCount: number;
   readonly clientOrderId: string | null;
 }
 

@@ -8,6 +8,7 @@ export interface PageSize {
 export const PAGE_SIZES = {
   markets: { usual: 20, most: 100 },
   trades: { usual: 50, most: 500 },
+  fills: { usual: 50, most: 500 },
   orders: { usual: 50, most: 200 },
   comments: { usual: 50, most: 200 },
   journal: { usual: 50, most: 200 },

@@ -19,6 +19,7 @@ export const PATHS = {
   cancel: '/markets/{id}/orders/cancel',
   cancelAll: '/markets/{id}/orders/cancel-all',
   order: '/orders/{order_hash}',
+  orderFills: '/orders/{order_hash}/fills',
   cancelByHash: '/orders/{order_hash}/cancel',
   cancelList: '/orders/cancel',
 

@@ -1,5 +1,5 @@
 import type { MarketTerms } from '../exchange/market';
-import { SIDES } from '../exchange/match';
+import { FILLS_SHOWN_MAX, SIDES } from '../exchange/match';
 import type { SignedOrder } from '../exchange/order';
 import { isFinal } from '../exchange/status';
 import { formatAverage, formatLots, formatMicro, formatPips } from '../exchange/units';
@@ -18,7 +18,7 @@ function sizesOf(record: RecordFacts) {
   };
 }
 
-/** The answer to a submission. Prices are in the order's own token. */
+/** The answer to a submission, with its latest fills. Prices are in the order's own token. */
 export function presentSubmission(record: RecordFacts, fills: readonly ShownFill[]) {
   return {
     orderHash: record.orderHash,
@@ -27,7 +27,8 @@ export function presentSubmission(record: RecordFacts, fills: readonly ShownFill
     price: formatPips(record.pricePips),
     ...sizesOf(record),
     averagePrice: formatAverage(record.quoteMicro, record.filledLots),
-    fills: fills.map((fill) => ({
+    fillCount: record.fillCount,
+    fills: fills.slice(-FILLS_SHOWN_MAX).map((fill) => ({
       tradeId: fill.tradeId,
       price: formatPips(fill.pricePips),
       size: formatLots(fill.sizeLots),
@@ -46,8 +47,18 @@ export interface OrderFacts {
   readonly signed: SignedOrder;
 }
 
-/** The body of GET /orders/{order_hash}. The signed struct is for the maker's own eyes: it settles on chain. */
-export function presentOrder({ record, fills, signed }: OrderFacts, terms: MarketTerms, showSigned = false) {
+/**
+ * Who an order is shown to. `clientOrderId` and the signed struct, which settles on chain, are for the maker's own eyes;
+ * where the struct would be said again and again, it is left out.
+ */
+export type Viewer = 'ANYBODY' | 'MAKER' | 'MAKER_WITHOUT_STRUCT';
+
+/** The body of GET /orders/{order_hash}. */
+export function presentOrder(
+  { record, fills, signed }: OrderFacts,
+  terms: MarketTerms,
+  viewer: Viewer = 'ANYBODY',
+) {
   return {
     orderHash: record.orderHash,
     marketId: record.marketId,
@@ -63,21 +74,27 @@ export function presentOrder({ record, fills, signed }: OrderFacts, terms: Marke
     status: record.status,
     reason: record.reason,
     expiration: signed.expiration.toString(),
-    clientOrderId: record.clientOrderId,
+    clientOrderId: viewer === 'ANYBODY' ? null : record.clientOrderId,
     createdAt: iso(record.createdAtMs),
     updatedAt: iso(record.updatedAtMs),
     sequence: record.sequence,
-    fills: fills.map((fill) => ({
-      tradeId: fill.tradeId,
-      price: formatPips(fill.pricePips),
-      size: formatLots(fill.sizeLots),
-      role: fill.role,
-      matchType: fill.matchType,
-      fee: formatMicro(fill.feeMicro),
-      settlementStatus: fill.settlementStatus,
-      transactionHash: fill.transactionHash,
-    })),
-    ...(showSigned ? { order: presentSigned(signed) } : {}),
+    fillCount: record.fillCount,
+    fills: fills.map(presentOrderFill),
+    ...(viewer === 'MAKER' ? { order: presentSigned(signed) } : {}),
+  };
+}
+
+/** A fill as its order shows it. */
+export function presentOrderFill(fill: OwnFill) {
+  return {
+    tradeId: fill.tradeId,
+    price: formatPips(fill.pricePips),
+    size: formatLots(fill.sizeLots),
+    role: fill.role,
+    matchType: fill.matchType,
+    fee: formatMicro(fill.feeMicro),
+    settlementStatus: fill.settlementStatus,
+    transactionHash: fill.transactionHash,
   };
 }
 

@@ -7,7 +7,12 @@ import type { presentOrderbook } from '../../src/wire/present-book';
 import type { presentHistory } from '../../src/wire/present-history';
 import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/present-journal';
 import type { presentMarket, presentTicker, presentTrading } from '../../src/wire/present-market';
-import type { presentCancel, presentOrder, presentSubmission } from '../../src/wire/present-order';
+import type {
+  presentCancel,
+  presentOrder,
+  presentOrderFill,
+  presentSubmission,
+} from '../../src/wire/present-order';
 import type { presentComment, presentMe, presentProfile } from '../../src/wire/present-social';
 import type { presentTrade } from '../../src/wire/present-trade';
 import type { presentProblem } from '../../src/wire/problem';
@@ -38,6 +43,7 @@ const BODIES: readonly [
   Same<Of<typeof presentTrade>, client.Trade>,
   Same<Of<typeof presentSubmission>, client.Submission>,
   Same<Of<typeof presentOrder>, client.Order>,
+  Same<Of<typeof presentOrderFill>, client.OrderFill>,
   Same<Of<typeof presentCancel>, client.Cancelled>,
   Same<Of<typeof presentBalances>, client.Balances>,
   Same<Of<typeof presentPosition>, client.Position>,
@@ -56,6 +62,7 @@ const BODIES: readonly [
   >,
   SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
 ] = [
+  true,
   true,
   true,
   true,
@@ -134,6 +141,7 @@ test('every path of the interface can be called, and no other is', async () => {
   expect((await client.ticker(id)).outcomes[0]?.bestBidSize).toBe('20');
   expect((await client.priceHistory(id, '1h')).interval).toBe(60);
   expect((await client.order(orderHash)).order?.maker).toBe(wallet.address);
+  expect(await client.orderFills(orderHash)).toEqual({ data: [], nextCursor: null });
   expect(await client.cancel(orderHash)).toMatchObject({ cancelled: true });
   expect(await client.cancelMany([placed.orderHash, orderHash])).toEqual({
     cancelled: [placed.orderHash],

@@ -89,7 +89,8 @@ export async function gather(
   await inParallel(journal.submissions, async ({ signed }) => {
     const { status, body } = await client.get(`/orders/${signed.orderHash}`);
     if (status !== 200 && status !== 404) throw new Error(`${signed.orderHash}: ${status}`);
-    orders.set(signed.orderHash, status === 200 ? orderFacts(body) : null);
+    const fills = body.fillCount > body.fills?.length ? await fillsOf(client, signed.orderHash) : body.fills;
+    orders.set(signed.orderHash, status === 200 ? orderFacts({ ...body, fills }) : null);
   });
   const wallets: WalletFacts[] = [];
   for (const person of people) {
@@ -157,6 +158,10 @@ async function marketFacts(client: Client, { id, sequenceAtStart }: StartedMarke
     settled: settled.map(({ status, tradeIds }) => ({ status, tradeIds })),
   };
 }
+
+/** All of them, oldest first. */
+const fillsOf = async (client: Client, hash: string): Promise<Wire[]> =>
+  (await pages(client, `/orders/${hash}/fills?limit=500`)).reverse();
 
 async function pages(client: Client, path: string, token?: string): Promise<Wire[]> {
   const rows: Wire[] = [];

@@ -121,7 +121,7 @@ test('price history: every timeframe, Yes and No, and nothing else', async () =>
   expect(body.detail).toContain('1h, 6h, 1d, 1w, 1m, all');
 });
 
-test('an order, to everybody and to its maker', async () => {
+test('an order, to everybody without its client order id and to its maker with it', async () => {
   const body = {
     orderHash: takerHash,
     marketId: market.id,
@@ -140,10 +140,11 @@ test('an order, to everybody and to its maker', async () => {
     status: 'FILLED',
     reason: null,
     expiration: '0',
-    clientOrderId: 'a.1',
+    clientOrderId: null,
     createdAt: ISO,
     updatedAt: ISO,
     sequence: 4,
+    fillCount: 1,
     fills: [
       {
         tradeId: `${market.id}-4-0`,
@@ -162,6 +163,7 @@ test('an order, to everybody and to its maker', async () => {
   const own = await alice.get(`/orders/${takerHash}`);
   expect(own.body).toEqual({
     ...body,
+    clientOrderId: 'a.1',
     order: expect.objectContaining({ maker: alice.address, side: 0, nonce: '0' }),
   });
   const again = await exchange.client.post(`/markets/${market.id}/orders`, {

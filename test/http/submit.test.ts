@@ -49,6 +49,7 @@ test('the answer to a submission, to the letter', async () => {
     remainingSize: '10',
     cancelledSize: '0',
     averagePrice: null,
+    fillCount: 0,
     fills: [],
     sequence: 2,
     createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -139,6 +139,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       trade(taker.request, lots, price, takerFee, 'free');
       maker.filled += lots;
       maker.quote += lots * limitOf(maker.request);
+      maker.fillCount++;
       maker.status = maker.filled === maker.size ? 'FILLED' : 'PARTIALLY_FILLED';
       Object.assign(maker, { updatedMs: taker.createdMs, fillMs: taker.fillMs, fillSequence: m.sequence });
       Object.assign(m, { lastPrice: matching.yesPrice(maker.request), lastMs: taker.fillMs });
@@ -172,7 +173,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       updatedMs: nowMs,
       sequence,
     };
-    const order = { request: r, ...outcome, ...numbers, fillMs, fillSequence: fillMs && sequence };
+    const chain = { fillMs, fillSequence: fillMs && sequence, fillCount: fills.length };
+    const order = { request: r, ...outcome, ...numbers, ...chain };
     if (r.dryRun) return { code: 'BOOKED', order, fills };
     m.sequence = sequence;
     orders.set(r.orderHash, order);

@@ -4,7 +4,7 @@ import { calculateFee } from './fee';
 /** Who meets whom, at what price and fee: no state, only what follows from an order and the orders that rest. */
 export interface ModelOrder
   extends Record<'size' | 'filled' | 'quote', bigint>,
-    Record<'createdMs' | 'updatedMs' | 'sequence' | 'fillMs' | 'fillSequence', number> {
+    Record<'createdMs' | 'updatedMs' | 'sequence' | 'fillMs' | 'fillSequence' | 'fillCount', number> {
   readonly request: PlaceRequest;
   status: string;
   reason: string | null;

@@ -1,8 +1,19 @@
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
+import { chainScale } from '../../src/exchange/order';
+import { createSettle } from '../../src/jobs/settle';
+import { decodeMarket } from '../../src/store/documents';
+import { createMatches } from '../../src/store/matches';
+import { createScripts } from '../../src/store/scripts';
+import { createSettlements } from '../../src/store/settlements';
 import { until } from '../support/processes';
 import { createTrader, type Domain, type Trader } from '../support/trader';
 import { type Listener, listen, refusal } from './listener';
 import { ADMIN_TOKEN, type LocalReplica, type Market, type Stage, startStage, wait } from './support';
+
+interface Update {
+  readonly fillCount: number;
+  readonly fills: readonly unknown[];
+}
 
 let stage: Stage;
 let replicas: [LocalReplica, LocalReplica];
@@ -35,9 +46,11 @@ async function listener(owner: Trader, at = 1): Promise<Listener> {
 test('a wallet is told of its orders, trades and balances, and of nobody else', async () => {
   const [alice, bob] = [trader(), trader()];
   const [toAlice, toBob] = [await listener(alice), await listener(bob)];
-  const maker = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });
+  const bid = { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 } as const;
+  const maker = await alice.submit(market, bid, { clientOrderId: 'mine.1' });
   const opened = await toAlice.heard('order:update');
-  expect(opened).toEqual((await replicas[0].client.get(`/orders/${maker.body.orderHash}`)).body);
+  const shown = (await replicas[0].client.get(`/orders/${maker.body.orderHash}`)).body;
+  expect([opened, shown.clientOrderId]).toEqual([{ ...shown, clientOrderId: 'mine.1' }, null]);
   expect(await toAlice.heard('balance:update')).toEqual((await alice.get('/me/balances')).body);
   expect(toBob.told).toEqual([]);
 
@@ -48,9 +61,9 @@ test('a wallet is told of its orders, trades and balances, and of nobody else', 
   ] as const) {
     const [trade] = (await replicas[0].client.get(`/markets/${market.id}/trades`)).body.data;
     expect(await told.heard('trade:update')).toEqual({ ...trade, role });
-    expect(told.all('order:update').at(-1)).toEqual(
-      (await replicas[0].client.get(`/orders/${order.body.orderHash}`)).body,
-    );
+    const { clientOrderId: _, ...shown } = (await replicas[0].client.get(`/orders/${order.body.orderHash}`))
+      .body;
+    expect(told.all('order:update').at(-1)).toMatchObject(shown);
     await until('the balance', () => told.all('balance:update').at(-1)?.tokens.length === 1);
     expect(told.all('balance:update').at(-1)).toEqual((await owner.get('/me/balances')).body);
     expect(told.all('trade:update')).toHaveLength(1);
@@ -60,6 +73,27 @@ test('a wallet is told of its orders, trades and balances, and of nobody else', 
     new Set(['order:update', 'trade:update', 'balance:update']),
   );
   expect(toBob.all('order:update').map(({ orderHash }) => orderHash)).toEqual([taker.body.orderHash]);
+});
+
+test('an order that is filled again and again is told with the new fills alone, and with those that were settled', async () => {
+  const [alice, bob] = [trader(), trader()];
+  const maker = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });
+  const one = await listener(alice);
+  const told = (): Update[] => one.all('order:update');
+  for (let fills = 1; fills <= 3; fills++) {
+    await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 100 });
+    await until('the fill', () => told().length === fills);
+  }
+  const { fills } = (await replicas[0].client.get(`/orders/${maker.body.orderHash}`)).body;
+  expect(told().map(({ fillCount }) => fillCount)).toEqual([1, 2, 3]);
+  expect(told().map((order) => order.fills)).toEqual(fills.map((fill: unknown) => [fill]));
+
+  await settleSecondMatch();
+  await until('the settlement', () => told().length === 4);
+  expect(told().at(-1)).toMatchObject({
+    fillCount: 3,
+    fills: [{ ...fills[1], settlementStatus: 'CONFIRMED' }],
+  });
 });
 
 test('cancels, closing, and money without an order are told', async () => {
@@ -158,6 +192,19 @@ test('what happens while Redis restarts is told when it is back', async () => {
   await until('the order', () => one.all('order:update').some((o) => o.orderHash === body.orderHash));
   expect(one.ended()).toBeNull();
 });
+
+async function settleSecondMatch(): Promise<void> {
+  const { redis, keys } = stage;
+  const run = createScripts(redis);
+  const settlements = createSettlements({ redis, run, keys });
+  const matches = createMatches({ redis, run, keys, settlements });
+  const document = await redis.hgetBuffer(keys.markets, market.id);
+  const { terms } = decodeMarket(document ?? Buffer.alloc(0));
+  const settle = createSettle({ matches, settlements, termsOf: async () => terms, scale: chainScale(18) });
+  const [, second] = await redis.xrange(keys.trades(market.id), '-', '+');
+  const [tradeMs = 0, sequence = 0] = (second?.[0] ?? '').split('-').map(Number);
+  expect(await settle([{ marketId: market.id, tradeMs, sequence }])).toEqual([]);
+}
 
 /** Signs as the replicas do. */
 function signer() {

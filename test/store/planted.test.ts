@@ -136,6 +136,7 @@ const BUGS: readonly Bug[] = [
     'integer.text(order.rank(created, number))',
     'lib/plan.lua',
   ],
+  ['a fill of a maker is not counted', 'own_fills + 1', 'own_fills', 'lib/plan.lua'],
   ['only the last order of a wallet that is filled leaves its index', 'newest[slot] or false, i', 'false, i'],
   ['a final order stays in the expiry index', 'if expiring[1] then', 'if false then'],
   ['an order of the nonce before survives', '< nonce then', '< nonce - 1 then', 'invalidate_orders.lua'],
@@ -207,6 +208,7 @@ const ONE_MATCH: readonly Bug[] = (
       'trades.type_of(side, met_side), chain_ms',
       'trades.type_of(side, met_side), 0',
     ],
+    ['a fill of the maker not counted', 'met_fills + 1', 'met_fills'],
     ['new holder not noted', 'if not held[1] then', 'if false then'],
     ['the outbox forgets who was met', 'orders, ARGV[2], first_hash))', 'orders, ARGV[2], ARGV[2]))'],
   ] as const

@@ -114,6 +114,7 @@ test('sizes add up, for a MARKET BUY that bought more than it had to as well', (
     createdAtMs: 0,
     updatedAtMs: 0,
     sequence: 4,
+    fillCount: 1,
     clientOrderId: null,
   };
   expect(presentSubmission(record, [])).toMatchObject({

@@ -30,7 +30,7 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     async (call) => {
       const page = { limit: limitOf(call.query, PAGE_SIZES.orders), cursor: cursorOf(call.query) };
       const found = await reads.orders(walletOf(call), await filterOf(context, call.query), page);
-      const data = await Promise.all(found.orders.map((view) => context.orderBody(view, true)));
+      const data = await Promise.all(found.orders.map((view) => context.orderBody(view, 'MAKER')));
       return ok({ data, nextCursor: found.next });
     },
     'required',

@@ -1,7 +1,9 @@
 import { Refusal } from '../../exchange/errors';
+import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
+import { presentOrderFill } from '../../wire/present-order';
 import { presentProblem } from '../../wire/problem';
-import { flagOf } from '../../wire/queries';
+import { cursorOf, flagOf, limitOf } from '../../wire/queries';
 import { type BatchBody, batchShape, type SubmitBody, submitShape } from '../../wire/requests';
 import { ok, requestIdOf } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
@@ -64,12 +66,19 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
       const view = await context.reads.order(hashOf(parameter(call, 'order_hash')));
       if (!view) throw new Refusal('ORDER_NOT_FOUND');
       const isMaker = call.caller?.address.toLowerCase() === view.record.maker;
-      return ok(await context.orderBody(view, isMaker));
+      return ok(await context.orderBody(view, isMaker ? 'MAKER' : 'ANYBODY'));
     },
     'optional',
   );
 
-  return [one, batch, status];
+  const fills = read(PATHS.orderFills, async (call) => {
+    const page = { limit: limitOf(call.query, PAGE_SIZES.fills), cursor: cursorOf(call.query) };
+    const found = await context.reads.orderFills(hashOf(parameter(call, 'order_hash')), page);
+    if (!found) throw new Refusal('ORDER_NOT_FOUND');
+    return ok({ data: found.fills.map(presentOrderFill), nextCursor: found.next });
+  });
+
+  return [one, batch, status, fills];
 }
 
 const submissionOf = (call: Call<unknown>, body: SubmitBody) => ({

@@ -19,6 +19,7 @@ export interface Match {
 interface Tally {
   filledLots: number;
   quoteMicro: number;
+  fillCount: number;
   last: MatchPlace;
 }
 
@@ -35,7 +36,7 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings) {
   let fillCount = 0;
 
   function add(id: MarketId, orderHash: string, own: Pips, fill: Fill, before: MatchPlace | null): void {
-    const tally = tallies.get(orderHash) ?? { filledLots: 0, quoteMicro: 0, last: NOWHERE };
+    const tally = tallies.get(orderHash) ?? { filledLots: 0, quoteMicro: 0, fillCount: 0, last: NOWHERE };
     tallies.set(orderHash, tally);
     // A taker's fills in its own match are one link.
     if (before && !isSame(before, tally.last)) {
@@ -46,6 +47,7 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings) {
       });
     }
     tally.filledLots += fill.sizeLots;
+    tally.fillCount++;
     tally.quoteMicro += fill.sizeLots * own;
     tally.last = { tradeMs: fill.tradeMs, sequence: fill.sequence };
   }
@@ -101,12 +103,17 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings) {
 
   async function checkOrders(breathe: Breathe): Promise<void> {
     for (const order of snapshot.orders.values()) {
-      const { orderHash, marketId, filledLots, quoteMicro } = order;
-      const { filledLots: lots, quoteMicro: quote, last } = tallies.get(orderHash) ?? NO_TALLY;
-      if (lots !== filledLots || quote !== quoteMicro) {
-        findings.compare(fillText(lots, quote), fillText(filledLots, quoteMicro), {
+      const { orderHash, marketId, filledLots, quoteMicro, fillCount: count } = order;
+      const {
+        filledLots: lots,
+        quoteMicro: quote,
+        fillCount: met,
+        last,
+      } = tallies.get(orderHash) ?? NO_TALLY;
+      if (lots !== filledLots || quote !== quoteMicro || met !== count) {
+        findings.compare(fillText(lots, quote, met), fillText(filledLots, quoteMicro, count), {
           ...{ kind: 'FILLS', marketId, orderHash },
-          detail: 'size and value filled, against the matches of the order',
+          detail: 'size, value and number of fills, against the matches of the order',
         });
       }
       const stored = { tradeMs: order.fillMs, sequence: order.fillSequence };
@@ -122,8 +129,9 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings) {
   return { addMatch, checkOrders, fees, fills: () => fillCount };
 }
 
-const NO_TALLY: Tally = { filledLots: 0, quoteMicro: 0, last: NOWHERE };
-const fillText = (lots: number, quote: number): string => `${formatLots(lots)} for ${formatMicro(quote)}`;
+const NO_TALLY: Tally = { filledLots: 0, quoteMicro: 0, fillCount: 0, last: NOWHERE };
+const fillText = (lots: number, quote: number, fills: number): string =>
+  `${formatLots(lots)} for ${formatMicro(quote)} in ${fills}`;
 
 /** The maker's price in its own token. */
 const ownPrice = ({ pricePips, matchType }: Fill): Pips =>

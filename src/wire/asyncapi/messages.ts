@@ -179,7 +179,8 @@ export const MESSAGES = {
     kind: 'wallet',
     event: EVENTS.ownOrder,
     title: 'An order of the wallet, as it now stands',
-    summary: 'The body of `GET /orders/{order_hash}`. Changes within 20 ms are told once.',
+    summary:
+      'The body of `GET /orders/{order_hash}`, but that `fills` has those which are new, or whose settlement has changed, since the update before: the latest 100 of them. Changes within 20 ms are told once.',
     payload: ref('Order'),
     example: ORDER,
   },

@@ -47,11 +47,11 @@ export const spoiltBooks = (stage: Stage): readonly Corruption[] => [
       const { hash, orderHash } = await findOrder(stage, 'bids');
       const packed = (await redis.hgetBuffer(keys.orders, hash)) ?? Buffer.alloc(0);
       // CANCELLED, reason USER and nothing filled (lua/lib/order.lua).
-      const body = packed.at(-1) === 0 ? packed : packed.subarray(0, -33);
+      const body = packed.at(-1) === 0 ? packed : packed.subarray(0, -37);
       await redis.hset(
         keys.orders,
         hash,
-        Buffer.concat([body, Buffer.from([1]), Buffer.alloc(31), Buffer.from([3])]),
+        Buffer.concat([body, Buffer.from([1]), Buffer.alloc(35), Buffer.from([3])]),
       );
       return [
         { kind: 'WALLET_INDEX', orderHash },
@@ -149,7 +149,7 @@ export const spoiltBooks = (stage: Stage): readonly Corruption[] => [
       const packed = (await redis.hgetBuffer(keys.orders, hash)) ?? Buffer.alloc(0);
       expect(packed.at(-1)).toBe(1);
       // The sequence of its latest match, and the price to 0.9.
-      const spoilt = changed(packed, packed.length - 2, 1);
+      const spoilt = changed(packed, packed.length - 6, 1);
       spoilt.writeUInt16BE(9_000, 13);
       await redis.hset(keys.orders, hash, spoilt);
       return [

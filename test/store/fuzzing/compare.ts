@@ -28,7 +28,8 @@ export function recordOf(o: ModelOrder): OrderRecord {
     ...{ orderType: request.orderType, pricePips, ...numbers, status: o.status, reason: o.reason },
     ...{ createdAtMs: o.createdMs, updatedAtMs: o.updatedMs, sequence: o.sequence },
     ...{ expirationSec: request.expirationSec, clientOrderId: request.clientOrderId },
-    ...{ fillMs: o.fillMs, fillSequence: o.fillSequence, signed: request.signed },
+    ...{ fillMs: o.fillMs, fillSequence: o.fillSequence, fillCount: o.fillCount },
+    signed: request.signed,
   } as OrderRecord;
 }
 

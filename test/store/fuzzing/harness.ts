@@ -67,6 +67,9 @@ async function step(stage: Stage, operation: Operation): Promise<void> {
   }
 }
 
+type Stretch = [ms: Buffer, sequence: Buffer, first: number, fills: Buffer];
+const FILLS_STEP = 50;
+
 /** Every order ever booked, and the chain of its fills. */
 export async function checkOrders(stage: Stage): Promise<void> {
   const { model, chains, run, keys } = stage;
@@ -82,15 +85,23 @@ export async function checkOrders(stage: Stage): Promise<void> {
   }
 }
 
+/** Oldest first, read in stretches that end within matches, too. */
 async function chainOf({ run, keys }: Stage, hash: string): Promise<Fill[]> {
-  const reply = (await run(
-    'read_fills',
-    [keys.orders],
-    [keys.prefix, hashBytes(hash), '0', '0'],
-  )) as unknown[];
-  const entries = reply.slice(3) as [Buffer, Buffer, Buffer][];
-  const matches = entries.map(([ms, sequence, packed]) => decodeFills(Number(ms), Number(sequence), packed));
-  return matches
-    .reverse()
-    .flatMap((fills) => fills.filter((f) => f.takerHash === hash || f.makerHash === hash));
+  const chain: Fill[] = [];
+  for (let more = true; more; ) {
+    const { tradeMs = 0, sequence = 0, index = 0 } = chain.at(-1) ?? {};
+    const args = [keys.prefix, hashBytes(hash), tradeMs, sequence, index, FILLS_STEP];
+    const [, whole, ...matches] = (await run('read_fills', [keys.orders], args)) as [
+      Buffer,
+      number,
+      ...Stretch[],
+    ];
+    if (whole !== 1) throw new Mismatch('chain of fills', 'matches of the order', hash);
+    const fills = matches.flatMap(([ms, number, first, packed]) =>
+      decodeFills(Number(ms), Number(number), packed, first).reverse(),
+    );
+    chain.push(...fills);
+    more = fills.length === FILLS_STEP;
+  }
+  return chain.reverse();
 }

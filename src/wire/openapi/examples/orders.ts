@@ -24,6 +24,7 @@ export const SUBMISSION = {
   remainingSize: '60',
   cancelledSize: '0',
   averagePrice: '0.6',
+  fillCount: 1,
   fills: [{ tradeId: TRADE_ID, price: '0.6', size: '40', matchType: 'MINT', makerOrderHash: BOB_HASH }],
   sequence: SEQUENCE,
   createdAt: MATCHED_AT,
@@ -51,6 +52,7 @@ export const ORDER = {
   createdAt: MATCHED_AT,
   updatedAt: MATCHED_AT,
   sequence: SEQUENCE,
+  fillCount: 1,
   fills: [
     {
       tradeId: TRADE_ID,

@@ -3,7 +3,7 @@ import { ORDER_STATUSES } from '../../../exchange/status';
 import { PAGE_SIZES } from '../../pages';
 import { PATHS } from '../../paths';
 import { BATCH_ORDERS_MAX, batchShape, submitShape } from '../../requests';
-import { OWN_ORDER, SUBMISSION, SUBMIT_BODY } from '../examples/orders';
+import { ORDER, OWN_ORDER, SUBMISSION, SUBMIT_BODY } from '../examples/orders';
 import { cursor, limit, type Operations, query } from '../operation';
 import { array, choice, jsonSchemaOf, object, text } from '../schema';
 import { problemExample } from '../schemas/problems';
@@ -89,10 +89,24 @@ export const ORDER_OPERATIONS: Operations = {
     id: 'getOrder',
     tag: 'Orders',
     summary: 'An order as it stands',
-    description: "Public; the signed struct is there for the maker's own bearer only.",
+    description:
+      "Public; the signed struct is there, and `clientOrderId` is not null, for the maker's own bearer only.",
     bearer: 'optional',
     limited: true,
     success: { description: 'The order.', schema: 'Order', example: OWN_ORDER },
+  },
+  [`GET ${PATHS.orderFills}`]: {
+    id: 'listOrderFills',
+    tag: 'Orders',
+    summary: 'All fills of an order, newest first',
+    description: 'Public. The order itself shows its latest 100 and how many there are, `fillCount`.',
+    limited: true,
+    parameters: [limit(PAGE_SIZES.fills), cursor],
+    success: {
+      description: 'A page of fills.',
+      schema: 'OrderFillPage',
+      example: { data: ORDER.fills, nextCursor: null },
+    },
   },
   [`GET ${PATHS.myOrders}`]: {
     id: 'listMyOrders',

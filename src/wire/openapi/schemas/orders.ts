@@ -1,4 +1,5 @@
 import { ERRORS } from '../../../exchange/errors';
+import { FILLS_SHOWN_MAX } from '../../../exchange/match';
 import { array, choice, constant, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 const sizes = {
@@ -8,6 +9,9 @@ const sizes = {
   cancelledSize: ref('Size'),
   averagePrice: nullable(ref('AveragePrice')),
 };
+
+const fillCount = integer('How many fills there are in all.', { minimum: 0 });
+const latestFills: Json = { maxItems: FILLS_SHOWN_MAX, description: 'The latest of them, oldest first.' };
 
 /** Orders: what is signed, what a submission and a cancel answer, an order as it stands. */
 export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -32,6 +36,7 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     reason: ref('Reason'),
     price: ref('Price'),
     ...sizes,
+    fillCount,
     fills: array(
       object({
         tradeId: ref('TradeId'),
@@ -40,6 +45,7 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
         matchType: ref('MatchType'),
         makerOrderHash: ref('Hash'),
       }),
+      latestFills,
     ),
     sequence: ref('Sequence'),
     createdAt: ref('Time'),
@@ -64,27 +70,28 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
       status: ref('OrderStatus'),
       reason: ref('Reason'),
       expiration: ref('Uint256'),
-      clientOrderId: { type: ['string', 'null'] },
+      clientOrderId: { type: ['string', 'null'], description: 'Null to all but the maker.' },
       createdAt: ref('Time'),
       updatedAt: ref('Time'),
       sequence: ref('Sequence'),
-      fills: array(
-        object({
-          tradeId: ref('TradeId'),
-          price: ref('Price'),
-          size: ref('Size'),
-          role: choice(['MAKER', 'TAKER']),
-          matchType: ref('MatchType'),
-          fee: ref('Money'),
-          settlementStatus: ref('SettlementStatus'),
-          transactionHash: ref('TransactionHash'),
-        }),
-      ),
+      fillCount,
+      fills: array(ref('OrderFill'), latestFills),
       order: ref('SignedOrder'),
     },
     ['order'],
   ),
   OrderPage: page(ref('Order')),
+  OrderFill: object({
+    tradeId: ref('TradeId'),
+    price: ref('Price'),
+    size: ref('Size'),
+    role: choice(['MAKER', 'TAKER']),
+    matchType: ref('MatchType'),
+    fee: ref('Money'),
+    settlementStatus: ref('SettlementStatus'),
+    transactionHash: ref('TransactionHash'),
+  }),
+  OrderFillPage: page(ref('OrderFill')),
   Cancelled: object({
     orderHash: ref('Hash'),
     status: ref('OrderStatus'),
