@@ -6,7 +6,7 @@
 -- {x}:m:<id>:c<sec>    string: candles of so many seconds with trades, oldest first, CANDLE_BYTES each, opening with
 --                      their start in minutes since 1970 I4
 --
--- KEYS     1 {x}:cm   2... the series
+-- KEYS     1 {x}:cm   2... the series, then the door
 -- ARGV     1 market id   2 the moment, in minutes since 1970   3 how many candles at most of each series
 -- Returns  { mark, { offset, candles }... }: the mark is empty when nothing is counted yet; candles begin with the last
 --          one before the moment, or the very first when none is; offset is its place in bytes
@@ -32,7 +32,7 @@ local function count_before(series)
 end
 
 local reply = { redis.call('HGET', KEYS[1], ARGV[1]) or '' }
-for i = 2, #KEYS do
+for i = 2, #KEYS - 1 do
   local offset = math.max(0, count_before(KEYS[i]) - 1) * CANDLE_BYTES
   reply[i] = { offset, redis.call('GETRANGE', KEYS[i], offset, offset + most * CANDLE_BYTES - 1) }
 end

@@ -198,6 +198,17 @@ test('scripts that let people out work when Redis is full', () => {
   }
 });
 
+test('every script runs through src/store/scripts.ts, which hands over the door of its slot as the last key', () => {
+  const runs = /\bEVAL(SHA)?(_RO)?\b|\.(eval|evalsha|evalBuffer|evalshaBuffer|fcall|defineCommand)\(/;
+  expect(sources.filter((file) => runs.test(read(file)))).toEqual(['src/store/scripts.ts']);
+  expect(read('src/store/scripts.ts').match(/doorOf\(keys\[0\]\)/g)).toHaveLength(1);
+  // Nobody may ever write the key, and a script that counts its keys leaves it out.
+  const named = [...sources, ...lua].filter((file) => /[:}'`]door['`]/.test(read(file)));
+  expect(named).toEqual(['src/store/keys.ts']);
+  const counting = lua.flatMap((file) => read(file).match(/#KEYS(?! - \d).*/g) ?? []);
+  expect(counting).toEqual([]);
+});
+
 test('every script is called by its name, and every name called is a script', () => {
   const called = new Set(
     sources.flatMap((file) =>

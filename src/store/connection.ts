@@ -84,6 +84,36 @@ function settings(blocking: boolean) {
   };
 }
 
+/**
+ * Cluster for commands. A node is connected to when the first command is for it; what is sent to it until then waits in
+ * its own queue, at most COMMAND_TIMEOUT_MS, and has not left this process. Without that queue every second command of a
+ * process that starts, or that has just learnt of a node, would fail. The cluster's own queue, which knows no time-out,
+ * is not used.
+ */
+class CommandCluster extends Cluster {
+  override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
+    const [command] = args;
+    // The client's own question for the slots comes before it is ready.
+    if (this.status === 'ready' || command.name === 'cluster') return super.sendCommand(...args);
+    command.reject(new Error("Cluster isn't ready"));
+    return command.promise;
+  }
+}
+
+/**
+ * A command that was answered, with a time-out too, is not sent any more: neither from the queue of a node that was being
+ * connected to, nor because a late reply says to ask another node. And nobody looks at the reply to ASKING, which the
+ * client puts before a command for a slot that moves: if it is lost, that must not end the process.
+ */
+function guardNode(node: Redis): void {
+  const send = node.sendCommand.bind(node);
+  node.sendCommand = (command, stream) => {
+    if (command.isSettled && !stream) return command.promise;
+    if (command.name === 'asking') command.promise.catch(() => undefined);
+    return send(command, stream);
+  };
+}
+
 /** The nodes share user, password and TLS, taken from the first address. */
 function clusterOf(urls: readonly string[], blocking: boolean, subscriber: boolean): Cluster {
   const nodes = urls.map((text) => {
@@ -91,23 +121,26 @@ function clusterOf(urls: readonly string[], blocking: boolean, subscriber: boole
     return { host: hostname, port: Number(port || DEFAULT_PORT) };
   });
   const { username, password, protocol } = new URL(urls[0] ?? '');
-  const { connectTimeout, maxRetriesPerRequest, commandTimeout } = {
-    commandTimeout: 0,
-    ...settings(blocking),
-  };
-  return new Cluster(nodes, {
-    enableOfflineQueue: blocking,
+  const { connectTimeout, maxRetriesPerRequest } = settings(blocking);
+  const options = {
     clusterRetryStrategy: reconnect,
     shardedSubscribers: subscriber,
     redisOptions: {
       connectTimeout,
       maxRetriesPerRequest,
-      ...(commandTimeout > 0 && { commandTimeout }),
+      ...(!blocking && { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENCE_MAX_MS }),
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),
       ...(protocol === 'rediss:' && { tls: {} }),
     },
-  });
+  };
+  // What answers MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not run: it is sent again, up to 16 times within the command's
+  // time-out. A command whose connection closed may have run, and is not sent again: that is what 0 says.
+  const client = blocking
+    ? new Cluster(nodes, options)
+    : new CommandCluster(nodes, { ...options, retryDelayOnFailover: 0 });
+  client.on('+node', guardNode);
+  return client;
 }
 
 /** Resolves once commands can be sent; rejects after `limitMs`. */

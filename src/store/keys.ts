@@ -85,6 +85,20 @@ export interface ShardKeys {
 /** How long an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
 export const OPERATION_MEMORY_MS = 3_600_000;
 
+const TAG_START = '{x';
+const TAG_END = '}:';
+
+/**
+ * The door of the shard the key is in: a key that never exists; null for a key of no shard. Every script of a shard
+ * declares it, because scripts touch keys that only the records name. While the slot moves to another node of a cluster,
+ * Redis looks for the declared keys before it runs anything, misses this one on both nodes, and answers TRYAGAIN. Without
+ * it a script would run up to the first key that has moved, and end there in the middle of its writes.
+ */
+export function doorOf(key: string | Buffer | undefined): string | null {
+  const text = typeof key === 'string' ? key : (key?.toString('latin1') ?? '');
+  return text.startsWith(TAG_START) ? `${text.slice(0, text.indexOf(TAG_END))}${TAG_END}door` : null;
+}
+
 export function shardKeys(shard = 0): ShardKeys {
   const prefix = `{x${shard}}:`;
   const market = (id: MarketId) => `${prefix}m:${id}`;

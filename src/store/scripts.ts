@@ -3,10 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
 import { bundleScripts } from './bundle';
+import { doorOf } from './keys';
 
 export type RedisClient = Redis | Cluster;
 export type ScriptArgument = string | number | Buffer;
-/** Runs one script; replies come as Buffers, arrays of them, and integers. */
+/**
+ * Runs one script; a script of a shard is handed the shard's door behind its keys (`doorOf`), so whoever runs a script
+ * runs it through here. Replies come as Buffers, arrays of them, and integers.
+ */
 export type RunScript = (
   name: string,
   keys: readonly (string | Buffer)[],
@@ -51,7 +55,8 @@ export function createScripts(
   return async (name, keys, args) => {
     const script = scripts.get(name);
     if (!script) throw new Error(`no script ${name}`);
-    const tail = [keys.length, ...keys, ...args] as (string | number | Buffer)[];
+    const door = doorOf(keys[0]);
+    const tail = door === null ? [keys.length, ...keys, ...args] : [keys.length + 1, ...keys, door, ...args];
     const startedAt = performance.now();
     let failed = false;
     try {

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { Cluster } from 'ioredis';
+import { startWeb, type Web } from '../../src/app';
+import { loadConfig } from '../../src/config';
+import { createLogger } from '../../src/log';
+import { addressBytes } from '../../src/store/records';
+import { scriptSources } from '../../src/store/scripts';
+import { createClient } from '../support/client';
+import { DEPLOYMENT } from '../support/deployment';
+import { until } from '../support/processes';
+import { startProxy, type Proxy as TcpProxy } from '../support/proxy';
+import { startTestCluster, type TestCluster } from '../support/redis';
+import { createTrader, openMarket, siweText, type Trader } from '../support/trader';
+
+/**
+ * On a cluster: a reply that is lost with its connection leaves it open whether the script has run. The store must not
+ * run it again by itself, or the answer tells of the second run: a faucet that "has paid already", a nonce that "was used".
+ */
+let cluster: TestCluster;
+let proxies: readonly TcpProxy[];
+let own: Cluster;
+let web: Web;
+let client: ReturnType<typeof createClient>;
+let market: Awaited<ReturnType<typeof openMarket>>;
+let newTrader: () => Promise<Trader>;
+
+beforeAll(async () => {
+  cluster = await startTestCluster();
+  own = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
+  await own.get('{x0}:mode');
+  proxies = await Promise.all(cluster.nodes.map(({ port }) => startProxy(port)));
+  // The exchange finds every node behind its proxy.
+  for (const [i, { port }] of cluster.nodes.entries())
+    await direct(port, 'CONFIG', 'SET', 'cluster-announce-port', String(proxies[i]?.port));
+  const announced = proxies.map(({ port }) => port).sort();
+  await until('every node knows the proxies', async () => {
+    const told = await Promise.all(cluster.nodes.map(({ port }) => direct(port, 'CLUSTER', 'SLOTS')));
+    return told.every(
+      (slots) =>
+        String((slots as [number, number, [string, number]][]).map(([, , [, p]]) => p).sort()) ===
+        String(announced),
+    );
+  });
+  const config = loadConfig({
+    ...DEPLOYMENT,
+    PORT: '0',
+    REDIS_URL: proxies.map(({ port }) => `redis://127.0.0.1:${port}`).join(','),
+  });
+  web = await startWeb(config, createLogger(config, 'web', { write: () => undefined }));
+  client = createClient(`http://127.0.0.1:${web.port}`);
+  market = await openMarket(client, DEPLOYMENT.ADMIN_TOKEN);
+  const { domain } = (await client.get('/config')).body.eip712;
+  newTrader = async () => {
+    const trader = createTrader(client, domain);
+    await trader.token();
+    return trader;
+  };
+}, 60_000);
+
+afterAll(async () => {
+  await web?.stop(1_000);
+  own?.disconnect();
+  await Promise.all((proxies ?? []).map((proxy) => proxy.stop()));
+  await cluster?.stop();
+});
+
+/** One command to one node, past its proxy. */
+async function direct(port: number, ...[name = '', ...args]: string[]): Promise<unknown> {
+  const node = own.nodes('master').find(({ options }) => options.port === port);
+  if (!node) throw new Error(`no node at ${port}`);
+  return node.call(name, ...args);
+}
+
+/** Asks, swallows what the scripts of this name reply, and closes the connections once what they do is done. */
+async function losing<T>(scripts: RegExp, ask: () => Promise<T>, isDone: () => Promise<boolean>): Promise<T> {
+  const needles = [...scriptSources()].flatMap(([name, source]) =>
+    scripts.test(name) ? [Buffer.from(createHash('sha1').update(source).digest('hex'))] : [],
+  );
+  for (const proxy of proxies) proxy.holdRepliesFrom(needles);
+  const answer = ask();
+  await until('the script has run', isDone);
+  for (const proxy of proxies) proxy.heal();
+  return answer;
+}
+
+const buy = (trader: Trader, pips = 4_000) =>
+  trader.submit(market, { side: 'BUY', outcome: 0, pips, lots: 100 });
+const unavailable = { status: 503, body: { code: 'UNAVAILABLE' } };
+const raw = (trader: Trader): Buffer => addressBytes(trader.address.toLowerCase());
+const cash = (trader: Trader) => own.hgetBuffer('{x0}:bal', raw(trader));
+
+test('what is asked after a connection was lost is served again at once', async () => {
+  const trader = await newTrader();
+  for (const proxy of proxies) proxy.cut();
+  await until('an order is booked', async () => (await buy(trader)).status === 200, 2_000);
+});
+
+test('a faucet whose reply was lost is not told to have paid before', async () => {
+  const [first, second] = [await newTrader(), await newTrader()];
+  expect((await first.post('/me/faucet')).status).toBe(200);
+  const answer = await losing(
+    /^credit_account$/,
+    () => second.post('/me/faucet'),
+    async () => (await cash(second)) !== null,
+  );
+  expect(answer).toMatchObject(unavailable);
+  expect(answer.headers.get('retry-after')).not.toBeNull();
+});
+
+test('a cancel-all whose reply was lost is not told that there was nothing to cancel', async () => {
+  const trader = await newTrader();
+  const path = `/markets/${market.id}/orders/cancel-all`;
+  await buy(trader);
+  expect((await trader.post(path)).body.count).toBe(1);
+  for (const pips of [4_100, 4_200, 4_300]) expect((await buy(trader, pips)).status).toBe(200);
+  const bids = `{x0}:m:${market.id}:b`;
+  const resting = await own.zcard(bids);
+  const answer = await losing(
+    /^cancel/,
+    () => trader.post(path),
+    async () => (await own.zcard(bids)) === resting - 3,
+  );
+  expect(answer).toMatchObject(unavailable);
+});
+
+test('a first submission whose reply was lost is not told to have been replayed', async () => {
+  const trader = await newTrader();
+  const orders = await own.hlen('{x0}:o');
+  const answer = await losing(
+    /^place_order$/,
+    () => buy(trader),
+    async () => (await own.hlen('{x0}:o')) === orders + 1,
+  );
+  expect(answer.headers.get('idempotent-replayed')).toBeNull();
+  expect(answer).toMatchObject(unavailable);
+});
+
+test('a good signature whose reply was lost is not told that its nonce was used', async () => {
+  const trader = await newTrader();
+  const { body } = await client.get(`/auth/nonce/${trader.address}`);
+  const message = siweText(body);
+  const signature = await trader.wallet.signMessage(message);
+  const key = `{n:${trader.address.toLowerCase()}}`;
+  expect(await own.zcard(key)).toBe(1);
+  const answer = await losing(
+    /^burn_nonce$/,
+    () => client.post('/auth/verify', { body: { message, signature } }),
+    async () => (await own.zcard(key)) === 0,
+  );
+  expect(answer).toMatchObject(unavailable);
+});
