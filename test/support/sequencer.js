@@ -17,6 +17,7 @@ const SECONDS = {
   'processes/life': 23,
   'client/live': 22,
   'http/bad-input': 22,
+  'store/engine/reshard': 22,
   'realtime/storm': 21,
   'http/transport': 20,
   'faults/refusing-redis': 20,

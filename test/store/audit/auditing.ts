@@ -13,7 +13,7 @@ import { createEngine } from '../../../src/store/engine';
 import { shardKeys } from '../../../src/store/keys';
 import { createMarkets } from '../../../src/store/markets';
 import { createMatches } from '../../../src/store/matches';
-import { createScripts } from '../../../src/store/scripts';
+import { createScripts, type RedisClient } from '../../../src/store/scripts';
 import type { MatchRef } from '../../../src/store/settlement-record';
 import { createSettlements } from '../../../src/store/settlements';
 import type { Market } from '../../../src/store/views';
@@ -24,8 +24,9 @@ const scale = chainScale(18);
 export type Auditing = ReturnType<typeof openAuditing>;
 
 /** The store on one connection, with what makes trades, settles them and audits it all. */
-export function openAuditing(url: string) {
-  const redis = new Redis(url);
+export const openAuditing = (url: string) => auditingOn(new Redis(url));
+
+export function auditingOn<Client extends RedisClient>(redis: Client) {
   const run = createScripts(redis);
   const keys = shardKeys();
   const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });

@@ -1,0 +1,90 @@
+import { micro } from '../../../src/exchange/units';
+import { connect, disconnect, ready } from '../../../src/store/connection';
+import { createEngine } from '../../../src/store/engine';
+import { doorOf, shardKeys } from '../../../src/store/keys';
+import { createScripts, type RedisClient } from '../../../src/store/scripts';
+import { startTestCluster, type TestCluster } from '../../support/redis';
+import { startShuttle } from '../../support/slots';
+import { told } from '../audit/auditing';
+import { contradictions, openExchange, trade } from './resharding';
+
+/**
+ * The slot of the book moves between two nodes of a real cluster while people trade. More of them by hand:
+ * `RESHARD_ORDERS=20000 npx jest test/store/engine/reshard`.
+ */
+const ORDERS = Number(process.env.RESHARD_ORDERS ?? 1_500);
+const REST_MS = 120;
+const MOVES_MIN = 3;
+const REPLICAS = 2;
+const STORY_MS = 120_000 + 30 * ORDERS;
+/** Without the door a round of so many orders tears something, most times in the first. */
+const ROUND = 500;
+const ROUNDS_MAX = 12;
+
+let cluster: TestCluster;
+let clients: RedisClient[];
+beforeEach(async () => {
+  cluster = await startTestCluster();
+  clients = Array.from({ length: REPLICAS }, () => connect({ urls: cluster.url.split(',') }));
+  for (const client of clients) await ready(client, 10_000);
+}, 60_000);
+afterEach(async () => {
+  for (const client of clients) disconnect(client);
+  await cluster.stop();
+});
+
+const engineOn = (client: RedisClient) =>
+  createEngine({ run: createScripts(client), grantMicro: micro(1_000_000_000_000), makersMax: 500 });
+
+/** The client with which every script declares only the keys of its header, as before there was a door. */
+function withoutDoor(client: RedisClient): RedisClient {
+  const door = doorOf(shardKeys().prefix);
+  const callBuffer = (name: string, script: string, count: number, ...rest: (string | Buffer)[]) => {
+    const has = rest[count - 1] === door;
+    const [keys, args] = [rest.slice(0, has ? count - 1 : count), rest.slice(count)];
+    return client.callBuffer(name, script, keys.length, ...keys, ...args);
+  };
+  return new Proxy(client, {
+    get: (target, name) => (name === 'callBuffer' ? callBuffer : Reflect.get(target, name)),
+  });
+}
+
+test(
+  `the slot of the book moves to and fro under ${ORDERS} orders: nothing is torn and nobody is told what is not so`,
+  async () => {
+    const [first, ...others] = clients as [RedisClient, ...RedisClient[]];
+    const exchange = await openExchange(first);
+    const shuttle = await startShuttle(cluster, exchange.keys.prefix, () => REST_MS);
+    const startedAt = Date.now();
+    const load = await trade(exchange, others.map(engineOn), ORDERS, 1);
+    const seconds = (Date.now() - startedAt) / 1_000;
+    await shuttle.stop();
+    const report = await exchange.audit();
+    process.stdout.write(
+      `${load.orders} orders, ${load.accepted.length} accepted, ${load.cancels} cancels, ${load.repeated} answers only after a 503, ` +
+        `${report.checked.fills} fills, ${shuttle.moves()} moves of the slot in ${seconds.toFixed(1)} s: ` +
+        `${report.differences.length} audit differences, ${load.wrong.length} wrong answers\n`,
+    );
+    expect(load.wrong.slice(0, 10)).toEqual([]);
+    expect(told(report)).toEqual([]);
+    expect((await contradictions(exchange, load.accepted)).slice(0, 10)).toEqual([]);
+    expect(shuttle.moves()).toBeGreaterThanOrEqual(MOVES_MIN);
+    expect(report.checked.fills).toBeGreaterThan(ORDERS / 4);
+  },
+  STORY_MS,
+);
+
+test('without the door scripts are torn, and the audit tells', async () => {
+  const exchange = await openExchange(withoutDoor(clients[0] as RedisClient));
+  const engines = clients.slice(1).map((client) => engineOn(withoutDoor(client)));
+  let found: string[] = [];
+  const wrong: string[] = [];
+  for (let round = 1; round <= ROUNDS_MAX && found.length === 0; round++) {
+    const shuttle = await startShuttle(cluster, exchange.keys.prefix, () => REST_MS);
+    wrong.push(...(await trade(exchange, engines, ROUND, round)).wrong);
+    await shuttle.stop();
+    found = told(await exchange.audit());
+  }
+  expect(found).not.toEqual([]);
+  expect(wrong.join('\n')).toMatch(/non local key/);
+}, 180_000);

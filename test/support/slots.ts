@@ -1,0 +1,82 @@
+import { Redis } from 'ioredis';
+import type { TestCluster } from './redis';
+
+export interface Shuttle {
+  /** How often the slot has changed its node. */
+  moves(): number;
+  /** Resolves when the slot stands still on one node. */
+  stop(): Promise<void>;
+}
+
+/** As many keys as `redis-cli --cluster reshard` takes at a time. */
+const KEYS_STEP = 10;
+const STEPS_MAX = 100_000;
+const MIGRATE_MS = 5_000;
+
+/**
+ * Moves the slot of a key from its node to another and back, as `redis-cli --cluster reshard` does it, until it is stopped;
+ * `restMs` says how long it rests between two moves.
+ */
+export async function startShuttle(
+  cluster: TestCluster,
+  key: string,
+  restMs: () => number,
+): Promise<Shuttle> {
+  const nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
+  const ids = await Promise.all(nodes.map((node) => node.cluster('MYID') as Promise<string>));
+  const slot = await (nodes[0] as Redis).cluster('KEYSLOT', key);
+  let [at, moves, isOver] = [await ownerOf(nodes, slot), 0, false];
+
+  async function move(from: number, to: number): Promise<void> {
+    const [source, target] = [nodes[from] as Redis, nodes[to] as Redis];
+    await target.cluster('SETSLOT', slot, 'IMPORTING', ids[from] as string);
+    await source.cluster('SETSLOT', slot, 'MIGRATING', ids[to] as string);
+    for (let step = 0; ; step++) {
+      const keys = (await source.callBuffer('CLUSTER', 'GETKEYSINSLOT', slot, KEYS_STEP)) as Buffer[];
+      if (keys.length === 0) break;
+      if (step > STEPS_MAX) throw new Error('the slot does not become empty');
+      const { port = 0 } = target.options;
+      await source.call('MIGRATE', '127.0.0.1', port, '', 0, MIGRATE_MS, 'KEYS', ...keys);
+    }
+    // The new owner first: if the old one forgot the slot before, nobody would have it.
+    const others = nodes.filter((node) => node !== source && node !== target);
+    for (const node of [target, source, ...others]) {
+      await node.cluster('SETSLOT', slot, 'NODE', ids[to] as string);
+    }
+  }
+
+  const running = (async () => {
+    const home = at;
+    while (!isOver) {
+      const to = at === home ? (home + 1) % nodes.length : home;
+      await move(at, to);
+      [at, moves] = [to, moves + 1];
+      await new Promise((resolve) => setTimeout(resolve, restMs()));
+    }
+  })();
+  // Told by stop(), which the test awaits.
+  running.catch(() => undefined);
+  return {
+    moves: () => moves,
+    async stop() {
+      isOver = true;
+      try {
+        await running;
+      } finally {
+        for (const node of nodes) node.disconnect();
+      }
+    },
+  };
+}
+
+async function ownerOf(nodes: readonly Redis[], slot: number): Promise<number> {
+  const ranges = (await (nodes[0] as Redis).cluster('SLOTS')) as unknown as [
+    number,
+    number,
+    [string, number],
+  ][];
+  const range = ranges.find(([from, to]) => from <= slot && slot <= to);
+  const at = nodes.findIndex(({ options }) => options.port === range?.[2][1]);
+  if (at < 0) throw new Error(`nobody has slot ${slot}`);
+  return at;
+}
