@@ -6,6 +6,7 @@ import { createSessions } from './auth/sessions';
 import { createSignIn } from './auth/siwe';
 import { createTokens } from './auth/tokens';
 import { type Config, ConfigError } from './config';
+import { clientAddress } from './http/client-address';
 import { loadPage } from './http/page';
 import { createHttp, type Http } from './http/server';
 import { createShedding } from './http/shedding';
@@ -126,7 +127,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   observe('web', { ...store, config, eventLoop, queues });
   observeWeb(metrics, verifier.backend, () => ({ ...realtime.stats(), inFlight: shedding.inFlight() }));
   standings.onEpoch(realtime.newEpoch);
-  realtime.attach(http.server);
+  realtime.attach(http.server, clientAddress);
   const stop = async (graceMs: number) => {
     await realtime.stop(graceMs);
     await http.stop(graceMs);

@@ -3,7 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Config } from '../config';
 import { ERRORS, Refusal } from '../exchange/errors';
+import { SOCKET_LIMITS } from '../wire/limits';
 import { PROBLEM_TYPE, presentProblem } from '../wire/problem';
+import type { Places } from './places';
 import type { ExchangeServer } from './sockets';
 
 export const SOCKET_PATH = '/socket.io';
@@ -12,6 +14,9 @@ export interface FrontDoorOptions {
   readonly corsOrigins: Config['corsOrigins'];
   /** False once the process stops. */
   readonly isOpen: () => boolean;
+  /** Null for RATE_LIMIT=off. */
+  readonly places: Pick<Places, 'take'> | null;
+  readonly addressOf: (request: IncomingMessage) => string;
 }
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -39,7 +44,7 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   server.removeAllListeners('upgrade');
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!isOurs(request)) return readAgain(server, request, socket, head);
-    const refusal = refusalOf(request, options);
+    const refusal = refusalOf(request, options) ?? noPlace(request, socket, options);
     if (refusal) refuseUpgrade(socket, refusal);
     else accept?.call(server, request, socket, head);
   });
@@ -63,6 +68,19 @@ function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorO
   // Browsers ask nobody before they open a WebSocket: the origin is ours to check.
   if (origin === undefined || corsOrigins === '*' || corsOrigins.includes(origin)) return null;
   return new Refusal('FORBIDDEN', 'this origin may not connect');
+}
+
+/** Takes a place for as long as the connection lasts; a refusal when there is none. */
+function noPlace(
+  request: IncomingMessage,
+  socket: Duplex,
+  { places, addressOf }: FrontDoorOptions,
+): Refusal | null {
+  if (!places) return null;
+  const giveBack = places.take(addressOf(request));
+  if (!giveBack) return new Refusal('RATE_LIMITED', `more than ${SOCKET_LIMITS.perIp} sockets of one IP`);
+  socket.once('close', giveBack);
+  return null;
 }
 
 const problemText = ({ code, message }: Refusal, requestId: string): string =>

@@ -21,6 +21,13 @@ export type FeedMessage =
   /** What clients have of this market may be wrong: they need a snapshot. */
   | { readonly kind: 'reset'; readonly marketId: MarketId };
 
+/** How many sockets a replica has of the addresses that have many: all of them, or those that changed. */
+export interface PlacesTold {
+  readonly process: string;
+  readonly whole: boolean;
+  readonly counts: readonly (readonly [address: string, count: number])[];
+}
+
 /** Events between the replicas, through the adapter. */
 export const BETWEEN = {
   /** FeedMessage[]. */
@@ -31,6 +38,8 @@ export const BETWEEN = {
   leaseFree: 'lease-free',
   /** Session id, code: its sockets end. */
   sessionOver: 'session-over',
+  /** PlacesTold. */
+  places: 'places',
 } as const;
 
 export interface BetweenEvents {
@@ -38,4 +47,5 @@ export interface BetweenEvents {
   [BETWEEN.catchUp]: () => void;
   [BETWEEN.leaseFree]: () => void;
   [BETWEEN.sessionOver]: (sid: string) => void;
+  [BETWEEN.places]: (told: PlacesTold) => void;
 }

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Sessions } from '../auth/sessions';
 import type { Config } from '../config';
 import type { Logger } from '../log';
@@ -13,6 +13,7 @@ import type { Reads } from '../store/reads';
 import type { RedisClient, RunScript } from '../store/scripts';
 import { createSessionStore } from '../store/sessions';
 import { EVENTS, presentEpoch } from '../wire/events';
+import { createAllowances, limitMessages, noAllowances } from './allowances';
 import { createBroadcasting } from './broadcasting';
 import { createCatchUp } from './catch-up';
 import { createDeadMansSwitch } from './dead-mans-switch';
@@ -21,6 +22,7 @@ import { admitSockets, createServer } from './gateway';
 import { createLinks } from './links';
 import { countSubscriptions, createMarketFeed } from './market-feed';
 import { BETWEEN, type FeedMessage } from './messages';
+import { createPlaces } from './places';
 import { createPrivateFeed } from './private-feed';
 import { repeat } from './repeat';
 import { serveRequests } from './requests';
@@ -46,7 +48,7 @@ export interface Realtime {
   /** The sessions that were handed in; a logout through them ends the session's sockets on every replica at once. */
   readonly sessions: Sessions;
   /** Takes connections of this server from now on. */
-  attach(server: Server): void;
+  attach(server: Server, addressOf: (request: IncomingMessage) => string): void;
   start(): void;
   /** Lets another process broadcast, then ends all sockets; what is left after `graceMs` is cut. */
   stop(graceMs: number): Promise<void>;
@@ -76,7 +78,15 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
 
   const snapshots = createSnapshots({ broadcasts, reads });
   const feed = createMarketFeed({ broadcasts, reads, snapshots, log, emit, isHeard });
-  const subscriber = createSubscriber({ feed, snapshots, broadcasts, reads });
+  let allowances = noAllowances;
+  const subscriber = createSubscriber({
+    feed,
+    snapshots,
+    broadcasts,
+    reads,
+    charge: (socket, messages) => allowances.charge(socket, messages),
+  });
+  const places = createPlaces((told) => io.serverSideEmit(BETWEEN.places, told));
   const owners = (): SocketOwner[] =>
     [...io.sockets.sockets.values()].flatMap(({ data }) => data.owner ?? []);
   const privateFeed = createPrivateFeed({
@@ -134,17 +144,17 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     watch.watch(socket);
     serveRequests(socket, {
       handlers: { [EVENTS.subscribe]: subscriber.subscribe, [EVENTS.unsubscribe]: subscriber.unsubscribe },
-      rateLimit: config.rateLimit,
       log,
     });
   });
   io.on(BETWEEN.feed, feed.receive);
   io.on(BETWEEN.catchUp, catchUp.now);
   io.on(BETWEEN.leaseFree, broadcasting.tryNow);
+  io.on(BETWEEN.places, places.hear);
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
   links.onBack(catchUp.now);
 
-  const parts = [watch, guard, heart, deadMansSwitch, broadcasting];
+  const parts = [places, watch, guard, heart, deadMansSwitch, broadcasting];
   return {
     sessions: {
       ...sessions,
@@ -154,8 +164,17 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
         io.serverSideEmit(BETWEEN.sessionOver, sid);
       },
     },
-    attach(server) {
-      openFrontDoor(io, server, { corsOrigins: config.corsOrigins, isOpen: () => open });
+    attach(server, addressOf) {
+      const { corsOrigins, rateLimit } = config;
+      openFrontDoor(io, server, {
+        corsOrigins,
+        addressOf,
+        isOpen: () => open,
+        places: rateLimit ? places : null,
+      });
+      if (!rateLimit) return;
+      allowances = createAllowances({ log, addressOf });
+      limitMessages(io, allowances);
     },
     start() {
       for (const part of parts) part.start();

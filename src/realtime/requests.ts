@@ -3,8 +3,6 @@ import type { Logger } from '../log';
 import { presentAck } from '../wire/events';
 import type { ExchangeSocket } from './sockets';
 
-/** Messages of each kind per second and socket. */
-const MESSAGES_PER_SECOND = 20;
 /** Messages of one socket that wait for their turn, rate limit or not. */
 const QUEUE_MAX = 100;
 
@@ -13,7 +11,6 @@ type RequestHandler = (socket: ExchangeSocket, message: unknown, answer: Answer)
 
 export interface RequestsOptions {
   readonly handlers: Readonly<Record<string, RequestHandler>>;
-  readonly rateLimit: boolean;
   readonly log: Logger;
 }
 
@@ -21,16 +18,15 @@ export interface RequestsOptions {
  * Serves what a socket asks for, one message after the other, so that their effects come in the order in which they
  * were sent. Whatever a message is, the socket gets an answer if it wants one, and nothing else happens.
  */
-export function serveRequests(socket: ExchangeSocket, { handlers, rateLimit, log }: RequestsOptions): void {
+export function serveRequests(socket: ExchangeSocket, { handlers, log }: RequestsOptions): void {
   let turn: Promise<void> = Promise.resolve();
   let queued = 0;
   for (const [event, handle] of Object.entries(handlers)) {
-    const allow = rateLimit ? createBucket() : () => true;
     socket.on(event, (...sent: unknown[]) => {
       const { message, answer } = partsOf(sent);
-      if (!allow() || queued >= QUEUE_MAX) {
+      if (queued >= QUEUE_MAX) {
         answer(
-          presentAck.refused('RATE_LIMITED', `at most ${MESSAGES_PER_SECOND} ${event} messages a second`),
+          presentAck.refused('RATE_LIMITED', `${QUEUE_MAX} messages of this socket wait for their turn`),
         );
         return;
       }
@@ -63,18 +59,4 @@ export function refusedAck(error: unknown, log: Logger): ReturnType<typeof prese
   if (error instanceof Refusal) return presentAck.refused(error.code, error.message);
   log.warn({ err: error instanceof Error ? error.message : String(error) }, 'a socket request failed');
   return presentAck.refused('UNAVAILABLE', ERRORS.UNAVAILABLE.title);
-}
-
-/** A second's worth of messages at once, then as they come back. */
-function createBucket(): () => boolean {
-  let left = MESSAGES_PER_SECOND;
-  let atMs = Date.now();
-  return () => {
-    const nowMs = Date.now();
-    left = Math.min(MESSAGES_PER_SECOND, left + ((nowMs - atMs) * MESSAGES_PER_SECOND) / 1_000);
-    atMs = nowMs;
-    if (left < 1) return false;
-    left--;
-    return true;
-  };
 }

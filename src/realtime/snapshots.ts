@@ -1,13 +1,17 @@
 import type { MarketId } from '../exchange/market';
 import type { Broadcasts } from '../store/broadcasts';
 import type { Reads } from '../store/reads';
+import { EVENTS } from '../wire/events';
 import { presentOrderbook } from '../wire/present-book';
+import { eventText } from './sockets';
 
 export type Snapshot = ReturnType<typeof presentOrderbook>;
 
 export interface Snapshots {
   /** The book as it is, not older than this call. Built once for each market and sequence, whoever asks. */
   fresh(id: MarketId): Promise<Snapshot>;
+  /** As an event of its own, written once however many sockets are sent it. */
+  textOf(snapshot: Snapshot): string;
   /** Forgets what was built: after a restart of Redis a sequence may stand for another book. */
   clear(): void;
 }
@@ -22,6 +26,7 @@ export function createSnapshots({
   reads: Pick<Reads, 'view'>;
 }): Snapshots {
   const built = new Map<MarketId, Snapshot>();
+  const texts = new WeakMap<Snapshot, string>();
   const underway = new Map<MarketId, Promise<Snapshot>>();
   const next = new Map<MarketId, Promise<Snapshot>>();
 
@@ -57,6 +62,11 @@ export function createSnapshots({
         });
       next.set(id, following);
       return following;
+    },
+    textOf: (snapshot) => {
+      const text = texts.get(snapshot) ?? eventText(EVENTS.snapshot, snapshot);
+      texts.set(snapshot, text);
+      return text;
     },
     clear: () => built.clear(),
   };

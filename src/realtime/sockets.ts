@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DefaultEventsMap, Server, Socket } from 'socket.io';
 import type { BetweenEvents } from './messages';
@@ -26,7 +27,7 @@ interface Pipe {
   readonly writeBuffer?: readonly { readonly data?: unknown }[];
 }
 
-interface WebSocketLike {
+interface WebSocketLike extends EventEmitter {
   readonly bufferedAmount: number;
   readonly readyState: number;
   terminate(): void;
@@ -43,10 +44,21 @@ export function unsentBytes(socket: ExchangeSocket): number {
   return bytes;
 }
 
+export const webSocketOf = (connection: ExchangeSocket['conn']): WebSocketLike | undefined =>
+  (connection as unknown as Pipe).transport?.socket;
+
 /** Ends a connection at once, without waiting for a peer that does not read. */
-export function cutSocket(socket: ExchangeSocket): void {
-  (socket.conn as unknown as Pipe).transport?.socket?.terminate();
+export const cutConnection = (connection: ExchangeSocket['conn']): void =>
+  webSocketOf(connection)?.terminate();
+export const cutSocket = ({ conn }: ExchangeSocket): void => cutConnection(conn);
+
+/** Sends an event whose text was made once for many sockets. */
+export function sendText(socket: ExchangeSocket, text: string): void {
+  if (socket.connected) socket.conn.write(text);
 }
+
+/** An event of the default namespace, as Socket.IO writes it. */
+export const eventText = (event: string, body: unknown): string => `2${JSON.stringify([event, body])}`;
 
 /** Ends every connection of a server in an orderly way, and cuts what is left after `graceMs`. */
 export async function closeSockets(io: ExchangeServer, graceMs: number): Promise<void> {

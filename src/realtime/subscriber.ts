@@ -5,10 +5,12 @@ import type { Broadcasts } from '../store/broadcasts';
 import type { Reads } from '../store/reads';
 import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../wire/events';
 import { parseSubscribe, parseUnsubscribe } from '../wire/subscriptions';
+import { type Allowances, tooMuch } from './allowances';
 import { type MarketFeed, roomOf, type TrackedMarket } from './market-feed';
 import type { Answer } from './requests';
+import { createSentSnapshots } from './sent-snapshots';
 import type { Snapshot, Snapshots } from './snapshots';
-import { cutSocket, type ExchangeSocket, unsentBytes } from './sockets';
+import { cutSocket, type ExchangeSocket, sendText, unsentBytes } from './sockets';
 
 /** Markets of one socket. */
 const MARKETS_MAX = 1_000;
@@ -16,12 +18,17 @@ const MARKETS_MAX = 1_000;
 const STEP = 100;
 const UNSENT_MAX = 256 * 1024;
 const DRAIN_POLL_MS = 20;
+/** Updates of a replay that count as one message. */
+const REPLAYED_PER_MESSAGE = 20;
+/** What a snapshot counts as that the socket was sent before. */
+const AGAIN_MESSAGES = 10;
 
 export interface SubscriberDeps {
   readonly feed: MarketFeed;
   readonly snapshots: Snapshots;
   readonly broadcasts: Pick<Broadcasts, 'since' | 'sequence'>;
   readonly reads: Pick<Reads, 'market'>;
+  readonly charge: Allowances['charge'];
 }
 
 /** Where a socket begins: at a snapshot, or behind what it has already. */
@@ -34,7 +41,9 @@ interface Start {
 }
 
 /** What `subscribe` and `unsubscribe` do. Both throw refusals: INVALID_REQUEST, MARKET_NOT_FOUND. */
-export function createSubscriber({ feed, snapshots, broadcasts, reads }: SubscriberDeps) {
+export function createSubscriber({ feed, snapshots, broadcasts, reads, charge }: SubscriberDeps) {
+  const sent = createSentSnapshots(MARKETS_MAX);
+
   async function marketsOf(conditionIds: readonly string[]): Promise<MarketTerms[]> {
     return Promise.all(
       conditionIds.map(async (conditionId) => {
@@ -47,6 +56,7 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads }: Subscri
 
   async function subscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {
     const { conditionIds, lastSequence } = parseSubscribe(message);
+    if (!charge(socket, conditionIds.length - 1)) throw tooMuch();
     const terms = await marketsOf(conditionIds);
     const more = terms.filter(({ id }) => !socket.rooms.has(roomOf(id))).length;
     if (socket.rooms.size + more > MARKETS_MAX) {
@@ -56,11 +66,18 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads }: Subscri
     try {
       const starts = await Promise.all(tracked.map((market) => startOf(market, lastSequence)));
       answer(presentAck.subscribed(starts.map(startFacts)));
-      for (const start of starts) await enterOrCut(socket, start);
+      for (const start of starts) {
+        charge(socket, Math.floor(start.older.length / REPLAYED_PER_MESSAGE));
+        if (!isThere(socket, start)) await enterOrCut(socket, start);
+      }
     } finally {
       for (const market of tracked) market.release();
     }
   }
+
+  /** It follows the market, and was sent this very snapshot: every update since goes to the room. */
+  const isThere = (socket: ExchangeSocket, { market, snapshot }: Start): boolean =>
+    snapshot !== null && socket.rooms.has(market.room) && sent.has(socket, snapshot);
 
   async function startOf(market: TrackedMarket, lastSequence: number | null): Promise<Start> {
     const replay = lastSequence === null ? null : await replayFrom(market, lastSequence);
@@ -71,6 +88,8 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads }: Subscri
 
   /** Null when the log does not reach back that far, or the market has never been there. */
   async function replayFrom(market: TrackedMarket, sequence: number): Promise<Start | null> {
+    const remembered = sequence < market.cursor ? market.path(sequence, []) : null;
+    if (remembered) return { market, snapshot: null, sequence, older: remembered };
     const [logged, now] = await Promise.all([
       broadcasts.since(market.id, sequence),
       broadcasts.sequence(market.id),
@@ -111,7 +130,7 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads }: Subscri
         at = first.sequence;
         continue;
       }
-      if (first) socket.emit(EVENTS.snapshot, first);
+      if (first) sendSnapshot(socket, first);
       first = null;
       for (const update of path.slice(0, STEP)) {
         socket.emit(EVENTS.update, update);
@@ -123,6 +142,12 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads }: Subscri
       }
       await drained(socket);
     }
+  }
+
+  function sendSnapshot(socket: ExchangeSocket, snapshot: Snapshot): void {
+    if (sent.has(socket, snapshot)) charge(socket, AGAIN_MESSAGES);
+    sent.add(socket, snapshot);
+    sendText(socket, snapshots.textOf(snapshot));
   }
 
   async function unsubscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {

@@ -141,16 +141,17 @@ test('a message of more than 16 kB ends the connection', async () => {
   await new Promise<void>((resolve) => one.socket.once('disconnect', () => resolve()));
 });
 
-test('20 messages a second; the next are told to wait, and nothing else is held up', async () => {
+test('50 messages a second; the next are told to wait', async () => {
   const limited = await stage.replica({ RATE_LIMIT: 'on' });
   const one = await listener(limited);
-  const acks = await Promise.all(Array.from({ length: 30 }, () => one.ask('subscribe', market.conditionId)));
+  const acks = await Promise.all(Array.from({ length: 80 }, () => one.ask('subscribe', market.conditionId)));
   const refused = acks.filter(({ ok }) => !ok);
-  expect(acks.slice(0, 20).every(({ ok }) => ok)).toBe(true);
-  expect(refused.length).toBeGreaterThan(5);
+  // The handshake is one of them.
+  expect(acks.slice(0, 49).every(({ ok }) => ok)).toBe(true);
+  expect(refused.length).toBeGreaterThan(10);
   expect(refused[0].error.code).toBe('RATE_LIMITED');
-  expect(await one.ask('unsubscribe', market.conditionId)).toMatchObject({ ok: true });
   await wait(200);
+  expect(await one.ask('unsubscribe', market.conditionId)).toMatchObject({ ok: true });
   expect(await one.ask('subscribe', market.conditionId)).toMatchObject({ ok: true });
   await limited.stop();
 });

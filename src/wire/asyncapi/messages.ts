@@ -76,7 +76,7 @@ export const MESSAGES = {
     event: EVENTS.subscribe,
     title: 'Follow markets',
     summary:
-      'At most 50 markets in one message and 1,000 per socket, 20 messages a second. With `lastSequence`, and a single market, the updates since come in place of a snapshot while the replay window (at least 1,000 updates) reaches back.',
+      'At most 50 markets in one message, each of which counts as a message of the 50 a second, and 1,000 per socket. A socket that follows the market already is not sent the same snapshot again. With `lastSequence`, and a single market, the updates since come in place of a snapshot while the replay window (at least 1,000 updates) reaches back.',
     payload: orBare(jsonSchemaOf(subscribeShape)),
     example: { conditionId: CONDITION_ID, lastSequence: SEQUENCE - 1 },
   },

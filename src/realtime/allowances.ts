@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../exchange/errors';
+import type { Logger } from '../log';
+import { presentAck } from '../wire/events';
+import { SOCKET_LIMITS } from '../wire/limits';
+import { cutConnection, type ExchangeServer, type ExchangeSocket, webSocketOf } from './sockets';
+
+const { messagesPerSecond, bytesPerSecond, refusals: REFUSALS_MAX } = SOCKET_LIMITS;
+export const tooMuch = (): Refusal =>
+  new Refusal(
+    'RATE_LIMITED',
+    `a socket may send ${messagesPerSecond} messages and ${bytesPerSecond / 1_000} kB a second`,
+  );
+/** An event of the default namespace that asks for an acknowledgement: `42`, its number, its arguments. */
+const ASKS_FOR_ANSWER = /^42(\d{1,16})\[/;
+const BEGINNING = 24;
+
+/** What one connection may still send. */
+interface Allowance {
+  /** False when it has sent too much already; what is refused costs nothing. */
+  take(bytes: number): boolean;
+  /** Counts so many more, if need be as a debt; false, and nothing is counted, for one that has a debt already. */
+  charge(messages: number): boolean;
+}
+
+type Connection = ExchangeSocket['conn'];
+
+export interface Allowances {
+  /** Counts what a connection sends, before any of it is parsed; what is too much goes no further. */
+  watch(connection: Connection): void;
+  /** What a message asked for counts as so many more. False when the socket must wait: messages come faster than their turn. */
+  charge(socket: ExchangeSocket, messages: number): boolean;
+}
+
+/** For RATE_LIMIT=off. */
+export const noAllowances: Allowances = { watch: () => undefined, charge: () => true };
+
+export interface AllowanceOptions {
+  readonly log: Logger;
+  readonly addressOf: (request: IncomingMessage) => string;
+}
+
+export function createAllowances({ log, addressOf }: AllowanceOptions): Allowances {
+  const allowances = new WeakMap<Connection, Allowance>();
+
+  function watch(connection: Connection): void {
+    const allowance = createAllowance();
+    allowances.set(connection, allowance);
+    const webSocket = webSocketOf(connection);
+    if (!webSocket) return;
+    let refusals = 0;
+    const refuse = (data: Buffer): void => {
+      refusals++;
+      if (refusals > REFUSALS_MAX) return;
+      answer(connection, data);
+      if (refusals < REFUSALS_MAX) return;
+      log.warn({ address: addressOf(connection.request) }, `a socket was cut after ${REFUSALS_MAX} refusals`);
+      cutConnection(connection);
+    };
+    const [deliver] = webSocket.listeners('message') as ((data: Buffer, isBinary: boolean) => void)[];
+    webSocket.removeAllListeners('message');
+    webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+      if (allowance.take(data.length)) deliver?.call(webSocket, data, isBinary);
+      else refuse(data);
+    });
+    // Answered by the library itself, and not for nothing.
+    webSocket.on('ping', (data: Buffer) => {
+      if (!allowance.take(data.length)) refuse(data);
+    });
+  }
+
+  return {
+    watch,
+    charge: (socket, messages) => allowances.get(socket.conn)?.charge(messages) ?? true,
+  };
+}
+
+export function limitMessages(io: ExchangeServer, { watch }: Allowances): void {
+  io.engine.on('connection', watch);
+}
+
+/** Without parsing what was sent: its number is all that an acknowledgement needs. */
+function answer(connection: Connection, data: Buffer): void {
+  const [, number] = ASKS_FOR_ANSWER.exec(data.toString('latin1', 0, BEGINNING)) ?? [];
+  if (number === undefined) return;
+  const { code, message } = tooMuch();
+  connection.write(`3${number}${JSON.stringify([presentAck.refused(code, message)])}`);
+}
+
+/** A second's worth at once, then as it comes back. */
+function createAllowance(): Allowance {
+  let messages: number = messagesPerSecond;
+  let bytes: number = bytesPerSecond;
+  let atMs = Date.now();
+  return {
+    take: (size) => {
+      const nowMs = Date.now();
+      const seconds = Math.max(0, nowMs - atMs) / 1_000;
+      atMs = nowMs;
+      messages = Math.min(messagesPerSecond, messages + seconds * messagesPerSecond);
+      bytes = Math.min(bytesPerSecond, bytes + seconds * bytesPerSecond);
+      if (messages < 1 || bytes < size) return false;
+      messages--;
+      bytes -= size;
+      return true;
+    },
+    charge: (more) => {
+      if (messages < 0) return false;
+      messages -= more;
+      return true;
+    },
+  };
+}

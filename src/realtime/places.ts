@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { SOCKET_LIMITS } from '../wire/limits';
+import type { PlacesTold } from './messages';
+
+/** An address with fewer sockets here is not worth telling the other replicas. */
+const TOLD_FROM = 10;
+/** Changes of this time are told together. */
+const TELL_AFTER_MS = 20;
+/** All of it is told again, for replicas that are new or missed something. */
+const TELL_ALL_EVERY_MS = 5_000;
+/** A replica that said nothing for so long is gone, and its sockets with it. */
+const FORGET_AFTER_MS = 12_000;
+/** A place stays taken after its socket has closed: to open and close sockets is no way around the limit. */
+const REST_MS = 1_000;
+
+export interface Places {
+  /** A place for one more socket of an address, and how to give it back; null when it has all it may have. */
+  take(address: string): (() => void) | null;
+  /** What another replica tells of its own. */
+  hear(told: PlacesTold): void;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * How many sockets each address has, here and on the other replicas. It is kept in memory and told through the adapter,
+ * so that it holds when Redis is away: then each replica counts its own, and what it last heard for a while.
+ */
+export function createPlaces(tell: (told: PlacesTold) => void): Places {
+  const process = randomUUID();
+  const own = new Map<string, number>();
+  const changed = new Set<string>();
+  const others = new Map<string, { counts: Map<string, number>; heardAtMs: number }>();
+  let soon: NodeJS.Timeout | undefined;
+  let regularly: NodeJS.Timeout | undefined;
+
+  const worthTelling = (address: string): number => {
+    const count = own.get(address) ?? 0;
+    return count >= TOLD_FROM ? count : 0;
+  };
+
+  function taken(address: string): number {
+    let count = own.get(address) ?? 0;
+    for (const [name, { counts, heardAtMs }] of others) {
+      if (Date.now() - heardAtMs > FORGET_AFTER_MS) others.delete(name);
+      else count += counts.get(address) ?? 0;
+    }
+    return count;
+  }
+
+  function change(address: string, by: 1 | -1): void {
+    const before = worthTelling(address);
+    const count = (own.get(address) ?? 0) + by;
+    if (count > 0) own.set(address, count);
+    else own.delete(address);
+    if (worthTelling(address) === before) return;
+    changed.add(address);
+    soon ??= setTimeout(tellChanges, TELL_AFTER_MS).unref();
+  }
+
+  function tellChanges(): void {
+    soon = undefined;
+    tell({ process, whole: false, counts: [...changed].map((address) => [address, worthTelling(address)]) });
+    changed.clear();
+  }
+
+  function tellAll(): void {
+    const counts = [...own].filter(([, count]) => count >= TOLD_FROM);
+    tell({ process, whole: true, counts });
+  }
+
+  return {
+    take: (address) => {
+      if (taken(address) >= SOCKET_LIMITS.perIp) return null;
+      change(address, 1);
+      return () => void setTimeout(change, REST_MS, address, -1).unref();
+    },
+    hear: ({ process: name, whole, counts }) => {
+      const known = whole ? undefined : others.get(name)?.counts;
+      others.set(name, { counts: new Map([...(known ?? []), ...counts]), heardAtMs: Date.now() });
+    },
+    start: () => {
+      regularly = setInterval(tellAll, TELL_ALL_EVERY_MS);
+    },
+    stop: async () => {
+      clearInterval(regularly);
+      clearTimeout(soon);
+      tell({ process, whole: true, counts: [] });
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import type { Snapshot } from './snapshots';
+import type { ExchangeSocket } from './sockets';
+
+/**
+ * Which snapshot of a market each socket was sent last. A market's sequence alone does not name one: after Redis has
+ * lost its latest writes it stands for another book.
+ */
+export function createSentSnapshots(marketsMax: number) {
+  const sockets = new WeakMap<ExchangeSocket, Map<string, string>>();
+  const nameOf = ({ sequence, checksum }: Snapshot): string => `${sequence} ${checksum}`;
+  return {
+    has: (socket: ExchangeSocket, snapshot: Snapshot): boolean =>
+      sockets.get(socket)?.get(snapshot.marketId) === nameOf(snapshot),
+    add: (socket: ExchangeSocket, snapshot: Snapshot): void => {
+      const sent = sockets.get(socket) ?? new Map<string, string>();
+      sockets.set(socket, sent);
+      sent.set(snapshot.marketId, nameOf(snapshot));
+      const [oldest] = sent.keys();
+      if (sent.size > marketsMax && oldest !== undefined) sent.delete(oldest);
+    },
+  };
+}

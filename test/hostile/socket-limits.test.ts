@@ -1,0 +1,216 @@
+import type { IncomingMessage } from 'node:http';
+import { Manager, type Socket } from 'socket.io-client';
+import { type LocalReplica, type Market, place, type Stage, startStage, wait } from '../realtime/support';
+import { until } from '../support/processes';
+
+/** What one address, and one socket, may do to the others. */
+let stage: Stage;
+let first: LocalReplica;
+let second: LocalReplica;
+let market: Market;
+const open = new Set<Socket>();
+
+beforeAll(async () => {
+  stage = await startStage({ RATE_LIMIT: 'on', TRUST_PROXY: '1', BROADCAST_INTERVAL_MS: '0' });
+  [first, second] = [await stage.replica(), await stage.replica()];
+  market = await stage.market(first);
+});
+afterEach(() => {
+  for (const socket of open) socket.disconnect();
+  open.clear();
+});
+afterAll(() => stage.stop());
+
+interface Wire {
+  send(data: string | Buffer): void;
+  ping(): void;
+}
+const wireOf = (socket: Socket): Wire => (socket.io.engine.transport as unknown as { ws: Wire }).ws;
+
+/** Every test is another address, so that none has spent what the next one counts. */
+let addresses = 0;
+const newAddress = (): string => `198.51.100.${++addresses}`;
+
+function connect(at: LocalReplica, address: string): Promise<Socket> {
+  const manager = new Manager(at.url, {
+    transports: ['websocket'],
+    reconnection: false,
+    extraHeaders: { 'X-Forwarded-For': address },
+  });
+  const socket = manager.socket('/');
+  open.add(socket);
+  return new Promise((resolve, reject) => {
+    socket.on('connect', () => resolve(socket));
+    socket.on('connect_error', reject);
+  });
+}
+
+/** What an HTTP client is told that wants to become a socket. */
+async function refusal(at: LocalReplica, address: string): Promise<{ status: number; code: string }> {
+  const { request } = await import('node:http');
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': Buffer.alloc(16).toString('base64'),
+      'X-Forwarded-For': address,
+    };
+    const sent = request(`${at.url}/socket.io/?EIO=4&transport=websocket`, { headers });
+    sent.on('response', resolve);
+    sent.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(new Error('it became a socket'));
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+  let text = '';
+  for await (const chunk of answer) text += String(chunk);
+  return { status: answer.statusCode ?? 0, code: JSON.parse(text).code };
+}
+
+const TOO_MANY = { status: 429, code: 'RATE_LIMITED' };
+const many = (count: number, at: LocalReplica, address: string): Promise<Socket[]> =>
+  Promise.all(Array.from({ length: count }, () => connect(at, address)));
+const isRefused = async (at: LocalReplica, address: string): Promise<boolean> =>
+  refusal(at, address).then(
+    () => true,
+    () => false,
+  );
+
+test('an address has 100 sockets at both replicas together; others are not concerned, and a closed one makes place', async () => {
+  const address = newAddress();
+  const [one] = await many(60, first, address);
+  await wait(200);
+  await many(40, second, address);
+  await until('both know', async () => (await isRefused(first, address)) && isRefused(second, address));
+  expect(await refusal(first, address)).toEqual(TOO_MANY);
+  expect(await refusal(second, address)).toEqual(TOO_MANY);
+  await connect(first, newAddress());
+  one?.disconnect();
+  await until('there is place', () =>
+    connect(second, address).then(
+      () => true,
+      () => false,
+    ),
+  );
+});
+
+test('to open and close sockets is no way around the limit', async () => {
+  const address = newAddress();
+  for (const socket of await many(100, first, address)) socket.disconnect();
+  await wait(100);
+  expect(await refusal(first, address)).toEqual(TOO_MANY);
+});
+
+test('the sockets of an address are counted while Redis is away', async () => {
+  const address = newAddress();
+  const away = stage.restartRedis(1_000);
+  await wait(200);
+  await many(100, second, address);
+  expect(await refusal(second, address)).toEqual(TOO_MANY);
+  await away;
+});
+
+const goneWithin = (socket: Socket, ms: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms, false);
+    socket.once('disconnect', () => resolve(true));
+  });
+
+test.each<[string, (socket: Socket) => void]>([
+  ['events that do not exist', (socket) => socket.emit('rain')],
+  ['acknowledgements nobody waits for', (socket) => wireOf(socket).send('431[]')],
+  ['packets of Engine.IO', (socket) => wireOf(socket).send('3')],
+  ['pings', (socket) => wireOf(socket).ping()],
+  ['lists in lists', (socket) => wireOf(socket).send(`42["rain",${'['.repeat(500)}${']'.repeat(500)}]`)],
+])('a socket that sends 50 a second lives, one that sends 200 is cut: %s', async (_what, send) => {
+  const [calm, wild] = (await many(2, first, newAddress())) as [Socket, Socket];
+  for (let i = 0; i < 49; i++) send(calm);
+  for (let i = 0; i < 200; i++) send(wild);
+  expect(await goneWithin(wild, 2_000)).toBe(true);
+  expect(calm.connected).toBe(true);
+});
+
+test('64 kB a second are read of a socket, whatever they say; the rest is answered without being read', async () => {
+  const socket = await connect(first, newAddress());
+  const nested = `${'['.repeat(7_500)}${']'.repeat(7_500)}`;
+  const heard: string[] = [];
+  socket.io.engine.on('data', (data: string) => heard.push(data));
+  for (let i = 1; i <= 6; i++) wireOf(socket).send(`42${i}["subscribe",${nested}]`);
+  await until('all are answered', () => heard.length >= 6);
+  const codes = heard.map((data) => /"code":"(\w+)"/.exec(data)?.[1]);
+  expect(codes.slice().sort()).toEqual([...Array(4).fill('INVALID_REQUEST'), 'RATE_LIMITED', 'RATE_LIMITED']);
+  expect(socket.connected).toBe(true);
+});
+
+const ask = (socket: Socket, event: string, message: unknown) =>
+  socket.timeout(5_000).emitWithAck(event, message);
+
+test('a subscription counts as one message for each market it names', async () => {
+  const socket = await connect(first, newAddress());
+  const conditionIds = Array.from({ length: 50 }, (_, i) => `0x${i.toString(16).padStart(64, '0')}`);
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => ask(socket, 'subscribe', { conditionIds })),
+  );
+  const codes = answers.map(({ error }) => error.code);
+  expect(codes[0]).toBe('MARKET_NOT_FOUND');
+  expect(codes.filter((code) => code === 'RATE_LIMITED').length).toBeGreaterThan(7);
+  await wait(1_200);
+  expect(await ask(socket, 'subscribe', market.conditionId)).toMatchObject({ ok: true });
+});
+
+test('a socket that follows a market is sent each snapshot once, one that comes back at a price', async () => {
+  const socket = await connect(first, newAddress());
+  const snapshots: number[] = [];
+  socket.on('orderbook:snapshot', ({ sequence }) => snapshots.push(sequence));
+  const subscribe = async () => (await ask(socket, 'subscribe', market.conditionId)).subscribed?.[0].sequence;
+  const sequence = await subscribe();
+  for (let i = 0; i < 10; i++) expect(await subscribe()).toBe(sequence);
+  expect(snapshots).toEqual([sequence]);
+  await ask(socket, 'unsubscribe', market.conditionId);
+  await subscribe();
+  expect(snapshots).toEqual([sequence, sequence]);
+  await place(stage, market);
+  await until('the market has moved', async () => ((await subscribe()) ?? sequence) > sequence);
+  expect(snapshots).toEqual([sequence, sequence, sequence + 1]);
+  const again = Array.from({ length: 20 }, () => {
+    socket.emit('unsubscribe', market.conditionId);
+    return ask(socket, 'subscribe', market.conditionId);
+  });
+  expect((await Promise.all(again)).filter(({ ok }) => !ok).length).toBeGreaterThan(10);
+});
+
+test('a snapshot is turned into text once, however many sockets are sent it', async () => {
+  await place(stage, market);
+  const sockets = await many(50, second, newAddress());
+  const stringify = jest.spyOn(JSON, 'stringify');
+  const heard = sockets.map((socket) => new Promise((resolve) => socket.once('orderbook:snapshot', resolve)));
+  await Promise.all(sockets.map((socket) => ask(socket, 'subscribe', market.conditionId)));
+  const bodies = (await Promise.all(heard)) as { sequence: number }[];
+  const written = stringify.mock.calls.filter(
+    ([value]) => Array.isArray(value) && value[0] === 'orderbook:snapshot',
+  );
+  stringify.mockRestore();
+  expect(new Set(bodies.map(({ sequence }) => sequence)).size).toBe(1);
+  expect(written).toHaveLength(1);
+});
+
+test('a replay from long ago counts for what it sends', async () => {
+  for (let i = 0; i < 70; i++) {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => place(stage, market, { pips: 1_000 + n })));
+  }
+  const socket = await connect(second, newAddress());
+  let updates = 0;
+  socket.on('orderbook:update', () => updates++);
+  await until('all of it was broadcast', async () => {
+    const { body } = await first.client.get(`/markets/${market.id}/orderbook`);
+    return body.sequence >= 700;
+  });
+  const replay = { conditionId: market.conditionId, lastSequence: 5 };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => ask(socket, 'subscribe', replay)));
+  expect(answers[0].ok).toBe(true);
+  expect(answers.filter(({ ok }) => !ok).length).toBeGreaterThan(5);
+  await until('it was replayed', () => updates >= 600);
+});
