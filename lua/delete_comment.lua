@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- delete_comment: takes the text and the likes of a wallet's own comment; its place stays, and so do the answers to it. Asking
--- again changes nothing.
+-- delete_comment: takes the text and the likes of a comment, a wallet's own or, for an operator, anybody's; its place stays, and so
+-- do the answers to it. Asking again changes nothing.
 --
 -- KEYS     1 {x}:m:<id>:co   2 {x}:m:<id>:cl:<number>   3 {x}:talk
--- ARGV     1 number   2 address (20 bytes)
+-- ARGV     1 number   2 address (20 bytes), or nothing for an operator
 -- Returns  OK, COMMENT_NOT_FOUND, or FORBIDDEN when it is another wallet's
 -- Emits    nothing
 -- Bound    one comment
@@ -15,7 +15,7 @@ local number, address = ARGV[1], ARGV[2]
 local created, parent, author, deleted = comments.load(KEYS[1], number)
 if not created then
   return 'COMMENT_NOT_FOUND'
-elseif author ~= address then
+elseif address ~= '' and author ~= address then
   return 'FORBIDDEN'
 elseif not deleted then
   comments.save(KEYS[1], number, created, parent, author, 1, '')

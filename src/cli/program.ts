@@ -1,6 +1,7 @@
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
 import { MARKET_STATUSES, type OutcomeIndex } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
+import type { ProfileReset } from '../wire/requests-social';
 import { audit } from './audit';
 import { backup, restore } from './backup';
 import { doctor } from './doctor';
@@ -15,6 +16,7 @@ import {
   showMarket,
   voidMarket,
 } from './markets';
+import { deleteComment, resetProfile, showAccount } from './moderation';
 import { acknowledge, exportSettlements } from './settlements';
 import type { Command } from './store';
 
@@ -37,6 +39,7 @@ export function createProgram(choose: (command: Command) => void): Commander {
     .exitOverride();
   addMarkets(program, choose);
   addSettlements(program, choose);
+  addPeople(program, choose);
   program
     .command('mode')
     .description('show what the whole exchange takes, or set it')
@@ -123,6 +126,45 @@ const WORDS: Readonly<Record<Step, string>> = {
   resume: 'open a paused market again',
   close: 'take no more orders and cancel what rests; for good',
 };
+
+function addPeople(program: Commander, choose: (command: Command) => void): void {
+  program
+    .command('comments')
+    .description('what people say of markets')
+    .command('delete <comment>')
+    .description('take the text of a comment, whoever wrote it; its place and the answers to it stay')
+    .action((id: string) => choose(deleteComment(id)));
+  program
+    .command('profiles')
+    .description('what wallets say of themselves')
+    .command('reset <address>')
+    .description('clear the parts that are named, or all of them; a username is free from then on')
+    .option('--username')
+    .option('--bio')
+    .option('--avatar')
+    .action((address: string, parts: Parts) => choose(resetProfile(address, partsOf(parts))));
+  program
+    .command('accounts')
+    .description('wallets')
+    .command('show <address>')
+    .description('profile, first seen, balances, and how many positions and open orders')
+    .action((address: string) => choose(showAccount(address)));
+}
+
+interface Parts {
+  readonly username?: true;
+  readonly bio?: true;
+  readonly avatar?: true;
+}
+
+function partsOf({ username, bio, avatar }: Parts): ProfileReset {
+  const all = !(username || bio || avatar);
+  return {
+    ...(all || username ? { username: null } : {}),
+    ...(all || bio ? { bio: null } : {}),
+    ...(all || avatar ? { avatarUrl: null } : {}),
+  };
+}
 
 function addSettlements(program: Commander, choose: (command: Command) => void): void {
   const settlements = program.command('settlements').description('what is to be told to the chain');

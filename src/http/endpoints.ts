@@ -13,6 +13,7 @@ import { journalEndpoints } from './routes/journal';
 import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
+import { moderationEndpoints } from './routes/moderation';
 import { orderEndpoints } from './routes/orders';
 import { profileEndpoints } from './routes/profiles';
 import { settlementEndpoints } from './routes/settlements';
@@ -36,6 +37,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...commentEndpoints(context, kept),
     ...authEndpoints(context),
     ...adminEndpoints(context),
+    ...moderationEndpoints(context),
     ...settlementEndpoints(context),
     ...auditEndpoints(context),
     ...systemEndpoints(context),

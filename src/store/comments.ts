@@ -79,9 +79,10 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     keys.talk,
   ];
 
-  /** delete_comment: COMMENT_NOT_FOUND, FORBIDDEN. */
-  async function remove(ref: CommentRef, address: string): Promise<void> {
-    accepted(await run('delete_comment', scriptKeys(ref), [ref.number, addressBytes(address)]));
+  /** delete_comment: COMMENT_NOT_FOUND, and FORBIDDEN when it is not `author`'s; null may delete any. */
+  async function remove(ref: CommentRef, author: string | null): Promise<void> {
+    const args = [ref.number, author === null ? '' : addressBytes(author)];
+    accepted(await run('delete_comment', scriptKeys(ref), args));
   }
 
   /** like_comment: COMMENT_NOT_FOUND. */

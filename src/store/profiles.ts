@@ -1,4 +1,5 @@
 import { Refusal } from '../exchange/errors';
+import { isReservedName } from '../exchange/usernames';
 import type { ShardKeys } from './keys';
 import { addressBytes } from './records';
 import { refusalCode } from './refusals';
@@ -36,8 +37,11 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions) {
     await run('join_wallet', [keys.profile(addressBytes(address))], []);
   }
 
-  /** edit_profile: USERNAME_TAKEN. */
+  /** edit_profile: USERNAME_TAKEN, also of a name that might be taken for the exchange's own. */
   async function edit(address: string, change: ProfileChange): Promise<void> {
+    if (typeof change.username === 'string' && isReservedName(change.username)) {
+      throw new Refusal('USERNAME_TAKEN', `nobody may be called ${change.username}`);
+    }
     const wallet = addressBytes(address);
     const parts = (Object.keys(FIELDS) as (keyof typeof FIELDS)[]).flatMap((part) => {
       const value = change[part];

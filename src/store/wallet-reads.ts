@@ -112,7 +112,10 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
     throw new Refusal('UNAVAILABLE', 'the wallet has more open orders than can be named at once');
   }
 
-  return { orders, openHashes };
+  const openCount = (address: string): Promise<number> =>
+    redis.zcount(keys.wallet(addressBytes(address)), '(0', '+inf');
+
+  return { orders, openHashes, openCount };
 }
 
 /** Sorts newest first; within a rank by hash. */

@@ -1,5 +1,6 @@
 import { formatMicro } from '../exchange/units';
 import type { AccountFacts, BalanceFacts } from './facts';
+import { type ProfileFacts, presentProfile } from './present-social';
 
 function presentBalance({ freeMicro, reservedMicro }: BalanceFacts) {
   return {
@@ -19,6 +20,16 @@ export function presentBalances(account: AccountFacts) {
       tokenId: token.tokenId,
       ...presentBalance(token),
     })),
+  };
+}
+
+/** What an operator sees of a wallet. `positions` are the outcomes of which it holds tokens. */
+export function presentAdminAccount(profile: ProfileFacts, account: AccountFacts, openOrders: number) {
+  return {
+    ...presentProfile(profile),
+    balances: presentBalances(account),
+    positions: account.tokens.length,
+    openOrders,
   };
 }
 

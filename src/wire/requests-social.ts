@@ -56,6 +56,17 @@ export const profileShape = createShape<ProfileBody>(
   }).required(),
 );
 
+/** PATCH /admin/profiles/{address}: an operator takes away, and puts nothing in its place. */
+export interface ProfileReset {
+  readonly username?: null;
+  readonly bio?: null;
+  readonly avatarUrl?: null;
+}
+
+export const profileResetShape = createShape<ProfileReset>(
+  Joi.object({ username: Joi.valid(null), bio: Joi.valid(null), avatarUrl: Joi.valid(null) }).required(),
+);
+
 export interface CommentBody {
   readonly body: string;
   readonly parentId?: string | null;

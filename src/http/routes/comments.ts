@@ -51,7 +51,7 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
     bodyOptional: true,
     bucket: 'reads',
     handle: async (call) => {
-      await comments.remove(refOf(call), walletOf(call));
+      await comments.remove(commentRefOf(call), walletOf(call));
       return { status: 204 };
     },
   };
@@ -66,10 +66,10 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
     handle,
   });
   const liked = like('POST', async (call) =>
-    ok(bodyOf(await comments.like(refOf(call), walletOf(call), true))),
+    ok(bodyOf(await comments.like(commentRefOf(call), walletOf(call), true))),
   );
   const unliked = like('DELETE', async (call) => {
-    await comments.like(refOf(call), walletOf(call), false);
+    await comments.like(commentRefOf(call), walletOf(call), false);
     return { status: 204 };
   });
 
@@ -78,7 +78,7 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
 
 const bodyOf = (comment: Comment) => presentComment({ ...comment, address: checksumAddress(comment.author) });
 
-function refOf(call: Call<unknown>): CommentRef {
+export function commentRefOf(call: Call<unknown>): CommentRef {
   const ref = parseCommentId(parameter(call, 'comment_id'));
   if (!ref) throw new Refusal('COMMENT_NOT_FOUND');
   return ref;

@@ -104,6 +104,7 @@ const OF_PATH: readonly (readonly [string, readonly ErrorCode[]])[] = [
   ['/orders/{order_hash}', ['ORDER_NOT_FOUND']],
   ['{wallet_address}', ['INVALID_ADDRESS']],
   ['/profiles/{address}', ['INVALID_ADDRESS']],
+  ['/accounts/{address}', ['INVALID_ADDRESS']],
   ['/comments/{comment_id}', ['COMMENT_NOT_FOUND']],
 ];
 

@@ -6,6 +6,7 @@ import { AUTH_OPERATIONS } from './auth';
 import { CANCEL_OPERATIONS } from './cancels';
 import { LIFECYCLE_OPERATIONS } from './lifecycle';
 import { MARKET_OPERATIONS } from './markets';
+import { MODERATION_OPERATIONS } from './moderation';
 import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
 import { TRADER_OPERATIONS } from './traders';
@@ -20,6 +21,7 @@ export const OPERATIONS: Operations = {
   ...TRADER_OPERATIONS,
   ...ADMIN_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
+  ...MODERATION_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...SYSTEM_OPERATIONS,
 };

@@ -112,7 +112,7 @@ export const TRADER_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Change what others see',
     description:
-      "What is left out stays as it is, null clears it. A username is one wallet's, whatever its case; the one given up is free at once.",
+      "What is left out stays as it is, null clears it. A username is one wallet's, whatever its case; the one given up is free at once. Names that sound like the exchange's own (`admin`, `exchange_support`, `_null_`) are nobody's.",
     bearer: 'required',
     limited: true,
     body: {

@@ -4,6 +4,16 @@ import { array, choice, flag, integer, type Json, nullable, object, page, ref, t
 /** What operators are answered besides markets and settlements. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
   ExchangeMode: object({ mode: ref('Mode') }),
+  AdminAccount: object({
+    address: ref('Address'),
+    username: nullable(text()),
+    bio: nullable(text()),
+    avatarUrl: nullable(text()),
+    joinedAt: nullable(ref('Time')),
+    balances: ref('Balances'),
+    positions: integer('Outcomes of which it holds tokens.'),
+    openOrders: integer(),
+  }),
   Action: object({
     id: text('Of this entry.', { format: 'uuid' }),
     requestId: text('`X-Request-Id` of the request.'),

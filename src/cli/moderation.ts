@@ -1,0 +1,57 @@
+import { checksumAddress } from '../auth/address';
+import { Refusal } from '../exchange/errors';
+import { PATHS } from '../wire/paths';
+import { presentAdminAccount } from '../wire/present-account';
+import { presentProfile } from '../wire/present-social';
+import { type ProfileReset, parseCommentId } from '../wire/requests-social';
+import { recorded } from './action';
+import { type Command, EXIT } from './store';
+import { table } from './table';
+
+/** Takes the text of a comment, whoever wrote it. */
+export const deleteComment =
+  (id: string): Command =>
+  async ({ store, say }) => {
+    const ref = parseCommentId(id);
+    if (!ref) throw new Refusal('COMMENT_NOT_FOUND', `${JSON.stringify(id)} is no id of a comment`);
+    const doing = {
+      action: `DELETE ${PATHS.adminComment}`,
+      path: PATHS.adminComment.replace('{comment_id}', id),
+    };
+    await recorded(store, doing, () => store.comments.remove(ref, null));
+    await say({ id, deleted: true }, [`${id}  deleted`]);
+    return EXIT.done;
+  };
+
+/** Clears parts of a profile. */
+export const resetProfile =
+  (text: string, body: ProfileReset): Command =>
+  async ({ store, say }) => {
+    const address = checksumAddress(text);
+    const path = PATHS.adminProfile.replace('{address}', address);
+    const doing = { action: `PATCH ${PATHS.adminProfile}`, path, body };
+    await recorded(store, doing, () => store.profiles.edit(address, body));
+    const profile = presentProfile({ address, ...(await store.profiles.profile(address)) });
+    await say(profile, table(rowsOf(profile)));
+    return EXIT.done;
+  };
+
+export const showAccount =
+  (text: string): Command =>
+  async ({ store, say }) => {
+    const address = checksumAddress(text);
+    const [profile, balances, openOrders] = [
+      await store.profiles.profile(address),
+      await store.reads.balances(address),
+      await store.reads.openCount(address),
+    ];
+    const account = presentAdminAccount({ address, ...profile }, balances, openOrders);
+    await say(account, table(rowsOf(account)));
+    return EXIT.done;
+  };
+
+const rowsOf = (body: object): string[][] =>
+  Object.entries(body).map(([member, value]) => [
+    member,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);

@@ -1,0 +1,53 @@
+import { checksumAddress } from '../../auth/address';
+import { PATHS } from '../../wire/paths';
+import { presentAdminAccount } from '../../wire/present-account';
+import { presentProfile } from '../../wire/present-social';
+import { emptyShape } from '../../wire/requests';
+import { type ProfileReset, profileResetShape } from '../../wire/requests-social';
+import { ok } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Endpoint, parameter, read } from '../endpoint';
+import { commentRefOf } from './comments';
+
+/** What operators may take away of what people wrote, and what they see of a wallet. */
+export function moderationEndpoints({ comments, profiles, reads }: Context): AnyEndpoint[] {
+  const removeComment: Endpoint<unknown> = {
+    method: 'DELETE',
+    path: PATHS.adminComment,
+    bearer: 'admin',
+    body: emptyShape,
+    bodyOptional: true,
+    handle: async (call) => {
+      await comments.remove(commentRefOf(call), null);
+      return { status: 204 };
+    },
+  };
+
+  const resetProfile: Endpoint<ProfileReset> = {
+    method: 'PATCH',
+    path: PATHS.adminProfile,
+    bearer: 'admin',
+    body: profileResetShape,
+    handle: async (call) => {
+      const address = checksumAddress(parameter(call, 'address'));
+      await profiles.edit(address, call.body);
+      return ok(presentProfile({ address, ...(await profiles.profile(address)) }));
+    },
+  };
+
+  const account = read(
+    PATHS.adminAccount,
+    async (call) => {
+      const address = checksumAddress(parameter(call, 'address'));
+      const [profile, balances, openOrders] = await Promise.all([
+        profiles.profile(address),
+        reads.balances(address),
+        reads.openCount(address),
+      ]);
+      return ok(presentAdminAccount({ address, ...profile }, balances, openOrders));
+    },
+    'admin',
+  );
+
+  return [removeComment, resetProfile, account];
+}
