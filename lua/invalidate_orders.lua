@@ -1,18 +1,20 @@
 #!lua flags=allow-oom
 -- invalidate_orders: one bounded step over the open orders of a wallet, oldest first: those signed with a nonce below the
 -- given one become INVALIDATED, reason NONCE, and give back what they reserved. The step that finds no more of them takes
--- the wallet off the list of those to be done.
+-- the wallet off the list of those to be done. Nothing while the exchange is HALTED: it goes on afterwards.
 --
 -- {x}:nn   hash: address (20 bytes) -> the nonce below which its orders are to be invalidated
 --
--- KEYS     1 {x}:u:<address>   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:out   6 {x}:nn; and, by the records found, the books and
---          token accounts of their markets, all in this slot
+-- KEYS     1 {x}:u:<address>   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:out   6 {x}:nn   7 {x}:mode; and, by the records found, the
+--          books and token accounts of their markets, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 nonce   4 rank and 5 hash of the last order that was looked at, '0' and
 --          '' at first   6 how many at most
--- Returns  { nowMs, invalidated, rank, hash }: how many this call invalidated, and where to go on; rank '' at the end
+-- Returns  { code, nowMs, invalidated, rank, hash }: OK, how many this call invalidated, and where to go on, rank '' at the end; or
+--          HALTED
 -- Emits    CANCEL, once for each market touched
 -- Bound    INVALIDATE_MAX orders
 
+local book = require('lib.book')
 local integer = require('lib.integer')
 local order = require('lib.order')
 local orders = require('lib.orders')
@@ -64,6 +66,9 @@ local function open_orders()
   return hashes, ranks
 end
 
+if tonumber(redis.call('GET', KEYS[7]) or '0') == book.HALTED then
+  return { 'HALTED', integer.text(now_ms) }
+end
 local hashes, ranks = open_orders()
 local more = #hashes > most
 hashes[most + 1] = nil
@@ -78,4 +83,4 @@ orders.retire_all(shard, stale, outbox.CANCEL, order.INVALIDATED, order.REASON_N
 if not more and redis.call('HGET', KEYS[6], address) == ARGV[3] then
   redis.call('HDEL', KEYS[6], address)
 end
-return { integer.text(now_ms), #stale, more and ranks[most] or '', more and hashes[most] or '' }
+return { 'OK', integer.text(now_ms), #stale, more and ranks[most] or '', more and hashes[most] or '' }

@@ -22,7 +22,6 @@ for at = 1, math.min(#ARGV[2], WALLETS_MAX * ADDRESS_BYTES), ADDRESS_BYTES do
   arguments[#arguments + 1] = ARGV[2]:sub(at, at + ADDRESS_BYTES - 1)
 end
 if #arguments > 0 then
-  -- GT: another replica may have promised more by now.
-  redis.call('ZADD', KEYS[1], 'GT', unpack(arguments))
+  redis.call('ZADD', KEYS[1], unpack(arguments))
 end
 return #arguments / 2

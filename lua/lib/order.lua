@@ -13,8 +13,8 @@ local order = {}
 order.BODY = '>I6I6BI2I6I5c20c8'
 -- The same without the market, for those who know it.
 order.BODY_IN_MARKET = '>I6I6BI2I6I5c20'
--- Where the maker's address stands.
-order.MAKER_FROM, order.MAKER_TO = 27, 46
+-- Where the kind, the maker's address and the market stand.
+order.KIND_AT, order.MAKER_FROM, order.MAKER_TO, order.MARKET_FROM, order.MARKET_TO = 13, 27, 46, 47, 54
 -- What a new record begins with, before the part of the body that its submitter packs; what changes, and how long it is.
 order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6I4B', 37
 

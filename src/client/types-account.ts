@@ -131,8 +131,10 @@ export interface Cancelled {
 export interface CancelledAll {
   readonly cancelled: readonly string[];
   readonly count: number;
-  /** Of the market; absent when every market was meant. */
+  /** Of the market: no such order with a lower number is open. Absent when every market was meant. */
   readonly sequence?: number;
+  /** The same by market, of those in which something was cancelled; only when every market was meant. */
+  readonly sequences?: Readonly<Record<string, number>>;
   readonly message: string;
 }
 

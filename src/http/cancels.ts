@@ -1,17 +1,10 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
-import { CANCEL_MAX, type CancelReply } from '../store/engine';
-import type { OrdersFilter } from '../store/views';
+import type { CancelReply } from '../store/engine';
 import { presentCancel } from '../wire/present-order';
 import type { Context } from './context';
 
 export type CancelAnswer = ReturnType<typeof presentCancel>;
-
-/** What a cancel-all did; `sequence` of its last command by market, empty where nothing was cancelled. */
-export interface CancelledAll {
-  readonly cancelled: readonly string[];
-  readonly sequences: ReadonlyMap<MarketId, number>;
-}
 
 export interface CancelledList {
   readonly cancelled: readonly string[];
@@ -43,6 +36,7 @@ export function createCancels({ reads, engine, orderBody }: Context) {
     const byMarket = new Map<MarketId, string[]>();
     const outcomes = new Map<string, ErrorCode | null>();
     for (const hash of hashes) {
+      // An order stays in its market: the script decides the rest.
       const marketId = records.get(hash)?.marketId;
       if (marketId === undefined) outcomes.set(hash, 'ORDER_NOT_FOUND');
       else byMarket.set(marketId, [...(byMarket.get(marketId) ?? []), hash]);
@@ -54,23 +48,7 @@ export function createCancels({ reads, engine, orderBody }: Context) {
     return listed(hashes, outcomes);
   }
 
-  /** Every open order of the wallet that passes the filter, in bounded steps. */
-  async function all(wallet: string, filter: OrdersFilter): Promise<CancelledAll> {
-    const open = await reads.openHashes(wallet, filter);
-    const cancelled: string[] = [];
-    const sequences = new Map<MarketId, number>();
-    for (const [marketId, hashes] of open) {
-      for (let from = 0; from < hashes.length; from += CANCEL_MAX) {
-        const step = hashes.slice(from, from + CANCEL_MAX);
-        const { results, sequence } = await engine.cancelMany(marketId, wallet, step, 'CANCEL_ALL');
-        sequences.set(marketId, sequence);
-        for (const [i, hash] of step.entries()) if (results[i]?.cancelled) cancelled.push(hash);
-      }
-    }
-    return { cancelled, sequences };
-  }
-
-  return { one, list, all };
+  return { one, list };
 }
 
 function listed(hashes: readonly string[], outcomes: ReadonlyMap<string, ErrorCode | null>): CancelledList {

@@ -1,3 +1,4 @@
+import { Refusal } from '../exchange/errors';
 import type { Agenda } from '../store/agenda';
 import type { CandleWriter } from '../store/candle-writer';
 import type { Clock } from '../store/clock';
@@ -28,6 +29,11 @@ const BOOK_EVERY_MS = 1_000;
 /** Bounded steps of one tick; what is left waits for the next. */
 const STEPS_MAX = 1_000;
 
+/** HALTED, or more than one walk may take: it is tried again at the next tick. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof Refusal)) throw error;
+}
+
 /** What the worker does by the clock. */
 export function createChores({
   engine,
@@ -54,7 +60,9 @@ export function createChores({
       name: 'invalidate-orders',
       everyMs: INVALIDATE_EVERY_MS,
       async run() {
-        for (const [address, nonce] of await raisedNonces()) await engine.invalidateAll(address, nonce);
+        for (const [address, nonce] of await raisedNonces()) {
+          await engine.invalidateAll(address, nonce).catch(unlessRefused);
+        }
       },
     },
     {

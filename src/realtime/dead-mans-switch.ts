@@ -1,8 +1,7 @@
 import { Refusal } from '../exchange/errors';
 import type { Logger } from '../log';
-import { CANCEL_MAX, type Engine } from '../store/engine';
+import type { Engine } from '../store/engine';
 import type { Presence } from '../store/presence';
-import type { Reads } from '../store/reads';
 import type { Leadership } from './leadership';
 import { repeat } from './repeat';
 
@@ -17,8 +16,7 @@ const PATIENCE_MS = 3_000;
 
 export interface SwitchDeps {
   readonly presence: Presence;
-  readonly engine: Pick<Engine, 'cancelMany'>;
-  readonly reads: Pick<Reads, 'openHashes'>;
+  readonly engine: Pick<Engine, 'cancelAbsent'>;
   readonly held: Leadership['held'];
   readonly log: Logger;
   /** Wallets with sockets in this process that asked for it, in lower case. */
@@ -34,13 +32,13 @@ export interface DeadMansSwitch {
 
 /**
  * `cancelOnDisconnect`: replicas note again and again which wallets they have, each time with the moment at which the
- * wallet would count as gone. What is past its moment is cancelled by the process that broadcasts.
+ * wallet would count as gone. What is past its moment is cancelled by the process that broadcasts: each step of it asks again
+ * whether the wallet is gone.
  */
 export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
-  const { presence, engine, reads, held, log, wallets } = deps;
+  const { presence, engine, held, log, wallets } = deps;
   // The mark may be that old when the last socket goes.
   const lifeMs = GRACE_MS + MARK_EVERY_MS;
-  let done: string[] = [];
   const onError = (error: Error): void => log.debug({ err: error.message }, 'cancel on disconnect waits');
   const loops = [
     repeat(MARK_EVERY_MS, () => presence.mark(wallets(), lifeMs), onError),
@@ -50,28 +48,16 @@ export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
   async function sweep(): Promise<void> {
     const lease = held();
     if (!lease || Date.now() - lease.sinceMs < PATIENCE_MS) return;
-    const dealt = done;
-    const gone = await presence.absent(lease.token, dealt);
-    done = [];
-    for (const address of gone) {
+    for (const address of await presence.absent(lease.token, lifeMs)) {
       try {
-        await cancelAll(address);
-        done.push(address);
+        const { cancelled, sequences } = await engine.cancelAbsent(address, lease.token);
+        if (cancelled.length === 0) continue;
+        log.info({ address, markets: sequences.size }, 'orders cancelled on disconnect');
       } catch (error) {
-        // HALTED, or a Redis that is away: it stays on the list.
+        // HALTED, or more orders than one walk may take: it stays on the list.
         if (!(error instanceof Refusal)) throw error;
       }
     }
-  }
-
-  async function cancelAll(address: string): Promise<void> {
-    const byMarket = await reads.openHashes(address, {});
-    for (const [marketId, hashes] of byMarket) {
-      for (let from = 0; from < hashes.length; from += CANCEL_MAX) {
-        await engine.cancelMany(marketId, address, hashes.slice(from, from + CANCEL_MAX), 'DISCONNECT');
-      }
-    }
-    log.info({ address, markets: byMarket.size }, 'orders cancelled on disconnect');
   }
 
   return {

@@ -119,7 +119,6 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const deadMansSwitch = createDeadMansSwitch({
     presence: createPresence({ run, keys }),
     engine,
-    reads,
     log,
     held: broadcasting.held,
     wallets: () => [...new Set(owners().flatMap((owner) => (owner.cancelOnDisconnect ? owner.address : [])))],

@@ -27,7 +27,6 @@ export interface CancelManyReply {
 }
 
 const SEQUENCE_BYTES = 6;
-export const CANCEL_MAX = 1000;
 /** Orders that one step of expire_orders or clear_book ends at most. */
 export const STEP_MAX = 200;
 

@@ -9,9 +9,11 @@ import { createPlace } from './place';
 import { addressBytes } from './records';
 import { scriptRefusal } from './refusals';
 import type { RunScript } from './scripts';
+import { createSweeps } from './sweeps';
 
-export { CANCEL_MAX, type CancelManyReply, type CancelOneReply, type CancelReply } from './cancels';
+export type { CancelManyReply, CancelOneReply, CancelReply } from './cancels';
 export type { PlaceReply, PlaceRequest } from './place';
+export type { Sweep, SweepFilter, SweepStep, WalkPlace } from './sweeps';
 
 export interface EngineOptions {
   readonly run: RunScript;
@@ -66,6 +68,7 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
   return {
     place: createPlace({ run, keys, grantMicro, makersMax }),
     ...createCancels({ run, keys }),
+    ...createSweeps({ run, keys }),
     ...createLifecycle({ run, keys }),
     ...createInvalidate({ run, keys, grantMicro }),
     credit,

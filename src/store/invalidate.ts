@@ -39,7 +39,7 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
     return Number(nonce);
   }
 
-  /** invalidate_orders: one bounded step; where to go on, null at the end. */
+  /** invalidate_orders: one bounded step; where to go on, null at the end. HALTED. */
   async function invalidate(
     address: string,
     nonce: number,
@@ -47,15 +47,16 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
     most = STEP_MAX,
   ): Promise<{ invalidated: number; next: OpenOrderPlace | null }> {
     const wallet = addressBytes(address);
-    const [, invalidated, rank, hash] = (await run(
+    const [code, , invalidated, rank, hash] = (await run(
       'invalidate_orders',
-      [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.raisedNonces],
+      [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.raisedNonces, keys.mode],
       [keys.prefix, wallet, nonce, from.rank, from.hash, most],
-    )) as [Buffer, number, Buffer, Buffer];
+    )) as [Buffer, Buffer, number, Buffer, Buffer];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return { invalidated, next: rank.length === 0 ? null : { rank: rank.toString(), hash } };
   }
 
-  /** Every open order of the wallet below the nonce, in bounded steps; whoever is interrupted may begin again. */
+  /** Every open order of the wallet below the nonce, in bounded steps; whoever is interrupted may begin again. HALTED. */
   async function invalidateAll(address: string, nonce: number): Promise<void> {
     let from: OpenOrderPlace | null = BEGINNING;
     for (let step = 0; from && step < STEPS_MAX; step++) from = (await invalidate(address, nonce, from)).next;

@@ -15,10 +15,12 @@ export function createPresence({ run, keys }: { run: RunScript; keys: ShardKeys 
         await run('mark_present', [keys.absences], [graceMs, Buffer.concat(part)]);
       }
     },
-    /** Those that are gone, in lower case; `done` are dealt with. Nobody without the lease of broadcasting. */
-    async absent(token: string, done: readonly string[]): Promise<string[]> {
-      const packed = Buffer.concat(done.map(addressBytes));
-      const found = await run('take_absent', [keys.lease, keys.absences], [token, WALLETS_MAX, packed]);
+    /**
+     * Those that are gone, in lower case, the longest gone first; they stay on the list until `cancelAbsent` is done with them.
+     * Nobody is said to go later than `graceMs` from now. Nobody without the lease of broadcasting.
+     */
+    async absent(token: string, graceMs: number): Promise<string[]> {
+      const found = await run('take_absent', [keys.lease, keys.absences], [token, WALLETS_MAX, graceMs]);
       return (found as Buffer[]).map(hashHex);
     },
   };

@@ -1,5 +1,4 @@
 import { Refusal } from '../exchange/errors';
-import type { MarketId } from '../exchange/market';
 import type { ShardKeys } from './keys';
 import { addressBytes, decodeOrder, hashHex, type OrderRecord } from './records';
 import type { RedisClient } from './scripts';
@@ -19,8 +18,6 @@ interface Entry {
 /** Orders looked at in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 500;
 const STEPS_MAX = 10;
-/** Steps that all open orders of one wallet may take. */
-const OPEN_STEPS_MAX = 10_000;
 /** Orders of one wallet that may share a rank (see order.rank in lua/lib/order.lua) without being passed over. */
 const TIES = 64;
 const CURSOR = /^(\d{1,16})_([0-9a-f]{64})$/;
@@ -90,32 +87,10 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
     };
   }
 
-  /** Every open order of the wallet that passes the filter, by market. */
-  async function openHashes(
-    address: string,
-    filter: OrdersFilter,
-  ): Promise<ReadonlyMap<MarketId, readonly string[]>> {
-    const wallet = keys.wallet(addressBytes(address));
-    const byMarket = new Map<MarketId, string[]>();
-    let from: Entry | null = null;
-    for (let step = 0; step < OPEN_STEPS_MAX; step++) {
-      const found: Entry[] = await entries(wallet, from, true);
-      for (const record of await records(found)) {
-        if (!matches(record, { ...filter, status: 'open' })) continue;
-        const hashes = byMarket.get(record.marketId);
-        if (hashes) hashes.push(record.orderHash);
-        else byMarket.set(record.marketId, [record.orderHash]);
-      }
-      if (found.length < STEP) return byMarket;
-      from = found.at(-1) ?? null;
-    }
-    throw new Refusal('UNAVAILABLE', 'the wallet has more open orders than can be named at once');
-  }
-
   const openCount = (address: string): Promise<number> =>
     redis.zcount(keys.wallet(addressBytes(address)), '(0', '+inf');
 
-  return { orders, openHashes, openCount };
+  return { orders, openCount };
 }
 
 /** Sorts newest first; within a rank by hash. */

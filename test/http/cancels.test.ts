@@ -140,6 +140,7 @@ test('cancel-all of a market, filtered and whole, and of all markets', async () 
   expect((await alice.post('/me/orders/cancel-all')).body).toEqual({
     cancelled: [elsewhere],
     count: 1,
+    sequences: { [other.id]: 3 },
     message: 'Orders cancelled',
   });
   expect((await exchange.client.get(`/orders/${theirs}`)).body.status).toBe('OPEN');

@@ -2,6 +2,7 @@ import type { PlaceRequest } from '../../src/store/engine';
 import { type Ending, pay } from './ending';
 import * as matching from './matching';
 import { limitOf, MICRO_PER_LOT, type ModelFill, type ModelOrder, type Refused, refuse } from './matching';
+import { type Place, type Swept, sweepOrders, type Wanted } from './sweep';
 
 /**
  * The exchange once more, naively: arrays that are sorted on every match, bigint, nothing kept that can be recomputed.
@@ -199,6 +200,11 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       return { order: order && isMine(order) ? order : null, cancelled: list.some((o) => o === order) };
     });
   }
+  /** A step of cancelling all of a wallet's orders, or those wanted (./sweep). */
+  const sweep = (who: string, wanted: Wanted, from: Place | null, look: number, nowMs: number): Swept => {
+    const cancel = (id: string, list: ModelOrder[]) => leave(id, list, 'CANCEL_ALL', nowMs);
+    return sweepOrders({ orders, cancel, market }, who, wanted, from, look);
+  };
   /** Oldest first over all markets; one command for each market touched. Returns how many. */
   function expire(most: number, nowMs: number): number {
     const age = (o: ModelOrder): string => o.request.expirationSec + o.request.orderHash;
@@ -275,7 +281,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     markets.set(id, { id, ...start, resting: [], ended: null });
     emit('MARKET', id, []);
   }
-  const verbs = { addMarket, place, cancel, leave, expire, convert, move, clear, raise, invalidate };
+  const verbs = { addMarket, place, cancel, sweep, leave, expire, convert, move, clear, raise, invalidate };
   const ends = {
     resolve,
     mayPay,

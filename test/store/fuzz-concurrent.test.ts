@@ -3,10 +3,19 @@ import { Redis } from 'ioredis';
 import { Refusal } from '../../src/exchange/errors';
 import { micro } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
-import type { CancelManyReply, Engine, PlaceReply, PlaceRequest } from '../../src/store/engine';
+import type {
+  CancelManyReply,
+  Engine,
+  PlaceReply,
+  PlaceRequest,
+  Sweep,
+  SweepFilter,
+  WalkPlace,
+} from '../../src/store/engine';
 import { createEngine } from '../../src/store/engine';
 import { decodeEvent, type OutboxEvent } from '../../src/store/outbox';
 import { createScripts } from '../../src/store/scripts';
+import type { ModelOrder } from '../model/matching';
 import { startTestRedis } from '../support/redis';
 import { checkFills, checkRecord, checkState, fillsOf } from './fuzzing/compare';
 import { checkOrders } from './fuzzing/harness';
@@ -15,6 +24,7 @@ import { remember } from './fuzzing/perform';
 import { addressOf, hashOf, marketOf, requestFor, resent } from './fuzzing/requests';
 import { createStage, type Stage } from './fuzzing/stage';
 import { readState } from './fuzzing/stored';
+import { filterOf } from './fuzzing/sweeps';
 
 /**
  * Many submissions, cancels and sweeps at once over two connections, many of them twice. Afterwards the commands are
@@ -23,6 +33,7 @@ import { readState } from './fuzzing/stored';
  */
 const OPERATIONS = 12_000;
 const IN_FLIGHT = 64;
+const STEPS_MAX = 10_000;
 const seed = process.env.SEED ? Number(process.env.SEED) : randomInt(1, 2 ** 31);
 /** Enough for everything, so that what is refused does not depend on the order between markets. */
 const GRANT = 1e13;
@@ -36,7 +47,10 @@ type Done =
       readonly maker: string;
       readonly hashes: readonly string[];
       readonly reply: CancelManyReply;
-    };
+    }
+  | { readonly kind: 'swept'; readonly maker: string; readonly filter: SweepFilter; readonly sweep: Sweep };
+
+type Swept = Done & { readonly kind: 'swept' };
 
 let server: RunningRedis;
 let connections: Redis[];
@@ -62,7 +76,11 @@ async function playAll(world: World, engines: readonly Engine[], startMs: number
       const reply = await engine.place(sent);
       if (!sent.dryRun) done.push({ kind: 'placed', request: sent, reply });
     }
-    if (op.kind === 'cancel' && op.of !== 'all') {
+    if (op.kind === 'sweep') {
+      const [maker, filter] = [addressOf(op.wallet), filterOf(world, op)];
+      done.push({ kind: 'swept', maker, filter, sweep: await sweepAll(engine, maker, filter, op.look) });
+    }
+    if (op.kind === 'cancel') {
       const { id: market } = marketOf(world, op.market);
       const [maker, hashes] = [addressOf(op.wallet), op.of.map((id) => hashOf(world, id))];
       const reply = await engine.cancelMany(market, maker, hashes, op.reason);
@@ -92,6 +110,22 @@ async function playAll(world: World, engines: readonly Engine[], startMs: number
   return done;
 }
 
+/** A whole walk in steps that look at few orders, so that much happens between two of them. */
+async function sweepAll(engine: Engine, maker: string, filter: SweepFilter, look: number): Promise<Sweep> {
+  const sequences = new Map<string, number>();
+  const cancelled: string[] = [];
+  let from: WalkPlace | undefined;
+  for (let step = 0; step < STEPS_MAX; step++) {
+    // Two orders may be of one age, one in each market.
+    const taken = await engine.sweep(maker, filter, from, Math.max(2, look));
+    cancelled.push(...taken.cancelled);
+    for (const [id, sequence] of taken.sequences) sequences.set(id, sequence);
+    if (!taken.next) return { cancelled, sequences };
+    from = taken.next;
+  }
+  throw new Error('a sweep does not end');
+}
+
 /** What changed a market, by its number there; no number is missing or taken twice. */
 function bySequence(
   done: readonly Done[],
@@ -107,12 +141,19 @@ function bySequence(
     if (command.kind === 'placed') {
       const { replayed, record } = command.reply;
       if (!replayed && record.marketId === market) add(record.sequence, command);
-    } else if (command.market === market && command.reply.results.some(({ cancelled }) => cancelled)) {
+    } else if (
+      command.kind === 'cancelled' &&
+      command.market === market &&
+      command.reply.results.some(({ cancelled }) => cancelled)
+    ) {
       add(command.reply.sequence, command);
     }
   }
   for (const event of events) {
-    if (event.marketId === market && event.kind === 'EXPIRE') add(event.sequence, event);
+    if (event.marketId !== market) continue;
+    // A cancel that nobody named orders for is a sweep's.
+    const isSweep = event.kind === 'CANCEL' && !commands.has(event.sequence);
+    if (event.kind === 'EXPIRE' || isSweep) add(event.sequence, event);
   }
   return commands;
 }
@@ -121,20 +162,24 @@ function replay(
   stage: Stage,
   commands: ReadonlyMap<number, Done | OutboxEvent>,
   told: ReadonlyMap<number, OutboxEvent>,
+  sweeps: readonly Swept[],
   market: string,
 ): void {
   const { model } = stage;
+  checkSwept(stage, sweeps, market);
   for (let sequence = 2; sequence <= commands.size + 1; sequence++) {
     const command = commands.get(sequence);
     const event = told.get(sequence);
     if (!command || !event) throw new Error(`nothing has number ${sequence} in ${market}`);
-    if (command.kind === 'EXPIRE') {
+    if (command.kind === 'EXPIRE' || command.kind === 'CANCEL') {
       const list = model
         .market(market)
         .resting.filter((o) => command.orderHashes.includes(o.request.orderHash));
       expect(list.map((o) => o.request.orderHash).sort()).toEqual([...command.orderHashes].sort());
-      expect(list.every((o) => o.request.expirationSec * 1000 <= command.timestampMs)).toBe(true);
-      model.leave(market, list, 'EXPIRED', command.timestampMs);
+      const isDue = (o: ModelOrder): boolean => o.request.expirationSec * 1000 <= command.timestampMs;
+      const reason = command.kind === 'CANCEL' ? 'CANCEL_ALL' : 'EXPIRED';
+      expect(reason === 'CANCEL_ALL' || list.every(isDue)).toBe(true);
+      model.leave(market, list, reason, command.timestampMs);
     } else if (command.kind === 'placed') {
       const answer = model.place(command.request, event.timestampMs);
       if (!('fills' in answer)) throw new Error(`number ${sequence}: the model says ${answer.code}`);
@@ -149,6 +194,30 @@ function replay(
       expect(results.map(({ cancelled }) => cancelled)).toEqual(got.map(Boolean));
     }
     expect(model.market(market).sequence).toBe(sequence);
+    checkSwept(stage, sweeps, market);
+  }
+}
+
+const isSwept = ({ maker, filter }: Swept, { request }: ModelOrder): boolean =>
+  request.maker === maker &&
+  (filter.outcome ?? request.order.outcome) === request.order.outcome &&
+  (filter.side ?? request.order.side) === request.order.side;
+
+/** At the number that a sweep of this market answered none of the orders it was to cancel is open. */
+function checkSwept({ model }: Stage, sweeps: readonly Swept[], id: string): void {
+  const { sequence, resting } = model.market(id);
+  for (const one of sweeps) {
+    if (one.filter.marketId !== id || one.sweep.sequences.get(id) !== sequence) continue;
+    expect(resting.filter((order) => isSwept(one, order)).map((o) => o.request.orderHash)).toEqual([]);
+  }
+}
+
+/** None of those below the number that any sweep answered is open any more. */
+function checkEnded({ model }: Stage, sweeps: readonly Swept[], id: string): void {
+  for (const one of sweeps) {
+    const number = one.sweep.sequences.get(id) ?? 0;
+    const left = model.market(id).resting.filter((o) => o.sequence < number && isSwept(one, o));
+    expect(left.map(({ request }) => request.orderHash)).toEqual([]);
   }
 }
 
@@ -173,10 +242,13 @@ test('replaying the commands in the order of their numbers gives the same fills'
   expect(done.filter((d) => d.kind === 'placed' && d.reply.replayed).length).toBeGreaterThan(100);
   const entries = await first.xrangeBuffer(keys.outbox, '-', '+');
   const events = entries.map(([, fields]) => decodeEvent(fields[1] as Buffer));
+  const swept = done.filter((d) => d.kind === 'swept');
   for (const id of marketIds) {
     const told = events.filter((event) => event.marketId === id && event.kind !== 'BALANCE');
     expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, i) => i + 1));
-    replay(stage, bySequence(done, events, id), new Map(told.map((event) => [event.sequence, event])), id);
+    const numbered = new Map(told.map((event) => [event.sequence, event]));
+    replay(stage, bySequence(done, events, id), numbered, swept, id);
+    checkEnded(stage, swept, id);
   }
   ledger.emitted += model.emitted.splice(0).length;
   const stored = await readState(run, keys, {
@@ -188,6 +260,6 @@ test('replaying the commands in the order of their numbers gives the same fills'
   checkState(world, model, stored, ledger, 0);
   await checkOrders(stage);
   process.stdout.write(
-    `  ${hashes.length} booked, ${[...stage.tally].map(([what, n]) => `${what} ${n}`).join(', ')}\n`,
+    `  ${hashes.length} booked, ${swept.length} sweeps that cancelled ${swept.flatMap(({ sweep }) => sweep.cancelled).length}, ${[...stage.tally].map(([what, n]) => `${what} ${n}`).join(', ')}\n`,
   );
 }, 120_000);

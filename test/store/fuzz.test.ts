@@ -30,6 +30,7 @@ const MUST_MEET = [
   ...['FOK_NOT_FILLED', 'SELF_TRADE', 'POST_ONLY_WOULD_CROSS', 'INSUFFICIENT_BALANCE', 'MARKET_NOT_OPEN'],
   ...['ORDER_EXPIRED', 'DEADLINE_EXCEEDED', 'INVALID_NONCE_VALUE', 'RATE_LIMITED', 'expired by the sweep'],
   ...['raised', 'raised before', 'invalidated', 'invalidated in part'],
+  ...['swept', 'swept in part', 'a sweep began again'],
   ...['paid in part', 'paid RESOLVED', 'paid VOIDED', 'CANCEL_ONLY', 'HALTED'],
   ...['outbox EXPIRE', 'outbox TRADE', 'outbox BALANCE', 'outbox MARKET', 'more than 50 makers'],
 ];

@@ -21,7 +21,7 @@ export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint
     await context.limiter.take('cancels', wallet, call.response);
     return wallet;
   };
-  return [...namedCancels(context, cancels, admit), ...sweepingCancels(context, cancels, admit)];
+  return [...namedCancels(context, cancels, admit), ...sweepingCancels(context, admit)];
 }
 
 /** The wallet of a call, when its bucket has a point left. */
@@ -69,7 +69,7 @@ function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndp
 }
 
 /** Every order of a wallet. */
-function sweepingCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndpoint[] {
+function sweepingCancels({ engine, marketOf }: Context, admit: Admit): AnyEndpoint[] {
   const all: Endpoint<CancelAllBody> = {
     method: 'POST',
     path: PATHS.cancelAll,
@@ -78,14 +78,14 @@ function sweepingCancels(context: Context, cancels: Cancels, admit: Admit): AnyE
     bodyOptional: true,
     handle: async (call) => {
       const wallet = await admit(call);
-      const { terms } = await context.marketOf(parameter(call, 'id'));
+      const { terms } = await marketOf(parameter(call, 'id'));
       const { outcomeIndex, side } = call.body;
-      const { cancelled, sequences } = await cancels.all(wallet, {
+      const { cancelled, sequences } = await engine.cancelAll(wallet, {
         marketId: terms.id,
         ...(outcomeIndex === undefined ? {} : { outcome: outcomeIndex }),
         ...(side === undefined ? {} : { side: sideOf(side) }),
       });
-      const sequence = sequences.get(terms.id) ?? (await context.reads.view(terms.id)).state.sequence;
+      const sequence = sequences.get(terms.id);
       return ok({ cancelled, count: cancelled.length, sequence, message: 'Orders cancelled' });
     },
   };
@@ -97,8 +97,9 @@ function sweepingCancels(context: Context, cancels: Cancels, admit: Admit): AnyE
     body: emptyShape,
     bodyOptional: true,
     handle: async (call) => {
-      const { cancelled } = await cancels.all(await admit(call), {});
-      return ok({ cancelled, count: cancelled.length, message: 'Orders cancelled' });
+      const { cancelled, sequences } = await engine.cancelAll(await admit(call), {});
+      const told = { sequences: Object.fromEntries(sequences), message: 'Orders cancelled' };
+      return ok({ cancelled, count: cancelled.length, ...told });
     },
   };
 

@@ -8,6 +8,7 @@ import {
 } from '../../../src/exchange/status';
 import { ENDING_WEIGHTS, type MarketStep, marketSteps, STEP_WEIGHTS } from './market-steps';
 import { createRandom, type Random } from './random';
+import { type SweepOperation, sweepOf } from './sweeps';
 
 /** One market of a world. */
 export interface WorldMarket {
@@ -69,7 +70,7 @@ export type Operation =
       readonly kind: 'cancel';
       readonly market: number;
       readonly wallet: number;
-      readonly of: readonly number[] | 'all';
+      readonly of: readonly number[];
       /** By the command for one order, in this market or in any. */
       readonly one: 'here' | 'anywhere' | null;
       readonly reason: Reason;
@@ -85,6 +86,7 @@ export type Operation =
     }
   | { readonly kind: 'credit'; readonly wallet: number; readonly micro: number }
   | MarketStep
+  | SweepOperation
   | { readonly kind: 'raise'; readonly id: number; readonly wallet: number }
   /** The next bounded step over the wallet's open orders. */
   | { readonly kind: 'invalidate'; readonly wallet: number; readonly most: number };
@@ -160,7 +162,7 @@ const WEIGHTS = {
     place: 66,
     again: 8,
     cancel: 9,
-    cancelAll: 1.5,
+    sweep: 1.5,
     expire: 2.5,
     clock: 4,
     convert: 5,
@@ -168,7 +170,7 @@ const WEIGHTS = {
   },
   ...{ ...STEP_WEIGHTS, raise: 0.6, invalidate: 1 },
 };
-const DEEP_WEIGHTS = { ...WEIGHTS, cancel: 3, cancelAll: 0.1, clock: 1, pause: 0.1, raise: 0.02 };
+const DEEP_WEIGHTS = { ...WEIGHTS, cancel: 3, sweep: 0.1, clock: 1, pause: 0.1, raise: 0.02 };
 
 function generate(
   world: World,
@@ -203,8 +205,8 @@ function generate(
       const who = random.chance(0.85) ? of.wallet : wallet;
       return [{ kind: 'cancel', market: where, wallet: who, of: [of.id, ...others], one, reason }];
     }
-    case 'cancelAll':
-      return [{ kind: 'cancel', market, wallet, of: 'all', one: null, reason: 'CANCEL_ALL' }];
+    case 'sweep':
+      return [sweepOf(at, market, wallet)];
     case 'expire':
       return [{ kind: 'expire', most: random.pick([1, 2, 200]) }];
     case 'clock':

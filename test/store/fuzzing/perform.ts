@@ -11,6 +11,7 @@ import type { Operation, Place } from './operations';
 import { performStep } from './perform-steps';
 import { addressOf, atNonce, hashOf, marketOf, requestFor, resent } from './requests';
 import type { Stage } from './stage';
+import { performSweep } from './sweeps';
 
 /** One operation on the engine and on the model; throws a Mismatch when their answers differ. */
 export async function perform(stage: Stage, op: Operation): Promise<void> {
@@ -39,6 +40,8 @@ export async function perform(stage: Stage, op: Operation): Promise<void> {
       return raise(stage, addressOf(op.wallet), `raise-${op.id}`);
     case 'invalidate':
       return invalidate(stage, op);
+    case 'sweep':
+      return performSweep(stage, op);
     default:
       return performStep(stage, op);
   }
@@ -96,9 +99,7 @@ async function cancel(stage: Stage, op: Of<'cancel'>): Promise<void> {
   const { engine, model, world, toldNow, count } = stage;
   const { id } = marketOf(world, op.market);
   const who = addressOf(op.wallet);
-  const mine = model.market(id).resting.filter((o) => o.request.maker === who);
-  const hashes = op.of === 'all' ? mine.map((o) => o.request.orderHash) : op.of.map((n) => hashOf(world, n));
-  if (hashes.length === 0) return;
+  const hashes = op.of.map((n) => hashOf(world, n));
   if (op.one) return cancelOne(stage, op, hashes[0] ?? '');
   if (model.mode() === 'HALTED') {
     await both(
@@ -224,6 +225,14 @@ async function invalidate(stage: Stage, op: Of<'invalidate'>): Promise<void> {
   const { engine, model, walks, toldNow, count } = stage;
   const who = addressOf(op.wallet);
   const walk = walks.get(who) ?? { nonce: model.nonce(who), from: undefined, after: null };
+  if (model.mode() === 'HALTED') {
+    await both(
+      stage,
+      () => engine.invalidate(who, walk.nonce, walk.from, op.most),
+      () => refuse('HALTED'),
+    );
+    return;
+  }
   const got = await engine.invalidate(who, walk.nonce, walk.from, op.most);
   const expected = model.invalidate(who, walk.nonce, walk.after, op.most, await toldNow());
   if (expected.invalidated > 0) count(expected.next ? 'invalidated in part' : 'invalidated');

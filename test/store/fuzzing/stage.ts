@@ -11,6 +11,7 @@ import type { World } from './operations';
 import { addressOf } from './requests';
 import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts, staleMaxPatch } from './scripts';
 import { type Memory, readState } from './stored';
+import type { SweepWalk } from './sweeps';
 
 export interface RunOptions {
   readonly redis: RedisClient;
@@ -48,6 +49,8 @@ export interface Stage {
   readonly raised: Map<string, number>;
   /** Walks over wallets' open orders that are under way. */
   readonly walks: Map<string, Walk>;
+  /** The same for sweeps, by wallet. */
+  readonly sweeps: Map<number, SweepWalk>;
   readonly memory: Memory;
   /** Levels of each market before the next operation. */
   readonly levels: Map<string, Map<string, string>>;
@@ -118,6 +121,7 @@ export async function createStage(world: World, options: RunOptions): Promise<St
     faucet: new Map(),
     raised: new Map(),
     walks: new Map(),
+    sweeps: new Map(),
     memory: new Map(),
     levels: new Map(),
     chains: new Map(),

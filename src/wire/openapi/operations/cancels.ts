@@ -1,7 +1,7 @@
 import { PATHS } from '../../paths';
 import { CANCEL_HASHES_MAX, cancelAllShape, cancelListShape, cancelShape, emptyShape } from '../../requests';
 import { CANCELLED } from '../examples/orders';
-import { ALICE_HASH, BOB_HASH } from '../examples/story';
+import { ALICE_HASH, BOB_HASH, MARKET_ID } from '../examples/story';
 import type { Operations } from '../operation';
 
 const ONE = 'An order that was cancelled before is answered with `cancelled: false`. ';
@@ -51,7 +51,7 @@ export const CANCEL_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: "Cancel all of the caller's orders of this market",
     description:
-      'Every order of the caller that was accepted before is gone, whatever their number; `outcomeIndex` and `side` narrow it down.',
+      'Whatever their number; `outcomeIndex` and `side` narrow it down. After the answer no such order with a number below its `sequence` is open, also when nothing was: the sequence is of a moment at which none was open.',
     bearer: 'required',
     limited: true,
     body: { shape: cancelAllShape, example: { outcomeIndex: 0, side: 'BUY' }, optional: true },
@@ -66,14 +66,15 @@ export const CANCEL_OPERATIONS: Operations = {
     id: 'cancelEverything',
     tag: 'Orders',
     summary: "Cancel all of the caller's orders everywhere",
-    description: 'In all markets; every order of the caller that was accepted before is gone.',
+    description:
+      'In all markets, whatever their number. After the answer no order of the caller with a number below that of its market in `sequences` is open; markets in which nothing was cancelled are left out.',
     bearer: 'required',
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },
     success: {
       description: 'The orders that were cancelled.',
       schema: 'CancelledEverywhere',
-      example: SWEPT,
+      example: { ...SWEPT, sequences: { [MARKET_ID]: CANCELLED.sequence } },
     },
     codes: ['HALTED'],
   },

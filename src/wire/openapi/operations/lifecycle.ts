@@ -84,7 +84,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'What the whole exchange takes',
     description:
-      '`CANCEL_ONLY` refuses orders, splits and merges, and lets everybody out of the book. `HALTED` freezes the book and the wallets: cancels, nonces and the faucet are refused as well. Either binds every replica from the next command on, and survives restarts. Orders expire, markets close and holders are paid in any mode.',
+      '`CANCEL_ONLY` refuses orders, splits and merges, and lets everybody out of the book. `HALTED` freezes the book and the wallets: cancels, nonces and the faucet are refused as well, and what a raised nonce has not ended yet waits. Either binds every replica from the next command on, and survives restarts. Orders expire, markets close and holders are paid in any mode.',
     bearer: 'admin',
     body: { shape: modeShape, example: { mode: MODES[1] } },
     success: { description: 'The mode it has now.', schema: 'ExchangeMode', example: { mode: MODES[1] } },

@@ -108,7 +108,16 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     sequence: ref('Sequence'),
     message: text(),
   }),
-  CancelledEverywhere: object({ cancelled: array(ref('Hash')), count: integer(), message: text() }),
+  CancelledEverywhere: object({
+    cancelled: array(ref('Hash')),
+    count: integer(),
+    sequences: {
+      type: 'object',
+      description: 'By market: the number of the latest command that cancelled any there.',
+      additionalProperties: ref('Sequence'),
+    },
+    message: text(),
+  }),
   CancelledList: object({
     cancelled: array(ref('Hash')),
     notCancelled: {

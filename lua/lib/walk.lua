@@ -1,0 +1,91 @@
+-- A walk over the open orders of a wallet, oldest first, in bounded steps, that cancels those it wants. At the moment of the
+-- step that reaches the end no order is open that the walk wants.
+--
+-- A place on the way is a rank, and how many orders of the wallet, open or final, are of a lower one. An order never leaves the
+-- index and never changes its rank but for the sign, so an order booked behind the place shows in that number, whatever
+-- the clock did between two steps: then the walk begins again.
+
+local batch = require('lib.batch')
+local book = require('lib.book')
+local integer = require('lib.integer')
+local order = require('lib.order')
+
+local walk = {}
+
+-- Places in the reply of a step: the rank at which to go on, the first market touched.
+walk.RANK_AT, walk.TOUCHED_AT = 3, 6
+walk.LOOK_MAX, walk.CANCEL_MAX, walk.MARKETS_MAX = 1000, 500, 50
+-- Where every walk begins; all ranks are above it.
+local BEGINNING = '0'
+
+-- How many orders of the wallet are of a rank below `rank`.
+local function count_behind(key, rank)
+  return redis.call('ZCOUNT', key, '(-' .. rank, '(' .. rank)
+end
+
+-- What a walk wants: a market's id, an outcome and a side, each '' for any; the moment from which the wallet counts as gone
+-- (ms), for those orders only that are older, or 0.
+local function is_wanted(wanted, packed, now_ms)
+  local market, outcome, side, gone_ms = unpack(wanted)
+  local kind = packed:byte(order.KIND_AT)
+  if market ~= '' and packed:sub(order.MARKET_FROM, order.MARKET_TO) ~= market
+    or outcome ~= '' and order.outcome(kind) ~= tonumber(outcome) or side ~= '' and order.side(kind) ~= tonumber(side) then
+    return false
+  end
+  local created_ms = gone_ms > 0 and struct.unpack('>I6', packed) or 0
+  -- What will be created in the future was created before the clock was put back.
+  return created_ms < gone_ms or gone_ms == 0 or created_ms > now_ms
+end
+
+-- Takes the wanted ones of these open orders out of their books, in memory. Returns the batches, the oldest order's market first,
+-- and which order is beyond the bounds of a step.
+local function plan(shard, maker, hashes, wanted, reason, now_ms)
+  local batches, of, cancelled = {}, {}, 0
+  for from = 1, #hashes, walk.CANCEL_MAX do
+    local till = math.min(from + walk.CANCEL_MAX - 1, #hashes)
+    local records = redis.call('HMGET', shard .. 'o', unpack(hashes, from, till))
+    for i = from, till do
+      local packed = records[i - from + 1]
+      if is_wanted(wanted, packed, now_ms) then
+        local market = packed:sub(order.MARKET_FROM, order.MARKET_TO)
+        if cancelled == walk.CANCEL_MAX or not of[market] and #batches == walk.MARKETS_MAX then
+          return batches, i
+        end
+        if not of[market] then
+          of[market] = batch.open(book.open(shard, market, 's'), maker, reason, now_ms)
+          batches[#batches + 1] = of[market]
+        end
+        batch.add(of[market], hashes[i], packed, struct.unpack(order.BODY_IN_MARKET, packed))
+        cancelled = cancelled + 1
+      end
+    end
+  end
+  return batches, nil
+end
+
+-- One step of the wallet's walk from the place `from`, `behind`: a command in each market in which it cancels anything. Returns
+-- the reply: OK, nowMs, the place where to go on (rank '' at the end), the hashes of what it cancelled back to back, then each
+-- market touched with the command's number in it.
+function walk.step(shard, maker, from, behind, look, wanted, reason, now_ms)
+  local key = shard .. 'u:' .. maker
+  if from ~= BEGINNING and count_behind(key, from) ~= tonumber(behind) then
+    from = BEGINNING
+  end
+  look = math.min(look, walk.LOOK_MAX)
+  local found = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'WITHSCORES', 'LIMIT', '0', integer.text(look + 1))
+  local hashes = {}
+  for i = 1, math.min(#found / 2, look) do
+    hashes[i] = found[2 * i - 1]
+  end
+  local batches, stopped = plan(shard, maker, hashes, wanted, reason, now_ms)
+  local rank = found[2 * (stopped or look + 1)] or ''
+  local reply, cancelled = { 'OK', integer.text(now_ms), rank, 0, '' }, {}
+  for i = 1, #batches do
+    local number, market, ended = batch.write(batches[i], shard)
+    cancelled[i], reply[2 * i + 4], reply[2 * i + 5] = ended, market, integer.text(number)
+  end
+  reply[4], reply[5] = rank ~= '' and count_behind(key, rank) or 0, table.concat(cancelled)
+  return reply
+end
+
+return walk
