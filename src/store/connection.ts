@@ -98,6 +98,14 @@ class CommandCluster extends Cluster {
     command.reject(new Error("Cluster isn't ready"));
     return command.promise;
   }
+
+  /** Between two tries the client asks any node, so its last error may only be that this was the wrong one. */
+  override handleError(...[error, tries, handlers]: Parameters<Cluster['handleError']>): void {
+    const told: { value?: unknown; tryAgain?: Error } = tries;
+    if (error.message.startsWith('TRYAGAIN')) told.tryAgain = error;
+    const maxRedirections = (last: Error) => handlers.maxRedirections(told.tryAgain ?? last);
+    super.handleError(error, tries, { ...handlers, maxRedirections });
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { BACKLOG_MAX } from './backlog';
+import { examineCluster } from './doctor-cluster';
 import { readMode, runProbe } from './health';
 import type { ShardKeys } from './keys';
 import { createOutboxLag } from './outbox-lag';
@@ -35,9 +36,12 @@ const BACKLOG_WARN = BACKLOG_MAX / 5;
 
 /** Whether this Redis is fit to carry the exchange, and whether the exchange is well. Reads only. */
 export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
-  const { redis, isProduction } = options;
-  const info = factsOf(String(await redis.info()));
-  const settings = await settingsOf(redis);
+  const { redis, keys, isProduction } = options;
+  const cluster = await examineCluster(redis, keys, isProduction);
+  // What is said of one server is said of the one that has the book.
+  const server = cluster?.holder ?? redis;
+  const info = factsOf(String(await server.info()));
+  const settings = await settingsOf(server);
   return [
     version(info),
     ...persistence(settings, isProduction, info),
@@ -45,7 +49,8 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
     memory(info),
     connections(info),
     role(info),
-    ...(await clock(redis)),
+    ...(await clock(server)),
+    ...(cluster?.checks ?? []),
     await scripts(options),
     ...(await exchange(options)),
   ];

@@ -33,8 +33,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       standing: now,
     } = await health().catch((error) => {
       if (!isRedisAway(error)) throw error;
-      const reply = redisReply(error);
-      throw new Refusal('UNAVAILABLE', `the store ${reply ? `answers ${reply}` : 'does not answer'}`);
+      throw new Refusal('UNAVAILABLE', wordsFor(redisReply(error)));
     });
     if (!redis || !scripts) {
       throw new Refusal('UNAVAILABLE', redis ? 'the scripts do not run' : 'the store does not answer');
@@ -74,6 +73,16 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       });
     }),
   ];
+}
+
+/** Why the store does not serve. */
+function wordsFor(reply: string | null): string {
+  if (reply === null) return 'the store does not answer';
+  const why =
+    reply === 'TRYAGAIN'
+      ? ': the slot of the book is moving to another node, nothing runs until it is there'
+      : '';
+  return `the store answers ${reply}${why}`;
 }
 
 /** A document of the interface, turned into text once. */

@@ -16,7 +16,7 @@ export const SYSTEM_OPERATIONS: Operations = {
     tag: 'System',
     summary: 'Can the process serve',
     description:
-      'For the load balancer: Redis answers, the scripts run, the process is not stopping. Not limited.',
+      'For the load balancer: Redis answers, the scripts run, the process is not stopping. On a cluster, 503 while the slot of the book moves. Not limited.',
     success: {
       description: 'It can.',
       schema: 'Ready',

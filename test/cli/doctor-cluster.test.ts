@@ -1,0 +1,82 @@
+import { Redis } from 'ioredis';
+import { startWeb, type Web } from '../../src/app';
+import { loadConfig } from '../../src/config';
+import { createLogger } from '../../src/log';
+import { createClient } from '../support/client';
+import { DEPLOYMENT } from '../support/deployment';
+import { startTestCluster, type TestCluster } from '../support/redis';
+import { createShell } from './shell';
+
+let cluster: TestCluster;
+let nodes: Redis[];
+let web: Web;
+beforeAll(async () => {
+  cluster = await startTestCluster(3, { appendonly: 'always' });
+  nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
+  const config = loadConfig({ ...DEPLOYMENT, PORT: '0', REDIS_URL: cluster.url });
+  web = await startWeb(config, createLogger(config, 'web', { write: () => undefined }));
+}, 60_000);
+afterAll(async () => {
+  await web?.stop(1_000);
+  for (const node of nodes ?? []) node.disconnect();
+  await cluster?.stop();
+});
+
+const coverage = (value: string) =>
+  Promise.all(nodes.map((node) => node.config('SET', 'cluster-require-full-coverage', value)));
+
+test('a cluster that stops as a whole when one master is down is named, and fails in production', async () => {
+  const production = {
+    NODE_ENV: 'production',
+    JWT_SECRET: DEPLOYMENT.JWT_SECRET,
+    PUBLIC_BASE_URL: DEPLOYMENT.PUBLIC_BASE_URL,
+  };
+  const lenient = await createShell(cluster.url).exchange('doctor');
+  expect(lenient).toMatchObject({ code: 0, err: '' });
+  expect(lenient.out).toMatch(/^warn +cluster coverage .*set no on every node$/m);
+  const strict = await createShell(cluster.url, production).exchange('doctor');
+  expect(strict.code).toBe(1);
+  expect(strict.out).toMatch(/^fail +cluster coverage /m);
+  await coverage('no');
+  expect((await createShell(cluster.url, production).exchange('doctor')).out).toMatch(
+    /^ok +cluster coverage /m,
+  );
+  await coverage('yes');
+});
+
+test('a slot of the book that moves is told by doctor and by /readyz, and what is asked meanwhile is 503', async () => {
+  const slot = await (nodes[0] as Redis).cluster('KEYSLOT', '{x0}:');
+  const ids = (await Promise.all(nodes.map((node) => node.cluster('MYID')))) as string[];
+  const at = Math.floor((slot * nodes.length) / 16_384);
+  const to = (at + 1) % nodes.length;
+  const [from, target] = [nodes[at] as Redis, nodes[to] as Redis];
+  const client = createClient(`http://127.0.0.1:${web.port}`);
+  const shell = createShell(cluster.url);
+  expect((await shell.exchange('doctor')).out).toMatch(
+    new RegExp(`^ok +slot of the book +${slot}, at `, 'm'),
+  );
+  expect((await client.get('/readyz')).status).toBe(200);
+
+  await target.cluster('SETSLOT', slot, 'IMPORTING', ids[at] as string);
+  await from.cluster('SETSLOT', slot, 'MIGRATING', ids[to] as string);
+  const { code, out } = await shell.exchange('doctor');
+  expect(code).toBe(1);
+  const ports = [at, to].map((i) => cluster.nodes[i]?.port);
+  const words = [`MIGRATING at 127.0.0.1:${ports[0]}`, `IMPORTING at 127.0.0.1:${ports[1]}`];
+  const [line = ''] = /^fail +slot of the book .*$/m.exec(out) ?? [];
+  for (const word of words) expect(line).toContain(word);
+  const ready = await client.get('/readyz');
+  expect([ready.status, ready.body.detail]).toEqual([
+    503,
+    expect.stringContaining('TRYAGAIN: the slot of the book is moving'),
+  ]);
+  const created = await client.post('/admin/markets', {
+    token: DEPLOYMENT.ADMIN_TOKEN,
+    body: { question: 'Will it move?' },
+  });
+  expect([created.status, created.headers.get('retry-after')]).toEqual([503, '1']);
+
+  for (const node of [from, target]) await node.cluster('SETSLOT', slot, 'STABLE');
+  expect((await client.get('/readyz')).status).toBe(200);
+  expect((await shell.exchange('doctor')).code).toBe(0);
+}, 60_000);
