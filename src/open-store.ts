@@ -46,10 +46,11 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const clock = createClock();
   const grantMicro = config.paperGrantMicro;
   const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
-  const history = createHistory({ redis, run, keys });
   const standings = createStandings({ redis, run, keys });
-  const kept = createKept({ redis, keys, clock, epoch: () => standings.current()?.epoch });
-  const reads = createReads({ redis, run, keys, clock, kept, grantMicro, history });
+  const { doubts } = standings;
+  const history = createHistory({ redis, run, keys, doubts });
+  const kept = createKept({ redis, keys, clock, doubts });
+  const reads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history });
   const markets = createMarkets({
     engine,
     clock,
@@ -60,7 +61,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const settlements = createSettlements({ redis, run, keys });
   const actions = createActions({ run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
-  const journalWriter = createJournal({ redis, run, keys, matches });
+  const journalWriter = createJournal({ redis, run, keys, matches, doubts });
   const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
@@ -82,7 +83,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     matches,
     journalWriter,
     journal,
-    marketList: createMarketList({ redis, keys, clock, history, view: reads.view }),
+    marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
     profiles: createProfiles({ redis, run, keys }),
     comments: createComments({ run, keys }),
     actions,

@@ -11,6 +11,7 @@ export interface MarketFilter {
 }
 
 export interface MarketPage {
+  readonly epoch: string;
   readonly sort: MarketSort;
   readonly limit: number;
   readonly cursor: string | null;
@@ -35,10 +36,10 @@ export const isListed = ({ state }: MarketView): boolean => state.status !== 'DR
 export function pageOf(
   markets: readonly MarketView[],
   filter: MarketFilter,
-  { sort, limit, cursor }: MarketPage,
+  { epoch, sort, limit, cursor }: MarketPage,
 ): { markets: MarketView[]; next: string | null } {
-  const start = { sort, count: markets.length, shown: new Set<number>() };
-  const walk = cursor === null ? start : decodeWalk(cursor, sort, markets.length);
+  const start = { epoch, sort, count: markets.length, shown: new Set<number>() };
+  const walk = cursor === null ? start : decodeWalk(cursor, epoch, sort, markets.length);
   const wanted = filterOf(filter);
   const rank = RANKS[sort];
   const rows = markets

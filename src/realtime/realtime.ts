@@ -12,6 +12,7 @@ import { createPresence } from '../store/presence';
 import type { Reads } from '../store/reads';
 import type { RedisClient, RunScript } from '../store/scripts';
 import { createSessionStore } from '../store/sessions';
+import type { Standings } from '../store/standing';
 import { EVENTS, presentEpoch } from '../wire/events';
 import { createAllowances, limitMessages, noAllowances } from './allowances';
 import { createBroadcasting } from './broadcasting';
@@ -41,6 +42,7 @@ export interface RealtimeDeps {
   readonly reads: Reads;
   readonly engine: Engine;
   readonly history: History;
+  readonly standings: Pick<Standings, 'doubts'>;
   readonly sessions: Sessions;
 }
 
@@ -76,7 +78,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   };
   const isHeard = (room: string): boolean => io.sockets.adapter.rooms.has(room);
 
-  const snapshots = createSnapshots({ broadcasts, reads });
+  const snapshots = createSnapshots({ broadcasts, reads, doubts: deps.standings.doubts });
   const feed = createMarketFeed({ broadcasts, reads, snapshots, log, emit, isHeard });
   let allowances = noAllowances;
   const subscriber = createSubscriber({

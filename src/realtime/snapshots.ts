@@ -1,6 +1,8 @@
 import type { MarketId } from '../exchange/market';
 import type { Broadcasts } from '../store/broadcasts';
+import { createDoubtful } from '../store/doubtful';
 import type { Reads } from '../store/reads';
+import type { Standings } from '../store/standing';
 import { EVENTS } from '../wire/events';
 import { presentOrderbook } from '../wire/present-book';
 import { eventText } from './sockets';
@@ -21,11 +23,14 @@ const BOOKS_MAX = 1_000;
 export function createSnapshots({
   broadcasts,
   reads,
+  doubts,
 }: {
   broadcasts: Pick<Broadcasts, 'sequence'>;
   reads: Pick<Reads, 'view'>;
+  doubts: Standings['doubts'];
 }): Snapshots {
-  const built = new Map<MarketId, Snapshot>();
+  // After a failover a sequence may stand for another book.
+  const built = createDoubtful<MarketId, Snapshot>(doubts, BOOKS_MAX);
   const texts = new WeakMap<Snapshot, string>();
   const underway = new Map<MarketId, Promise<Snapshot>>();
   const next = new Map<MarketId, Promise<Snapshot>>();
@@ -33,11 +38,11 @@ export function createSnapshots({
   async function build(id: MarketId): Promise<Snapshot> {
     const known = built.get(id);
     if (known && known.sequence === (await broadcasts.sequence(id))) return known;
+    const at = doubts();
     const snapshot = presentOrderbook(await reads.view(id));
     const newest = built.get(id);
     if (newest?.sequence === snapshot.sequence) return newest;
-    if (built.size >= BOOKS_MAX) built.clear();
-    built.set(id, snapshot);
+    built.keep(id, snapshot, at);
     return snapshot;
   }
 

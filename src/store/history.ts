@@ -11,7 +11,9 @@ import {
   unpackMark,
   withVolumes,
 } from './candles';
+import { createDoubtful } from './doubtful';
 import { ALL, createSeries, MATCHES_MAX, type SeriesOptions } from './series';
+import type { Standings } from './standing';
 import type { Candle, DayFigures, MarketState } from './views';
 
 const DAY_MS = 86_400_000;
@@ -33,6 +35,10 @@ export interface History {
   candles(id: MarketId, fromMs: number, bucketMs: number): Promise<readonly Candle[]>;
 }
 
+interface HistoryOptions extends SeriesOptions {
+  readonly doubts: Standings['doubts'];
+}
+
 export type CountedState = Pick<MarketState, 'volumeMicro' | 'lastPips' | 'lastTradeMs'>;
 
 /** What stood when a minute began: the market's volume so far and its price, or its very first price. */
@@ -52,14 +58,19 @@ interface Tail {
  * Price history: the stored candles (src/store/candle-writer.ts) and, for whatever the worker has not counted yet,
  * the matches behind their mark. So every answer is exact at its moment, also with a worker that is late or absent.
  */
-export function createHistory(options: SeriesOptions): History {
+export function createHistory(options: HistoryOptions): History {
   const series = createSeries(options);
-  const tails = new Map<MarketId, Tail>();
-  const openings = new Map<MarketId, { fromMs: number; opening: Promise<Opening> }>();
+  const { doubts } = options;
+  const tails = createDoubtful<MarketId, Tail>(doubts, MARKETS_KEPT);
+  const openings = createDoubtful<MarketId, { fromMs: number; opening: Promise<Opening> }>(
+    doubts,
+    MARKETS_KEPT,
+  );
 
   /** The minutes behind the mark. A tail is replaced, never changed: readers may work on it at once. */
   async function tailOf(id: MarketId, seen: Buffer): Promise<readonly Tally[]> {
     const mark = unpackMark(seen);
+    const at = doubts();
     const kept = tails.get(id);
     const known = kept && sameMark(kept.mark, mark) ? kept : { mark, reached: mark, minutes: [] };
     const minutes = [...known.minutes];
@@ -71,7 +82,7 @@ export function createHistory(options: SeriesOptions): History {
       reached = countMatches(minutes, entries, reached);
       more = entries.length === MATCHES_MAX;
     }
-    if (minutes.length > 0) keep(tails, id, { mark, reached, minutes });
+    if (minutes.length > 0) tails.keep(id, { mark, reached, minutes }, at);
     else tails.delete(id);
     return minutes;
   }
@@ -92,7 +103,7 @@ export function createHistory(options: SeriesOptions): History {
     const kept = openings.get(id);
     if (kept?.fromMs === fromMs) return kept.opening;
     const opening = findOpening(id, fromMs);
-    keep(openings, id, { fromMs, opening });
+    openings.keep(id, { fromMs, opening }, doubts());
     opening.catch(() => openings.delete(id));
     return opening;
   }
@@ -116,8 +127,3 @@ export function createHistory(options: SeriesOptions): History {
 
 const sameMark = (a: Mark, b: Mark): boolean =>
   a.generation === b.generation && a.lastMs === b.lastMs && a.lastSequence === b.lastSequence;
-
-function keep<T>(map: Map<MarketId, T>, id: MarketId, value: T): void {
-  if (map.size >= MARKETS_KEPT && !map.has(id)) map.clear();
-  map.set(id, value);
-}

@@ -3,6 +3,7 @@ import type { MarketId, Resolution } from '../exchange/market';
 import { type Change, payoutChanges, setChanges } from '../exchange/position';
 import { coalesce } from './coalesce';
 import { decodeResolution } from './documents';
+import { createDoubtful } from './doubtful';
 import { isBefore, NO_ENTRY } from './entry-id';
 import { createChanges, type MarketChange } from './journal-changes';
 import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from './journal-record';
@@ -14,12 +15,14 @@ import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from './outbox
 import { addressBytes } from './records';
 import { readRun } from './redis-run';
 import type { RedisClient, RunScript, ScriptArgument } from './scripts';
+import type { Standings } from './standing';
 
 export interface JournalOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly matches: Pick<Matches, 'load'>;
+  readonly doubts: Standings['doubts'];
 }
 
 export type Journal = ReturnType<typeof createJournal>;
@@ -33,6 +36,8 @@ const FILLS_MAX = 1_000;
 const STEPS_MAX = 10_000;
 /** Matches loaded at once. */
 const LOAD_MAX = 50;
+/** Markets that have ended and whose end is known without asking. */
+const MARKETS_MAX = 10_000;
 const MOVES_MONEY: ReadonlySet<string | null> = new Set(['TRADE', 'BALANCE']);
 
 interface RawEntry {
@@ -52,8 +57,8 @@ interface Stretch {
  * that is asked for them and finds something behind the mark. So what they show is exact at its moment, also with a
  * worker that is late or absent, and submissions pay nothing for it.
  */
-export function createJournal({ redis, run, keys, matches }: JournalOptions) {
-  const resolutions = new Map<MarketId, Resolution>();
+export function createJournal({ redis, run, keys, matches, doubts }: JournalOptions) {
+  const resolutions = createDoubtful<MarketId, Resolution>(doubts, MARKETS_MAX);
 
   async function mark(): Promise<string> {
     const noted = await redis.hget(keys.readers, READER);
@@ -149,10 +154,11 @@ export function createJournal({ redis, run, keys, matches }: JournalOptions) {
   async function resolutionOf(id: MarketId): Promise<Resolution> {
     const known = resolutions.get(id);
     if (known) return known;
+    const at = doubts();
     const packed = await redis.hgetBuffer(keys.market(id), 'r');
     if (!packed) throw new Error(`market ${id} was paid out and has not ended`);
     const resolution = decodeResolution(packed);
-    resolutions.set(id, resolution);
+    resolutions.keep(id, resolution, at);
     return resolution;
   }
 

@@ -42,8 +42,8 @@ interface KeptOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly clock: Clock;
-  /** Name of the unbroken history of the data: after a lossy failover the same state is another moment. */
-  readonly epoch: () => string | undefined;
+  /** Of src/store/standing.ts: after a lossy failover the same state is another moment. */
+  readonly doubts: () => number;
 }
 
 interface Entry {
@@ -61,7 +61,7 @@ const ENTRY_BYTES = 500;
 /** Markets whose questions are shared; only the sharing is lost above it. */
 const MARKETS_MAX = 1_000;
 
-export function createKept({ redis, keys, clock, epoch }: KeptOptions): Kept {
+export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
   const entries = createRecent<Entry>(BYTES_MAX, ({ bytes }) => bytes);
   const questions = new Map<MarketId, () => Promise<Buffer | null>>();
   const talked = coalesce(() => redis.get(keys.talk));
@@ -102,9 +102,9 @@ export function createKept({ redis, keys, clock, epoch }: KeptOptions): Kept {
       const state = await stateOf(id);
       // Figures of the last 24 hours and price histories move by the minute.
       const minute = Math.floor(clock.now() / MINUTE_MS);
-      return state && { of: id, stamp: `${state.toString('latin1')}${minute}${epoch()}` };
+      return state && { of: id, stamp: `${state.toString('latin1')}${minute}${doubts()}` };
     },
-    talk: async () => ({ of: 'talk', stamp: `${await talked()} ${epoch()}` }),
+    talk: async () => ({ of: 'talk', stamp: `${await talked()} ${doubts()}` }),
     answer<T>({ of, stamp }: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T> {
       const key = `${of} ${name}`;
       const entry = entries.get(key);

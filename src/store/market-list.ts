@@ -7,6 +7,7 @@ import type { History } from './history';
 import type { ShardKeys } from './keys';
 import { kindOf, marketOf, NO_MARKET } from './outbox';
 import type { RedisClient } from './scripts';
+import type { Standings } from './standing';
 import type { MarketView } from './views';
 
 interface MarketListOptions {
@@ -14,6 +15,7 @@ interface MarketListOptions {
   readonly keys: ShardKeys;
   readonly clock: Clock;
   readonly history: Pick<History, 'day'>;
+  readonly doubts: Standings['doubts'];
   /** One market as it stands now. */
   readonly view: (id: MarketId) => Promise<MarketView>;
 }
@@ -43,15 +45,39 @@ function withoutDepth(market: MarketView): MarketView {
  * markets that did are read again, so that an answer to a command shows in every list that is asked for after it. Whoever
  * comes while that is under way shares the next.
  */
-export function createMarketList({ redis, keys, clock, history, view }: MarketListOptions): MarketList {
+export function createMarketList({
+  redis,
+  keys,
+  clock,
+  history,
+  doubts,
+  view,
+}: MarketListOptions): MarketList {
   const kept = new Map<MarketId, Kept>();
   let ids: MarketId[] = [];
   /** The last entry of the outbox that is known to show. */
   let position = NO_ENTRY;
   let minute = 0;
   let list: readonly MarketView[] | null = null;
+  let keptAt = doubts();
+
+  /** What was read before a doubt is shown to who asked before it, and to nobody else. */
+  function forgetDoubtful(): void {
+    if (keptAt === doubts()) return;
+    kept.clear();
+    ids = [];
+    [position, minute, list] = [NO_ENTRY, 0, null];
+    keptAt = doubts();
+  }
 
   const refresh = coalesce(async (): Promise<readonly MarketView[]> => {
+    forgetDoubtful();
+    const shown = await renew();
+    forgetDoubtful();
+    return shown;
+  });
+
+  async function renew(): Promise<readonly MarketView[]> {
     const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
     const reached = latest ? latest[0].toString() : NO_ENTRY;
     if (reached !== position || reached === NO_ENTRY) {
@@ -63,7 +89,7 @@ export function createMarketList({ redis, keys, clock, history, view }: MarketLi
     await moveDays();
     list ??= ids.flatMap((id) => kept.get(id)?.view ?? []);
     return list;
-  });
+  }
 
   /** The markets of the entries behind `position`; null when that cannot be told. */
   async function changedSince(reached: string): Promise<ReadonlySet<MarketId> | null> {

@@ -5,6 +5,7 @@ import { decodeCash, decodeTokens } from './accounts';
 import type { Clock } from './clock';
 import { coalesce } from './coalesce';
 import { decodeMarket, decodeState } from './documents';
+import { createDoubtful } from './doubtful';
 import { readMode } from './health';
 import type { History } from './history';
 import type { Kept } from './kept';
@@ -13,6 +14,7 @@ import { createOrderReads } from './order-reads';
 import { addressBytes, decodeFills, type Fill } from './records';
 import type { RedisClient, RunScript } from './scripts';
 import { createSettlements } from './settlements';
+import type { Standings } from './standing';
 import type { Balances, Market, MarketView, SettledFill, TokenBalance, TradesPage } from './views';
 import { createWalletReads } from './wallet-reads';
 
@@ -23,6 +25,7 @@ export interface ReadsOptions {
   readonly history: History;
   readonly clock: Clock;
   readonly kept: Kept;
+  readonly doubts: Standings['doubts'];
   /** What a wallet never seen before holds. */
   readonly grantMicro: number;
 }
@@ -37,8 +40,8 @@ const TERMS_MAX = 10_000;
 const TRADE_CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
 
 /** Everything the exchange shows, read from Redis at the moment it is asked for. Nothing here changes state. */
-export function createReads({ redis, run, keys, history, clock, kept, grantMicro }: ReadsOptions) {
-  const known = new Map<string, Market>();
+export function createReads({ redis, run, keys, history, clock, kept, doubts, grantMicro }: ReadsOptions) {
+  const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
   const { show } = createSettlements({ redis, run, keys });
 
   /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
@@ -46,12 +49,12 @@ export function createReads({ redis, run, keys, history, clock, kept, grantMicro
     const key = name.startsWith('0x') || name.startsWith('0X') ? name.toLowerCase() : name;
     const cached = known.get(key);
     if (cached) return cached;
+    const at = doubts();
     const id = await redis.hget(keys.marketNames, key);
     const document = id && (await redis.hgetBuffer(keys.markets, id));
     if (!document) return null;
     const found = decodeMarket(document);
-    if (known.size >= TERMS_MAX) known.clear();
-    known.set(key, found);
+    known.keep(key, found, at);
     return found;
   }
 

@@ -15,6 +15,8 @@ export interface Standing {
   readonly epoch: string;
   /** Whether the data never had another epoch. */
   readonly isFirst: boolean;
+  /** False from the loss of a connection to the next look: another Redis may answer now. */
+  readonly isCertain: boolean;
 }
 
 export interface Standings {
@@ -25,10 +27,10 @@ export interface Standings {
   /** Called when the history was broken while this process watched. */
   onEpoch(listener: (epoch: string, before: string) => void): void;
   /**
-   * Called whenever what this process has read may be of another history than what it reads next: when the connection to
-   * Redis is lost, and on a new epoch. Nothing that is kept may be shown after it.
+   * How often what this process had read may have become that of another history than what it reads next: it counts when the
+   * connection to Redis is lost, and on a new epoch. Whatever is kept is kept under this number, and shown under no other.
    */
-  onDoubt(forget: () => void): void;
+  doubts(): number;
   start(): void;
   stop(): void;
 }
@@ -47,9 +49,9 @@ const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
 
 export function createStandings({ redis, run, keys }: Options): Standings {
   const listeners: ((epoch: string, before: string) => void)[] = [];
-  const doubters: (() => void)[] = [];
   let standing: Standing | null = null;
   let looking: Promise<Standing> | null = null;
+  let doubts = 0;
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<Standing> {
@@ -62,9 +64,9 @@ export function createStandings({ redis, run, keys }: Options): Standings {
     const [name, first] = (await run('renew_epoch', [keys.epoch, keys.markets], args)) as [Buffer, number];
     const epoch = name.toString();
     const eviction = settings?.get('maxmemory-policy') ?? null;
-    standing = { durability, eviction, epoch, isFirst: first === 1 };
+    standing = { durability, eviction, epoch, isFirst: first === 1, isCertain: true };
     if (before !== undefined && before !== epoch) {
-      doubt();
+      doubts++;
       for (const listener of listeners) listener(epoch, before);
     }
     return standing;
@@ -77,8 +79,9 @@ export function createStandings({ redis, run, keys }: Options): Standings {
     return looking;
   }
 
-  function doubt(): void {
-    for (const forget of doubters) forget();
+  function lose(): void {
+    doubts++;
+    if (standing) standing = { ...standing, isCertain: false };
   }
 
   // Without Redis there is nothing to say; the next look says it.
@@ -88,16 +91,16 @@ export function createStandings({ redis, run, keys }: Options): Standings {
     current: () => standing,
     refresh,
     onEpoch: (listener) => void listeners.push(listener),
-    onDoubt: (forget) => void doubters.push(forget),
+    doubts: () => doubts,
     start() {
       redis.on('ready', lookAgain);
-      for (const lost of LOST) redis.on(lost, doubt);
+      for (const lost of LOST) redis.on(lost, lose);
       timer = setInterval(lookAgain, EVERY_MS);
       timer.unref();
     },
     stop() {
       redis.off('ready', lookAgain);
-      for (const lost of LOST) redis.off(lost, doubt);
+      for (const lost of LOST) redis.off(lost, lose);
       clearInterval(timer);
     },
   };

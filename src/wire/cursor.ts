@@ -6,6 +6,8 @@ import { Refusal } from '../exchange/errors';
  * wherever they move meanwhile.
  */
 export interface Walk {
+  /** Names the history of the data: in another one a place may be another row's. */
+  readonly epoch: string;
   /** What the list is sorted by. */
   readonly sort: string;
   /** Rows there were when it began: places from 0. */
@@ -14,24 +16,24 @@ export interface Walk {
 }
 
 const COUNT_BYTES = 4;
-const TEXT = /^([A-Za-z0-9]+)\.([A-Za-z0-9_-]+)$/;
+const TEXT = /^([A-Za-z0-9]+)\.([0-9a-f]*)\.([A-Za-z0-9_-]+)$/;
 /** Of a cursor: what a walk over 60,000 rows needs at most, and a request line can carry. */
 export const WALK_MAX = 10_100;
 
 /** Opaque to clients. */
-export function encodeWalk({ sort, count, shown }: Walk): string {
+export function encodeWalk({ epoch, sort, count, shown }: Walk): string {
   const bytes = Buffer.alloc(COUNT_BYTES + Math.ceil((Math.max(-1, ...shown) + 1) / 8));
   bytes.writeUInt32BE(count);
   for (const place of shown) {
     const at = COUNT_BYTES + (place >> 3);
     bytes[at] = (bytes[at] ?? 0) | (1 << (place & 7));
   }
-  return `${sort}.${bytes.toString('base64url')}`;
+  return `${sort}.${epoch}.${bytes.toString('base64url')}`;
 }
 
-/** INVALID_CURSOR unless it is a walk over a list of this sort that has had as many rows. */
-export function decodeWalk(text: string, sort: string, rows: number): Walk {
-  const [, itsSort, packed = ''] = TEXT.exec(text) ?? [];
+/** INVALID_CURSOR unless it is a walk over a list of this epoch and sort that has had as many rows. */
+export function decodeWalk(text: string, epoch: string, sort: string, rows: number): Walk {
+  const [, itsSort, itsEpoch, packed = ''] = TEXT.exec(text) ?? [];
   const bytes = Buffer.from(packed, 'base64url');
   const count = bytes.length > COUNT_BYTES ? bytes.readUInt32BE(0) : rows + 1;
   const shown = new Set<number>();
@@ -39,7 +41,11 @@ export function decodeWalk(text: string, sort: string, rows: number): Walk {
     if ((bytes[COUNT_BYTES + (place >> 3)] ?? 0) & (1 << (place & 7))) shown.add(place);
   }
   const isPossible =
-    itsSort === sort && count <= rows && shown.size > 0 && [...shown].every((place) => place < count);
+    itsEpoch === epoch &&
+    itsSort === sort &&
+    count <= rows &&
+    shown.size > 0 &&
+    [...shown].every((place) => place < count);
   if (!isPossible) throw new Refusal('INVALID_CURSOR', 'cursor is not a place in this list');
-  return { sort, count, shown };
+  return { epoch, sort, count, shown };
 }

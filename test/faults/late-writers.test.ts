@@ -72,13 +72,13 @@ async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void>
 
 test('a journal that read before a failover books nothing that it lost, and then what is there', () =>
   onFailover(async ({ world, market, before }) => {
-    const { redis, keys, matches } = world;
+    const { redis, keys } = world;
     const booked = async (): Promise<number> => {
       const lists = await redis.keysBuffer('{x0}:ac:*');
       const lines = await Promise.all(lists.map((list) => redis.lrangeBuffer(list, 0, -1)));
       return new Set(lines.flat().map((line) => line.toString('hex'))).size;
     };
-    const late = createJournal({ redis, keys, matches, run: before('write_journal') });
+    const late = createJournal({ ...world, run: before('write_journal') });
     expect(await late.extend()).toBe(true);
     expect(await booked()).toBe(1);
     await world.match(market);

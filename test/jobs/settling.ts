@@ -33,11 +33,12 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   const run = createScripts(redis);
   const keys = shardKeys();
   const clock = createClock();
+  const doubts = (): number => 0;
   const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });
-  const history = createHistory({ redis, run, keys });
+  const history = createHistory({ redis, run, keys, doubts });
   const reads = createReads({
-    ...{ redis, run, keys, clock, history },
-    kept: createKept({ redis, keys, clock, epoch: () => undefined }),
+    ...{ redis, run, keys, clock, history, doubts },
+    kept: createKept({ redis, keys, clock, doubts }),
     grantMicro: GRANT,
   });
   const settlements = createSettlements({ redis, run, keys });
@@ -142,7 +143,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   }
 
   return {
-    ...{ server, redis, run, keys, clock, engine, reads, settlements, matches, made },
+    ...{ server, redis, run, keys, clock, doubts, engine, reads, settlements, matches, made },
     ...{ createMarket, place, match, census, drained },
     async stop() {
       redis.disconnect();

@@ -37,7 +37,7 @@ function openJournal(redis: Redis, { keys }: Stage, patches: readonly Patch[]) {
   const run = createScripts(redis, patchedScripts([FAKE_CLOCK, ...patches]));
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
-  const journal = createJournal({ redis, run, keys, matches });
+  const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
   return createJournalReads({ redis, keys, journal, matches, settlements });
 }
 type Journal = ReturnType<typeof openJournal>;

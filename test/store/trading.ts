@@ -15,7 +15,13 @@ export const DAY_MS = 24 * HOUR_MS;
 export async function openStore(url: string) {
   const redis = connect({ urls: [url] });
   await ready(redis, 5_000);
-  return { redis, run: createScripts(redis), keys: shardKeys(), stop: () => disconnect(redis) };
+  return {
+    redis,
+    run: createScripts(redis),
+    keys: shardKeys(),
+    doubts: () => 0,
+    stop: () => disconnect(redis),
+  };
 }
 export type Store = Awaited<ReturnType<typeof openStore>>;
 

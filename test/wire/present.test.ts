@@ -132,26 +132,29 @@ test('sizes add up, for a MARKET BUY that bought more than it had to as well', (
 
 test('a walk over a list is one of its order only, and knows what it has shown', () => {
   for (const shown of [[0], [0, 7, 8, 41], Array.from({ length: 42 }, (_, i) => i)]) {
-    const walk = { sort: 'volume', count: 42, shown: new Set(shown) };
+    const walk = { epoch: 'e1', sort: 'volume', count: 42, shown: new Set(shown) };
     const cursor = encodeWalk(walk);
-    expect(decodeWalk(cursor, 'volume', 42)).toEqual(walk);
-    expect(decodeWalk(cursor, 'volume', 43)).toEqual(walk);
-    expect(() => decodeWalk(cursor, 'volume', 41)).toThrow(
+    expect(decodeWalk(cursor, 'e1', 'volume', 42)).toEqual(walk);
+    expect(decodeWalk(cursor, 'e1', 'volume', 43)).toEqual(walk);
+    expect(() => decodeWalk(cursor, 'e1', 'volume', 41)).toThrow(
       expect.objectContaining({ code: 'INVALID_CURSOR' }),
     );
   }
-  const cursor = encodeWalk({ sort: 'volume', count: 42, shown: new Set([3]) });
-  const beyond = encodeWalk({ sort: 'volume', count: 3, shown: new Set([3]) });
+  const cursor = encodeWalk({ epoch: 'e1', sort: 'volume', count: 42, shown: new Set([3]) });
+  const beyond = encodeWalk({ epoch: 'e1', sort: 'volume', count: 3, shown: new Set([3]) });
   for (const [text, sort] of [
     [cursor, 'liquidity'],
     [cursor.slice(0, 9), 'volume'],
+    [cursor.replace('.e1.', '.e2.'), 'volume'],
     [`${cursor}!`, 'volume'],
     [beyond, 'volume'],
     ['volume.', 'volume'],
     ['x', 'volume'],
     ['', 'volume'],
   ] as const) {
-    expect(() => decodeWalk(text, sort, 42)).toThrow(expect.objectContaining({ code: 'INVALID_CURSOR' }));
+    expect(() => decodeWalk(text, 'e1', sort, 42)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CURSOR' }),
+    );
   }
 });
 

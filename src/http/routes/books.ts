@@ -9,7 +9,7 @@ import { presentTicker, presentTrading } from '../../wire/present-market';
 import { presentTrade } from '../../wire/present-trade';
 import { cursorOf, depthOf, limitOf, timeframeOf } from '../../wire/queries';
 import { okJson, type Reply } from '../answer';
-import { names } from '../conditional';
+import { bookTag, names } from '../conditional';
 import { type Context, fillFacts } from '../context';
 import { type AnyEndpoint, type Call, read } from '../endpoint';
 import type { KeptAnswers } from '../kept-answers';
@@ -18,7 +18,7 @@ const TRADES_RECENT = 20;
 
 /** What a market's page shows: book, ticker, trades, prices. */
 export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[] {
-  const { reads, ticket } = context;
+  const { reads, ticket, standing } = context;
   const { momentOf } = kept;
   const isSettled = ({ fills }: { readonly fills: readonly SettledFill[] }): boolean =>
     fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
@@ -33,10 +33,12 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
       const text = Buffer.from(JSON.stringify(presentOrderbook(view, depth)));
       return { value: { json: text, sequence: view.state.sequence }, bytes: text.length };
     });
-    const etag = `"${sequence}"`;
+    const now = standing();
+    const etag = bookTag(sequence, now);
     // A copy may be kept, and must be asked about each time.
     const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
-    if (names(call.request.headers['if-none-match'], etag)) return { status: 304, headers };
+    // Nobody knows yet of what epoch the answer is when the connection was lost a moment ago.
+    if (now?.isCertain && names(call.request.headers['if-none-match'], etag)) return { status: 304, headers };
     return { ...okJson(json), headers };
   }
 

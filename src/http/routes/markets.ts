@@ -13,7 +13,7 @@ import { categoriesOf, createPageTexts, isListed, pageOf } from '../listing';
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
 /** Discovery: the list of markets, their categories, one market. */
-export function marketEndpoints({ marketList }: Context, kept: KeptAnswers): AnyEndpoint[] {
+export function marketEndpoints({ marketList, standing }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
   return [
     read(PATHS.market, async (call) => {
@@ -29,6 +29,7 @@ export function marketEndpoints({ marketList }: Context, kept: KeptAnswers): Any
       };
       const sort = choiceOf(query, 'sort', MARKET_SORTS) ?? 'volume24h';
       const page = {
+        epoch: standing()?.epoch ?? '',
         sort,
         limit: limitOf(query, PAGE_SIZES.markets),
         cursor: cursorOf(query, WALK_MAX),

@@ -16,7 +16,11 @@ const HEADERS: Readonly<Record<string, { description: string; required?: true; s
     description: 'Names this request in our log; a given one of 1 to 64 of `[A-Za-z0-9_-]` is kept.',
     schema: text(),
   },
-  ETag: { description: 'The sequence of the book, for `If-None-Match`.', schema: text() },
+  ETag: {
+    description:
+      'The sequence of the book, for `If-None-Match`; `"<sequence>-<epoch>"` once the data has had another epoch.',
+    schema: text(),
+  },
   RateLimit: { description: 'What is left of the bucket: `"reads";r=99;t=1`.', schema: text() },
   'RateLimit-Policy': { description: 'The bucket: `"reads";q=100;w=1`.', schema: text() },
   'Retry-After': { required: true, description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },

@@ -1,0 +1,108 @@
+import type { Client } from '../support/client';
+import { startDurableRedis } from '../support/durable-redis';
+import { ADMIN_TOKEN, startReplica } from '../support/exchange';
+import { until } from '../support/processes';
+import { startProxy } from '../support/proxy';
+import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+
+/** A failover loses an order, and another order gets its number, with the same liquidity in the market's state. */
+interface Stage {
+  /** Of the replica that was there before; and of one that was started after it. */
+  readonly client: Client;
+  readonly market: Market;
+  readonly alice: Trader;
+  failOver(): Promise<void>;
+}
+
+async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void> {
+  const settings = [['repl-diskless-sync-delay', '0']] as const;
+  const master = await startDurableRedis({ appendonly: 'always', settings });
+  const replica = await startDurableRedis({ appendonly: 'always' });
+  const proxy = await startProxy(master.port);
+  const { web, client } = await startReplica({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+  try {
+    const market = await openMarket(client, ADMIN_TOKEN);
+    for (let i = 0; i < 3; i++) await openMarket(client, ADMIN_TOKEN);
+    const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
+    await alice.submit(market, { side: 'BUY', outcome: 0, pips: 1_000, lots: 100 });
+    await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
+    await until('the replica is there', async () =>
+      (await master.ask('INFO replication')).includes('connected_slaves:1'),
+    );
+    expect(await master.ask('WAIT 1 5000')).toBe('1');
+    await replica.ask('REPLICAOF NO ONE');
+    const failOver = async (): Promise<void> => {
+      await master.kill();
+      proxy.retarget(replica.port);
+      proxy.cut();
+      await until('reads again', async () => (await client.get(`/markets/${market.id}`)).status === 200);
+    };
+    await story({ client, market, alice, failOver });
+  } finally {
+    await web.stop(1_000);
+    await proxy.stop();
+    await Promise.all([master.stop(), replica.stop()]);
+  }
+}
+
+const LOST = { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 } as const;
+const OTHER = { side: 'BUY', outcome: 1, pips: 5_000, lots: 1_000 } as const;
+
+test('a book that a failover has lost is shown to nobody, under no tag, though its number is given again', () =>
+  onFailover(async ({ client, market, alice, failOver }) => {
+    const book = (headers = {}) => client.get(`/markets/${market.id}/orderbook`, { headers });
+    const { sequence } = (await alice.submit(market, LOST)).body;
+    const before = await book();
+    const etag = before.headers.get('etag') ?? '';
+    expect(etag).toBe(`"${sequence}"`);
+    expect((await book({ 'if-none-match': etag })).status).toBe(304);
+    const list = async () =>
+      (await client.get('/markets')).body.data.find(({ id }: { id: string }) => id === market.id);
+    expect(await list()).toMatchObject({ bestBid: '0.5', bestAsk: null });
+    await failOver();
+    const other = await answered(async () => {
+      const answer = await alice.submit(market, OTHER);
+      return answer.status === 200 ? answer : null;
+    });
+    expect(other.body.sequence).toBe(sequence);
+    const after = await book({ 'if-none-match': etag });
+    expect(after.status).toBe(200);
+    expect(after.body).toMatchObject({ sequence, asks: [{ price: '0.5', size: '10' }] });
+    expect(after.body.bids).toEqual([{ price: '0.1', size: '1', orders: 1 }]);
+    for (const what of ['ticker', 'trading']) {
+      const { body } = await client.get(`/markets/${market.id}/${what}`);
+      expect(JSON.stringify(body)).toMatch(/"bestAsk":"0.5"/);
+    }
+    expect(await list()).toMatchObject({ bestBid: '0.1', bestAsk: '0.5' });
+    await until('the epoch is known', async () => (await client.get('/readyz')).status === 200);
+    const now = await book({ 'if-none-match': etag });
+    expect([now.status, now.headers.get('etag')]).toEqual([
+      200,
+      `"${sequence}-${now.headers.get('x-epoch')}"`,
+    ]);
+    expect((await book({ 'if-none-match': now.headers.get('etag') ?? '' })).status).toBe(304);
+  }));
+
+test('a walk over the markets that began before a failover is told to begin again', () =>
+  onFailover(async ({ client, failOver }) => {
+    const walk = (cursor: string) => client.get(`/markets?limit=1&cursor=${encodeURIComponent(cursor)}`);
+    const first = (await client.get('/markets?limit=1')).body;
+    const second = await walk(first.nextCursor);
+    expect(second.status).toBe(200);
+    await failOver();
+    await until('the epoch is known', async () => (await client.get('/readyz')).status === 200);
+    const { status, body } = await walk(second.body.nextCursor);
+    expect([status, body.code]).toEqual([400, 'INVALID_CURSOR']);
+    expect((await walk((await client.get('/markets?limit=1')).body.nextCursor)).status).toBe(200);
+  }));
+
+const TRIES_MAX = 100;
+
+/** The first answer there is, of many questions. */
+async function answered<T>(ask: () => Promise<T | null>): Promise<T> {
+  for (let i = 0; i < TRIES_MAX; i++) {
+    const found = await ask();
+    if (found !== null) return found;
+  }
+  throw new Error('there was no answer');
+}
