@@ -29,7 +29,7 @@ export interface Wish {
 export type Signer = Awaited<ReturnType<typeof createSigner>>;
 
 /** A market, and one signed submission for it after another, unless told otherwise below and above the middle (BUY No) in turns. */
-export async function createSigner(web: Side) {
+export async function createSigner(web: Side, walletCount = WALLETS) {
   const created = await call(
     web,
     'POST',
@@ -43,7 +43,7 @@ export async function createSigner(web: Side) {
   };
   const { eip712 } = JSON.parse((await call(web, 'GET', '/config')).text);
   const verifier = await createOrderVerifier(eip712.domain);
-  const wallets = Array.from({ length: WALLETS }, (_, i) => {
+  const wallets = Array.from({ length: walletCount }, (_, i) => {
     const key = createHash('sha256').update(`bench wallet ${i}`).digest();
     return { key, wallet: new Wallet(`0x${key.toString('hex')}`) };
   });
@@ -54,7 +54,7 @@ export async function createSigner(web: Side) {
     outcome = count % 2 === 0 ? 0 : 1,
     lots,
   }: Wish = {}): Submission {
-    const number = count++ % WALLETS;
+    const number = count++ % walletCount;
     const { key, wallet } = wallets[number] as (typeof wallets)[number];
     const tokens = (lots ?? LOTS_USUAL) * LOT_AMOUNT;
     const fields: SignedOrder = {

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { type AbuseRow, benchAbuse } from './abuse';
 import { type AuditRow, benchAudit } from './audit';
 import { benchCosts, type CostRow } from './costs';
 import { benchEngine, type EngineRow } from './engine';
@@ -12,6 +13,7 @@ import { benchScale, type ScaleRow } from './scale';
 import { benchSoak, type SoakRow } from './soak';
 import { benchSubmit, type SubmitRow } from './submit';
 import * as targets from './targets';
+import { abuseLines } from './targets-abuse';
 
 export interface Wishes {
   /** Of a Redis of the suite's own. */
@@ -97,6 +99,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   expiry: suite<ExpiryRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchExpiry(redis, emit)),
     targets.expiryLines,
+  ),
+  abuse: suite<AbuseRow>(
+    ({ redisUrl, deadlineMs }, emit) => benchAbuse(redisUrl, deadlineMs, emit),
+    abuseLines,
   ),
   audit: suite<AuditRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchAudit(redis, emit)),

@@ -34,7 +34,7 @@ export async function startSide(
 }
 
 /** Everything real: production settings, rate limits off, rich wallets. */
-const environment = (redisUrl: string): NodeJS.ProcessEnv => ({
+const environment = (redisUrl: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   NODE_ENV: 'production',
   REDIS_URL: redisUrl,
@@ -45,6 +45,7 @@ const environment = (redisUrl: string): NodeJS.ProcessEnv => ({
   ALLOW_WEAK_DURABILITY: '1',
   PAPER_GRANT: '1000000000',
   LOG_LEVEL: 'warn',
+  ...more,
 });
 
 export const startWeb = (
@@ -52,7 +53,8 @@ export const startWeb = (
   redisUrl: string,
   connections?: number,
   flags?: readonly string[],
-): Promise<Side> => startSide('web.ts', [backend], environment(redisUrl), connections, flags);
+  more?: NodeJS.ProcessEnv,
+): Promise<Side> => startSide('web.ts', [backend], environment(redisUrl, more), connections, flags);
 
 /** It listens nowhere: only its CPU time and memory are asked for. */
 export const startWorker = (redisUrl: string, flags?: readonly string[]): Promise<Side> =>

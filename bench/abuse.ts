@@ -1,0 +1,157 @@
+import { fork } from 'node:child_process';
+import { get } from 'node:http';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Attack, Damage } from './attacker';
+import { type Plan, plansOf } from './attacks';
+import { cpuMicros, message, type Side, startWeb, stopSides } from './web-process';
+
+/**
+ * What one hostile address costs everybody else: the CPU time it takes of a web process and of Redis, as a share of a core,
+ * and what a bystander at another address waits for a book meanwhile, over what it waits when nothing else happens. Limits
+ * are on, as a deployment has them.
+ */
+export interface AbuseRow {
+  readonly suite: 'abuse';
+  readonly attack: string;
+  readonly connections: number;
+  readonly sentPerSecond: number;
+  /** Answered with 429 or 503, or refused on a socket. */
+  readonly refusedPart: number;
+  readonly webShare: number;
+  readonly redisShare: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Of the bystander's p50 to the one of a quiet moment right before. */
+  readonly p50OverQuiet: number;
+  readonly p99OverQuiet: number;
+  /** What Redis grew by for each request sent. */
+  readonly redisBytesPerRequest: number;
+}
+
+const CONNECTIONS = [1, 10, 50];
+const SECONDS = 4;
+/** What is within the allowance is used up before it counts. */
+const WARM_SECONDS = 2;
+const BYSTANDER = '198.51.100.7';
+const BYSTANDER_PER_SECOND = 40;
+const BYSTANDER_LINES = 40;
+
+interface Moment {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly webShare: number;
+  readonly redisShare: number;
+  readonly redisBytes: number;
+}
+
+/** `redisUrl` is a Redis of its own; `deadlineMs` bounds the run. */
+export async function benchAbuse(
+  redisUrl: string,
+  deadlineMs: number,
+  emit: (row: AbuseRow) => void,
+): Promise<void> {
+  const quiet = await startWeb('secp256k1', redisUrl);
+  const web = await startWeb('secp256k1', redisUrl, BYSTANDER_LINES, undefined, {
+    RATE_LIMIT: 'on',
+    TRUST_PROXY: '1',
+  });
+  const redis = new Redis(redisUrl);
+  try {
+    const { plans, marketId } = await plansOf(quiet);
+    const look = (): Promise<Moment> => observe(web, redis, marketId);
+    await look();
+    for (const plan of plans) {
+      for (const connections of CONNECTIONS) {
+        if (Date.now() > deadlineMs) return;
+        emit(await attacked(plan, connections, web, look));
+      }
+    }
+  } finally {
+    redis.disconnect();
+    stopSides([quiet, web]);
+  }
+}
+
+async function attacked(
+  { what, attack }: Plan,
+  connections: number,
+  web: Side,
+  look: () => Promise<Moment>,
+): Promise<AbuseRow> {
+  const before = await look();
+  const child = fork(path.join(__dirname, 'attacker.ts'), {
+    execArgv: ['-r', path.join(__dirname, '../test/support/typescript.js')],
+    serialization: 'advanced',
+  });
+  await message(child);
+  child.send({ ...attack, port: web.port, connections } satisfies Attack);
+  await wait(WARM_SECONDS * 1_000);
+  const during = await look();
+  const told = message<Damage>(child);
+  child.send('stop');
+  const { sent, refused } = await told;
+  const seconds = WARM_SECONDS + SECONDS;
+  return {
+    suite: 'abuse',
+    attack: what,
+    connections,
+    sentPerSecond: Math.round(sent / seconds),
+    refusedPart: hundredths(refused / Math.max(1, sent)),
+    webShare: hundredths(during.webShare - before.webShare),
+    redisShare: hundredths(during.redisShare - before.redisShare),
+    p50Ms: hundredths(during.p50Ms),
+    p99Ms: hundredths(during.p99Ms),
+    p50OverQuiet: hundredths(during.p50Ms / before.p50Ms),
+    p99OverQuiet: hundredths(during.p99Ms / before.p99Ms),
+    redisBytesPerRequest: Math.round(during.redisBytes / Math.max(1, (sent / seconds) * SECONDS)),
+  };
+}
+
+const hundredths = (value: number): number => Math.round(value * 100) / 100;
+
+/** The bystander reads for SECONDS, while CPU times are taken. */
+async function observe(web: Side, redis: Redis, marketId: string): Promise<Moment> {
+  const latencies: number[] = [];
+  const [web0, redis0, start] = [await cpuMicros(web), await redisUse(redis), performance.now()];
+  const pending: Promise<void>[] = [];
+  for (let i = 0; i < SECONDS * BYSTANDER_PER_SECOND; i++) {
+    await wait(Math.max(0, start + (i * 1_000) / BYSTANDER_PER_SECOND - performance.now()));
+    pending.push(readBook(web, marketId).then((ms) => void latencies.push(ms)));
+  }
+  await Promise.all(pending);
+  const seconds = (performance.now() - start) / 1_000;
+  const [web1, redis1] = [await cpuMicros(web), await redisUse(redis)];
+  latencies.sort((a, b) => a - b);
+  const at = (part: number): number => latencies[Math.floor(latencies.length * part)] ?? Number.NaN;
+  return {
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    webShare: (web1 - web0) / seconds / 1e6,
+    redisShare: (redis1.cpu - redis0.cpu) / seconds,
+    redisBytes: redis1.bytes - redis0.bytes,
+  };
+}
+
+/** Milliseconds until the whole book was there. */
+function readBook({ port, agent }: Side, marketId: string): Promise<number> {
+  const start = performance.now();
+  const target = `/markets/${marketId}/orderbook?depth=20`;
+  return new Promise((resolve, reject) => {
+    const sent = get({ port, agent, path: target, headers: { 'X-Forwarded-For': BYSTANDER } }, (answer) => {
+      answer.resume().on('end', () => {
+        if (answer.statusCode === 200) resolve(performance.now() - start);
+        else reject(new Error(`the bystander was answered ${answer.statusCode}`));
+      });
+    });
+    sent.on('error', reject);
+  });
+}
+
+/** Seconds of CPU and bytes. */
+async function redisUse(redis: Redis): Promise<{ cpu: number; bytes: number }> {
+  const info = `${await redis.info('cpu')}${await redis.info('memory')}`;
+  const of = (name: string): number => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)?.[1] ?? Number.NaN);
+  return { cpu: of('used_cpu_user') + of('used_cpu_sys'), bytes: of('used_memory') };
+}

@@ -1,0 +1,109 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { io } from 'socket.io-client';
+import { answerIn } from './load';
+
+/**
+ * One hostile address, in a process of its own: it sends the same requests again and again on so many connections, each as
+ * soon as the one before is answered, until it is told to stop. A connection that is closed is opened again.
+ */
+export interface Attack {
+  readonly port: number;
+  readonly connections: number;
+  /** Raw HTTP requests, sent in turn. */
+  readonly requests?: readonly Buffer[];
+  /** Instead: what each socket emits, with the headers its handshake carries. */
+  readonly socket?: {
+    readonly event: string;
+    readonly message: unknown;
+    readonly headers: Record<string, string>;
+    readonly everyMs: number;
+  };
+}
+
+export interface Damage {
+  readonly sent: number;
+  readonly refused: number;
+  readonly reconnects: number;
+}
+
+const RECONNECT_MS = 5;
+const ANSWER_MS_MAX = 20_000;
+
+const state = { stopped: false, next: 0, sent: 0, refused: 0, reconnects: 0 };
+
+async function http({ port, requests = [] }: Attack): Promise<void> {
+  while (!state.stopped) {
+    const socket = connect(port, '127.0.0.1').setNoDelay(true);
+    await ask(socket, requests).catch(() => undefined);
+    socket.destroy();
+    state.reconnects++;
+    await wait(RECONNECT_MS);
+  }
+}
+
+/** Ends when the connection does. */
+function ask(socket: Socket, requests: readonly Buffer[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let held: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+    const send = (): void => {
+      if (state.stopped) {
+        resolve();
+        return;
+      }
+      state.sent++;
+      socket.write(requests[state.next++ % requests.length] as Buffer);
+    };
+    socket.setTimeout(ANSWER_MS_MAX, () => reject(new Error('no answer')));
+    socket.once('connect', send);
+    socket.on('data', (chunk: Buffer) => {
+      held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const answer = answerIn(held);
+      if (!answer) return;
+      held = Buffer.alloc(0);
+      if (answer.status === 429 || answer.status === 503) state.refused++;
+      send();
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('closed')));
+  });
+}
+
+async function sockets({ port, socket }: Attack): Promise<void> {
+  if (!socket) return;
+  const { event, message, headers, everyMs } = socket;
+  const client = io(`http://127.0.0.1:${port}`, {
+    transports: ['websocket'],
+    extraHeaders: headers,
+    reconnectionDelay: RECONNECT_MS,
+    reconnectionDelayMax: RECONNECT_MS,
+    forceNew: true,
+  });
+  client.on('disconnect', () => {
+    state.reconnects++;
+    // A socket that the server cut does not come back by itself.
+    setTimeout(() => state.stopped || client.connect(), RECONNECT_MS);
+  });
+  while (!state.stopped) {
+    if (client.connected) {
+      state.sent++;
+      client.emit(event, message, (answer?: { ok?: boolean }) => void (answer?.ok || state.refused++));
+    }
+    await wait(everyMs);
+  }
+  client.disconnect();
+}
+
+process.on('message', (told: Attack | 'stop') => {
+  if (told === 'stop') {
+    state.stopped = true;
+    const { sent, refused, reconnects } = state;
+    process.send?.({ sent, refused, reconnects } satisfies Damage);
+    setTimeout(() => process.exit(0), 50);
+    return;
+  }
+  const run = told.socket ? sockets : http;
+  for (let i = 0; i < told.connections; i++) void run(told);
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ port: 0 });

@@ -1,0 +1,122 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Attack } from './attacker';
+import { createSigner, type Signer, type Submission } from './signer';
+import { call, type Side } from './web-process';
+
+/** One thing that a hostile address does again and again. */
+export interface Plan {
+  readonly what: string;
+  readonly attack: Pick<Attack, 'requests' | 'socket'>;
+}
+
+/** Documentation addresses (RFC 5737). */
+const ATTACKER = '203.0.113.9';
+const CHAIN_FILLS = 4_000;
+const DUST_MAKERS = 510;
+const FRESH_WALLETS = 3_000;
+const TRADES_LIMIT = 500;
+const COMMENTS = 50;
+const COMMENT_CHARACTERS = 2_000;
+const BATCH_ORDERS = 20;
+const CROSSING_CENTS = 60;
+const DUST_LOTS = 100n;
+
+function bytes(method: string, path: string, body?: string, more = ''): Buffer {
+  const content =
+    body === undefined
+      ? ''
+      : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  return Buffer.from(
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${ATTACKER}\r\n${more}${content}\r\n${body ?? ''}`,
+  );
+}
+
+/** The market is prepared through `quiet`, a web process without limits on the same Redis. */
+export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: string }> {
+  const signer = await createSigner(quiet);
+  const { market, sign } = signer;
+  const base = `/markets/${market.id}`;
+  const submitPath = `${base}/orders`;
+  const chain = await chainOfFills(quiet, signer);
+  await dustMakers(quiet, signer);
+  await longComments(quiet, signer, base);
+  const takers = Array.from({ length: 40 }, () => sign({ outcome: 0, cents: 90, lots: 100_000n }));
+  const fresh = await createSigner(quiet, FRESH_WALLETS);
+  const strangers = Array.from({ length: FRESH_WALLETS }, () => fresh.sign());
+  const junk = Object.fromEntries(Array.from({ length: 1_330 }, (_, i) => [`m${i}`, i]));
+  const members = Array.from({ length: 3_700 }, (_, i) => `a${i}=1`).join('&');
+  const address = (): string => `0x${randomBytes(20).toString('hex')}`;
+  const nested = JSON.parse(`${'['.repeat(3_900)}${']'.repeat(3_900)}`);
+  const post = (path: string, body: unknown): Buffer => bytes('POST', path, JSON.stringify(body));
+  const http = (what: string, ...requests: Buffer[]): Plan => ({ what, attack: { requests } });
+  const socket = (what: string, event: string, message: unknown, everyMs: number): Plan => ({
+    what,
+    attack: { socket: { event, message, everyMs, headers: { 'X-Forwarded-For': ATTACKER } } },
+  });
+  const conditionId = (market as unknown as { conditionId: string }).conditionId;
+  return {
+    marketId: market.id,
+    plans: [
+      http(
+        'batch of unknown members',
+        post(`${submitPath}/batch`, { orders: Array(BATCH_ORDERS).fill(junk) }),
+      ),
+      http('submission of unknown members', post(submitPath, junk)),
+      http('batch of 100,000 items', post(`${submitPath}/batch`, { orders: Array(100_000).fill(1) })),
+      http('an order with 4,000 fills, read', bytes('GET', `/orders/${chain.orderHash}`)),
+      http('the same, sent with a bad signature', post(submitPath, spoilt(chain))),
+      http('bad signatures', ...takers.map((order) => post(submitPath, spoilt(order)))),
+      http('orders of fresh wallets', ...strangers.map(({ path, body }) => bytes('POST', path, body))),
+      http(
+        'FOKs that 500 makers cannot fill',
+        ...takers.map(({ path, body }) => post(path, { ...JSON.parse(body), orderType: 'FOK' })),
+      ),
+      http('dry runs', ...takers.map(({ path, body }) => bytes('POST', `${path}?dryRun=true`, body))),
+      http('sign-in nonces', ...Array.from({ length: 500 }, () => bytes('GET', `/auth/nonce/${address()}`))),
+      http(`trades?limit=${TRADES_LIMIT}`, bytes('GET', `${base}/trades?limit=${TRADES_LIMIT}`)),
+      http('comments?limit=200', bytes('GET', `${base}/comments?limit=200`)),
+      http('forged cursors', bytes('GET', `/markets?cursor=${randomBytes(7_000).toString('base64url')}`)),
+      http('3,700 query members', bytes('GET', `/markets?${members.slice(0, 15_000)}`)),
+      http(
+        'lists that nobody else asks for',
+        ...Array.from({ length: 5_000 }, (_, i) => bytes('GET', `/markets?limit=100&q=${i}`)),
+      ),
+      http('wrong admin tokens', bytes('PUT', '/admin/mode', '{"mode":"HALTED"}', bearer())),
+      socket('nested lists through sockets', 'subscribe', nested, 1),
+      socket('subscribing again and again', 'subscribe', { conditionIds: [conditionId] }, 1),
+      socket('unknown events', 'anything', 'x'.repeat(10_000), 1),
+    ],
+  };
+}
+
+const bearer = (): string => `Authorization: Bearer ${createHash('sha256').update('x').digest('hex')}\r\n`;
+
+function spoilt({ body }: Submission): unknown {
+  const sent = JSON.parse(body);
+  return { ...sent, order: { ...sent.order, signature: `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` } };
+}
+
+/** One order that thousands of others met. */
+async function chainOfFills(quiet: Side, { sign }: Signer): Promise<Submission> {
+  const maker = sign({ outcome: 0, cents: CROSSING_CENTS, lots: BigInt(CHAIN_FILLS) * DUST_LOTS });
+  await call(quiet, 'POST', maker.path, maker.body);
+  for (let i = 0; i < CHAIN_FILLS; i++) {
+    const { path, body } = sign({ outcome: 1, cents: 100 - CROSSING_CENTS, lots: DUST_LOTS });
+    await call(quiet, 'POST', path, body);
+  }
+  return maker;
+}
+
+/** More makers than one submission may meet. */
+async function dustMakers(quiet: Side, { sign }: Signer): Promise<void> {
+  for (let i = 0; i < DUST_MAKERS; i++) {
+    const { path, body } = sign({ outcome: 1, cents: 10 + (i % 20), lots: DUST_LOTS });
+    await call(quiet, 'POST', path, body);
+  }
+}
+
+async function longComments(quiet: Side, signer: Signer, base: string): Promise<void> {
+  const [token] = await signer.signIn();
+  const body = JSON.stringify({ body: '😀'.repeat(COMMENT_CHARACTERS) });
+  for (let i = 0; i < COMMENTS; i++) await call(quiet, 'POST', `${base}/comments`, body, token);
+}
