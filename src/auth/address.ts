@@ -1,6 +1,6 @@
 import { Refusal } from '../exchange/errors';
-import { keccak256, loadKeccak } from './keccak';
 import { createRecent } from '../exchange/recent';
+import { keccak256, loadKeccak } from './keccak';
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const KNOWN_MAX = 10_000;
