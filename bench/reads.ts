@@ -110,6 +110,7 @@ async function targetsOf(web: Side): Promise<Target[]> {
     ['comments', `${base}/comments`],
     ['order that rests', `/orders/${resting}`],
     ['order with fills', `/orders/${filled}`],
+    ['fills of an order', `/orders/${filled}/fills`],
     ['profile', `/profiles/${addresses[0]}`],
     [`markets (of ${MARKETS})`, '/markets'],
     ['markets?limit=100&sort=liquidity', '/markets?limit=100&sort=liquidity'],

@@ -14,6 +14,7 @@ import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
 import { moderationEndpoints } from './routes/moderation';
+import { orderReadEndpoints } from './routes/order-reads';
 import { orderEndpoints } from './routes/orders';
 import { profileEndpoints } from './routes/profiles';
 import { settlementEndpoints } from './routes/settlements';
@@ -28,6 +29,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
   const kept = createKeptAnswers(context);
   return [
     ...orderEndpoints(context, submit),
+    ...orderReadEndpoints(context, kept),
     ...cancelEndpoints(context, cancels),
     ...bookEndpoints(context, kept),
     ...marketEndpoints(context, kept),

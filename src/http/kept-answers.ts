@@ -1,5 +1,6 @@
 import { Refusal } from '../exchange/errors';
-import type { MarketTerms } from '../exchange/market';
+import type { MarketId, MarketTerms } from '../exchange/market';
+import { createRecent } from '../exchange/recent';
 import type { Moment } from '../store/kept';
 import type { MarketView } from '../store/views';
 import type { Context } from './context';
@@ -16,10 +17,14 @@ export type KeptAnswers = ReturnType<typeof createKeptAnswers>;
 /** What a level takes in memory, about. */
 const LEVEL_BYTES = 150;
 const VIEW_BYTES = 2_000;
+/** Orders of which a process knows the market. */
+const ORDERS_MAX = 20_000;
 
 /** JSON that a process keeps for as long as the moment stands in which it was made (src/store/kept.ts). */
 export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>) {
   const { kept } = reads;
+  /** An order never leaves its market. */
+  const homes = createRecent<MarketId>(ORDERS_MAX);
 
   /** Throws MARKET_NOT_FOUND. */
   async function momentOf(call: Call<undefined>): Promise<MarketMoment> {
@@ -27,6 +32,12 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
     const moment = await kept.market(terms.id);
     if (!moment) throw new Refusal('MARKET_NOT_FOUND');
     return { terms, moment };
+  }
+
+  /** The moment of the order's market; null for an order that this process has not answered before. */
+  async function orderMoment(orderHash: string): Promise<Moment | null> {
+    const home = homes.get(orderHash);
+    return home === undefined ? null : kept.market(home);
   }
 
   /** `name` tells the answers of a moment apart. `isFinal` as in `Answer` of the store. */
@@ -51,5 +62,13 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
       return { value, bytes: VIEW_BYTES + levels * LEVEL_BYTES };
     });
 
-  return { momentOf, talk: kept.talk, json, view, answer: kept.answer };
+  return {
+    momentOf,
+    orderMoment,
+    rememberOrder: homes.put,
+    talk: kept.talk,
+    json,
+    view,
+    answer: kept.answer,
+  };
 }

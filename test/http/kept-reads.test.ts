@@ -82,6 +82,21 @@ test('pages of trades and prices show a trade on every replica as soon as it was
   expect(volume).toBeGreaterThan(0);
 });
 
+test('an order and its fills show every change on every replica as soon as it was answered', async () => {
+  const other = await openMarket(exchange.client, ADMIN_TOKEN);
+  const hash = (await alice.submit(other, { side: 'BUY', outcome: 0, pips: 700, lots: 300 })).body.orderHash;
+  const order = async () => (await exchange.replicas[1]?.client.get(`/orders/${hash}`))?.body;
+  const fills = async () => (await exchange.replicas[1]?.client.get(`/orders/${hash}/fills`))?.body.data;
+  for (let count = 1; count <= 3; count++) {
+    await alice.submit(other, { side: 'BUY', outcome: 1, pips: 9_300, lots: 100 });
+    expect(await order()).toMatchObject({ filledSize: String(count), fillCount: count });
+    expect(await order()).toEqual(await order());
+    expect(await fills()).toHaveLength(count);
+  }
+  expect((await alice.get(`/orders/${hash}`)).body).toMatchObject({ order: { maker: alice.address } });
+  expect(await order()).not.toHaveProperty('order');
+});
+
 test('comments and profiles show every change on every replica as soon as it was answered', async () => {
   const texts = async () => (await at(1, 'comments'))?.body.data.map((row: { body: string }) => row.body);
   const profile = async () => (await exchange.replicas[1]?.client.get(`/profiles/${alice.address}`))?.body;

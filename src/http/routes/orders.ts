@@ -1,21 +1,18 @@
-import { Refusal } from '../../exchange/errors';
-import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { presentOrderFill } from '../../wire/present-order';
 import { presentProblem } from '../../wire/problem';
-import { cursorOf, flagOf, limitOf } from '../../wire/queries';
+import { flagOf } from '../../wire/queries';
 import { type BatchBody, batchShape, type SubmitBody, submitShape } from '../../wire/requests';
 import { ok, requestIdOf } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
 import { clientAddress } from '../client-address';
-import { type Context, hashOf } from '../context';
-import { type AnyEndpoint, type Call, type Endpoint, parameter, read } from '../endpoint';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 import { logFailure, refusalOf } from '../failures';
 import type { Submit, Submitted } from '../submit';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
-/** Submission, one by one and in batches, and the status of an order. */
+/** Submission, one by one and in batches. */
 export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
   const one: Endpoint<SubmitBody> = {
     method: 'POST',
@@ -60,25 +57,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     }
   }
 
-  const status = read(
-    PATHS.order,
-    async (call) => {
-      const view = await context.reads.order(hashOf(parameter(call, 'order_hash')));
-      if (!view) throw new Refusal('ORDER_NOT_FOUND');
-      const isMaker = call.caller?.address.toLowerCase() === view.record.maker;
-      return ok(await context.orderBody(view, isMaker ? 'MAKER' : 'ANYBODY'));
-    },
-    'optional',
-  );
-
-  const fills = read(PATHS.orderFills, async (call) => {
-    const page = { limit: limitOf(call.query, PAGE_SIZES.fills), cursor: cursorOf(call.query) };
-    const found = await context.reads.orderFills(hashOf(parameter(call, 'order_hash')), page);
-    if (!found) throw new Refusal('ORDER_NOT_FOUND');
-    return ok({ data: found.fills.map(presentOrderFill), nextCursor: found.next });
-  });
-
-  return [one, batch, status, fills];
+  return [one, batch];
 }
 
 const submissionOf = (call: Call<unknown>, body: SubmitBody) => ({

@@ -1,0 +1,69 @@
+import { Refusal } from '../../exchange/errors';
+import type { OrderFillsPage, OrderView } from '../../store/views';
+import { PAGE_SIZES } from '../../wire/pages';
+import { PATHS } from '../../wire/paths';
+import { presentOrderFill } from '../../wire/present-order';
+import { cursorOf, limitOf } from '../../wire/queries';
+import { ok, okJson } from '../answer';
+import { type Context, hashOf } from '../context';
+import { type AnyEndpoint, parameter, read } from '../endpoint';
+import type { KeptAnswers } from '../kept-answers';
+
+/** The status of an order and its fills. */
+export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[] {
+  const isSettled = (fills: readonly { readonly settlementStatus: string }[]): boolean =>
+    fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
+
+  /** What everybody may see is kept like every public read; the maker's own view is read each time. */
+  const status = read(
+    PATHS.order,
+    async (call) => {
+      const hash = hashOf(parameter(call, 'order_hash'));
+      const moment = call.caller ? null : await kept.orderMoment(hash);
+      if (moment) {
+        const json = await kept.json(
+          moment,
+          `order ${hash}`,
+          async () => {
+            const view = await orderOf(hash);
+            return { fills: view.fills, body: await context.orderBody(view, 'ANYBODY') };
+          },
+          ({ body }) => body,
+          ({ fills: shown }) => isSettled(shown),
+        );
+        return okJson(json);
+      }
+      const view = await orderOf(hash);
+      const isMaker = call.caller?.address.toLowerCase() === view.record.maker;
+      return ok(await context.orderBody(view, isMaker ? 'MAKER' : 'ANYBODY'));
+    },
+    'optional',
+  );
+
+  async function orderOf(hash: string): Promise<OrderView> {
+    const view = await context.reads.order(hash);
+    if (!view) throw new Refusal('ORDER_NOT_FOUND');
+    kept.rememberOrder(hash, view.record.marketId);
+    return view;
+  }
+
+  const fills = read(PATHS.orderFills, async (call) => {
+    const page = { limit: limitOf(call.query, PAGE_SIZES.fills), cursor: cursorOf(call.query) };
+    const hash = hashOf(parameter(call, 'order_hash'));
+    const load = async (): Promise<OrderFillsPage> => {
+      const found = await context.reads.orderFills(hash, page);
+      if (!found) throw new Refusal('ORDER_NOT_FOUND');
+      return found;
+    };
+    const present = (found: OrderFillsPage) => ({
+      data: found.fills.map(presentOrderFill),
+      nextCursor: found.next,
+    });
+    const moment = await kept.orderMoment(hash);
+    if (!moment) return ok(present(await load()));
+    const name = `fills ${hash} ${page.limit} ${page.cursor}`;
+    return okJson(await kept.json(moment, name, load, present, (found) => isSettled(found.fills)));
+  });
+
+  return [status, fills];
+}
