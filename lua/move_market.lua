@@ -1,10 +1,12 @@
 #!lua flags=allow-oom
 -- move_market: moves a market to another status, when it is in one of those it may come from. Asking again for the status it
--- has changes nothing.
+-- has changes nothing. Moved because its time has come, it stays as it is until that is so by this clock.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:out   3 {x}:closes   4 {x}:ending   5 {x}:mk
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 new status code   4 codes it may come from, as digits
--- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, or MARKET_NOT_OPEN when it may not move
+--          5 1 when it moves because its closing time has come
+-- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, MARKET_NOT_OPEN when it may not move, or
+--          NOT_DUE when its closing time has not come, or it has none
 -- Emits    MARKET, when the status changed
 -- Bound    one market
 
@@ -13,12 +15,15 @@ local book = require('lib.book')
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')
 
-local shard, market, target, from = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local shard, market, target, from, by_time = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5] == '1'
 local now_ms = outbox.now_ms()
 
 local b = book.open(shard, market, 's')
 if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
+end
+if by_time and not agenda.is_due(shard, market, now_ms) then
+  return { 'NOT_DUE', integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }
 end
 local code = 'OK'
 if b[book.STATUS] .. '' ~= target then

@@ -54,11 +54,14 @@ export interface WebOptions {
 /** What `npm run build` made of src/page, for the sources and the build alike. */
 const PAGE_FOLDER = path.join(__dirname, '../dist/page');
 
-/** Production keeps what it answered, or does not start. */
-async function checkStanding(config: Config, { redis, standings }: Store): Promise<void> {
+/** The time of Redis is known, and production keeps what it answered; or the process does not start. */
+async function checkStanding(config: Config, { redis, clock, standings }: Store): Promise<void> {
+  await clock.measure();
   const weakness = weaknessOf(await standings.refresh());
+  clock.start();
   standings.start();
   if (config.nodeEnv !== 'production' || config.allowWeakDurability || weakness === null) return;
+  clock.stop();
   standings.stop();
   disconnect(redis);
   throw new ConfigError([
@@ -70,7 +73,7 @@ async function checkStanding(config: Config, { redis, standings }: Store): Promi
 export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
   const store = await createStore(config, log);
   await checkStanding(config, store);
-  const { redis, run, metrics, standings } = store;
+  const { redis, run, clock, metrics, standings } = store;
   const verifier = await createOrderVerifier({
     name: config.eip712Name,
     chainId: config.chainId,
@@ -83,6 +86,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     secrets: config.jwtSecrets,
     issuer: config.publicBaseUrl,
     audience,
+    nowMs: clock.now,
   });
   const board =
     config.adminToken === null
@@ -121,7 +125,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
       chainId: config.chainId,
       nonces: createNonces({ secrets: config.jwtSecrets, audience }),
       burnt: createNonceStore({ run }),
-      nowMs: store.clock.now,
+      nowMs: clock.now,
     }),
   });
   observe('web', { ...store, config, eventLoop, queues });
@@ -132,7 +136,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     await realtime.stop(graceMs);
     await http.stop(graceMs);
     await Promise.all([board?.stop(), queues.stop()]);
-    for (const part of [eventLoop, backlog, standings]) part.stop();
+    for (const part of [eventLoop, backlog, clock, standings]) part.stop();
     disconnect(redis);
   };
   try {
@@ -173,6 +177,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const schedule = await startSchedule({
     connection,
     chores: [...chores, settlement.reconciler],
+    now: store.clock.now,
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
   // Jobs of matches that are gone find nothing; matches whose jobs are gone are found here, without waiting for the clock.
@@ -187,8 +192,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   log.info({ network: config.network, metricsPort: metrics?.port }, 'worker is running');
   return {
     async stop() {
-      eventLoop.stop();
-      store.standings.stop();
+      for (const part of [eventLoop, store.clock, store.standings]) part.stop();
       await Promise.all([schedule.stop(), settlement.stop(), queues.stop(), metrics?.stop()]);
       disconnect(connection);
       disconnect(store.redis);

@@ -14,11 +14,13 @@ import { disconnect } from './store/connection';
 export async function inventHistory(config: Config, log: Logger): Promise<void> {
   const store = await createStore(config, log);
   try {
+    await store.clock.measure();
+    const nowMs = store.clock.now();
     const candles = createCandleWriter(store);
-    for (const { body, character } of demoMarkets(new Date())) {
+    for (const { body, character } of demoMarkets(new Date(nowMs))) {
       const market = await store.reads.market(body.slug);
       if (!market) continue;
-      const day = inventDay(character, parsePips(body.tickSize), Date.now(), Math.random);
+      const day = inventDay(character, parsePips(body.tickSize), nowMs, Math.random);
       const written = await candles.preload(market.terms.id, day);
       log.info({ market: market.terms.id, written }, 'demo history');
     }

@@ -10,7 +10,7 @@ import { createClock } from './store/clock';
 import { createComments } from './store/comments';
 import { connect, disconnect, ready } from './store/connection';
 import { createEngine } from './store/engine';
-import { createHealth } from './store/health';
+import { createHealth, runProbe } from './store/health';
 import { createHistory } from './store/history';
 import { createJournal } from './store/journal';
 import { createJournalReads } from './store/journal-reads';
@@ -43,7 +43,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const metrics = createMetrics();
   const run = createScripts(redis, scriptSources(), metrics.script);
   const keys = shardKeys();
-  const clock = createClock();
+  const clock = createClock(() => runProbe(run, keys));
   const grantMicro = config.paperGrantMicro;
   const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
   const standings = createStandings({ redis, run, keys });
@@ -101,5 +101,7 @@ export type Store = Awaited<ReturnType<typeof createStore>>;
 /** The store by itself, for what an operator does by hand (src/cli/). */
 export async function openStore(config: Config, log: Logger) {
   const store = await createStore(config, log, OPERATOR_WAIT_MS);
+  // What is wrong with a Redis that runs no scripts is the doctor's to say.
+  await store.clock.measure().catch(() => undefined);
   return { ...store, config, close: () => disconnect(store.redis) };
 }

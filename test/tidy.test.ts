@@ -160,6 +160,26 @@ test('process.env is read in the configuration only', () => {
   expect(wrong).toEqual([]);
 });
 
+/** Whatever else needs the time is handed the clock of Redis (src/store/clock.ts); lengths of time are by `performance.now()`. */
+const MACHINE_CLOCK: readonly string[] = [
+  // Compares it with that of Redis.
+  'src/store/doctor.ts',
+  // Runs before there is a Redis to ask.
+  'src/local/start.ts',
+  // What is outside the exchange and knows no other.
+  ...['demo/demo.ts', 'demo/maker.ts', 'demo/opinion.ts', 'demo/wallet.ts', 'page/units.ts'].map(
+    (file) => `src/${file}`,
+  ),
+  ...['followed-book.ts', 'sessions.ts', 'transport.ts'].map((file) => `src/client/${file}`),
+];
+
+test("the machine's clock is read by the files named for it and by no other", () => {
+  const reading = sources.filter((file) =>
+    /\bDate\.now\b|\bnew Date(?!\()|\bnew Date\(\)|\bDate\(\)|timeOrigin/.test(read(file)),
+  );
+  expect(reading.sort()).toEqual([...MACHINE_CLOCK].sort());
+});
+
 test('no any, no default export, no console, no suppressed check', () => {
   const wrong = sources.flatMap((file) =>
     /: any\b|<any>|as any\b|export default|console\.|@ts-(ignore|expect-error|nocheck)/.test(read(file))

@@ -27,6 +27,12 @@ function agenda.note(shard, market, status)
   end
 end
 
+-- Whether the closing time of a market that is traded has come.
+function agenda.is_due(shard, market, now_ms)
+  local closes_ms = redis.call('ZSCORE', shard .. 'closes', market)
+  return closes_ms and now_ms >= tonumber(closes_ms)
+end
+
 -- Nothing is left to be done in a market that is over.
 function agenda.done(shard, market)
   redis.call('SREM', shard .. 'ending', market)

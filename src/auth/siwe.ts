@@ -29,7 +29,7 @@ export interface SignInOptions {
   readonly verifyContractSignature?: VerifyContractSignature;
   readonly backend?: Backend;
   /** The store's clock, as far as this process knows it. */
-  readonly nowMs?: () => number;
+  readonly nowMs: () => number;
 }
 
 /** The answer of GET /auth/nonce/{address}: all a client needs to write its message. */
@@ -82,8 +82,7 @@ const PARSE_FIELDS: readonly (readonly [RegExp, string])[] = [
 
 /** Sign-In with Ethereum (EIP-4361) for one base URL and one network. */
 export function createSignIn(options: SignInOptions): SignIn {
-  const { domain, uri, chainId, nonces, burnt } = options;
-  const nowMs = options.nowMs ?? Date.now;
+  const { domain, uri, chainId, nonces, burnt, nowMs } = options;
   const recovery = loadRecovery(options.backend);
   const expected = { domain, uri, chainId };
 

@@ -36,7 +36,8 @@ export interface TokenOptions {
   readonly issuer: string;
   /** The network, for example `chain:97`. */
   readonly audience: string;
-  readonly nowMs?: () => number;
+  /** By the clock that dates the sessions: that of the store. */
+  readonly nowMs: () => number;
 }
 
 /** A key and its name; a single secret has none. */
@@ -70,7 +71,7 @@ export function parseJwtSecrets(text: string): readonly [JwtSecret, ...JwtSecret
 }
 
 /** HS256 JSON Web Tokens. */
-export function createTokens({ secrets, issuer, audience, nowMs = Date.now }: TokenOptions): Tokens {
+export function createTokens({ secrets, issuer, audience, nowMs }: TokenOptions): Tokens {
   // A KeyObject is prepared once; a string secret would be prepared again for every token, at forty times the cost.
   const keys = new Map(secrets.map(({ kid, secret }) => [kid, createSecretKey(Buffer.from(secret))]));
   const [{ kid: signingKid }] = secrets;

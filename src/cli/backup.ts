@@ -6,8 +6,8 @@ import { recorded } from './action';
 import { audit } from './audit';
 import { type CliStore, type Command, EXIT, type ExitCode } from './store';
 
-const facts = ({ redis, keys, config }: CliStore) => ({
-  ...{ redis, keys, chainId: config.chainId, exchange: config.exchangeAddress },
+const facts = ({ redis, keys, clock, config }: CliStore) => ({
+  ...{ redis, keys, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
 });
 
 /** Halts the exchange for it with `halt`, and gives it back the mode it had. */

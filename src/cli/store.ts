@@ -2,6 +2,7 @@ import type { Config } from '../config';
 import type { ChainScale } from '../exchange/order';
 import type { Actions } from '../store/actions';
 import type { Audit } from '../store/audit/audit';
+import type { Clock } from '../store/clock';
 import type { Comments } from '../store/comments';
 import type { Engine } from '../store/engine';
 import type { ShardKeys } from '../store/keys';
@@ -17,6 +18,7 @@ export interface CliStore {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+  readonly clock: Clock;
   readonly engine: Engine;
   readonly markets: Markets;
   readonly comments: Comments;

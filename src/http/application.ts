@@ -14,6 +14,7 @@ import { Refusal } from '../exchange/errors';
 import { PATHS } from '../wire/paths';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
+import { createDate } from './date';
 import type { HttpDeps } from './deps';
 import { docsPage } from './docs-page';
 import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
@@ -122,11 +123,13 @@ function hides(pattern: string, path: string): boolean {
  * What every answer says: its request's id, what a crash of Redis may lose, which unbroken history it belongs to, and
  * what browsers must not do. Refuses what HTTP/1.1 requires to be refused.
  */
-function preface({ config, standing }: HttpDeps): RequestHandler {
+function preface({ config, reads, standing }: HttpDeps): RequestHandler {
+  const date = createDate(reads.clock);
   const secure = always(helmet(securityHeaders(config.publicBaseUrl)));
   return (request, response, next) => {
     const given = request.headers['x-request-id'];
     response.setHeader(REQUEST_ID, typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID());
+    response.setHeader('Date', date());
     response.setHeader('Cache-Control', 'no-store');
     const { durability, epoch } = standing() ?? {};
     if (durability !== undefined) response.setHeader('X-Durability', durability);

@@ -17,6 +17,8 @@ export interface Call<Body> {
   readonly response: Response;
   readonly query: Query;
   readonly body: Body;
+  /** When the request had arrived as a whole, a moment of `performance.now()`. */
+  readonly arrivedAt: number;
   /** Null only where no bearer is required and none was sent. */
   readonly caller: Caller | null;
 }
@@ -80,16 +82,16 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
   const route = `${endpoint.method} ${endpoint.path}`;
   return async (request, response) => {
     const bytes = endpoint.body ? await readBody(request, endpoint.maxBytes ?? BODY_MAX_BYTES) : null;
-    const startedAt = performance.now();
+    const arrivedAt = performance.now();
     const answered = (status: number): void =>
-      deps.observer.answered(route, status, (performance.now() - startedAt) / 1_000);
+      deps.observer.answered(route, status, (performance.now() - arrivedAt) / 1_000);
     const watch = setTimeout(giveUp, endpoint.answerMaxMs ?? ANSWER_MAX_MS, response);
     try {
       if (endpoint.bucket) await deps.limiter.take(endpoint.bucket, clientAddress(request), response);
       const caller = await authenticate(request, endpoint.bearer, deps);
       const body = endpoint.body && bytes ? bodyOf(request, endpoint, bytes) : undefined;
       const query = parseQuery(request.url);
-      const reply = await endpoint.handle({ request, response, query, body, caller });
+      const reply = await endpoint.handle({ request, response, arrivedAt, query, body, caller });
       if (!response.headersSent) send(response, reply);
       answered(response.statusCode);
     } catch (error) {

@@ -23,6 +23,8 @@ interface Submission {
   readonly address: () => string;
   /** Where the limiter tells how much is left. */
   readonly response: ServerResponse;
+  /** As the call has it: of a batch, all of it. */
+  readonly arrivedAt: number;
 }
 
 export interface Submitted {
@@ -60,7 +62,7 @@ export function createSubmit(context: Context): Submit {
 }
 
 async function submit(context: Context, submission: Submission): Promise<Submitted> {
-  const { body, caller, dryRun } = submission;
+  const { body, caller, dryRun, arrivedAt } = submission;
   const signed = signedOrderOf(body.order, checksumAddress);
   if (caller && caller.address !== signed.maker) {
     throw new Refusal('MAKER_MISMATCH', `the bearer is ${caller.address}, the maker ${signed.maker}`);
@@ -71,7 +73,7 @@ async function submit(context: Context, submission: Submission): Promise<Submitt
   const progress: Progress = { stage: 'terms' };
   let request: PlaceRequest;
   try {
-    request = check(context, { signed, outcome, terms, orderType, body, dryRun }, progress);
+    request = check(context, { signed, outcome, terms, orderType, body, dryRun, arrivedAt }, progress);
   } catch (refusal) {
     return explain(context, refusal, progress.stage, signed, orderType);
   }
@@ -95,6 +97,7 @@ interface Candidate {
   readonly orderType: OrderType;
   readonly body: SubmitBody;
   readonly dryRun: boolean;
+  readonly arrivedAt: number;
 }
 
 /** What the engine is to book; throws the first refusal of the checks from `taker` to `signature`. */
@@ -103,7 +106,7 @@ function check(
   candidate: Candidate,
   progress: Progress,
 ): PlaceRequest {
-  const { signed, outcome, terms, orderType, body, dryRun } = candidate;
+  const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
   checkTerms(signed, terms, false);
   // Here, so that an order which was accepted before is answered with its record whatever the backlog.
   if (isBacklogged()) throw new Refusal('BACKLOG', 'too much that was accepted is not processed yet');
@@ -111,7 +114,8 @@ function check(
   if (signed.nonce > NONCE_MAX) throw new Refusal('INVALID_NONCE_VALUE');
   progress.stage = 'signed';
   const order = orderOf(signed, outcome, orderType, terms, scale);
-  checkExpiry(signed, reads.clock());
+  const [nowMs, waitedMs] = [reads.clock(), performance.now() - arrivedAt];
+  checkExpiry(signed, nowMs);
   const orderHash = verifier.hash(signed);
   const signature = verifier.verify(signed, orderHash);
   return {
@@ -127,6 +131,7 @@ function check(
     lotLots: terms.lotLots,
     // 0 is "none" to the script and a moment long past to the caller.
     deadlineMs: body.deadline === undefined ? 0 : Math.min(Math.max(body.deadline, 1), DEADLINE_MAX_MS),
+    arrivedMs: nowMs - waitedMs,
     clientOrderId: body.clientOrderId ?? null,
     signed: packSigned(signed, signature),
     dryRun,

@@ -78,7 +78,7 @@ export function createChores({
       name: 'close-markets',
       everyMs: CLOSE_EVERY_MS,
       async run() {
-        for (const id of await agenda.due(clock.now())) await markets.close(id);
+        for (const id of await agenda.due(clock.now())) await markets.closeWhenDue(id);
       },
     },
     {

@@ -42,13 +42,13 @@ export function startRelay({ matches, enqueue, onError }: RelayOptions): { stop(
   /** Until the lease is lost. */
   async function readOn(): Promise<void> {
     let position = await matches.position();
-    let noted = Date.now();
+    let noted = performance.now();
     while (!stopping.signal.aborted) {
       const { matches: found, last, more } = await matches.read(position, READ_MAX);
       await enqueue(found);
-      if (found.length > 0 || Date.now() - noted >= RENEW_MS) {
+      if (found.length > 0 || performance.now() - noted >= RENEW_MS) {
         if (!(await matches.hold(token, LEASE_MS, last))) return;
-        noted = Date.now();
+        noted = performance.now();
       }
       position = last;
       if (!more) await pause(PAUSE_MS);

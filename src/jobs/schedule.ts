@@ -12,6 +12,8 @@ export interface Chore {
 export interface ScheduleOptions {
   readonly connection: ConnectionOptions;
   readonly chores: readonly Chore[];
+  /** By the clock of Redis. */
+  readonly now: () => number;
   readonly onError: (error: Error, chore: string) => void;
 }
 
@@ -19,8 +21,10 @@ const FAILED_KEPT = 100;
 /** A chore whose process died is given to another after this time. */
 const LOCK_MS = 5_000;
 const STALL_CHECK_MS = 2_000;
-/** How soon a chore goes on after BullMQ's keys were lost. */
-const REPAIR_MS = 5_000;
+/** How soon a chore goes on after BullMQ's keys were lost, or a worker whose clock was ahead has gone. */
+const REPAIR_MS = 1_000;
+/** A chore may be planned so much later than it is due. */
+const LATE_MS = 1_000;
 
 /**
  * Runs chores through BullMQ job schedulers: however many workers there are, each tick of a chore runs in one of
@@ -29,13 +33,19 @@ const REPAIR_MS = 5_000;
 export async function startSchedule({
   connection,
   chores,
+  now,
   onError,
 }: ScheduleOptions): Promise<{ stop(): Promise<void> }> {
   const started = await Promise.all(chores.map(start));
 
   async function start(chore: Chore) {
     const queue = new Queue(chore.name, { connection, ...QUEUE_OPTIONS });
-    const worker = new Worker(chore.name, () => chore.run(), {
+    let ranAt = Number.NEGATIVE_INFINITY;
+    const run = (): Promise<void> => {
+      ranAt = performance.now();
+      return chore.run();
+    };
+    const worker = new Worker(chore.name, run, {
       connection,
       prefix: JOBS_PREFIX,
       concurrency: 1,
@@ -52,8 +62,16 @@ export async function startSchedule({
         { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
       );
     await plan();
+    // BullMQ plans by the clock of the worker that ran the chore last. While it lives it runs the next one, too, when its own
+    // clock says so; when it is gone, and its clock was ahead, the next one would wait until that moment really comes.
     const repair = async () => {
-      if (!(await queue.getJobScheduler(chore.name))) await plan();
+      const planned = await queue.getJobScheduler(chore.name);
+      const latestMs = chore.everyMs + LATE_MS;
+      const isFar = Number(planned?.next ?? 0) > now() + latestMs;
+      if (planned && (!isFar || performance.now() - ranAt <= latestMs)) return;
+      // Planned over what is there, it would keep its moment.
+      if (planned) await queue.removeJobScheduler(chore.name);
+      await plan();
     };
     return { queue, worker, repair: () => repair().catch((error) => onError(error, chore.name)) };
   }

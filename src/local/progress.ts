@@ -7,9 +7,9 @@ const TELL_EVERY_MS = 1_000;
 export async function withProgress<T>(what: string, work: Promise<T>): Promise<T> {
   const { stdout } = process;
   if (!stdout.isTTY) return work;
-  const startedAtMs = Date.now();
+  const startedAtMs = performance.now();
   const timer = setInterval(() => {
-    stdout.write(`\r${what} (${Math.round((Date.now() - startedAtMs) / 1_000)} s)`);
+    stdout.write(`\r${what} (${Math.round((performance.now() - startedAtMs) / 1_000)} s)`);
   }, TELL_EVERY_MS);
   try {
     return await work;

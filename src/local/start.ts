@@ -225,10 +225,10 @@ async function reportDeath(
 }
 
 async function untilReady(session: Session, baseUrl: string): Promise<void> {
-  const startedAtMs = Date.now();
+  const startedAtMs = performance.now();
   let last = 'no answer';
   while (!session.isEnding) {
-    const waitedMs = Date.now() - startedAtMs;
+    const waitedMs = performance.now() - startedAtMs;
     if (waitedMs > READY_MS_MAX)
       throw new StartError(`web is not ready after ${READY_MS_MAX / 1000} s: ${last}`);
     try {

@@ -113,7 +113,8 @@ export function createMetrics(): Metrics {
     order: (result, code) => orders.add(result, code),
     sample: (read) => void readers.push(read),
     expose: async () => {
-      if (!kept || kept.untilMs < Date.now()) kept = { untilMs: Date.now() + KEPT_MS, text: render() };
+      if (!kept || kept.untilMs < performance.now())
+        kept = { untilMs: performance.now() + KEPT_MS, text: render() };
       return { type: registry.contentType, text: await kept.text };
     },
   };

@@ -66,7 +66,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
   let finished = from;
   let stopped = false;
   let reading = false;
-  let verifiedAtMs = Date.now();
+  let verifiedAtMs = performance.now();
 
   const ended = run().catch((error: unknown) => {
     if (!stopped) log.warn({ err: messageOf(error) }, 'broadcasting stopped');
@@ -89,7 +89,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
   function nextCutInMs(): number {
     let ms = BLOCK_MS;
     for (const market of waiting) {
-      if (market.isWhole()) ms = Math.min(ms, market.cutAtMs + intervalMs - Date.now());
+      if (market.isWhole()) ms = Math.min(ms, market.cutAtMs + intervalMs - performance.now());
     }
     return Math.max(1, Math.ceil(ms));
   }
@@ -126,7 +126,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
   }
 
   function cut(market: FollowedMarket): void {
-    cuts.push({ market, publication: market.cut(Date.now()) });
+    cuts.push({ market, publication: market.cut(performance.now()) });
     waiting.delete(market);
   }
 
@@ -146,7 +146,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
 
   async function publishDue(): Promise<void> {
     for (const market of [...waiting]) {
-      if (market.isWhole() && market.cutAtMs + intervalMs <= Date.now()) cut(market);
+      if (market.isWhole() && market.cutAtMs + intervalMs <= performance.now()) cut(market);
     }
     if (cuts.length > 0) await publish(cuts);
     else if (waiting.size === 0) finished = readUpTo;
@@ -188,8 +188,8 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
 
   /** Takes the markets in turn. A difference would be a bug of ours or of Redis; clients are sent the book. */
   async function verifyOne(): Promise<void> {
-    if (Date.now() - verifiedAtMs < VERIFY_EVERY_MS) return;
-    verifiedAtMs = Date.now();
+    if (performance.now() - verifiedAtMs < VERIFY_EVERY_MS) return;
+    verifiedAtMs = performance.now();
     const [next] = followed;
     if (!next) return;
     const [id, market] = next;

@@ -47,7 +47,7 @@ export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
 
   async function sweep(): Promise<void> {
     const lease = held();
-    if (!lease || Date.now() - lease.sinceMs < PATIENCE_MS) return;
+    if (!lease || performance.now() - lease.sinceMs < PATIENCE_MS) return;
     for (const address of await presence.absent(lease.token, lifeMs)) {
       try {
         const { cancelled, sequences } = await engine.cancelAbsent(address, lease.token);

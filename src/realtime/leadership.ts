@@ -24,7 +24,7 @@ export interface Leadership {
   start(): void;
   /** Tries for the lease now instead of at its next turn. */
   tryNow(): void;
-  /** Token of the lease, and since when it has been held; null without it. */
+  /** Token of the lease, and since when it has been held (`performance.now()`); null without it. */
   held(): { readonly token: string; readonly sinceMs: number } | null;
   /** Gives the lease back and takes it no more. */
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ export function createLeadership({ broadcasts, log, begin, onBegin, onRelease }:
     if (!(await broadcasts.take(token, LEASE_MS))) return;
     const from = (await broadcasts.position()) ?? NO_ENTRY;
     const term = begin(token, LEASE_MS, from);
-    held = { token, sinceMs: Date.now(), term };
+    held = { token, sinceMs: performance.now(), term };
     log.info({ from }, 'broadcasting');
     onBegin();
     void term.ended.then(async () => {

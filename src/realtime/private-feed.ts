@@ -76,7 +76,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
   let stopped = false;
 
   function ready(): Promise<void> {
-    neededAtMs = Date.now();
+    neededAtMs = performance.now();
     if (!begun) {
       begun = reader.lastId();
       begun.then(run).catch((error: unknown) => {
@@ -91,8 +91,8 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     let at = from;
     let failures = 0;
     while (!stopped) {
-      if (isAnybodyHere()) neededAtMs = Date.now();
-      if (Date.now() - neededAtMs > LINGER_MS) break;
+      if (isAnybodyHere()) neededAtMs = performance.now();
+      if (performance.now() - neededAtMs > LINGER_MS) break;
       try {
         const entries = await reader.read(at, READ_MAX, BLOCK_MS);
         if (stopped) return;

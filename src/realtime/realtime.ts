@@ -101,7 +101,8 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     isHere: (address) => isHeard(walletRoom(address)),
     isAnybodyHere: () => owners().length > 0,
   });
-  const watch = createSessionWatch({ io, isLive: createSessionStore({ redis, run }).isLive, log });
+  const { isLive } = createSessionStore({ redis, run });
+  const watch = createSessionWatch({ io, isLive, now: reads.clock, log });
   const tell = (messages: readonly FeedMessage[]): void => {
     feed.receive(messages);
     io.serverSideEmit(BETWEEN.feed, messages);

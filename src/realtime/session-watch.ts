@@ -12,6 +12,8 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 export interface SessionWatchDeps {
   readonly io: ExchangeServer;
   readonly isLive: (sid: string) => Promise<boolean>;
+  /** By the clock the tokens are dated with. */
+  readonly now: () => number;
   readonly log: Logger;
 }
 
@@ -25,7 +27,7 @@ export interface SessionWatch {
 }
 
 /** Sees to it that no socket outlives its session: by the token's time, by logout, by anything else that ends it. */
-export function createSessionWatch({ io, isLive, log }: SessionWatchDeps): SessionWatch {
+export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): SessionWatch {
   const timers = new Map<string, NodeJS.Timeout>();
 
   function end(sid: string, code: 'TOKEN_INVALID' | 'TOKEN_EXPIRED' = 'TOKEN_INVALID'): void {
@@ -54,7 +56,7 @@ export function createSessionWatch({ io, isLive, log }: SessionWatchDeps): Sessi
     watch: (socket) => {
       const { owner } = socket.data;
       if (!owner) return;
-      const ms = Math.min(Math.max(0, owner.expiresAtMs - Date.now()), TIMER_MAX_MS);
+      const ms = Math.min(Math.max(0, owner.expiresAtMs - now()), TIMER_MAX_MS);
       timers.set(
         socket.id,
         setTimeout(() => endSocket(socket, 'TOKEN_EXPIRED'), ms),

@@ -66,7 +66,7 @@ export async function closeSockets(io: ExchangeServer, graceMs: number): Promise
   const open = Object.values(clients).flatMap(({ transport }) => transport?.socket ?? []);
   const isOver = (): boolean => open.every(({ readyState }) => readyState === CLOSED);
   io.engine.close();
-  const giveUpAt = Date.now() + graceMs;
-  while (!isOver() && Date.now() < giveUpAt) await sleep(CLOSE_POLL_MS);
+  const giveUpAt = performance.now() + graceMs;
+  while (!isOver() && performance.now() < giveUpAt) await sleep(CLOSE_POLL_MS);
   for (const socket of open) socket.terminate();
 }

@@ -1,18 +1,75 @@
 /**
- * Redis' clock as a replica sees it: its own clock plus the offset of the latest script reply. Deadlines and expiries
- * are decided by the scripts; this only spares a round trip for what is plainly past.
+ * The clock of Redis as this process knows it: a clock that only counts, which nobody sets, and how far Redis is ahead of
+ * it. What must be true at one moment is decided by the scripts; this is for everything that only needs to be close, and
+ * the machine's own clock is asked for nothing.
  */
 export interface Clock {
+  /** Milliseconds since the epoch; throws before the first measurement. */
   now(): number;
-  observe(redisMs: number): void;
+  /** Redis answered with its time what it was asked at `askedAt`, a moment of `performance.now()`. */
+  observe(redisMs: number, askedAt: number): void;
 }
 
-export function createClock(): Clock {
-  let offsetMs = 0;
+export interface MeasuredClock extends Clock {
+  /** Asks Redis a few times; rejects when it does not answer. */
+  measure(): Promise<void>;
+  /** Goes on asking, once a second. */
+  start(): void;
+  stop(): void;
+}
+
+interface Measurement {
+  /** What is to be added to `performance.now()`. */
+  readonly offsetMs: number;
+  /** The offset is wrong by no more: the time may have been read at any moment of the round trip. */
+  readonly errorMs: number;
+  readonly at: number;
+}
+
+const EVERY_MS = 1_000;
+const TRIES = 3;
+/** Scripts answer in whole milliseconds. */
+const RESOLUTION_MS = 1;
+/** Two clocks of which one is being slewed drift apart by less, in each millisecond. */
+const DRIFT = 0.0005;
+
+/** `askRedis` resolves with the time of the Redis that holds the exchange's book, in milliseconds. */
+export function createClock(askRedis: () => Promise<number>): MeasuredClock {
+  let kept: Measurement | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  function observe(redisMs: number, askedAt: number): void {
+    const at = performance.now();
+    const offsetMs = redisMs + RESOLUTION_MS / 2 - (askedAt + at) / 2;
+    const errorMs = (at - askedAt + RESOLUTION_MS) / 2;
+    if (kept !== null) {
+      const keptErrorMs = kept.errorMs + (at - kept.at) * DRIFT;
+      // Both cannot be right any more: the clock of Redis was set, or another Redis answers.
+      const wasSet = Math.abs(offsetMs - kept.offsetMs) > errorMs + keptErrorMs;
+      if (!wasSet && errorMs > keptErrorMs) return;
+    }
+    kept = { offsetMs, errorMs, at };
+  }
+
+  async function ask(): Promise<void> {
+    const askedAt = performance.now();
+    observe(await askRedis(), askedAt);
+  }
+
   return {
-    now: () => Date.now() + offsetMs,
-    observe: (redisMs) => {
-      offsetMs = redisMs - Date.now();
+    now() {
+      if (kept === null) throw new Error('the time of Redis is not known yet');
+      return performance.now() + kept.offsetMs;
     },
+    observe,
+    async measure() {
+      for (let i = 0; i < TRIES; i++) await ask();
+    },
+    start() {
+      // While Redis is away what is known goes on counting.
+      timer = setInterval(() => void ask().catch(() => undefined), EVERY_MS);
+      timer.unref();
+    },
+    stop: () => clearInterval(timer),
   };
 }

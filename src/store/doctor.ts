@@ -1,5 +1,6 @@
 import { BACKLOG_MAX } from './backlog';
 import { examineCluster } from './doctor-cluster';
+import { dates } from './doctor-dates';
 import { readMode, runProbe } from './health';
 import type { ShardKeys } from './keys';
 import { createOutboxLag } from './outbox-lag';
@@ -156,16 +157,21 @@ function role(info: Info): Check {
   return { name: 'role', verdict: is === 'master' ? 'ok' : 'fail', detail };
 }
 
+async function timeOf(redis: RedisClient): Promise<number> {
+  const [seconds, micros] = await redis.time();
+  return Number(seconds) * 1_000 + Number(micros) / 1_000;
+}
+
 /** The skew is measured in the middle of the quickest of a few round trips. */
 async function clock(redis: RedisClient): Promise<Check[]> {
   let [trip, skew] = [Number.POSITIVE_INFINITY, 0];
   for (let i = 0; i < PINGS; i++) {
     const [start, startMs] = [performance.now(), Date.now()];
-    const [seconds, micros] = await redis.time();
+    const redisMs = await timeOf(redis);
     const took = performance.now() - start;
     if (took >= trip) continue;
     trip = took;
-    skew = Number(seconds) * 1_000 + Number(micros) / 1_000 - (startMs + took / 2);
+    skew = redisMs - (startMs + took / 2);
   }
   const off = Math.abs(skew);
   const verdict = off > SKEW_FAIL_MS ? 'fail' : off > SKEW_WARN_MS ? 'warn' : 'ok';
@@ -191,6 +197,7 @@ async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
 
 /** How the exchange itself is. */
 async function exchange({ redis, keys }: DoctorOptions): Promise<Check[]> {
+  const nowMs = await timeOf(redis);
   const [now, restoring, unsettled, failed] = await Promise.all([
     readMode(redis, keys),
     redis.get(keys.restoring),
@@ -202,15 +209,15 @@ async function exchange({ redis, keys }: DoctorOptions): Promise<Check[]> {
     const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;
     checks.push({ name: 'restore', verdict: 'fail', detail });
   }
-  checks.push(await outbox(redis, keys));
+  checks.push(await outbox(redis, keys, nowMs), await dates(redis, keys, nowMs));
   const lost = Number(failed ?? 0);
   const settled = `${unsettled} settlements are not CONFIRMED, ${lost} have FAILED so far`;
   return [...checks, { name: 'settlement', verdict: lost > 0 ? 'warn' : 'ok', detail: settled }];
 }
 
 /** How far the slowest reader of the outbox is behind: beyond BACKLOG_MAX new orders are refused. */
-async function outbox(redis: RedisClient, keys: ShardKeys): Promise<Check> {
-  const { length, readers } = await createOutboxLag({ redis, keys, now: Date.now }).look();
+async function outbox(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
+  const { length, readers } = await createOutboxLag({ redis, keys, now: () => nowMs }).look();
   const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));
   const slowest = readers.find(({ unprocessed }) => unprocessed === most)?.reader;
   const verdict = most > BACKLOG_MAX ? 'fail' : most > BACKLOG_WARN ? 'warn' : 'ok';

@@ -34,12 +34,13 @@ export function createHealth(deps: {
 }) {
   const { redis, run, keys, clock, standings } = deps;
   return async (): Promise<Health> => {
+    const askedAt = performance.now();
     const [nowMs, mode, standing] = await Promise.all([
       runProbe(run, keys),
       readMode(redis, keys),
       standings.refresh(),
     ]);
-    clock.observe(nowMs);
+    clock.observe(nowMs, askedAt);
     return { redis: true, scripts: true, standing, mode };
   };
 }

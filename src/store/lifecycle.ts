@@ -51,13 +51,31 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     to: MarketStatus,
     from: readonly MarketStatus[],
   ): Promise<void> {
+    const [code, status] = await move(marketId, to, from, false);
+    accepted(code, status);
+  }
+
+  /** move_market: closes a market whose time has come, by the clock of Redis. False when it has not, whoever thought so. */
+  async function closeWhenDue(marketId: MarketId): Promise<boolean> {
+    const [code, status] = await move(marketId, 'CLOSED', ['OPEN', 'PAUSED'], true);
+    if (code.toString() === 'NOT_DUE') return false;
+    accepted(code, status);
+    return true;
+  }
+
+  async function move(
+    marketId: MarketId,
+    to: MarketStatus,
+    from: readonly MarketStatus[],
+    byTime: boolean,
+  ): Promise<[Buffer, number]> {
     const codes = from.map((status) => MARKET_STATUSES.indexOf(status)).join('');
     const [code, , status] = (await run(
       'move_market',
       [keys.market(marketId), keys.outbox, ...agenda, keys.markets],
-      [keys.prefix, marketId, MARKET_STATUSES.indexOf(to), codes],
+      [keys.prefix, marketId, MARKET_STATUSES.indexOf(to), codes, byTime ? 1 : 0],
     )) as [Buffer, Buffer, number];
-    accepted(code, status);
+    return [code, status];
   }
 
   /**
@@ -117,7 +135,7 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     await run('set_mode', [keys.mode, keys.markets], [keys.prefix, MODES.indexOf(mode)]);
   }
 
-  return { createMarket, moveMarket, resolveMarket, payHolders, editMarket, setMode };
+  return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };
 }
 
 function accepted(code: Buffer, status: number): void {

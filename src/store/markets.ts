@@ -112,6 +112,11 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     await windUp(id);
   }
 
+  /** For a market of which somebody who only knows the time roughly thinks that it has come. */
+  async function closeWhenDue(id: MarketId): Promise<void> {
+    if (await engine.closeWhenDue(id)) await windUp(id);
+  }
+
   /** An outcome has won or, with null, the market is void. */
   async function resolve(id: MarketId, outcome: OutcomeIndex | null): Promise<void> {
     await engine.resolveMarket(id, outcome);
@@ -131,6 +136,7 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     pause: move('PAUSED', ['OPEN']),
     resume: move('OPEN', ['PAUSED']),
     close,
+    closeWhenDue,
     resolve,
     windUp,
   };

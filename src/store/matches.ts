@@ -118,8 +118,8 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
 
   /**
    * Walks a market's matches from where everything before was final, and moves that mark on. Returns up to `most`
-   * matches without a final record: those older than `graceMs`, and of those that somebody is trying only the ones
-   * nothing happened to for `patienceMs`.
+   * matches without a final record: those dated more than `graceMs` from now, and of those that somebody is trying only
+   * the ones nothing happened to for `patienceMs`.
    */
   async function unsettled(
     id: MarketId,
@@ -151,7 +151,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
         const { isFinal, isWaiting } = settled[i] ?? { isFinal: false, isWaiting: false };
         isWhole &&= isFinal;
         if (isWhole) mark = from;
-        else if (!isFinal && !isWaiting && ref.tradeMs <= nowMs - graceMs) found.push(ref);
+        else if (!isFinal && !isWaiting && Math.abs(nowMs - ref.tradeMs) >= graceMs) found.push(ref);
       }
     }
     if (mark !== start) await run('mark_settled', [keys.settledUpTo], [id, noted ?? '', mark, runName]);

@@ -84,24 +84,31 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
 export const READERS = ['broadcast', 'settlement', 'journal'] as const;
 export type ReaderName = (typeof READERS)[number];
 
-/** Entries kept for readers that note nothing, as the private channels. */
+/** How long entries are kept for readers that note nothing, as the private channels. */
 const KEEP_MS = 60_000;
+/**
+ * So many are kept for them at most. An entry is never older than the one before it, so a clock that was once a day ahead
+ * gives every entry of that day the same time, and none of them would grow old.
+ */
+const KEEP_MAX = 200_000;
 /** Entries dropped in one call, so that Redis is not held. */
 const TRIM_STEP = 10_000;
 
 interface OutboxOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** How long every entry is kept. */
+  /** How long every entry is kept, and how many are for that alone. */
   readonly keepMs?: number;
+  readonly keepMax?: number;
 }
 
 /** XTRIM by length would lose what a slow reader has not seen. */
-export function createOutbox({ run, keys, keepMs = KEEP_MS }: OutboxOptions) {
+export function createOutbox({ run, keys, keepMs = KEEP_MS, keepMax = KEEP_MAX }: OutboxOptions) {
   return {
     /** trim_outbox: how many entries were dropped. Nothing before each of READERS has begun. */
     async trim(): Promise<number> {
-      return Number(await run('trim_outbox', [keys.outbox, keys.readers], [keepMs, TRIM_STEP, ...READERS]));
+      const bounds = [keepMs, keepMax, TRIM_STEP];
+      return Number(await run('trim_outbox', [keys.outbox, keys.readers], [...bounds, ...READERS]));
     },
   };
 }

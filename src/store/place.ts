@@ -8,6 +8,7 @@ import {
   type SelfTradePrevention,
 } from '../exchange/status';
 import { type Lots, type Micro, PIPS_PER_ONE } from '../exchange/units';
+import { type Deadlines, lastMomentOf, tooLate } from './deadline';
 import type { ShardKeys } from './keys';
 import {
   addressBytes,
@@ -22,7 +23,7 @@ import { scriptRefusal } from './refusals';
 import type { RunScript } from './scripts';
 
 /** One signed order, checked, as the engine books it. Addresses and hashes are hex; nothing here is trusted text. */
-export interface PlaceRequest {
+export interface PlaceRequest extends Deadlines {
   readonly marketId: MarketId;
   readonly orderHash: string;
   readonly maker: string;
@@ -34,8 +35,6 @@ export interface PlaceRequest {
   readonly nonce: number;
   readonly feeRateBps: number;
   readonly lotLots: Lots;
-  /** Epoch milliseconds, 0 none. */
-  readonly deadlineMs: number;
   readonly clientOrderId: string | null;
   /** As packSigned packs it. */
   readonly signed: Buffer;
@@ -74,7 +73,7 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
       keys.prefix,
     ];
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
-      const reply = readReply(request.orderHash, await run('place_order', scriptKeys, args));
+      const reply = readReply(request, await run('place_order', scriptKeys, args));
       if (reply) return reply;
     }
     throw new Refusal('UNAVAILABLE', 'too many expired orders are in the way');
@@ -82,7 +81,8 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
 }
 
 /** What the script answered; null when it asks to be run again. */
-function readReply(orderHash: string, reply: unknown): PlaceReply | null {
+function readReply(request: PlaceRequest, reply: unknown): PlaceReply | null {
+  const { orderHash } = request;
   if (Buffer.isBuffer(reply)) return booked(orderHash, reply, null);
   const [code, ...rest] = reply as [Buffer, ...Buffer[]];
   switch (code.toString()) {
@@ -94,6 +94,8 @@ function readReply(orderHash: string, reply: unknown): PlaceReply | null {
       const record = decodeOrder(orderHash, rest[1] as Buffer);
       return { replayed: true, record, fills: [], nowMs: Number(rest[0]) };
     }
+    case 'DEADLINE_EXCEEDED':
+      throw tooLate(request);
     default:
       throw scriptRefusal(code.toString(), rest.slice(1));
   }
@@ -126,7 +128,7 @@ function packRequest(request: PlaceRequest, maker: Buffer, grantMicro: Micro, ma
   packed.writeUInt16BE(order.pricePips, 4);
   packed.writeUIntBE(order.sizeLots, 6, 6);
   writeUInt7(packed, order.budgetMicro, 12);
-  packed.writeUIntBE(request.deadlineMs, 19, 6);
+  packed.writeUIntBE(lastMomentOf(request), 19, 6);
   packed.writeUIntBE(request.expirationSec, 25, 5);
   packed.writeUInt32BE(request.nonce, 30);
   packed.writeUInt16BE(request.feeRateBps, 34);

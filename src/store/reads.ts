@@ -63,11 +63,12 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     id: MarketId,
     trades: number,
   ): Promise<{ view: MarketView; fills: readonly SettledFill[] }> {
+    const askedAt = performance.now();
     const reply = await run('read_market', [keys.market(id), keys.trades(id), keys.markets], [id, trades]);
     const [now, document, state, matches] = reply as [Buffer, Buffer, Buffer[], StreamEntry[]];
     if (document.length === 0) throw new Refusal('MARKET_NOT_FOUND');
     const nowMs = Number(now);
-    clock.observe(nowMs);
+    clock.observe(nowMs, askedAt);
     const decoded = decodeState(state);
     const day = await history.day(id, decoded, nowMs);
     const view = { ...decodeMarket(document), state: decoded, day, nowMs };

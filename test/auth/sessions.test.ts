@@ -10,6 +10,7 @@ const tokens = createTokens({
   secrets: parseJwtSecrets('x'.repeat(32)),
   issuer: 'https://exchange.test',
   audience: 'chain:97',
+  nowMs: Date.now,
 });
 const GRACE_MS = 10_000;
 

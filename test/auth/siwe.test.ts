@@ -20,7 +20,8 @@ const nonces = createNonces({
   secrets: parseJwtSecrets('jwt-secret-of-the-tests-0123456789abcdef'),
   audience: 'chain:97',
 });
-const create = (more: Partial<SignInOptions> = {}) => createSignIn({ ...HOME, nonces, burnt, ...more });
+const create = (more: Partial<SignInOptions> = {}) =>
+  createSignIn({ ...HOME, nonces, burnt, nowMs: Date.now, ...more });
 
 beforeAll(async () => {
   server = await startRedis();

@@ -80,3 +80,17 @@ test('a replica is not a place to work', async () => {
     await redis.replicaof('NO', 'ONE');
   }
 });
+
+test('entries and trades that are dated ahead of Redis are told: its clock was set back', async () => {
+  expect((await verdicts()).dates).toBe('ok');
+  await redis.xadd('{x0}:out', `${Date.now() + 86_400_000}-0`, 'e', 'x');
+  try {
+    const { code, out } = await createShell(server.url).exchange('doctor');
+    expect([code, out]).toEqual([
+      1,
+      expect.stringMatching(/^fail {2}dates +the outbox is dated 86\d\d\d s/m),
+    ]);
+  } finally {
+    await redis.del('{x0}:out');
+  }
+});

@@ -132,6 +132,7 @@ test('everything of BullMQ lost: the chores go on, and the reconciler finds the 
   const schedule = await startSchedule({
     connection,
     chores: [{ ...reconciler, everyMs: 500 }],
+    now: world.clock.now,
     onError: () => undefined,
   });
   try {

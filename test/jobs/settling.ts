@@ -8,6 +8,7 @@ import { micro } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
 import { createClock } from '../../src/store/clock';
 import { createEngine } from '../../src/store/engine';
+import { runProbe } from '../../src/store/health';
 import { createHistory } from '../../src/store/history';
 import { createKept } from '../../src/store/kept';
 import { shardKeys } from '../../src/store/keys';
@@ -32,7 +33,8 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   const redis = new Redis(server.url);
   const run = createScripts(redis);
   const keys = shardKeys();
-  const clock = createClock();
+  const clock = createClock(() => runProbe(run, keys));
+  await clock.measure();
   const doubts = (): number => 0;
   const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });
   const history = createHistory({ redis, run, keys, doubts });

@@ -212,5 +212,6 @@ function signer() {
     secrets: parseJwtSecrets('jwt-secret-of-the-tests-0123456789abcdef'),
     issuer: 'https://exchange.test',
     audience: 'chain:97',
+    nowMs: Date.now,
   });
 }

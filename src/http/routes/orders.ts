@@ -67,4 +67,5 @@ const submissionOf = (call: Call<unknown>, body: SubmitBody) => ({
   dryRun: flagOf(call.query, 'dryRun'),
   address: () => clientAddress(call.request),
   response: call.response,
+  arrivedAt: call.arrivedAt,
 });

@@ -24,6 +24,7 @@ interface BackupOptions {
   /** Whose signatures the orders bear. */
   readonly chainId: number;
   readonly exchange: string;
+  readonly now: () => number;
 }
 
 /** Times a copy is made anew because something moved under it. */
@@ -39,11 +40,11 @@ const ignore = async (): Promise<void> => undefined;
  * nobody trades: the mode must be HALTED. UNAVAILABLE when something moves all the same, five times.
  */
 export async function writeBackup(options: BackupOptions, file: string): Promise<BackupSummary> {
-  const { redis, keys, chainId, exchange } = options;
+  const { redis, keys, chainId, exchange, now } = options;
   if ((await readMode(redis, keys)) !== 'HALTED') {
     throw new Refusal('HALTED', 'a backup needs the mode HALTED, so that nothing moves under it');
   }
-  const createdAt = new Date().toISOString();
+  const createdAt = new Date(now()).toISOString();
   const header = { format: BACKUP_FORMAT, version: BACKUP_VERSION, createdAt, chainId, exchange } as const;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const out = await createBackupFile(file, header);

@@ -10,6 +10,7 @@ import { createSettle } from '../../../src/jobs/settle';
 import { createAudit } from '../../../src/store/audit/audit';
 import { createClock } from '../../../src/store/clock';
 import { createEngine } from '../../../src/store/engine';
+import { runProbe } from '../../../src/store/health';
 import { shardKeys } from '../../../src/store/keys';
 import { createMarkets } from '../../../src/store/markets';
 import { createMatches } from '../../../src/store/matches';
@@ -29,13 +30,14 @@ export const openAuditing = (url: string) => auditingOn(new Redis(url));
 export function auditingOn<Client extends RedisClient>(redis: Client) {
   const run = createScripts(redis);
   const keys = shardKeys();
+  const clock = createClock(() => runProbe(run, keys));
   const engine = createEngine({ run, grantMicro: GRANT, makersMax: 500 });
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
   const oracle = `0x${'11'.repeat(20)}`;
   const markets = createMarkets({
     engine,
-    clock: createClock(),
+    clock,
     defaultOracle: oracle,
     ctfIds: (by, questionId) => binaryMarketIds({ oracle: by, questionId, collateral: oracle }),
   });
@@ -45,6 +47,7 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
   const matched: MatchRef[] = [];
 
   async function createMarket(feeRateBps = 0): Promise<Market> {
+    await clock.measure();
     const question = `q ${randomBytes(6).toString('hex')}`;
     const market = await markets.create({ question, feeRateBps, closesAtMs: Date.now() + 3_600_000 });
     known.set(market.terms.id, market);

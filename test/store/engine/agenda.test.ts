@@ -77,3 +77,23 @@ test('a market that is over is to be wound up until nothing rests and nobody wai
   expect(await agenda.ending()).toEqual([]);
   expect((await w.balance(alice)).cash).toBe('10000 (0)');
 });
+
+test('whoever thinks too early that the time has come closes nothing: the script asks its own clock', async () => {
+  const w = world();
+  await list(w, 'market00', CLOSES_MS, 'OPEN');
+  await list(w, 'forever0', null, 'OPEN');
+  await w.clock(CLOSES_MS - 1);
+  expect(await w.engine.closeWhenDue('market00')).toBe(false);
+  expect(await w.engine.closeWhenDue('forever0')).toBe(false);
+  // Nothing changed, so nothing was told.
+  expect((await w.outbox()).filter(({ kind }) => kind === 'MARKET')).toHaveLength(2);
+  await w.clock(CLOSES_MS);
+  await closeAt(w, 'market00', CLOSES_MS + 60_000);
+  expect(await w.engine.closeWhenDue('market00')).toBe(false);
+  await closeAt(w, 'market00', CLOSES_MS);
+  expect(await w.engine.closeWhenDue('market00')).toBe(true);
+  await expect(w.engine.moveMarket('market00', 'OPEN', ['PAUSED'])).rejects.toMatchObject({
+    message: expect.stringContaining('CLOSED'),
+  });
+  expect(await w.engine.closeWhenDue('market00')).toBe(false);
+});

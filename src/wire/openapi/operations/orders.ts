@@ -48,7 +48,7 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: 'Submit a signed order',
     description:
-      "The signature is what counts; a bearer may be sent and must then be the maker's. An order is known by its EIP-712 hash: sent again, at once or later, to any replica, it is not executed again, and the answer is the record as it now stands with `Idempotent-Replayed: true`. A 503 may still have been booked: ask by hash, or send it again.",
+      "The signature is what counts; a bearer may be sent and must then be the maker's. An order is known by its EIP-712 hash: sent again, at once or later, to any replica, it is not executed again, and the answer is the record as it now stands with `Idempotent-Replayed: true`. A 503 may still have been booked: send it again, or ask by hash. A request is booked within 3 s of its arrival or never, whatever its own `deadline`, so 5 s after it was sent a 404 of `GET /orders/{order_hash}` is final.",
     bearer: 'optional',
     limited: true,
     parameters: [dryRun],
@@ -66,7 +66,7 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: `Submit up to ${BATCH_ORDERS_MAX} orders`,
     description:
-      'One after the other, each on its own: the refusal of one is its result, and the others go on. A body that is not a batch is refused as a whole.',
+      'One after the other, each on its own: the refusal of one is its result, and the others go on. All of them together have 3 s from the arrival of the request; what comes later is refused with `UNAVAILABLE` and never booked. A body that is not a batch is refused as a whole.',
     bearer: 'optional',
     limited: true,
     parameters: [dryRun],
@@ -90,7 +90,7 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: 'An order as it stands',
     description:
-      "Public; the signed struct is there, and `clientOrderId` is not null, for the maker's own bearer only.",
+      "Public; the signed struct is there, and `clientOrderId` is not null, for the maker's own bearer only. A 404, 5 s after a submission was sent that brought a 503 or no answer, says that this request never books it.",
     bearer: 'optional',
     limited: true,
     success: { description: 'The order.', schema: 'Order', example: OWN_ORDER },

@@ -46,7 +46,8 @@ export const SYSTEM_OPERATIONS: Operations = {
     id: 'getTime',
     tag: 'System',
     summary: "The exchange's clock",
-    description: 'The clock that expiries and deadlines are compared with.',
+    description:
+      'The clock that expiries and deadlines are compared with: that of Redis, as every replica knows it. The `Date` header is by it, too.',
     limited: true,
     success: { description: 'Now.', schema: 'ServerTime', example: { timestamp: MATCHED_MS } },
   },

@@ -1,0 +1,61 @@
+import { createClock } from '../../src/store/clock';
+import { connect, disconnect, ready } from '../../src/store/connection';
+import { runProbe } from '../../src/store/health';
+import { shardKeys } from '../../src/store/keys';
+import { createScripts } from '../../src/store/scripts';
+import { startTestRedis } from '../support/redis';
+
+const unasked = () => createClock(() => Promise.reject(new Error('nobody asks')));
+/** A moment of `performance.now()` so long ago. */
+const ago = (ms: number): number => performance.now() - ms;
+const T = 1_800_000_000_000;
+
+test('the time of Redis is known to a few milliseconds once it was measured, and not before', async () => {
+  const server = await startTestRedis();
+  const redis = connect({ urls: [server.url] });
+  await ready(redis, 5_000);
+  const run = createScripts(redis);
+  const clock = createClock(() => runProbe(run, shardKeys()));
+  try {
+    expect(() => clock.now()).toThrow('not known');
+    await clock.measure();
+    // Redis and this test share a machine.
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(20);
+  } finally {
+    disconnect(redis);
+    await server.stop();
+  }
+});
+
+test('a longer round trip says nothing new, a shorter one says it better', () => {
+  const clock = unasked();
+  clock.observe(T, ago(100));
+  expect(Math.abs(clock.now() - (T + 50))).toBeLessThan(5);
+  clock.observe(T + 60, ago(300));
+  expect(Math.abs(clock.now() - (T + 50))).toBeLessThan(10);
+  clock.observe(T + 90, ago(2));
+  expect(Math.abs(clock.now() - (T + 91))).toBeLessThan(5);
+});
+
+test('a clock of Redis that was set is followed at once, either way, whatever was measured before', () => {
+  const clock = unasked();
+  clock.observe(T, ago(1));
+  for (const stepMs of [86_400_000, -86_400_000, 120_000, -1_000]) {
+    clock.observe(T + stepMs, ago(20));
+    expect(Math.abs(clock.now() - (T + stepMs + 10))).toBeLessThan(10);
+  }
+});
+
+test("the machine's clock may be set: what is known of the clock of Redis goes on counting", () => {
+  const clock = unasked();
+  clock.observe(T, ago(1));
+  const real = Date.now;
+  try {
+    for (const offMs of [120_000, -120_000]) {
+      Date.now = () => real() + offMs;
+      expect(Math.abs(clock.now() - T)).toBeLessThan(100);
+    }
+  } finally {
+    Date.now = real;
+  }
+});

@@ -1,0 +1,64 @@
+import { connect, disconnect, ready } from '../../src/store/connection';
+import { shardKeys } from '../../src/store/keys';
+import { createOutbox } from '../../src/store/outbox';
+import { createScripts } from '../../src/store/scripts';
+import { startTestRedis } from '../support/redis';
+
+const keys = shardKeys();
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Redis drops whole nodes of a stream, a hundred entries each. */
+const NODE = 100;
+
+async function withOutbox(story: (redis: ReturnType<typeof connect>) => Promise<void>): Promise<void> {
+  const server = await startTestRedis();
+  const redis = connect({ urls: [server.url] });
+  await ready(redis, 5_000);
+  try {
+    await story(redis);
+  } finally {
+    disconnect(redis);
+    await server.stop();
+  }
+}
+
+/** Trims until nothing more goes; resolves with how much is left. */
+function outboxOf(redis: ReturnType<typeof connect>, keepMax?: number) {
+  const outbox = createOutbox({ run: createScripts(redis), keys, ...(keepMax !== undefined && { keepMax }) });
+  return async (): Promise<number> => {
+    while ((await outbox.trim()) > 0);
+    return redis.xlen(keys.outbox);
+  };
+}
+
+async function add(redis: ReturnType<typeof connect>, atMs: number, count: number): Promise<string> {
+  let last = '';
+  for (let i = 0; i < count; i++) last = String(await redis.xadd(keys.outbox, `${atMs}-${i}`, 'e', 'x'));
+  return last;
+}
+
+test('what every reader has finished with is kept for a minute, and goes then', async () => {
+  await withOutbox(async (redis) => {
+    const now = Date.now();
+    await add(redis, now - 2 * MINUTE_MS, 5 * NODE);
+    const last = await add(redis, now - MINUTE_MS / 2, 5 * NODE);
+    await redis.hset(keys.readers, 'broadcast', last, 'settlement', last, 'journal', last);
+    expect(await outboxOf(redis)()).toBe(5 * NODE);
+  });
+});
+
+test('a clock that was a day ahead for a moment does not stop trimming for that day', async () => {
+  await withOutbox(async (redis) => {
+    const tomorrow = Date.now() + DAY_MS;
+    await add(redis, tomorrow, 10 * NODE);
+    const readers = ['broadcast', 'settlement', 'journal'];
+    const noted = (id: string) => redis.hset(keys.readers, ...readers.flatMap((name) => [name, id]));
+    await noted(`${tomorrow}-${10 * NODE - 1}`);
+    const trim = outboxOf(redis, 3 * NODE);
+    expect(await trim()).toBe(3 * NODE);
+    // What one of them has not finished with stays, however much it is.
+    for (let i = 0; i < 6 * NODE; i++) await redis.xadd(keys.outbox, '*', 'e', 'x');
+    await redis.hset(keys.readers, 'broadcast', `${tomorrow + 1}-0`, 'settlement', `${tomorrow + 1}-0`);
+    expect(await trim()).toBeGreaterThanOrEqual(6 * NODE);
+  });
+});
