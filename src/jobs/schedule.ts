@@ -21,9 +21,9 @@ const FAILED_KEPT = 100;
 /** A chore whose process died is given to another after this time. */
 const LOCK_MS = 5_000;
 const STALL_CHECK_MS = 2_000;
-/** How soon a chore goes on after BullMQ's keys were lost, or a worker whose clock was ahead has gone. */
+/** How soon a chore goes on after BullMQ's keys were lost, or were written by a clock that is not ours. */
 const REPAIR_MS = 1_000;
-/** A chore may be planned so much later than it is due. */
+/** So much from its time a chore may be planned, or run. */
 const LATE_MS = 1_000;
 
 /**
@@ -41,9 +41,13 @@ export async function startSchedule({
   async function start(chore: Chore) {
     const queue = new Queue(chore.name, { connection, ...QUEUE_OPTIONS });
     let ranAt = Number.NEGATIVE_INFINITY;
-    const run = (): Promise<void> => {
-      ranAt = performance.now();
-      return chore.run();
+    const run = async (): Promise<void> => {
+      ranAt = Number.POSITIVE_INFINITY;
+      try {
+        await chore.run();
+      } finally {
+        ranAt = performance.now();
+      }
     };
     const worker = new Worker(chore.name, run, {
       connection,
@@ -62,13 +66,13 @@ export async function startSchedule({
         { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
       );
     await plan();
-    // BullMQ plans by the clock of the worker that ran the chore last. While it lives it runs the next one, too, when its own
-    // clock says so; when it is gone, and its clock was ahead, the next one would wait until that moment really comes.
+    // BullMQ plans by the clock of the worker that ran the chore last, and starts it by the clock of the one that is to run it
+    // next. Where the two differ, because that worker is gone or a clock was set, the next run may be far away.
     const repair = async () => {
       const planned = await queue.getJobScheduler(chore.name);
       const latestMs = chore.everyMs + LATE_MS;
-      const isFar = Number(planned?.next ?? 0) > now() + latestMs;
-      if (planned && (!isFar || performance.now() - ranAt <= latestMs)) return;
+      const isOff = Math.abs(Number(planned?.next ?? 0) - now()) > latestMs;
+      if (planned && (!isOff || performance.now() - ranAt <= latestMs)) return;
       // Planned over what is there, it would keep its moment.
       if (planned) await queue.removeJobScheduler(chore.name);
       await plan();

@@ -14,13 +14,15 @@ export type Fault = (scene: Scene) => Promise<void>;
 export interface Scene {
   readonly stage: FaultStage;
   readonly random: Random;
-  /** What the clock of the second web process is off by. */
-  readonly clockFile: string;
+  /** What the clocks are off by: of the second web process and of the worker. */
+  readonly clockFiles: readonly string[];
   /** Under Redis; null where a disk cannot be made to look full. */
   readonly disk: FullDisk | null;
 }
 
 const FULL_MS_MAX = 2_000;
+/** Longer than the time after which it is asked for good what became of an order without an answer. */
+const LATE_MS_MAX = 10_000;
 const SPARE_BYTES_MAX = 10_000;
 
 const web = ({ stage, random }: Scene): WebSeat => random.pick(stage.fleet.webs);
@@ -78,6 +80,12 @@ export const FAULTS = {
     const seat = web(scene);
     seat.link.blackHole();
     await while_(scene, 2_500);
+    seat.link.heal();
+  },
+  'a link that delivers late': async (scene) => {
+    const seat = web(scene);
+    seat.link.stall();
+    await while_(scene, LATE_MS_MAX);
     seat.link.heal();
   },
   'replies lost after the script ran': async (scene) => {
@@ -144,10 +152,11 @@ export const FAULTS = {
     await while_(scene);
     for (const socket of sockets) socket.destroy();
   },
-  'clock step of a replica': async (scene) => {
-    writeFileSync(scene.clockFile, String((scene.random.next() < 0.5 ? -1 : 1) * 120_000));
+  'clock step of a process': async (scene) => {
+    const file = scene.random.pick(scene.clockFiles);
+    writeFileSync(file, String((scene.random.next() < 0.5 ? -1 : 1) * 120_000));
     await while_(scene, 1_500);
-    writeFileSync(scene.clockFile, '0');
+    writeFileSync(file, '0');
   },
   'poison jobs': async ({ stage }) => {
     const redis = connect({ urls: [stage.fleet.redis.url] });

@@ -12,6 +12,9 @@ export interface Seat {
   /** Between this process and Redis. */
   readonly link: Link;
   kill(): Promise<void>;
+  /** SIGSTOP and SIGCONT: it stands still, and goes on as if nothing had been. */
+  pause(): void;
+  resume(): void;
   /** SIGTERM, as a platform does it; the exit code. */
   end(): Promise<number | string | null>;
   start(): Promise<void>;
@@ -37,25 +40,35 @@ export interface FleetOptions {
   readonly program?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly redis?: Parameters<typeof startDurableRedis>[0];
-  /** Arguments of node before the program, by the number of the web process. */
-  readonly preload?: (web: number) => readonly string[];
+  /** The file that says by how many milliseconds the clock of this web process (0, 1, ...) or worker is off; none, it is right. */
+  readonly clockFile?: (name: 'web' | 'worker', number: number) => string | undefined;
 }
 
+const SHIFTED_CLOCK = path.join(__dirname, 'shifted-clock.js');
 export const GRANT = '1000000';
 
 /** Real processes, each with a link of its own to one Redis that keeps what it answered. */
 export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
-  const { webs = 2, workers = 1, program = path.join(ROOT, 'dist'), env = {}, preload = () => [] } = options;
+  const {
+    webs = 2,
+    workers = 1,
+    program = path.join(ROOT, 'dist'),
+    env = {},
+    clockFile = () => undefined,
+  } = options;
   if (isStale()) throw new Error('dist is older than the sources: npm run build');
   const redis = await startDurableRedis({ appendonly: 'always', ...options.redis });
   const all: Started[] = [];
   const links: Link[] = [];
 
-  async function seat(file: string, args: readonly string[], ready: RegExp, port = '0') {
+  async function seat(name: 'web' | 'worker', number: number, ready: RegExp) {
+    const file = `${name}.js`;
+    const clock = clockFile(name, number);
+    const args = clock === undefined ? [] : ['-r', SHIFTED_CLOCK];
     const link = await startProxy(redis.port);
     links.push(link);
     let running: Started;
-    let at = port;
+    let at = '0';
     const start = async (): Promise<void> => {
       const fixed = { REDIS_URL: `redis://127.0.0.1:${link.port}`, PORT: at };
       running = startNode([...args, path.join(program, file)], {
@@ -63,6 +76,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
         PAPER_GRANT: GRANT,
         LOG_LEVEL: 'info',
         ...env,
+        ...(clock !== undefined && { CLOCK_FILE: clock }),
         ...fixed,
       });
       all.push(running);
@@ -80,18 +94,20 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
       start,
       port: () => at,
       kill: async () => void (await end('SIGKILL')),
+      pause: () => void running.child.kill('SIGSTOP'),
+      resume: () => void running.child.kill('SIGCONT'),
       end: () => end('SIGTERM'),
       isUp: () => running.child.exitCode === null && running.child.signalCode === null,
     };
   }
 
   const webSeat = async (_: unknown, i: number): Promise<WebSeat> => {
-    const one = await seat('web.js', preload(i), /"port":\d+/);
+    const one = await seat('web', i, /"port":\d+/);
     return { ...one, client: createClient(`http://127.0.0.1:${one.port()}`) };
   };
   const [[first, ...others], workerSeats] = await Promise.all([
     Promise.all(Array.from({ length: webs }, webSeat)),
-    Promise.all(Array.from({ length: workers }, () => seat('worker.js', [], /worker is running/))),
+    Promise.all(Array.from({ length: workers }, (_, i) => seat('worker', i, /worker is running/))),
   ]);
   if (!first) throw new Error('no web process');
   return {

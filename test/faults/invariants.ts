@@ -4,6 +4,7 @@ import type { Evidence, MarketFacts, OrderFacts, TradeFacts, WalletFacts } from 
 export const INVARIANTS = {
   'acknowledged orders are there': acknowledged,
   'refused orders left nothing': refused,
+  'orders given up for lost are nowhere': givenUp,
   'no order is over-filled': sizes,
   'both limits are respected': limits,
   'fills and trades agree': fillsAndTrades,
@@ -67,6 +68,12 @@ function refused({ submissions, orders }: Evidence): string[] {
     code !== null && (accepted.length > 0 || orders.get(orderHash))
       ? [`${orderHash}: ${code}, and stored`]
       : [],
+  );
+}
+
+function givenUp({ submissions, orders }: Evidence): string[] {
+  return submissions.flatMap(({ signed: { orderHash }, isGivenUp }) =>
+    isGivenUp && orders.get(orderHash) ? [`${orderHash} was nowhere when that was final, and is stored`] : [],
   );
 }
 

@@ -14,6 +14,8 @@ export interface Submission {
   readonly accepted: AcceptedAnswer[];
   /** The code of a refusal that leaves no state. */
   refused: string | null;
+  /** It brought a 503 or no answer, and five seconds later a 404: it is not sent again, and must be nowhere. */
+  isGivenUp: boolean;
   /** Of a cancel that was answered `cancelled: true`. */
   cancelSequence: number | null;
   /** A cancel was sent and not answered. */
@@ -60,6 +62,9 @@ const CANCEL_SHARE = 0.15;
 /** Orders that are sent again although they were accepted. */
 const REPEAT_SHARE = 0.05;
 const RESOLVE_PAUSE_MS = 100;
+/** Share of the orders without an answer of which it is asked, when that is final, what became of them. */
+const GIVE_UP_SHARE = 0.2;
+const FINAL_MS = 5_000;
 const TYPES = ['GTC', 'GTC', 'GTC', 'GTC', 'GTC', 'IOC', 'FOK', 'POST_ONLY'] as const;
 
 export const createJournal = (): Journal => ({
@@ -82,6 +87,7 @@ export const slowestMs = ({ timings }: Journal, from = 0, to = Number.POSITIVE_I
 export function startLoad(journal: Journal, options: LoadOptions) {
   const { random, markets, people, client, lanes, most, pauseMs = 0, expiring = 0.15 } = options;
   let stopped = false;
+  const asking: Promise<void>[] = [];
 
   /** Null when no answer came, or none that says what happened. */
   async function known(ask: (at: Client) => Promise<Answer>): Promise<Answer | null> {
@@ -129,6 +135,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       orderType: random.pick(TYPES),
       accepted: [],
       refused: null,
+      isGivenUp: false,
       cancelSequence: null,
       cancelUnknown: false,
     };
@@ -140,9 +147,23 @@ export function startLoad(journal: Journal, options: LoadOptions) {
   /** Sends it until it is known what became of it, or the load stops. */
   async function settle(submission: Submission): Promise<void> {
     for (;;) {
+      const sentAt = performance.now();
       const answer = await post(submission);
       if (answer) return note(submission, answer);
       if (stopped || journal.isOver) return;
+      if (random.next() < GIVE_UP_SHARE) return void asking.push(askWhenFinal(submission, sentAt));
+      await sleep(RESOLVE_PAUSE_MS);
+    }
+  }
+
+  /** The lane goes on meanwhile. */
+  async function askWhenFinal(submission: Submission, sentAt: number): Promise<void> {
+    await sleep(FINAL_MS - (performance.now() - sentAt));
+    while (!journal.isOver) {
+      const told = await known((at) => at.get(`/orders/${submission.signed.orderHash}`));
+      if (told?.status === 200) return settle(submission);
+      submission.isGivenUp = told?.status === 404;
+      if (submission.isGivenUp) return;
       await sleep(RESOLVE_PAUSE_MS);
     }
   }
@@ -174,8 +195,9 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     async stop(): Promise<void> {
       stopped = true;
       await running;
+      for (let i = 0; i < asking.length; i++) await asking[i];
       for (const submission of journal.submissions) {
-        if (submission.accepted.length === 0 && submission.refused === null) {
+        if (submission.accepted.length === 0 && submission.refused === null && !submission.isGivenUp) {
           const answer = await post(submission);
           if (answer) note(submission, answer);
           else journal.wrong.push(`${submission.signed.orderHash} is not resolved`);

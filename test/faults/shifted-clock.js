@@ -1,15 +1,17 @@
-/** Preloaded into one web process: its clock is off by as many milliseconds as CLOCK_FILE says at the moment. */
+/** Preloaded into one process: its clock is off by as many milliseconds as CLOCK_FILE says at the moment. */
 const { readFileSync } = require('node:fs');
 
 const RealDate = Date;
 let offsetMs = 0;
-setInterval(() => {
+const look = () => {
   try {
     offsetMs = Number(readFileSync(process.env.CLOCK_FILE, 'utf8')) || 0;
   } catch {
     offsetMs = 0;
   }
-}, 50).unref();
+};
+look();
+setInterval(look, 50).unref();
 
 globalThis.Date = class extends RealDate {
   constructor(...parts) {

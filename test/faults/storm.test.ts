@@ -28,7 +28,7 @@ const SHORT: readonly FaultName[] = [
   'kill -9 of the worker',
   'busy',
   'poison jobs',
-  'clock step of a replica',
+  'clock step of a process',
   'read-only',
   'full disk',
 ];
@@ -41,17 +41,17 @@ const CALM_MS = 20_000;
 const LONG_SECONDS = 60;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));
-const clockFile = path.join(folder, 'clock');
+const clockFiles = ['web', 'worker'].map((name) => path.join(folder, name));
 let disk: FullDisk | null = null;
 let stage: FaultStage;
 beforeAll(async () => {
-  writeFileSync(clockFile, '0');
+  for (const file of clockFiles) writeFileSync(file, '0');
   if (process.platform === 'linux') disk = await createFullDisk();
   stage = await startFaultStage({
     seed: `storm ${SEED}`,
     ...(disk && { redis: { env: disk.env } }),
-    env: { CLOCK_FILE: clockFile },
-    preload: (web) => (web === 1 ? ['-r', path.join(__dirname, 'shifted-clock.js')] : []),
+    clockFile: (name, number) =>
+      name === 'worker' ? clockFiles[1] : number === 1 ? clockFiles[0] : undefined,
   });
 }, 60_000);
 afterAll(async () => {
@@ -94,7 +94,7 @@ test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
     const name = next();
     told.push(`${((Date.now() - startedAt) / 1_000).toFixed(1)} s ${name}`);
     const from = performance.now();
-    await FAULTS[name]({ stage, random: seeded(SEED + told.length), clockFile, disk });
+    await FAULTS[name]({ stage, random: seeded(SEED + told.length), clockFiles, disk });
     seen.push({ name, from, to: performance.now() });
   }
   const giveUpAt = Date.now() + CALM_MS;

@@ -10,6 +10,11 @@ export interface Proxy {
   holdRepliesFrom(needles: readonly Buffer[]): void;
   /** Nothing passes in either direction; connections stay, and new ones are taken. */
   blackHole(): void;
+  /**
+   * Nothing passes in either direction, and nothing is lost: `heal` delivers what was sent, also when its sender has given up
+   * meanwhile, as a network does that was parted.
+   */
+  stall(): void;
   /** Every chunk is passed on so much later, in both directions. */
   delay(ms: number): void;
   /** Ends every connection; new ones are taken. */
@@ -34,10 +39,16 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
   const late = new WeakMap<Socket, Late[]>();
   let needles: readonly Buffer[] = [];
   let swallowed = false;
+  /** What is to be done at the end of the stall, in its order. */
+  let stalled: (() => void)[] | null = null;
   let delayMs = 0;
   let target = targetPort;
   const pass = (way: Way, to: Socket, chunk: Buffer): void => {
     if (way === 'up' && needles.some((needle) => chunk.includes(needle))) holding.down = true;
+    if (stalled) {
+      stalled.push(() => void (to.destroyed || to.write(chunk)));
+      return;
+    }
     if (holding[way]) {
       swallowed = true;
       return;
@@ -71,7 +82,10 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     }
     client.on('data', (chunk) => pass('up', upstream, chunk));
     upstream.on('data', (chunk) => pass('down', client, chunk));
-    client.on('close', () => upstream.destroy());
+    client.on('close', () => {
+      if (stalled) stalled.push(() => upstream.end());
+      else upstream.destroy();
+    });
     upstream.on('close', () => client.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -90,6 +104,9 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
       holding.up = true;
       holding.down = true;
     },
+    stall: () => {
+      stalled ??= [];
+    },
     delay: (ms) => {
       delayMs = ms;
     },
@@ -101,6 +118,9 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
       needles = [];
       if (swallowed) cut();
       swallowed = false;
+      const undelivered = stalled ?? [];
+      stalled = null;
+      for (const deliver of undelivered) deliver();
     },
     retarget: (port) => {
       target = port;

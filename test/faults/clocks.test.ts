@@ -1,0 +1,161 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Wallet } from 'ethers';
+import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
+import type { Client } from '../support/client';
+import { DEPLOYMENT } from '../support/deployment';
+import { ADMIN_TOKEN } from '../support/exchange';
+import { until } from '../support/processes';
+import { openMarket, siweText } from '../support/trader';
+import type { Wish } from './people';
+import { type FaultStage, startFaultStage } from './stage';
+
+/**
+ * The second web process and the worker have clocks that are off; the first web process, Redis and this test have the
+ * right one. Nothing a client sees tells which process it asked, or which worker did what is done by the clock.
+ */
+const OFF_MS = 120_000;
+/** How far a time that a client is told may be from the right one. */
+const EXACT_MS = 250;
+/** The chores run once a second at least. */
+const LATE_MAX_MS = 2_000;
+/** A worker that takes over, or whose clock was set, does what is due after this time. */
+const TAKEN_OVER_MS = 5_000;
+const SECOND_MS = 1_000;
+const WISH: Wish = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 };
+
+const folder = mkdtempSync(path.join(tmpdir(), 'exchange-clocks-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const clockFile = (name: string, number: number): string | undefined =>
+  name === 'web' && number === 0 ? undefined : path.join(folder, name);
+const setClock = (name: 'web' | 'worker', ms: number): void =>
+  writeFileSync(path.join(folder, name), String(ms));
+
+describe.each([
+  ['ahead', OFF_MS],
+  ['behind', -OFF_MS],
+])('clocks that are two minutes %s', (_, offMs) => {
+  let stage: FaultStage;
+  let wrong: Client;
+  let right: Client;
+  beforeAll(async () => {
+    setClock('web', offMs);
+    setClock('worker', offMs);
+    stage = await startFaultStage({ seed: `clocks ${offMs}`, markets: 1, people: 2, clockFile });
+    [right, wrong] = stage.fleet.webs.map(({ client }) => client) as [Client, Client];
+  }, 60_000);
+  afterAll(() => stage?.stop());
+
+  const inSeconds = (seconds: number): number => Math.floor(Date.now() / SECOND_MS) + seconds;
+
+  async function place(client: Client, wish: Partial<Wish>, more: Record<string, unknown> = {}) {
+    const [market] = stage.markets;
+    const [person] = stage.people;
+    if (!market || !person) throw new Error('no stage');
+    const signed = person.sign(market, { ...WISH, ...wish });
+    const { status, body } = await client.post(`/markets/${market.id}/orders`, {
+      body: { order: signed.wire, ...more },
+    });
+    return { status, code: body.code ?? body.status, hash: signed.orderHash };
+  }
+
+  const statusOf = async (hash: string): Promise<string> => (await right.get(`/orders/${hash}`)).body.status;
+
+  /** Told of a moment between the request and now. */
+  function expectRight(toldMs: number, sentMs: number, exactMs = EXACT_MS): void {
+    expect(toldMs).toBeGreaterThan(sentMs - exactMs);
+    expect(toldMs).toBeLessThan(Date.now() + exactMs);
+  }
+
+  test('the times that are told are right', async () => {
+    const sentMs = Date.now();
+    const { headers, body } = await wrong.get('/time');
+    expectRight(body.timestamp, sentMs);
+    expectRight(Date.parse(headers.get('date') ?? ''), sentMs, SECOND_MS);
+    expectRight((await wrong.get(`/markets/${stage.markets[0]?.id}/trading`)).body.serverTime, sentMs);
+  });
+
+  test('who dates a sign-in message by the right time signs in, and one that is too old is refused', async () => {
+    const wallet = Wallet.createRandom();
+    const signIn = async (issuedMs: number) => {
+      const sentMs = Date.now();
+      const { body } = await wrong.get(`/auth/nonce/${wallet.address}`);
+      expectRight(Date.parse(body.issuedAt), sentMs);
+      const message = siweText(body, { issuedAt: new Date(issuedMs).toISOString() });
+      const signature = await wallet.signMessage(message);
+      return (await wrong.post('/auth/verify', { body: { message, signature } })).status;
+    };
+    expect(await signIn(Date.now())).toBe(200);
+    expect(await signIn(Date.now() - 9.5 * 60 * SECOND_MS)).toBe(200);
+    expect(await signIn(Date.now() - 10.5 * 60 * SECOND_MS)).toBe(401);
+    expect(await signIn(Date.now() + 50 * SECOND_MS)).toBe(200);
+    expect(await signIn(Date.now() + 70 * SECOND_MS)).toBe(401);
+  });
+
+  test('a token is good until its second, and not longer', async () => {
+    const tokens = createTokens({
+      secrets: parseJwtSecrets(DEPLOYMENT.JWT_SECRET),
+      issuer: DEPLOYMENT.PUBLIC_BASE_URL,
+      audience: 'chain:97',
+      nowMs: Date.now,
+    });
+    const { address, sid, jti } = tokens.verify('access', stage.people[0]?.token);
+    // As if it had been issued so long ago that it ends in two seconds.
+    const ending = tokens.sign('access', { address, sid, jti, issuedAtSec: inSeconds(2) - 900 });
+    const me = (token: string | undefined) => wrong.get('/me/balances', { token });
+    expect((await me(stage.people[0]?.token)).status).toBe(200);
+    expect((await me(ending)).status).toBe(200);
+    await sleep(2 * SECOND_MS + EXACT_MS);
+    expect((await me(ending)).body).toMatchObject({ status: 401, code: 'TOKEN_EXPIRED' });
+  });
+
+  test('orders are taken, expire at their second, and keep their deadlines', async () => {
+    expect(await place(wrong, {})).toMatchObject({ status: 200, code: 'OPEN' });
+    expect(await place(wrong, { expiration: inSeconds(-1) })).toMatchObject({ code: 'ORDER_EXPIRED' });
+    expect(await place(wrong, {}, { deadline: Date.now() + SECOND_MS })).toMatchObject({ status: 200 });
+    expect(await place(wrong, {}, { deadline: Date.now() - 1 })).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    const expiration = inSeconds(2);
+    const { status, hash } = await place(wrong, { expiration });
+    expect([status, await statusOf(hash)]).toEqual([200, 'OPEN']);
+    await until('it has expired', async () => (await statusOf(hash)) === 'EXPIRED');
+    expect(Date.now()).toBeGreaterThanOrEqual(expiration * SECOND_MS);
+    expect(Date.now()).toBeLessThan(expiration * SECOND_MS + LATE_MAX_MS);
+  });
+
+  test('a market closes at `closesAt`', async () => {
+    const closesAtMs = Date.now() + 3 * SECOND_MS;
+    const closesAt = new Date(closesAtMs).toISOString();
+    const { id } = await openMarket(wrong, ADMIN_TOKEN, { closesAt });
+    await until('it is closed', async () => (await right.get(`/markets/${id}`)).body.status !== 'OPEN');
+    expect(Date.now()).toBeGreaterThanOrEqual(closesAtMs);
+    expect(Date.now()).toBeLessThan(closesAtMs + LATE_MAX_MS);
+  });
+
+  test('a worker whose clock is right takes over at once when that one is gone', async () => {
+    const [worker] = stage.fleet.workers;
+    const { hash } = await place(right, { expiration: inSeconds(2) });
+    await worker?.kill();
+    setClock('worker', 0);
+    await sleep(2 * SECOND_MS);
+    await worker?.start();
+    const startedAt = Date.now();
+    await until('it has expired', async () => (await statusOf(hash)) === 'EXPIRED');
+    expect(Date.now() - startedAt).toBeLessThan(TAKEN_OVER_MS);
+  });
+
+  test('clocks that are set while the processes run change nothing either', async () => {
+    for (const step of [-offMs, 0]) {
+      setClock('web', step);
+      setClock('worker', step);
+      await sleep(100);
+      const expiration = inSeconds(2);
+      const { status, hash } = await place(wrong, { expiration });
+      expect(status).toBe(200);
+      await until('it has expired', async () => (await statusOf(hash)) === 'EXPIRED');
+      expect(Date.now()).toBeGreaterThanOrEqual(expiration * SECOND_MS);
+      expect(Date.now()).toBeLessThan(expiration * SECOND_MS + TAKEN_OVER_MS);
+    }
+  });
+});

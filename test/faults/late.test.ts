@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../support/processes';
+import { violationsOf } from './invariants';
+import type { Submission } from './load';
+import { type FaultStage, startFaultStage } from './stage';
+
+/** From the request on: then a 404 is final. */
+const FINAL_MS = 5_000;
+/** How long the network keeps what was sent before it delivers it. */
+const STALL_MS = 10_000;
+/** Whatever was delivered has run by then. */
+const RUN_MS = 1_000;
+const WISH = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
+
+let stage: FaultStage;
+beforeAll(async () => {
+  stage = await startFaultStage({ seed: 'late', markets: 1, people: 2 });
+}, 60_000);
+afterAll(() => stage?.stop());
+
+/** An order nobody has sent yet, with what it takes to send it. */
+function fresh() {
+  const [market] = stage.markets;
+  const [person] = stage.people;
+  if (!market || !person) throw new Error('no stage');
+  const signed = person.sign(market, WISH);
+  const submission: Submission = {
+    ...{ signed, marketId: market.id, person, orderType: 'GTC' },
+    ...{ accepted: [], refused: null, isGivenUp: true, cancelSequence: null, cancelUnknown: false },
+  };
+  stage.journal.submissions.push(submission);
+  return { path: `/markets/${market.id}/orders`, order: signed.wire, hash: signed.orderHash };
+}
+
+const replicas = () => {
+  const [one, other] = stage.fleet.webs;
+  if (!other) throw new Error('one replica is not enough');
+  return { one, other };
+};
+
+/** What each replica says of the orders, by their hashes. */
+async function statuses(hashes: readonly string[]): Promise<number[]> {
+  const asked: Promise<number>[] = [];
+  for (const { client } of stage.fleet.webs) {
+    await until('it is well', async () => (await client.get('/readyz')).status === 200);
+    asked.push(...hashes.map(async (hash) => (await client.get(`/orders/${hash}`)).status));
+  }
+  return Promise.all(asked);
+}
+
+const nowhere = (hashes: readonly string[]): number[] => [...hashes, ...hashes].map(() => 404);
+
+test('orders whose command is delivered ten seconds late are nowhere, once a 404 said so after a 503', async () => {
+  const { one, other } = replicas();
+  // The replica knows the market, and Redis the script: from here on a submission is one command.
+  const warm = fresh();
+  expect((await one.client.post(`${warm.path}?dryRun=true`, { body: { order: warm.order } })).status).toBe(
+    200,
+  );
+
+  const [alone, ...batch] = [fresh(), fresh(), fresh()];
+  if (!alone) throw new Error('no order');
+  const hashes = [alone, ...batch].map(({ hash }) => hash);
+  one.link.stall();
+  const sentAt = performance.now();
+  const [first, second] = await Promise.all([
+    one.client.post(alone.path, { body: { order: alone.order, deadline: Date.now() + 60_000 } }),
+    one.client.post(`${alone.path}/batch`, { body: { orders: batch.map(({ order }) => ({ order })) } }),
+  ]);
+  // A batch is answered as a whole when its time is over, else order by order.
+  const each: { status: number }[] = second.body.results ?? batch.map(() => second);
+  expect([first, ...each].map(({ status }) => status)).toEqual([503, 503, 503]);
+  await sleep(FINAL_MS - (performance.now() - sentAt));
+  for (const hash of hashes) expect((await other.client.get(`/orders/${hash}`)).status).toBe(404);
+  await sleep(STALL_MS - (performance.now() - sentAt));
+  one.link.heal();
+  await sleep(RUN_MS);
+  expect(await statuses(hashes)).toEqual(nowhere(hashes));
+  expect(violationsOf(await stage.evidence())).toEqual([]);
+}, 60_000);
+
+test('a web process that stood still for six seconds books nothing of what was sent to it before', async () => {
+  const { one, other } = replicas();
+  const late = fresh();
+  one.pause();
+  const sentAt = performance.now();
+  const answer = one.client.post(late.path, { body: { order: late.order } });
+  await sleep(FINAL_MS + RUN_MS);
+  expect((await other.client.get(`/orders/${late.hash}`)).status).toBe(404);
+  one.resume();
+  expect((await answer).status).toBe(503);
+  await sleep(RUN_MS);
+  expect(performance.now() - sentAt).toBeGreaterThan(FINAL_MS);
+  expect(await statuses([late.hash])).toEqual(nowhere([late.hash]));
+}, 60_000);
