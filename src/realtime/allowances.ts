@@ -91,10 +91,10 @@ function answer(connection: Connection, data: Buffer): void {
 function createAllowance(): Allowance {
   let messages: number = messagesPerSecond;
   let bytes: number = bytesPerSecond;
-  let atMs = Date.now();
+  let atMs = performance.now();
   return {
     take: (size) => {
-      const nowMs = Date.now();
+      const nowMs = performance.now();
       const seconds = Math.max(0, nowMs - atMs) / 1_000;
       atMs = nowMs;
       messages = Math.min(messagesPerSecond, messages + seconds * messagesPerSecond);

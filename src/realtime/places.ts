@@ -42,7 +42,7 @@ export function createPlaces(tell: (told: PlacesTold) => void): Places {
   function taken(address: string): number {
     let count = own.get(address) ?? 0;
     for (const [name, { counts, heardAtMs }] of others) {
-      if (Date.now() - heardAtMs > FORGET_AFTER_MS) others.delete(name);
+      if (performance.now() - heardAtMs > FORGET_AFTER_MS) others.delete(name);
       else count += counts.get(address) ?? 0;
     }
     return count;
@@ -77,7 +77,7 @@ export function createPlaces(tell: (told: PlacesTold) => void): Places {
     },
     hear: ({ process: name, whole, counts }) => {
       const known = whole ? undefined : others.get(name)?.counts;
-      others.set(name, { counts: new Map([...(known ?? []), ...counts]), heardAtMs: Date.now() });
+      others.set(name, { counts: new Map([...(known ?? []), ...counts]), heardAtMs: performance.now() });
     },
     start: () => {
       regularly = setInterval(tellAll, TELL_ALL_EVERY_MS);
