@@ -87,7 +87,7 @@ export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
     entries.put(key, entry);
     making.then(
       ({ bytes, isFinal = true }) => {
-        if (!isFinal) entry.untilMs = clock.now() + UNSETTLED_MS;
+        if (!isFinal) entry.untilMs = performance.now() + UNSETTLED_MS;
         if (entries.get(key) === entry) entries.put(key, { ...entry, bytes: ENTRY_BYTES + bytes });
       },
       () => {
@@ -108,7 +108,7 @@ export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
     answer<T>({ of, stamp }: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T> {
       const key = `${of} ${name}`;
       const entry = entries.get(key);
-      const isCurrent = entry?.stamp === stamp && clock.now() < entry.untilMs;
+      const isCurrent = entry?.stamp === stamp && performance.now() < entry.untilMs;
       return isCurrent ? (entry.value as Promise<T>) : made(key, stamp, make);
     },
   };
