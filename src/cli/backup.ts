@@ -23,7 +23,7 @@ export const backup =
     }
     try {
       const written = await writeBackup(facts(store), file);
-      await readable(file, () => verifyBackup(file));
+      await readable(file, () => verifyBackup(file, store.keys));
       await say({ file, ...written }, [`${file}: ${written.keys} keys, SHA-256 ${written.sha256}`]);
       return EXIT.done;
     } finally {
@@ -40,7 +40,7 @@ export const restore =
   async (run): Promise<ExitCode> => {
     const { store, say } = run;
     if (verifyOnly) {
-      const { header, summary } = await readable(file, () => verifyBackup(file));
+      const { header, summary } = await readable(file, () => verifyBackup(file, store.keys));
       await say({ ...header, ...summary }, [
         `${file} is whole: ${summary.keys} keys, of ${header.createdAt}`,
       ]);

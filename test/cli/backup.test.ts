@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -40,6 +41,52 @@ afterAll(async () => {
   await Promise.all([source?.stop(), target?.stop()]);
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Files with a right checksum, made by somebody who knows how. */
+function forged(lines: readonly string[]): (readonly [why: RegExp, bytes: Buffer])[] {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const hash = (key: string, more: object = {}) => ({
+    ...{ key: base64(key), type: 'hash', values: [base64('f'), base64('v')] },
+    ...more,
+  });
+  const stream = (values: string[], more: object = {}) =>
+    hash('{x0}:zz', { type: 'stream', values: values.map(base64), ...more });
+  const pieces: readonly (readonly [RegExp, ...unknown[]])[] = [
+    [/no key of an exchange/, hash('other-app:balance')],
+    [/no key of an exchange/, hash('{s:forged}')],
+    [/no key of an exchange/, hash('{jobs}:settlement:wait')],
+    [/no key of an exchange/, hash('{x0}:lease')],
+    [/no piece/, hash('{x0}:zz', { type: 'module' })],
+    [/no piece/, hash('{x0}:zz', { type: 'constructor' })],
+    [/no piece/, hash('{x0}:zz', { values: 'x' })],
+    [/no piece/, hash('{x0}:zz', { values: ['*', 'x'] })],
+    [/no piece/, hash('{x0}:zz', { values: [7, 7] })],
+    [/no piece/, hash('{x0}:zz', { ttlMs: -1 })],
+    [/no piece/, hash('{x0}:zz', { more: 1 })],
+    [/no piece|no object/, []],
+    [/half a value/, hash('{x0}:zz', { values: ['YQ=='] })],
+    [/half a value/, stream(['1-1', 'e'])],
+    [/no number/, hash('{x0}:zz', { type: 'zset' })],
+    [/out of its order/, stream(['2-1', 'e', 'v', '1-1', 'e', 'v'])],
+    [/out of its order/, stream(['0-0', 'e', 'v'])],
+    [/end that does not fit/, stream(['2-1', 'e', 'v'], { lastId: '1-0', added: 1 })],
+    [/end that does not fit/, stream(['2-1', 'e', 'v'], { lastId: '2-1', added: 0 })],
+    [/end that does not fit/, hash('{x0}:zz', { lastId: '1-0', added: 1 })],
+    [/twice, or not in its turn/, hash('{x0}:zz'), hash('{x0}:zz', { type: 'set' })],
+    [/twice, or not in its turn/, hash('{x0}:zz'), hash('{x0}:zy')],
+    [/longer than/, hash('{x0}:zz', { values: ['A'.repeat(20_000_000), ''] })],
+  ];
+  return pieces.map(([why, ...more]) => {
+    const text = [...lines.slice(0, -2), ...more.map((piece) => JSON.stringify(piece))]
+      .map((line) => `${line}\n`)
+      .join('');
+    const end = JSON.parse(lines.at(-2) ?? '{}').end;
+    const added = new Set(more.map((piece) => (piece as { key?: string }).key)).size;
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    const last = { end: { keys: end.keys + added, pieces: end.pieces + more.length, sha256 } };
+    return [why, gzipSync(`${text}${JSON.stringify(last)}\n`)] as const;
+  });
+}
 
 /** Every key of the exchange with what it holds, whatever Redis does with its encoding. */
 async function contents(url: string): Promise<Record<string, unknown>> {
@@ -146,11 +193,12 @@ test('a file that was cut, changed or is no backup is told before anything is to
     [/ends before its end|cannot be unpacked|empty/, Buffer.alloc(0)],
     [/ends before its end/, gzipSync(lines.slice(0, -2).join('\n'))],
     [/pieces/, gzipSync(lines.filter((_, i) => i !== 4).join('\n'))],
-    [/checksum/, gzipSync(text.replace('"type":"zset"', '"type":"hash"'))],
+    [/checksum/, gzipSync(text.replace('"createdAt":"2', '"createdAt":"1'))],
     [/something follows/, gzipSync(`${text}{}\n`)],
     [/no backup of an exchange/, gzipSync('{"format":"other"}\n')],
     [/no JSON/, gzipSync('hello\n')],
     [/version 2/, version],
+    ...forged(lines),
   ];
   const to = shellAt(target);
   const before = await contents(target?.url ?? '');
@@ -160,6 +208,8 @@ test('a file that was cut, changed or is no backup is told before anything is to
     const { code, err, out } = await to.exchange('restore', broken, '--force');
     expect([code, out, err]).toEqual([3, '', expect.stringMatching(why)]);
     expect(err).toMatch(/^error: INVALID_REQUEST: [^\n]+\n$/);
+    const verified = await to.exchange('restore', broken, '--verify-only');
+    expect([verified.code, verified.err]).toEqual([3, expect.stringMatching(why)]);
   }
   const missing = await to.exchange('restore', path.join(folder, 'nothing'), '--force');
   expect([missing.code, missing.err]).toEqual([3, expect.stringMatching(/no such file/)]);

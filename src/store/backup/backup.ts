@@ -3,6 +3,7 @@ import { Refusal } from '../../exchange/errors';
 import { readMode } from '../health';
 import type { ShardKeys } from '../keys';
 import type { RedisClient } from '../scripts';
+import { createPieceCheck } from './check';
 import {
   BACKUP_FORMAT,
   BACKUP_VERSION,
@@ -86,10 +87,26 @@ function isSame(
   return before.length === now.length && before.every(([key, sum]) => second.get(key) === sum);
 }
 
-/** Reads the whole file; throws BadBackup. */
-export async function verifyBackup(file: string): Promise<{ header: BackupHeader; summary: BackupSummary }> {
-  let [header, summary]: [BackupHeader | null, BackupSummary | null] = [null, null];
+async function* checkedBackup(
+  file: string,
+  keys: ShardKeys,
+): AsyncGenerator<{ header: BackupHeader } | { piece: BackupPiece } | { end: BackupSummary }> {
+  const check = createPieceCheck(keys);
   for await (const read of readBackupFile(file)) {
+    if ('end' in read && read.end.keys !== check.keys()) {
+      throw new BadBackup(`it has ${check.keys()} keys, and had ${read.end.keys}`);
+    }
+    yield 'piece' in read ? { piece: check.take(read.piece) } : read;
+  }
+}
+
+/** Reads the whole file, which may be anybody's, and checks every piece of it; throws BadBackup. */
+export async function verifyBackup(
+  file: string,
+  keys: ShardKeys,
+): Promise<{ header: BackupHeader; summary: BackupSummary }> {
+  let [header, summary]: [BackupHeader | null, BackupSummary | null] = [null, null];
+  for await (const read of checkedBackup(file, keys)) {
     if ('header' in read) header = read.header;
     else if ('end' in read) summary = read.end;
   }
@@ -108,7 +125,7 @@ export async function restoreBackup(
   { force }: { force: boolean },
 ): Promise<BackupSummary> {
   const { redis, keys, chainId, exchange } = options;
-  const { header, summary } = await verifyBackup(file);
+  const { header, summary } = await verifyBackup(file, keys);
   if (header.chainId !== chainId || header.exchange.toLowerCase() !== exchange.toLowerCase()) {
     const other = `the contract ${header.exchange} on chain ${header.chainId}`;
     throw new Refusal('INVALID_REQUEST', `the backup is of another exchange: ${other}`);
@@ -129,7 +146,7 @@ export async function restoreBackup(
   await redis.set(keys.restoring, header.createdAt);
   await clearOwn(redis, keys);
   const lives = new Map<string, number>();
-  for await (const read of readBackupFile(file)) {
+  for await (const read of checkedBackup(file, keys)) {
     if (!('piece' in read)) continue;
     if (read.piece.ttlMs) lives.set(read.piece.key, read.piece.ttlMs);
     await loadPiece(redis, read.piece);

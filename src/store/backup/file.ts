@@ -2,7 +2,6 @@ import { createHash, type Hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -14,6 +13,11 @@ import { createGunzip, createGzip } from 'node:zlib';
 export const BACKUP_FORMAT = 'ctf-exchange-backup';
 export const BACKUP_VERSION = 1;
 
+/** Characters of values in one line as it is written, and bytes of the longest that is read. */
+const VALUES_MAX = 1_048_576;
+const LINE_MAX_BYTES = 16 * 1_048_576;
+const END_OF_LINE = 10;
+
 export interface BackupHeader {
   readonly format: typeof BACKUP_FORMAT;
   readonly version: number;
@@ -24,6 +28,16 @@ export interface BackupHeader {
 }
 
 export type KeyType = 'hash' | 'zset' | 'set' | 'list' | 'stream' | 'string';
+
+/** Values that belong together: a field and its value, an entry's id, field and value. */
+export const WIDTH: Readonly<Record<KeyType, number>> = {
+  hash: 2,
+  zset: 2,
+  set: 1,
+  list: 1,
+  stream: 3,
+  string: 1,
+};
 
 /** A part of one key; a large one comes in many. Bytes are base64. */
 export interface BackupPiece {
@@ -74,8 +88,10 @@ export async function createBackupFile(file: string, header: BackupHeader): Prom
   await line(header);
   return {
     async write(piece) {
-      pieces++;
-      await line(piece);
+      for (const part of partsOf(piece)) {
+        pieces++;
+        await line(part);
+      }
     },
     async finish(keys) {
       const summary = { keys, pieces, sha256: digest.digest('hex') };
@@ -95,10 +111,28 @@ export async function createBackupFile(file: string, header: BackupHeader): Prom
   };
 }
 
+/** A piece as lines that are not too long; a value is never cut, and what belongs together stays together. */
+function partsOf(piece: BackupPiece): BackupPiece[] {
+  const parts: string[][] = [];
+  let room = 0;
+  for (let i = 0; i < piece.values.length; i += WIDTH[piece.type]) {
+    const together = piece.values.slice(i, i + WIDTH[piece.type]);
+    const size = together.reduce((sum, text) => sum + text.length, 0);
+    if (size > room) {
+      parts.push([]);
+      room = VALUES_MAX;
+    }
+    room -= size;
+    parts.at(-1)?.push(...together);
+  }
+  if (parts.length < 2) return [piece];
+  return parts.map((values) => ({ key: piece.key, type: piece.type, values }));
+}
+
 /** Reads a backup from the beginning; the end is checked when it comes. Throws BadBackup. */
 export async function* readBackupFile(
   file: string,
-): AsyncGenerator<{ header: BackupHeader } | { piece: BackupPiece } | { end: BackupSummary }> {
+): AsyncGenerator<{ header: BackupHeader } | { piece: Record<string, unknown> } | { end: BackupSummary }> {
   const source = createReadStream(file);
   const gunzip = createGunzip();
   const joined = pipeline(source, gunzip);
@@ -106,7 +140,7 @@ export async function* readBackupFile(
   const digest = createHash('sha256');
   let [pieces, isWhole, isFirst] = [0, false, true];
   try {
-    for await (const text of createInterface({ input: gunzip, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const text of linesOf(gunzip)) {
       if (isWhole) throw new BadBackup('something follows its end');
       const value = parseLine(text);
       if ('end' in value && !isFirst) {
@@ -117,7 +151,7 @@ export async function* readBackupFile(
       }
       digest.update(`${text}\n`);
       if (isFirst) yield { header: headerOf(value) };
-      else yield { piece: value as unknown as BackupPiece };
+      else yield { piece: value };
       pieces += isFirst ? 0 : 1;
       isFirst = false;
     }
@@ -131,9 +165,35 @@ export async function* readBackupFile(
   if (!isWhole) throw new BadBackup('it ends before its end: the file was cut');
 }
 
+/** A few bytes unpack to any length: no more than one line of it is ever kept. */
+async function* linesOf(unpacked: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let [parts, size]: [Buffer[], number] = [[], 0];
+  const keep = (part: Buffer): void => {
+    size += part.length;
+    if (size > LINE_MAX_BYTES) throw new BadBackup(`a line of it is longer than ${LINE_MAX_BYTES} bytes`);
+    parts.push(part);
+  };
+  const taken = (): string => {
+    const text = Buffer.concat(parts).toString('utf8');
+    [parts, size] = [[], 0];
+    return text;
+  };
+  for await (const chunk of unpacked) {
+    let from = 0;
+    for (let at = chunk.indexOf(END_OF_LINE); at >= 0; at = chunk.indexOf(END_OF_LINE, from)) {
+      keep(chunk.subarray(from, at));
+      yield taken();
+      from = at + 1;
+    }
+    keep(chunk.subarray(from));
+  }
+  if (size > 0) yield taken();
+}
+
 function parseLine(text: string): Record<string, unknown> {
   const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) throw new BadBackup('a line of it is no object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new BadBackup('a line of it is no object');
   return value as Record<string, unknown>;
 }
 
@@ -142,10 +202,18 @@ function headerOf(value: Record<string, unknown>): BackupHeader {
   if (value.version !== BACKUP_VERSION) {
     throw new BadBackup(`it has version ${String(value.version)}, and this program reads ${BACKUP_VERSION}`);
   }
+  const { createdAt, chainId, exchange } = value;
+  const isWhole =
+    typeof createdAt === 'string' &&
+    !Number.isNaN(Date.parse(createdAt)) &&
+    Number.isSafeInteger(chainId) &&
+    typeof exchange === 'string';
+  if (!isWhole) throw new BadBackup('its first line does not say whose it is');
   return value as unknown as BackupHeader;
 }
 
 function checkEnd(end: BackupSummary, pieces: number, digest: Hash): void {
+  if (typeof end !== 'object' || end === null) throw new BadBackup('its last line does not say what it had');
   if (end.pieces !== pieces) throw new BadBackup(`it has ${pieces} pieces, and had ${end.pieces}`);
   if (end.sha256 !== digest.digest('hex')) throw new BadBackup('its checksum is another one: it was changed');
 }
