@@ -21,6 +21,7 @@ import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './en
 import { ClientGone, logFailure, refusalOf } from './failures';
 import { otherMethods } from './methods';
 import { servePage } from './page';
+import { recordedBoard } from './recorded';
 
 const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const EXPOSED = [
@@ -73,7 +74,10 @@ export function createApplication(
   servePage(app, deps.page, deps.config.publicBaseUrl);
   app.use(PATHS.docs, docsPage());
   const { adminToken } = deps.config;
-  if (deps.board && adminToken !== null) app.use(PATHS.adminQueues, boardGuard(adminToken), deps.board);
+  if (deps.board && adminToken !== null) {
+    const guard = boardGuard(adminToken, deps.config.publicBaseUrl);
+    app.use(PATHS.adminQueues, guard, recordedBoard(deps.actions, deps.log), deps.board);
+  }
   app.use((request) => {
     throw new Refusal('NOT_FOUND', `nothing at ${request.path.slice(0, 100)}`);
   });

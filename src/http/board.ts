@@ -1,12 +1,21 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { Refusal } from '../exchange/errors';
 import { checkAdmin, isSame } from './bearer';
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
 const USER = 'admin';
 
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Browsers say which page asks. What sends neither header is none, and has the token because it was given it. */
+function isAskedElsewhere({ headers }: Request, own: string): boolean {
+  const { origin = own, 'sec-fetch-site': site = 'same-origin' } = headers;
+  return origin !== own || site !== 'same-origin';
+}
+
 /** Lets the operator pass, by the bearer of the admin routes or, for a browser, as user `admin` with the same token. */
-export function boardGuard(adminToken: string): RequestHandler {
+export function boardGuard(adminToken: string, publicBaseUrl: string): RequestHandler {
+  const { origin: own } = new URL(publicBaseUrl);
   return (request, response, next) => {
     response.setHeader('WWW-Authenticate', 'Basic realm="exchange", charset="UTF-8"');
     const basic = BASIC.exec(request.headers.authorization ?? '')?.[1];
@@ -15,8 +24,8 @@ export function boardGuard(adminToken: string): RequestHandler {
       throw new Refusal('UNAUTHORIZED', 'user or password is wrong');
     }
     // A browser sends its password along whatever page asked it to.
-    if (request.method !== 'GET' && request.headers['sec-fetch-site'] === 'cross-site') {
-      throw new Refusal('FORBIDDEN', 'another site asked for this');
+    if (!READS.has(request.method) && isAskedElsewhere(request, own)) {
+      throw new Refusal('FORBIDDEN', `a page of another origin asked for this: open the board at ${own}`);
     }
     response.removeHeader('WWW-Authenticate');
     next();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestHandler } from 'express';
 import type { Logger } from '../log';
 import type { Action, Actions } from '../store/actions';
 import { requestIdOf } from './answer';
@@ -7,6 +8,18 @@ import { refusalOf } from './failures';
 
 const TEXT_MAX = 200;
 
+/** Completes an entry with what became of it. */
+const completed =
+  (actions: Actions, log: Logger) =>
+  async (action: Action, status: number, code: string | null): Promise<void> => {
+    const done = { ...action, status, code };
+    log.info({ ...done }, 'operator');
+    // It is done; an entry without its end does not undo it.
+    await actions.note(done).catch((error: unknown) => {
+      log.warn({ err: String(error), requestId: action.requestId }, 'the operators’ log was not completed');
+    });
+  };
+
 /**
  * An operator's endpoint that changes something, with an entry in the operators' log: written before anything is
  * done, so that nothing is done without one, and completed with what became of it. Others are left as they are.
@@ -14,19 +27,12 @@ const TEXT_MAX = 200;
 export function recorded(endpoint: AnyEndpoint, actions: Actions, log: Logger): AnyEndpoint {
   if (endpoint.bearer !== 'admin' || endpoint.method === 'GET') return endpoint;
 
-  async function end(action: Action, status: number, code: string | null): Promise<void> {
-    const done = { ...action, status, code };
-    log.info({ ...done }, 'operator');
-    // It is done; an entry without its end does not undo it.
-    await actions.note(done).catch((error: unknown) => {
-      log.warn({ err: String(error), requestId: action.requestId }, 'the operators’ log was not completed');
-    });
-  }
-
+  const end = completed(actions, log);
   return {
     ...endpoint,
     async handle(call) {
-      const action = actionOf(endpoint, call);
+      const { method, path } = endpoint;
+      const action = actionOf(`${method} ${path}`, call.request.path, call);
       await actions.note(action);
       try {
         const reply = await endpoint.handle(call);
@@ -41,12 +47,30 @@ export function recorded(endpoint: AnyEndpoint, actions: Actions, log: Logger): 
   };
 }
 
-function actionOf({ method, path }: AnyEndpoint, { request, response, body }: Call<unknown>): Action {
+/** The same for what Bull Board does to the queues. */
+export function recordedBoard(actions: Actions, log: Logger): RequestHandler {
+  const end = completed(actions, log);
+  return async (request, response, next) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return next();
+    const path = request.baseUrl + request.path;
+    const entry = (): Action =>
+      actionOf(`${request.method} ${request.baseUrl}`, path, { request, response, body: request.body });
+    const action = entry();
+    await actions.note(action);
+    // The board has read the body by then.
+    response.once('close', () => void end({ ...entry(), id: action.id }, response.statusCode, null));
+    next();
+  };
+}
+
+type Asked = Pick<Call<unknown>, 'request' | 'response' | 'body'>;
+
+function actionOf(action: string, path: string, { request, response, body }: Asked): Action {
   return {
     id: randomUUID(),
     requestId: requestIdOf(response),
-    action: `${method} ${path}`,
-    path: request.path.slice(0, TEXT_MAX),
+    action,
+    path: path.slice(0, TEXT_MAX),
     body: shortened(body),
     address: request.ip ?? '',
     agent: request.headers['user-agent']?.slice(0, TEXT_MAX) ?? null,

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { startWorker } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { until } from '../support/processes';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
 
 let exchange: TestExchange;
@@ -106,7 +108,7 @@ test('the list: filters, cursor, refusals', async () => {
 });
 
 test('Bull Board is the operator’s', async () => {
-  const { get, call } = exchange.client;
+  const { get } = exchange.client;
   const without = await get('/admin/queues');
   expect([without.status, without.body.code]).toEqual([401, 'UNAUTHORIZED']);
   expect(without.headers.get('www-authenticate')).toMatch(/^Basic /);
@@ -124,8 +126,40 @@ test('Bull Board is the operator’s', async () => {
   }
   const script = /src="([^"]+\.js)"/.exec((await get('/admin/queues', asAdmin)).text)?.[1];
   expect((await get(`/admin/queues/${script}`, asAdmin)).status).toBe(200);
-  const elsewhere = { headers: { ...basic('admin', ADMIN_TOKEN).headers, 'sec-fetch-site': 'cross-site' } };
-  expect((await call('PUT', '/admin/queues/api/queues/settlement/clean/failed', elsewhere)).status).toBe(403);
+});
+
+const pause = (headers: Record<string, string> = {}) =>
+  exchange.client.call('PUT', '/admin/queues/api/queues/settlement/pause', {
+    headers: { ...basic('admin', ADMIN_TOKEN).headers, ...headers },
+  });
+
+test.each<Record<string, string>>([
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { origin: 'https://evil.test' },
+  { origin: 'null' },
+  { origin: 'https://exchange.test.evil.test' },
+  { origin: 'http://exchange.test', 'sec-fetch-site': 'same-site' },
+])('a page elsewhere changes no queue: %j', async (headers) => {
+  const answer = await pause(headers);
+  expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
+});
+
+test('what is done at the board stands in the operators’ log', async () => {
+  expect((await pause({ origin: 'https://exchange.test', 'sec-fetch-site': 'same-origin' })).status).toBe(
+    200,
+  );
+  await exchange.client.call('PUT', '/admin/queues/api/queues/settlement/resume', asAdmin);
+  const done = async () =>
+    (await exchange.client.get('/admin/log', asAdmin)).body.data.map(
+      ({ action, path, status }: Record<string, unknown>) => [action, path, status],
+    );
+  const path = '/admin/queues/api/queues/settlement';
+  const expected = [
+    ['PUT /admin/queues', `${path}/resume`, 200],
+    ['PUT /admin/queues', `${path}/pause`, 200],
+  ];
+  await until('both are complete', async () => isDeepStrictEqual((await done()).slice(0, 2), expected));
 });
 
 test('the board knows every queue of the worker', async () => {
