@@ -15,13 +15,9 @@ const MIGRATE_MS = 5_000;
 
 /**
  * Moves the slot of a key from its node to another and back, as `redis-cli --cluster reshard` does it, until it is stopped;
- * `restMs` says how long it rests between two moves.
+ * between two moves it rests as long as the move took, and `restMs` at least.
  */
-export async function startShuttle(
-  cluster: TestCluster,
-  key: string,
-  restMs: () => number,
-): Promise<Shuttle> {
+export async function startShuttle(cluster: TestCluster, key: string, restMs: number): Promise<Shuttle> {
   const nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
   const ids = await Promise.all(nodes.map((node) => node.cluster('MYID') as Promise<string>));
   const slot = await (nodes[0] as Redis).cluster('KEYSLOT', key);
@@ -49,9 +45,10 @@ export async function startShuttle(
     const home = at;
     while (!isOver) {
       const to = at === home ? (home + 1) % nodes.length : home;
+      const startedAt = Date.now();
       await move(at, to);
       [at, moves] = [to, moves + 1];
-      await new Promise((resolve) => setTimeout(resolve, restMs()));
+      await new Promise((resolve) => setTimeout(resolve, Math.max(restMs, Date.now() - startedAt)));
     }
   })();
   // Told by stop(), which the test awaits.

@@ -54,7 +54,7 @@ test(
   async () => {
     const [first, ...others] = clients as [RedisClient, ...RedisClient[]];
     const exchange = await openExchange(first);
-    const shuttle = await startShuttle(cluster, exchange.keys.prefix, () => REST_MS);
+    const shuttle = await startShuttle(cluster, exchange.keys.prefix, REST_MS);
     const startedAt = Date.now();
     const load = await trade(exchange, others.map(engineOn), ORDERS, 1);
     const seconds = (Date.now() - startedAt) / 1_000;
@@ -80,7 +80,7 @@ test('without the door scripts are torn, and the audit tells', async () => {
   let found: string[] = [];
   const wrong: string[] = [];
   for (let round = 1; round <= ROUNDS_MAX && found.length === 0; round++) {
-    const shuttle = await startShuttle(cluster, exchange.keys.prefix, () => REST_MS);
+    const shuttle = await startShuttle(cluster, exchange.keys.prefix, REST_MS);
     wrong.push(...(await trade(exchange, engines, ROUND, round)).wrong);
     await shuttle.stop();
     found = told(await exchange.audit());

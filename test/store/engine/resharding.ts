@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../../src/exchange/errors';
+import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
 import { isRedisAway } from '../../../src/http/failures';
+import { createAudit } from '../../../src/store/audit/audit';
 import type { PlaceRequest } from '../../../src/store/engine';
 import { hashBytes } from '../../../src/store/records';
 import type { RedisClient } from '../../../src/store/scripts';
@@ -39,6 +41,7 @@ const AGAIN_MS = 20;
 const AGAIN_MAX = 2_000;
 const OPEN_KEPT = 400;
 const LOOK_STEP = 50;
+const UNSETTLED_MS = 3_600_000;
 const SIZES = [100, 100, 100, 200, 300];
 
 export async function openExchange(redis: RedisClient) {
@@ -47,8 +50,12 @@ export async function openExchange(redis: RedisClient) {
   const wallets = Array.from({ length: WALLETS }, () => `0x${randomBytes(20).toString('hex')}`);
   const sellers = wallets.slice(0, SELLERS);
   for (const wallet of sellers) await exchange.split(market, wallet, SETS);
+  // Nobody settles here.
+  const { run, keys } = exchange;
+  const audit = createAudit({ redis, run, keys, scale: chainScale(18), settlementGraceMs: UNSETTLED_MS });
   return {
     ...exchange,
+    audit,
     market,
     sellers,
     setters: wallets.slice(-SETTERS),
