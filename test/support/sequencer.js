@@ -28,6 +28,7 @@ const SECONDS = {
   'demo/bots': 14,
   'http/limits': 13,
   'faults/calm': 13,
+  'faults/cancel-all': 13,
   'client/examples': 12,
   'faults/epoch': 10,
   'hostile/requests': 10,

@@ -1,0 +1,55 @@
+import { createLogger } from '../../src/log';
+import { createDeadMansSwitch } from '../../src/realtime/dead-mans-switch';
+import { createPresence } from '../../src/store/presence';
+import { addressBytes } from '../../src/store/records';
+import { createScripts } from '../../src/store/scripts';
+import { until } from '../support/processes';
+import { place, type Stage, startStage } from './support';
+
+/** Wallets that lose their sockets together; each has so many orders. */
+const WALLETS = Number(process.env.ABSENT_WALLETS ?? 400);
+const ORDERS = 3;
+const LEASE = 'lease-of-the-test';
+const MARKET = { id: 'market00' };
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await startStage();
+});
+afterAll(() => stage.stop());
+
+const addressOf = (i: number): string => `0x${(i + 1).toString(16).padStart(40, '0')}`;
+const openOf = (address: string): Promise<number> =>
+  stage.redis.zcount(stage.keys.wallet(addressBytes(address)), '(0', '+inf');
+
+test(`of ${WALLETS} absent wallets the last comes back while the others are swept: it keeps its orders, and what it places`, async () => {
+  const { engine, redis, keys } = stage;
+  await engine.createMarket({ id: MARKET.id, conditionId: '0x00', slug: MARKET.id }, '{}', 'OPEN');
+  const addresses = Array.from({ length: WALLETS }, (_, i) => addressOf(i));
+  const last = addressOf(WALLETS - 1);
+  for (const maker of addresses) {
+    await Promise.all(Array.from({ length: ORDERS }, () => place(stage, MARKET, { maker })));
+  }
+  const presence = createPresence({ run: createScripts(redis), keys });
+  for (const address of addresses) await presence.mark([address], 1);
+  await redis.set(keys.lease, LEASE);
+  const here: string[] = [];
+  const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
+  const deadMansSwitch = createDeadMansSwitch({
+    ...{ presence, engine, log, wallets: () => here },
+    held: () => ({ token: LEASE, sinceMs: 0 }),
+  });
+  deadMansSwitch.start();
+  try {
+    await until('the first is swept', async () => (await openOf(addressOf(0))) === 0);
+    await deadMansSwitch.arm(last);
+    here.push(last);
+    await place(stage, MARKET, { maker: last });
+    await until('all others are swept', async () => (await redis.zcard(keys.absences)) === 1);
+    expect(await openOf(last)).toBe(ORDERS + 1);
+    const left = await Promise.all(addresses.slice(0, -1).map(openOf));
+    expect(left.filter((open) => open > 0)).toEqual([]);
+  } finally {
+    await deadMansSwitch.stop();
+  }
+}, 60_000);
