@@ -60,8 +60,9 @@ else
   released = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, tokens, -tokens)
 end
 local lots, orders = struct.unpack(book.TOTAL, found[2])
-lots, orders, sequence = lots - remaining, orders - 1, sequence + 1
-local state = struct.pack(book.STATE, status, mode, sequence, liquidity - remaining * price, trade_ms, volume, sets, last)
+lots, orders, sequence, liquidity = lots - remaining, orders - 1, sequence + 1, liquidity - remaining * price
+book.check(liquidity, sets)
+local state = struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last)
 local record = body .. struct.pack(order.CHANGES, ARGV[4], filled, quote, now_ms, fill_ms, fill_sequence,
   fills, order.CANCELLED)
 

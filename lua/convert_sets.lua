@@ -49,10 +49,12 @@ local missing = shortage(accounts)
 if missing then
   return missing
 end
-redis.call('SET', KEYS[5], '1', 'PX', ARGV[6])
 ledger.move(accounts, 1, -sets, 0, 0, sets, 0)
 ledger.move(accounts, 1, nil, 0, 1, sets, 0)
 b[book.SETS] = b[book.SETS] + sets
+book.check(b[book.LIQUIDITY], b[book.SETS])
+-- From here on nothing may fail.
+redis.call('SET', KEYS[5], '1', 'PX', ARGV[6])
 book.write(b)
 ledger.write(accounts, shard, market, 1)
 local amount = math.abs(sets)

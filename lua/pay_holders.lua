@@ -22,13 +22,17 @@ local ADDRESS_BYTES = 20
 
 local shard, market, most = ARGV[1], ARGV[2], math.min(tonumber(ARGV[3]), PAY_MAX)
 
--- Gives the first `count` accounts of `holders` (flat: account, packed tokens) what they are worth. Returns the sum.
-local function pay(holders, count, outcome, sequence, now_ms)
-  local addresses, records, wallets, moves, sum = {}, {}, {}, {}, 0
+-- Gives the first `count` accounts of `holders` (flat: account, packed tokens) what they are worth. When they are the last
+-- ones, the fee account gets the rest of the `sets`: halves of micro-units that nobody could be paid make whole ones, and
+-- they are the exchange's. Returns the sum.
+local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)
+  local addresses, records, wallets, moves, sum, fee_slot = {}, {}, {}, {}, 0, count + 1
   for slot = 1, count do
     addresses[slot] = holders[2 * slot - 1]
+    fee_slot = addresses[slot] == ledger.FEE and slot or fee_slot
   end
-  local accounts = ledger.read(shard, nil, addresses, count, 0)
+  addresses[fee_slot] = ledger.FEE
+  local accounts = ledger.read(shard, nil, addresses, #addresses, 0)
   for slot = 1, count do
     local yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, holders[2 * slot])
     local yes, no = yes_free + yes_reserved, no_free + no_reserved
@@ -45,8 +49,15 @@ local function pay(holders, count, outcome, sequence, now_ms)
       end
     end
   end
-  ledger.write(accounts, shard, nil, count)
-  ledger.redeem(shard, market, addresses, count)
+  if is_last and sets > sum then
+    ledger.move(accounts, fee_slot, sets - sum, 0)
+    sum = sets
+  end
+  integer.check(sets - sum, 0)
+  ledger.write(accounts, shard, nil, #addresses)
+  if count > 0 then
+    ledger.redeem(shard, market, addresses, count)
+  end
   if records[1] then
     redis.call('HSET', KEYS[5], unpack(records))
     -- Also when only the fee account is paid, which is no wallet: nothing changes that the outbox does not tell.
@@ -69,21 +80,12 @@ end
 
 local now_ms = outbox.now_ms()
 local holders = redis.call('HRANDFIELD', KEYS[4], integer.text(most), 'WITHVALUES')
-local count, sum = #holders / 2, 0
-if count > 0 then
-  sum = pay(holders, count, outcome, b[book.SEQUENCE], now_ms)
-end
+local count = #holders / 2
+local left = redis.call('HLEN', KEYS[4]) > count and 1 or 0
+local sum = pay(holders, count, left == 0, outcome, b[book.SETS], b[book.SEQUENCE], now_ms)
 b[book.SETS] = b[book.SETS] - sum
-local left = redis.call('EXISTS', KEYS[4])
 if left == 0 then
-  -- The halves of micro-units that nobody could be paid make whole ones: they are the exchange's.
-  if b[book.SETS] > 0 then
-    local fees = ledger.read(shard, nil, { ledger.FEE }, 1, 0)
-    ledger.move(fees, 1, b[book.SETS], 0)
-    ledger.write(fees, shard, nil, 1)
-    sum = sum + b[book.SETS]
-  end
-  b[book.SETS], b[book.SEQUENCE], paid_ms = 0, b[book.SEQUENCE] + 1, now_ms
+  b[book.SEQUENCE], paid_ms = b[book.SEQUENCE] + 1, now_ms
   agenda.done(shard, market)
 end
 redis.call('HSET', KEYS[1], resolution.FIELD,

@@ -166,7 +166,10 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     end
     local lots, orders = struct.unpack(book.TOTAL, found[3])
     lots, orders = lots - size, left == 0 and orders - 1 or orders
-    local state = struct.pack(book.STATE, status, mode, sequence, liquidity - met_value, fill_ms, volume + value, sets, met_yes)
+    liquidity = liquidity - met_value
+    book.check(liquidity, sets)
+    volume = book.volume_with(volume, value)
+    local state = struct.pack(book.STATE, status, mode, sequence, liquidity, fill_ms, volume, sets, met_yes)
     local record = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
       .. struct.pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, 1,
         order.FILLED_STATUS)
@@ -239,7 +242,18 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
   return { 'BOOKED', record, fills }
 end
 
--- It rests. From here on nothing may fail.
+-- It rests.
+local account_key, reserving = KEYS[5], nil
+if side == order.BUY then
+  reserving = ledger.cash_with(free, reserved, current, faucet_ms, -size * price, size * price)
+else
+  account_key = KEYS[6]
+  reserving = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, -required, required)
+end
+liquidity = liquidity + size * price
+book.check(liquidity, sets)
+
+-- From here on nothing may fail.
 sequence = sequence + 1
 local packed = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
 if redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0 then
@@ -250,20 +264,13 @@ if found[2] then
   lots, orders = struct.unpack(book.TOTAL, found[2])
   lots, orders = lots + size, orders + 1
 end
-redis.call('HSET', KEYS[1], 's', struct.pack(book.STATE, status, mode, sequence, liquidity + size * price, trade_ms,
-  volume, sets, last), level, struct.pack(book.TOTAL, lots, orders))
+redis.call('HSET', KEYS[1], 's', struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last), level, struct.pack(book.TOTAL, lots, orders))
 redis.call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
 redis.call('ZADD', KEYS[7], integer.text(order.rank(now_ms, sequence)), ARGV[2])
 if expiration > 0 then
   redis.call('ZADD', ARGV[4] .. 'exp', integer.text(expiration), ARGV[2])
 end
-if side == order.BUY then
-  redis.call('HSET', KEYS[5], maker,
-    ledger.cash_with(free, reserved, current, faucet_ms, -size * price, size * price))
-else
-  redis.call('HSET', KEYS[6], maker,
-    ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, -required, required))
-end
+redis.call('HSET', account_key, maker, reserving)
 redis.call('XADD', KEYS[8], '*', 'e',
   outbox.one_order(outbox.ORDER, market, sequence, now_ms, level, yes, lots, orders, ARGV[2]))
 return packed

@@ -54,6 +54,7 @@ function batch.write(t, shard)
   local a = ledger.read(shard, yes + no > 0 and market or nil, { maker }, 1, 0)
   ledger.move(a, 1, cash > 0 and cash, -cash, 0, yes > 0 and yes, -yes)
   ledger.move(a, 1, false, 0, 1, no > 0 and no, -no)
+  book.check(b[book.LIQUIDITY], b[book.SETS])
   b[book.SEQUENCE] = b[book.SEQUENCE] + 1
   local levels, count = book.write(b)
   redis.call('HSET', shard .. 'o', unpack(t[ENDED]))

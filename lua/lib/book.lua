@@ -6,12 +6,13 @@
 -- {x}:m:<id>:a   sorted set of asks, score pips; the same
 -- Prices are in Yes. A book is opened once per market and script, changed in memory and written once.
 
+local integer = require('lib.integer')
 local order = require('lib.order')
 
 local book = {}
 
 -- status, mode, sequence, liquidity (micro-units), time of the last trade (ms), volume and outstanding sets
--- (micro-units), last price (pips, 0 for none). src/store/documents.ts reads it.
+-- (micro-units), last price (pips, 0 for none). src/store/documents.ts reads it. The volume is exact up to 2^53.
 book.STATE = '>BBI6I7I6I7I7I2'
 book.TOTAL = '>I7I4'
 -- Where the hash begins in a member of a side.
@@ -42,6 +43,19 @@ function book.open(shard, market, level)
   local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
   return { status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, {}, {},
     { [level] = found[2] or '' }, {}, {} }
+end
+
+-- Ends the script unless the value of what rests and the sets outstanding can be kept, before anything was written.
+function book.check(liquidity, sets)
+  if liquidity < 0 or sets < 0 or liquidity > integer.MOST or sets > integer.MOST then
+    integer.check(liquidity, 0)
+    integer.check(sets, 0)
+  end
+end
+
+-- The volume after a trade. What people do together may add up to anything: it stands still at the last number there is.
+function book.volume_with(volume, value)
+  return math.min(volume + value, integer.MOST)
 end
 
 -- The packed state of a market that begins.

@@ -12,6 +12,21 @@ function integer.text(n)
   return string.format('%d', n)
 end
 
+-- The largest sum that is kept: beyond it doubles leave numbers out.
+integer.MOST = 9007199254740991
+
+-- Ends the script unless two parts of a sum can be kept, before anything was written. Below zero they never are, but for a
+-- bug; beyond MOST is what nobody can hold. src/store/refusals.ts knows the code.
+function integer.check(a, b)
+  if a >= 0 and b >= 0 and a + b <= integer.MOST then
+    return
+  end
+  if a >= 0 and b >= 0 then
+    error({ err = 'BALANCE_LIMIT a sum would pass 2^53' })
+  end
+  error({ err = string.format('ERR a sum would be %.0f and %.0f', a, b) })
+end
+
 -- A whole number as limbs.
 function integer.limbs(n)
   local out = {}

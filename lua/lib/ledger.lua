@@ -1,6 +1,7 @@
 -- The paper ledger: the only place where money moves.
 -- Accounts are read once, changed in memory while a script plans, and written once when it commits,
--- so that a script which refuses has moved nothing.
+-- so that a script which refuses has moved nothing. What an account cannot hold ends the script (integer.check), so whoever
+-- moves money does it before the script's first write.
 --
 -- {x}:bal          hash: address (20 bytes) -> free I7, reserved I7, nonce I4, faucetMs I6  (collateral, micro-units)
 -- {x}:m:<id>:bal   hash: address (20 bytes) -> Yes free, Yes reserved, No free, No reserved (I7 each, micro-units)
@@ -24,17 +25,30 @@ ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
 -- Assets a refusal names.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 
+-- What CASH has room for.
+local NONCE_MOST = 4294967295
+
 local ADDRESSES, CASH_OF, TOKENS_OF, GRANT, GRANTED, NEW_HOLDERS, CASH_MOVED, TOKENS_MOVED = 1, 2, 3, 4, 5, 6, 7, 8
 
--- Accounts as they are stored after so many micro-units more are free and reserved: collateral, tokens of one outcome.
+-- Accounts as they are stored after so many micro-units more are free and reserved: collateral, tokens of one outcome. (The
+-- range is looked at in place: a call for every account would cost an order some percent.)
 function ledger.cash_with(free, reserved, nonce, faucet_ms, more_free, more_reserved)
-  return struct.pack(ledger.CASH, free + more_free, reserved + more_reserved, nonce, faucet_ms)
+  free, reserved = free + more_free, reserved + more_reserved
+  if free < 0 or reserved < 0 or free + reserved > integer.MOST then
+    integer.check(free, reserved)
+  end
+  return struct.pack(ledger.CASH, free, reserved, nonce, faucet_ms)
 end
 
 function ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, more_free, more_reserved)
-  return struct.pack(ledger.TOKENS, outcome == 0 and yes_free + more_free or yes_free,
-    outcome == 0 and yes_reserved + more_reserved or yes_reserved, outcome == 1 and no_free + more_free or no_free,
-    outcome == 1 and no_reserved + more_reserved or no_reserved)
+  if outcome == 0 then
+    yes_free, yes_reserved = yes_free + more_free, yes_reserved + more_reserved
+    integer.check(yes_free, yes_reserved)
+  else
+    no_free, no_reserved = no_free + more_free, no_reserved + more_reserved
+    integer.check(no_free, no_reserved)
+  end
+  return struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free, no_reserved)
 end
 
 -- Reads the accounts of the first `count` of `addresses`; `market` nil for collateral alone. `shard` is the key prefix
@@ -75,7 +89,7 @@ function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, re
     elseif a[ADDRESSES][slot] ~= ledger.FEE then
       free, a[GRANTED] = a[GRANT], a[GRANTED] + a[GRANT]
     end
-    a[CASH_OF][slot] = struct.pack(ledger.CASH, free + free_cash, reserved + reserved_cash, nonce, faucet_ms)
+    a[CASH_OF][slot] = ledger.cash_with(free, reserved, nonce, faucet_ms, free_cash, reserved_cash)
     a[CASH_MOVED] = true
   end
   if free_tokens then
@@ -86,12 +100,8 @@ function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, re
       a[NEW_HOLDERS] = a[NEW_HOLDERS] or {}
       a[NEW_HOLDERS][#a[NEW_HOLDERS] + 1] = slot
     end
-    if outcome == 0 then
-      yes_free, yes_reserved = yes_free + free_tokens, yes_reserved + reserved_tokens
-    else
-      no_free, no_reserved = no_free + free_tokens, no_reserved + reserved_tokens
-    end
-    a[TOKENS_OF][slot] = struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free, no_reserved)
+    a[TOKENS_OF][slot] = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, free_tokens,
+      reserved_tokens)
     a[TOKENS_MOVED] = true
   end
 end
@@ -111,14 +121,11 @@ function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
     else
       free = free + traded * price - (fees and fees[i] or 0)
     end
+    integer.check(free, reserved)
     cash[slot] = pack(ledger.CASH, free, reserved, nonce, faucet_ms)
     if tokens[slot] then
       local yes_free, yes_reserved, no_free, no_reserved = parse(ledger.TOKENS, tokens[slot])
-      if order.outcome(kind) == 0 then
-        tokens[slot] = pack(ledger.TOKENS, yes_free + got, yes_reserved - held, no_free, no_reserved)
-      else
-        tokens[slot] = pack(ledger.TOKENS, yes_free, yes_reserved, no_free + got, no_reserved - held)
-      end
+      tokens[slot] = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, order.outcome(kind), got, -held)
       a[TOKENS_MOVED] = true
     elseif traded > 0 then
       ledger.move(a, slot, false, 0, order.outcome(kind), got, 0)
@@ -206,6 +213,9 @@ end
 function ledger.raise(a, slot)
   ledger.move(a, slot, 0, 0)
   local free, reserved, nonce, faucet_ms = ledger.cash(a, slot)
+  if nonce >= NONCE_MOST then
+    error({ err = 'ERR a nonce has no room left' })
+  end
   a[CASH_OF][slot] = struct.pack(ledger.CASH, free, reserved, nonce + 1, faucet_ms)
   return nonce + 1
 end

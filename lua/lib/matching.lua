@@ -114,7 +114,7 @@ function matching.commit(q, b, p, status, record, packed_fills)
   local is_bid, yes = q[request.SIDE] == q[request.OUTCOME], book.yes_price(q[request.PRICE], q[request.OUTCOME])
   b[book.SEQUENCE] = sequence
   if traded then
-    b[book.TRADE_MS], b[book.VOLUME] = p[plan.FILL_MS], b[book.VOLUME] + p[plan.QUOTE]
+    b[book.TRADE_MS], b[book.VOLUME] = p[plan.FILL_MS], book.volume_with(b[book.VOLUME], p[plan.QUOTE])
     b[book.LAST] = book.yes_price(p[plan.LAST_PRICE], q[request.OUTCOME])
   end
   if status <= order.PARTIALLY_FILLED then
@@ -126,6 +126,7 @@ function matching.commit(q, b, p, status, record, packed_fills)
   end
   book.learn(b)
   local accounts, wallets = settle(q, b, p, rest)
+  book.check(b[book.LIQUIDITY], b[book.SETS])
   p[plan.RECORDS][2] = record
   redis.call('HSET', KEYS[4], unpack(p[plan.RECORDS], 1, 2 * p[plan.COUNT] + 2))
   -- All that leave stand at the front of their side, with at most one partly filled maker behind them.

@@ -78,6 +78,7 @@ end
 function orders.retire(shard, b, records, event, status, reason, now_ms)
   b[book.SEQUENCE] = b[book.SEQUENCE] + 1
   local accounts, wallets = release(shard, b, records, status, reason, now_ms)
+  book.check(b[book.LIQUIDITY], b[book.SETS])
   local levels, count = book.write(b)
   local hashes = save(shard, records)
   ledger.write(accounts, shard, b[book.ID], wallets)

@@ -44,6 +44,7 @@ export const ERRORS = {
   FOK_NOT_FILLED: { status: 422, title: 'The order cannot be filled completely' },
   POST_ONLY_WOULD_CROSS: { status: 422, title: 'The order would trade at once' },
   INSUFFICIENT_BALANCE: { status: 422, title: 'The balance does not cover the order' },
+  BALANCE_LIMIT: { status: 422, title: 'More than an account or a market can hold' },
   INSUFFICIENT_ALLOWANCE: { status: 422, title: 'The allowance does not cover the order' },
   SELF_TRADE: { status: 422, title: "The order would meet the wallet's own order" },
   DEADLINE_EXCEEDED: { status: 422, title: 'The deadline passed before the order was booked' },

@@ -6,6 +6,7 @@ import type { Engine } from '../store/engine';
 import type { Journal } from '../store/journal';
 import type { Markets } from '../store/markets';
 import type { createOutbox } from '../store/outbox';
+import { forEach, forEachMarket } from './each';
 import { createPriceChore } from './prices';
 import type { Chore } from './schedule';
 
@@ -60,9 +61,11 @@ export function createChores({
       name: 'invalidate-orders',
       everyMs: INVALIDATE_EVERY_MS,
       async run() {
-        for (const [address, nonce] of await raisedNonces()) {
-          await engine.invalidateAll(address, nonce).catch(unlessRefused);
-        }
+        await forEach(
+          await raisedNonces(),
+          ([address]) => address,
+          ([address, nonce]) => engine.invalidateAll(address, nonce).catch(unlessRefused),
+        );
       },
     },
     {
@@ -78,14 +81,14 @@ export function createChores({
       name: 'close-markets',
       everyMs: CLOSE_EVERY_MS,
       async run() {
-        for (const id of await agenda.due(clock.now())) await markets.closeWhenDue(id);
+        await forEachMarket(await agenda.due(clock.now()), markets.closeWhenDue);
       },
     },
     {
       name: 'wind-up-markets',
       everyMs: WIND_UP_EVERY_MS,
       async run() {
-        for (const id of await agenda.ending()) await markets.windUp(id);
+        await forEachMarket(await agenda.ending(), markets.windUp);
       },
     },
     {

@@ -1,4 +1,5 @@
 import type { CandleWriter } from '../store/candle-writer';
+import { forEachMarket } from './each';
 import type { Chore } from './schedule';
 
 /** Reads count for themselves what has not been stored yet: less often would be exact, too, but dearer for them. */
@@ -12,9 +13,9 @@ export function createPriceChore(candles: CandleWriter): Chore {
     name: 'count-candles',
     everyMs: COUNT_EVERY_MS,
     async run() {
-      for (const id of await candles.behind()) {
+      await forEachMarket(await candles.behind(), async (id) => {
         for (let step = 0; step < STEPS_MAX && (await candles.extend(id)); step++);
-      }
+      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Matches } from '../store/matches';
 import type { MatchRef } from '../store/settlement-record';
+import { forEachMarket } from './each';
 import { RECONCILE_QUEUE } from './queues';
 import type { Chore } from './schedule';
 
@@ -29,13 +30,13 @@ export function createReconciler({ matches, enqueue, now }: ReconcilerOptions): 
     async run() {
       const nowMs = now();
       let found = 0;
-      for (const id of await matches.markets()) {
+      await forEachMarket(await matches.markets(), async (id) => {
         if (found >= FOUND_MAX) return;
         const bounds = { nowMs, graceMs: GRACE_MS, patienceMs: PATIENCE_MS, most: FOUND_MAX - found };
         const refs = await matches.unsettled(id, bounds);
         found += refs.length;
         await enqueue(refs, `again-${nowMs}`);
-      }
+      });
     },
   };
 }

@@ -57,7 +57,8 @@ export function countMatches(minutes: Tally[], entries: readonly MatchEntry[], m
     let total: number = now.totalMicro;
     for (const fill of decodeFills(lastMs, lastSequence, packed ?? Buffer.alloc(0))) {
       const price = yesPrice(fill.pricePips, fill.takerOutcome);
-      total += fill.pricePips * fill.sizeLots;
+      // As the market's own volume does (lua/lib/book.lua), it stands still where numbers end.
+      total = Math.min(total + fill.pricePips * fill.sizeLots, Number.MAX_SAFE_INTEGER);
       push(minutes, MINUTE_MS, {
         startMs: lastMs,
         open: price,

@@ -8,6 +8,10 @@ export function refusalCode(code: string): ErrorCode {
   return code as ErrorCode;
 }
 
+/** A script that moves no money because a sum would leave its range (lua/lib/integer.lua) ends with an error: it is a refusal. */
+export const limitRefusal = (error: unknown): Refusal | null =>
+  error instanceof Error && error.message.startsWith('BALANCE_LIMIT') ? new Refusal('BALANCE_LIMIT') : null;
+
 /** What a script refused, in the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
 export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal {
   const number = (i: number) => Number(detail[i]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
 import { bundleScripts } from './bundle';
 import { doorOf } from './keys';
+import { limitRefusal } from './refusals';
 
 export type RedisClient = Redis | Cluster;
 export type ScriptArgument = string | number | Buffer;
@@ -52,6 +53,15 @@ export function createScripts(
   for (const [name, source] of sources) {
     scripts.set(name, { source, sha: createHash('sha1').update(source).digest('hex') });
   }
+  async function evaluate({ sha, source }: Script, tail: (string | number | Buffer)[]): Promise<unknown> {
+    try {
+      return await redis.callBuffer('EVALSHA', sha, ...tail);
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error;
+      return redis.callBuffer('EVAL', source, ...tail);
+    }
+  }
+
   return async (name, keys, args) => {
     const script = scripts.get(name);
     if (!script) throw new Error(`no script ${name}`);
@@ -60,13 +70,10 @@ export function createScripts(
     const startedAt = performance.now();
     let failed = false;
     try {
-      return await redis.callBuffer('EVALSHA', script.sha, ...tail);
+      return await evaluate(script, tail);
     } catch (error) {
       failed = true;
-      if (!isUnknownScript(error)) throw error;
-      const reply = await redis.callBuffer('EVAL', script.source, ...tail);
-      failed = false;
-      return reply;
+      throw limitRefusal(error) ?? error;
     } finally {
       observe(name, (performance.now() - startedAt) / 1_000, failed);
     }

@@ -86,16 +86,25 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
     return (await redis.xrangeBuffer(keys.trades(id), after, '+', 'COUNT', most)) as MatchEntry[];
   }
 
+  /** One whose mark cannot be read is for its counter to say. */
+  async function isBehind(id: MarketId, mark: Buffer): Promise<boolean> {
+    let counted: Mark;
+    try {
+      counted = unpackMark(mark);
+    } catch {
+      return true;
+    }
+    return (await matchesAfter(id, counted, 1)).length > 0;
+  }
+
   /** The markets that have matches which are not counted. */
   async function behind(): Promise<MarketId[]> {
     const [ids, marks] = await Promise.all([
       redis.hkeys(keys.markets),
       redis.hgetallBuffer(keys.candleMarks),
     ]);
-    const waiting = await Promise.all(
-      ids.map((id) => matchesAfter(id, unpackMark(marks[id] ?? Buffer.alloc(0)), 1)),
-    );
-    return ids.filter((_, i) => waiting[i]?.length);
+    const waiting = await Promise.all(ids.map((id) => isBehind(id, marks[id] ?? Buffer.alloc(0))));
+    return ids.filter((_, i) => waiting[i]);
   }
 
   return {

@@ -156,8 +156,8 @@ const ENDING_BUGS: readonly Bug[] = [
   ['losers and winners are paid', 'outcome == resolution.NO_WON and no or yes', 'yes + no'],
   [
     'a holder is paid twice in one step',
-    'local function pay(holders, count, outcome, sequence, now_ms)\n',
-    'local function pay(holders, count, outcome, sequence, now_ms)\n  holders[3], holders[4] = holders[1], holders[2]\n',
+    'local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)\n',
+    'local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)\n  holders[3], holders[4] = holders[1], holders[2]\n',
   ],
   [
     'holders are paid over orders that rest',
@@ -165,7 +165,7 @@ const ENDING_BUGS: readonly Bug[] = [
     'false',
   ],
   ['two halves of one wallet are not put together', ' + yes % 2 * (no % 2)', ''],
-  ['halves that nobody can be paid are lost', 'if b[book.SETS] > 0 then', 'if false then'],
+  ['halves that nobody can be paid are lost', 'if is_last and sets > sum then', 'if false then'],
   ['paid sets stay outstanding', 'b[book.SETS] = b[book.SETS] - sum', 'b[book.SETS] = b[book.SETS] + 0'],
   ['a market is resolved again, another way', "ended:byte() == outcome and 'OK' or", "'OK' or"],
   [
@@ -196,7 +196,7 @@ const ONE_MATCH: readonly Bug[] = (
     ['empty level stays', 'if orders == 0 then', 'if orders < 0 then'],
     ['liquidity', 'liquidity - met_value', 'liquidity - value'],
     ['last price', 'sets, met_yes)', 'sets, met_price)'],
-    ['volume at the price of the maker', 'volume + value', 'volume + met_value'],
+    ['volume at the price of the maker', 'volume_with(volume, value)', 'volume_with(volume, met_value)'],
     ['a skipped number', '    sequence = sequence + 1', '    sequence = sequence + 2'],
     ['filled maker stays in the book', "redis.call('ZREMRANGEBYRANK', opposite, '0', '0')", ''],
     ['filled maker stays open', '-order.rank(created, number)', 'order.rank(created, number)'],
