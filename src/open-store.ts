@@ -14,6 +14,7 @@ import { createHealth, runProbe } from './store/health';
 import { createHistory } from './store/history';
 import { createJournal } from './store/journal';
 import { createJournalReads } from './store/journal-reads';
+import { createJournalRebuild } from './store/journal-rebuild';
 import { createKept } from './store/kept';
 import { shardKeys } from './store/keys';
 import { createMarketList } from './store/market-list';
@@ -82,6 +83,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     settlements,
     matches,
     journalWriter,
+    journalRebuild: createJournalRebuild({ redis, run, keys, matches, journal: journalWriter }),
     journal,
     marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
     profiles: createProfiles({ redis, run, keys }),

@@ -5,6 +5,7 @@ import type { ProfileReset } from '../wire/requests-social';
 import { audit } from './audit';
 import { backup, restore } from './backup';
 import { doctor } from './doctor';
+import { rebuildJournal } from './journal';
 import {
   createMarket,
   listMarkets,
@@ -49,6 +50,15 @@ export function createProgram(choose: (command: Command) => void): Commander {
     .command('audit')
     .description('recompute everything from the orders and name what differs; safe while the exchange trades')
     .action(() => choose(audit));
+  program
+    .command('journal')
+    .description("the wallets' positions and activity")
+    .command('rebuild')
+    .description(
+      'put them right from matches, payouts and the moves they name; safe while the exchange trades',
+    )
+    .addOption(new Option('--from <address>', 'go on from this wallet').argParser(address).default('0x'))
+    .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
   program
     .command('doctor')
     .description('is this Redis fit to carry the exchange, and is the exchange well?')
@@ -187,6 +197,11 @@ function addSettlements(program: Commander, choose: (command: Command) => void):
 
 function hash(text: string): string {
   if (!HASH.test(text)) throw new InvalidArgumentError('0x and 64 hexadecimal digits.');
+  return text.toLowerCase();
+}
+
+function address(text: string): string {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('0x and 40 hexadecimal digits.');
   return text.toLowerCase();
 }
 

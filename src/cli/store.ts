@@ -5,6 +5,7 @@ import type { Audit } from '../store/audit/audit';
 import type { Clock } from '../store/clock';
 import type { Comments } from '../store/comments';
 import type { Engine } from '../store/engine';
+import type { JournalRebuild } from '../store/journal-rebuild';
 import type { ShardKeys } from '../store/keys';
 import type { Markets } from '../store/markets';
 import type { Profiles } from '../store/profiles';
@@ -27,6 +28,7 @@ export interface CliStore {
   readonly settlements: Settlements;
   readonly actions: Actions;
   readonly audit: Audit;
+  readonly journalRebuild: JournalRebuild;
   readonly scale: ChainScale;
   close(): void;
 }

@@ -23,6 +23,10 @@ export function sidesOf({ taker, fills }: StoredMatch): OwnSide[] {
   ]);
 }
 
+/** In the order in which they are booked: of one wallet's two sides, what goes was there before what comes. */
+export const salesFirst = (sides: readonly OwnSide[]): OwnSide[] =>
+  [...sides].sort((a, b) => a.fill.index - b.fill.index || b.order.side - a.order.side);
+
 /** What a fill did to the wallet of one of its orders: a BUY pays its fee in the tokens it gets, a SELL in collateral. */
 export function changeOf({ order, fill, pricePips, feeMicro }: OwnSide): Change {
   const tokens = BigInt(fill.sizeLots) * BigInt(MICRO_PER_LOT);

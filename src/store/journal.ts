@@ -7,7 +7,7 @@ import { createDoubtful } from './doubtful';
 import { isBefore, NO_ENTRY } from './entry-id';
 import { createChanges, type MarketChange } from './journal-changes';
 import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from './journal-record';
-import { changeOf, type OwnSide, sidesOf } from './journal-sides';
+import { changeOf, type OwnSide, salesFirst, sidesOf } from './journal-sides';
 import type { ShardKeys } from './keys';
 import type { Matches, StoredMatch } from './matches';
 import type { Move } from './moves';
@@ -118,8 +118,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     for (const { event, match } of events) {
       if (match) {
         const sides = sidesOf(match);
-        // Of one wallet's two sides, what goes was there before what comes.
-        for (const side of [...sides].sort(bySale)) changes.add(sideOf(side, event));
+        for (const side of salesFirst(sides)) changes.add(sideOf(side, match.ref.tradeMs));
         const wallets = new Set(sides.map(({ order }) => order.maker));
         for (const wallet of wallets) entries.push(addressBytes(wallet), packTrade(match.ref));
         continue;
@@ -172,15 +171,13 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     }
   });
 
-  return { extend, catchUp };
+  return { extend, catchUp, changesOf };
 }
 
-const sideOf = (side: OwnSide, { timestampMs }: OutboxEvent): MarketChange => ({
-  atMs: timestampMs,
+const sideOf = (side: OwnSide, atMs: number): MarketChange => ({
+  atMs,
   wallet: side.order.maker,
   marketId: side.order.marketId,
   outcome: side.order.outcome,
   change: changeOf(side),
 });
-
-const bySale = (a: OwnSide, b: OwnSide): number => a.fill.index - b.fill.index || b.order.side - a.order.side;

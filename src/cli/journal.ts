@@ -1,0 +1,25 @@
+import { recorded } from './action';
+import { type Command, EXIT } from './store';
+
+/** A line of progress for so many wallets. */
+const TELL_EVERY = 1_000;
+
+/** Wallet by wallet, in the order of their addresses; `from` goes on where a run was interrupted. */
+export const rebuildJournal =
+  (from: string): Command =>
+  async ({ store, say, line, isJson }) => {
+    const doing = { action: 'journal rebuild', path: 'exchange journal rebuild', body: { from } };
+    const { checked, repaired } = await recorded(store, doing, async () => {
+      const wallets = (await store.journalRebuild.wallets()).filter((wallet) => wallet >= from);
+      const wrong: string[] = [];
+      for (const [i, wallet] of wallets.entries()) {
+        if (!isJson && i > 0 && i % TELL_EVERY === 0)
+          await line(`${i} of ${wallets.length} wallets; next is ${wallet}`);
+        if (await store.journalRebuild.rebuild(wallet)) wrong.push(wallet);
+      }
+      return { checked: wallets.length, repaired: wrong };
+    });
+    const lines = repaired.map((wallet) => `${wallet} was wrong, and is put right`);
+    await say({ checked, repaired }, [...lines, `${checked} wallets, ${repaired.length} of them put right`]);
+    return EXIT.done;
+  };

@@ -1,0 +1,116 @@
+import type { RunningRedis } from '../../src/local/redis';
+import { createJournal } from '../../src/store/journal';
+import { createJournalRebuild } from '../../src/store/journal-rebuild';
+import { unpackEntry } from '../../src/store/journal-record';
+import { createShell } from '../cli/shell';
+import { startTestRedis } from '../support/redis';
+import { type Auditing, openAuditing } from './audit/auditing';
+
+let server: RunningRedis;
+let exchange: Auditing;
+
+beforeEach(async () => {
+  server = await startTestRedis();
+  exchange = openAuditing(server.url);
+  for (const feeRateBps of [0, 250]) await exchange.liveMarket(feeRateBps);
+  for (const outcome of [1, null] as const) await exchange.endedMarket(outcome);
+});
+afterEach(async () => {
+  exchange.stop();
+  await server.stop();
+});
+
+const journalOf = ({ redis, run, keys, matches }: Auditing) =>
+  createJournal({ redis, run, keys, matches, doubts: () => 0 });
+
+/** Every wallet's lines and positions. */
+async function books({ redis, keys, wallets }: Auditing) {
+  return Promise.all(
+    wallets.map(async (wallet) => {
+      const raw = Buffer.from(wallet.slice(2), 'hex');
+      const lines = await redis.lrangeBuffer(keys.journal(raw), 0, -1);
+      const positions = Object.entries(await redis.hgetallBuffer(keys.positions(raw)));
+      return {
+        lines: lines.map((line) => line.toString('hex')).sort(),
+        positions: positions.map(([id, packed]) => `${id} ${packed.toString('hex')}`).sort(),
+      };
+    }),
+  );
+}
+
+const rawOf = (wallet = ''): Buffer => Buffer.from(wallet.slice(2), 'hex');
+
+test('books that are right stay as they are', async () => {
+  const journal = journalOf(exchange);
+  await journal.catchUp();
+  const before = await books(exchange);
+  expect(before.flatMap(({ lines }) => lines).length).toBeGreaterThan(20);
+  const rebuild = createJournalRebuild({ ...exchange, journal });
+  expect(await rebuild.wallets()).toEqual([...(await rebuild.wallets())].sort());
+  for (const wallet of await rebuild.wallets()) expect(await rebuild.rebuild(wallet)).toBe(false);
+  expect(await books(exchange)).toEqual(before);
+});
+
+test('trades and payouts that were lost to the journal come back, doubled ones go, positions are exact', async () => {
+  const journal = journalOf(exchange);
+  await journal.catchUp();
+  const before = await books(exchange);
+  const { redis, keys, wallets } = exchange;
+  for (const wallet of wallets.slice(0, 4)) {
+    const list = keys.journal(rawOf(wallet));
+    const lines = await redis.lrangeBuffer(list, 0, -1);
+    const kept = lines.filter((line, i) => {
+      const entry = unpackEntry(line);
+      return entry.type === 'MOVE' ? entry.move.reason !== 'REDEEM' : i % 2 === 0;
+    });
+    await redis.del(list);
+    const doubled = kept.filter((line) => unpackEntry(line).type === 'TRADE').slice(0, 1);
+    if (kept.length > 0) await redis.rpush(list, ...kept, ...doubled);
+    await redis.del(keys.positions(rawOf(wallet)));
+  }
+  const shell = createShell(server.url);
+  const { checked, repaired } = await shell.json('journal', 'rebuild');
+  expect(checked).toBe((await createJournalRebuild({ ...exchange, journal }).wallets()).length);
+  expect(repaired).toEqual(wallets.slice(0, 4).sort());
+  const after = await books(exchange);
+  expect(after.map(({ positions }) => positions.map((one) => one.slice(0, 60)))).toEqual(
+    before.map(({ positions }) => positions.map((one) => one.slice(0, 60))),
+  );
+  // The time of a payout is that of its market's end now: all else is as it was.
+  const withoutTimes = (all: typeof after) =>
+    all.map(({ lines }) => lines.map((line) => line.slice(14)).sort());
+  expect(withoutTimes(after)).toEqual(withoutTimes(before));
+  expect((await shell.json('journal', 'rebuild', '--from', wallets[0] ?? '')).repaired).toEqual([]);
+  expect(await redis.keys('{x0}:ac:*-*')).toEqual([]);
+});
+
+test('a writer that read the wrong positions before they were put right does not write them back', async () => {
+  const { redis, keys, wallets } = exchange;
+  const journal = journalOf(exchange);
+  await journal.catchUp();
+  const [alice = '', bob = ''] = wallets;
+  const right = await redis.hgetallBuffer(keys.positions(rawOf(alice)));
+  await redis.del(keys.positions(rawOf(alice)));
+  const market = [...exchange.known.values()][0];
+  if (!market) throw new Error('no market');
+  await exchange.place(market, bob, 0, 0, 3_000, 10);
+  await exchange.place(market, alice, 1, 0, 3_000, 10);
+  const rebuild = createJournalRebuild({
+    ...exchange,
+    journal: { ...journal, catchUp: async () => undefined },
+  });
+  const late = createJournal({
+    ...exchange,
+    doubts: () => 0,
+    run: async (name, scriptKeys, args) => {
+      if (name === 'write_journal') expect(await rebuild.rebuild(alice)).toBe(true);
+      return exchange.run(name, scriptKeys, args);
+    },
+  });
+  expect(await late.extend()).toBe(true);
+  await journal.catchUp();
+  const others = Object.keys(right).filter((id) => id !== market.terms.id);
+  const now = await redis.hgetallBuffer(keys.positions(rawOf(alice)));
+  expect(others.length).toBeGreaterThan(0);
+  for (const id of others) expect(now[id]).toEqual(right[id]);
+});
