@@ -55,6 +55,7 @@ const isPath = (text: string, verb?: string): boolean =>
   );
 
 /** What tests, benchmarks, scripts and examples read. */
+const composeFile = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
 const otherVariables = new Set(
   ['test', 'bench', 'scripts', 'examples'].flatMap((folder) =>
     (readdirSync(path.join(ROOT, folder), { recursive: true }) as string[])
@@ -83,7 +84,10 @@ describe.each(PAGES)('%s', (page) => {
     const named = [...text.matchAll(/(?:^|[\s`(])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)=/gm)].map(
       (match) => match[1] ?? '',
     );
-    const unknown = named.filter((name) => !(name in VARIABLES) && !otherVariables.has(name));
+    const isCompose = (name: string) => composeFile.includes(`${name}:`);
+    const unknown = named.filter(
+      (name) => !(name in VARIABLES) && !otherVariables.has(name) && !isCompose(name),
+    );
     expect(unknown).toEqual([]);
   });
 

@@ -1,8 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import { VARIABLES } from '../../src/config';
+import { PATHS } from '../../src/wire/paths';
 import { presentProblem } from '../../src/wire/problem';
 import { ROOT } from '../support/processes';
+import { startTestRedis } from '../support/redis';
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
@@ -17,17 +22,16 @@ describe('the files others deploy by', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(set).toContain('REDIS_URL');
     expect(asked).toContain('JWT_SECRET');
-    expect(Object.keys(VARIABLES)).toEqual(expect.arrayContaining([...set, ...asked]));
+    // Of Redis' own, which the exchange is told within REDIS_URL.
+    const known = [...Object.keys(VARIABLES), 'REDIS_PASSWORD'];
+    expect(known).toEqual(expect.arrayContaining([...set, ...asked]));
   });
 
   it('compose keeps every write and forgets nothing', () => {
     const compose = read('docker-compose.yml');
-    for (const setting of [
-      '"--appendonly", "yes"',
-      '"--appendfsync", "always"',
-      '"--maxmemory-policy", "noeviction"',
-    ]) {
-      expect(compose).toContain(setting);
+    const words = [...compose.matchAll(/^ {6}- "([^"]*)"$/gm)].map(([, word]) => word).join(' ');
+    for (const setting of ['--appendonly yes', '--appendfsync always', '--maxmemory-policy noeviction']) {
+      expect(words).toContain(setting);
     }
     expect(compose).toMatch(/web:\n {4}<<: \*exchange\n {4}deploy:\n {6}replicas: 2\n/);
   });
@@ -40,7 +44,65 @@ describe('the files others deploy by', () => {
       expect(problem).toEqual(presentProblem({ code, detail, status: Number(status) }, '$kept_request_id'));
       return code;
     });
-    expect(codes).toEqual(['INVALID_REQUEST', 'METHOD_NOT_ALLOWED', 'INVALID_REQUEST', 'UNAVAILABLE']);
+    expect(codes).toEqual([
+      'NOT_FOUND',
+      ...['INVALID_REQUEST', 'METHOD_NOT_ALLOWED', 'INVALID_REQUEST', 'UNAVAILABLE'],
+    ]);
+  });
+
+  it('the load balancer lets nobody outside reach what operators and their machines read', () => {
+    const [, closed = ''] = /location ~\* (\S+) \{/.exec(read('docs/deploy/nginx.conf')) ?? [];
+    const ours = Object.values(PATHS).filter((one) => new RegExp(closed, 'i').test(one));
+    const operators = Object.values(PATHS).filter((one) => one.startsWith('/admin') || one === '/metrics');
+    expect(ours.sort()).toEqual(operators.sort());
+    expect(new RegExp(closed, 'i').test('/ADMIN/log')).toBe(true);
+  });
+
+  it('the Redis of compose knows the user of the exchange, by its password, and nobody else', async () => {
+    const [, script = ''] = /sed -n "([^"]+)"/.exec(read('docker-compose.yml')) ?? [];
+    const lines = execFileSync(
+      'sed',
+      ['-n', script.replace('$$REDIS_PASSWORD', 'abc123'), 'docs/deploy/redis-acl.conf'],
+      {
+        cwd: ROOT,
+        encoding: 'utf8',
+      },
+    );
+    expect(lines.match(/^user \w+/gm)).toEqual(['user default', 'user exchange']);
+    const folder = mkdtempSync(path.join(tmpdir(), 'exchange-compose-'));
+    const file = path.join(folder, 'users.acl');
+    writeFileSync(file, lines);
+    const redis = await startTestRedis({ settings: [['aclfile', file]] });
+    const ping = async (user: string): Promise<string> => {
+      const link = new Redis(`redis://${user}127.0.0.1:${redis.port}`, {
+        lazyConnect: true,
+        retryStrategy: () => null,
+      });
+      link.on('error', () => undefined);
+      try {
+        return await link.ping();
+      } catch (error) {
+        return String(error);
+      } finally {
+        link.disconnect();
+      }
+    };
+    try {
+      expect(await ping('exchange:abc123@')).toBe('PONG');
+      expect(await ping('exchange:change-this-password@')).not.toBe('PONG');
+      expect(await ping('')).not.toBe('PONG');
+    } finally {
+      await redis.stop();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('the image runs no install script but one', () => {
+    expect(read('Dockerfile').match(/npm (?:ci|prune|rebuild|install)[^&\n]*/g)).toEqual([
+      'npm ci --ignore-scripts ',
+      'npm rebuild secp256k1',
+      'npm prune --omit=dev --ignore-scripts',
+    ]);
   });
 
   it('the image runs web as nobody special, and is built without secrets', () => {
