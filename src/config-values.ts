@@ -37,6 +37,19 @@ export const matching =
     return text;
   };
 
+const TOKEN = /^[\x21-\x7e]{32,512}$/;
+const TOKEN_CHARACTERS_MIN = 8;
+const REPEATED = /^(.{1,16})\1+$/;
+
+/** Length is no strength: a token of one character, or of one word again and again, is guessed. */
+export function parseAdminToken(text: string): string {
+  if (!TOKEN.test(text)) throw new BadValue('must be at least 32 printable characters without spaces');
+  if (new Set(text).size < TOKEN_CHARACTERS_MIN || REPEATED.test(text)) {
+    throw new BadValue('repeats itself and could be guessed; try: openssl rand -hex 32');
+  }
+  return text;
+}
+
 const listOf = (text: string): string[] => text.split(',').map((part) => part.trim());
 
 function parseUrl(text: string, protocols: readonly string[]): URL {

@@ -6,6 +6,7 @@ import {
   type JwtSecrets,
   matching,
   oneOf,
+  parseAdminToken,
   parseBaseUrl,
   parseContractAddress,
   parseFunds,
@@ -103,7 +104,7 @@ export const VARIABLES = {
     { ...secret, requiredOn: 'production' },
   ),
   ADMIN_TOKEN: optional(
-    matching(/^[\x21-\x7e]{32,512}$/, 'must be at least 32 printable characters without spaces'),
+    parseAdminToken,
     'opens the admin routes, at least 32 characters; unset, they answer 404',
     secret,
   ),

@@ -138,7 +138,17 @@ describe('what is refused', () => {
         `kid:${'s'.repeat(31)}`,
       ],
     ],
-    ['ADMIN_TOKEN', ['a'.repeat(31), `${'a'.repeat(31)} b`, 'é'.repeat(40)]],
+    [
+      'ADMIN_TOKEN',
+      [
+        'a'.repeat(31),
+        `${'a'.repeat(31)} b`,
+        'é'.repeat(40),
+        'a'.repeat(40),
+        'abcdefg'.repeat(6),
+        'change-me'.repeat(4),
+      ],
+    ],
     ['FUNDS', ['chain', 'real']],
     ['PAPER_GRANT', ['-1', '1e3', '0.0000001', '1000000000.000001', '1,000', '.5']],
     ['RATE_LIMIT', ['yes', 'OFF']],

@@ -1,3 +1,5 @@
+import type { ExchangeLimits } from './types-limits';
+
 /** The bodies of the interface as they come over the wire; docs/ and /openapi.json say what they mean. */
 
 /** A decimal string in whole units, without exponent. */
@@ -100,22 +102,7 @@ export interface ExchangeConfig {
   readonly durability: string;
   /** Names the unbroken history of the data: under another one, what was answered before may be missing. */
   readonly epoch: string;
-  readonly limits: {
-    readonly bodyBytes: number;
-    readonly batchBytes: number;
-    readonly batchOrders: number;
-    readonly cancelHashes: number;
-    readonly maxOrderSize: Decimal;
-    /** Of the amounts in a signed order. */
-    readonly collateralDecimals: number;
-    /** Null when limits are off. */
-    readonly rates: Readonly<
-      Record<
-        string,
-        { readonly requests: number; readonly seconds: number; readonly burst: number; readonly by: string }
-      >
-    > | null;
-  };
+  readonly limits: ExchangeLimits;
 }
 
 export interface Market {

@@ -75,7 +75,7 @@ export function createApplication(
   app.use(PATHS.docs, docsPage());
   const { adminToken } = deps.config;
   if (deps.board && adminToken !== null) {
-    const guard = boardGuard(adminToken, deps.config.publicBaseUrl);
+    const guard = boardGuard(adminToken, deps.config.publicBaseUrl, dispatchDeps.gate);
     app.use(PATHS.adminQueues, guard, recordedBoard(deps.actions, deps.log), deps.board);
   }
   app.use((request) => {

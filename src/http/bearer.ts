@@ -38,9 +38,7 @@ export async function callerOf(
   return null;
 }
 
-/** The admin routes are not there without ADMIN_TOKEN. */
-export function checkAdmin(request: IncomingMessage, adminToken: string | null): void {
-  if (adminToken === null) throw new Refusal('NOT_FOUND');
+export function checkAdmin(request: IncomingMessage, adminToken: string): void {
   const token = tokenOf(request);
   if (token === null) throw new Refusal('UNAUTHORIZED');
   if (!isSame(token, adminToken)) throw new Refusal('TOKEN_INVALID');

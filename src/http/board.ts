@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { Refusal } from '../exchange/errors';
 import { checkAdmin, isSame } from './bearer';
+import type { OperatorGate } from './operator-gate';
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
 const USER = 'admin';
@@ -14,15 +15,11 @@ function isAskedElsewhere({ headers }: Request, own: string): boolean {
 }
 
 /** Lets the operator pass, by the bearer of the admin routes or, for a browser, as user `admin` with the same token. */
-export function boardGuard(adminToken: string, publicBaseUrl: string): RequestHandler {
+export function boardGuard(adminToken: string, publicBaseUrl: string, gate: OperatorGate): RequestHandler {
   const { origin: own } = new URL(publicBaseUrl);
-  return (request, response, next) => {
+  return async (request, response, next) => {
     response.setHeader('WWW-Authenticate', 'Basic realm="exchange", charset="UTF-8"');
-    const basic = BASIC.exec(request.headers.authorization ?? '')?.[1];
-    if (basic === undefined) checkAdmin(request, adminToken);
-    else if (!isSame(Buffer.from(basic, 'base64').toString('utf8'), `${USER}:${adminToken}`)) {
-      throw new Refusal('UNAUTHORIZED', 'user or password is wrong');
-    }
+    await gate(request, response, () => judge(request, adminToken));
     // A browser sends its password along whatever page asked it to.
     if (!READS.has(request.method) && isAskedElsewhere(request, own)) {
       throw new Refusal('FORBIDDEN', `a page of another origin asked for this: open the board at ${own}`);
@@ -30,4 +27,12 @@ export function boardGuard(adminToken: string, publicBaseUrl: string): RequestHa
     response.removeHeader('WWW-Authenticate');
     next();
   };
+}
+
+function judge(request: Request, adminToken: string): void {
+  const basic = BASIC.exec(request.headers.authorization ?? '')?.[1];
+  if (basic === undefined) checkAdmin(request, adminToken);
+  else if (!isSame(Buffer.from(basic, 'base64').toString('utf8'), `${USER}:${adminToken}`)) {
+    throw new Refusal('UNAUTHORIZED', 'user or password is wrong');
+  }
 }

@@ -11,9 +11,11 @@ import { type Query, textOf } from '../wire/queries';
 import { HASH } from '../wire/requests';
 import type { HttpDeps } from './deps';
 import type { Limiter } from './limiter';
+import type { Newcomers } from './newcomers';
 
 export interface RouteDeps extends HttpDeps {
   readonly limiter: Limiter;
+  readonly newcomers: Newcomers;
   readonly isDraining: () => boolean;
 }
 

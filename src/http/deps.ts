@@ -15,7 +15,7 @@ import type { MarketList } from '../store/market-list';
 import type { Markets } from '../store/markets';
 import type { Profiles } from '../store/profiles';
 import type { Reads } from '../store/reads';
-import type { RedisClient } from '../store/scripts';
+import type { RedisClient, RunScript } from '../store/scripts';
 import type { Settlements } from '../store/settlements';
 import type { Standing } from '../store/standing';
 import type { PageFiles } from './page';
@@ -41,6 +41,7 @@ export interface HttpDeps {
   readonly config: Config;
   readonly log: Logger;
   readonly redis: RedisClient;
+  readonly run: RunScript;
   readonly reads: Reads;
   readonly engine: Engine;
   readonly markets: Markets;

@@ -1,15 +1,18 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Caller, Sessions } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
-import { parseQuery, type Query } from '../wire/queries';
+import { type Asked, askedOf } from '../wire/asked';
+import type { Query } from '../wire/queries';
 import type { Shape } from '../wire/shape';
 import { type Reply, send, sendProblem } from './answer';
-import { type BearerRule, callerOf, checkAdmin } from './bearer';
+import { type BearerRule, callerOf } from './bearer';
 import { BODY_MAX_BYTES, jsonOf, readBody } from './body';
 import { clientAddress } from './client-address';
 import type { HttpObserver } from './deps';
 import { ClientGone, refusalOf } from './failures';
-import type { Bucket, Limiter } from './limiter';
+import type { Limiter } from './limiter';
+import type { OperatorGate } from './operator-gate';
+import type { Shedding } from './shedding';
 
 /** What a handler is given: everything read and checked that the endpoint asked for. */
 export interface Call<Body> {
@@ -36,8 +39,12 @@ export interface Endpoint<Body> {
   readonly maxBytes?: number;
   /** How long it may take when it is not a matter of a moment; default ANSWER_MAX_MS. */
   readonly answerMaxMs?: number;
-  /** Taken by IP before anything is read; buckets by wallet are the handler's. */
-  readonly bucket?: Bucket;
+  /** Taken by IP before anything is read of the body; buckets by wallet are the handler's. */
+  readonly bucket?: 'reads' | 'submissions';
+  /** What it costs in points, of its query; default what the rows of its page cost. */
+  readonly cost?: (query: Query) => number;
+  /** How many requests its body makes of it, each at that cost: told of the body before its shape is looked at. */
+  readonly parts?: (body: unknown) => number;
   /** A method, not a property: so an endpoint of any body is an AnyEndpoint. */
   handle(call: Call<Body>): Promise<Reply>;
 }
@@ -48,7 +55,8 @@ export type AnyEndpoint = Endpoint<unknown>;
 export interface DispatchDeps {
   readonly sessions: Sessions;
   readonly limiter: Limiter;
-  readonly adminToken: string | null;
+  readonly gate: OperatorGate;
+  readonly shedding: Shedding;
   readonly observer: HttpObserver;
 }
 
@@ -80,6 +88,7 @@ export function parameter({ request }: { readonly request: Request }, name: stri
  */
 export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHandler {
   const route = `${endpoint.method} ${endpoint.path}`;
+  const asked = askedOf(route);
   return async (request, response) => {
     const bytes = endpoint.body ? await readBody(request, endpoint.maxBytes ?? BODY_MAX_BYTES) : null;
     const arrivedAt = performance.now();
@@ -87,10 +96,15 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
       deps.observer.answered(route, status, (performance.now() - arrivedAt) / 1_000);
     const watch = setTimeout(giveUp, endpoint.answerMaxMs ?? ANSWER_MAX_MS, response);
     try {
-      if (endpoint.bucket) await deps.limiter.take(endpoint.bucket, clientAddress(request), response);
-      const caller = await authenticate(request, endpoint.bearer, deps);
-      const body = endpoint.body && bytes ? bodyOf(request, endpoint, bytes) : undefined;
-      const query = parseQuery(request.url);
+      const admitted = queryOf(asked, request.url);
+      const cost = admitted instanceof Refusal ? 1 : (endpoint.cost ?? asked.cost)(admitted);
+      await admit(request, response, endpoint, cost, deps);
+      const caller = await authenticate(request, response, endpoint.bearer, deps);
+      if (admitted instanceof Refusal) throw admitted;
+      const query = admitted;
+      const take = (parts: number) =>
+        deps.limiter.spend('submissions', clientAddress(request), response, parts * cost);
+      const body = endpoint.body && bytes ? bodyOf(request, endpoint, bytes, take) : undefined;
       const reply = await endpoint.handle({ request, response, arrivedAt, query, body, caller });
       if (!response.headersSent) send(response, reply);
       answered(response.statusCode);
@@ -103,15 +117,51 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
   };
 }
 
-async function authenticate(request: Request, rule: BearerRule, deps: DispatchDeps): Promise<Caller | null> {
+/** A query that is refused costs a point, as others do. */
+function queryOf(asked: Asked, url: string): Query | Refusal {
+  try {
+    return asked.query(url);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+}
+
+/** What a request costs its address is taken before anything else is spent on it. */
+async function admit(
+  request: Request,
+  response: Response,
+  { bucket }: AnyEndpoint,
+  cost: number,
+  { limiter, shedding }: DispatchDeps,
+): Promise<void> {
+  if (bucket === 'reads') await limiter.take(bucket, clientAddress(request), response, cost);
+  if (bucket !== 'submissions') return;
+  limiter.spend(bucket, clientAddress(request), response, cost);
+  shedding.check();
+}
+
+async function authenticate(
+  request: Request,
+  response: Response,
+  rule: BearerRule,
+  { sessions, gate }: DispatchDeps,
+): Promise<Caller | null> {
   if (rule === 'none') return null;
-  if (rule !== 'admin') return callerOf(request, rule, deps.sessions);
-  checkAdmin(request, deps.adminToken);
+  if (rule !== 'admin') return callerOf(request, rule, sessions);
+  await gate(request, response);
   return null;
 }
 
-function bodyOf(request: Request, { body, bodyOptional }: AnyEndpoint, bytes: Buffer): unknown {
+function bodyOf(
+  request: Request,
+  { body, bodyOptional, parts }: AnyEndpoint,
+  bytes: Buffer,
+  take: (parts: number) => void,
+): unknown {
   const value = jsonOf(request, bytes, bodyOptional === true);
+  const more = parts === undefined ? 0 : parts(value) - 1;
+  if (more > 0) take(more);
   return body?.parse(value === undefined ? {} : value);
 }
 

@@ -1,64 +1,110 @@
 import type { ServerResponse } from 'node:http';
-import { BurstyRateLimiter, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import {
+  BurstyRateLimiter,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  RateLimiterRes,
+} from 'rate-limiter-flexible';
 import { Refusal } from '../exchange/errors';
-import type { RedisClient } from '../store/scripts';
+import type { RedisClient, RunScript } from '../store/scripts';
+import { type Bucket, LIMITS, type Rate } from '../wire/limits';
+import { type Allowance, createAllowance } from './allowance';
 
-/** Limits of contract section 7, shared by all replicas. `burst` comes on top, within BURST_SEC. */
-export const LIMITS = {
-  reads: { points: 100, durationSec: 1, burst: 0, by: 'ip' },
-  orders: { points: 50, durationSec: 1, burst: 50, by: 'maker' },
-  cancels: { points: 100, durationSec: 1, burst: 100, by: 'wallet' },
-  comments: { points: 5, durationSec: 60, burst: 0, by: 'wallet' },
-  signIn: { points: 10, durationSec: 60, burst: 0, by: 'ip' },
-} as const;
+/** Buckets that are decided in memory at once; the others ask Redis first. */
+type Instant = 'submissions' | 'admin-tokens';
 
-export type Bucket = keyof typeof LIMITS;
-
+/** Shared by the replicas, and held in memory by each of them while Redis is full or away. */
 export interface Limiter {
-  /** Takes one point; RATE_LIMITED with `retryAfterMs` when there is none. Tells the client in headers either way. */
-  take(bucket: Bucket, key: string, response: ServerResponse): Promise<void>;
+  /** Takes points; RATE_LIMITED with `retryAfterMs` when there are too few. Tells the client in headers either way. */
+  take(
+    bucket: Exclude<Bucket, Instant>,
+    key: string,
+    response: ServerResponse,
+    points?: number,
+  ): Promise<void>;
+  /** The same at once. Without points: whether there is one. */
+  spend(bucket: Instant, key: string, response: ServerResponse, points: number): void;
+  /** Takes points for what has happened. */
+  charge(bucket: Instant, key: string, points: number): void;
+  /** Hears what the other replicas have counted. */
+  learn(bucket: Instant, key: string): Promise<void>;
 }
 
 const BURST_SEC = 10;
 const FAUCET_SEC = 3_600;
+/** A twentieth of what an address may have at once. */
+const SUBMISSIONS_TOLD_EACH = 20;
 
 /** For RATE_LIMIT=off. */
-export const noLimiter: Limiter = { take: () => Promise.resolve() };
+export const noLimiter: Limiter = {
+  take: () => Promise.resolve(),
+  spend: () => undefined,
+  charge: () => undefined,
+  learn: () => Promise.resolve(),
+};
 
-export function createLimiter(redis: RedisClient): Limiter {
-  const limiters = new Map<Bucket, BurstyRateLimiter | RateLimiterRedis>();
-  for (const bucket of Object.keys(LIMITS) as Bucket[]) {
-    const { points, durationSec, burst } = LIMITS[bucket];
-    const window = (keyPrefix: string, most: number, duration: number) =>
-      new RateLimiterRedis({
-        storeClient: redis,
-        keyPrefix,
-        points: most,
-        duration,
-        inMemoryBlockOnConsumed: most + 1,
-      });
-    const steady = window(`rl:${bucket}`, points, durationSec);
-    limiters.set(
-      bucket,
-      burst === 0 ? steady : new BurstyRateLimiter(steady, window(`rl:${bucket}+`, burst, BURST_SEC)),
-    );
-  }
+export function createLimiter({
+  redis,
+  run,
+}: {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+}): Limiter {
+  const allowance = (name: Instant, toldEach: number): Allowance =>
+    createAllowance({ run, name, rate: LIMITS[name], toldEach });
+  const instant: Readonly<Record<Instant, Allowance>> = {
+    submissions: allowance('submissions', SUBMISSIONS_TOLD_EACH),
+    'admin-tokens': allowance('admin-tokens', 1),
+  };
+  const windows = new Map(
+    (Object.keys(LIMITS) as Bucket[])
+      .filter((bucket) => !(bucket in instant))
+      .map((bucket) => [bucket, windowOf(redis, bucket, LIMITS[bucket])]),
+  );
 
   return {
-    take: async (bucket, key, response) => {
+    take: async (bucket, key, response, points = 1) => {
       try {
-        const left = await limiters.get(bucket)?.consume(key);
-        if (left) tell(response, bucket, left);
+        const left = await windows.get(bucket)?.consume(key, points);
+        if (left) tell(response, bucket, left.remainingPoints, left.msBeforeNext);
       } catch (error) {
-        // Without Redis there is nothing to protect: what comes next says that it is away.
-        if (!(error instanceof RateLimiterRes)) return;
-        tell(response, bucket, error);
-        throw new Refusal('RATE_LIMITED', `more than ${describe(bucket)}`, {
-          retryAfterMs: error.msBeforeNext,
-        });
+        if (!(error instanceof RateLimiterRes)) throw error;
+        tell(response, bucket, error.remainingPoints, error.msBeforeNext);
+        throw refusalOf(bucket, error.msBeforeNext);
       }
     },
+    spend: (bucket, key, response, points) => {
+      const left = instant[bucket].take(key, points);
+      if (left.waitMs > 0) {
+        tell(response, bucket, 0, left.waitMs);
+        throw refusalOf(bucket, left.waitMs);
+      }
+      if (points > 0) tell(response, bucket, Math.floor(left.points), 0);
+    },
+    charge: (bucket, key, points) => instant[bucket].charge(key, points),
+    learn: (bucket, key) => instant[bucket].learn(key),
   };
+}
+
+/** A steady window, and where there is a burst a longer one behind it. */
+function windowOf(
+  redis: RedisClient,
+  bucket: Bucket,
+  { points, durationSec, burst }: Rate,
+): BurstyRateLimiter | RateLimiterRedis {
+  const counted = (keyPrefix: string, most: number, duration: number) =>
+    new RateLimiterRedis({
+      storeClient: redis,
+      keyPrefix,
+      points: most,
+      duration,
+      inMemoryBlockOnConsumed: most + 1,
+      // A Redis that is full or away must not let everybody pass.
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: new RateLimiterMemory({ keyPrefix, points: most, duration }),
+    });
+  const steady = counted(`rl:${bucket}`, points, durationSec);
+  return burst === 0 ? steady : new BurstyRateLimiter(steady, counted(`rl:${bucket}+`, burst, BURST_SEC));
 }
 
 /** The faucet pays by the hour, in the ledger itself, also with RATE_LIMIT=off. */
@@ -67,32 +113,43 @@ export async function faucetLimit<T>(pay: Promise<T>, response: ServerResponse):
     return await pay;
   } catch (error) {
     if (error instanceof Refusal && error.code === 'RATE_LIMITED') {
-      response.setHeader('RateLimit-Policy', `"faucet";q=1;w=${FAUCET_SEC}`);
-      response.setHeader(
-        'RateLimit',
-        `"faucet";r=0;t=${Math.ceil(Number(error.extra.retryAfterMs) / 1_000)}`,
-      );
+      add(response, 'RateLimit-Policy', 'faucet', `q=1;w=${FAUCET_SEC}`);
+      add(response, 'RateLimit', 'faucet', `r=0;t=${Math.ceil(Number(error.extra.retryAfterMs) / 1_000)}`);
     }
     throw error;
   }
 }
 
+const POLICIES = Object.fromEntries(
+  Object.entries(LIMITS).map(([bucket, { points, durationSec, burst }]) => [
+    bucket,
+    `q=${points};w=${durationSec}${burst ? `;burst=${burst + points}` : ''}`,
+  ]),
+) as Readonly<Record<Bucket, string>>;
+
 /** draft-ietf-httpapi-ratelimit-headers. */
-function tell(
-  response: ServerResponse,
-  bucket: Bucket,
-  { remainingPoints, msBeforeNext }: RateLimiterRes,
-): void {
-  const { points, durationSec, burst } = LIMITS[bucket];
-  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
-  response.setHeader(
-    'RateLimit-Policy',
-    `"${bucket}";q=${points};w=${durationSec}${burst ? `;burst=${burst + points}` : ''}`,
-  );
-  response.setHeader('RateLimit', `"${bucket}";r=${remainingPoints};t=${seconds}`);
+function tell(response: ServerResponse, bucket: Bucket, left: number, waitMs: number): void {
+  if (response.headersSent) return;
+  add(response, 'RateLimit-Policy', bucket, POLICIES[bucket]);
+  add(response, 'RateLimit', bucket, `r=${left};t=${Math.max(1, Math.ceil(waitMs / 1_000))}`);
 }
 
-function describe(bucket: Bucket): string {
-  const { points, durationSec, by } = LIMITS[bucket];
-  return `${points} ${bucket === 'signIn' ? 'sign-in requests' : bucket} in ${durationSec} s of one ${by}`;
+/** One item of a header that lists them by name: a request may be counted by several limits. */
+function add(response: ServerResponse, header: string, name: string, values: string): void {
+  const item = `"${name}";${values}`;
+  const before = response.getHeader(header);
+  if (typeof before !== 'string') {
+    response.setHeader(header, item);
+    return;
+  }
+  const others = before.split(', ').filter((one) => !one.startsWith(`"${name}";`));
+  response.setHeader(header, [...others, item].join(', '));
+}
+
+function refusalOf(bucket: Bucket, waitMs: number): Refusal {
+  const { points, durationSec, by, what } = LIMITS[bucket];
+  return new Refusal('RATE_LIMITED', `more than ${points} ${what} in ${durationSec} s of one ${by}`, {
+    retryAfterMs: waitMs,
+    scope: bucket,
+  });
 }

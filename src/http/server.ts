@@ -5,6 +5,8 @@ import type { HttpDeps } from './deps';
 import type { AnyEndpoint } from './endpoint';
 import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
+import { createNewcomers } from './newcomers';
+import { createOperatorGate } from './operator-gate';
 import { answerClientError, refuseTunnel } from './transport';
 
 export type { HttpDeps } from './deps';
@@ -30,13 +32,15 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** The HTTP side of a web process. */
 export function createHttp(deps: HttpDeps): Http {
-  const limiter = deps.config.rateLimit ? createLimiter(deps.redis) : noLimiter;
+  const limiter = deps.config.rateLimit ? createLimiter(deps) : noLimiter;
   const state = { draining: false };
-  const endpoints = createEndpoints({ ...deps, limiter, isDraining: () => state.draining });
+  const newcomers = createNewcomers({ limiter, isKnown: deps.profiles.isKnown });
+  const endpoints = createEndpoints({ ...deps, limiter, newcomers, isDraining: () => state.draining });
   const application = createApplication(deps, endpoints, {
     sessions: deps.sessions,
     limiter,
-    adminToken: deps.config.adminToken,
+    gate: createOperatorGate({ limiter, log: deps.log, adminToken: deps.config.adminToken }),
+    shedding: deps.shedding,
     observer: deps.observer,
   });
   const server = createServer(

@@ -13,6 +13,8 @@ const RETRY_AFTER_MS = 1_000;
 export interface Shedding {
   /** Books an order, or refuses to begin: UNAVAILABLE. */
   guard<T>(submit: () => Promise<T>): Promise<T>;
+  /** Refuses to begin, where nothing is begun yet: UNAVAILABLE. */
+  check(): void;
   inFlight(): number;
 }
 
@@ -21,13 +23,18 @@ export function createShedding(
   { inFlightMax = ORDERS_IN_FLIGHT_MAX, lateMaxMs = LATE_MAX_MS } = {},
 ): Shedding {
   let inFlight = 0;
+
+  function check(): void {
+    if (inFlight < inFlightMax && delayMs() <= lateMaxMs) return;
+    throw new Refusal('UNAVAILABLE', 'more orders are under way than can be answered in time', {
+      retryAfterMs: RETRY_AFTER_MS,
+    });
+  }
+
   return {
+    check,
     async guard(submit) {
-      if (inFlight >= inFlightMax || delayMs() > lateMaxMs) {
-        throw new Refusal('UNAVAILABLE', 'more orders are under way than can be answered in time', {
-          retryAfterMs: RETRY_AFTER_MS,
-        });
-      }
+      check();
       inFlight++;
       try {
         return await submit();

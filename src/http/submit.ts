@@ -8,6 +8,7 @@ import type { OrderType } from '../exchange/status';
 import type { PlaceReply, PlaceRequest } from '../store/engine';
 import { packSigned } from '../store/signed-order';
 import { type OrderView, tradeId } from '../store/views';
+import { SUBMISSION_COSTS } from '../wire/limits';
 import { presentSubmission } from '../wire/present-order';
 import { type SubmitBody, signedOrderOf } from '../wire/requests';
 import type { Context } from './context';
@@ -19,8 +20,8 @@ interface Submission {
   readonly body: SubmitBody;
   readonly caller: Caller | null;
   readonly dryRun: boolean;
-  /** As `clientAddress` has it: only a dry run, which is a read, needs it. */
-  readonly address: () => string;
+  /** As `clientAddress` has it. */
+  readonly address: string;
   /** Where the limiter tells how much is left. */
   readonly response: ServerResponse;
   /** As the call has it: of a batch, all of it. */
@@ -39,6 +40,10 @@ export type Submit = (submission: Submission) => Promise<Submitted>;
 const EXPIRATION_MAX_SEC = 2 ** 40 - 1;
 const NONCE_MAX = 2n ** 32n - 1n;
 const DEADLINE_MAX_MS = 2 ** 48 - 1;
+/** Refusals of a FOK that has walked the book for nothing. */
+const FOK_WALKED: ReadonlySet<string> = new Set(['FOK_NOT_FILLED', 'SELF_TRADE']);
+/** On top of what it cost as an order. */
+const FOK_CHARGE = SUBMISSION_COSTS.refusedFok - SUBMISSION_COSTS.order;
 
 /**
  * Books one signed order. An order that passes every check costs one round trip, the script's own. Whether it is a
@@ -46,7 +51,7 @@ const DEADLINE_MAX_MS = 2 ** 48 - 1;
  * whether one of those two, which come before it in the contract, is what the caller should hear.
  */
 export function createSubmit(context: Context): Submit {
-  const { observer, shedding } = context;
+  const { observer, shedding, limiter } = context;
   return async (submission) => {
     const admitted = () => shedding.guard(() => submit(context, submission));
     if (submission.dryRun) return admitted();
@@ -55,7 +60,10 @@ export function createSubmit(context: Context): Submit {
       observer.order(submitted.replayed ? 'replayed' : 'accepted', submitted.answer.status);
       return submitted;
     } catch (error) {
-      observer.order('refused', refusalOf(error).code);
+      const { code } = refusalOf(error);
+      if (submission.body.orderType === 'FOK' && FOK_WALKED.has(code))
+        limiter.charge('submissions', submission.address, FOK_CHARGE);
+      observer.order('refused', code);
       throw error;
     }
   };
@@ -75,14 +83,24 @@ async function submit(context: Context, submission: Submission): Promise<Submitt
   try {
     request = check(context, { signed, outcome, terms, orderType, body, dryRun, arrivedAt }, progress);
   } catch (refusal) {
-    return explain(context, refusal, progress.stage, signed, orderType);
+    return explain(context, submission, { refusal, stage: progress.stage, signed, orderType });
   }
-  // After the signature, so that nobody can use up another wallet's share.
-  if (dryRun) await context.limiter.take('reads', submission.address(), submission.response);
-  else await context.limiter.take('orders', signed.maker, submission.response);
+  if (!dryRun) await admit(context, submission, signed.maker);
   // The caller was told that there is no answer in time: an order that has not been sent to the engine is not sent now.
   if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');
   return answer(context, await context.engine.place(request), orderType);
+}
+
+/** After the signature, so that nobody can use up another wallet's share. A wallet that is known waits for nothing more. */
+async function admit(
+  { limiter, newcomers }: Context,
+  { address, response }: Submission,
+  maker: string,
+): Promise<void> {
+  const newcomer = newcomers(maker, address, response);
+  const order = limiter.take('orders', maker, response);
+  if (newcomer) await Promise.all([order, newcomer]);
+  else await order;
 }
 
 /** How far the checks of an order came, in the contract's order. */
@@ -138,15 +156,21 @@ function check(
   };
 }
 
+interface Refused {
+  readonly refusal: unknown;
+  readonly stage: Progress['stage'];
+  readonly signed: SignedOrder;
+  readonly orderType: OrderType;
+}
+
 /** The slow path of a failed check: a replay, the nonce, or the refusal itself. */
 async function explain(
-  { reads, verifier }: Context,
-  refusal: unknown,
-  stage: Progress['stage'],
-  signed: SignedOrder,
-  orderType: OrderType,
+  { reads, verifier, limiter }: Context,
+  { address, response }: Submission,
+  { refusal, stage, signed, orderType }: Refused,
 ): Promise<Submitted> {
   if (!(refusal instanceof Refusal)) throw refusal;
+  await limiter.take('reads', address, response);
   const stored = await reads.order(verifier.hash(signed));
   if (stored) return replay(stored, orderType);
   if (stage !== 'terms') {

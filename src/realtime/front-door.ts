@@ -7,6 +7,7 @@ import { SOCKET_LIMITS } from '../wire/limits';
 import { PROBLEM_TYPE, presentProblem } from '../wire/problem';
 import type { Places } from './places';
 import type { ExchangeServer } from './sockets';
+import { createTurns, type Turns } from './turns';
 
 export const SOCKET_PATH = '/socket.io';
 
@@ -36,14 +37,15 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   const before = server.listeners('upgrade');
   io.attach(server);
   const [accept] = server.listeners('upgrade').filter((one) => !before.includes(one)) as UpgradeListener[];
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
+  const turns = createTurns((request, response) => {
     if (isOurs(request)) refuseRequest(response);
     else for (const listener of serve) listener.call(server, request, response);
   });
+  server.removeAllListeners('request');
+  server.on('request', turns.serve);
   server.removeAllListeners('upgrade');
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (!isOurs(request)) return readAgain(server, request, socket, head);
+    if (!isOurs(request)) return readAgain(server, turns, request, socket, head);
     const refusal = refusalOf(request, options) ?? noPlace(request, socket, options);
     if (refusal) refuseUpgrade(socket, refusal);
     else accept?.call(server, request, socket, head);
@@ -119,15 +121,29 @@ function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
 
 /**
  * A server that takes upgrades is handed every request that offers one: Java's HTTP client, for example, offers HTTP/2
- * with its first. Such an offer may be ignored, as Node does without a listener: the request is read again without it.
+ * with its first. Such an offer may be ignored, as Node does without a listener: the request is read again without it, when
+ * what was asked before it is answered; until then the answers belong to the reader that was.
  */
-function readAgain(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+function readAgain(
+  server: Server,
+  turns: Turns,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i] ?? '';
     if (!ASKING.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
   }
   if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close');
-  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-  server.emit('connection', socket);
+  // Node has taken its listeners off; a connection that breaks must not end the process.
+  const onError = () => socket.destroy();
+  socket.on('error', onError);
+  turns.whenQuiet(socket, () => {
+    socket.off('error', onError);
+    if (socket.destroyed) return;
+    socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+    server.emit('connection', socket);
+  });
 }

@@ -42,7 +42,10 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
       [keys.prefix, addressBytes(address), grant, String(amountMicro), FAUCET_INTERVAL_MS],
     )) as [Buffer, Buffer, Buffer];
     if (code.toString() === 'RATE_LIMITED') {
-      throw new Refusal('RATE_LIMITED', 'the faucet pays once an hour', { retryAfterMs: Number(detail) });
+      throw new Refusal('RATE_LIMITED', 'the faucet pays once an hour', {
+        retryAfterMs: Number(detail),
+        scope: 'faucet',
+      });
     }
     if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), []);
   }

@@ -37,6 +37,13 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions) {
     await run('join_wallet', [keys.profile(addressBytes(address))], []);
   }
 
+  /** The wallet has an account, or has signed in. */
+  async function isKnown(address: string): Promise<boolean> {
+    const wallet = addressBytes(address);
+    const found = await Promise.all([redis.hexists(keys.cash, wallet), redis.exists(keys.profile(wallet))]);
+    return found.includes(1);
+  }
+
   /** edit_profile: USERNAME_TAKEN, also of a name that might be taken for the exchange's own. */
   async function edit(address: string, change: ProfileChange): Promise<void> {
     if (typeof change.username === 'string' && isReservedName(change.username)) {
@@ -77,5 +84,5 @@ export function createProfiles({ redis, run, keys }: ProfilesOptions) {
     };
   }
 
-  return { join, edit, profile };
+  return { join, isKnown, edit, profile };
 }

@@ -33,7 +33,9 @@ export function encodeWalk({ epoch, sort, count, shown }: Walk): string {
 
 /** INVALID_CURSOR unless it is a walk over a list of this epoch and sort that has had as many rows. */
 export function decodeWalk(text: string, epoch: string, sort: string, rows: number): Walk {
-  const [, itsSort, itsEpoch, packed = ''] = TEXT.exec(text) ?? [];
+  const head = sort.length + epoch.length + 2;
+  const most = Math.ceil(((COUNT_BYTES + Math.ceil(rows / 8)) * 4) / 3);
+  const [, itsSort, itsEpoch, packed = ''] = text.length <= head + most ? (TEXT.exec(text) ?? []) : [];
   const bytes = Buffer.from(packed, 'base64url');
   const count = bytes.length > COUNT_BYTES ? bytes.readUInt32BE(0) : rows + 1;
   const shown = new Set<number>();

@@ -1,4 +1,45 @@
-/** What GET /config tells of sockets, besides the limits of requests. */
+/** Every limit there is, in one table; GET /config tells it. A limit is shared by all replicas unless it is a socket's own. */
+
+export interface Rate {
+  readonly points: number;
+  readonly durationSec: number;
+  /** On top of the points, after a quiet moment. */
+  readonly burst: number;
+  readonly by: 'ip' | 'maker' | 'wallet';
+  /** What is counted, for people. */
+  readonly what: string;
+}
+
+const rate = (by: Rate['by'], points: number, durationSec: number, what: string, burst = 0): Rate => ({
+  points,
+  durationSec,
+  burst,
+  by,
+  what,
+});
+
+/** By bucket: the names are told in headers, as `scope` of a refusal and in GET /config. */
+export const LIMITS = {
+  /** What a page costs: ROWS_PER_POINT. */
+  reads: rate('ip', 100, 1, 'reads'),
+  /** What each costs: SUBMISSION_COSTS. */
+  submissions: rate('ip', 200, 1, 'submissions', 200),
+  orders: rate('maker', 50, 1, 'orders', 50),
+  cancels: rate('wallet', 100, 1, 'cancels', 100),
+  'new-wallets': rate('ip', 60, 60, 'wallets never seen before'),
+  comments: rate('wallet', 5, 60, 'comments'),
+  'comments-by-ip': rate('ip', 30, 60, 'comments'),
+  signIn: rate('ip', 10, 60, 'sign-in requests'),
+  'admin-tokens': rate('ip', 10, 60, 'wrong admin tokens'),
+} as const satisfies Record<string, Rate>;
+
+export type Bucket = keyof typeof LIMITS;
+
+/** A page costs a point for each so many rows asked for. */
+export const ROWS_PER_POINT = 50;
+/** Points of a submission; a refused FOK has walked the book for nothing. */
+export const SUBMISSION_COSTS = { order: 1, dryRun: 10, refusedFok: 5 } as const;
+
 export const SOCKET_LIMITS = {
   /** Open sockets of one IP. */
   perIp: 100,
@@ -8,3 +49,7 @@ export const SOCKET_LIMITS = {
   /** After so many a socket is cut. */
   refusals: 100,
 } as const;
+
+export const QUERY_MEMBERS_MAX = 32;
+/** Requests of one connection that are served at once; what is pipelined behind them waits unread. */
+export const PIPELINED_MAX = 8;

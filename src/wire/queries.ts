@@ -1,4 +1,5 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
+import { QUERY_MEMBERS_MAX } from './limits';
 import type { PageSize } from './pages';
 import { TIMEFRAMES, type Timeframe } from './present-history';
 
@@ -11,15 +12,21 @@ const DEPTH = /^[1-9][0-9]{0,2}$/;
 export const DEPTH_MAX = 500;
 export const TEXT_MAX = 200;
 
-/** Throws INVALID_REQUEST on malformed percent-encoding. */
-export function parseQuery(url: string): Query {
+/** Throws INVALID_REQUEST on malformed percent-encoding, too many members, and ones that are not among the `known`. */
+export function parseQuery(url: string, known: ReadonlySet<string>): Query {
   const at = url.indexOf('?');
   if (at === -1 || at === url.length - 1) return EMPTY;
+  const parts = url.slice(at + 1).split('&', QUERY_MEMBERS_MAX + 1);
+  if (parts.length > QUERY_MEMBERS_MAX) {
+    throw new Refusal('INVALID_REQUEST', `the query may have at most ${QUERY_MEMBERS_MAX} members`);
+  }
   const query = new Map<string, string[]>();
-  for (const part of url.slice(at + 1).split('&')) {
+  for (const part of parts) {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals === -1 ? part : part.slice(0, equals));
+    if (!known.has(name))
+      throw refuse('INVALID_REQUEST', name.slice(0, TEXT_MAX), 'is not a query member here');
     const value = equals === -1 ? '' : decode(part.slice(equals + 1));
     const values = query.get(name);
     if (values) values.push(value);

@@ -1,5 +1,6 @@
 import type Joi from 'joi';
-import { Refusal } from '../exchange/errors';
+import { type ErrorCode, Refusal } from '../exchange/errors';
+import { ERRORS_MAX, excessOf, extentOf, type FieldError } from './extent';
 
 /** What a body must look like. `schema` is also what OpenAPI shows. */
 export interface Shape<T> {
@@ -8,13 +9,6 @@ export interface Shape<T> {
   parse(value: unknown): T;
 }
 
-interface FieldError {
-  readonly path: string;
-  readonly message: string;
-}
-
-/** Told of one body; a hostile one could have thousands. */
-const ERRORS_MAX = 20;
 /** Name of the pattern of addresses: a malformed one has a code of its own. */
 export const ADDRESS_PATTERN = 'address';
 
@@ -31,9 +25,12 @@ const WORDS: Readonly<Record<string, (context: Joi.Context) => string>> = {
 
 export function createShape<T>(schema: Joi.Schema): Shape<T> {
   const strict = schema.prefs({ convert: false, abortEarly: false, errors: { label: false } });
+  const extent = extentOf(schema);
   return {
     schema,
     parse: (value) => {
+      const excess = excessOf(value, extent);
+      if (excess) throw told('INVALID_REQUEST', excess);
       const { error, value: body } = strict.validate(value);
       if (error) throw refusalOf(error);
       return body as T;
@@ -49,7 +46,11 @@ function refusalOf({ details }: Joi.ValidationError): Refusal {
   const addresses = details.every(
     ({ type, context }) => type === 'string.pattern.name' && context?.name === ADDRESS_PATTERN,
   );
+  return told(addresses ? 'INVALID_ADDRESS' : 'INVALID_REQUEST', errors);
+}
+
+function told(code: ErrorCode, errors: readonly FieldError[]): Refusal {
   const first = errors[0];
   const detail = first ? `${first.path || 'the body'} ${first.message}` : undefined;
-  return new Refusal(addresses ? 'INVALID_ADDRESS' : 'INVALID_REQUEST', detail, { errors });
+  return new Refusal(code, detail, { errors });
 }

@@ -1,6 +1,7 @@
 import { createWorld, RESTING, type World } from '../http/bad-input/world';
 import { ADMIN_TOKEN, JWT_SECRET } from '../support/exchange';
 import { bodyRows, textRows } from './bodies';
+import { largeRows } from './large';
 import { pathRows, tokenRows } from './paths';
 import type { Row, Victim } from './row';
 
@@ -66,6 +67,7 @@ function decoded(path: string): string {
 test.each([
   ['members that are not what they should be', bodyRows],
   ['bodies that are no JSON, too large, or something else', textRows],
+  ['far too much of anything', largeRows],
   ['paths, queries and methods', pathRows],
   ['tokens and sign-ins', tokenRows],
 ] as const)('%s', async (_, rowsOf) => {

@@ -203,7 +203,9 @@ test('a wallet may say five things in a minute, on all replicas together', async
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 429]);
     expect(answers[5]?.body.code).toBe('RATE_LIMITED');
     expect(Number(answers[5]?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(answers[5]?.headers.get('ratelimit-policy')).toBe('"comments";q=5;w=60');
+    expect(answers[5]?.headers.get('ratelimit-policy')).toBe(
+      '"comments-by-ip";q=30;w=60, "comments";q=5;w=60',
+    );
     expect((await quiet.post(`/markets/${id}/comments`, { body: 'me, too' })).status).toBe(201);
     expect((await limited.client.get(`/markets/${id}/comments`)).body.data).toHaveLength(6);
   } finally {

@@ -89,7 +89,7 @@ describe('npm start', () => {
   });
 
   it('hands on what the user has set', async () => {
-    const ADMIN_TOKEN = 'a'.repeat(40);
+    const ADMIN_TOKEN = 'operator-token-of-a-user-0123456789';
     const PORT = String(await freePort());
     const started = await runUntilReady({ ADMIN_TOKEN, PORT, JWT_SECRET: 'j'.repeat(32), LOG_LEVEL: 'info' });
     expect(told('web')).toMatchObject({ ADMIN_TOKEN, PORT, JWT_SECRET: 'j'.repeat(32), LOG_LEVEL: 'info' });

@@ -14,7 +14,14 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter } from '../endpoint';
 
 /** Sign-In with Ethereum, and the life of a session. */
-export function authEndpoints({ signIn, sessions, config, limiter, profiles }: Context): AnyEndpoint[] {
+export function authEndpoints({
+  signIn,
+  sessions,
+  config,
+  limiter,
+  newcomers,
+  profiles,
+}: Context): AnyEndpoint[] {
   const nonce: Endpoint<undefined> = {
     method: 'GET',
     path: PATHS.nonce,
@@ -32,8 +39,10 @@ export function authEndpoints({ signIn, sessions, config, limiter, profiles }: C
     bearer: 'none',
     body: verifyShape,
     handle: async ({ body, request, response }) => {
-      await limiter.take('signIn', `verify:${clientAddress(request)}`, response);
+      const from = clientAddress(request);
+      await limiter.take('signIn', `verify:${from}`, response);
       const { address } = await signIn.verify(body.message, body.signature);
+      await newcomers(address, from, response);
       await profiles.join(address);
       return ok(presentSession(await sessions.open(address), config.chainId));
     },

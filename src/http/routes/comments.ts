@@ -8,6 +8,7 @@ import { cursorOf, limitOf } from '../../wire/queries';
 import { emptyShape } from '../../wire/requests';
 import { type CommentBody, commentShape, parseCommentId } from '../../wire/requests-social';
 import { ok, okJson } from '../answer';
+import { clientAddress } from '../client-address';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf } from '../endpoint';
 import type { KeptAnswers } from '../kept-answers';
@@ -35,6 +36,7 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
     handle: async (call) => {
       const wallet = walletOf(call);
       const { terms } = await marketOf(parameter(call, 'id'));
+      await limiter.take('comments-by-ip', clientAddress(call.request), call.response);
       await limiter.take('comments', wallet, call.response);
       const { body, parentId = null } = call.body;
       const parent = parentId === null ? 0 : numberIn(terms.id, parentId);

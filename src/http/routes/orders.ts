@@ -1,7 +1,14 @@
+import { SUBMISSION_COSTS } from '../../wire/limits';
 import { PATHS } from '../../wire/paths';
 import { presentProblem } from '../../wire/problem';
-import { flagOf } from '../../wire/queries';
-import { type BatchBody, batchShape, type SubmitBody, submitShape } from '../../wire/requests';
+import { flagOf, type Query } from '../../wire/queries';
+import {
+  BATCH_ORDERS_MAX,
+  type BatchBody,
+  batchShape,
+  type SubmitBody,
+  submitShape,
+} from '../../wire/requests';
 import { ok, requestIdOf } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
 import { clientAddress } from '../client-address';
@@ -19,6 +26,8 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     path: PATHS.submit,
     bearer: 'optional',
     body: submitShape,
+    bucket: 'submissions',
+    cost,
     handle: async (call) => {
       const { answer, replayed } = await submit(submissionOf(call, call.body));
       return replayed ? ok(answer, REPLAYED) : ok(answer);
@@ -31,6 +40,9 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     bearer: 'optional',
     body: batchShape,
     maxBytes: BATCH_MAX_BYTES,
+    bucket: 'submissions',
+    cost,
+    parts: ordersIn,
     handle: async (call) => {
       // The market is the batch's, not each order's.
       await context.marketOf(parameter(call, 'id'));
@@ -47,6 +59,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
   /** One order of a batch, on its own: its refusal is its result. */
   async function resultOf(call: Call<BatchBody>, order: unknown): Promise<unknown> {
     try {
+      context.shedding.check();
       const { answer }: Submitted = await submit(submissionOf(call, submitShape.parse(order)));
       return { status: 200, order: answer };
     } catch (error) {
@@ -60,12 +73,24 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
   return [one, batch];
 }
 
+/** Points of one order. */
+const cost = (query: Query): number => SUBMISSION_COSTS[isDryRun(query) ? 'dryRun' : 'order'];
+
+/** `dryRun` twice, or neither true nor false, is refused when its turn has come. */
+const isDryRun = (query: Query): boolean => query.get('dryRun')?.includes('true') === true;
+
+/** Orders of a batch, if it is one; one that is too long is refused as a whole. */
+function ordersIn(body: unknown): number {
+  const orders = typeof body === 'object' && body !== null && 'orders' in body ? body.orders : null;
+  return Array.isArray(orders) && orders.length <= BATCH_ORDERS_MAX ? orders.length : 1;
+}
+
 const submissionOf = (call: Call<unknown>, body: SubmitBody) => ({
   marketName: parameter(call, 'id'),
   body,
   caller: call.caller,
   dryRun: flagOf(call.query, 'dryRun'),
-  address: () => clientAddress(call.request),
+  address: clientAddress(call.request),
   response: call.response,
   arrivedAt: call.arrivedAt,
 });

@@ -2,6 +2,13 @@ import { Refusal } from '../../exchange/errors';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
 import { weaknessOf } from '../../store/standing';
 import { asyncApiDocument } from '../../wire/asyncapi/document';
+import {
+  LIMITS,
+  QUERY_MEMBERS_MAX,
+  ROWS_PER_POINT,
+  SOCKET_LIMITS,
+  SUBMISSION_COSTS,
+} from '../../wire/limits';
 import { openApiDocument } from '../../wire/openapi/document';
 import { PATHS } from '../../wire/paths';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests';
@@ -10,7 +17,6 @@ import { BATCH_MAX_BYTES, BODY_MAX_BYTES } from '../body';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
 import { isRedisAway, redisReply } from '../failures';
-import { LIMITS } from '../limiter';
 
 /** Is the process alive, can it serve, what is it configured for. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
@@ -69,6 +75,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
           ...SIZE_LIMITS,
           collateralDecimals: config.collateralDecimals,
           rates: config.rateLimit ? RATES : null,
+          costs: { ...SUBMISSION_COSTS, rowsPerPoint: ROWS_PER_POINT },
+          sockets: config.rateLimit ? SOCKET_LIMITS : null,
         },
       });
     }),
@@ -100,6 +108,7 @@ const SIZE_LIMITS = {
   batchOrders: BATCH_ORDERS_MAX,
   cancelHashes: CANCEL_HASHES_MAX,
   maxOrderSize: formatLots(LOTS_MAX),
+  queryMembers: QUERY_MEMBERS_MAX,
 };
 
 /** Requests in so many seconds, and what a quiet moment lets through at once. */

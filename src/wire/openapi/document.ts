@@ -112,7 +112,7 @@ function parametersOf(path: string, { parameters = [] }: Operation): Json[] {
     required: true,
     ...PATH_PARAMETERS[name],
   }));
-  return [...inPath, ...parameters.map((one) => ({ in: 'query', ...one }))];
+  return [...inPath, ...parameters.map(({ page: _, ...one }) => ({ in: 'query', ...one }))];
 }
 
 function bodyOf({ body }: Operation): Json {

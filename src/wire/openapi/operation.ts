@@ -20,6 +20,8 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Json;
   readonly example?: unknown;
+  /** Of the member that says how many rows a page has. */
+  readonly page?: PageSize;
 }
 
 /** What the body of a request looks like; `shape` is the one that checks it. */
@@ -75,13 +77,15 @@ export const query = (name: string, description: string, schema: Json, example?:
   ...(example === undefined ? {} : { example }),
 });
 
-export const limit = ({ usual, most }: PageSize): Parameter =>
-  query(
+export const limit = (page: PageSize): Parameter => ({
+  ...query(
     'limit',
-    `Rows of a page; more than ${most} count as ${most}.`,
-    integer(undefined, { minimum: 1, default: usual }),
-    usual,
-  );
+    `Rows of a page; more than ${page.most} count as ${page.most}.`,
+    integer(undefined, { minimum: 1, default: page.usual }),
+    page.usual,
+  ),
+  page,
+});
 export const cursor: Parameter = query('cursor', '`nextCursor` of the page before.', text());
 
 /** Codes that any request can get. */
@@ -90,7 +94,7 @@ const OF_BEARER: Readonly<Record<BearerDoc, readonly ErrorCode[]>> = {
   none: [],
   optional: ['TOKEN_INVALID', 'TOKEN_EXPIRED'],
   required: ['UNAUTHORIZED', 'TOKEN_INVALID', 'TOKEN_EXPIRED'],
-  admin: ['UNAUTHORIZED', 'TOKEN_INVALID', 'NOT_FOUND'],
+  admin: ['UNAUTHORIZED', 'TOKEN_INVALID', 'NOT_FOUND', 'RATE_LIMITED'],
 };
 const OF_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const OF_PARAMETER: Readonly<Record<string, readonly ErrorCode[]>> = {

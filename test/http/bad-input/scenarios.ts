@@ -121,8 +121,8 @@ async function flood({ exchange, domain, market }: World): Promise<Answer> {
   expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(100);
   const refused = answers.find(({ status }) => status === 429) as Answer;
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-  expect(refused.headers.get('ratelimit')).toMatch(/^"orders";r=0;t=\d+$/);
-  expect(refused.headers.get('ratelimit-policy')).toBe('"orders";q=50;w=1;burst=100');
+  expect(refused.headers.get('ratelimit')).toMatch(/"orders";r=0;t=\d+$/);
+  expect(refused.headers.get('ratelimit-policy')).toMatch(/"orders";q=50;w=1;burst=100$/);
   // Cancels have their own bucket, so whoever sends too much can still get out.
   expect((await carla.post(`/markets/${market.id}/orders/cancel-all`)).status).toBe(200);
   return refused;

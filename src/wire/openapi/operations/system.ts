@@ -1,3 +1,4 @@
+import { QUERY_MEMBERS_MAX, ROWS_PER_POINT, SOCKET_LIMITS, SUBMISSION_COSTS } from '../../limits';
 import { PATHS } from '../../paths';
 import { CONTRACTS, EIP712 } from '../examples/market';
 import { MATCHED_MS } from '../examples/story';
@@ -78,6 +79,9 @@ export const SYSTEM_OPERATIONS: Operations = {
           maxOrderSize: '1000000000',
           collateralDecimals: 18,
           rates: { reads: { requests: 100, seconds: 1, burst: 100, by: 'ip' } },
+          costs: { ...SUBMISSION_COSTS, rowsPerPoint: ROWS_PER_POINT },
+          sockets: SOCKET_LIMITS,
+          queryMembers: QUERY_MEMBERS_MAX,
         },
       },
     },

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../../exchange/errors';
+import { LIMITS } from '../../limits';
 import { presentProblem } from '../../problem';
 import { array, choice, constant, described, type Json, nullable, object, ref, text } from '../schema';
 
@@ -62,6 +63,16 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
   FOK_NOT_FILLED: {
     members: { available: described(ref('Size'), 'Shares that could be filled now.') },
     example: { available: '40' },
+  },
+  RATE_LIMITED: {
+    members: {
+      scope: described(
+        choice([...Object.keys(LIMITS), 'faucet']),
+        'The limit, by its name in `GET /config`.',
+      ),
+    },
+    optional: ['scope'],
+    example: { scope: 'reads' },
   },
   POST_ONLY_WOULD_CROSS: {
     members: { best: described(ref('Price'), 'What the order would trade at, in its own token.') },

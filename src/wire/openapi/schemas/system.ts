@@ -80,6 +80,24 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
         ...nullable({ type: 'object', additionalProperties: rate }),
         description: 'By bucket; null when they are switched off.',
       },
+      costs: object({
+        order: integer('Points of `submissions`; a batch costs its orders.'),
+        dryRun: integer('Points of `submissions`.'),
+        refusedFok: integer('Points of `submissions`.'),
+        rowsPerPoint: integer('A page of a list costs a point of `reads` for each so many rows asked for.'),
+      }),
+      sockets: {
+        ...nullable(
+          object({
+            perIp: integer('Open sockets of one IP.'),
+            messagesPerSecond: integer('Of one socket.'),
+            bytesPerSecond: integer('Of one socket.'),
+            refusals: integer('After so many a socket is cut.'),
+          }),
+        ),
+        description: 'Null when they are switched off.',
+      },
+      queryMembers: integer('Members that a query may have.'),
     }),
   }),
   Settlement: object({

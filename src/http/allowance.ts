@@ -1,0 +1,90 @@
+import { createRecent } from '../exchange/recent';
+import type { RunScript } from '../store/scripts';
+import type { Rate } from '../wire/limits';
+
+/**
+ * An allowance that comes back steadily, decided in memory at once and shared by the replicas behind it: a process tells
+ * Redis of what it let through some points at a time, and hears what all of them have. So the hot path waits for nothing,
+ * and every process holds the limit by itself when Redis is full or away.
+ */
+export interface Allowance {
+  /** Takes so many points if they are there. */
+  take(key: string, points: number): Left;
+  /** Takes them whether they are there or not: what they are for has happened. */
+  charge(key: string, points: number): void;
+  /** Hears at once what the other replicas have let through. */
+  learn(key: string): Promise<void>;
+}
+
+export interface Left {
+  readonly points: number;
+  /** 0 when the points were taken. */
+  readonly waitMs: number;
+}
+
+interface Entry {
+  points: number;
+  atMs: number;
+  /** Taken here, and not told yet. */
+  untold: number;
+}
+
+interface AllowanceOptions {
+  readonly run: RunScript;
+  readonly name: string;
+  readonly rate: Rate;
+  /** Points that are told of together: what each replica may let through too much. */
+  readonly toldEach: number;
+}
+
+/** Addresses remembered; whoever is forgotten has been quiet, and Redis remembers what it was told. */
+const KEYS_MAX = 10_000;
+
+export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions): Allowance {
+  const most = rate.points + rate.burst;
+  const perMs = rate.points / (rate.durationSec * 1_000);
+  const microsEach = Math.round(1_000 / perMs);
+  const entries = createRecent<Entry>(KEYS_MAX);
+
+  /** As it is now. */
+  function entryOf(key: string): Entry {
+    const nowMs = performance.now();
+    let entry = entries.get(key);
+    if (entry === undefined) {
+      entry = { points: most, atMs: nowMs, untold: 0 };
+      entries.put(key, entry);
+    }
+    entry.points = Math.min(most, entry.points + (nowMs - entry.atMs) * perMs);
+    entry.atMs = nowMs;
+    return entry;
+  }
+
+  async function tell(key: string, entry: Entry): Promise<void> {
+    const told = entry.untold;
+    entry.untold = 0;
+    const untilWhole = Number(await run('take_points', [`rl:${name}:${key}`], [told, microsEach]));
+    const { untold } = entryOf(key);
+    entry.points = Math.min(entry.points, most - untilWhole / microsEach - untold);
+  }
+
+  /** Without Redis what this process counts is what holds. */
+  const told = (key: string, entry: Entry): Promise<void> => tell(key, entry).catch(() => undefined);
+
+  function charge(key: string, points: number, entry = entryOf(key)): void {
+    entry.points -= points;
+    entry.untold += points;
+    if (entry.untold >= toldEach) void told(key, entry);
+  }
+
+  return {
+    take(key, points) {
+      const entry = entryOf(key);
+      const missing = Math.max(1, points) - entry.points;
+      if (missing > 0) return { points: entry.points, waitMs: missing / perMs };
+      charge(key, points, entry);
+      return { points: entry.points, waitMs: 0 };
+    },
+    charge: (key, points) => charge(key, points),
+    learn: (key) => told(key, entryOf(key)),
+  };
+}

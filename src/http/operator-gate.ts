@@ -1,0 +1,38 @@
+import type { Request, Response } from 'express';
+import { Refusal } from '../exchange/errors';
+import type { Logger } from '../log';
+import { checkAdmin } from './bearer';
+import { clientAddress } from './client-address';
+import type { Limiter } from './limiter';
+
+/** Lets the operator pass. `judge` throws for everybody else; it is the bearer's unless another is given. */
+export type OperatorGate = (request: Request, response: Response, judge?: () => void) => Promise<void>;
+
+interface GateOptions {
+  readonly limiter: Limiter;
+  readonly log: Logger;
+  /** Without one the admin routes are not there. */
+  readonly adminToken: string | null;
+}
+
+const BUCKET = 'admin-tokens';
+
+/** Whoever guesses is not listened to any more, and is not told that a guess was right. */
+export function createOperatorGate({ limiter, log, adminToken }: GateOptions): OperatorGate {
+  return async (request, response, judge) => {
+    if (adminToken === null) throw new Refusal('NOT_FOUND');
+    const address = clientAddress(request);
+    await limiter.learn(BUCKET, address);
+    // From here to the charge nothing waits: guesses that come at once are counted one by one.
+    limiter.spend(BUCKET, address, response, 0);
+    try {
+      (judge ?? (() => checkAdmin(request, adminToken)))();
+    } catch (error) {
+      if (request.headers.authorization !== undefined) {
+        limiter.charge(BUCKET, address, 1);
+        log.warn({ address, method: request.method, path: request.path }, 'a wrong admin token');
+      }
+      throw error;
+    }
+  };
+}

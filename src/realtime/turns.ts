@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { PIPELINED_MAX } from '../wire/limits';
+
+/** Requests of one connection, in their turn. */
+export interface Turns {
+  /** Serves a request, at most PIPELINED_MAX of a connection at once; behind them the connection is not read. */
+  serve(request: IncomingMessage, response: ServerResponse): void;
+  /** Calls back when everything the connection has asked for is answered; never, when it ends before. */
+  whenQuiet(socket: Duplex, then: () => void): void;
+}
+
+interface Line {
+  underWay: number;
+  /** Read together with those before them. */
+  readonly waiting: (() => void)[];
+  quiet: (() => void) | null;
+}
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void;
+
+export function createTurns(serve: Serve): Turns {
+  const lines = new WeakMap<Duplex, Line>();
+
+  function lineOf(socket: Duplex): Line {
+    const known = lines.get(socket);
+    if (known) return known;
+    const line: Line = { underWay: 0, waiting: [], quiet: null };
+    lines.set(socket, line);
+    return line;
+  }
+
+  function begin(line: Line, request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    line.underWay++;
+    response.once('close', () => {
+      line.underWay--;
+      if (socket.destroyed) line.waiting.length = 0;
+      const next = line.waiting.shift();
+      if (next) next();
+      else hold(socket, false);
+      if (line.underWay === 0) line.quiet?.();
+    });
+    serve(request, response);
+  }
+
+  return {
+    serve(request, response) {
+      const line = lineOf(request.socket);
+      if (line.underWay < PIPELINED_MAX) {
+        begin(line, request, response);
+        return;
+      }
+      hold(request.socket, true);
+      line.waiting.push(() => begin(line, request, response));
+    },
+    whenQuiet(socket, then) {
+      const line = lineOf(socket);
+      if (line.underWay === 0) {
+        then();
+        return;
+      }
+      line.quiet = () => {
+        line.quiet = null;
+        then();
+      };
+    },
+  };
+}
+
+/** Reads nothing more of a connection, whoever asks for it: Node reads on as soon as a request's body is looked at. */
+function hold(socket: Duplex, on: boolean): void {
+  if (Object.hasOwn(socket, 'resume') === on) return;
+  if (on) {
+    socket.pause();
+    socket.resume = () => socket;
+    return;
+  }
+  Reflect.deleteProperty(socket, 'resume');
+  if (!socket.destroyed) socket.resume();
+}

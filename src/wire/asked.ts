@@ -1,0 +1,34 @@
+import { Refusal } from '../exchange/errors';
+import { ROWS_PER_POINT } from './limits';
+import { OPERATIONS } from './openapi/operations';
+import type { PageSize } from './pages';
+import { limitOf, parseQuery, type Query } from './queries';
+
+/** What a request may ask for in its query, as its operation is described. */
+export interface Asked {
+  /** The query of a request target; INVALID_REQUEST for what the operation does not have. */
+  query(url: string): Query;
+  /** What the rows it asks for cost, in points of the reads. */
+  cost(query: Query): number;
+}
+
+/** Of `GET /markets/{id}` and the like. */
+export function askedOf(operation: string): Asked {
+  const parameters = OPERATIONS[operation]?.parameters ?? [];
+  const members = new Set(parameters.filter((one) => one.in !== 'header').map(({ name }) => name));
+  const page = parameters.find((one) => one.page)?.page;
+  return {
+    query: (url) => parseQuery(url, members),
+    cost: (query) => (page ? Math.ceil(rowsOf(query, page) / ROWS_PER_POINT) : 1),
+  };
+}
+
+function rowsOf(query: Query, page: PageSize): number {
+  try {
+    return limitOf(query, page);
+  } catch (error) {
+    // It is refused when its turn has come.
+    if (error instanceof Refusal) return 1;
+    throw error;
+  }
+}

@@ -1,0 +1,88 @@
+import type Joi from 'joi';
+
+/**
+ * How large a value of a schema can be: the members that an object may have, the items that a list may. Joi looks at all
+ * that it is given, and words every fault it finds; what is larger than any right value is refused before, at a cost that
+ * follows from the schema.
+ */
+export interface Extent {
+  /** Null for what is no object. */
+  readonly members: ReadonlyMap<string, Extent> | null;
+  /** Of a list; null for what is none. */
+  readonly items: { readonly most: number; readonly each: Extent } | null;
+}
+
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Told of one body; a hostile one could have thousands. */
+export const ERRORS_MAX = 20;
+
+export function extentOf(schema: Joi.Schema): Extent {
+  return describedExtent(schema.describe());
+}
+
+function describedExtent(description: Joi.Description): Extent {
+  const { keys } = description as { readonly keys?: Readonly<Record<string, Joi.Description>> };
+  const most = (description.rules as { name: string; args?: { limit?: number } }[] | undefined)?.find(
+    ({ name }) => name === 'max',
+  )?.args?.limit;
+  const [item] = (description.items ?? []) as Joi.Description[];
+  return {
+    members: keys ? new Map(Object.entries(keys).map(([name, one]) => [name, describedExtent(one)])) : null,
+    items:
+      description.type === 'array' && most !== undefined && item !== undefined
+        ? { most, each: describedExtent(item) }
+        : null,
+  };
+}
+
+/** What there is too much of, the first object or list at fault; null when nothing is. */
+export function excessOf(
+  value: unknown,
+  extent: Extent,
+  path: readonly string[] = [],
+): readonly FieldError[] | null {
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) return extent.items && excessOfList(value, extent.items, path);
+  const { members } = extent;
+  if (members === null) return null;
+  const names = Object.keys(value);
+  if (names.length > members.size) return unknownOf(names, members, path);
+  for (const [name, inner] of members) {
+    const found = excessOf((value as Record<string, unknown>)[name], inner, [...path, name]);
+    if (found) return found;
+  }
+  return null;
+}
+
+function excessOfList(
+  list: readonly unknown[],
+  { most, each }: { readonly most: number; readonly each: Extent },
+  path: readonly string[],
+): readonly FieldError[] | null {
+  if (list.length > most) {
+    return [{ path: path.join('.'), message: `must contain less than or equal to ${most} items` }];
+  }
+  for (const [i, item] of list.entries()) {
+    const found = excessOf(item, each, [...path, String(i)]);
+    if (found) return found;
+  }
+  return null;
+}
+
+function unknownOf(
+  names: readonly string[],
+  members: ReadonlyMap<string, Extent>,
+  path: readonly string[],
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of names) {
+    if (members.has(name)) continue;
+    errors.push({ path: [...path, name].join('.'), message: 'is not allowed' });
+    if (errors.length === ERRORS_MAX) break;
+  }
+  return errors;
+}

@@ -1,0 +1,120 @@
+import { ADMIN_TOKEN } from '../support/exchange';
+import { openStreet, type Street, told, Visitor } from './from-address';
+
+/** What one address may read, say and guess. */
+let street: Street;
+let visitor: Visitor;
+beforeAll(async () => {
+  street = await openStreet();
+});
+beforeEach(() => {
+  visitor = new Visitor(street);
+});
+afterAll(() => street?.stop());
+
+describe('reads', () => {
+  const left = async (path: string): Promise<unknown> => {
+    await visitor.spend('reads', 0);
+    const { headers } = await visitor.send('GET', path);
+    return headers.get('ratelimit')?.split(';')[1];
+  };
+
+  test('cost a point for each 50 rows asked for', async () => {
+    const trades = `/markets/${street.market.id}/trades`;
+    expect(await left(trades)).toBe('r=99');
+    expect(await left(`${trades}?limit=51`)).toBe('r=98');
+    expect(await left(`${trades}?limit=500`)).toBe('r=90');
+    expect(await left(`${trades}?limit=99999`)).toBe('r=90');
+    expect(await left('/markets?limit=100')).toBe('r=98');
+    expect(await left(`${trades}?limit=x`)).toBe('r=99');
+  });
+
+  test('have at most 32 query members, and none that their operation does not have', async () => {
+    for (const { method, path, bearer } of street.exchange.replicas[0].web.endpoints) {
+      const target = path.replace('{id}', street.market.id).replace(/\{\w+\}/g, '0');
+      const token = bearer === 'admin' ? ADMIN_TOKEN : undefined;
+      const answer = await visitor.send(method, `${target}?nonsense=1`, { token });
+      if (bearer === 'required') expect(answer.body.code).toBe('UNAUTHORIZED');
+      else expect(answer.body.errors).toEqual([{ path: 'nonsense', message: 'is not a query member here' }]);
+    }
+    const many = await visitor.send('GET', `/markets?${'limit=1&'.repeat(32)}limit=1`);
+    expect([many.status, many.body.detail]).toEqual([400, 'the query may have at most 32 members']);
+  });
+
+  test('a cursor that no list has had is refused by its length', async () => {
+    const cursor = `volume24h.${'A'.repeat(10_000)}`;
+    expect((await visitor.send('GET', `/markets?cursor=${cursor}`)).body.code).toBe('INVALID_CURSOR');
+  });
+});
+
+describe('wrong admin tokens', () => {
+  test('ten a minute of one address, then no admin route listens to it, at any replica', async () => {
+    const guess = (turn: number) =>
+      visitor.send('PUT', '/admin/mode', { token: `guess-${turn}`, body: {} }, turn);
+    const guesses = await Promise.all(Array.from({ length: 60 }, (_, i) => guess(i * 2)));
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
+    for (const [method, path] of [
+      ['PUT', '/admin/mode'],
+      ['GET', '/admin/log'],
+      ['POST', '/admin/markets'],
+      ['GET', '/admin/queues'],
+    ] as const) {
+      for (const turn of [0, 1]) {
+        const answer = await visitor.send(
+          method,
+          path,
+          { token: ADMIN_TOKEN, ...(method === 'GET' ? {} : { body: {} }) },
+          turn,
+        );
+        expect([path, ...told(answer)]).toEqual([path, 429, 'admin-tokens', true]);
+      }
+    }
+    const lines = street.exchange.logged.filter((line) => line.includes('a wrong admin token'));
+    expect(lines).toHaveLength(10);
+    expect(lines.join('')).not.toContain('guess-');
+    visitor = new Visitor(street);
+    expect((await visitor.send('GET', '/admin/log', { token: ADMIN_TOKEN })).status).toBe(200);
+  });
+
+  test('the password of the queues is such a token', async () => {
+    const headers = { authorization: `Basic ${Buffer.from('admin:guess').toString('base64')}` };
+    for (let i = 0; i < 10; i++)
+      expect((await visitor.send('GET', '/admin/queues', { headers })).status).toBe(401);
+    expect(told(await visitor.send('GET', '/admin/queues', { headers }))).toEqual([
+      429,
+      'admin-tokens',
+      true,
+    ]);
+  });
+});
+
+test('comments: 30 a minute of one address, besides those of each wallet', async () => {
+  const alice = await street.trader();
+  const token = await alice.token();
+  const path = `/markets/${street.market.id}/comments`;
+  await visitor.spend('comments-by-ip', 29);
+  const said = await visitor.send('POST', path, { token, body: { body: 'One.' } });
+  expect([said.status, said.headers.get('ratelimit-policy')]).toEqual([
+    201,
+    '"comments-by-ip";q=30;w=60, "comments";q=5;w=60',
+  ]);
+  const refused = await visitor.send('POST', path, { token, body: { body: 'Two.' } }, 1);
+  expect(told(refused)).toEqual([429, 'comments-by-ip', true]);
+});
+
+test('GET /config tells every limit', async () => {
+  const { limits } = (await visitor.send('GET', '/config')).body;
+  expect(limits.rates).toMatchObject({
+    submissions: { requests: 200, seconds: 1, burst: 400, by: 'ip' },
+    'new-wallets': { requests: 60, seconds: 60, burst: 60, by: 'ip' },
+    'comments-by-ip': { requests: 30, seconds: 60, burst: 30, by: 'ip' },
+    'admin-tokens': { requests: 10, seconds: 60, burst: 10, by: 'ip' },
+  });
+  expect(limits.costs).toEqual({ order: 1, dryRun: 10, refusedFok: 5, rowsPerPoint: 50 });
+  expect(limits.sockets).toEqual({
+    perIp: 100,
+    messagesPerSecond: 50,
+    bytesPerSecond: 64_000,
+    refusals: 100,
+  });
+});

@@ -1,0 +1,69 @@
+import type { Answer, Sent } from '../support/client';
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { openLink } from '../support/redis';
+import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+
+/** Two replicas with limits on, behind a proxy that tells whose request it is. */
+export interface Street {
+  readonly exchange: TestExchange;
+  readonly market: Market;
+  readonly link: Awaited<ReturnType<typeof openLink>>;
+  /** A wallet that sends from no address of a test's. */
+  trader(): Promise<Trader>;
+  stop(): Promise<void>;
+}
+
+export async function openStreet(): Promise<Street> {
+  const exchange = await startExchange({ replicas: 2, env: { RATE_LIMIT: 'on', TRUST_PROXY: '1' } });
+  const market = await openMarket(exchange.client, ADMIN_TOKEN);
+  const link = await openLink(exchange.redis.port);
+  return {
+    exchange,
+    market,
+    link,
+    trader: async () =>
+      createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain),
+    stop: async () => {
+      link.close();
+      await exchange.stop();
+    },
+  };
+}
+
+/** Somebody at one address. */
+export class Visitor {
+  private static count = 0;
+  readonly address = `203.0.113.${++Visitor.count}`;
+
+  constructor(private readonly street: Street) {}
+
+  /** At one of the replicas, in turn. */
+  send(method: string, path: string, sent: Sent = {}, turn = 0): Promise<Answer> {
+    const { replicas } = this.street.exchange;
+    return (replicas[turn % 2] ?? replicas[0]).client.call(method, path, {
+      ...sent,
+      headers: { ...sent.headers, 'x-forwarded-for': this.address },
+    });
+  }
+
+  /** A client that sends from here. */
+  client() {
+    return {
+      ...this.street.exchange.client,
+      get: (path: string, sent?: Sent) => this.send('GET', path, sent),
+      post: (path: string, sent?: Sent) => this.send('POST', path, sent),
+    };
+  }
+
+  /** As if so many points had been used just now. */
+  spend(bucket: string, points: number): Promise<unknown> {
+    return this.street.link.ask(`SET rl:${bucket}:${this.address} ${points} EX 60`);
+  }
+}
+
+/** What a refusal by a limit says. */
+export const told = ({ status, body, headers }: Answer): unknown[] => [
+  status,
+  body.scope,
+  Number(headers.get('retry-after')) > 0,
+];

@@ -1,0 +1,102 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { createTurns } from '../../src/realtime/turns';
+import { startExchange, type TestExchange } from '../support/exchange';
+import { until } from '../support/processes';
+
+/** Requests that are sent before the answers to those before them. */
+let exchange: TestExchange;
+beforeAll(async () => {
+  exchange = await startExchange();
+});
+afterAll(() => exchange?.stop());
+
+const OFFER =
+  'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n';
+const get = (id: string, more = '', path = '/time'): string =>
+  `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n${more}\r\n`;
+const post = (id: string, more = ''): string => {
+  const body = JSON.stringify({ refreshToken: 'x' });
+  const head = `POST /auth/refresh HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\n${more}`;
+  return `${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+};
+
+function open() {
+  const socket = connect(exchange.replicas[0].port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk.toString();
+  });
+  socket.on('error', () => undefined);
+  return { socket, ids: () => [...text.matchAll(/X-Request-Id: (\S+)/g)].map(([, id]) => id) };
+}
+
+const IDS = Array.from({ length: 12 }, (_, i) => `r${i}`);
+
+test.each([
+  ['each offers HTTP/2', (id: string) => get(id, OFFER)],
+  ['every other offers HTTP/2', (id: string, i: number) => get(id, i % 2 ? OFFER : '')],
+  ['all but the last offer HTTP/2, with bodies', (id: string, i: number) => post(id, i < 11 ? OFFER : '')],
+] as const)('pipelined requests are all answered, in their turn: %s', async (_, request) => {
+  const { socket, ids } = open();
+  try {
+    socket.write(IDS.map(request).join(''));
+    await until('all are answered', () => ids().length === IDS.length);
+    expect(ids()).toEqual(IDS);
+    socket.write(get('later'));
+    await until('the connection lives', () => ids().at(-1) === 'later');
+  } finally {
+    socket.destroy();
+  }
+});
+
+test('1,000 pipelined requests with bodies are answered in their turn', async () => {
+  const { socket, ids } = open();
+  const many = Array.from({ length: 1_000 }, (_, i) => `r${i}`);
+  try {
+    socket.write(many.map((id, i) => (i % 2 ? post(id) : get(id))).join(''));
+    await until('all are answered', () => ids().length === many.length);
+    expect(ids()).toEqual(many);
+  } finally {
+    socket.destroy();
+  }
+});
+
+test('of one connection at most 8 are served at once, and what comes behind them is not read', async () => {
+  let [underWay, most, read] = [0, 0, 0];
+  const turns = createTurns((request, response) => {
+    most = Math.max(most, ++underWay);
+    // As a handler reads a body: Node reads on for it, whatever the connection was told.
+    request.resume();
+    setTimeout(() => {
+      underWay--;
+      response.end(request.headers['x-request-id']);
+    }, 20);
+  });
+  const server = createServer((request, response) => {
+    read++;
+    turns.serve(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  try {
+    let answers = 0;
+    socket.on('data', (chunk) => {
+      answers += chunk.toString().split('HTTP/1.1 200').length - 1;
+    });
+    const filler = `X-Filler: ${'x'.repeat(4_000)}\r\n`;
+    const count = 400;
+    for (let i = 0; i < count; i++) socket.write(i % 2 ? post(`r${i}`, filler) : get(`r${i}`, filler));
+    let ahead = 0;
+    await until('all are answered', () => {
+      ahead = Math.max(ahead, read - answers);
+      return answers === count;
+    });
+    expect(most).toBe(8);
+    // A piece of what was read holds some more than are served.
+    expect(ahead).toBeLessThan(100);
+  } finally {
+    socket.destroy();
+    server.close();
+  }
+});
