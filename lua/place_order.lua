@@ -12,7 +12,7 @@
 --          8 {x}:out          the outbox (lib/outbox)
 --          and, when they are needed, the market's matches {x}:m:<id>:t (lib/trades), the orders of the makers met, the
 --          expiries {x}:exp, a new holder's markets {x}:w:<address>, all in this slot: each key handed over takes time
--- ARGV     1 request, packed (REQUEST below; src/store/place.ts packs it)
+-- ARGV     1 request, packed (lib/request; src/store/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
 --          4 key prefix of the shard, `{x}:`
@@ -33,11 +33,9 @@ local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
+local request = require('lib.request')
 local tables = require('lib.tables')
 local trades = require('lib.trades')
-
--- The last member is the price in Yes, as text: to format it here would take longer.
-local REQUEST = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'
 
 -- A retried duplicate must be recognised before any refusal: it was accepted once.
 local function refuse(now_ms, code, ...)
@@ -51,7 +49,7 @@ end
 -- Most submissions meet nobody and rest, or meet one order that takes them whole. Both are booked here, each in one
 -- straight line with as little as Lua allows (bench/README.md says what each part costs). All others are lib/matching's.
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
-  dry_run, lot, market, maker, yes = struct.unpack(REQUEST, ARGV[1])
+  dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
 local is_bid = side == outcome
 local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
 local now_ms = outbox.now_ms()
@@ -93,17 +91,9 @@ if account then
   free, reserved, current, faucet_ms = struct.unpack(ledger.CASH, account)
 end
 
--- Refusals in the order of the contract.
-if nonce ~= current then
-  return refuse(now_ms, 'INVALID_NONCE_VALUE', integer.text(current))
-elseif expiration > 0 and now_ms >= expiration * 1000 then
-  return refuse(now_ms, 'ORDER_EXPIRED')
-elseif status ~= book.OPEN then
-  return refuse(now_ms, 'MARKET_NOT_OPEN', status)
-elseif mode ~= book.NORMAL then
-  return refuse(now_ms, mode == book.CANCEL_ONLY and 'CANCEL_ONLY' or 'HALTED')
-elseif deadline_ms > 0 and now_ms >= deadline_ms then
-  return refuse(now_ms, 'DEADLINE_EXCEEDED')
+local objection = request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
+if objection then
+  return refuse(now_ms, objection, request.detail_of(objection, current, status))
 end
 -- What must be free before the order may match: limit x size, or the budget, or the tokens.
 local required, available, yes_free, yes_reserved, no_free, no_reserved = size * price, free, 0, 0, 0, 0
@@ -222,7 +212,7 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
   if not first and redis.call('HEXISTS', KEYS[4], ARGV[2]) == 1 then
     return refuse(now_ms, 'REPLAYED')
   end
-  local p = plan.make(q, b, first_hash, first, found[3])
+  local p = plan.make(q, b, first_hash, first, found[3], plan.NOWHERE)
   if p[plan.STALE] > plan.STALE_MAX then
     local orders = require('lib.orders')
     return orders.clear(ARGV[4], market, p[plan.HASHES], p[plan.COUNT] + 1, now_ms)
@@ -237,7 +227,8 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
   end
   local record, fills = matching.pack(q, p, taker_status, reason)
   if dry_run ~= 1 then
-    matching.commit(q, b, p, taker_status, record, fills)
+    local accounts, wallets, rest = matching.prepare(q, b, p, taker_status)
+    matching.write(q, b, p, record, fills, accounts, wallets, rest)
   end
   return { 'BOOKED', record, fills }
 end

@@ -117,6 +117,20 @@ function book.learn(b)
   end
 end
 
+-- The book as it will stand when `b`, whose totals are known, has been written.
+function book.behind(b)
+  local changes, known = b[book.CHANGES], {}
+  for at = 1, #changes, CHANGE_MEMBERS do
+    local packed, lots, orders = b[book.KNOWN][changes[at]], changes[at + 2], changes[at + 3]
+    if packed ~= '' then
+      local lots_before, orders_before = struct.unpack(book.TOTAL, packed)
+      lots, orders = lots + lots_before, orders + orders_before
+    end
+    known[changes[at]] = orders == 0 and '' or struct.pack(book.TOTAL, lots, orders)
+  end
+  return { b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[book.KEY], b[book.ID], {}, {}, known, {}, {} }
+end
+
 -- Takes what has been dropped out of the sorted sets.
 local function remove(b)
   if b[book.BIDS][1] then

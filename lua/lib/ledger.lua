@@ -134,12 +134,19 @@ function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
   a[CASH_MOVED] = a[CASH_MOVED] or count > 0
 end
 
--- An order that ends: gives back what its `lots` had reserved at its `price`.
-function ledger.give_back(a, slot, side, outcome, price, lots)
-  if side == 0 then
-    ledger.move(a, slot, lots * price, -lots * price)
+-- What the rest of an order has reserved: collateral of a BUY, tokens of a SELL.
+function ledger.reserve_of(record)
+  return order.remaining(record)
+    * (order.side(record[order.KIND]) == order.BUY and record[order.PRICE] or ledger.MICRO_PER_LOT)
+end
+
+-- An order that ends: gives back what is reserved for it.
+function ledger.give_back(a, slot, record)
+  local kind, reserve = record[order.KIND], ledger.reserve_of(record)
+  if order.side(kind) == order.BUY then
+    ledger.move(a, slot, reserve, -reserve)
   else
-    ledger.move(a, slot, false, 0, outcome, lots * ledger.MICRO_PER_LOT, -lots * ledger.MICRO_PER_LOT)
+    ledger.move(a, slot, false, 0, order.outcome(kind), reserve, -reserve)
   end
 end
 

@@ -1,7 +1,8 @@
 -- Matching: a submission that meets makers, or may not rest. lib/plan says what it would do; here is decided whether it may,
 -- and it is booked: reads first, then writes. A refusal leaves no trace.
 --
--- Works on the keys and arguments of place_order, its request `q` (lib/request), the open book `b` and the plan `p`.
+-- Works on the keys and arguments of place_order and replace_order, their request `q` (lib/request), the open book `b` and
+-- the plan `p`.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -61,14 +62,18 @@ function matching.pack(q, p, status, reason)
   return record, table.concat(parts, '', 1, p[plan.FILLS] + 1)
 end
 
--- Moves the money of everybody, in memory. Returns the accounts and how many they are.
-local function settle(q, b, p, rest)
+-- Moves the money of everybody, in memory; first gives back to the taker what `old`, the order it replaces, had reserved.
+-- Returns the accounts and how many they are.
+local function settle(q, b, p, rest, old)
   local addresses, side, wallets, bps = p[plan.ADDRESSES], q[request.SIDE], p[plan.WALLETS], q[request.BPS]
   if bps > 0 then
     wallets = wallets + 1
     addresses[wallets] = ledger.FEE
   end
   local a = ledger.read(ARGV[4], q[request.MARKET], addresses, wallets, q[request.GRANT])
+  if old then
+    ledger.give_back(a, 1, old)
+  end
   ledger.settle_makers(a, p[plan.COUNT], p[plan.SLOTS], p[plan.KINDS], p[plan.PRICES], p[plan.LOTS], p[plan.BACKS],
     p[plan.FEES])
   ledger.settle_taker(a, 1, side, q[request.OUTCOME], q[request.PRICE], p[plan.FILLED], p[plan.QUOTE], rest,
@@ -107,26 +112,32 @@ local function write_indexes(p)
   end
 end
 
--- Books everything: reads the accounts and levels still missing, then writes. From the first write on nothing may fail.
-function matching.commit(q, b, p, status, record, packed_fills)
-  local sequence, traded, rest = p[plan.SEQUENCE], p[plan.FILLS] > 0, 0
-  local rank = order.rank(q[request.NOW], sequence)
-  local is_bid, yes = q[request.SIDE] == q[request.OUTCOME], book.yes_price(q[request.PRICE], q[request.OUTCOME])
-  b[book.SEQUENCE] = sequence
-  if traded then
+-- Reads the accounts and levels still missing, and changes them in memory; `old` is the order this one replaces, if it does.
+-- Returns the accounts, how many they are, and the lots that will rest.
+function matching.prepare(q, b, p, status, old)
+  local rest = 0
+  b[book.SEQUENCE] = p[plan.SEQUENCE]
+  if p[plan.FILLS] > 0 then
     b[book.TRADE_MS], b[book.VOLUME] = p[plan.FILL_MS], book.volume_with(b[book.VOLUME], p[plan.QUOTE])
     b[book.LAST] = book.yes_price(p[plan.LAST_PRICE], q[request.OUTCOME])
   end
   if status <= order.PARTIALLY_FILLED then
+    local yes = book.yes_price(q[request.PRICE], q[request.OUTCOME])
     rest = p[plan.LEFT]
-    book.change(b, is_bid and yes or -yes, rest, 1)
+    book.change(b, q[request.SIDE] == q[request.OUTCOME] and yes or -yes, rest, 1)
     b[book.LIQUIDITY] = b[book.LIQUIDITY] + rest * q[request.PRICE]
-  else
-    rank = -rank
   end
   book.learn(b)
-  local accounts, wallets = settle(q, b, p, rest)
+  local accounts, wallets = settle(q, b, p, rest, old)
   book.check(b[book.LIQUIDITY], b[book.SETS])
+  return accounts, wallets, rest
+end
+
+-- Writes what has been prepared. Nothing here may fail.
+function matching.write(q, b, p, record, packed_fills, accounts, wallets, rest)
+  local sequence, traded = p[plan.SEQUENCE], p[plan.FILLS] > 0
+  local rank = order.rank(q[request.NOW], sequence)
+  local is_bid, yes = q[request.SIDE] == q[request.OUTCOME], book.yes_price(q[request.PRICE], q[request.OUTCOME])
   p[plan.RECORDS][2] = record
   redis.call('HSET', KEYS[4], unpack(p[plan.RECORDS], 1, 2 * p[plan.COUNT] + 2))
   -- All that leave stand at the front of their side, with at most one partly filled maker behind them.
@@ -136,7 +147,7 @@ function matching.commit(q, b, p, status, record, packed_fills)
     redis.call('ZREMRANGEBYRANK', q[request.OPPOSITE], '0', integer.text(leaving - 1))
   end
   write_indexes(p)
-  redis.call('ZADD', KEYS[7], integer.text(rank), ARGV[2])
+  redis.call('ZADD', KEYS[7], integer.text(rest > 0 and rank or -rank), ARGV[2])
   if rest > 0 then
     redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(sequence, ARGV[2]))
     if q[request.EXPIRATION] > 0 then

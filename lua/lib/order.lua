@@ -29,7 +29,7 @@ order.OPEN, order.PARTIALLY_FILLED, order.FILLED_STATUS, order.CANCELLED, order.
 order.INVALIDATED = 5
 order.REASON_NONE, order.REASON_IOC, order.REASON_MARKET = 0, 3, 4
 order.REASON_SELF_TRADE, order.REASON_MATCH_LIMIT, order.REASON_MARKET_CLOSED = 5, 6, 7
-order.REASON_EXPIRED, order.REASON_NONCE = 8, 9
+order.REASON_EXPIRED, order.REASON_NONCE, order.REASON_REPLACED = 8, 9, 12
 order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3, 4
 order.BUY, order.SELL = 0, 1
 

@@ -21,9 +21,19 @@ function orders.load(shard, hashes)
   return found
 end
 
--- Gives back what resting orders had reserved, in memory, and takes them out of the open book `b`. Returns the accounts
--- and how many they are.
-local function release(shard, b, records, status, reason, now_ms)
+-- Takes resting orders out of the open book `b` with a command of their own, in memory.
+function orders.finish(b, records, status, reason, now_ms)
+  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+  for i = 1, #records do
+    local record = records[i]
+    book.drop(b, record)
+    record[order.STATUS], record[order.REASON], record[order.UPDATED] = status, reason, now_ms
+  end
+  book.check(b[book.LIQUIDITY], b[book.SETS])
+end
+
+-- Gives back what orders that end had reserved, in memory. Returns the accounts and how many they are.
+local function release(shard, market, records)
   local slots, addresses, count = {}, {}, 0
   for i = 1, #records do
     local maker = records[i][order.MAKER]
@@ -32,14 +42,9 @@ local function release(shard, b, records, status, reason, now_ms)
       slots[maker], addresses[count] = count, maker
     end
   end
-  local a = ledger.read(shard, b[book.ID], addresses, count, 0)
+  local a = ledger.read(shard, market, addresses, count, 0)
   for i = 1, #records do
-    local record = records[i]
-    local kind = record[order.KIND]
-    ledger.give_back(a, slots[record[order.MAKER]], order.side(kind), order.outcome(kind), record[order.PRICE],
-      order.remaining(record))
-    book.drop(b, record)
-    record[order.STATUS], record[order.REASON], record[order.UPDATED] = status, reason, now_ms
+    ledger.give_back(a, slots[records[i][order.MAKER]], records[i])
   end
   return a, count
 end
@@ -74,15 +79,19 @@ local function save(shard, records)
   return table.concat(hashes)
 end
 
--- Ends resting orders of the market whose book `b` is open: one command, with one number and one entry of the outbox.
-function orders.retire(shard, b, records, event, status, reason, now_ms)
-  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
-  local accounts, wallets = release(shard, b, records, status, reason, now_ms)
-  book.check(b[book.LIQUIDITY], b[book.SETS])
+-- Writes what `finish` changed, whose levels are known, and tells of it. Not the money.
+function orders.write(shard, b, records, event, now_ms)
   local levels, count = book.write(b)
   local hashes = save(shard, records)
-  ledger.write(accounts, shard, b[book.ID], wallets)
   outbox.write(shard, event, b[book.ID], b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
+end
+
+-- Ends resting orders of the market whose book `b` is open: one command, with one number and one entry of the outbox.
+function orders.retire(shard, b, records, event, status, reason, now_ms)
+  local accounts, wallets = release(shard, b[book.ID], records)
+  orders.finish(b, records, status, reason, now_ms)
+  orders.write(shard, b, records, event, now_ms)
+  ledger.write(accounts, shard, b[book.ID], wallets)
 end
 
 -- Ends resting orders of any markets: a command for each market, in the order in which they are met.

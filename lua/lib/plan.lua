@@ -1,9 +1,9 @@
 -- What a submission would do: everybody it would meet, best price first and oldest first within a price. Reads, and writes
 -- nothing.
 --
--- Works on the keys and arguments of place_order, its request `q` (lib/request) and the open book `b`, whose levels and
--- liquidity change in memory. There is no table for each maker: what a maker leaves behind goes into flat lists, most of
--- them the arguments of commands to come.
+-- Works on the keys and arguments of place_order and replace_order, their request `q` (lib/request) and the open book `b`,
+-- whose levels and liquidity change in memory. There is no table for each maker: what a maker leaves behind goes into flat
+-- lists, most of them the arguments of commands to come.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -32,6 +32,8 @@ plan.WALLETS, plan.ADDRESSES, plan.SLOT_OF, plan.NEWEST, plan.EXPIRING = 24, 25,
 plan.FILLED = 29
 
 plan.STALE_MAX = 200
+-- A place behind every order of a side.
+plan.NOWHERE = 9007199254740992
 -- Makers read at once, at most.
 local STEP_MAX = 128
 -- Stands for the size of an order that has a budget instead.
@@ -161,8 +163,9 @@ local function next_step(q, p, best_total)
 end
 
 -- Walks the other side, whose first order has the given hash and record and whose best level the packed total; nil when
--- there is nobody to meet. Returns the plan.
-function plan.make(q, b, hash, record, best_total)
+-- there is nobody to meet. The order at the place `gone` of that side is not there: what this one replaces; plan.NOWHERE
+-- when there is none. Returns the plan.
+function plan.make(q, b, hash, record, best_total, gone)
   local wanted = q[request.IS_BUDGET] and INFINITE or q[request.SIZE]
   local p = { wanted, 0, 0, nil, 0, 0, 0, nil, nil,
     math.max(q[request.NOW], b[book.TRADE_MS]), b[book.SEQUENCE] + 1, nil, 0,
@@ -172,7 +175,13 @@ function plan.make(q, b, hash, record, best_total)
   while n > 0 and not meet(q, b, p, records, from, from + n - 1) do
     local step = from == 1 and next_step(q, p, best_total) or STEP_MAX
     from = from + n
-    local members = redis.call('ZRANGEBYSCORE', q[request.OPPOSITE], '-inf', q[request.LIMIT], 'LIMIT', from - 1, step)
+    local at = from - 1
+    if at >= gone then
+      at = from
+    elseif at + step > gone then
+      step = gone - at
+    end
+    local members = redis.call('ZRANGEBYSCORE', q[request.OPPOSITE], '-inf', q[request.LIMIT], 'LIMIT', at, step)
     n = #members
     for i = 1, n do
       members[i] = members[i]:sub(book.HASH_AT)

@@ -7,7 +7,7 @@ export { type Client, type ClientOptions, createClient } from './client';
 export { type ClientCode, ExchangeError } from './errors';
 export type { LiveState } from './followed-book';
 export { connectLive, type Live, type LiveBook, type LiveOptions, type WatchHandlers } from './live';
-export { isBooked, type NewOrder, type Placed, type PlaceOptions } from './orders';
+export { isBooked, type NewOrder, type Placed, type PlaceOptions, type Replaced } from './orders';
 export { walk } from './reads';
 export type { Session, Signer } from './sessions';
 export { siweText } from './siwe';

@@ -3,7 +3,7 @@ import { ExchangeError } from './errors';
 import type { Sessions, Signer } from './sessions';
 import { type Answer, persist, type Request, type Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
-import type { BatchResult, Booked, SignedOrder, Submission, SubmitBody } from './types-account';
+import type { BatchResult, Booked, Replacement, SignedOrder, Submission, SubmitBody } from './types-account';
 
 /** An order to place; the maker is the signer, fee and nonce are known. */
 export type NewOrder = Omit<OrderParams, 'maker'>;
@@ -23,6 +23,8 @@ export interface Placed extends Submission {
   /** Whether an earlier attempt, whose answer was lost, had booked it. */
   readonly replayed: boolean;
 }
+
+export interface Replaced extends Placed, Replacement {}
 
 /** Longest after the first attempt that another one begins, while the outcome is unknown. */
 export const RESOLVE_MS_MAX = 20_000;
@@ -92,29 +94,63 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     body: SubmitBody,
     { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
   ): Promise<Placed> {
-    const request: Request = {
-      method: 'POST',
-      path: `/markets/${encodeURIComponent(marketId)}/orders`,
-      ...(dryRun ? { query: { dryRun: true } } : {}),
-      body,
-    };
-    const answer = await resolved(() => post<Submission>(request, body.order.maker), body.order, resolveMs);
+    const request = requestOf(`/markets/${encodeURIComponent(marketId)}/orders`, body, dryRun);
+    return outcomeOf(() => post<Submission>(request, body.order.maker), body);
+  }
+
+  /**
+   * The same for a signed order in the place of the order `oldHash`, which is cancelled when this one is booked and only
+   * then. In the name of who is signed in, which must be the maker of both.
+   */
+  async function submitReplacement(
+    marketId: string,
+    oldHash: string,
+    body: SubmitBody,
+    { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
+  ): Promise<Replaced> {
+    const path = `/markets/${encodeURIComponent(marketId)}/orders/${encodeURIComponent(oldHash)}/replace`;
+    const request = requestOf(path, body, dryRun);
+    return outcomeOf(() => sessions.authorized<Replacement>(request), body);
+  }
+
+  async function outcomeOf<T extends Submission>(attempt: () => Promise<Answer<T>>, { order }: SubmitBody) {
+    const answer = await resolved(attempt, order, resolveMs);
     const replayed = answer.headers.get('idempotent-replayed') === 'true';
-    return { ...answer.body, signed: body.order, replayed };
+    return { ...answer.body, signed: order, replayed };
   }
 
   /** Builds, signs and submits. `market` is an id, a slug, a condition id, or a trading snapshot at hand. */
-  async function placeOrder(
+  const placeOrder = (
     signer: Signer,
     market: string | OrderTerms,
     order: NewOrder,
     options: PlaceOptions = {},
-  ): Promise<Placed> {
+  ): Promise<Placed> =>
+    signedAnew(signer, market, order, options, (id, body) => submitOrder(id, body, options));
+
+  /** The same in the place of the signer's order `oldHash` of that market, which ends: both happen, or neither. */
+  const replace = (
+    signer: Signer,
+    market: string | OrderTerms,
+    oldHash: string,
+    order: NewOrder,
+    options: PlaceOptions = {},
+  ): Promise<Replaced> =>
+    signedAnew(signer, market, order, options, (id, body) => submitReplacement(id, oldHash, body, options));
+
+  /** Builds, signs and sends; once more when the exchange names another nonce. */
+  async function signedAnew<T>(
+    signer: Signer,
+    market: string | OrderTerms,
+    order: NewOrder,
+    options: PlaceOptions,
+    submit: (marketId: string, body: SubmitBody) => Promise<T>,
+  ): Promise<T> {
     const terms = await termsOf(market);
     for (let attempt = 1; ; attempt++) {
       const signed = await signOrder(signer, terms.eip712, await create(terms, signer.address, order));
       try {
-        return await submitOrder(terms.market.id, bodyOf(signed, order, options), options);
+        return await submit(terms.market.id, bodyOf(signed, order, options));
       } catch (error) {
         const isOurs = order.nonce === undefined && attempt < CREATE_ATTEMPTS_MAX;
         if (!isOurs || !learnNonce(error, signer.address)) throw error;
@@ -169,8 +205,15 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     }
   }
 
-  return { placeOrder, submitOrder, batch, forgetNonces: () => nonces.clear() };
+  return { placeOrder, submitOrder, replace, submitReplacement, batch, forgetNonces: () => nonces.clear() };
 }
+
+const requestOf = (path: string, body: SubmitBody, dryRun: boolean): Request => ({
+  method: 'POST',
+  path,
+  ...(dryRun ? { query: { dryRun: true } } : {}),
+  body,
+});
 
 function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): SubmitBody {
   const { clientOrderId, selfTradePrevention, deadline } = options;
@@ -218,7 +261,10 @@ async function resolved<T>(
 }
 
 const saysNothing = (error: ExchangeError): boolean =>
-  error.isOutcomeUnknown || error.code === 'RATE_LIMITED' || error.code === 'BACKLOG';
+  error.isOutcomeUnknown ||
+  error.status === UNAUTHORIZED ||
+  error.code === 'RATE_LIMITED' ||
+  error.code === 'BACKLOG';
 
 /** Whether an order of a batch was booked; if not, the result says why. */
 export const isBooked = (result: BatchResult): result is Booked => 'order' in result;

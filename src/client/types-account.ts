@@ -74,6 +74,16 @@ export interface Submission extends Sizes {
   readonly createdAt: IsoTime;
 }
 
+/** The answer to an order in the place of another. */
+export interface Replacement extends Submission {
+  /** Null when the order had been booked before, and not in the place of that one. */
+  readonly replaced: {
+    readonly orderHash: string;
+    readonly filledSize: Decimal;
+    readonly cancelledSize: Decimal;
+  } | null;
+}
+
 export interface Booked {
   readonly status: 200;
   readonly order: Submission;

@@ -23,7 +23,8 @@ export type OrderReason =
   | 'EXPIRED'
   | 'NONCE'
   | 'FUNDS'
-  | 'DISCONNECT';
+  | 'DISCONNECT'
+  | 'REPLACED';
 export type SettlementStatus = 'MATCHED' | 'SUBMITTED' | 'CONFIRMED' | 'RETRYING' | 'FAILED';
 export type MarketStatus = 'DRAFT' | 'OPEN' | 'PAUSED' | 'CLOSED' | 'RESOLVED' | 'VOIDED';
 export type MarketSort = 'volume24h' | 'volume' | 'liquidity' | 'createdAt' | 'closesAt';

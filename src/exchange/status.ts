@@ -25,6 +25,7 @@ export const REASONS = [
   'NONCE',
   'FUNDS',
   'DISCONNECT',
+  'REPLACED',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 

@@ -14,7 +14,7 @@ import { type SubmitBody, signedOrderOf } from '../wire/requests';
 import type { Context } from './context';
 import { refusalOf } from './failures';
 
-interface Submission {
+export interface Submission {
   /** Id, slug or condition id, as sent. */
   readonly marketName: string;
   readonly body: SubmitBody;
@@ -26,6 +26,8 @@ interface Submission {
   readonly response: ServerResponse;
   /** As the call has it: of a batch, all of it. */
   readonly arrivedAt: number;
+  /** The engine's verb, when it is not `place`. */
+  readonly book?: (request: PlaceRequest) => Promise<PlaceReply>;
 }
 
 export interface Submitted {
@@ -88,7 +90,8 @@ async function submit(context: Context, submission: Submission): Promise<Submitt
   if (!dryRun) await admit(context, submission, signed.maker);
   // The caller was told that there is no answer in time: an order that has not been sent to the engine is not sent now.
   if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');
-  return answer(context, await context.engine.place(request), orderType);
+  const { book = context.engine.place } = submission;
+  return answer(context, await book(request), orderType);
 }
 
 /** After the signature, so that nobody can use up another wallet's share. A wallet that is known waits for nothing more. */

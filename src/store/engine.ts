@@ -12,7 +12,7 @@ import type { RunScript } from './scripts';
 import { createSweeps } from './sweeps';
 
 export type { CancelManyReply, CancelOneReply, CancelReply } from './cancels';
-export type { PlaceReply, PlaceRequest } from './place';
+export { NotReplaceable, type PlaceReply, type PlaceRequest, type ReplaceReply } from './place';
 export type { Sweep, SweepFilter, SweepStep, WalkPlace } from './sweeps';
 
 export interface EngineOptions {
@@ -69,7 +69,7 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
   }
 
   return {
-    place: createPlace({ run, keys, grantMicro, makersMax }),
+    ...createPlace({ run, keys, grantMicro, makersMax }),
     ...createCancels({ run, keys }),
     ...createSweeps({ run, keys }),
     ...createLifecycle({ run, keys }),

@@ -20,7 +20,7 @@ import {
   type OrderRecord,
 } from './records';
 import { scriptRefusal } from './refusals';
-import type { RunScript } from './scripts';
+import type { RunScript, ScriptArgument } from './scripts';
 
 /** One signed order, checked, as the engine books it. Addresses and hashes are hex; nothing here is trusted text. */
 export interface PlaceRequest extends Deadlines {
@@ -49,6 +49,11 @@ export interface PlaceReply {
   readonly nowMs: number;
 }
 
+export interface ReplaceReply extends PlaceReply {
+  /** The order that was replaced, as it now stands; null when the new one was booked before and there is no old one. */
+  readonly old: OrderRecord | null;
+}
+
 interface PlaceOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
@@ -56,14 +61,21 @@ interface PlaceOptions {
   readonly makersMax: number;
 }
 
+/** One of the two scripts that book an order. */
+type Script = (keys: readonly (string | Buffer)[], args: readonly ScriptArgument[]) => Promise<unknown>;
+
 /** Times one submission may clear expired makers out of its way (200 each) before it gives up with UNAVAILABLE. */
 const AGAIN_MAX = 1000;
 /** The packed request without the price in Yes at its end. */
 const REQUEST_BYTES = 81;
 
-/** place_order. Refusals as in the script's header. */
+/** The verbs that book an order. */
 export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
-  return async (request: PlaceRequest): Promise<PlaceReply> => {
+  const placing: Script = (scriptKeys, args) => run('place_order', scriptKeys, args);
+  const replacing: Script = (scriptKeys, args) => run('replace_order', scriptKeys, args);
+
+  /** What the script answers once no expired order is in the way any more; `old` is the hash of the order to replace. */
+  async function book(request: PlaceRequest, old: readonly Buffer[], script: Script): Promise<unknown> {
     const maker = addressBytes(request.maker);
     const scriptKeys = placeKeys(keys, request.marketId, maker);
     const args = [
@@ -71,23 +83,48 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
       hashBytes(request.orderHash),
       encodeBody(request, maker),
       keys.prefix,
+      ...old,
     ];
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
-      const reply = readReply(request, await run('place_order', scriptKeys, args));
-      if (reply) return reply;
+      const reply = await script(scriptKeys, args);
+      if (!isAgain(reply)) return reply;
     }
     throw new Refusal('UNAVAILABLE', 'too many expired orders are in the way');
-  };
+  }
+
+  /** place_order. Refusals as in the script's header. */
+  async function place(request: PlaceRequest): Promise<PlaceReply> {
+    return readReply(request, await book(request, [], placing));
+  }
+
+  /**
+   * replace_order: the same with an order of the same wallet and market cancelled in its favour, both or neither. Refusals
+   * as in the script's header; ORDER_NOT_CANCELLABLE as NotReplaceable.
+   */
+  async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
+    const reply = await book(request, [hashBytes(oldHash)], replacing);
+    const [code, , detail, old] = reply as [Buffer, Buffer, Buffer, Buffer | undefined];
+    if (code.toString() === 'ORDER_NOT_CANCELLABLE') throw new NotReplaceable(decodeOrder(oldHash, detail));
+    return { ...readReply(request, reply), old: old?.length ? decodeOrder(oldHash, old) : null };
+  }
+
+  return { place, replace };
 }
 
-/** What the script answered; null when it asks to be run again. */
-function readReply(request: PlaceRequest, reply: unknown): PlaceReply | null {
+/** The order to be replaced is final. */
+export class NotReplaceable extends Refusal {
+  constructor(readonly record: OrderRecord) {
+    super('ORDER_NOT_CANCELLABLE', `the order is ${record.status}`);
+  }
+}
+
+const isAgain = (reply: unknown): boolean => Array.isArray(reply) && String(reply[0]) === 'AGAIN';
+
+function readReply(request: PlaceRequest, reply: unknown): PlaceReply {
   const { orderHash } = request;
   if (Buffer.isBuffer(reply)) return booked(orderHash, reply, null);
   const [code, ...rest] = reply as [Buffer, ...Buffer[]];
   switch (code.toString()) {
-    case 'AGAIN':
-      return null;
     case 'BOOKED':
       return booked(orderHash, rest[0] as Buffer, rest[1] as Buffer);
     case 'REPLAYED': {
@@ -116,7 +153,7 @@ function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): (string | Buff
   return [...ofMarket, keys.orders, keys.cash, keys.tokens(id), keys.wallet(maker), keys.outbox];
 }
 
-/** The layout of REQUEST in lua/place_order.lua. */
+/** The layout of PACKED in lua/lib/request.lua. */
 function packRequest(request: PlaceRequest, maker: Buffer, grantMicro: Micro, makersMax: number): Buffer {
   const { order } = request;
   const yes = String(order.outcome === 0 ? order.pricePips : PIPS_PER_ONE - order.pricePips);

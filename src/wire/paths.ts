@@ -16,6 +16,7 @@ export const PATHS = {
 
   submit: '/markets/{id}/orders',
   batch: '/markets/{id}/orders/batch',
+  replace: '/markets/{id}/orders/{order_hash}/replace',
   cancel: '/markets/{id}/orders/cancel',
   cancelAll: '/markets/{id}/orders/cancel-all',
   order: '/orders/{order_hash}',

@@ -40,6 +40,12 @@ export function presentSubmission(record: RecordFacts, fills: readonly ShownFill
   };
 }
 
+/** What became of an order that another one replaced. */
+export function presentReplaced(record: RecordFacts) {
+  const { filledSize, cancelledSize } = sizesOf(record);
+  return { orderHash: record.orderHash, filledSize, cancelledSize };
+}
+
 export interface OrderFacts {
   readonly record: RecordFacts;
   readonly fills: readonly OwnFill[];

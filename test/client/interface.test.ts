@@ -11,6 +11,7 @@ import type {
   presentCancel,
   presentOrder,
   presentOrderFill,
+  presentReplaced,
   presentSubmission,
 } from '../../src/wire/present-order';
 import type { presentComment, presentMe, presentProfile } from '../../src/wire/present-social';
@@ -42,6 +43,7 @@ const BODIES: readonly [
   SameMembers<Of<typeof presentHistory>, client.PriceHistory>,
   Same<Of<typeof presentTrade>, client.Trade>,
   Same<Of<typeof presentSubmission>, client.Submission>,
+  Same<Of<typeof presentSubmission> & { replaced: Of<typeof presentReplaced> | null }, client.Replacement>,
   Same<Of<typeof presentOrder>, client.Order>,
   Same<Of<typeof presentOrderFill>, client.OrderFill>,
   Same<Of<typeof presentCancel>, client.Cancelled>,
@@ -62,6 +64,7 @@ const BODIES: readonly [
   >,
   SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
 ] = [
+  true,
   true,
   true,
   true,
@@ -122,6 +125,8 @@ test('every path of the interface can be called, and no other is', async () => {
   });
   const order = { outcomeIndex: 0, side: 'BUY', price: '0.4', size: '10' } as const;
   const placed = await client.placeOrder(wallet, market.slug, order);
+  const moved = await client.replace(wallet, market.id, placed.orderHash, order);
+  expect(moved.replaced).toEqual({ orderHash: placed.orderHash, filledSize: '0', cancelledSize: '10' });
   const [batched] = await client.batch(wallet, market.id, [order]);
   if (!batched || !isBooked(batched)) throw new Error('the order of the batch was not booked');
   const id = market.conditionId;
@@ -143,8 +148,8 @@ test('every path of the interface can be called, and no other is', async () => {
   expect((await client.order(orderHash)).order?.maker).toBe(wallet.address);
   expect(await client.orderFills(orderHash)).toEqual({ data: [], nextCursor: null });
   expect(await client.cancel(orderHash)).toMatchObject({ cancelled: true });
-  expect(await client.cancelMany([placed.orderHash, orderHash])).toEqual({
-    cancelled: [placed.orderHash],
+  expect(await client.cancelMany([moved.orderHash, orderHash])).toEqual({
+    cancelled: [moved.orderHash],
     notCancelled: { [orderHash]: 'ORDER_NOT_CANCELLABLE' },
   });
   expect(await client.cancelAll({ marketId: id, outcomeIndex: 0, side: 'BUY' })).toMatchObject({ count: 0 });

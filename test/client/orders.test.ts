@@ -40,6 +40,24 @@ describe('placing orders', () => {
     expect((await bob.client.market(market.id)).sequence).toBe(first.sequence);
   });
 
+  it('an order in the place of another, once, however often it is sent', async () => {
+    const order = { outcomeIndex: 0, side: 'BUY', price: '0.3', size: '5' } as const;
+    const old = await place(bob, order);
+    const { client, wallet } = bob;
+    const moved = await client.replace(wallet, market.id, old.orderHash, { ...order, price: '0.31' });
+    expect(moved).toMatchObject({
+      status: 'OPEN',
+      replayed: false,
+      replaced: { orderHash: old.orderHash, filledSize: '0', cancelledSize: '5' },
+    });
+    const again = await client.submitReplacement(market.id, old.orderHash, { order: moved.signed });
+    expect(again).toEqual({ ...moved, replayed: true });
+    expect(await client.order(old.orderHash)).toMatchObject({ status: 'CANCELLED', reason: 'REPLACED' });
+    await expect(client.replace(wallet, market.id, old.orderHash, order)).rejects.toMatchObject({
+      code: 'ORDER_NOT_CANCELLABLE',
+    });
+  });
+
   it('market orders: a budget with and without a worst price, tokens at any price', async () => {
     await bob.client.split(market.id, '100');
     await place(bob, { outcomeIndex: 0, side: 'SELL', price: '0.5', size: '10' });

@@ -57,6 +57,14 @@ test.each([
   expect(await wallet.signTypedData({ ...domain }, ORDER_TYPES, order)).toBe(signature);
 });
 
+test("the order that takes the place of Alice's", async () => {
+  const { signature, ...order } = story.ALICE_NEXT_ORDER;
+  const verifier = await createOrderVerifier(domain);
+  const hash = verifier.hash(signedOrderOf(story.ALICE_NEXT_ORDER, (address) => address));
+  expect(hash).toBe(story.ALICE_NEXT_HASH);
+  expect(await new Wallet(keyOf('Alice')).signTypedData({ ...domain }, ORDER_TYPES, order)).toBe(signature);
+});
+
 test('the sign-in message is the one that is asked for, and its signature', async () => {
   const message = block('siwe');
   const { digest, signature } = JSON.parse(block('siwe-signature'));

@@ -111,6 +111,7 @@ export function bodyRows(victim: Victim): Row[] {
   const others: [string, Record<string, unknown>][] = [
     [submit, { order }],
     [`${submit}/batch`, { orders: [{ order }] }],
+    [`${submit}/${orderHash}/replace`, { order }],
     [`${submit}/cancel`, { orderHash }],
     [`${submit}/cancel-all`, {}],
     ['/orders/cancel', { orderHashes: [orderHash] }],

@@ -26,6 +26,7 @@ const NAMES = [
   'a'.repeat(5_000),
   `0x${'f'.repeat(64)}`,
 ];
+const NOT_REPLACED = [INVALID, NOT_FOUND, '404 ORDER_NOT_FOUND', '405 METHOD_NOT_ALLOWED'];
 const BROKEN = ['%', '%zz', '%c0%af', '%ff', '%e2%82', '%ed%a0%80'];
 const WRONG_COUNTS = [
   '0',
@@ -59,7 +60,7 @@ const WRONG_CURSORS = [
 ];
 
 /** Paths, queries and methods. */
-export function pathRows({ marketId, orderHash, token }: Victim): Row[] {
+export function pathRows({ marketId, orderHash, order, token }: Victim): Row[] {
   const rows: Row[] = [];
   const views = ['', '/trading', '/orderbook', '/ticker', '/trades', '/price-history'];
   for (const name of NAMES) {
@@ -71,6 +72,8 @@ export function pathRows({ marketId, orderHash, token }: Victim): Row[] {
     rows.push(
       row(`order ${shown(name)}`, 'GET', `/orders/${name}`, {}, INVALID, NOT_FOUND, '404 ORDER_NOT_FOUND'),
     );
+    const replace = `/markets/${marketId}/orders/${name}/replace`;
+    rows.push(row(`replace ${shown(name)}`, 'POST', replace, { token, body: { order } }, ...NOT_REPLACED));
     rows.push(
       row(`nonce of ${shown(name)}`, 'GET', `/auth/nonce/${name}`, {}, '400 INVALID_ADDRESS', NOT_FOUND),
     );

@@ -1,4 +1,5 @@
-import type { Account, Emitted, ModelMarket } from './exchange';
+import type { Account } from './accounts';
+import type { Emitted, ModelMarket } from './exchange';
 
 /** How a market ended, and who has been paid for it so far. Written from the contract (section 4), not from the Lua. */
 export interface Ending {

@@ -1,4 +1,5 @@
 import type { PlaceRequest } from '../../src/store/engine';
+import { type Account, createAccounts, FEE_ACCOUNT } from './accounts';
 import { type Ending, pay } from './ending';
 import * as matching from './matching';
 import { limitOf, MICRO_PER_LOT, type ModelFill, type ModelOrder, type Refused, refuse } from './matching';
@@ -31,9 +32,7 @@ export interface Emitted extends Record<'orders' | 'wallets', readonly string[]>
   /** Of a BALANCE: why and how much of collateral, Yes and No, for each wallet. */
   readonly moves?: readonly string[];
 }
-export type Account = Record<'free' | 'reserved', bigint>;
 const DONE: Answer = refuse('OK');
-export const FEE_ACCOUNT = 'fee';
 const hashes = (list: readonly ModelOrder[]): string[] => list.map((o) => o.request.orderHash);
 export type Model = ReturnType<typeof createModel>;
 
@@ -41,7 +40,6 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const { grantMicro, makersMax, staleMax = 200 } = options;
   const markets = new Map<string, ModelMarket>();
   const orders = new Map<string, ModelOrder>();
-  const accounts = new Map<string, Account>();
   const operations = new Set<string>();
   const nonces = new Map<string, number>();
   const emitted: Emitted[] = [];
@@ -49,22 +47,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   /** Markets that are over, until nothing is left to be done in them. */
   const ending = new Set<string>();
   const market = (id: string): ModelMarket => markets.get(id) as ModelMarket;
-  /** `asset` is 'cash' or a market's id and outcome. */
-  function account(asset: string, who: string): Account {
-    const isFresh = asset === 'cash' && who !== FEE_ACCOUNT;
-    const found = accounts.get(asset + who) ?? { free: isFresh ? BigInt(grantMicro) : 0n, reserved: 0n };
-    accounts.set(asset + who, found);
-    return found;
-  }
-  const held = (r: PlaceRequest, who: string): Account => account(r.marketId + r.order.outcome, who);
-  const source = (r: PlaceRequest): Account =>
-    r.order.side === 0 ? account('cash', r.maker) : held(r, r.maker);
-  const bound = (r: PlaceRequest, lots: bigint): bigint =>
-    lots * (r.order.side === 0 ? limitOf(r) : MICRO_PER_LOT);
-  function reserve(r: PlaceRequest, amount: bigint): void {
-    source(r).free -= amount;
-    source(r).reserved += amount;
-  }
+  const { account, held, source, bound, reserve } = createAccounts(grantMicro);
   function emit(kind: Kind, id: string, touched: readonly string[]): void {
     emitted.push({ kind, market: id, sequence: market(id).sequence, orders: touched, wallets: [] });
   }
@@ -121,9 +104,14 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (m.status !== 'OPEN') return refuse('MARKET_NOT_OPEN', m.status);
     if (mode !== 'NORMAL') return refuse(mode);
     if (r.deadlineMs > 0 && nowMs >= r.deadlineMs) return refuse('DEADLINE_EXCEEDED');
+    return null;
+  }
+  /** Whether the order could be paid for; what the one it replaces has reserved is free for it. */
+  function shortage(r: PlaceRequest, old: ModelOrder | null): Refused | null {
     const required = matching.isBudget(r) ? BigInt(r.order.budgetMicro) : bound(r, BigInt(r.order.sizeLots));
     const asset = r.order.side === 0 ? 'COLLATERAL' : r.order.outcome === 0 ? 'YES' : 'NO';
-    const { free } = source(r);
+    const freed = old && source(old.request) === source(r) ? bound(old.request, matching.remaining(old)) : 0n;
+    const free = source(r).free + freed;
     return free < required ? refuse('INSUFFICIENT_BALANCE', required, free, asset) : null;
   }
   /** One side of a fill: pays out of `from`, gets its proceeds less the fee. */
@@ -149,21 +137,36 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     }
     m.resting = m.resting.filter((o) => o.filled < o.size);
   }
-  function place(r: PlaceRequest, nowMs: number): Answer {
+  /** Why the order of that hash cannot be replaced by this one; or the order. */
+  function replaceable(r: PlaceRequest, oldHash: string): ModelOrder | Refused {
+    const old = orders.get(oldHash);
+    const isMine = old?.request.maker === r.maker && old.request.marketId === r.marketId;
+    if (!old || !isMine) return refuse('ORDER_NOT_FOUND');
+    return market(r.marketId).resting.includes(old) ? old : refuse('ORDER_NOT_CANCELLABLE', oldHash);
+  }
+  /** With `oldHash` in the place of that order: it ends first, when this one is booked, and is not there for it. */
+  function place(r: PlaceRequest, nowMs: number, oldHash: string | null = null): Answer {
     const known = orders.get(r.orderHash);
     if (known) return { code: 'REPLAYED', order: known };
     const refusal = objection(r, nowMs);
     if (refusal) return refusal;
+    const old = oldHash === null ? null : replaceable(r, oldHash);
+    if (old && 'code' in old) return old;
+    const short = shortage(r, old);
+    if (short) return short;
     const m = market(r.marketId);
-    const plan = matching.walk(r, m.resting, makersMax, nowMs);
+    const others = m.resting.filter((o) => o !== old);
+    const plan = matching.walk(r, others, makersMax, nowMs);
     const { fills, stale, stopped } = plan;
     if (stale.length > staleMax) {
       leave(m.id, stale.slice(0, staleMax + 1), 'EXPIRED', nowMs);
-      return place(r, nowMs);
+      return place(r, nowMs, oldHash);
     }
     const outcome = matching.verdict(r, plan);
     if ('code' in outcome) return outcome;
-    const [filled, wanted, sequence] = [matching.taken(plan), BigInt(r.order.sizeLots), m.sequence + 1];
+    const [filled, wanted] = [matching.taken(plan), BigInt(r.order.sizeLots)];
+    if (old && !r.dryRun) leave(m.id, [old], 'REPLACED', nowMs);
+    const sequence = m.sequence + (old && r.dryRun ? 2 : 1);
     const size = filled > wanted ? filled : wanted;
     const fillMs = fills.length > 0 ? Math.max(nowMs, m.lastMs) : 0;
     const numbers = {

@@ -1,4 +1,5 @@
 import { type Fault, type Lane, startLane } from './fuzzing/lane';
+import { type Bug, REPLACED } from './fuzzing/planted-replacing';
 import type { Patch } from './fuzzing/scripts';
 
 /**
@@ -16,7 +17,6 @@ const RARE_SEEDS: Readonly<Record<string, number[]>> = {
 const ENDING_OPERATIONS = 500;
 const ENDING_SEEDS = [1, 2, 0, 4, 5, 6, 8, 9, 10, 12];
 
-type Bug = readonly [name: string, from: string | RegExp, to: string, file?: string];
 const BUGS: readonly Bug[] = [
   ['price compare: equal prices do not cross', "'-inf', limit,", "'-inf', '(' .. limit,"],
   [
@@ -25,7 +25,11 @@ const BUGS: readonly Bug[] = [
     "struct.pack('>I6c32', 2 ^ 47 - sequence, hash)",
   ],
   ['complement ignored', 'return outcome == 0 and price or ONE_PIPS - price', 'return price'],
-  ['reserve not released', 'order.remaining(record))', '0)'],
+  [
+    'reserve not released',
+    'local kind, reserve = record[order.KIND], ledger.reserve_of(record)',
+    'local kind, reserve = record[order.KIND], 0',
+  ],
   ['reserve not released by the cancel of one', '-remaining * price', '0', 'cancel_order.lua'],
   ['over-fill of the maker', 'left < rest and left or rest', 'left'],
   ['over-fill of the taker', 'left < rest and left or rest', 'rest'],
@@ -34,7 +38,7 @@ const BUGS: readonly Bug[] = [
     'expired orders accepted for a millisecond',
     'now_ms >= expiration * 1000',
     'now_ms > expiration * 1000',
-    'place_order.lua',
+    'lib/request.lua',
   ],
   ['sweep a second early', 'math.floor(now_ms / 1000)), ', 'math.ceil(now_ms / 1000)), '],
   [
@@ -246,7 +250,7 @@ async function isCaught([name, from, to, file]: Bug, seeds?: number[], operation
   found.push(`  ${name}: "${outcome?.check}" after ${outcome?.after} operations`);
 }
 
-test.each(rowsOf([...BUGS, ...ONE_MATCH]))(
+test.each(rowsOf([...BUGS, ...ONE_MATCH, ...REPLACED]))(
   '%s is caught',
   (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]]),
   120_000,

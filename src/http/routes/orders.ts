@@ -12,15 +12,17 @@ import {
 import { ok, requestIdOf } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
 import { clientAddress } from '../client-address';
-import type { Context } from '../context';
+import { type Context, hashOf } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 import { logFailure, refusalOf } from '../failures';
+import { createReplace } from '../replace';
 import type { Submit, Submitted } from '../submit';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
-/** Submission, one by one and in batches. */
+/** Submission, one by one, in batches and in another order's place. */
 export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
+  const replace = createReplace(context, submit);
   const one: Endpoint<SubmitBody> = {
     method: 'POST',
     path: PATHS.submit,
@@ -30,6 +32,18 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     cost,
     handle: async (call) => {
       const { answer, replayed } = await submit(submissionOf(call, call.body));
+      return replayed ? ok(answer, REPLAYED) : ok(answer);
+    },
+  };
+
+  const inPlaceOf: Endpoint<SubmitBody> = {
+    method: 'POST',
+    path: PATHS.replace,
+    bearer: 'required',
+    body: submitShape,
+    handle: async (call) => {
+      const oldHash = hashOf(parameter(call, 'order_hash'));
+      const { answer, replayed } = await replace(submissionOf(call, call.body), oldHash);
       return replayed ? ok(answer, REPLAYED) : ok(answer);
     },
   };
@@ -70,7 +84,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     }
   }
 
-  return [one, batch];
+  return [one, batch, inPlaceOf];
 }
 
 /** Points of one order. */

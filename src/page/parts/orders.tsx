@@ -100,6 +100,7 @@ const REASON: Readonly<Record<string, string>> = {
   NONCE: 'you invalidated your older orders',
   FUNDS: 'the funds were gone',
   DISCONNECT: 'the connection was lost',
+  REPLACED: 'another order took its place',
 };
 
 const OrderRow = ({ order }: { readonly order: Order }) => {

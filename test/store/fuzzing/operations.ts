@@ -8,6 +8,7 @@ import {
 } from '../../../src/exchange/status';
 import { ENDING_WEIGHTS, type MarketStep, marketSteps, STEP_WEIGHTS } from './market-steps';
 import { createRandom, type Random } from './random';
+import { createReplacing } from './replacing';
 import { type SweepOperation, sweepOf } from './sweeps';
 
 /** One market of a world. */
@@ -65,6 +66,7 @@ export interface Place {
 }
 export type Operation =
   | Place
+  | { readonly kind: 'replace'; readonly of: number; readonly place: Place }
   | { readonly kind: 'again'; readonly of: number; readonly type: OrderType | null; readonly dryRun: boolean }
   | {
       readonly kind: 'cancel';
@@ -138,10 +140,10 @@ export function operationsOf(world: World, count: number): Operation[] {
   const random = createRandom(world.seed);
   const operations: Operation[] = opening(world, random);
   const placed: Place[] = [];
+  const replacing = createReplacing(world.seed);
   while (operations.length < count) {
     const step = generate(world, random, operations.length, count, placed);
-    for (const operation of step) if (operation.kind === 'place') placed.push(operation);
-    operations.push(...step);
+    operations.push(...step.flatMap((operation) => replacing(operation, placed)));
   }
   return operations.slice(0, count);
 }

@@ -1,10 +1,23 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { Reason } from '../../../src/exchange/status';
 import { micro } from '../../../src/exchange/units';
-import type { CancelOneReply, PlaceReply, PlaceRequest } from '../../../src/store/engine';
+import {
+  type CancelOneReply,
+  NotReplaceable,
+  type PlaceReply,
+  type PlaceRequest,
+  type ReplaceReply,
+} from '../../../src/store/engine';
 import { hashHex } from '../../../src/store/records';
 import type { Answer } from '../../model/exchange';
-import { type ModelFill, type ModelOrder, refuse } from '../../model/matching';
+import {
+  MICRO_PER_LOT,
+  type ModelFill,
+  type ModelOrder,
+  type Refused,
+  refuse,
+  remaining,
+} from '../../model/matching';
 import { both } from './both';
 import { check, checkFills, checkRecord, fillsOf } from './compare';
 import type { Operation, Place } from './operations';
@@ -16,12 +29,10 @@ import { performSweep } from './sweeps';
 /** One operation on the engine and on the model; throws a Mismatch when their answers differ. */
 export async function perform(stage: Stage, op: Operation): Promise<void> {
   switch (op.kind) {
-    case 'place': {
-      const drawn = requestFor(stage.world, op, sizeOf(stage, op), stage.now());
-      const request = atNonce(drawn, stage.model.nonce(drawn.maker), op);
-      stage.requests.set(op.id, request);
-      return place(stage, request);
-    }
+    case 'place':
+      return place(stage, draw(stage, op));
+    case 'replace':
+      return replace(stage, op);
     case 'again': {
       const request = stage.requests.get(op.of);
       return request && place(stage, resent(request, op.type, op.dryRun));
@@ -51,12 +62,20 @@ const FAUCET_MS = 3_600_000;
 
 type Of<K extends Operation['kind']> = Operation & { readonly kind: K };
 
-function sizeOf({ model, world }: Stage, op: Place): number {
+/** What is to be sent for an operation; `freed` micro-units of collateral and of tokens are free besides. */
+function draw(stage: Stage, op: Place, freed: readonly [bigint, bigint] = [0n, 0n]): PlaceRequest {
+  const drawn = requestFor(stage.world, op, sizeOf(stage, op, freed), stage.now());
+  const request = atNonce(drawn, stage.model.nonce(drawn.maker), op);
+  stage.requests.set(op.id, request);
+  return request;
+}
+
+function sizeOf({ model, world }: Stage, op: Place, freed: readonly [bigint, bigint]): number {
   const { id, lotLots } = marketOf(world, op.market);
   if ('lots' in op.size) return Math.max(op.size.lots, lotLots);
   const { free } = model.account(op.side === 0 ? 'cash' : `${id}${op.outcome}`, addressOf(op.wallet));
   const unit = BigInt(lotLots) * (op.side === 0 ? BigInt(Math.max(op.pips, 1)) : 10_000n);
-  return Math.max((Number(free / unit) + op.size.all) * lotLots, lotLots);
+  return Math.max((Number((free + freed[op.side]) / unit) + op.size.all) * lotLots, lotLots);
 }
 
 async function place(stage: Stage, request: PlaceRequest): Promise<void> {
@@ -66,12 +85,46 @@ async function place(stage: Stage, request: PlaceRequest): Promise<void> {
     () => engine.place(request),
     () => model.place(request, stage.now()),
   );
-  if (!got || 'detail' in expected) return;
+  if (got && !('detail' in expected)) checkBooked(stage, request, expected, got);
+}
+
+function checkBooked(
+  stage: Stage,
+  request: PlaceRequest,
+  expected: Exclude<Answer, Refused>,
+  got: PlaceReply,
+): void {
   check('replayed', expected.code === 'REPLAYED', got.replayed);
   checkRecord('reply', expected.order, got.record);
   const fills = 'fills' in expected ? expected.fills : [];
   checkFills('reply fills', fillsOf(expected.order, fills), got.fills);
   if (expected.code === 'BOOKED' && !request.dryRun) remember(stage, expected.order, fills);
+}
+
+/** The old order may be in any state, and anybody's; what it reserved is free when it is the wallet's and rests. */
+async function replace(stage: Stage, op: Of<'replace'>): Promise<void> {
+  const { engine, model, world, requests, count } = stage;
+  const oldHash = hashOf(world, op.of);
+  const before = model.orders.get(oldHash) ?? null;
+  const [rest, price] = [before ? remaining(before) : 0n, BigInt(before?.request.order.pricePips ?? 0)];
+  const isBuy = before?.request.order.side === 0;
+  const request =
+    requests.get(op.place.id) ??
+    draw(stage, op.place, isBuy ? [rest * price, 0n] : [0n, rest * MICRO_PER_LOT]);
+  const { got, expected } = await both<ReplaceReply>(
+    stage,
+    () =>
+      engine.replace(request, oldHash).catch((error: unknown) => {
+        if (error instanceof NotReplaceable) checkRecord('not replaceable', before, error.record);
+        throw error;
+      }),
+    () => model.place(request, stage.now(), oldHash),
+  );
+  if (!got || 'detail' in expected) return;
+  checkBooked(stage, request, expected, got);
+  count(expected.code === 'BOOKED' ? 'replaced' : 'replaced before');
+  if (!request.dryRun) return checkRecord('replaced order', model.orders.get(oldHash) ?? null, got.old);
+  check('would be replaced', 'REPLACED', got.old?.reason);
 }
 
 /** Keeps what the stored state is compared with later. */

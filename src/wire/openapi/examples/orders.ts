@@ -1,12 +1,15 @@
 import {
   ALICE,
   ALICE_HASH,
+  ALICE_NEXT_HASH,
+  ALICE_NEXT_ORDER,
   ALICE_ORDER,
   BOB_HASH,
   BOB_ORDER,
   CONDITION_ID,
   MARKET_ID,
   MATCHED_AT,
+  MOVED_AT,
   SEQUENCE,
   SIGNED_IN_AT,
   TRADE_ID,
@@ -28,6 +31,25 @@ export const SUBMISSION = {
   fills: [{ tradeId: TRADE_ID, price: '0.6', size: '40', matchType: 'MINT', makerOrderHash: BOB_HASH }],
   sequence: SEQUENCE,
   createdAt: MATCHED_AT,
+};
+
+/** Alice moves what is left of it to another price. */
+export const REPLACE_BODY = { order: ALICE_NEXT_ORDER, orderType: 'POST_ONLY' };
+export const REPLACEMENT = {
+  orderHash: ALICE_NEXT_HASH,
+  status: 'OPEN',
+  reason: null,
+  price: '0.61',
+  size: '60',
+  filledSize: '0',
+  remainingSize: '60',
+  cancelledSize: '0',
+  averagePrice: null,
+  fillCount: 0,
+  fills: [],
+  sequence: SEQUENCE + 2,
+  createdAt: MOVED_AT,
+  replaced: { orderHash: ALICE_HASH, filledSize: '40', cancelledSize: '60' },
 };
 
 export const ORDER = {

@@ -36,6 +36,17 @@ export const ALICE_ORDER = {
 } as const;
 export const ALICE_HASH = '0x2b9bdc3dee7a369a8142fc79c4a25ad7452f0d7f45b885f4b16f4d1c10efd2d6';
 
+/** What Alice puts in its place once 40 are filled: the 60 that are left, at 0.61. */
+export const ALICE_NEXT_ORDER = {
+  ...ALICE_ORDER,
+  salt: '479249096355',
+  makerAmount: '36600000000000000000',
+  takerAmount: '60000000000000000000',
+  signature:
+    '0xecf66f760d4f75d3f279bc3170ef5ea4aa99e1165c6a72fedf5c8f3c1251fa9c316284660df819931efa71b993b6c5ac7311f816298b5aa2b97d59b314c251b41b',
+} as const;
+export const ALICE_NEXT_HASH = '0x492e491847c39cb5d06ec6d1f5842dd8b519dffe27cd04a7c942656629410648';
+
 export const BOB_ORDER = {
   salt: '840329157261',
   maker: BOB,
@@ -59,5 +70,6 @@ export const TRADE_ID = `${MARKET_ID}-${SEQUENCE}-0`;
 export const LISTED_AT = '2027-02-01T09:00:00.000Z';
 export const SIGNED_IN_AT = '2027-02-01T12:00:00.000Z';
 export const MATCHED_AT = '2027-02-01T12:00:05.223Z';
+export const MOVED_AT = '2027-02-01T12:00:09.871Z';
 export const MATCHED_MS = Date.parse(MATCHED_AT);
 export const CLOSES_AT = '2027-03-01T00:00:00.000Z';

@@ -3,7 +3,7 @@ import { ORDER_STATUSES } from '../../../exchange/status';
 import { PAGE_SIZES } from '../../pages';
 import { PATHS } from '../../paths';
 import { BATCH_ORDERS_MAX, batchShape, submitShape } from '../../requests';
-import { ORDER, OWN_ORDER, SUBMISSION, SUBMIT_BODY } from '../examples/orders';
+import { ORDER, OWN_ORDER, REPLACE_BODY, REPLACEMENT, SUBMISSION, SUBMIT_BODY } from '../examples/orders';
 import { cursor, limit, type Operations, query } from '../operation';
 import { array, choice, jsonSchemaOf, object, text } from '../schema';
 import { problemExample } from '../schemas/problems';
@@ -61,6 +61,24 @@ export const ORDER_OPERATIONS: Operations = {
       headers: ['Idempotent-Replayed'],
     },
     codes: SUBMIT_CODES,
+  },
+  [`POST ${PATHS.replace}`]: {
+    id: 'replaceOrder',
+    tag: 'Orders',
+    summary: "Put a signed order in the place of one of the caller's that rests",
+    description:
+      "In one step: the old order is cancelled (reason `REPLACED`) and the new one booked, or the new one is refused and the old one rests as it was. What the old one had reserved counts as free for the new one, which neither meets it nor is kept from trading by it. They get two numbers, the old one's cancel first. The bearer must be the maker of both. Sent again it is not executed again: the answer is the new order's record with `Idempotent-Replayed: true`, and `replaced` is null when the new order was booked in another way.",
+    bearer: 'required',
+    limited: true,
+    parameters: [dryRun],
+    body: { shape: submitShape, example: REPLACE_BODY },
+    success: {
+      description: 'The new order as it was booked, what it met, and what became of the old one.',
+      schema: 'Replacement',
+      example: REPLACEMENT,
+      headers: ['Idempotent-Replayed'],
+    },
+    codes: [...SUBMIT_CODES, 'ORDER_NOT_FOUND', 'ORDER_NOT_CANCELLABLE'],
   },
   [`POST ${PATHS.batch}`]: {
     id: 'submitOrders',

@@ -13,6 +13,27 @@ const sizes = {
 const fillCount = integer('How many fills there are in all.', { minimum: 0 });
 const latestFills: Json = { maxItems: FILLS_SHOWN_MAX, description: 'The latest of them, oldest first.' };
 
+const submission = {
+  orderHash: ref('Hash'),
+  status: ref('OrderStatus'),
+  reason: ref('Reason'),
+  price: ref('Price'),
+  ...sizes,
+  fillCount,
+  fills: array(
+    object({
+      tradeId: ref('TradeId'),
+      price: ref('Price'),
+      size: ref('Size'),
+      matchType: ref('MatchType'),
+      makerOrderHash: ref('Hash'),
+    }),
+    latestFills,
+  ),
+  sequence: ref('Sequence'),
+  createdAt: ref('Time'),
+};
+
 /** Orders: what is signed, what a submission and a cancel answer, an order as it stands. */
 export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
   SignedOrder: object({
@@ -30,25 +51,12 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     signatureType: integer('0 is an ordinary wallet.', { maximum: 255 }),
     signature: ref('Signature'),
   }),
-  Submission: object({
-    orderHash: ref('Hash'),
-    status: ref('OrderStatus'),
-    reason: ref('Reason'),
-    price: ref('Price'),
-    ...sizes,
-    fillCount,
-    fills: array(
-      object({
-        tradeId: ref('TradeId'),
-        price: ref('Price'),
-        size: ref('Size'),
-        matchType: ref('MatchType'),
-        makerOrderHash: ref('Hash'),
-      }),
-      latestFills,
+  Submission: object(submission),
+  Replacement: object({
+    ...submission,
+    replaced: nullable(
+      object({ orderHash: ref('Hash'), filledSize: ref('Size'), cancelledSize: ref('Size') }),
     ),
-    sequence: ref('Sequence'),
-    createdAt: ref('Time'),
   }),
   BatchResults: object({
     results: array({

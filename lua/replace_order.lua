@@ -1,0 +1,109 @@
+#!lua
+-- replace_order: cancels a resting order of a wallet and books a new one of the same wallet in its market, both or neither.
+-- For the new one the old one is not there: what it had reserved is free, and it can neither be met nor count in the book.
+-- They are two commands, with two numbers and two entries of the outbox. A hash that was booked before changes nothing.
+--
+-- KEYS     1 to 8 as place_order has them, for the new order; and, by the records found, the same others
+-- ARGV     1 to 4 as place_order has them, for the new order   5 hash of the old one, 32 bytes
+-- Returns  { BOOKED, record, fills, old record }: both as they now stand or, with `dryRun`, would; fills packed as in
+--          lib/trades. Else { code, nowMs, ... }
+--          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
+--          AGAIN                                                stale makers were expired; run it again
+--          a refusal code and what it explains, nothing changed: those of place_order, which come in its order, and before
+--          those about money and the book
+--          ORDER_NOT_FOUND                                      the old one is not this wallet's in this market
+--          ORDER_NOT_CANCELLABLE old record                     it is final
+-- Emits    CANCEL, then ORDER, or TRADE when it matched; EXPIRE with AGAIN
+-- Bound    as place_order
+
+local book = require('lib.book')
+local integer = require('lib.integer')
+local ledger = require('lib.ledger')
+local matching = require('lib.matching')
+local order = require('lib.order')
+local orders = require('lib.orders')
+local outbox = require('lib.outbox')
+local plan = require('lib.plan')
+local request = require('lib.request')
+
+local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
+  dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
+local is_bid = side == outcome
+local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
+local now_ms = outbox.now_ms()
+
+local function refuse(code, ...)
+  return { code, integer.text(now_ms), ... }
+end
+
+local stored = redis.call('HMGET', KEYS[4], ARGV[2], ARGV[5])
+if stored[1] then
+  return refuse('REPLAYED', stored[1], stored[2] or '')
+end
+local before = book.open(ARGV[4], market, 's')
+if not before then
+  return refuse('MARKET_NOT_FOUND')
+end
+local a = ledger.read(ARGV[4], market, { maker }, 1, grant)
+local _, _, current = ledger.cash(a, 1)
+local status, mode = before[book.STATUS], before[book.MODE]
+local objection = request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
+if objection then
+  return refuse(objection, request.detail_of(objection, current, status))
+end
+local old = stored[2] and order.unpack(stored[2], ARGV[5])
+if not old or old[order.MAKER] ~= maker or old[order.MARKET] ~= market then
+  return refuse('ORDER_NOT_FOUND')
+elseif old[order.STATUS] > order.PARTIALLY_FILLED then
+  return refuse('ORDER_NOT_CANCELLABLE', stored[2])
+end
+
+-- What must be free before the order may match; what the old one reserved is.
+ledger.give_back(a, 1, old)
+local required, available, asset = is_budget and budget or size * price, ledger.cash(a, 1), ledger.COLLATERAL
+if side == order.SELL then
+  local yes_free, _, no_free = ledger.tokens(a, 1)
+  required, available, asset = size * ledger.MICRO_PER_LOT, outcome == 0 and yes_free or no_free, ledger.YES + outcome
+end
+if available < required then
+  return refuse('INSUFFICIENT_BALANCE', integer.text(required), integer.text(available), asset)
+end
+
+-- The book without the old order, and the place on the other side that it leaves.
+local replaced = { old }
+orders.finish(before, replaced, order.CANCELLED, order.REASON_REPLACED, now_ms)
+book.learn(before)
+local b = book.behind(before)
+local opposite, limit = is_bid and KEYS[3] or KEYS[2], is_bid and yes or '-' .. yes
+local gone = (order.side(old[order.KIND]) == order.outcome(old[order.KIND])) ~= is_bid
+  and redis.call('ZRANK', opposite, book.member(old[order.SEQUENCE], ARGV[5])) or plan.NOWHERE
+local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', gone == 0 and '1' or '0', '1')
+local first_hash, first, best_total
+if best[1] then
+  first_hash = best[1]:sub(book.HASH_AT)
+  first = redis.call('HGET', KEYS[4], first_hash)
+  best_total = redis.call('HGET', KEYS[1], is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
+end
+
+local q = { side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot, market,
+  maker, now_ms, is_budget, opposite, limit }
+local p = plan.make(q, b, first_hash, first, best_total, gone)
+if p[plan.STALE] > plan.STALE_MAX then
+  return orders.clear(ARGV[4], market, p[plan.HASHES], p[plan.COUNT] + 1, now_ms)
+end
+local taker_status, reason, explanation = matching.verdict(q, p)
+if not taker_status then
+  return refuse(reason, explanation)
+end
+if bps > 0 and p[plan.FILLS] > 0 then
+  local charge = require('lib.charge')
+  charge.fees(q, p)
+end
+local record, fills = matching.pack(q, p, taker_status, reason)
+if dry_run ~= 1 then
+  local accounts, wallets, rest = matching.prepare(q, b, p, taker_status, old)
+  -- From here on nothing may fail.
+  orders.write(ARGV[4], before, replaced, outbox.CANCEL, now_ms)
+  matching.write(q, b, p, record, fills, accounts, wallets, rest)
+end
+return { 'BOOKED', record, fills, order.pack(old) }

@@ -1,0 +1,43 @@
+import { Refusal } from '../exchange/errors';
+import { NotReplaceable, type PlaceReply, type PlaceRequest } from '../store/engine';
+import type { OrderRecord } from '../store/records';
+import { presentReplaced } from '../wire/present-order';
+import { iso } from '../wire/prices';
+import type { Context } from './context';
+import type { Submission, Submit, Submitted } from './submit';
+
+export interface Replaced {
+  readonly answer: Submitted['answer'] & { readonly replaced: ReturnType<typeof presentReplaced> | null };
+  readonly replayed: boolean;
+}
+
+/** A submission in the place of a resting order of the same wallet: both happen, or neither. */
+export function createReplace({ engine, reads, orderBody }: Context, submit: Submit) {
+  /**
+   * The new order was booked before: perhaps by this request, perhaps on its own. It took the old one's place when that
+   * was replaced at the moment at which it was booked.
+   */
+  async function replacedBy({ answer }: Submitted, oldHash: string): Promise<OrderRecord | null> {
+    const old = (await reads.order(oldHash))?.record;
+    return old?.reason === 'REPLACED' && iso(old.updatedAtMs) === answer.createdAt ? old : null;
+  }
+
+  return async (submission: Submission, oldHash: string): Promise<Replaced> => {
+    let old: OrderRecord | null = null;
+    const book = async (request: PlaceRequest): Promise<PlaceReply> => {
+      const reply = await engine.replace(request, oldHash);
+      old = reply.old;
+      return reply;
+    };
+    try {
+      const submitted = await submit({ ...submission, book });
+      if (submitted.replayed) old = await replacedBy(submitted, oldHash);
+      return { ...submitted, answer: { ...submitted.answer, replaced: old && presentReplaced(old) } };
+    } catch (error) {
+      if (!(error instanceof NotReplaceable)) throw error;
+      const view = (await reads.order(oldHash)) ?? { record: error.record, fills: [] };
+      const order = await orderBody(view, 'MAKER_WITHOUT_STRUCT');
+      throw new Refusal(error.code, error.message, { order });
+    }
+  };
+}

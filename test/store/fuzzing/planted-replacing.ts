@@ -1,0 +1,55 @@
+/** A bug to be planted: its name, the text it stands for, wherever that stands or in one file below lua/. */
+export type Bug = readonly [name: string, from: string | RegExp, to: string, file?: string];
+
+/** One order in the place of another. */
+export const REPLACED: readonly Bug[] = (
+  [
+    [
+      'what the old one reserved counts twice',
+      '\nledger.give_back(a, 1, old)\n',
+      '\nledger.give_back(a, 1, old)\nledger.give_back(a, 1, old)\n',
+    ],
+    ['what the old one reserved is not free', '\nledger.give_back(a, 1, old)\n', '\n'],
+    [
+      'the old one stays in the book',
+      '  orders.write(ARGV[4], before, replaced, outbox.CANCEL, now_ms)\n',
+      '',
+    ],
+    ['the new one meets the old one', ' ~= is_bid\n', ' ~= is_bid and false\n'],
+    ['the first of the other side is the old one', "gone == 0 and '1' or '0'", "'0'"],
+    ['an order of anybody', 'old[order.MAKER] ~= maker or', ''],
+    ['an order of any market', ' or old[order.MARKET] ~= market', ''],
+    ['an order that is final', 'old[order.STATUS] > order.PARTIALLY_FILLED', 'false'],
+    [
+      'a refusal cancels the old one',
+      'if not taker_status then\n',
+      'if not taker_status then\n  orders.write(ARGV[4], before, replaced, outbox.CANCEL, now_ms)\n',
+    ],
+    ['a dry run is booked', 'if dry_run ~= 1 then', 'if true then'],
+    ['executed twice', 'if stored[1] then', 'if false then'],
+    [
+      'what the old one reserved is freed twice',
+      'ledger.give_back(a, 1, old)',
+      'ledger.give_back(a, 1, old)\n    ledger.give_back(a, 1, old)',
+      'lib/matching.lua',
+    ],
+    [
+      'the walk stops counting the old one at its place',
+      'if at >= gone then',
+      'if at > gone then',
+      'lib/plan.lua',
+    ],
+    [
+      'the walk meets the old one behind others',
+      'elseif at + step > gone then',
+      'elseif false then',
+      'lib/plan.lua',
+    ],
+    [
+      'the level of the old one as it was',
+      'known[changes[at]] = orders == 0',
+      'known[changes[at]] = packed or orders == 0',
+      'lib/book.lua',
+    ],
+  ] as const
+).map(([name, from, to, file]) => [`replacing: ${name}`, from, to, file ?? 'replace_order.lua']);

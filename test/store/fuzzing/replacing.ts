@@ -1,0 +1,34 @@
+import type { Operation, Place } from './operations';
+import { createRandom, type Random } from './random';
+
+/** How far back orders are looked at to be replaced. */
+const REACH = 40;
+
+/**
+ * The submission, which goes behind those `placed`; now and then in the place of an earlier order, mostly of its market and
+ * its wallet, and perhaps sent twice. Some go through the other side of the book, on which the earlier one rests.
+ */
+function inPlaceOf(random: Random, place: Place, placed: Place[]): Operation[] {
+  const replaces = random.chance(0.15);
+  const turns = replaces && random.chance(0.4);
+  const resting = ({ market, type, side, outcome }: Place): boolean =>
+    (market === place.market || random.chance(0.05)) &&
+    (!turns || (side === outcome) !== (place.side === place.outcome)) &&
+    (type === 'GTC' || type === 'POST_ONLY' || random.chance(0.2));
+  const earlier = replaces ? placed.slice(-REACH).filter(resting) : [];
+  const old = earlier.length > 0 ? random.pick(earlier) : null;
+  const wallet = old && random.chance(0.9) ? old.wallet : place.wallet;
+  const size = turns && 'lots' in place.size ? { lots: place.size.lots * random.int(1, 6) } : place.size;
+  const own = { ...place, wallet, size };
+  placed.push(own);
+  if (!old) return [own];
+  const replace: Operation = { kind: 'replace', of: old.id, place: own };
+  return random.chance(0.15) ? [replace, replace] : [replace];
+}
+
+/** With a generator of its own: what else happens in a world is the same with and without them. */
+export function createReplacing(seed: number) {
+  const random = createRandom(seed ^ 0x4e7);
+  return (operation: Operation, placed: Place[]): Operation[] =>
+    operation.kind === 'place' ? inPlaceOf(random, operation, placed) : [operation];
+}
