@@ -5,16 +5,7 @@ module.exports = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2023' },
-        module: { type: 'commonjs' },
-        sourceMaps: 'inline',
-      },
-    ],
-  },
+  transform: { '^.+\\.ts$': '<rootDir>/test/support/translate.js' },
   // What tests hear of the exchange is compared with what it says of itself.
   setupFilesAfterEnv: ['<rootDir>/test/support/watch.ts'],
   moduleNameMapper: { '^socket.io-client$': '<rootDir>/test/support/socket-client.ts' },

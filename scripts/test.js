@@ -1,6 +1,10 @@
 /**
- * `npm test`: builds, sees to a Redis, then jest, and beside it linter, type checker and luacheck (where it is installed).
+ * `npm test`: builds, finds a Redis, then runs jest, and beside it linter, type checker and luacheck (where it is installed).
  * All of them run whatever fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
+ *
+ * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
+ * `npm run test:quick`: every test file that does not take long (test/support/sequencer.js names those that do).
+ * `npm run test:long`: the files that have a longer form, in it (LONG below); CI runs it after `npm test`.
  */
 const { spawn } = require('node:child_process');
 const { once } = require('node:events');
@@ -12,7 +16,24 @@ const { build, isStale } = require('./build.js');
 const ROOT = path.join(__dirname, '..');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
 const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
+const { SECONDS } = require('../test/support/sequencer.js');
 const count = { passed: 0, failed: 0 };
+
+const RULES = ['test/tidy.test.ts'];
+/** The sizes of the long form, by the variables that the tests read. */
+const LONG = {
+  FUZZ_WORLDS: '80',
+  TEST_FILLS: '20000',
+  TEST_KILLS: '9',
+  TEST_HOLDERS: '5000',
+  FAULT_SECONDS: '60',
+  FAULT_ORDERS: '5000',
+  FAULT_KILLS: '5',
+  FAULT_REPLIES: '100',
+  FAULT_RESTARTS: '2000',
+};
+const LONG_TEST_MS = 600_000;
+const LONG_FILES = ['test/store/fuzz', 'test/jobs/.*kills', 'test/faults/(promises|storm)'];
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
@@ -93,12 +114,27 @@ const startChecks = () => [
   check('luacheck', 'luacheck', ['--quiet', 'lua']),
 ];
 
+/** What jest is told for each form of the command. */
+function jestArguments(form, args) {
+  if (form === '--check') return RULES;
+  if (form === '--quick') {
+    const long = Object.keys(SECONDS).map((name) => `test/${name}\\.test\\.ts$`);
+    return ['--testPathIgnorePatterns', ...long, ...args];
+  }
+  if (form === '--long') return ['--testTimeout', String(LONG_TEST_MS), ...LONG_FILES, ...args];
+  return args;
+}
+
 async function main() {
-  const args = process.argv.slice(2);
+  const [first = '', ...more] = process.argv.slice(2);
+  const form = ['--check', '--quick', '--long'].includes(first) ? first : '';
+  const args = form === '' ? process.argv.slice(2) : more;
+  if (form === '--long') for (const [name, size] of Object.entries(LONG)) process.env[name] ??= size;
   const built = await step('build', () => isStale({ checked: true }) && build());
-  const ready = built && (await step('a Redis to test with', findRedis));
-  const checks = args.length === 0 ? startChecks() : [];
-  if (ready) await runJest(args);
+  const needsRedis = form !== '--check';
+  const ready = built && (!needsRedis || (await step('a Redis to test with', findRedis)));
+  const checks = form === '--check' || (form === '' && args.length === 0) ? startChecks() : [];
+  if (ready) await runJest(jestArguments(form, args));
   await Promise.all(checks);
   say(`${count.passed} passed, ${count.failed} failed`);
   process.exitCode = count.failed === 0 ? 0 : 1;
