@@ -3,7 +3,9 @@ import type { AuditReport } from '../../exchange/audit';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import type { ShardKeys } from '../keys';
+import { createMatches } from '../matches';
 import type { RedisClient, RunScript } from '../scripts';
+import { createSettlements } from '../settlements';
 import type { MarketState } from '../views';
 import { type Breathe, createBreathe } from './breathe';
 import { createChanges, OutboxLost } from './changes';
@@ -14,6 +16,7 @@ import { createMarketTally, createMatchChecks, readMatch } from './check-matches
 import { checkNames, readDocuments } from './check-names';
 import { checkOrders } from './check-orders';
 import { checkNumbers, checkOutbox } from './check-outbox';
+import { checkPositions } from './check-positions';
 import { checkSettlementRecords } from './check-records';
 import { createSettlementChecks, type SettlementChecks } from './check-settlements';
 import { checkFees, checkTotals } from './check-totals';
@@ -109,6 +112,10 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   await checkNames({ ...options, findings }, documents);
   await checkAgenda({ ...options, findings, onStep: async () => breathe() }, documents.keys());
   const feeRateOf = (id: MarketId): number | null => documents.get(id)?.terms.feeRateBps ?? null;
+  const { redis, run, keys } = options;
+  const matches = createMatches({ redis, run, keys, settlements: createSettlements({ redis, run, keys }) });
+  const onStep = async () => breathe();
+  await checkPositions({ redis, run, keys, matches, findings, onStep }, snapshot.accounts());
   const fills = await checkStreams(options, { snapshot, findings, breathe, states, feeRateOf });
   const differences = findings.list();
   const checked = { orders: snapshot.orders.size, balances, markets: snapshot.markets.size, fills };

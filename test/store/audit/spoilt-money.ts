@@ -1,3 +1,4 @@
+import { createJournal } from '../../../src/store/journal';
 import { addressBytes } from '../../../src/store/records';
 import { settlementName } from '../../../src/store/settlement-record';
 import { type Corruption, changed, type Stage } from './auditing';
@@ -41,6 +42,26 @@ export const spoiltMoney = (stage: Stage): readonly Corruption[] => [
       return { kind: 'RESERVED_TOKENS', wallet, marketId: stage.market.terms.id, asset: 'YES' };
     },
     () => [stage.exchange.keys.tokens(stage.market.terms.id)],
+  ],
+  [
+    'a position that the wallet does not hold',
+    async () => {
+      const { redis, run, keys, matches, wallets } = stage.exchange;
+      // Booked up to now, and then as after trades that left the outbox unbooked.
+      await createJournal({ redis, run, keys, matches, doubts: () => 0 }).catchUp();
+      const [wallet = ''] = wallets;
+      const marketId = stage.market.terms.id;
+      const packed = await redis.hgetBuffer(keys.positions(addressBytes(wallet)), marketId);
+      await redis.hset(keys.positions(addressBytes(wallet)), marketId, changed(packed, 7, 1));
+      return { kind: 'POSITION', wallet, marketId, asset: 'YES' };
+    },
+    () => [
+      stage.exchange.keys.readers,
+      ...stage.exchange.wallets.flatMap((wallet) => [
+        stage.exchange.keys.positions(addressBytes(wallet)),
+        stage.exchange.keys.journal(addressBytes(wallet)),
+      ]),
+    ],
   ],
   [
     'tokens out of nowhere',

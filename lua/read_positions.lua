@@ -1,0 +1,29 @@
+#!lua flags=no-writes
+-- read_positions: what the journal says that wallets hold, what they hold, and how far the journal is, all at one moment.
+--
+-- KEYS     1 {x}:readers   2 {x}:out; and, by the wallets, {x}:ps:<address>, {x}:w:<address> and {x}:m:<id>:bal
+-- ARGV     1 shard prefix `{x}:`   2 the journal's name among the readers   3... wallets (20 bytes)
+-- Returns  { mark, last, { market, positions, tokens }... for each wallet }: the last entry of the outbox that is booked, the
+--          last there is; flat lists, what is not there is empty
+-- Bound    what the caller asks for: all markets of each wallet
+
+local shard = ARGV[1]
+local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', '1')[1]
+local reply = { redis.call('HGET', KEYS[1], ARGV[2]) or '0-0', last and last[1] or '0-0' }
+for i = 3, #ARGV do
+  local wallet = ARGV[i]
+  local booked, held, list = redis.call('HGETALL', shard .. 'ps:' .. wallet), {}, {}
+  for k = 1, #booked, 2 do
+    held[booked[k]] = booked[k + 1]
+  end
+  local markets = redis.call('SMEMBERS', shard .. 'w:' .. wallet)
+  for k = 1, #markets do
+    held[markets[k]] = held[markets[k]] or ''
+  end
+  for market, positions in pairs(held) do
+    local tokens = redis.call('HGET', shard .. 'm:' .. market .. ':bal', wallet) or ''
+    list[#list + 1], list[#list + 2], list[#list + 3] = market, positions, tokens
+  end
+  reply[#reply + 1] = list
+end
+return reply

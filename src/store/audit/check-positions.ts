@@ -1,0 +1,140 @@
+import type { MarketId } from '../../exchange/market';
+import { formatMicro, micro } from '../../exchange/units';
+import { decodeTokens, FEE_ACCOUNT } from '../accounts';
+import { unpackPositions } from '../journal-record';
+import { changeOf, sidesOf } from '../journal-sides';
+import type { ShardKeys } from '../keys';
+import type { Matches } from '../matches';
+import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox';
+import { addressBytes } from '../records';
+import type { RedisClient, RunScript } from '../scripts';
+import { ASSETS, total } from './check-accounts';
+import type { Findings } from './report';
+
+interface PositionChecksOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly matches: Pick<Matches, 'load'>;
+  readonly findings: Findings;
+  readonly onStep: () => Promise<void>;
+}
+
+/** Tokens that moved behind a mark of the journal, by `<wallet> <market> <outcome>`. */
+interface Pending {
+  readonly mark: string;
+  reached: string;
+  readonly moved: Map<string, bigint>;
+}
+
+const READER: ReaderName = 'journal';
+const WALLETS_STEP = 100;
+const ENTRIES_STEP = 200;
+
+/**
+ * Whether the journal's positions are what the wallets hold. It is read at the moment of its own: what the journal has not
+ * booked yet at that moment is taken off the balances, so that the comparison needs no tolerance.
+ */
+export async function checkPositions(options: PositionChecksOptions, accounts: Iterable<string>) {
+  const { run, keys, findings, onStep } = options;
+  const wallets = [...accounts].filter((account) => account !== FEE_ACCOUNT);
+  let pending: Pending = { mark: '', reached: '', moved: new Map() };
+  for (let from = 0; from < wallets.length; from += WALLETS_STEP) {
+    const part = wallets.slice(from, from + WALLETS_STEP);
+    const args = [keys.prefix, READER, ...part.map(addressBytes)];
+    const reply = await run('read_positions', [keys.readers, keys.outbox], args);
+    const [mark, last, ...lists] = reply as [Buffer, Buffer, ...Buffer[][]];
+    pending = await follow(options, pending, mark.toString(), last.toString());
+    for (const [i, wallet] of part.entries()) checkWallet(wallet, lists[i] ?? [], pending, findings);
+    await onStep();
+  }
+}
+
+function checkWallet(wallet: string, list: readonly Buffer[], { moved }: Pending, findings: Findings): void {
+  for (let i = 0; i + 2 < list.length; i += 3) {
+    const [market, booked, held] = list.slice(i, i + 3) as [Buffer, Buffer, Buffer];
+    const marketId = market.toString('latin1');
+    const tokens = held.length > 0 ? decodeTokens(held) : null;
+    const positions = booked.length > 0 ? unpackPositions(booked) : null;
+    for (const outcome of [0, 1] as const) {
+      const later = moved.get(`${wallet} ${marketId} ${outcome}`) ?? 0n;
+      const expected = (tokens ? total(tokens[outcome]) : 0n) - later;
+      findings.compare(text(expected), text(positions?.[outcome].sizeMicro ?? 0n), {
+        ...{ kind: 'POSITION', wallet, marketId, asset: ASSETS[outcome] },
+        detail:
+          'the position of the wallet, against the tokens it holds; exchange journal rebuild puts it right',
+      });
+    }
+  }
+}
+
+const text = (amount: bigint): string =>
+  amount < 0n ? `-${formatMicro(micro(Number(-amount)))}` : formatMicro(micro(Number(amount)));
+
+/** Adds what lies between the place that was reached and `last`; from the beginning when the journal has gone on. */
+async function follow(
+  options: PositionChecksOptions,
+  before: Pending,
+  mark: string,
+  last: string,
+): Promise<Pending> {
+  const { redis, keys, matches, onStep } = options;
+  const pending = before.mark === mark ? before : { mark, reached: mark, moved: new Map<string, bigint>() };
+  const add = (wallet: string, marketId: MarketId, outcome: number, tokens: bigint): void => {
+    const name = `${wallet} ${marketId} ${outcome}`;
+    pending.moved.set(name, (pending.moved.get(name) ?? 0n) + tokens);
+  };
+  for (;;) {
+    const entries = await redis.xrangeBuffer(keys.outbox, `(${pending.reached}`, last, 'COUNT', ENTRIES_STEP);
+    const events = entries
+      .map(([, fields]) => fields[1] as Buffer)
+      .filter((packed) => kindOf(packed) === 'TRADE' || kindOf(packed) === 'BALANCE')
+      .map(decodeEvent);
+    for (const event of events) if (event.kind === 'BALANCE') addMoves(event, add);
+    for (const match of await readable(
+      matches,
+      events.filter(({ kind }) => kind === 'TRADE'),
+    )) {
+      if (match instanceof Error) continue;
+      for (const side of sidesOf(match)) {
+        const { maker, marketId, outcome } = side.order;
+        add(maker, marketId, outcome, changeOf(side).tokensMicro);
+      }
+    }
+    pending.reached = entries.at(-1)?.[0].toString() ?? pending.reached;
+    await onStep();
+    if (entries.length < ENTRIES_STEP) return pending;
+  }
+}
+
+/** One order that cannot be read, which is named elsewhere, must not hide the other matches. */
+async function readable(matches: PositionChecksOptions['matches'], trades: readonly OutboxEvent[]) {
+  try {
+    return await matches.load(trades);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    const each = trades.map((trade) => matches.load([trade]).catch(unreadable));
+    return (await Promise.all(each)).flat();
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  const { name, message } = error as Error;
+  return name === 'RangeError' || / in a stored record$/.test(message);
+}
+
+function unreadable(error: unknown): Error[] {
+  if (isUnreadable(error)) return [new Error(String(error))];
+  throw error;
+}
+
+function addMoves(
+  { wallets, moves, marketId }: OutboxEvent,
+  add: (wallet: string, marketId: MarketId, outcome: number, tokens: bigint) => void,
+): void {
+  for (const [i, { reason, yesMicro, noMicro }] of moves.entries()) {
+    const sign = reason === 'SPLIT' ? 1n : -1n;
+    add(wallets[i] ?? '', marketId, 0, sign * BigInt(yesMicro));
+    add(wallets[i] ?? '', marketId, 1, sign * BigInt(noMicro));
+  }
+}
