@@ -8,6 +8,7 @@ import type {
   Engine,
   PlaceReply,
   PlaceRequest,
+  ReplaceReply,
   Sweep,
   SweepFilter,
   WalkPlace,
@@ -27,11 +28,13 @@ import { readState } from './fuzzing/stored';
 import { filterOf } from './fuzzing/sweeps';
 
 /**
- * Many submissions, cancels and sweeps at once over two connections, many of them twice. Afterwards the commands are
- * replayed through the model in the order of their sequence numbers, which must give the same fills and the same
- * books and balances (contract, section 2).
+ * Many submissions, replaces, cancels and sweeps of many wallets at once over two replicas, many of them twice. Afterwards
+ * the commands are replayed through the model in the order of their sequence numbers, which must give the same fills and
+ * the same books and balances (contract, section 2). `FUZZ_OPERATIONS=130000` takes more than 50,000 commands.
  */
-const OPERATIONS = 12_000;
+const OPERATIONS = Number(process.env.FUZZ_OPERATIONS ?? 8_000);
+const LIMIT_MS = 120_000 + OPERATIONS * 30;
+const WALLETS = 12;
 const IN_FLIGHT = 64;
 const STEPS_MAX = 10_000;
 const seed = process.env.SEED ? Number(process.env.SEED) : randomInt(1, 2 ** 31);
@@ -41,6 +44,12 @@ const SETS = 1e12;
 
 type Done =
   | { readonly kind: 'placed'; readonly request: PlaceRequest; readonly reply: PlaceReply }
+  | {
+      readonly kind: 'replaced';
+      readonly request: PlaceRequest;
+      readonly oldHash: string;
+      readonly reply: ReplaceReply;
+    }
   | {
       readonly kind: 'cancelled';
       readonly market: string;
@@ -76,6 +85,13 @@ async function playAll(world: World, engines: readonly Engine[], startMs: number
       const reply = await engine.place(sent);
       if (!sent.dryRun) done.push({ kind: 'placed', request: sent, reply });
     }
+    if (op.kind === 'replace') {
+      const request = requests.get(op.place.id);
+      if (!request) return;
+      const oldHash = hashOf(world, op.of);
+      const reply = await engine.replace(request, oldHash);
+      if (!request.dryRun) done.push({ kind: 'replaced', request, oldHash, reply });
+    }
     if (op.kind === 'sweep') {
       const [maker, filter] = [addressOf(op.wallet), filterOf(world, op)];
       done.push({ kind: 'swept', maker, filter, sweep: await sweepAll(engine, maker, filter, op.look) });
@@ -90,10 +106,12 @@ async function playAll(world: World, engines: readonly Engine[], startMs: number
   const flying = new Set<Promise<void>>();
   for (const [i, op] of operationsOf(world, OPERATIONS).entries()) {
     const { lotLots } = marketOf(world, 0);
-    if (op.kind === 'place') {
-      const size = 'lots' in op.size ? op.size.lots : lotLots * 100;
+    const placed = op.kind === 'replace' ? op.place : op;
+    if (placed.kind === 'place') {
+      const size = 'lots' in placed.size ? placed.size.lots : lotLots * 100;
       const elapsed = Date.now() - startMs;
-      requests.set(op.id, requestFor(world, op, size, startMs + elapsed));
+      if (!requests.has(placed.id))
+        requests.set(placed.id, requestFor(world, placed, size, startMs + elapsed));
     }
     const both = i % 4 === 0 ? engines : [engines[i % 2] as Engine];
     for (const engine of both) {
@@ -141,6 +159,10 @@ function bySequence(
     if (command.kind === 'placed') {
       const { replayed, record } = command.reply;
       if (!replayed && record.marketId === market) add(record.sequence, command);
+    } else if (command.kind === 'replaced') {
+      const { replayed, record } = command.reply;
+      // The cancel of the old order has the number before: both happen at the first of the two.
+      if (!replayed && record.marketId === market) add(record.sequence - 1, command);
     } else if (
       command.kind === 'cancelled' &&
       command.market === market &&
@@ -150,7 +172,7 @@ function bySequence(
     }
   }
   for (const event of events) {
-    if (event.marketId !== market) continue;
+    if (event.marketId !== market || commands.get(event.sequence)?.kind === 'replaced') continue;
     // A cancel that nobody named orders for is a sweep's.
     const isSweep = event.kind === 'CANCEL' && !commands.has(event.sequence);
     if (event.kind === 'EXPIRE' || isSweep) add(event.sequence, event);
@@ -167,7 +189,8 @@ function replay(
 ): void {
   const { model } = stage;
   checkSwept(stage, sweeps, market);
-  for (let sequence = 2; sequence <= commands.size + 1; sequence++) {
+  for (let taken = 0; taken < commands.size; taken++) {
+    const sequence = model.market(market).sequence + 1;
     const command = commands.get(sequence);
     const event = told.get(sequence);
     if (!command || !event) throw new Error(`nothing has number ${sequence} in ${market}`);
@@ -180,12 +203,15 @@ function replay(
       const reason = command.kind === 'CANCEL' ? 'CANCEL_ALL' : 'EXPIRED';
       expect(reason === 'CANCEL_ALL' || list.every(isDue)).toBe(true);
       model.leave(market, list, reason, command.timestampMs);
-    } else if (command.kind === 'placed') {
-      const answer = model.place(command.request, event.timestampMs);
+    } else if (command.kind === 'placed' || command.kind === 'replaced') {
+      const oldHash = command.kind === 'replaced' ? command.oldHash : null;
+      const answer = model.place(command.request, event.timestampMs, oldHash);
       if (!('fills' in answer)) throw new Error(`number ${sequence}: the model says ${answer.code}`);
       checkRecord('replayed order', answer.order, command.reply.record);
       checkFills('replayed fills', fillsOf(answer.order, answer.fills), command.reply.fills);
       remember(stage, answer.order, answer.fills);
+      if (oldHash)
+        checkRecord('replaced', model.orders.get(oldHash) ?? null, (command.reply as ReplaceReply).old);
     } else if (command.kind === 'cancelled') {
       const results = model.cancel(market, command.maker, command.hashes, 'USER', event.timestampMs);
       const got = command.reply.results.map(({ cancelled, record }) => cancelled && (record?.reason ?? null));
@@ -193,9 +219,10 @@ function replay(
         if (cancelled && order) order.reason = got.find(Boolean) || null;
       expect(results.map(({ cancelled }) => cancelled)).toEqual(got.map(Boolean));
     }
-    expect(model.market(market).sequence).toBe(sequence);
+    expect(model.market(market).sequence).toBe(sequence + (command.kind === 'replaced' ? 1 : 0));
     checkSwept(stage, sweeps, market);
   }
+  expect(model.market(market).sequence).toBe(told.size);
 }
 
 const isSwept = ({ maker, filter }: Swept, { request }: ModelOrder): boolean =>
@@ -221,45 +248,52 @@ function checkEnded({ model }: Stage, sweeps: readonly Swept[], id: string): voi
   }
 }
 
-test('replaying the commands in the order of their numbers gives the same fills', async () => {
-  process.stdout.write(`fuzz of two connections, seed ${seed}\n`);
-  const drawn = worldOf(seed);
-  const world: World = { ...drawn, grantMicro: GRANT, makersMax: 5, staleMax: 200, scale: 1, deep: false };
-  const [first, second] = connections as [Redis, Redis];
-  const stage = await createStage(world, { redis: first, realTime: true });
-  const { run, keys, model, ledger, marketIds } = stage;
-  for (const who of ledger.addresses) {
-    for (const id of marketIds) {
-      await stage.engine.convert(id, who, micro(SETS), `${who}${id}`);
-      model.convert(id, who, BigInt(SETS), `${who}${id}`);
+test(
+  'replaying the commands in the order of their numbers gives the same fills',
+  async () => {
+    process.stdout.write(`fuzz of two replicas, seed ${seed}\n`);
+    const drawn = { ...worldOf(seed), wallets: WALLETS };
+    const world: World = { ...drawn, grantMicro: GRANT, makersMax: 5, staleMax: 200, scale: 1, deep: false };
+    const [first, second] = connections as [Redis, Redis];
+    const stage = await createStage(world, { redis: first, realTime: true });
+    const { run, keys, model, ledger, marketIds } = stage;
+    for (const who of ledger.addresses) {
+      for (const id of marketIds) {
+        await stage.engine.convert(id, who, micro(SETS), `${who}${id}`);
+        model.convert(id, who, BigInt(SETS), `${who}${id}`);
+      }
     }
-  }
-  const other = createEngine({ run: createScripts(second), grantMicro: micro(GRANT), makersMax: 5 });
-  const done = await playAll(world, [stage.engine, other], Date.now());
+    const other = createEngine({ run: createScripts(second), grantMicro: micro(GRANT), makersMax: 5 });
+    const done = await playAll(world, [stage.engine, other], Date.now());
 
-  const hashes = done.flatMap((d) => (d.kind === 'placed' && !d.reply.replayed ? [d.request.orderHash] : []));
-  expect(new Set(hashes).size).toBe(hashes.length);
-  expect(done.filter((d) => d.kind === 'placed' && d.reply.replayed).length).toBeGreaterThan(100);
-  const entries = await first.xrangeBuffer(keys.outbox, '-', '+');
-  const events = entries.map(([, fields]) => decodeEvent(fields[1] as Buffer));
-  const swept = done.filter((d) => d.kind === 'swept');
-  for (const id of marketIds) {
-    const told = events.filter((event) => event.marketId === id && event.kind !== 'BALANCE');
-    expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, i) => i + 1));
-    const numbered = new Map(told.map((event) => [event.sequence, event]));
-    replay(stage, bySequence(done, events, id), numbered, swept, id);
-    checkEnded(stage, swept, id);
-  }
-  ledger.emitted += model.emitted.splice(0).length;
-  const stored = await readState(run, keys, {
-    markets: marketIds,
-    wallets: ledger.addresses,
-    hashes: [],
-    news: 0,
-  });
-  checkState(world, model, stored, ledger, 0);
-  await checkOrders(stage);
-  process.stdout.write(
-    `  ${hashes.length} booked, ${swept.length} sweeps that cancelled ${swept.flatMap(({ sweep }) => sweep.cancelled).length}, ${[...stage.tally].map(([what, n]) => `${what} ${n}`).join(', ')}\n`,
-  );
-}, 120_000);
+    const isBooking = (d: Done) => d.kind === 'placed' || d.kind === 'replaced';
+    const hashes = done.filter(isBooking).flatMap((d) => (d.reply.replayed ? [] : [d.request.orderHash]));
+    expect(new Set(hashes).size).toBe(hashes.length);
+    expect(done.filter((d) => d.kind === 'placed' && d.reply.replayed).length).toBeGreaterThan(100);
+    const entries = await first.xrangeBuffer(keys.outbox, '-', '+');
+    const events = entries.map(([, fields]) => decodeEvent(fields[1] as Buffer));
+    let commands = 0;
+    const swept = done.filter((d) => d.kind === 'swept');
+    for (const id of marketIds) {
+      const told = events.filter((event) => event.marketId === id && event.kind !== 'BALANCE');
+      expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, i) => i + 1));
+      const numbered = new Map(told.map((event) => [event.sequence, event]));
+      commands += numbered.size;
+      replay(stage, bySequence(done, events, id), numbered, swept, id);
+      checkEnded(stage, swept, id);
+    }
+    ledger.emitted += model.emitted.splice(0).length;
+    const stored = await readState(run, keys, {
+      markets: marketIds,
+      wallets: ledger.addresses,
+      hashes: [],
+      news: 0,
+    });
+    checkState(world, model, stored, ledger, 0);
+    await checkOrders(stage);
+    process.stdout.write(
+      `  ${commands} commands, ${hashes.length} booked, ${done.filter((d) => d.kind === 'replaced' && !d.reply.replayed).length} of them in the place of others, ${swept.length} sweeps that cancelled ${swept.flatMap(({ sweep }) => sweep.cancelled).length}, ${[...stage.tally].map(([what, n]) => `${what} ${n}`).join(', ')}\n`,
+    );
+  },
+  LIMIT_MS,
+);

@@ -6,7 +6,7 @@ import { packSigned } from '../../../src/store/signed-order';
 import type { Place, World, WorldMarket } from './operations';
 
 /** From the operations of a world to what the engine is sent. */
-export const addressOf = (wallet: number): string => `0x${String(wallet + 1).repeat(40)}`;
+export const addressOf = (wallet: number): string => `0x${(wallet + 1).toString(16).repeat(40)}`;
 export const hashOf = (world: World, id: number): string =>
   `0x${createHash('sha256').update(`${world.seed}/${id}`).digest('hex')}`;
 
