@@ -1,13 +1,26 @@
 #!lua flags=allow-oom
--- join_wallet: notes when a wallet first signed in, once.
+-- join_wallet: notes when a wallet first signed in, once. Where signing in is what a wallet is granted for, it gets its grant,
+-- once; not while the exchange stands HALTED, then at its next sign-in.
 --
--- KEYS     1 {x}:p:<address>
--- ARGV     none
+-- KEYS     1 {x}:p:<address>   2 {x}:bal   3 {x}:sum   4 {x}:out   5 {x}:mode
+-- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 grant, micro-units; 0 where the first order is what grants
 -- Returns  1 when it had not been noted before, else 0
--- Emits    nothing
+-- Emits    BALANCE, with a grant
 -- Bound    one wallet
 
+local book = require('lib.book')
 local integer = require('lib.integer')
+local ledger = require('lib.ledger')
 local outbox = require('lib.outbox')
 
-return redis.call('HSETNX', KEYS[1], 'j', integer.text(outbox.now_ms()))
+local shard, address, grant = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local now_ms = outbox.now_ms()
+
+if grant > 0 and redis.call('HEXISTS', KEYS[2], address) == 0
+  and tonumber(redis.call('GET', KEYS[5]) or '0') ~= book.HALTED then
+  local accounts = ledger.read(shard, nil, { address }, 1, grant)
+  ledger.move(accounts, 1, 0, 0)
+  ledger.write(accounts, shard, nil, 1)
+  outbox.write_moves(shard, outbox.NO_MARKET, 0, now_ms, address, outbox.move(outbox.NOTHING, 0, 0, 0))
+end
+return redis.call('HSETNX', KEYS[1], 'j', integer.text(now_ms))

@@ -110,6 +110,11 @@ export const VARIABLES = {
   ),
   FUNDS: variable('paper', parseFunds, 'paper: a ledger in Redis; chain is not available in this version'),
   PAPER_GRANT: variable('10000', parsePaperGrant, 'what a wallet gets once, when first seen'),
+  GRANT_ON: variable(
+    'first-order',
+    oneOf('first-order', 'sign-in'),
+    'what a wallet gets PAPER_GRANT for; with sign-in a wallet that never signed in has nothing, and leaves nothing behind',
+  ),
   RATE_LIMIT: variable('on', flag, 'on or off'),
   SERVE_UI: variable('1', flag, 'the trading page at /: 1 or 0'),
   BROADCAST_INTERVAL_MS: variable(
@@ -171,6 +176,7 @@ export interface Config {
   readonly adminToken: string | null;
   readonly funds: 'paper';
   readonly paperGrantMicro: Micro;
+  readonly grantOn: Values['GRANT_ON'];
   readonly rateLimit: boolean;
   readonly serveUi: boolean;
   readonly broadcastIntervalMs: number;
@@ -247,6 +253,7 @@ function assemble(values: Values): Config {
     adminToken: values.ADMIN_TOKEN,
     funds: values.FUNDS,
     paperGrantMicro: values.PAPER_GRANT,
+    grantOn: values.GRANT_ON,
     rateLimit: values.RATE_LIMIT,
     serveUi: values.SERVE_UI,
     broadcastIntervalMs: values.BROADCAST_INTERVAL_MS,

@@ -2,6 +2,7 @@ import { checksumAddress } from './auth/address';
 import { binaryMarketIds } from './chain/ctf';
 import type { Config } from './config';
 import { chainScale } from './exchange/order';
+import { micro } from './exchange/units';
 import type { Logger } from './log';
 import { createMetrics } from './metrics/metrics';
 import { createActions } from './store/actions';
@@ -45,7 +46,9 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const run = createScripts(redis, scriptSources(), metrics.script);
   const keys = shardKeys();
   const clock = createClock(() => runProbe(run, keys));
-  const grantMicro = config.paperGrantMicro;
+  const isForSignIn = config.grantOn === 'sign-in';
+  const grantMicro = isForSignIn ? micro(0) : config.paperGrantMicro;
+  const joinGrantMicro = isForSignIn ? config.paperGrantMicro : 0;
   const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
   const standings = createStandings({ redis, run, keys });
   const { doubts } = standings;
@@ -86,7 +89,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     journalRebuild: createJournalRebuild({ redis, run, keys, matches, journal: journalWriter }),
     journal,
     marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
-    profiles: createProfiles({ redis, run, keys }),
+    profiles: createProfiles({ redis, run, keys, joinGrantMicro }),
     comments: createComments({ run, keys }),
     actions,
     health,

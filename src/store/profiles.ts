@@ -29,12 +29,16 @@ interface ProfilesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+  /** What a wallet gets when it first signs in; 0 where its first order grants. */
+  readonly joinGrantMicro: number;
 }
 
-export function createProfiles({ redis, run, keys }: ProfilesOptions) {
+export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOptions) {
   /** join_wallet. */
   async function join(address: string): Promise<void> {
-    await run('join_wallet', [keys.profile(addressBytes(address))], []);
+    const wallet = addressBytes(address);
+    const scriptKeys = [keys.profile(wallet), keys.cash, keys.sums, keys.outbox, keys.mode];
+    await run('join_wallet', scriptKeys, [keys.prefix, wallet, String(joinGrantMicro)]);
   }
 
   /** The wallet has an account, or has signed in. */

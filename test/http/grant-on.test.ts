@@ -1,0 +1,51 @@
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+
+/** GRANT_ON=sign-in: nobody fills Redis with wallets that only sign orders. */
+let exchange: TestExchange;
+let market: Market;
+beforeAll(async () => {
+  exchange = await startExchange({ env: { GRANT_ON: 'sign-in', PAPER_GRANT: '1000' } });
+  market = await openMarket(exchange.client, ADMIN_TOKEN);
+});
+afterAll(() => exchange?.stop());
+
+const BID = { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 } as const;
+const trader = async (): Promise<Trader> =>
+  createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+
+test('the first order of a wallet that never signed in finds nothing to pay with', async () => {
+  const stranger = await trader();
+  const { status, body } = await stranger.submit(market, BID);
+  expect([status, body.code, body.available]).toEqual([422, 'INSUFFICIENT_BALANCE', '0']);
+  expect((await exchange.client.get(`/profiles/${stranger.address}`)).body.joinedAt).toBeNull();
+});
+
+test('signing in grants, once, and the grant trades', async () => {
+  const alice = await trader();
+  for (let i = 0; i < 3; i++) expect((await alice.signIn()).status).toBe(200);
+  expect((await alice.get('/me/balances')).body.collateral).toMatchObject({
+    total: '1000',
+    available: '1000',
+  });
+  expect((await alice.submit(market, BID)).status).toBe(200);
+  expect((await alice.get('/me/balances')).body.collateral).toMatchObject({
+    total: '1000',
+    available: '999.5',
+  });
+  expect((await exchange.client.get('/admin/audit', { token: ADMIN_TOKEN })).body).toMatchObject({
+    ok: true,
+  });
+});
+
+test('while the exchange stands still nothing is granted; the next sign-in makes up for it', async () => {
+  const mode = (name: string) =>
+    exchange.client.call('PUT', '/admin/mode', { token: ADMIN_TOKEN, body: { mode: name } });
+  const alice = await trader();
+  await mode('HALTED');
+  expect((await alice.signIn()).status).toBe(200);
+  expect((await alice.get('/me/balances')).body.collateral.total).toBe('0');
+  await mode('NORMAL');
+  await alice.signIn();
+  expect((await alice.get('/me/balances')).body.collateral.total).toBe('1000');
+});

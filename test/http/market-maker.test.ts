@@ -1,0 +1,64 @@
+import { createTrader, type Trader } from '../support/trader';
+import { openStreet, type Street, Visitor } from './from-address';
+
+/** An honest market maker: 16 connections of one address, 150 submissions and 300 cancels in a second. */
+const CONNECTIONS = 16;
+const SECONDS = 3;
+const SUBMISSIONS = 150;
+const CANCELS = 300;
+const TICK_MS = 20;
+const WALLETS = 4;
+const QUOTE = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
+
+let street: Street;
+beforeAll(async () => {
+  street = await openStreet();
+});
+afterAll(() => street?.stop());
+
+test('a market maker of one address meets no limit', async () => {
+  const visitor = new Visitor(street);
+  const { domain } = (await street.exchange.client.get('/config')).body.eip712;
+  const wallets = Array.from({ length: WALLETS }, () => createTrader(visitor.client(), domain));
+  const tokens = new Map<Trader, string>();
+  for (const wallet of wallets) tokens.set(wallet, await wallet.token());
+  const quotes = await Promise.all(
+    Array.from({ length: SUBMISSIONS * SECONDS }, (_, i) =>
+      (wallets[i % WALLETS] as Trader).order(street.market, QUOTE),
+    ),
+  );
+  const statuses: number[] = [];
+  let [quoted, cancelled] = [0, 0];
+  const booked: [Trader, string][] = [];
+
+  async function quote(): Promise<void> {
+    const order = quotes[quoted];
+    const wallet = wallets[quoted++ % WALLETS] as Trader;
+    const { status, body } = await visitor.send('POST', `/markets/${street.market.id}/orders`, {
+      body: { order },
+    });
+    statuses.push(status);
+    booked.push([wallet, body.orderHash]);
+  }
+
+  /** Each order twice: whoever quotes does not wait to hear that it is gone. */
+  async function cancel(): Promise<void> {
+    const [wallet, hash] = booked[cancelled++ >> 1] ?? [];
+    if (!wallet) return;
+    const path = `/orders/${hash}/cancel`;
+    statuses.push((await visitor.send('POST', path, { token: tokens.get(wallet) })).status);
+  }
+
+  const startedAt = performance.now();
+  const due = (perSecond: number): number => ((performance.now() - startedAt) / 1_000) * perSecond;
+  async function connection(): Promise<void> {
+    while (quoted < quotes.length || cancelled < CANCELS * SECONDS) {
+      if (quoted < Math.min(due(SUBMISSIONS), quotes.length)) await quote();
+      else if (cancelled < Math.min(due(CANCELS), booked.length * 2)) await cancel();
+      else await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    }
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => connection()));
+  expect(statuses).toHaveLength((SUBMISSIONS + CANCELS) * SECONDS);
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+});
