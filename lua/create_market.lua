@@ -23,11 +23,13 @@ for _, name in ipairs({ condition, id, slug }) do
     return { 'TAKEN', integer.text(now_ms), name }
   end
 end
+local closes_ms = agenda.closing(document, tonumber(status))
+-- From here on nothing may fail.
 redis.call('HSET', KEYS[3], condition, id, id, id, slug, id)
 redis.call('HSET', KEYS[2], id, document)
 redis.call('RPUSH', KEYS[8], id)
 redis.call('HSET', KEYS[1], 's', book.first_state(tonumber(status), tonumber(redis.call('GET', KEYS[5]) or '0')),
   tables.FIELD, tables.FILLER)
-agenda.note(shard, id, tonumber(status))
+agenda.note(shard, id, tonumber(status), closes_ms)
 outbox.write_market(shard, id, 1, now_ms)
 return { 'OK', integer.text(now_ms) }

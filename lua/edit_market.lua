@@ -28,9 +28,11 @@ elseif stored == after then
 elseif stored ~= before then
   return { 'CHANGED', now_text, stored }
 end
+local closes_ms = agenda.closing(after, b[book.STATUS])
+-- From here on nothing may fail.
 redis.call('HSET', KEYS[2], market, after)
 b[book.SEQUENCE] = b[book.SEQUENCE] + 1
 book.write(b)
-agenda.note(shard, market, b[book.STATUS])
+agenda.note(shard, market, b[book.STATUS], closes_ms)
 outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
 return { 'OK', now_text }

@@ -30,9 +30,10 @@ if b[book.STATUS] .. '' ~= target then
   if not from:find(b[book.STATUS] .. '', 1, true) then
     code = 'MARKET_NOT_OPEN'
   else
+    local closes_ms = agenda.closing(redis.call('HGET', KEYS[5], market), tonumber(target))
     b[book.STATUS], b[book.SEQUENCE] = tonumber(target), b[book.SEQUENCE] + 1
     book.write(b)
-    agenda.note(shard, market, b[book.STATUS])
+    agenda.note(shard, market, b[book.STATUS], closes_ms)
     outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
   end
 end

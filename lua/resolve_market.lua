@@ -31,7 +31,7 @@ else
   b[book.SEQUENCE] = b[book.SEQUENCE] + 1
   redis.call('HSET', KEYS[1], resolution.FIELD, resolution.first(outcome, now_ms, b[book.SETS]))
   book.write(b)
-  agenda.note(shard, market, b[book.STATUS])
+  agenda.note(shard, market, b[book.STATUS], nil)
   outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
 end
 return { code, integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }

@@ -9,15 +9,21 @@ local integer = require('lib.integer')
 
 local agenda = {}
 
--- Notes what follows from a status and from the closing time in the market's document.
-function agenda.note(shard, market, status)
-  local closes_ms = nil
-  if status == book.OPEN or status == book.PAUSED then
-    local texts = cjson.decode(redis.call('HGET', shard .. 'mk', market)).texts
-    closes_ms = texts and texts.closesAtMs
+-- The closing time in a market's document, as it counts in a status; nil without one. A document that cannot be read ends
+-- the script, so this comes before its first write.
+function agenda.closing(document, status)
+  if status ~= book.OPEN and status ~= book.PAUSED then
+    return nil
   end
+  local texts = cjson.decode(document).texts
+  local closes_ms = texts and texts.closesAtMs
   -- Without an end the document has a null there.
-  if type(closes_ms) == 'number' then
+  return type(closes_ms) == 'number' and closes_ms or nil
+end
+
+-- Notes what follows from a status and from the closing time.
+function agenda.note(shard, market, status, closes_ms)
+  if closes_ms then
     redis.call('ZADD', shard .. 'closes', integer.text(closes_ms), market)
   else
     redis.call('ZREM', shard .. 'closes', market)

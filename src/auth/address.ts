@@ -3,6 +3,9 @@ import { createRecent } from '../exchange/recent';
 import { keccak256, loadKeccak } from './keccak';
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+
+export const isAddress = (text: string): boolean => ADDRESS.test(text);
+
 const KNOWN_MAX = 10_000;
 /** The code of '8': a hash digit from here on capitalises its letter. */
 const EIGHT = 0x38;

@@ -51,7 +51,9 @@ const envelope = Buffer.alloc(2 + 2 * WORD);
 envelope.set([0x19, 0x01]);
 
 /** The domain separator, 32 bytes. A field left out is left out of the domain's type as well. */
-export function domainSeparator(domain: Partial<OrderDomain>): Uint8Array {
+export function domainSeparator(
+  domain: Partial<Omit<OrderDomain, 'version'> & { readonly version: string }>,
+): Uint8Array {
   return getBytes(TypedDataEncoder.hashDomain(domain));
 }
 

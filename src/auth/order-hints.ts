@@ -1,11 +1,19 @@
+import { getBytes, TypedDataEncoder } from 'ethers';
+import type { Hint } from '../exchange/errors';
 import type { SignedOrder } from '../exchange/order';
-import { domainSeparator, type OrderDomain, typedDigest } from './order-hash';
+import {
+  domainSeparator,
+  ORDER_PRIMARY_TYPE,
+  ORDER_TYPES,
+  type OrderDomain,
+  typedDigest,
+} from './order-hash';
 import { personalDigest } from './personal';
 import type { Recovery } from './recovery';
 import type { Signature } from './signature';
 
-/** The mistake that explains a signature which does not recover to the signer. */
-export type Hint = 'CHAIN_ID' | 'VERIFYING_CONTRACT' | 'DOMAIN_NAME' | 'PERSONAL_SIGN' | 'SIGNER';
+/** What a client may have taken for our domain. */
+type Fields = Parameters<typeof domainSeparator>[0];
 
 /** Both networks, then the chains wallets and local nodes start on. */
 const CHAIN_IDS = [56, 97, 1, 137, 1337, 31337];
@@ -16,7 +24,13 @@ const CONTRACTS = [
   '0x000000000000000000000000000000000000dEaD',
 ];
 const OTHER_CONTRACTS_MAX = 8;
-/** Looking for a hint costs some 25 recoveries; a flood of bad signatures must not buy them all. */
+const VERSIONS = ['2', '1.0', '1.0.0', '1.1', '0', ''];
+/** The members by their names, and the published order with two neighbours in each other's place. */
+const MEMBER_ORDERS = [
+  [...ORDER_TYPES.Order].sort((a, b) => (a.name < b.name ? -1 : 1)),
+  ...ORDER_TYPES.Order.slice(1).map((_, i) => swapped(ORDER_TYPES.Order, i)),
+];
+/** Looking for a hint costs some 45 recoveries; a flood of bad signatures must not buy them all. */
 const WINDOW_MS = 1_000;
 
 export interface HintOptions {
@@ -43,6 +57,7 @@ export type Explain = (
  */
 export function createHints({ domain, recovery, otherContracts, budgetMs }: HintOptions): Explain {
   let hypotheses: (readonly [Hint, Uint8Array])[] | undefined;
+  let ours: Uint8Array | undefined;
   let windowStartMs = 0;
   let spentMs = 0;
 
@@ -53,7 +68,13 @@ export function createHints({ domain, recovery, otherContracts, budgetMs }: Hint
     if (explains(personalDigest(digestBytes)) || explains(personalDigest(Buffer.from(hash))))
       return 'PERSONAL_SIGN';
     hypotheses ??= wrongDomains(domain, otherContracts.slice(0, OTHER_CONTRACTS_MAX));
-    return hypotheses.find(([, separator]) => explains(typedDigest(separator, structHash)))?.[0] ?? null;
+    const wrong = hypotheses.find(([, separator]) => explains(typedDigest(separator, structHash)));
+    if (wrong) return wrong[0];
+    ours ??= domainSeparator(domain);
+    const separator = ours;
+    return MEMBER_ORDERS.some((members) => explains(typedDigest(separator, hashAs(members, order))))
+      ? 'MEMBER_ORDER'
+      : null;
   };
 
   return (...args) => {
@@ -69,6 +90,14 @@ export function createHints({ domain, recovery, otherContracts, budgetMs }: Hint
   };
 }
 
+function swapped<T>(list: readonly T[], at: number): T[] {
+  const [one, other] = list.slice(at, at + 2) as [T, T];
+  return [...list.slice(0, at), other, one, ...list.slice(at + 2)];
+}
+
+const hashAs = (members: typeof ORDER_TYPES.Order, order: SignedOrder): Uint8Array =>
+  getBytes(TypedDataEncoder.hashStruct(ORDER_PRIMARY_TYPE, { [ORDER_PRIMARY_TYPE]: members }, order));
+
 /** Separators of the domains that differ from ours by one mistake, likeliest first. */
 function wrongDomains(ours: OrderDomain, otherContracts: readonly string[]): (readonly [Hint, Uint8Array])[] {
   const { name, version, chainId, verifyingContract } = ours;
@@ -78,16 +107,18 @@ function wrongDomains(ours: OrderDomain, otherContracts: readonly string[]): (re
   );
   const names = new Set([name.toLowerCase(), name.toUpperCase(), name.replaceAll(' ', ''), ...NAMES]);
   names.delete(name);
-  const domains: [Hint, Partial<OrderDomain>][] = [
-    ...chainIds.map((other): [Hint, Partial<OrderDomain>] => ['CHAIN_ID', { ...ours, chainId: other }]),
+  const domains: [Hint, Fields][] = [
+    ...chainIds.map((other): [Hint, Fields] => ['CHAIN_ID', { ...ours, chainId: other }]),
     ['CHAIN_ID', { name, version, verifyingContract }],
-    ...contracts.map((other): [Hint, Partial<OrderDomain>] => [
+    ...contracts.map((other): [Hint, Fields] => [
       'VERIFYING_CONTRACT',
       { ...ours, verifyingContract: other },
     ]),
     ['VERIFYING_CONTRACT', { name, version, chainId }],
-    ...[...names].map((other): [Hint, Partial<OrderDomain>] => ['DOMAIN_NAME', { ...ours, name: other }]),
+    ...[...names].map((other): [Hint, Fields] => ['DOMAIN_NAME', { ...ours, name: other }]),
     ['DOMAIN_NAME', { version, chainId, verifyingContract }],
+    ...VERSIONS.map((other): [Hint, Fields] => ['VERSION', { ...ours, version: other }]),
+    ['VERSION', { name, chainId, verifyingContract }],
   ];
   for (const other of NETWORKS.filter((network) => network !== chainId)) {
     for (const contract of contracts) {

@@ -1,10 +1,10 @@
 import { verifyTypedData } from 'ethers';
-import { Refusal } from '../exchange/errors';
+import { type Hint, Refusal } from '../exchange/errors';
 import { SIGNATURE_TYPE_EOA, type SignedOrder } from '../exchange/order';
 import { checksumAddress } from './address';
 import { loadKeccak } from './keccak';
 import { domainSeparator, ORDER_TYPES, type OrderDomain, orderStructHash, typedDigest } from './order-hash';
-import { createHints, type Hint } from './order-hints';
+import { createHints } from './order-hints';
 import { type Backend, loadRecovery } from './recovery';
 import { parseSignature, type Signature } from './signature';
 

@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { Refusal } from '../exchange/errors';
 import { createRecent } from '../exchange/recent';
+import { isAddress } from './address';
 
 /** What a token is good for; one can never stand in for the other. */
 export type TokenUse = 'access' | 'refresh';
@@ -48,6 +49,8 @@ export interface JwtSecret {
 
 const ALGORITHM = 'HS256';
 const TOKEN_MAX_LENGTH = 4_096;
+/** What the clocks of two hosts may be apart. */
+const AHEAD_MAX_SEC = 60;
 /** Tokens of which a process remembers that they are genuine: a bot sends the same one with every request. */
 const GENUINE_MAX = 4_096;
 const NAMED_SECRET = /^([A-Za-z0-9_-]{1,32}):(.+)$/;
@@ -107,6 +110,7 @@ export function createTokens({ secrets, issuer, audience, nowMs }: TokenOptions)
       const nowSec = Math.floor(nowMs() / 1_000);
       if (typeof token !== 'string' || token.length > TOKEN_MAX_LENGTH) throw new Refusal('TOKEN_INVALID');
       const claims = readClaims(use, payloadOf(token, nowSec));
+      if (claims.issuedAtSec > nowSec + AHEAD_MAX_SEC) throw new Refusal('TOKEN_INVALID');
       // Last, so that only a token which was ours in every other respect is called expired.
       if (nowSec >= claims.expiresAtSec) throw new Refusal('TOKEN_EXPIRED');
       return claims;
@@ -114,24 +118,25 @@ export function createTokens({ secrets, issuer, audience, nowMs }: TokenOptions)
   };
 }
 
-/** The key a token names; all of them for a token from before keys had names. */
+/** The key a token names; all of them for a token from before keys had names; none for one that asks for what we do not know. */
 function candidates(keys: ReadonlyMap<string | null, KeyObject>, token: string): KeyObject[] {
-  const kid = headerKid(token);
+  const header = headerOf(token);
+  if (header === null || 'crit' in header) return [];
+  // Anything but a string names no key of ours.
+  const kid = 'kid' in header ? (typeof header.kid === 'string' ? header.kid : '') : undefined;
   if (kid === undefined) return [...keys.values()];
   const key = keys.get(kid);
   return key === undefined ? [] : [key];
 }
 
-function headerKid(token: string): string | undefined {
+function headerOf(token: string): object | null {
   try {
     const header: unknown = JSON.parse(
       Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString(),
     );
-    if (typeof header !== 'object' || header === null || !('kid' in header)) return undefined;
-    // Anything but a string names no key of ours.
-    return typeof header.kid === 'string' ? header.kid : '';
+    return typeof header === 'object' ? header : null;
   } catch {
-    return '';
+    return null;
   }
 }
 
@@ -168,6 +173,7 @@ function readClaims(use: TokenUse, payload: jwt.JwtPayload): TokenClaims {
   const complete =
     payload.use === use &&
     typeof sub === 'string' &&
+    isAddress(sub) &&
     typeof jti === 'string' &&
     typeof sid === 'string' &&
     Number.isSafeInteger(iat) &&

@@ -13,6 +13,7 @@ export const ERRORS = {
   PRICE_OUT_OF_RANGE: { status: 400, title: 'The price is outside (0, 1)' },
   SIZE_OUT_OF_RANGE: { status: 400, title: 'The size is out of range' },
   ORDER_EXPIRED: { status: 400, title: 'The order has expired' },
+  INVALID_EXPIRATION: { status: 400, title: 'The expiration is too far ahead' },
   INVALID_TOKEN: { status: 400, title: 'The token does not belong to this market' },
   INVALID_TAKER: { status: 400, title: 'The taker must be the zero address' },
   INVALID_FEE_RATE: { status: 400, title: "The fee rate is not the market's" },
@@ -57,6 +58,18 @@ export const ERRORS = {
 } as const satisfies Record<string, { status: number; title: string; retryable?: true }>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** The mistake that explains a signature which does not recover to the signer. */
+export const HINTS = [
+  'CHAIN_ID',
+  'VERIFYING_CONTRACT',
+  'DOMAIN_NAME',
+  'VERSION',
+  'MEMBER_ORDER',
+  'PERSONAL_SIGN',
+  'SIGNER',
+] as const;
+export type Hint = (typeof HINTS)[number];
 
 /** A refusal: expected, told to the caller as problem+json. Anything else thrown is a bug. */
 export class Refusal extends Error {

@@ -149,11 +149,15 @@ function exactPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pi
   if (lower * tokens * tick !== scaled) {
     const below = Number(lower) * market.tickPips;
     throw new Refusal('INVALID_TICK', `the price must be a multiple of ${formatPips(market.tickPips)}`, {
-      nearest: [formatPips(below), formatPips(below + market.tickPips)],
+      nearest: [below, below + market.tickPips].map(priceOrNull),
     });
   }
   return pips(Number(lower) * market.tickPips);
 }
+
+/** Null where prices end: 0 and 1 are none. */
+const priceOrNull = (price: number): string | null =>
+  price > 0 && price < PIPS_PER_ONE ? formatPips(price) : null;
 
 /** Limit of a MARKET SELL: rounded up onto the tick; no more than nothing is "no limit". */
 function floorPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pips {
@@ -203,11 +207,22 @@ function outOfRange(market: MarketTerms): Refusal {
   );
 }
 
+/** Ten years of 365.25 days. */
+const EXPIRATION_AHEAD_MAX_SEC = 315_576_000n;
+
 /**
- * ORDER_EXPIRED when the order's time has come (`now >= expiration` is expired).
- * The script asks again, by Redis time.
+ * ORDER_EXPIRED when the order's time has come (`now >= expiration` is expired), INVALID_EXPIRATION when it is more than
+ * ten years ahead. The script asks again whether it has come, by Redis time.
  */
 export function checkExpiry(order: SignedOrder, nowMs: number): void {
+  const maximum = BigInt(Math.trunc(nowMs / 1_000)) + EXPIRATION_AHEAD_MAX_SEC;
+  if (order.expiration > maximum) {
+    const isMilliseconds = order.expiration / 1_000n <= maximum;
+    const detail = isMilliseconds
+      ? `expiration is in seconds, and this looks like milliseconds; at most ${maximum}, ten years ahead`
+      : `expiration must be at most ${maximum}, ten years ahead; 0 never expires`;
+    throw new Refusal('INVALID_EXPIRATION', detail, { maximum: maximum.toString() });
+  }
   if (order.expiration !== 0n && order.expiration * 1000n <= BigInt(Math.trunc(nowMs))) {
     throw new Refusal('ORDER_EXPIRED', 'expiration lies in the past');
   }

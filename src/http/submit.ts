@@ -38,8 +38,7 @@ export interface Submitted {
 
 export type Submit = (submission: Submission) => Promise<Submitted>;
 
-/** The script packs an expiry in 5 bytes and a nonce in 4. The year 36812 is for ever. */
-const EXPIRATION_MAX_SEC = 2 ** 40 - 1;
+/** The script packs a nonce in 4 bytes. */
 const NONCE_MAX = 2n ** 32n - 1n;
 const DEADLINE_MAX_MS = 2 ** 48 - 1;
 /** Refusals of a FOK that has walked the book for nothing. */
@@ -146,7 +145,7 @@ function check(
     order,
     orderType,
     selfTradePrevention: body.selfTradePrevention ?? 'NONE',
-    expirationSec: Math.min(Number(signed.expiration), EXPIRATION_MAX_SEC),
+    expirationSec: Number(signed.expiration),
     nonce: Number(signed.nonce),
     feeRateBps: terms.feeRateBps,
     lotLots: terms.lotLots,

@@ -3,7 +3,7 @@ import type { OutcomeIndex } from '../exchange/market';
 import { MODES, type Mode } from '../exchange/status';
 import { formatLots, formatPips, LOTS_MAX, PIPS_PER_ONE, parseLots, parsePips } from '../exchange/units';
 import { addressSchema, hashSchema } from './requests';
-import { createShape } from './shape';
+import { createShape, isUnicode } from './shape';
 
 const QUESTION_MAX = 500;
 const DESCRIPTION_MAX = 10_000;
@@ -39,7 +39,11 @@ export interface NewMarketBody {
   readonly draft?: boolean;
 }
 
-const label = (most: number) => Joi.string().trim().min(1).max(most);
+/** What an operator writes. */
+const words = Joi.string()
+  .custom((text: string, helpers) => (isUnicode(text) ? text : helpers.error('text.unicode')))
+  .messages({ 'text.unicode': 'must be valid Unicode' });
+const label = (most: number) => words.trim().min(1).max(most);
 const word = (most: number) => Joi.string().pattern(SLUG, 'word of a-z, 0-9 and single hyphens').max(most);
 /** A lot or a least size above the largest order would be a market in which nobody can trade. */
 const size = Joi.string()
@@ -73,7 +77,7 @@ export const newMarketShape = createShape<NewMarketBody>(
   Joi.object({
     question: label(QUESTION_MAX).required(),
     slug: word(SLUG_MAX),
-    description: Joi.string().allow('').max(DESCRIPTION_MAX),
+    description: words.allow('').max(DESCRIPTION_MAX),
     category: word(CATEGORY_MAX),
     tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique(),
     outcomes: Joi.array().items(label(OUTCOME_NAME_MAX)).length(2).unique(),
@@ -115,7 +119,7 @@ export interface EditMarketBody {
 export const editMarketShape = createShape<EditMarketBody>(
   Joi.object({
     question: label(QUESTION_MAX),
-    description: Joi.string().allow('').max(DESCRIPTION_MAX),
+    description: words.allow('').max(DESCRIPTION_MAX),
     category: word(CATEGORY_MAX),
     tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique(),
     imageUrl: Joi.string().uri({ scheme: 'https' }).max(IMAGE_URL_MAX).allow(null),

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { createShape } from './shape';
+import { createShape, isUnicode } from './shape';
 
 export const BIO_MAX = 280;
 export const COMMENT_MAX = 2_000;
@@ -11,7 +11,6 @@ const URL_CHARACTERS = /^https:\/\/[!-~]+$/;
 /** No control characters but the end of a line, nothing that turns the direction of what comes after it. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
 const TEXT = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$/;
-const LONE_SURROGATE = /\p{Cs}/u;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** A text that people write; its length is counted in code points. */
@@ -19,7 +18,7 @@ const text = (most: number, isSeen: (value: string) => boolean) =>
   Joi.string()
     .pattern(TEXT, 'text without control characters')
     .custom((value: string, helpers) => {
-      if (LONE_SURROGATE.test(value)) return helpers.error('text.unicode');
+      if (!isUnicode(value)) return helpers.error('text.unicode');
       if ([...value].length > most) return helpers.error('text.length', { most });
       return isSeen(value) ? value : helpers.error('text.blank');
     })

@@ -23,6 +23,11 @@ const WORDS: Readonly<Record<string, (context: Joi.Context) => string>> = {
   'object.unknown': () => 'is not allowed',
 };
 
+const LONE_SURROGATE = /\p{Cs}/u;
+
+/** Half of a character has no UTF-8; a script that reads it as JSON fails. */
+export const isUnicode = (text: string): boolean => !LONE_SURROGATE.test(text);
+
 export function createShape<T>(schema: Joi.Schema): Shape<T> {
   const strict = schema.prefs({ convert: false, abortEarly: false, errors: { label: false } });
   const extent = extentOf(schema);

@@ -46,10 +46,24 @@ test.each([
   ['DOMAIN_NAME', 'predict.fun', { ...DOMAIN, name: 'predict.fun CTF Exchange' }],
   ['DOMAIN_NAME', 'lower case', { ...DOMAIN, name: 'market ctf exchange' }],
   ['DOMAIN_NAME', 'no name', { version, chainId, verifyingContract }],
+  ['VERSION', 'version 2', { ...DOMAIN, version: '2' }],
+  ['VERSION', 'no version', { name, chainId, verifyingContract }],
   [null, 'two mistakes at once', { ...DOMAIN, chainId: 1, name: 'CTF Exchange' }],
   [null, 'a contract nobody knows', { ...DOMAIN, verifyingContract: bob.address }],
 ])('%s explains a domain with %s', async (hint, _, domain) => {
   expect(await hintOf(await signed(alice, orderOf(alice.address), domain))).toBe(hint);
+});
+
+test('MEMBER_ORDER explains members that were hashed in another order', async () => {
+  const order = orderOf(alice.address);
+  const members = ORDER_TYPES.Order;
+  const byName = [...members].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const sideLast = [...members.slice(0, 10), ...members.slice(10).reverse()];
+  for (const Order of [byName, sideLast]) {
+    expect(await hintOf({ ...order, signature: await alice.signTypedData(DOMAIN, { Order }, order) })).toBe(
+      'MEMBER_ORDER',
+    );
+  }
 });
 
 test('PERSONAL_SIGN explains a personal message over the hash, as bytes and as text', async () => {

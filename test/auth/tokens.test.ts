@@ -64,6 +64,7 @@ test('it ends on its last second', async () => {
 
 test('our own forgery passes, so that the refusals below are for what they say', () => {
   expect(tokens.verify('access', forged({}))).toMatchObject({ sid: 's', jti: 'j' });
+  expect(tokens.verify('access', forged({ iat: NOW_SEC + 60 }))).toMatchObject({ sid: 's' });
 });
 
 test.each<[string, () => unknown]>([
@@ -85,6 +86,9 @@ test.each<[string, () => unknown]>([
     'with its last character changed',
     () => tokens.sign('access', SUBJECT).replace(/.$/, (c) => (c === 'A' ? 'Q' : 'A')),
   ],
+  ['that is of more than a minute ahead', () => forged({ iat: NOW_SEC + 61 })],
+  ['with crit', () => forged({}, { header: { alg: 'HS256', crit: ['exp'] } as never })],
+  ['whose sub is no address', () => forged({ sub: 'alice' })],
   ['with a kid nobody has', () => forged({}, { keyid: 'k9' })],
   ['longer than 4 kB', () => forged({ more: 'x'.repeat(4_000) })],
   ['that is text', () => 'hello'],

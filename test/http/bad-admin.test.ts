@@ -40,6 +40,7 @@ const BODIES: readonly (readonly [readonly [string, string], readonly unknown[]]
       ...[null, [], 'text', 7, true, { id: 'x' }, { status: 'RESOLVED' }, { slug: 'other' }, { typo: 1 }],
       ...[{ question: '' }, { question: '   ' }, { question: null }, { question: 7 }, { question: ['a'] }],
       ...[{ question: 'x'.repeat(501) }, { description: null }, { description: 'x'.repeat(10_001) }],
+      ...[{ question: 'half \ud800' }, { description: '\udc00 half' }],
       ...[{ category: 'Not A Slug' }, { category: '' }, { category: 'x'.repeat(33) }, { category: null }],
       ...[{ tags: 'a' }, { tags: ['a', 'a'] }, { tags: [1] }, { tags: ['A b'] }, { tags: null }],
       ...[{ tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }, { tags: { 0: 'a' } }],

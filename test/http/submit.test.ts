@@ -178,6 +178,20 @@ test('refusals carry what explains them', async () => {
     code: 'INVALID_TICK',
     nearest: ['0.4', '0.41'],
   });
+  expect(await refusal({ makerAmount: '50000000000000000' })).toMatchObject({ nearest: [null, '0.01'] });
+  expect(await refusal({ makerAmount: '9950000000000000000' })).toMatchObject({ nearest: ['0.99', null] });
+  const inSeconds = Math.floor(Date.now() / 1_000);
+  const [far, farthest] = [inSeconds + 315_576_100, inSeconds + 315_575_900].map(String);
+  expect(await refusal({ expiration: far })).toMatchObject({
+    code: 'INVALID_EXPIRATION',
+    maximum: expect.stringMatching(/^[0-9]{10}$/),
+    detail: expect.not.stringContaining('milliseconds'),
+  });
+  expect(await refusal({ expiration: String(Date.now() + 60_000) })).toMatchObject({
+    code: 'INVALID_EXPIRATION',
+    detail: expect.stringContaining('milliseconds'),
+  });
+  expect((await refusal({ expiration: farthest })).status).toBe('OPEN');
   expect(await refusal({ takerAmount: '10005000000000000000' })).toMatchObject({
     code: 'INVALID_LOT',
     nearest: ['10', '10.01'],

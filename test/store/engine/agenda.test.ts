@@ -97,3 +97,16 @@ test('whoever thinks too early that the time has come closes nothing: the script
   });
   expect(await w.engine.closeWhenDue('market00')).toBe(false);
 });
+
+test('a document that no script can read changes nothing of the market, whatever verb meets it', async () => {
+  const w = world();
+  const unreadable = '{"texts":{"question":"\\ud800"}}';
+  const names = (id: string) => ({ id, conditionId: `0x${id}`, slug: id });
+  await expect(w.engine.createMarket(names('broken00'), unreadable, 'OPEN')).rejects.toThrow();
+  expect(await w.redis.exists(w.keys.market('broken00'), w.keys.marketNames, w.keys.outbox)).toBe(0);
+  await list(w, 'opens000', CLOSES_MS, 'OPEN');
+  await w.redis.hset(w.keys.markets, 'opens000', unreadable);
+  const before = await w.redis.hgetBuffer(w.keys.market('opens000'), 's');
+  await expect(w.engine.moveMarket('opens000', 'PAUSED', ['OPEN'])).rejects.toThrow();
+  expect(await w.redis.hgetBuffer(w.keys.market('opens000'), 's')).toEqual(before);
+});

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../../exchange/errors';
+import { ERRORS, type ErrorCode, HINTS } from '../../../exchange/errors';
 import { LIMITS } from '../../limits';
 import { presentProblem } from '../../problem';
 import { array, choice, constant, described, type Json, nullable, object, ref, text } from '../schema';
@@ -10,8 +10,14 @@ interface Extension {
   readonly example?: Readonly<Record<string, unknown>>;
 }
 
-const nearest = (schema: string): Extension => ({
-  members: { nearest: array(ref(schema), { minItems: 2, maxItems: 2, description: '[lower, upper]' }) },
+const nearest = (schema: Json): Extension => ({
+  members: {
+    nearest: array(schema, {
+      minItems: 2,
+      maxItems: 2,
+      description: '[lower, upper]; null where there is none.',
+    }),
+  },
   optional: ['nearest'],
 });
 const errors: Extension = {
@@ -35,7 +41,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
       recovered: nullable(ref('Address')),
       expectedHash: ref('Hash'),
       hint: described(
-        nullable(choice(['CHAIN_ID', 'VERIFYING_CONTRACT', 'DOMAIN_NAME', 'PERSONAL_SIGN', 'SIGNER'])),
+        nullable(choice([...HINTS])),
         'The mistake that explains the signature, if a usual one does.',
       ),
     },
@@ -45,8 +51,12 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
       hint: 'CHAIN_ID',
     },
   },
-  INVALID_TICK: { ...nearest('Price'), example: { nearest: ['0.62', '0.63'] } },
-  INVALID_LOT: { ...nearest('Size'), example: { nearest: ['10', '10.01'] } },
+  INVALID_EXPIRATION: {
+    members: { maximum: described(ref('Uint256'), 'The latest second there may be now.') },
+    example: { maximum: '2117563205' },
+  },
+  INVALID_TICK: { ...nearest(nullable(ref('Price'))), example: { nearest: ['0.62', '0.63'] } },
+  INVALID_LOT: { ...nearest(ref('Size')), example: { nearest: ['10', '10.01'] } },
   INVALID_FEE_RATE: { members: { required: ref('Uint256') }, example: { required: '0' } },
   INVALID_NONCE_VALUE: {
     members: { current: ref('Uint256') },
