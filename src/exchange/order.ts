@@ -209,6 +209,8 @@ function outOfRange(market: MarketTerms): Refusal {
 
 /** Ten years of 365.25 days. */
 const EXPIRATION_AHEAD_MAX_SEC = 315_576_000n;
+/** In milliseconds a day of 2001, in seconds of the year 33658. */
+const MILLISECONDS_FROM = 1_000_000_000_000n;
 
 /**
  * ORDER_EXPIRED when the order's time has come (`now >= expiration` is expired), INVALID_EXPIRATION when it is more than
@@ -217,7 +219,7 @@ const EXPIRATION_AHEAD_MAX_SEC = 315_576_000n;
 export function checkExpiry(order: SignedOrder, nowMs: number): void {
   const maximum = BigInt(Math.trunc(nowMs / 1_000)) + EXPIRATION_AHEAD_MAX_SEC;
   if (order.expiration > maximum) {
-    const isMilliseconds = order.expiration / 1_000n <= maximum;
+    const isMilliseconds = order.expiration >= MILLISECONDS_FROM && order.expiration / 1_000n <= maximum;
     const detail = isMilliseconds
       ? `expiration is in seconds, and this looks like milliseconds; at most ${maximum}, ten years ahead`
       : `expiration must be at most ${maximum}, ten years ahead; 0 never expires`;

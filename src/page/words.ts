@@ -83,6 +83,8 @@ const ours = 'This is a fault of this page or of the exchange, not yours.';
 
 /** Every other code of docs/errors.md, and the client's own. */
 const FORM: Readonly<Record<string, Say>> = {
+  BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
+  INVALID_EXPIRATION: () => 'The order would stay open for too long. Is the clock of this device right?',
   INSUFFICIENT_ALLOWANCE: () => 'The exchange may not move your funds yet: approve it in your wallet first.',
   SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',
   DEADLINE_EXCEEDED: () =>

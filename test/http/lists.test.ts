@@ -52,7 +52,7 @@ test('a client’s own name of an order is told wherever the order is, and finds
     first.orderHash,
   ]);
   expect(byName[0].clientOrderId).toBe('bot-7:a.b_c');
-  expect((await get(`/orders/${first.orderHash}`)).body.clientOrderId).toBe('bot-7:a.b_c');
+  expect((await alice.get(`/orders/${first.orderHash}`)).body.clientOrderId).toBe('bot-7:a.b_c');
   expect((await get(`/orders/${other.orderHash}`)).body.clientOrderId).toBeNull();
   expect(await found('clientOrderId=bot-7')).toEqual([]);
   expect(await found('clientOrderId=bot-7:a.b_c&status=FILLED')).toEqual([]);
