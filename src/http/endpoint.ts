@@ -98,7 +98,8 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
     try {
       const admitted = queryOf(asked, request.url);
       const cost = admitted instanceof Refusal ? 1 : (endpoint.cost ?? asked.cost)(admitted);
-      await admit(request, response, endpoint, cost, deps);
+      const taken = admit(request, response, endpoint, cost, deps);
+      if (taken) await taken;
       const caller = await authenticate(request, response, endpoint.bearer, deps);
       if (admitted instanceof Refusal) throw admitted;
       const query = admitted;
@@ -127,18 +128,20 @@ function queryOf(asked: Asked, url: string): Query | Refusal {
   }
 }
 
-/** What a request costs its address is taken before anything else is spent on it. */
-async function admit(
+/** What a request costs its address is taken before anything else is spent on it; null when that is done at once. */
+function admit(
   request: Request,
   response: Response,
   { bucket }: AnyEndpoint,
   cost: number,
   { limiter, shedding }: DispatchDeps,
-): Promise<void> {
-  if (bucket === 'reads') await limiter.take(bucket, clientAddress(request), response, cost);
-  if (bucket !== 'submissions') return;
-  limiter.spend(bucket, clientAddress(request), response, cost);
-  shedding.check();
+): Promise<void> | null {
+  if (bucket === 'reads') return limiter.take(bucket, clientAddress(request), response, cost);
+  if (bucket === 'submissions') {
+    limiter.spend(bucket, clientAddress(request), response, cost);
+    shedding.check();
+  }
+  return null;
 }
 
 async function authenticate(

@@ -52,7 +52,9 @@ export function excessOf(
   const names = Object.keys(value);
   if (names.length > members.size) return unknownOf(names, members, path);
   for (const [name, inner] of members) {
-    const found = excessOf((value as Record<string, unknown>)[name], inner, [...path, name]);
+    const member = (value as Record<string, unknown>)[name];
+    // Most members are texts: no path is made for them.
+    const found = typeof member === 'object' ? excessOf(member, inner, [...path, name]) : null;
     if (found) return found;
   }
   return null;
@@ -67,7 +69,7 @@ function excessOfList(
     return [{ path: path.join('.'), message: `must contain less than or equal to ${most} items` }];
   }
   for (const [i, item] of list.entries()) {
-    const found = excessOf(item, each, [...path, String(i)]);
+    const found = typeof item === 'object' ? excessOf(item, each, [...path, String(i)]) : null;
     if (found) return found;
   }
   return null;
