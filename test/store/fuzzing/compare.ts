@@ -62,7 +62,7 @@ export function extraOf(code: string, detail: readonly (string | number | bigint
     case 'INVALID_NONCE_VALUE':
       return { current: String(first) };
     case 'RATE_LIMITED':
-      return { retryAfterMs: Number(first) };
+      return { retryAfterMs: Number(first), scope: 'faucet' };
     default:
       return {};
   }
