@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Check } from './doctor';
+import { holderOf, nameOf, slotOf } from './holder';
 import type { ShardKeys } from './keys';
 import type { RedisClient } from './scripts';
 
@@ -10,29 +11,20 @@ interface Master {
   readonly slots: readonly string[];
 }
 
-export interface ClusterFacts {
-  /** The node that has the book. */
-  readonly holder: Redis;
-  readonly checks: readonly Check[];
-}
-
 const OWN_FIELDS = 8;
 
-/** Which node of a cluster has the book, and whether the cluster is fit; null for one server. Reads only. */
+/** Whether the cluster is fit; nothing for one server. Reads only. */
 export async function examineCluster(
   redis: RedisClient,
   keys: ShardKeys,
   isProduction: boolean,
-): Promise<ClusterFacts | null> {
-  if (redis instanceof Redis) return null;
-  const slot = Number(await redis.cluster('KEYSLOT', keys.prefix));
+): Promise<readonly Check[]> {
+  if (redis instanceof Redis) return [];
   const masters = await Promise.all(redis.nodes('master').map(describe));
-  const holder = masters.find((master) => master.slots.some((range) => covers(range, slot)));
-  if (!holder) throw new Error(`no node of the cluster has slot ${slot}, in which the book is`);
-  return {
-    holder: holder.redis,
-    checks: [moving(masters, slot, holder), await coverage(masters, isProduction)],
-  };
+  return [
+    moving(masters, slotOf(keys), nameOf(holderOf(redis, keys))),
+    await coverage(masters, isProduction),
+  ];
 }
 
 async function describe(redis: Redis): Promise<Master> {
@@ -40,19 +32,13 @@ async function describe(redis: Redis): Promise<Master> {
   const own = lines.find((line) => / (\w+,)*myself(,\w+)* /.test(line)) ?? '';
   return {
     redis,
-    name: `${redis.options.host}:${redis.options.port}`,
+    name: nameOf(redis),
     slots: own.trim().split(' ').slice(OWN_FIELDS),
   };
 }
 
-function covers(range: string, slot: number): boolean {
-  if (!/^\d+(-\d+)?$/.test(range)) return false;
-  const [from = 0, to = from] = range.split('-').map(Number);
-  return from <= slot && slot <= to;
-}
-
 /** Shown as `[14243->-<node>]` by the node the slot leaves, and as `[14243-<-<node>]` by the one to which it comes. */
-function moving(masters: readonly Master[], slot: number, holder: Master): Check {
+function moving(masters: readonly Master[], slot: number, holder: string): Check {
   const moves = masters.flatMap(({ name, slots }) =>
     slots.flatMap((text) => {
       const [, at, way] = /^\[(\d+)-([<>])-/.exec(text) ?? [];
@@ -62,7 +48,7 @@ function moving(masters: readonly Master[], slot: number, holder: Master): Check
     }),
   );
   const name = 'slot of the book';
-  if (moves.length === 0) return { name, verdict: 'ok', detail: `${slot}, at ${holder.name}` };
+  if (moves.length === 0) return { name, verdict: 'ok', detail: `${slot}, at ${holder}` };
   const detail =
     `${slot} is ${moves.join(' and ')}: no script runs until it has moved; ` +
     'if nobody moves it any more: redis-cli --cluster fix';

@@ -1,7 +1,9 @@
+import type { Redis } from 'ioredis';
 import { BACKLOG_MAX } from './backlog';
 import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
 import { readMode, runProbe } from './health';
+import { holderOf } from './holder';
 import type { ShardKeys } from './keys';
 import { createOutboxLag } from './outbox-lag';
 import type { RedisClient, RunScript } from './scripts';
@@ -40,7 +42,7 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
   const { redis, keys, isProduction } = options;
   const cluster = await examineCluster(redis, keys, isProduction);
   // What is said of one server is said of the one that has the book.
-  const server = cluster?.holder ?? redis;
+  const server = holderOf(redis, keys);
   const info = factsOf(String(await server.info()));
   const settings = await settingsOf(server);
   return [
@@ -51,9 +53,9 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
     connections(info),
     role(info),
     ...(await clock(server)),
-    ...(cluster?.checks ?? []),
+    ...cluster,
     await scripts(options),
-    ...(await exchange(options)),
+    ...(await exchange(options, await timeOf(server))),
   ];
 }
 
@@ -157,13 +159,13 @@ function role(info: Info): Check {
   return { name: 'role', verdict: is === 'master' ? 'ok' : 'fail', detail };
 }
 
-async function timeOf(redis: RedisClient): Promise<number> {
+async function timeOf(redis: Redis): Promise<number> {
   const [seconds, micros] = await redis.time();
   return Number(seconds) * 1_000 + Number(micros) / 1_000;
 }
 
 /** The skew is measured in the middle of the quickest of a few round trips. */
-async function clock(redis: RedisClient): Promise<Check[]> {
+async function clock(redis: Redis): Promise<Check[]> {
   let [trip, skew] = [Number.POSITIVE_INFINITY, 0];
   for (let i = 0; i < PINGS; i++) {
     const [start, startMs] = [performance.now(), Date.now()];
@@ -196,8 +198,7 @@ async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
 }
 
 /** How the exchange itself is. */
-async function exchange({ redis, keys }: DoctorOptions): Promise<Check[]> {
-  const nowMs = await timeOf(redis);
+async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<Check[]> {
   const [now, restoring, unsettled, failed] = await Promise.all([
     readMode(redis, keys),
     redis.get(keys.restoring),

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { holderOf } from './holder';
 import type { ShardKeys } from './keys';
 import type { RedisClient, RunScript } from './scripts';
 
@@ -43,6 +45,8 @@ interface Options {
 
 const EVERY_MS = 2_000;
 const EPOCH_BYTES = 8;
+/** Looks at a book that moves from node to node meanwhile. */
+const TRIES_MAX = 3;
 /** A connection ended; of a cluster, that to one node. */
 const LOST = ['close', '-node'] as const;
 const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
@@ -55,21 +59,30 @@ export function createStandings({ redis, run, keys }: Options): Standings {
   let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<Standing> {
-    const settings = await settingsOf(redis);
-    const durability = durabilityOf(settings);
-    const mayLose = durability === 'always' ? 0 : 1;
-    const fresh = randomBytes(EPOCH_BYTES).toString('hex');
     const before = standing?.epoch;
-    const args = [fresh, mayLose, before ?? ''];
-    const [name, first] = (await run('renew_epoch', [keys.epoch, keys.markets], args)) as [Buffer, number];
-    const epoch = name.toString();
-    const eviction = settings?.get('maxmemory-policy') ?? null;
-    standing = { durability, eviction, epoch, isFirst: first === 1, isCertain: true };
+    const seen = await lookAtHolder(before ?? '');
+    standing = seen;
+    const { epoch } = seen;
     if (before !== undefined && before !== epoch) {
       doubts++;
       for (const listener of listeners) listener(epoch, before);
     }
     return standing;
+  }
+
+  async function lookAtHolder(known: string): Promise<Standing> {
+    for (let tries = 1; ; tries++) {
+      const holder = holderOf(redis, keys);
+      const settings = await settingsOf(holder);
+      const durability = durabilityOf(settings);
+      const fresh = randomBytes(EPOCH_BYTES).toString('hex');
+      const args = [fresh, durability === 'always' ? 0 : 1, known];
+      const [name, first] = (await run('renew_epoch', [keys.epoch, keys.markets], args)) as [Buffer, number];
+      // Whoever has the book now, if it moved meanwhile, is to be asked how it keeps it.
+      if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
+      const eviction = settings?.get('maxmemory-policy') ?? null;
+      return { durability, eviction, epoch: name.toString(), isFirst: first === 1, isCertain: true };
+    }
   }
 
   function refresh(): Promise<Standing> {
@@ -109,8 +122,8 @@ export function createStandings({ redis, run, keys }: Options): Standings {
 /** Null where CONFIG is closed, as managed servers have it. */
 export type Settings = ReadonlyMap<string, string> | null;
 
-/** What CONFIG says that matters here; rejects when Redis does not answer. */
-export async function settingsOf(redis: RedisClient): Promise<Settings> {
+/** What CONFIG of this node says that matters here; rejects when it does not answer. */
+export async function settingsOf(redis: Redis): Promise<Settings> {
   try {
     const replies = (await Promise.all(
       SETTINGS.map((name) => redis.call('CONFIG', 'GET', name)),

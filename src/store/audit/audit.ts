@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { AuditReport } from '../../exchange/audit';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
+import { holderOf } from '../holder';
 import type { ShardKeys } from '../keys';
 import { createMatches } from '../matches';
 import type { RedisClient, RunScript } from '../scripts';
@@ -151,7 +152,7 @@ async function checkStreams(options: AuditOptions, streams: StreamsOptions): Pro
   const { snapshot, findings, breathe, states } = streams;
   const settledUpTo = new Map(Object.entries(await redis.hgetall(keys.settledUpTo)));
   const matchChecks = createMatchChecks(snapshot, findings);
-  const [seconds] = await redis.time();
+  const [seconds] = await holderOf(redis, keys).time();
   const youngerMs = Number(seconds) * 1_000 - settlementGraceMs;
   const settlements = createSettlementChecks({ ...options, ...streams, youngerMs, settledUpTo });
   const matches = new Map<MarketId, ReadonlySet<number>>();

@@ -1,0 +1,21 @@
+import { Command, Redis } from 'ioredis';
+import type { ShardKeys } from './keys';
+import type { RedisClient } from './scripts';
+
+/**
+ * The node that has the book: the one server, or of a cluster the master of its slot as this client knows it, which every
+ * script that is sent elsewhere corrects. What has no key (CONFIG, INFO, TIME) a cluster's client asks of any node; it is
+ * to be asked here.
+ */
+export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
+  if (redis instanceof Redis) return redis;
+  const slot = slotOf(keys);
+  const [name] = redis.slots[slot] ?? [];
+  const holder = redis.nodes('all').find((node) => nameOf(node) === name);
+  if (!holder) throw new Error(`CLUSTERDOWN no node of the cluster has slot ${slot}, in which the book is`);
+  return holder;
+}
+
+export const slotOf = (keys: ShardKeys): number => Number(new Command('exists', [keys.epoch]).getSlot());
+
+export const nameOf = ({ options }: Redis): string => `${options.host}:${options.port}`;

@@ -1,0 +1,79 @@
+import { Redis } from 'ioredis';
+import { createShell } from '../cli/shell';
+import { type Replica, startReplica } from '../support/exchange';
+import { until } from '../support/processes';
+import { startTestCluster, type TestCluster } from '../support/redis';
+import { startShuttle } from '../support/slots';
+
+/** One of three masters has the book: what is said of the store is said of that one, wherever the book is. */
+const PREFIX = '{x0}:';
+/** A client of a cluster asks any node what has no key: of so many questions one would go to the wrong node. */
+const LOOKS = 12;
+const REST_MS = 300;
+
+let cluster: TestCluster;
+let nodes: Redis[];
+let replica: Replica;
+let at: number;
+beforeAll(async () => {
+  cluster = await startTestCluster(3, { appendonly: 'always' });
+  nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
+  at = Math.floor(((await (nodes[0] as Redis).cluster('KEYSLOT', PREFIX)) * nodes.length) / 16_384);
+  replica = await startReplica({ REDIS_URL: cluster.url });
+}, 60_000);
+afterAll(async () => {
+  await replica?.web.stop(1_000);
+  for (const node of nodes ?? []) node.disconnect();
+  await cluster?.stop();
+});
+
+/** Of the node that has the book, and of the two others. */
+async function appendonly(holder: 'yes' | 'no', others: 'yes' | 'no'): Promise<void> {
+  await Promise.all(nodes.map((node, i) => node.config('SET', 'appendonly', i === at ? holder : others)));
+}
+
+async function told(): Promise<string[]> {
+  const said = new Set<string>();
+  for (let i = 0; i < LOOKS; i++) {
+    const { status, body } = await replica.client.get('/readyz');
+    expect(status).toBe(200);
+    said.add(body.durability);
+  }
+  return [...said];
+}
+
+test.each([
+  ['yes', 'no', 'always'],
+  ['no', 'yes', 'none'],
+] as const)(
+  'with appendonly %s where the book is and %s elsewhere the durability is %s',
+  async (holder, others, durability) => {
+    await appendonly(holder, others);
+    expect(await told()).toEqual([durability]);
+    const { out } = await createShell(cluster.url).exchange('doctor');
+    expect(out).toMatch(durability === 'always' ? /^ok +durability /m : /^warn +durability /m);
+  },
+  30_000,
+);
+
+test('the time is that of the node that has the book, for doctor and for the audit', async () => {
+  await Promise.all(nodes.map((node) => node.config('RESETSTAT')));
+  const shell = createShell(cluster.url);
+  for (let i = 0; i < 3; i++) {
+    await shell.exchange('doctor');
+    expect((await shell.exchange('audit')).code).toBe(0);
+  }
+  const asked = await Promise.all(
+    nodes.map(async (node) => (await node.info('commandstats')).includes('cmdstat_time:')),
+  );
+  expect(asked).toEqual(nodes.map((_, i) => i === at));
+}, 30_000);
+
+test('when the book has moved the durability is that of the node to which it moved', async () => {
+  await appendonly('yes', 'no');
+  expect(await told()).toEqual(['always']);
+  const shuttle = await startShuttle(cluster, PREFIX, REST_MS);
+  await until('it has moved', () => shuttle.moves() === 1);
+  await shuttle.stop();
+  expect(await told()).toEqual(['none']);
+}, 30_000);
