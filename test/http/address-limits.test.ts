@@ -93,6 +93,24 @@ describe('submissions', () => {
     expect(await since(whole)).toBe(20);
   });
 
+  test('an order in the place of another costs what any order does', async () => {
+    const alice = await street.trader();
+    const token = await alice.token();
+    const replace = (query = '') =>
+      visitor.send('POST', `/markets/nowhere/orders/0x${'12'.repeat(32)}/replace${query}`, {
+        token,
+        body: {},
+      });
+    const whole = await owe(399);
+    for (let i = 0; i < 10; i++) expect((await replace()).status).toBe(400);
+    for (let i = 0; i < 2; i++) expect((await replace('?dryRun=true')).status).toBe(400);
+    expect(await since(whole)).toBeGreaterThanOrEqual(20);
+    await owe(10_000);
+    const statuses: number[] = [];
+    for (let i = 0; i < 60; i++) statuses.push((await replace()).status);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
   test('a refused FOK costs five', async () => {
     const alice = await street.trader();
     const orders = await Promise.all(Array.from({ length: 4 }, () => alice.order(street.market, LIMIT)));

@@ -41,6 +41,8 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     path: PATHS.replace,
     bearer: 'required',
     body: submitShape,
+    bucket: 'submissions',
+    cost,
     handle: async (call) => {
       const oldHash = hashOf(parameter(call, 'order_hash'));
       const { answer, replayed } = await replace(submissionOf(call, call.body), oldHash);
