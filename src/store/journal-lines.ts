@@ -25,14 +25,16 @@ const FILLS_STEP = 500;
 export function createKnownLines({ redis, run, keys }: Options) {
   async function matchesOf(wallet: Buffer): Promise<Buffer[]> {
     const found = new Map<string, MatchRef>();
-    for (let from = 0; ; from += STEP) {
-      const hashes = await redis.zrangeBuffer(keys.wallet(wallet), from, `${from + STEP - 1}`);
-      for (const hash of hashes) {
-        for (const ref of await chainOf(hash))
+    let cursor = '0';
+    do {
+      // Not by place or rank: an order that becomes final meanwhile changes both, and would be passed over.
+      const [next, flat] = await redis.zscanBuffer(keys.wallet(wallet), cursor, 'COUNT', STEP);
+      for (let i = 0; i < flat.length; i += 2) {
+        for (const ref of await chainOf(flat[i] as Buffer))
           found.set(`${ref.marketId}${ref.sequence}-${ref.tradeMs}`, ref);
       }
-      if (hashes.length < STEP) break;
-    }
+      cursor = next.toString();
+    } while (cursor !== '0');
     return [...found.values()]
       .sort((a, b) => a.tradeMs - b.tradeMs || a.sequence - b.sequence)
       .map(packTrade);

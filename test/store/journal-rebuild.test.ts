@@ -114,3 +114,35 @@ test('a writer that read the wrong positions before they were put right does not
   expect(others.length).toBeGreaterThan(0);
   for (const id of others) expect(now[id]).toEqual(right[id]);
 });
+
+test('the trades of an order that becomes final while its wallet is read are not passed over', async () => {
+  const { redis, keys, wallets, engine } = exchange;
+  const [, bob = '', , , erin = ''] = wallets;
+  const market = [...exchange.known.values()][0];
+  if (!market) throw new Error('no market');
+  await Promise.all(Array.from({ length: 600 }, () => exchange.place(market, erin, 0, 0, 100, 1)));
+  const { orderHash } = await exchange.place(market, erin, 0, 0, 4_400, 20);
+  await exchange.place(market, bob, 0, 1, 5_600, 10);
+  const journal = journalOf(exchange);
+  await journal.catchUp();
+  const list = keys.journal(rawOf(erin));
+  const lines = await redis.lrangeBuffer(list, 0, -1);
+  expect(lines.length).toBe(1);
+  await redis.del(list);
+  /** The order goes when a part of the wallet's orders has been read. */
+  const reading = new Proxy(redis, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return async (...args: unknown[]) => {
+        const reply: unknown = await member.apply(target, args);
+        if (Buffer.isBuffer(args[0]) && args[0].equals(keys.wallet(rawOf(erin))))
+          await engine.cancel(market.terms.id, erin, orderHash, 'USER');
+        return reply;
+      };
+    },
+  });
+  const rebuild = createJournalRebuild({ ...exchange, redis: reading, journal });
+  expect(await rebuild.rebuild(erin)).toBe(true);
+  expect(await redis.lrangeBuffer(list, 0, -1)).toEqual(lines);
+});
