@@ -2,6 +2,7 @@ import { Refusal } from '../exchange/errors';
 import type { Logger } from '../log';
 import type { Engine } from '../store/engine';
 import type { Presence } from '../store/presence';
+import { isAnswered } from '../store/refusals';
 import type { Leadership } from './leadership';
 import { repeat } from './repeat';
 
@@ -48,6 +49,7 @@ export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
   async function sweep(): Promise<void> {
     const lease = held();
     if (!lease || performance.now() - lease.sinceMs < PATIENCE_MS) return;
+    const failures: unknown[] = [];
     for (const address of await presence.absent(lease.token, lifeMs)) {
       try {
         const { cancelled, sequences } = await engine.cancelAbsent(address, lease.token);
@@ -55,9 +57,13 @@ export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
         log.info({ address, markets: sequences.size }, 'orders cancelled on disconnect');
       } catch (error) {
         // HALTED, or more orders than one walk may take: it stays on the list.
-        if (!(error instanceof Refusal)) throw error;
+        if (error instanceof Refusal) continue;
+        // What is wrong with one wallet's records keeps no other wallet's orders open.
+        if (!isAnswered(error)) throw error;
+        failures.push(error);
       }
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   return {

@@ -12,6 +12,9 @@ export function refusalCode(code: string): ErrorCode {
 export const limitRefusal = (error: unknown): Refusal | null =>
   error instanceof Error && error.message.startsWith('BALANCE_LIMIT') ? new Refusal('BALANCE_LIMIT') : null;
 
+/** Redis itself said no: it is there, and what went wrong is a matter of this one command. */
+export const isAnswered = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
+
 /** What a script refused, in the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
 export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal {
   const number = (i: number) => Number(detail[i]);

@@ -22,6 +22,22 @@ const addressOf = (i: number): string => `0x${(i + 1).toString(16).padStart(40, 
 const openOf = (address: string): Promise<number> =>
   stage.redis.zcount(stage.keys.wallet(addressBytes(address)), '(0', '+inf');
 
+/** The switch of the process that broadcasts, whose sockets are those of the wallets `here`. */
+function switchWith(here: readonly string[]) {
+  const presence = createPresence({ run: createScripts(stage.redis), keys: stage.keys });
+  const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
+  return createDeadMansSwitch({
+    ...{ presence, engine: stage.engine, log, wallets: () => here },
+    held: () => ({ token: LEASE, sinceMs: 0 }),
+  });
+}
+
+/** Gone, each a moment later than the one before. */
+async function leave(addresses: readonly string[]): Promise<void> {
+  const presence = createPresence({ run: createScripts(stage.redis), keys: stage.keys });
+  for (const address of addresses) await presence.mark([address], 1);
+}
+
 test(`of ${WALLETS} absent wallets the last comes back while the others are swept: it keeps its orders, and what it places`, async () => {
   const { engine, redis, keys } = stage;
   await engine.createMarket({ id: MARKET.id, conditionId: '0x00', slug: MARKET.id }, '{}', 'OPEN');
@@ -30,15 +46,10 @@ test(`of ${WALLETS} absent wallets the last comes back while the others are swep
   for (const maker of addresses) {
     await Promise.all(Array.from({ length: ORDERS }, () => place(stage, MARKET, { maker })));
   }
-  const presence = createPresence({ run: createScripts(redis), keys });
-  for (const address of addresses) await presence.mark([address], 1);
+  await leave(addresses);
   await redis.set(keys.lease, LEASE);
   const here: string[] = [];
-  const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
-  const deadMansSwitch = createDeadMansSwitch({
-    ...{ presence, engine, log, wallets: () => here },
-    held: () => ({ token: LEASE, sinceMs: 0 }),
-  });
+  const deadMansSwitch = switchWith(here);
   deadMansSwitch.start();
   try {
     await until('the first is swept', async () => (await openOf(addressOf(0))) === 0);
@@ -49,6 +60,26 @@ test(`of ${WALLETS} absent wallets the last comes back while the others are swep
     expect(await openOf(last)).toBe(ORDERS + 1);
     const left = await Promise.all(addresses.slice(0, -1).map(openOf));
     expect(left.filter((open) => open > 0)).toEqual([]);
+  } finally {
+    await deadMansSwitch.stop();
+  }
+}, 60_000);
+
+test('a wallet whose orders cannot be cancelled keeps those of no other wallet open', async () => {
+  const { engine, redis, keys } = stage;
+  const market = { id: 'market01' };
+  await engine.createMarket({ id: market.id, conditionId: '0x01', slug: market.id }, '{}', 'OPEN');
+  const [spoilt, sound] = [addressOf(WALLETS), addressOf(WALLETS + 1)];
+  for (const maker of [spoilt, sound]) await place(stage, market, { maker });
+  // It holds less than its orders reserved.
+  await redis.hset(keys.cash, addressBytes(spoilt), Buffer.alloc(24));
+  await leave([spoilt, sound]);
+  await redis.set(keys.lease, LEASE);
+  const deadMansSwitch = switchWith([]);
+  deadMansSwitch.start();
+  try {
+    await until('the other is swept', async () => (await openOf(sound)) === 0);
+    expect(await openOf(spoilt)).toBe(1);
   } finally {
     await deadMansSwitch.stop();
   }
