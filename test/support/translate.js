@@ -2,7 +2,14 @@
 const { transformSync, version } = require('esbuild');
 const { createHash } = require('node:crypto');
 
-const OPTIONS = { loader: 'ts', format: 'cjs', target: 'node20', sourcemap: 'inline' };
+const OPTIONS = {
+  loader: 'ts',
+  format: 'cjs',
+  target: 'node20',
+  sourcemap: 'inline',
+  // jest runs CommonJS only: import() becomes a require that is put off.
+  supported: { 'dynamic-import': false },
+};
 
 const translate = (source, filename) => transformSync(source, { ...OPTIONS, sourcefile: filename }).code;
 
