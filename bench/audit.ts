@@ -2,12 +2,12 @@ import { chainScale } from '../src/exchange/order';
 import { micro } from '../src/exchange/units';
 import { createSettle } from '../src/jobs/settle';
 import { createAudit } from '../src/store/audit/audit';
-import { createEngine } from '../src/store/engine';
-import { shardKeys } from '../src/store/keys';
-import { createMatches } from '../src/store/matches';
-import { createScripts, type RedisClient } from '../src/store/scripts';
-import type { MatchRef } from '../src/store/settlement-record';
-import { createSettlements } from '../src/store/settlements';
+import type { MatchRef } from '../src/store/records/settlement';
+import { shardKeys } from '../src/store/redis/keys';
+import { createScripts, type RedisClient } from '../src/store/redis/scripts';
+import { createMatches } from '../src/store/settlement/matches';
+import { createSettlements } from '../src/store/settlement/settlements';
+import { createEngine } from '../src/store/verbs/engine';
 import { batched, MARKET, request, wallet } from './engine';
 
 /**

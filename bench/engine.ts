@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { lots, micro, pips } from '../src/exchange/units';
-import { createEngine, type Engine, type PlaceRequest } from '../src/store/engine';
-import { shardKeys } from '../src/store/keys';
-import { addressBytes } from '../src/store/records';
-import { createScripts, type RedisClient } from '../src/store/scripts';
+import { addressBytes } from '../src/store/records/order';
+import { shardKeys } from '../src/store/redis/keys';
+import { createScripts, type RedisClient } from '../src/store/redis/scripts';
+import { createEngine, type Engine, type PlaceRequest } from '../src/store/verbs/engine';
 import { createFiller } from './fill';
 
 /**

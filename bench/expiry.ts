@@ -1,7 +1,7 @@
 import { lots, micro } from '../src/exchange/units';
-import { createEngine } from '../src/store/engine';
-import { shardKeys } from '../src/store/keys';
-import { createScripts, type RedisClient } from '../src/store/scripts';
+import { shardKeys } from '../src/store/redis/keys';
+import { createScripts, type RedisClient } from '../src/store/redis/scripts';
+import { createEngine } from '../src/store/verbs/engine';
 import { batched, MARKET, request, wallet } from './engine';
 
 /**

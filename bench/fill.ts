@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { micro } from '../src/exchange/units';
-import { createEngine, type PlaceRequest } from '../src/store/engine';
-import { createScripts, type RedisClient } from '../src/store/scripts';
+import { createScripts, type RedisClient } from '../src/store/redis/scripts';
+import { createEngine, type PlaceRequest } from '../src/store/verbs/engine';
 
 /**
  * Places orders as fast as Redis takes them: the commands of the engine, written to a socket of their own that asks for

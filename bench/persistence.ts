@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { micro } from '../src/exchange/units';
 import { type RunningRedis, startRedis } from '../src/local/redis';
-import { createEngine } from '../src/store/engine';
-import { createScripts } from '../src/store/scripts';
+import { createScripts } from '../src/store/redis/scripts';
+import { createEngine } from '../src/store/verbs/engine';
 import { batched, MARKET, passive } from './engine';
 
 /**

@@ -1,7 +1,7 @@
-import { unpackMark } from '../src/store/candles';
-import { shardKeys } from '../src/store/keys';
-import { createOutboxLag } from '../src/store/outbox-lag';
-import type { RedisClient } from '../src/store/scripts';
+import { createOutboxLag } from '../src/store/outbox/lag';
+import { unpackMark } from '../src/store/records/candle';
+import { shardKeys } from '../src/store/redis/keys';
+import type { RedisClient } from '../src/store/redis/scripts';
 import { slope } from './figures';
 
 /** How far what follows a match is behind it. */

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { shardKeys } from '../src/store/keys';
+import { shardKeys } from '../src/store/redis/keys';
 
 /** What Redis holds, in bytes. */
 export interface RedisMemory {

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { type RunningRedis, startRedis } from '../src/local/redis';
-import { shardKeys } from '../src/store/keys';
+import { shardKeys } from '../src/store/redis/keys';
 import { median, round } from './figures';
 import { redisCpuMicros } from './keep-up';
 import { openLoad, requestBytes } from './load';

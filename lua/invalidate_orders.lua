@@ -24,7 +24,7 @@ local INVALIDATE_MAX = 200
 -- More orders of one wallet cannot share a rank (lib/order): a script that books one takes longer than that.
 local TIES = 64
 -- A record's body is followed by the length of the client order id; the signed order begins with its signature, side and
--- signature type, and has four numbers before the nonce, each behind its length (src/store/signed-order.ts).
+-- signature type, and has four numbers before the nonce, each behind its length (src/store/records/signed-order.ts).
 local BODY_BYTES, SIGNATURE_BYTES, NUMBERS_BEFORE_NONCE = 54, 67, 4
 
 local shard, address, nonce, from_rank, from_hash = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]

@@ -12,7 +12,7 @@
 --          8 {x}:out          the outbox (lib/outbox)
 --          and, when they are needed, the market's matches {x}:m:<id>:t (lib/trades), the orders of the makers met, the
 --          expiries {x}:exp, a new holder's markets {x}:w:<address>, all in this slot: each key handed over takes time
--- ARGV     1 request, packed (lib/request; src/store/place.ts packs it)
+-- ARGV     1 request, packed (lib/request; src/store/verbs/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
 --          4 key prefix of the shard, `{x}:`

@@ -2,7 +2,7 @@
 -- publish_updates: appends updates of books to the logs of their markets, each where the one before ended; only the holder
 -- of the lease may. What is in a log was broadcast, and nothing else is: the log is the chain that clients see.
 --
--- {x}:m:<id>:u   stream: <sequence>-0 -> field `u`, the update packed (src/store/book-updates.ts)
+-- {x}:m:<id>:u   stream: <sequence>-0 -> field `u`, the update packed (src/store/outbox/book-update.ts)
 --
 -- KEYS     1 {x}:lease   2 {x}:readers   then for each update the log of its market, then the door
 -- ARGV     1 token   2 lifetime of the lease from now, milliseconds   3 name of the reader   4 id of the last outbox entry

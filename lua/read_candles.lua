@@ -2,7 +2,7 @@
 -- read_candles: candles of one or more series of a market from a moment on, and the mark up to which they are counted.
 -- Everything after the mark is still to be counted from the matches.
 --
--- {x}:cm               hash: market id -> mark (src/store/candles.ts packs it)
+-- {x}:cm               hash: market id -> mark (src/store/records/candle.ts packs it)
 -- {x}:m:<id>:c<sec>    string: candles of so many seconds with trades, oldest first, CANDLE_BYTES each, opening with
 --                      their start in minutes since 1970 I4
 --

@@ -9,7 +9,7 @@
 -- Returns  how many were written; those that were written before are left as they are, and nothing is written of a match that
 --          is not there or has another taker
 -- Emits    SETTLE for each
--- Bound    RECORDS_MAX of src/store/settlements.ts
+-- Bound    RECORDS_MAX of src/store/settlement/settlements.ts
 
 local outbox = require('lib.outbox')
 local settlements = require('lib.settlements')

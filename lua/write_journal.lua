@@ -7,7 +7,7 @@
 -- KEYS     1 {x}:readers   2 {x}:sum; and the positions {x}:ps:<address> and journals {x}:ac:<address> of the wallets, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 name of the reader   3 the mark seen   4 the mark now: the last entry booked
 --          5 the run of Redis it was read from (read_run)   6 how often positions had been put right, empty for never
---          7 how many positions, then for each: address, market, positions (src/store/journal-record.ts)
+--          7 how many positions, then for each: address, market, positions (src/store/records/position.ts)
 --          then for each entry of a journal: address, entry
 -- Returns  1, or 0 when it is to be read again
 -- Emits    nothing

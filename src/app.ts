@@ -21,15 +21,15 @@ import { serveMetrics } from './metrics/server';
 import { observe, observeWeb } from './observe';
 import { createStore, type Store } from './open-store';
 import { createRealtime } from './realtime/realtime';
-import { createAgenda } from './store/agenda';
-import { watchBacklog } from './store/backlog';
-import { createCandleWriter } from './store/candle-writer';
-import { connect, disconnect } from './store/connection';
-import { createRaisedNonces } from './store/invalidate';
-import { createNonceStore } from './store/nonces';
-import { createOutbox } from './store/outbox';
-import { createSessionStore } from './store/sessions';
-import { weaknessOf } from './store/standing';
+import { createCandleWriter } from './store/candles/writer';
+import { weaknessOf } from './store/health/standing';
+import { createAgenda } from './store/markets/agenda';
+import { watchBacklog } from './store/outbox/backlog';
+import { createOutbox } from './store/outbox/outbox';
+import { createNonceStore } from './store/people/nonces';
+import { createSessionStore } from './store/people/sessions';
+import { connect, disconnect } from './store/redis/connection';
+import { createRaisedNonces } from './store/verbs/invalidate';
 import { PATHS } from './wire/paths';
 
 /** Something that was started and can be stopped; stopping twice is stopping once. */

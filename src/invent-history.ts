@@ -4,8 +4,8 @@ import { inventDay } from './demo/past';
 import { parsePips } from './exchange/units';
 import type { Logger } from './log';
 import { createStore } from './open-store';
-import { createCandleWriter } from './store/candle-writer';
-import { disconnect } from './store/connection';
+import { createCandleWriter } from './store/candles/writer';
+import { disconnect } from './store/redis/connection';
 
 /**
  * Gives the demo markets a day of invented prices, so that their charts do not begin empty. A market in which anything

@@ -160,10 +160,10 @@ test('process.env is read in the configuration only', () => {
   expect(wrong).toEqual([]);
 });
 
-/** Whatever else needs the time is handed the clock of Redis (src/store/clock.ts); lengths of time are by `performance.now()`. */
+/** Whatever else needs the time is handed the clock of Redis (src/store/redis/clock.ts); lengths of time are by `performance.now()`. */
 const MACHINE_CLOCK: readonly string[] = [
   // Compares it with that of Redis.
-  'src/store/doctor.ts',
+  'src/store/health/doctor.ts',
   // Runs before there is a Redis to ask.
   'src/local/start.ts',
   // What is outside the exchange and knows no other.
@@ -218,13 +218,13 @@ test('scripts that let people out work when Redis is full', () => {
   }
 });
 
-test('every script runs through src/store/scripts.ts, which hands over the door of its slot as the last key', () => {
+test('every script runs through src/store/redis/scripts.ts, which hands over the door of its slot as the last key', () => {
   const runs = /\bEVAL(SHA)?(_RO)?\b|\.(eval|evalsha|evalBuffer|evalshaBuffer|fcall|defineCommand)\(/;
-  expect(sources.filter((file) => runs.test(read(file)))).toEqual(['src/store/scripts.ts']);
-  expect(read('src/store/scripts.ts').match(/doorOf\(keys\[0\]\)/g)).toHaveLength(1);
+  expect(sources.filter((file) => runs.test(read(file)))).toEqual(['src/store/redis/scripts.ts']);
+  expect(read('src/store/redis/scripts.ts').match(/doorOf\(keys\[0\]\)/g)).toHaveLength(1);
   // Nobody may ever write the key, and a script that counts its keys leaves it out.
   const named = [...sources, ...lua].filter((file) => /[:}'`]door['`]/.test(read(file)));
-  expect(named).toEqual(['src/store/keys.ts']);
+  expect(named).toEqual(['src/store/redis/keys.ts']);
   const counting = lua.flatMap((file) => read(file).match(/#KEYS(?! - \d).*/g) ?? []);
   expect(counting).toEqual([]);
 });

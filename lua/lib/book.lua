@@ -12,7 +12,7 @@ local order = require('lib.order')
 local book = {}
 
 -- status, mode, sequence, liquidity (micro-units), time of the last trade (ms), volume and outstanding sets
--- (micro-units), last price (pips, 0 for none). src/store/documents.ts reads it. The volume is exact up to 2^53.
+-- (micro-units), last price (pips, 0 for none). src/store/records/market.ts reads it. The volume is exact up to 2^53.
 book.STATE = '>BBI6I7I6I7I7I2'
 book.TOTAL = '>I7I4'
 -- Where the hash begins in a member of a side.

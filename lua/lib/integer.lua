@@ -16,7 +16,7 @@ end
 integer.MOST = 9007199254740991
 
 -- Ends the script unless two parts of a sum can be kept, before anything was written. Below zero they never are, but for a
--- bug; beyond MOST is what nobody can hold. src/store/refusals.ts knows the code.
+-- bug; beyond MOST is what nobody can hold. src/store/redis/refusals.ts knows the code.
 function integer.check(a, b)
   if a >= 0 and b >= 0 and a + b <= integer.MOST then
     return

@@ -1,4 +1,4 @@
--- The order record: a body that never changes, then what does. Big-endian, so that src/store/records.ts reads it with
+-- The order record: a body that never changes, then what does. Big-endian, so that src/store/records/order.ts reads it with
 -- the plain Buffer methods.
 --
 -- body: createdMs I6, sequence I6, kind B, pricePips I2, sizeLots I6, expirationSec I5, maker c20, market c8, client
@@ -69,7 +69,7 @@ function order.with_size(body, size)
   return body:sub(1, 3) .. struct.pack('>I6', size) .. body:sub(10)
 end
 
--- kind = order type + 8 x side + 16 x outcome (src/store/records.ts packs it)
+-- kind = order type + 8 x side + 16 x outcome (src/store/records/order.ts packs it)
 function order.side(kind)
   return kind % 16 >= 8 and 1 or 0
 end

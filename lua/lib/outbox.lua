@@ -1,5 +1,5 @@
 -- The outbox: one stream entry for each script that changed state, written by that script.
--- Broadcast, settlement and history read it (src/store/outbox.ts decodes it); nothing else tells them.
+-- Broadcast, settlement and history read it (src/store/outbox/outbox.ts decodes it); nothing else tells them.
 --
 -- {x}:out   entry: field `e` ->
 --   kind B, market c8, sequence I6, nowMs I6, tradeMs I6 (0 without a match),
@@ -7,7 +7,7 @@
 --   orders I2, then the hash of each order the command touched, the taker first (32 bytes)
 --   wallets I2, then each address whose balance changed without an order (20 bytes)
 --   in a BALANCE entry then for each of these wallets: reason B, collateral I7, Yes I7, No I7 (micro-units that moved;
---   the reason says which way, see src/store/moves.ts)
+--   the reason says which way, see src/store/records/moves.ts)
 
 local outbox = {}
 

@@ -5,7 +5,7 @@ local integer = require('lib.integer')
 
 local request = {}
 
--- As src/store/place.ts packs it: side, outcome, order type, self trade prevention, price, size, budget, deadline,
+-- As src/store/verbs/place.ts packs it: side, outcome, order type, self trade prevention, price, size, budget, deadline,
 -- expiration, nonce, fee rate, most makers, grant, dry run, lot, market, maker, price in Yes. The last is text: to format it
 -- here would take longer.
 request.PACKED = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'

@@ -5,7 +5,7 @@
 -- {x}:m:<id>:sl the same for one market, under the same entry ids
 -- {x}:su        sorted set, scores 0: entry id (ms I6, index I4) + name of every record that is not CONFIRMED
 -- {x}:sum       hash: `failed`, how often a record became FAILED
--- The body is src/store/settlement-record.ts's; it is empty while nothing could be built. It begins with the number of
+-- The body is src/store/records/settlement.ts's; it is empty while nothing could be built. It begins with the number of
 -- makers I2, the taker's hash and the makers' hashes.
 
 local outbox = require('lib.outbox')

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Refusal } from '../exchange/errors';
 import { BadBackup, restoreBackup, verifyBackup, writeBackup } from '../store/backup/backup';
-import { readMode } from '../store/health';
+import { readMode } from '../store/health/health';
 import { recorded } from './action';
 import { audit } from './audit';
 import { type CliStore, type Command, EXIT, type ExitCode } from './store';

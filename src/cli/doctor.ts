@@ -1,4 +1,4 @@
-import { examine } from '../store/doctor';
+import { examine } from '../store/health/doctor';
 import { type Command, EXIT } from './store';
 import { table } from './table';
 

@@ -2,7 +2,7 @@ import { checksumAddress } from '../auth/address';
 import { Refusal } from '../exchange/errors';
 import type { MarketId, MarketStatus, OutcomeIndex } from '../exchange/market';
 import type { Mode } from '../exchange/status';
-import { readMode } from '../store/health';
+import { readMode } from '../store/health/health';
 import { PATHS } from '../wire/paths';
 import { presentMarket } from '../wire/present-market';
 import { newMarketOf, newMarketShape } from '../wire/requests-admin';

@@ -9,9 +9,9 @@ import {
   type SettlementKey,
   settlementId,
   settlementName,
-} from '../store/settlement-record';
-import { type WalkedSettlement, walkSettlements } from '../store/settlement-walk';
-import { signedOrdersOf } from '../store/signed-order';
+} from '../store/records/settlement';
+import { signedOrdersOf } from '../store/records/signed-order';
+import { type WalkedSettlement, walkSettlements } from '../store/settlement/walk';
 import { presentSettlement } from '../wire/present-settlement';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';

@@ -1,17 +1,17 @@
 import type { Config } from '../config';
 import type { ChainScale } from '../exchange/order';
-import type { Actions } from '../store/actions';
 import type { Audit } from '../store/audit/audit';
-import type { Clock } from '../store/clock';
-import type { Comments } from '../store/comments';
-import type { Engine } from '../store/engine';
-import type { JournalRebuild } from '../store/journal-rebuild';
-import type { ShardKeys } from '../store/keys';
-import type { Markets } from '../store/markets';
-import type { Profiles } from '../store/profiles';
-import type { Reads } from '../store/reads';
-import type { RedisClient, RunScript } from '../store/scripts';
-import type { Settlements } from '../store/settlements';
+import type { JournalRebuild } from '../store/journal/rebuild';
+import type { Markets } from '../store/markets/markets';
+import type { Comments } from '../store/people/comments';
+import type { Actions } from '../store/people/operator-log';
+import type { Profiles } from '../store/people/profiles';
+import type { Reads } from '../store/reads/reads';
+import type { Clock } from '../store/redis/clock';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
+import type { Settlements } from '../store/settlement/settlements';
+import type { Engine } from '../store/verbs/engine';
 
 /** What the commands work on: the same store as web and worker have, on one connection. */
 export interface CliStore {

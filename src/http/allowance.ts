@@ -1,5 +1,5 @@
 import { createRecent } from '../exchange/recent';
-import type { RunScript } from '../store/scripts';
+import type { RunScript } from '../store/redis/scripts';
 import type { Rate } from '../wire/limits';
 
 /**

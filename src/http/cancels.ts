@@ -1,6 +1,6 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
-import type { CancelReply } from '../store/engine';
+import type { CancelReply } from '../store/verbs/engine';
 import { presentCancel } from '../wire/present-order';
 import type { Context } from './context';
 

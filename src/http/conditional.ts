@@ -1,4 +1,4 @@
-import type { Standing } from '../store/standing';
+import type { Standing } from '../store/health/standing';
 
 /**
  * The ETag of a book: its sequence. In another epoch the same number may stand for another book, so from the data's second

@@ -1,8 +1,8 @@
 import { Refusal } from '../exchange/errors';
 import type { MarketId, MarketTerms } from '../exchange/market';
 import { createRecent } from '../exchange/recent';
-import type { Moment } from '../store/kept';
-import type { MarketView } from '../store/views';
+import type { Moment } from '../store/reads/kept';
+import type { MarketView } from '../store/records/views';
 import type { Context } from './context';
 import { type Call, parameter } from './endpoint';
 
@@ -20,7 +20,7 @@ const VIEW_BYTES = 2_000;
 /** Orders of which a process knows the market. */
 const ORDERS_MAX = 20_000;
 
-/** JSON that a process keeps for as long as the moment stands in which it was made (src/store/kept.ts). */
+/** JSON that a process keeps for as long as the moment stands in which it was made (src/store/reads/kept.ts). */
 export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>) {
   const { kept } = reads;
   /** An order never leaves its market. */

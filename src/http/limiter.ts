@@ -6,7 +6,7 @@ import {
   RateLimiterRes,
 } from 'rate-limiter-flexible';
 import { Refusal } from '../exchange/errors';
-import type { RedisClient, RunScript } from '../store/scripts';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
 import { type Bucket, LIMITS, type Rate } from '../wire/limits';
 import { type Allowance, createAllowance } from './allowance';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Logger } from '../log';
-import type { Action, Actions } from '../store/actions';
+import type { Action, Actions } from '../store/people/operator-log';
 import { requestIdOf } from './answer';
 import type { AnyEndpoint, Call } from './endpoint';
 import { refusalOf } from './failures';

@@ -1,6 +1,6 @@
 import { Refusal } from '../exchange/errors';
-import { NotReplaceable, type PlaceReply, type PlaceRequest } from '../store/engine';
-import type { OrderRecord } from '../store/records';
+import type { OrderRecord } from '../store/records/order';
+import { NotReplaceable, type PlaceReply, type PlaceRequest } from '../store/verbs/engine';
 import { presentReplaced } from '../wire/present-order';
 import { iso } from '../wire/prices';
 import type { Context } from './context';

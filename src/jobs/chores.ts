@@ -1,11 +1,11 @@
 import { Refusal } from '../exchange/errors';
-import type { Agenda } from '../store/agenda';
-import type { CandleWriter } from '../store/candle-writer';
-import type { Clock } from '../store/clock';
-import type { Engine } from '../store/engine';
-import type { Journal } from '../store/journal';
-import type { Markets } from '../store/markets';
-import type { createOutbox } from '../store/outbox';
+import type { CandleWriter } from '../store/candles/writer';
+import type { Journal } from '../store/journal/journal';
+import type { Agenda } from '../store/markets/agenda';
+import type { Markets } from '../store/markets/markets';
+import type { createOutbox } from '../store/outbox/outbox';
+import type { Clock } from '../store/redis/clock';
+import type { Engine } from '../store/verbs/engine';
 import { forEach, forEachMarket } from './each';
 import { createPriceChore } from './prices';
 import type { Chore } from './schedule';

@@ -1,4 +1,4 @@
-import type { CandleWriter } from '../store/candle-writer';
+import type { CandleWriter } from '../store/candles/writer';
 import { forEachMarket } from './each';
 import type { Chore } from './schedule';
 

@@ -1,5 +1,5 @@
-import type { Matches } from '../store/matches';
-import type { MatchRef } from '../store/settlement-record';
+import type { MatchRef } from '../store/records/settlement';
+import type { Matches } from '../store/settlement/matches';
 import { forEachMarket } from './each';
 import { RECONCILE_QUEUE } from './queues';
 import type { Chore } from './schedule';

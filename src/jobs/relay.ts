@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Matches } from '../store/matches';
-import type { MatchRef } from '../store/settlement-record';
+import type { MatchRef } from '../store/records/settlement';
+import type { Matches } from '../store/settlement/matches';
 
 interface RelayOptions {
   readonly matches: Matches;

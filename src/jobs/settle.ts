@@ -1,10 +1,10 @@
 import type { MarketTerms } from '../exchange/market';
 import type { ChainScale, SignedOrder } from '../exchange/order';
 import { partsOf, SETTLEMENT_MAKERS_MAX, type Settlement, settlementsOf } from '../exchange/settlement';
-import { BrokenMatch, type Matches, NoSuchMatch, type StoredMatch } from '../store/matches';
-import { type MatchRef, settlementId } from '../store/settlement-record';
-import type { Settlements } from '../store/settlements';
-import { signedOf } from '../store/signed-order';
+import { type MatchRef, settlementId } from '../store/records/settlement';
+import { signedOf } from '../store/records/signed-order';
+import { BrokenMatch, type Matches, NoSuchMatch, type StoredMatch } from '../store/settlement/matches';
+import type { Settlements } from '../store/settlement/settlements';
 
 /** One call of the exchange contract. */
 export interface ChainCall {

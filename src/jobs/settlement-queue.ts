@@ -1,5 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import type { MatchRef } from '../store/settlement-record';
+import type { MatchRef } from '../store/records/settlement';
 import { QUEUE_OPTIONS, SETTLEMENT_QUEUE } from './queues';
 
 /** What a job of this queue carries: matches, each as `<market>-<tradeMs>-<sequence>`. */

@@ -1,9 +1,9 @@
 import { type ConnectionOptions, type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { ChainScale } from '../exchange/order';
-import { type Matches, NoSuchMatch } from '../store/matches';
-import type { Reads } from '../store/reads';
-import type { MatchRef } from '../store/settlement-record';
-import type { Settlements } from '../store/settlements';
+import type { Reads } from '../store/reads/reads';
+import type { MatchRef } from '../store/records/settlement';
+import { type Matches, NoSuchMatch } from '../store/settlement/matches';
+import type { Settlements } from '../store/settlement/settlements';
 import { JOBS_PREFIX, SETTLEMENT_QUEUE } from './queues';
 import { createReconciler } from './reconcile';
 import { startRelay } from './relay';

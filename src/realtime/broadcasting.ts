@@ -1,5 +1,5 @@
-import type { History } from '../store/history';
-import type { Reads } from '../store/reads';
+import type { History } from '../store/candles/history';
+import type { Reads } from '../store/reads/reads';
 import { type BroadcasterDeps, startTerm } from './broadcaster';
 import { createLeadership, type Leadership, type LeadershipDeps } from './leadership';
 import { createTickers } from './market-tickers';

@@ -1,8 +1,8 @@
 import { Refusal } from '../exchange/errors';
 import type { Logger } from '../log';
-import type { Engine } from '../store/engine';
-import type { Presence } from '../store/presence';
-import { isAnswered } from '../store/refusals';
+import type { Presence } from '../store/people/presence';
+import { isAnswered } from '../store/redis/refusals';
+import type { Engine } from '../store/verbs/engine';
 import type { Leadership } from './leadership';
 import { repeat } from './repeat';
 

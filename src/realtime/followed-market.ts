@@ -1,10 +1,16 @@
 import type { MarketId, MarketTerms } from '../exchange/market';
 import { yesPrice } from '../exchange/match';
 import { lots, micro, type Pips, pips } from '../exchange/units';
-import type { BookUpdate, CommandEvent, CommandKind, LevelChange, MatchId } from '../store/book-updates';
-import type { BookAndTail, Publication } from '../store/broadcasts';
-import type { CountedState } from '../store/history';
-import type { Fill } from '../store/records';
+import type { CountedState } from '../store/candles/history';
+import type {
+  BookUpdate,
+  CommandEvent,
+  CommandKind,
+  LevelChange,
+  MatchId,
+} from '../store/outbox/book-update';
+import type { BookAndTail, Publication } from '../store/outbox/update-log';
+import type { Fill } from '../store/records/order';
 import { type Book, createBook } from './book';
 
 /**

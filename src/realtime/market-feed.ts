@@ -1,9 +1,9 @@
 import type { MarketId, MarketTerms } from '../exchange/market';
 import type { Logger } from '../log';
-import type { BookUpdate } from '../store/book-updates';
-import type { Broadcasts } from '../store/broadcasts';
-import type { Reads } from '../store/reads';
-import { tradeId } from '../store/views';
+import type { BookUpdate } from '../store/outbox/book-update';
+import type { Broadcasts } from '../store/outbox/update-log';
+import type { Reads } from '../store/reads/reads';
+import { tradeId } from '../store/records/views';
 import { EVENTS, presentHeartbeat, presentUpdate, type UpdateBody } from '../wire/events';
 import { presentMarket } from '../wire/present-market';
 import { presentTrade } from '../wire/present-trade';

@@ -1,7 +1,7 @@
 import type { MarketId } from '../exchange/market';
 import type { Logger } from '../log';
-import type { CountedState, History } from '../store/history';
-import type { Reads } from '../store/reads';
+import type { CountedState, History } from '../store/candles/history';
+import type { Reads } from '../store/reads/reads';
 import type { LevelFacts } from '../wire/facts';
 import { presentTicker } from '../wire/present-market';
 import type { FollowedMarket } from './followed-market';

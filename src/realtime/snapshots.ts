@@ -1,8 +1,8 @@
 import type { MarketId } from '../exchange/market';
-import type { Broadcasts } from '../store/broadcasts';
-import { createDoubtful } from '../store/doubtful';
-import type { Reads } from '../store/reads';
-import type { Standings } from '../store/standing';
+import { createDoubtful } from '../store/health/doubtful';
+import type { Standings } from '../store/health/standing';
+import type { Broadcasts } from '../store/outbox/update-log';
+import type { Reads } from '../store/reads/reads';
 import { EVENTS } from '../wire/events';
 import { presentOrderbook } from '../wire/present-book';
 import { eventText } from './sockets';

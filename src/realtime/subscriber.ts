@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../exchange/errors';
 import type { MarketTerms } from '../exchange/market';
-import type { Broadcasts } from '../store/broadcasts';
-import type { Reads } from '../store/reads';
+import type { Broadcasts } from '../store/outbox/update-log';
+import type { Reads } from '../store/reads/reads';
 import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../wire/events';
 import { parseSubscribe, parseUnsubscribe } from '../wire/subscriptions';
 import { type Allowances, tooMuch } from './allowances';

@@ -1,8 +1,8 @@
 import jwt from 'jsonwebtoken';
 import { createSessions, type SessionStore, type Sessions, type TokenPair } from '../../src/auth/sessions';
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
-import { createScripts } from '../../src/store/scripts';
-import { createSessionStore } from '../../src/store/sessions';
+import { createSessionStore } from '../../src/store/people/sessions';
+import { createScripts } from '../../src/store/redis/scripts';
 import { alice, bob, refusal } from './orders';
 import { startRedis, type TestRedis } from './redis';
 

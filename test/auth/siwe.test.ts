@@ -3,8 +3,8 @@ import { SiweMessage } from 'siwe';
 import { createNonces } from '../../src/auth/nonces';
 import { type BurntNonces, createSignIn, type SignIn, type SignInOptions } from '../../src/auth/siwe';
 import { parseJwtSecrets } from '../../src/auth/tokens';
-import { createNonceStore } from '../../src/store/nonces';
-import { createScripts } from '../../src/store/scripts';
+import { createNonceStore } from '../../src/store/people/nonces';
+import { createScripts } from '../../src/store/redis/scripts';
 import { alice, bob, refusal } from './orders';
 import { startRedis, type TestRedis } from './redis';
 

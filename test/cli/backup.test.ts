@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
-import { createJournal } from '../../src/store/journal';
+import { createJournal } from '../../src/store/journal/journal';
 import { type Auditing, openAuditing } from '../store/audit/auditing';
 import { startTestRedis } from '../support/redis';
 import { createShell } from './shell';

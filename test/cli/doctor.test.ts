@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
-import type { Check } from '../../src/store/doctor';
+import type { Check } from '../../src/store/health/doctor';
 import { startTestRedis } from '../support/redis';
 import { createShell } from './shell';
 

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/program';
 import { EXIT } from '../../src/cli/store';
 import { DIFFERENCE_KINDS } from '../../src/exchange/audit';
-import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/doctor';
+import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/health/doctor';
 import { ROOT } from '../support/processes';
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/cli.md'), 'utf8');

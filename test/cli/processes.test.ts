@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/doctor';
+import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/health/doctor';
 import { DEPLOYMENT, type Deployment, startDeployment } from '../support/deployment';
 import { startNode } from '../support/processes';
 

@@ -5,7 +5,7 @@ import { io } from 'socket.io-client';
 import { startWorker } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import { createLogger } from '../../src/log';
-import { connect, disconnect, ready } from '../../src/store/connection';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { ADMIN_TOKEN, startReplica } from '../support/exchange';
 import { ROOT, until } from '../support/processes';
 import { startTestRedis } from '../support/redis';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
-import { connect, disconnect, ready } from '../../src/store/connection';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import type { FullDisk } from '../support/full-disk';
 import type { WebSeat } from './fleet';
 import type { Random } from './random';

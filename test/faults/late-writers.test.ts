@@ -1,11 +1,11 @@
 import { createSettle } from '../../src/jobs/settle';
-import { createCandleWriter } from '../../src/store/candle-writer';
-import { createJournal } from '../../src/store/journal';
-import { createMatches } from '../../src/store/matches';
-import type { RunScript } from '../../src/store/scripts';
-import type { MatchRef } from '../../src/store/settlement-record';
-import { createSettlements } from '../../src/store/settlements';
-import type { Market } from '../../src/store/views';
+import { createCandleWriter } from '../../src/store/candles/writer';
+import { createJournal } from '../../src/store/journal/journal';
+import type { MatchRef } from '../../src/store/records/settlement';
+import type { Market } from '../../src/store/records/views';
+import type { RunScript } from '../../src/store/redis/scripts';
+import { createMatches } from '../../src/store/settlement/matches';
+import { createSettlements } from '../../src/store/settlement/settlements';
 import { type Settling, scale, startSettling } from '../jobs/settling';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { type Proxy as Link, startProxy } from '../support/proxy';

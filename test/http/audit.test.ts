@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { shardKeys } from '../../src/store/keys';
+import { shardKeys } from '../../src/store/redis/keys';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { createTrader, openMarket } from '../support/trader';
 

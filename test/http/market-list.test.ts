@@ -1,4 +1,4 @@
-import { connect, disconnect, ready } from '../../src/store/connection';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import type { Answer, Client } from '../support/client';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';

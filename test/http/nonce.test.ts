@@ -2,9 +2,9 @@ import { startWorker } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import { micro } from '../../src/exchange/units';
 import { createLogger } from '../../src/log';
-import { connect, disconnect, ready } from '../../src/store/connection';
-import { createEngine } from '../../src/store/engine';
-import { createScripts } from '../../src/store/scripts';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { createScripts } from '../../src/store/redis/scripts';
+import { createEngine } from '../../src/store/verbs/engine';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import {
   createTrader,

@@ -2,8 +2,8 @@ import { startWorker } from '../../src/app';
 import { loadConfig } from '../../src/config';
 import { createShedding } from '../../src/http/shedding';
 import { createLogger } from '../../src/log';
-import { connect, disconnect, ready } from '../../src/store/connection';
-import { shardKeys } from '../../src/store/keys';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
 

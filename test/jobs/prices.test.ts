@@ -1,7 +1,7 @@
 import { createPriceChore } from '../../src/jobs/prices';
 import type { RunningRedis } from '../../src/local/redis';
-import { createCandleWriter } from '../../src/store/candle-writer';
-import { createHistory } from '../../src/store/history';
+import { createHistory } from '../../src/store/candles/history';
+import { createCandleWriter } from '../../src/store/candles/writer';
 import { createRandom } from '../store/fuzzing/random';
 import { createMarket, expectedDay, nextMs, openStore, type Store } from '../store/trading';
 import { startTestRedis } from '../support/redis';

@@ -1,4 +1,4 @@
-import type { Market } from '../../src/store/views';
+import type { Market } from '../../src/store/records/views';
 import { type Started, startScript } from '../support/processes';
 import { type Settling, startSettling } from './settling';
 

@@ -6,7 +6,7 @@ import { startSchedule } from '../../src/jobs/schedule';
 import type { SendToChain } from '../../src/jobs/settle';
 import { type RunningSettlement, startSettlement } from '../../src/jobs/settlement';
 import { matchName } from '../../src/jobs/settlement-queue';
-import type { Market } from '../../src/store/views';
+import type { Market } from '../../src/store/records/views';
 import { until } from '../support/processes';
 import { type Settling, scale, startSettling } from './settling';
 

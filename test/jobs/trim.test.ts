@@ -1,6 +1,6 @@
-import { createJournal } from '../../src/store/journal';
-import { unpackPositions } from '../../src/store/journal-record';
-import { createOutbox, READERS } from '../../src/store/outbox';
+import { createJournal } from '../../src/store/journal/journal';
+import { createOutbox, READERS } from '../../src/store/outbox/outbox';
+import { unpackPositions } from '../../src/store/records/position';
 import { type Settling, startSettling } from './settling';
 
 let world: Settling;

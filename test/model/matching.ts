@@ -1,4 +1,4 @@
-import type { PlaceRequest } from '../../src/store/engine';
+import type { PlaceRequest } from '../../src/store/verbs/engine';
 import { calculateFee } from './fee';
 
 /** Who meets whom, at what price and fee: no state, only what follows from an order and the orders that rest. */

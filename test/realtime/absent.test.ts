@@ -1,8 +1,8 @@
 import { createLogger } from '../../src/log';
 import { createDeadMansSwitch } from '../../src/realtime/dead-mans-switch';
-import { createPresence } from '../../src/store/presence';
-import { addressBytes } from '../../src/store/records';
-import { createScripts } from '../../src/store/scripts';
+import { createPresence } from '../../src/store/people/presence';
+import { addressBytes } from '../../src/store/records/order';
+import { createScripts } from '../../src/store/redis/scripts';
 import { until } from '../support/processes';
 import { place, type Stage, startStage } from './support';
 

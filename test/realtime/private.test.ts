@@ -1,10 +1,10 @@
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
 import { chainScale } from '../../src/exchange/order';
 import { createSettle } from '../../src/jobs/settle';
-import { decodeMarket } from '../../src/store/documents';
-import { createMatches } from '../../src/store/matches';
-import { createScripts } from '../../src/store/scripts';
-import { createSettlements } from '../../src/store/settlements';
+import { decodeMarket } from '../../src/store/records/market';
+import { createScripts } from '../../src/store/redis/scripts';
+import { createMatches } from '../../src/store/settlement/matches';
+import { createSettlements } from '../../src/store/settlement/settlements';
 import { until } from '../support/processes';
 import { createTrader, type Domain, type Trader } from '../support/trader';
 import { type Listener, listen, refusal } from './listener';

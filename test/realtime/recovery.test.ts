@@ -1,5 +1,5 @@
-import { createBroadcasts } from '../../src/store/broadcasts';
-import { createScripts } from '../../src/store/scripts';
+import { createBroadcasts } from '../../src/store/outbox/update-log';
+import { createScripts } from '../../src/store/redis/scripts';
 import { until } from '../support/processes';
 import { type BookClient, bookOf, createBookClient } from './book-client';
 import { type Market, place, type Replica, type Stage, startStage, wait } from './support';

@@ -1,8 +1,8 @@
-import { createClock } from '../../src/store/clock';
-import { connect, disconnect, ready } from '../../src/store/connection';
-import { runProbe } from '../../src/store/health';
-import { shardKeys } from '../../src/store/keys';
-import { createScripts } from '../../src/store/scripts';
+import { runProbe } from '../../src/store/health/health';
+import { createClock } from '../../src/store/redis/clock';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 
 const unasked = () => createClock(() => Promise.reject(new Error('nobody asks')));

@@ -3,6 +3,8 @@ import { Redis } from 'ioredis';
 import { Refusal } from '../../src/exchange/errors';
 import { micro } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
+import { decodeEvent, type OutboxEvent } from '../../src/store/outbox/outbox';
+import { createScripts } from '../../src/store/redis/scripts';
 import type {
   CancelManyReply,
   Engine,
@@ -12,10 +14,8 @@ import type {
   Sweep,
   SweepFilter,
   WalkPlace,
-} from '../../src/store/engine';
-import { createEngine } from '../../src/store/engine';
-import { decodeEvent, type OutboxEvent } from '../../src/store/outbox';
-import { createScripts } from '../../src/store/scripts';
+} from '../../src/store/verbs/engine';
+import { createEngine } from '../../src/store/verbs/engine';
 import type { ModelOrder } from '../model/matching';
 import { startTestRedis } from '../support/redis';
 import { checkFills, checkRecord, checkState, fillsOf } from './fuzzing/compare';

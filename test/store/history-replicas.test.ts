@@ -1,4 +1,4 @@
-import { createCandleWriter } from '../../src/store/candle-writer';
+import { createCandleWriter } from '../../src/store/candles/writer';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { createTrader, openMarket } from '../support/trader';
 import { openStore, type Store } from './trading';

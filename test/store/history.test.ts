@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningRedis } from '../../src/local/redis';
-import { createCandleWriter } from '../../src/store/candle-writer';
-import { createHistory, type History } from '../../src/store/history';
-import type { RunScript } from '../../src/store/scripts';
+import { createHistory, type History } from '../../src/store/candles/history';
+import { createCandleWriter } from '../../src/store/candles/writer';
+import type { RunScript } from '../../src/store/redis/scripts';
 import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/present-history';
 import { startTestRedis } from '../support/redis';
 import { createRandom, type Random } from './fuzzing/random';

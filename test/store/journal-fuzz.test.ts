@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
-import { createJournal } from '../../src/store/journal';
-import { createJournalReads, type JournalRow } from '../../src/store/journal-reads';
-import { changeOf } from '../../src/store/journal-sides';
-import { createMatches } from '../../src/store/matches';
-import { createScripts } from '../../src/store/scripts';
-import { createSettlements } from '../../src/store/settlements';
+import { createJournal } from '../../src/store/journal/journal';
+import { createJournalReads, type JournalRow } from '../../src/store/journal/reads';
+import { changeOf } from '../../src/store/journal/sides';
+import { createScripts } from '../../src/store/redis/scripts';
+import { createMatches } from '../../src/store/settlement/matches';
+import { createSettlements } from '../../src/store/settlement/settlements';
 import { type Books, createBooks } from '../model/books';
 import { startTestRedis } from '../support/redis';
 import { operationsOf, worldOf } from './fuzzing/operations';

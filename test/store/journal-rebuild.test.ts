@@ -1,7 +1,7 @@
 import type { RunningRedis } from '../../src/local/redis';
-import { createJournal } from '../../src/store/journal';
-import { createJournalRebuild } from '../../src/store/journal-rebuild';
-import { unpackEntry } from '../../src/store/journal-record';
+import { createJournal } from '../../src/store/journal/journal';
+import { createJournalRebuild } from '../../src/store/journal/rebuild';
+import { unpackEntry } from '../../src/store/records/position';
 import { createShell } from '../cli/shell';
 import { startTestRedis } from '../support/redis';
 import { type Auditing, openAuditing } from './audit/auditing';

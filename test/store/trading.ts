@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { MarketId, MarketTerms } from '../../src/exchange/market';
 import { lots, micro, pips } from '../../src/exchange/units';
-import { connect, disconnect, ready } from '../../src/store/connection';
-import { shardKeys } from '../../src/store/keys';
-import { createScripts } from '../../src/store/scripts';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts } from '../../src/store/redis/scripts';
 import { historyWindow, type presentHistory, type Timeframe } from '../../src/wire/present-history';
 import type { Random } from './fuzzing/random';
 

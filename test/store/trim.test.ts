@@ -1,7 +1,7 @@
-import { connect, disconnect, ready } from '../../src/store/connection';
-import { shardKeys } from '../../src/store/keys';
-import { createOutbox } from '../../src/store/outbox';
-import { createScripts } from '../../src/store/scripts';
+import { createOutbox } from '../../src/store/outbox/outbox';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
 
 const keys = shardKeys();

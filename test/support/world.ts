@@ -12,11 +12,11 @@ import {
   parseMicro,
   parsePips,
 } from '../../src/exchange/units';
-import { connect, disconnect, ready } from '../../src/store/connection';
-import { createEngine, type PlaceReply, type PlaceRequest } from '../../src/store/engine';
-import { shardKeys } from '../../src/store/keys';
-import { decodeEvent, type OutboxEvent } from '../../src/store/outbox';
-import { createScripts } from '../../src/store/scripts';
+import { decodeEvent, type OutboxEvent } from '../../src/store/outbox/outbox';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts } from '../../src/store/redis/scripts';
+import { createEngine, type PlaceReply, type PlaceRequest } from '../../src/store/verbs/engine';
 import { signedAs } from '../store/fuzzing/requests';
 import { CLOCK_KEY, FAKE_CLOCK, patchedScripts } from '../store/fuzzing/scripts';
 import { readState } from '../store/fuzzing/stored';

@@ -1,5 +1,5 @@
 import type { MarketTerms } from '../../exchange/market';
-import type { SettledFill } from '../../store/views';
+import type { SettledFill } from '../../store/records/views';
 import type { FillFacts } from '../../wire/facts';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';

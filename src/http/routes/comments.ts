@@ -1,6 +1,6 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
-import type { Comment, CommentRef } from '../../store/comments';
+import type { Comment, CommentRef } from '../../store/people/comments';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentComment } from '../../wire/present-social';

@@ -1,7 +1,7 @@
 import type { MarketTerms } from '../../exchange/market';
-import type { JournalRow, TradeRow } from '../../store/journal-reads';
-import { changeOf } from '../../store/journal-sides';
-import { tradeId } from '../../store/views';
+import type { JournalRow, TradeRow } from '../../store/journal/reads';
+import { changeOf } from '../../store/journal/sides';
+import { tradeId } from '../../store/records/views';
 import type { FillFacts } from '../../wire/facts';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';

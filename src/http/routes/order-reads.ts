@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { OrderFillsPage, OrderView } from '../../store/views';
+import type { OrderFillsPage, OrderView } from '../../store/records/views';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentOrderFill } from '../../wire/present-order';

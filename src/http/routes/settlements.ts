@@ -1,8 +1,8 @@
 import { checksumAddress } from '../../auth/address';
 import { SETTLEMENT_STATUSES } from '../../exchange/status';
-import type { OrderRecord } from '../../store/records';
-import { type SettlementRecord, settlementId } from '../../store/settlement-record';
-import { signedOrdersOf } from '../../store/signed-order';
+import type { OrderRecord } from '../../store/records/order';
+import { type SettlementRecord, settlementId } from '../../store/records/settlement';
+import { signedOrdersOf } from '../../store/records/signed-order';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { presentSettlement } from '../../wire/present-settlement';

@@ -1,6 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
-import { weaknessOf } from '../../store/standing';
+import { weaknessOf } from '../../store/health/standing';
 import { asyncApiDocument } from '../../wire/asyncapi/document';
 import {
   LIMITS,

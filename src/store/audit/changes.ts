@@ -1,6 +1,6 @@
-import { accountName } from '../accounts';
-import type { ShardKeys } from '../keys';
-import type { RunScript } from '../scripts';
+import { accountName } from '../records/account';
+import type { ShardKeys } from '../redis/keys';
+import type { RunScript } from '../redis/scripts';
 import type { Snapshot } from './snapshot';
 
 /** read_changes */

@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { formatMicro } from '../../exchange/units';
-import type { TokenAccount } from '../accounts';
+import type { TokenAccount } from '../records/account';
 import type { Breathe } from './breathe';
 import type { Expected } from './check-orders';
 import type { Findings } from './report';

@@ -1,7 +1,7 @@
 import { MARKET_STATUSES, type MarketId, type MarketStatus } from '../../exchange/market';
-import { decodeMarket, decodePayouts } from '../documents';
-import type { ShardKeys } from '../keys';
-import type { RedisClient } from '../scripts';
+import { decodeMarket, decodePayouts } from '../records/market';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 
 interface AgendaCheckOptions {

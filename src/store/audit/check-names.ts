@@ -1,8 +1,8 @@
 import type { MarketId } from '../../exchange/market';
-import { decodeMarket } from '../documents';
-import type { ShardKeys } from '../keys';
-import type { RedisClient } from '../scripts';
-import type { Market } from '../views';
+import { decodeMarket } from '../records/market';
+import type { Market } from '../records/views';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 
 interface NameChecksOptions {

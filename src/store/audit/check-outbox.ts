@@ -1,8 +1,8 @@
 import type { MarketId } from '../../exchange/market';
-import type { ShardKeys } from '../keys';
-import { decodeEvent } from '../outbox';
-import type { RedisClient } from '../scripts';
-import type { MarketState } from '../views';
+import { decodeEvent } from '../outbox/outbox';
+import type { MarketState } from '../records/views';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import type { Breathe } from './breathe';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';

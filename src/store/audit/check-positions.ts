@@ -1,13 +1,13 @@
 import type { MarketId } from '../../exchange/market';
 import { formatMicro, micro } from '../../exchange/units';
-import { decodeTokens, FEE_ACCOUNT } from '../accounts';
-import { unpackPositions } from '../journal-record';
-import { changeOf, sidesOf } from '../journal-sides';
-import type { ShardKeys } from '../keys';
-import type { Matches } from '../matches';
-import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox';
-import { addressBytes } from '../records';
-import type { RedisClient, RunScript } from '../scripts';
+import { changeOf, sidesOf } from '../journal/sides';
+import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox/outbox';
+import { decodeTokens, FEE_ACCOUNT } from '../records/account';
+import { addressBytes } from '../records/order';
+import { unpackPositions } from '../records/position';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import type { Matches } from '../settlement/matches';
 import { ASSETS, total } from './check-accounts';
 import type { Findings } from './report';
 

@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
-import type { ShardKeys } from '../keys';
-import type { RedisClient } from '../scripts';
-import { decodeSettlement, listPlace, settlementId, settlementKey } from '../settlement-record';
+import { decodeSettlement, listPlace, settlementId, settlementKey } from '../records/settlement';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';
 
 interface RecordChecksOptions {

@@ -1,16 +1,16 @@
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import { partsOf, type Settlement, settlementsOf } from '../../exchange/settlement';
-import { isBefore, NO_ENTRY } from '../entry-id';
-import type { ShardKeys } from '../keys';
-import type { RedisClient } from '../scripts';
 import {
   decodeSettlement,
   type SettlementKey,
   type SettlementRecord,
   settlementId,
   settlementName,
-} from '../settlement-record';
+} from '../records/settlement';
+import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import type { Match } from './check-matches';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';

@@ -7,8 +7,8 @@ import {
   decodeTokens,
   type Payout,
   type TokenAccount,
-} from '../accounts';
-import { decodeOrder, hashHex, type OrderRecord } from '../records';
+} from '../records/account';
+import { decodeOrder, hashHex, type OrderRecord } from '../records/order';
 
 /** A stored order as far as an audit needs it, and where the indexes have it. */
 export interface AuditedOrder extends Omit<OrderRecord, 'signed' | 'clientOrderId'> {

@@ -1,8 +1,8 @@
 import type { MarketId } from '../../exchange/market';
-import { FEE_ACCOUNT } from '../accounts';
-import type { ShardKeys } from '../keys';
-import { addressBytes } from '../records';
-import type { RedisClient } from '../scripts';
+import { FEE_ACCOUNT } from '../records/account';
+import { addressBytes } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import type { Snapshot } from './snapshot';
 
 interface SweepOptions {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
-import { readMode } from '../health';
-import type { ShardKeys } from '../keys';
-import type { RedisClient } from '../scripts';
+import { readMode } from '../health/health';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import { createPieceCheck } from './check';
 import {
   BACKUP_FORMAT,

@@ -1,5 +1,5 @@
-import { isBefore, NO_ENTRY } from '../entry-id';
-import type { ShardKeys } from '../keys';
+import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
 import { type BackupPiece, BadBackup, type KeyType, WIDTH } from './file';
 import { volatileKeys } from './keys';
 

@@ -1,6 +1,6 @@
-import { NO_ENTRY } from '../entry-id';
-import type { ShardKeys } from '../keys';
-import type { RedisClient } from '../scripts';
+import { NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
 import type { BackupPiece } from './file';
 import { ownKeys } from './keys';
 

@@ -1,4 +1,4 @@
-import { addressBytes } from '../../../src/store/records';
+import { addressBytes } from '../../../src/store/records/order';
 import { type Corruption, changed, findOrder, type Stage } from './auditing';
 
 /** Corruptions of orders, books, indexes and names. */

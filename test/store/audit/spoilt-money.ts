@@ -1,6 +1,6 @@
-import { createJournal } from '../../../src/store/journal';
-import { addressBytes } from '../../../src/store/records';
-import { settlementName } from '../../../src/store/settlement-record';
+import { createJournal } from '../../../src/store/journal/journal';
+import { addressBytes } from '../../../src/store/records/order';
+import { settlementName } from '../../../src/store/records/settlement';
 import { type Corruption, changed, type Stage } from './auditing';
 
 /** Corruptions of balances, trades and what became of them. */

@@ -1,7 +1,7 @@
 import { MARKET_STATUSES, type MarketStatus } from '../../../src/exchange/market';
-import { createAgenda } from '../../../src/store/agenda';
-import { encodeMarket } from '../../../src/store/documents';
-import type { Market } from '../../../src/store/views';
+import { createAgenda } from '../../../src/store/markets/agenda';
+import { encodeMarket } from '../../../src/store/records/market';
+import type { Market } from '../../../src/store/records/views';
 import { alice, type World, YES } from '../../support/world';
 import { TERMS } from '../trading';
 import { withWorlds } from './setup';

@@ -1,4 +1,4 @@
-import { connect, disconnect, ready } from '../../../src/store/connection';
+import { connect, disconnect, ready } from '../../../src/store/redis/connection';
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { alice, bob, carla, NO, openWorld, START_SECOND, told, type World, YES } from '../../support/world';
 import { runWorld } from '../fuzzing/harness';

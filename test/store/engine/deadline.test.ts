@@ -1,6 +1,6 @@
 import { micro } from '../../../src/exchange/units';
-import { BOOK_WITHIN_MS } from '../../../src/store/deadline';
-import { createEngine } from '../../../src/store/engine';
+import { BOOK_WITHIN_MS } from '../../../src/store/verbs/deadline';
+import { createEngine } from '../../../src/store/verbs/engine';
 import { alice, bob, NO, START_SECOND, type World, YES } from '../../support/world';
 import { withWorlds } from './setup';
 

@@ -1,4 +1,4 @@
-import { createRaisedNonces } from '../../../src/store/invalidate';
+import { createRaisedNonces } from '../../../src/store/verbs/invalidate';
 import { alice, bob, NO, YES } from '../../support/world';
 import { withWorlds } from './setup';
 

@@ -1,4 +1,4 @@
-import type { OutboxEvent } from '../../../src/store/outbox';
+import type { OutboxEvent } from '../../../src/store/outbox/outbox';
 import { alice, bob, carla, NO, START_SECOND, YES } from '../../support/world';
 import { withWorlds } from './setup';
 

@@ -3,8 +3,8 @@ import { micro, parseMicro } from '../../../src/exchange/units';
 import { createPriceChore } from '../../../src/jobs/prices';
 import { createAudit } from '../../../src/store/audit/audit';
 import { ownKeys, readKey } from '../../../src/store/backup/keys';
-import { createCandleWriter } from '../../../src/store/candle-writer';
-import { addressBytes } from '../../../src/store/records';
+import { createCandleWriter } from '../../../src/store/candles/writer';
+import { addressBytes } from '../../../src/store/records/order';
 import { alice, bob, NO, type World, YES } from '../../support/world';
 import { withWorlds } from './setup';
 

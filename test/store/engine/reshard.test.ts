@@ -1,8 +1,8 @@
 import { micro } from '../../../src/exchange/units';
-import { connect, disconnect, ready } from '../../../src/store/connection';
-import { createEngine } from '../../../src/store/engine';
-import { doorOf, shardKeys } from '../../../src/store/keys';
-import { createScripts, type RedisClient } from '../../../src/store/scripts';
+import { connect, disconnect, ready } from '../../../src/store/redis/connection';
+import { doorOf, shardKeys } from '../../../src/store/redis/keys';
+import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
+import { createEngine } from '../../../src/store/verbs/engine';
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { startShuttle } from '../../support/slots';
 import { told } from '../audit/auditing';

@@ -5,9 +5,9 @@ import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
 import { isRedisAway } from '../../../src/http/failures';
 import { createAudit } from '../../../src/store/audit/audit';
-import type { PlaceRequest } from '../../../src/store/engine';
-import { hashBytes } from '../../../src/store/records';
-import type { RedisClient } from '../../../src/store/scripts';
+import { hashBytes } from '../../../src/store/records/order';
+import type { RedisClient } from '../../../src/store/redis/scripts';
+import type { PlaceRequest } from '../../../src/store/verbs/engine';
 import { type Random, seeded } from '../../faults/random';
 import { auditingOn } from '../audit/auditing';
 

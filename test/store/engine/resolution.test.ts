@@ -1,5 +1,5 @@
-import { decodeState } from '../../../src/store/documents';
-import { readUInt } from '../../../src/store/records';
+import { decodeState } from '../../../src/store/records/market';
+import { readUInt } from '../../../src/store/records/order';
 import { alice, bob, carla, NO, told, type World, YES } from '../../support/world';
 import { withWorlds } from './setup';
 

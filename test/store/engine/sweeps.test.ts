@@ -1,4 +1,4 @@
-import type { PlaceRequest, SweepFilter, WalkPlace } from '../../../src/store/engine';
+import type { PlaceRequest, SweepFilter, WalkPlace } from '../../../src/store/verbs/engine';
 import { alice, bob, NO, START_SECOND, type World, YES } from '../../support/world';
 import { withWorlds } from './setup';
 

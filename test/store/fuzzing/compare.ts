@@ -1,7 +1,7 @@
 import { MARKET_STATUSES } from '../../../src/exchange/market';
 import { formatLots, formatMicro, formatPips } from '../../../src/exchange/units';
-import type { OutboxEvent } from '../../../src/store/outbox';
-import type { Fill, OrderRecord } from '../../../src/store/records';
+import type { OutboxEvent } from '../../../src/store/outbox/outbox';
+import type { Fill, OrderRecord } from '../../../src/store/records/order';
 import { FEE_ACCOUNT } from '../../model/accounts';
 import type { Emitted, Model } from '../../model/exchange';
 import { isBid, type ModelFill, type ModelOrder, remaining, yesPrice } from '../../model/matching';

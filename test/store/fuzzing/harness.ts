@@ -1,4 +1,4 @@
-import { decodeFills, type Fill, hashBytes } from '../../../src/store/records';
+import { decodeFills, type Fill, hashBytes } from '../../../src/store/records/order';
 import { check, checkFills, checkRecord, checkState, checkToldLevels, levelsOf, Mismatch } from './compare';
 import type { Operation, World } from './operations';
 import { perform } from './perform';

@@ -1,14 +1,14 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { Reason } from '../../../src/exchange/status';
 import { micro } from '../../../src/exchange/units';
+import { hashHex } from '../../../src/store/records/order';
 import {
   type CancelOneReply,
   NotReplaceable,
   type PlaceReply,
   type PlaceRequest,
   type ReplaceReply,
-} from '../../../src/store/engine';
-import { hashHex } from '../../../src/store/records';
+} from '../../../src/store/verbs/engine';
 import type { Answer } from '../../model/exchange';
 import {
   MICRO_PER_LOT,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { OrderType } from '../../../src/exchange/status';
 import { lots, micro, pips } from '../../../src/exchange/units';
-import type { PlaceRequest } from '../../../src/store/engine';
-import { packSigned } from '../../../src/store/signed-order';
+import { packSigned } from '../../../src/store/records/signed-order';
+import type { PlaceRequest } from '../../../src/store/verbs/engine';
 import type { Place, World, WorldMarket } from './operations';
 
 /** From the operations of a world to what the engine is sent. */

@@ -1,9 +1,9 @@
 import { micro } from '../../../src/exchange/units';
-import { createEngine, type Engine, type PlaceRequest } from '../../../src/store/engine';
-import type { OpenOrderPlace } from '../../../src/store/invalidate';
-import { type ShardKeys, shardKeys } from '../../../src/store/keys';
-import { decodeOrder, type Fill } from '../../../src/store/records';
-import { createScripts, type RedisClient, type RunScript } from '../../../src/store/scripts';
+import { decodeOrder, type Fill } from '../../../src/store/records/order';
+import { type ShardKeys, shardKeys } from '../../../src/store/redis/keys';
+import { createScripts, type RedisClient, type RunScript } from '../../../src/store/redis/scripts';
+import { createEngine, type Engine, type PlaceRequest } from '../../../src/store/verbs/engine';
+import type { OpenOrderPlace } from '../../../src/store/verbs/invalidate';
 import { createModel, type Model } from '../../model/exchange';
 import type { ModelOrder } from '../../model/matching';
 import type { Ledger } from './compare';

@@ -1,5 +1,4 @@
-import type { ShardKeys } from '../../../src/store/keys';
-import { decodeEvent, type OutboxEvent } from '../../../src/store/outbox';
+import { decodeEvent, type OutboxEvent } from '../../../src/store/outbox/outbox';
 import {
   addressBytes,
   decodeFills,
@@ -9,8 +8,9 @@ import {
   hashHex,
   type OrderRecord,
   readUInt,
-} from '../../../src/store/records';
-import type { RunScript } from '../../../src/store/scripts';
+} from '../../../src/store/records/order';
+import type { ShardKeys } from '../../../src/store/redis/keys';
+import type { RunScript } from '../../../src/store/redis/scripts';
 
 /**
  * Everything the engine keeps, read in one step; the keys are those named in the headers of lua/lib. A section whose

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
-import type { SweepFilter, SweepStep, WalkPlace } from '../../../src/store/engine';
+import type { SweepFilter, SweepStep, WalkPlace } from '../../../src/store/verbs/engine';
 import type { Place } from '../../model/sweep';
 import { check } from './check';
 import type { World } from './operations';

@@ -1,0 +1,129 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import { type Micro, micro, type Pips } from '../../exchange/units';
+import { createDoubtful } from '../health/doubtful';
+import type { Standings } from '../health/standing';
+import {
+  countMatches,
+  intervalFor,
+  type Mark,
+  MINUTE_MS,
+  rollUp,
+  type Tally,
+  unpackMark,
+  withVolumes,
+} from '../records/candle';
+import type { Candle, DayFigures, MarketState } from '../records/views';
+import { ALL, createSeries, MATCHES_MAX, type SeriesOptions } from './series';
+
+const DAY_MS = 86_400_000;
+/** Steps of MATCHES_MAX that a read counts itself: a market further behind is the worker's to catch up with. */
+const TAIL_STEPS_MAX = 10_000;
+/** Markets of which a process keeps what it has worked out. */
+const MARKETS_KEPT = 10_000;
+
+export interface History {
+  /**
+   * The 24 hours before `nowMs`, to the minute: the trades of all minutes that began in them. Of the moment of
+   * `state`, so that a view's figures belong to its sequence.
+   */
+  day(id: MarketId, state: CountedState, nowMs: number): Promise<DayFigures>;
+  /**
+   * Buckets with trades from `fromMs` on, oldest first, after the last one before `fromMs` if there is one (of which
+   * only the price counts). `fromMs` is a multiple of `bucketMs`, and that of a minute.
+   */
+  candles(id: MarketId, fromMs: number, bucketMs: number): Promise<readonly Candle[]>;
+}
+
+interface HistoryOptions extends SeriesOptions {
+  readonly doubts: Standings['doubts'];
+}
+
+export type CountedState = Pick<MarketState, 'volumeMicro' | 'lastPips' | 'lastTradeMs'>;
+
+/** What stood when a minute began: the market's volume so far and its price, or its very first price. */
+interface Opening {
+  readonly totalMicro: Micro;
+  readonly pricePips: Pips | null;
+}
+
+/** Minutes counted after a mark by this process, for as long as nobody stores them. */
+interface Tail {
+  readonly mark: Mark;
+  readonly reached: Mark;
+  readonly minutes: readonly Tally[];
+}
+
+/**
+ * Price history: the stored candles (src/store/candles/writer.ts) and, for whatever the worker has not counted yet,
+ * the matches behind their mark. So every answer is exact at its moment, also with a worker that is late or absent.
+ */
+export function createHistory(options: HistoryOptions): History {
+  const series = createSeries(options);
+  const { doubts } = options;
+  const tails = createDoubtful<MarketId, Tail>(doubts, MARKETS_KEPT);
+  const openings = createDoubtful<MarketId, { fromMs: number; opening: Promise<Opening> }>(
+    doubts,
+    MARKETS_KEPT,
+  );
+
+  /** The minutes behind the mark. A tail is replaced, never changed: readers may work on it at once. */
+  async function tailOf(id: MarketId, seen: Buffer): Promise<readonly Tally[]> {
+    const mark = unpackMark(seen);
+    const at = doubts();
+    const kept = tails.get(id);
+    const known = kept && sameMark(kept.mark, mark) ? kept : { mark, reached: mark, minutes: [] };
+    const minutes = [...known.minutes];
+    let { reached } = known;
+    let more = true;
+    for (let step = 0; more; step++) {
+      if (step === TAIL_STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the price history is being counted');
+      const entries = await series.matchesAfter(id, reached);
+      reached = countMatches(minutes, entries, reached);
+      more = entries.length === MATCHES_MAX;
+    }
+    if (minutes.length > 0) tails.keep(id, { mark, reached, minutes }, at);
+    else tails.delete(id);
+    return minutes;
+  }
+
+  async function findOpening(id: MarketId, fromMs: number): Promise<Opening> {
+    const { seen, stretches } = await series.read(id, [MINUTE_MS], fromMs, 1);
+    const isCounted = unpackMark(seen).lastMs >= fromMs;
+    const minutes = [...(stretches[0]?.candles ?? []), ...(isCounted ? [] : await tailOf(id, seen))];
+    const before = minutes.findLast(({ startMs }) => startMs < fromMs);
+    return {
+      totalMicro: before?.totalMicro ?? micro(0),
+      pricePips: before?.close ?? minutes[0]?.open ?? null,
+    };
+  }
+
+  /** What is a day old does not change, so a process looks for it once in a minute. */
+  function openingOf(id: MarketId, fromMs: number): Promise<Opening> {
+    const kept = openings.get(id);
+    if (kept?.fromMs === fromMs) return kept.opening;
+    const opening = findOpening(id, fromMs);
+    openings.keep(id, { fromMs, opening }, doubts());
+    opening.catch(() => openings.delete(id));
+    return opening;
+  }
+
+  return {
+    async day(id, { volumeMicro, lastPips, lastTradeMs }, nowMs) {
+      const fromMs = Math.ceil((nowMs - DAY_MS) / MINUTE_MS) * MINUTE_MS;
+      if (lastTradeMs < fromMs) return { volumeMicro: micro(0), openPips: lastPips };
+      const { totalMicro, pricePips } = await openingOf(id, fromMs);
+      return { volumeMicro: micro(volumeMicro - totalMicro), openPips: pricePips };
+    },
+    async candles(id, fromMs, bucketMs) {
+      const { seen, stretches } = await series.read(id, [intervalFor(bucketMs)], fromMs, ALL);
+      const stored = stretches[0]?.candles ?? [];
+      const buckets = rollUp([...stored, ...(await tailOf(id, seen))], bucketMs);
+      const carried = buckets.findLastIndex(({ startMs }) => startMs < fromMs);
+      return withVolumes(buckets).slice(Math.max(0, carried));
+    },
+  };
+}
+
+const sameMark = (a: Mark, b: Mark): boolean =>
+  a.generation === b.generation && a.lastMs === b.lastMs && a.lastSequence === b.lastSequence;

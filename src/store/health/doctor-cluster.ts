@@ -1,0 +1,79 @@
+import { Redis } from 'ioredis';
+import { holderOf, nameOf, slotOf } from '../redis/holder';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import type { Check } from './doctor';
+
+interface Master {
+  readonly redis: Redis;
+  readonly name: string;
+  /** What it says of itself in CLUSTER NODES behind its state: its slots, and those that move. */
+  readonly slots: readonly string[];
+}
+
+const OWN_FIELDS = 8;
+
+/** Whether the cluster is fit; nothing for one server. Reads only. */
+export async function examineCluster(
+  redis: RedisClient,
+  keys: ShardKeys,
+  isProduction: boolean,
+): Promise<readonly Check[]> {
+  if (redis instanceof Redis) return [];
+  const masters = await Promise.all(redis.nodes('master').map(describe));
+  return [
+    moving(masters, slotOf(keys), nameOf(holderOf(redis, keys))),
+    await coverage(masters, isProduction),
+  ];
+}
+
+async function describe(redis: Redis): Promise<Master> {
+  const lines = String(await redis.cluster('NODES')).split('\n');
+  const own = lines.find((line) => / (\w+,)*myself(,\w+)* /.test(line)) ?? '';
+  return {
+    redis,
+    name: nameOf(redis),
+    slots: own.trim().split(' ').slice(OWN_FIELDS),
+  };
+}
+
+/** Shown as `[14243->-<node>]` by the node the slot leaves, and as `[14243-<-<node>]` by the one to which it comes. */
+function moving(masters: readonly Master[], slot: number, holder: string): Check {
+  const moves = masters.flatMap(({ name, slots }) =>
+    slots.flatMap((text) => {
+      const [, at, way] = /^\[(\d+)-([<>])-/.exec(text) ?? [];
+      return Number(at) === slot && at !== undefined
+        ? [`${way === '>' ? 'MIGRATING' : 'IMPORTING'} at ${name}`]
+        : [];
+    }),
+  );
+  const name = 'slot of the book';
+  if (moves.length === 0) return { name, verdict: 'ok', detail: `${slot}, at ${holder}` };
+  const detail =
+    `${slot} is ${moves.join(' and ')}: no script runs until it has moved; ` +
+    'if nobody moves it any more: redis-cli --cluster fix';
+  return { name, verdict: 'fail', detail };
+}
+
+async function coverage(masters: readonly Master[], isProduction: boolean): Promise<Check> {
+  const name = 'cluster coverage';
+  try {
+    const replies = await Promise.all(
+      masters.map(({ redis }) => redis.config('GET', 'cluster-require-full-coverage') as Promise<string[]>),
+    );
+    const strict = masters.filter((_, i) => replies[i]?.[1] === 'yes');
+    if (strict.length === 0)
+      return { name, verdict: 'ok', detail: 'a node that is down stops its own slots only' };
+    const detail =
+      `cluster-require-full-coverage yes at ${strict.map((master) => master.name).join(', ')}: ` +
+      'any master that is down stops the book too; set no on every node';
+    return { name, verdict: isProduction ? 'fail' : 'warn', detail };
+  } catch (error) {
+    if (!(error instanceof Error && /unknown command|NOPERM/i.test(error.message))) throw error;
+    return {
+      name,
+      verdict: 'warn',
+      detail: 'cluster-require-full-coverage cannot be seen: it must be no on every node',
+    };
+  }
+}

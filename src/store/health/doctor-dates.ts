@@ -1,0 +1,41 @@
+import { decodeState } from '../records/market';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import type { Check } from './doctor';
+
+/** Markets asked for at once. */
+const STEP = 500;
+/** Less is what two looks at a clock differ by. */
+const AHEAD_OK_MS = 1_000;
+
+/**
+ * Whether something is dated later than it is: the clock of Redis was ahead when it happened, or was set back since. Money
+ * is not touched by it, but no trade and no entry is dated before the one it follows, so they keep that time until the
+ * clock has caught up.
+ */
+export async function dates(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
+  const [entry] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
+  const ahead = [
+    ['the outbox', Number(entry?.[0].split('-')[0] ?? 0) - nowMs],
+    ['the latest trade', (await latestTradeMs(redis, keys)) - nowMs],
+  ] as const;
+  const wrong = ahead.filter(([, ms]) => ms > AHEAD_OK_MS);
+  if (wrong.length === 0) return { name: 'dates', verdict: 'ok', detail: 'nothing is dated ahead of Redis' };
+  const told = wrong.map(([what, ms]) => `${what} is dated ${Math.round(ms / 1_000)} s ahead of Redis`);
+  const detail = `${told.join(', ')}, whose clock was set back: trades keep that time and candles stand still until it has caught up`;
+  return { name: 'dates', verdict: 'fail', detail };
+}
+
+async function latestTradeMs(redis: RedisClient, keys: ShardKeys): Promise<number> {
+  let latest = 0;
+  const ids = await redis.lrange(keys.marketList, 0, -1);
+  for (let from = 0; from < ids.length; from += STEP) {
+    const states = await Promise.all(
+      ids.slice(from, from + STEP).map((id) => redis.hgetBuffer(keys.market(id), 's')),
+    );
+    for (const state of states) {
+      if (state) latest = Math.max(latest, decodeState([Buffer.from('s'), state]).lastTradeMs);
+    }
+  }
+  return latest;
+}

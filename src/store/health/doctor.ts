@@ -1,0 +1,227 @@
+import type { Redis } from 'ioredis';
+import { BACKLOG_MAX } from '../outbox/backlog';
+import { createOutboxLag } from '../outbox/lag';
+import { holderOf } from '../redis/holder';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import { examineCluster } from './doctor-cluster';
+import { dates } from './doctor-dates';
+import { readMode, runProbe } from './health';
+import { type Durability, durabilityOf, type Settings, settingsOf } from './standing';
+
+/** One thing that was looked at. */
+export interface Check {
+  readonly name: string;
+  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly detail: string;
+}
+
+export interface DoctorOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  /** What is a warning elsewhere is a failure in production. */
+  readonly isProduction: boolean;
+}
+
+const REDIS_MAJOR_MIN = 7;
+/** Deadlines and expiries are decided by the clock of Redis; what a client reads at a replica should not be far from it. */
+const SKEW_WARN_MS = 250;
+const SKEW_FAIL_MS = 2_000;
+const ROUND_TRIP_WARN_MS = 5;
+const PINGS = 5;
+const SHARE_WARN = 0.75;
+const SHARE_FAIL = 0.9;
+/** Connections of one process, counted with every part of it running; see docs/cli.md. */
+export const WEB_CONNECTIONS = 5;
+export const WORKER_CONNECTIONS = 11;
+const BACKLOG_WARN = BACKLOG_MAX / 5;
+
+/** Whether this Redis is fit to carry the exchange, and whether the exchange is well. Reads only. */
+export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
+  const { redis, keys, isProduction } = options;
+  const cluster = await examineCluster(redis, keys, isProduction);
+  // What is said of one server is said of the one that has the book.
+  const server = holderOf(redis, keys);
+  const info = factsOf(String(await server.info()));
+  const settings = await settingsOf(server);
+  return [
+    version(info),
+    ...persistence(settings, isProduction, info),
+    eviction(settings, isProduction),
+    memory(info),
+    connections(info),
+    role(info),
+    ...(await clock(server)),
+    ...cluster,
+    await scripts(options),
+    ...(await exchange(options, await timeOf(server))),
+  ];
+}
+
+type Info = ReadonlyMap<string, string>;
+
+const factsOf = (text: string): Info =>
+  new Map(
+    text.split(/\r?\n/).flatMap((line): [string, string][] => {
+      const at = line.indexOf(':');
+      return at > 0 && !line.startsWith('#') ? [[line.slice(0, at), line.slice(at + 1)]] : [];
+    }),
+  );
+
+const number = (info: Info, name: string): number => Number(info.get(name) ?? 0);
+
+function version(info: Info): Check {
+  const text = info.get('redis_version') ?? 'unknown';
+  const isOld = Number(text.split('.')[0]) < REDIS_MAJOR_MIN;
+  const name = info.has('valkey_version') ? `Valkey ${info.get('valkey_version')}, as Redis ${text}` : text;
+  return {
+    name: 'redis version',
+    verdict: isOld ? 'fail' : 'ok',
+    detail: isOld ? `${name}: ${REDIS_MAJOR_MIN} or newer is needed` : name,
+  };
+}
+
+const DURABILITY: Readonly<Record<Durability, string>> = {
+  always: 'appendfsync always: nothing that was answered is lost',
+  everysec: 'appendfsync everysec: up to a second may be lost',
+  none: 'what was answered may be lost: appendonly yes, appendfsync always',
+};
+
+function persistence(settings: Settings, isProduction: boolean, info: Info): Check[] {
+  const policy = durabilityOf(settings);
+  const weak = isProduction ? 'fail' : 'warn';
+  const durability: Check = {
+    name: 'durability',
+    verdict: policy === 'always' ? 'ok' : weak,
+    detail: DURABILITY[policy],
+  };
+  const wrong = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'].filter(
+    (name) => (info.get(name) ?? 'ok') !== 'ok',
+  );
+  const writes: Check = {
+    name: 'writes to disk',
+    verdict: wrong.length > 0 ? 'fail' : 'ok',
+    detail: wrong.length > 0 ? `the last one failed: ${wrong.join(', ')}` : 'the last ones went well',
+  };
+  return [durability, writes];
+}
+
+function eviction(settings: Settings, isProduction: boolean): Check {
+  const policy = settings?.get('maxmemory-policy') ?? null;
+  if (policy === 'noeviction') return { name: 'eviction', verdict: 'ok', detail: 'noeviction' };
+  const verdict = policy === null && !isProduction ? 'warn' : 'fail';
+  const detail = `maxmemory-policy ${policy ?? 'cannot be seen'}: records may be thrown away; set noeviction`;
+  return { name: 'eviction', verdict, detail };
+}
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`;
+const share = (part: number): Check['verdict'] =>
+  part >= SHARE_FAIL ? 'fail' : part >= SHARE_WARN ? 'warn' : 'ok';
+
+function memory(info: Info): Check {
+  const [used, most] = [number(info, 'used_memory'), number(info, 'maxmemory')];
+  if (most === 0) {
+    const total = number(info, 'total_system_memory');
+    const of = total > 0 ? ` of ${megabytes(total)} in the machine` : '';
+    const verdict = total > 0 ? share(used / total) : 'ok';
+    return { name: 'memory', verdict, detail: `${megabytes(used)}${of}, no maxmemory` };
+  }
+  const percent = Math.round((used / most) * 100);
+  return {
+    name: 'memory',
+    verdict: share(used / most),
+    detail: `${megabytes(used)}, ${percent} % of maxmemory`,
+  };
+}
+
+function connections(info: Info): Check {
+  const [open, most] = [number(info, 'connected_clients'), number(info, 'maxclients')];
+  const refused = number(info, 'rejected_connections');
+  if (most === 0)
+    return { name: 'connections', verdict: 'ok', detail: `${open} open; their limit cannot be seen` };
+  const room = Math.max(0, Math.floor((most * SHARE_FAIL - open) / WEB_CONNECTIONS));
+  const verdict = refused > 0 && share(open / most) === 'ok' ? 'warn' : share(open / most);
+  const before = refused > 0 ? `; ${refused} were refused since Redis started` : '';
+  const each = `${WEB_CONNECTIONS} for a web process, ${WORKER_CONNECTIONS} for a worker`;
+  return {
+    name: 'connections',
+    verdict,
+    detail: `${open} of ${most}, ${each}: room for ${room} more web processes${before}`,
+  };
+}
+
+function role(info: Info): Check {
+  const is = info.get('role') ?? 'unknown';
+  const replicas = number(info, 'connected_slaves');
+  const detail =
+    is === 'master' ? `master with ${replicas} replicas` : `${is}: the exchange needs the master`;
+  return { name: 'role', verdict: is === 'master' ? 'ok' : 'fail', detail };
+}
+
+async function timeOf(redis: Redis): Promise<number> {
+  const [seconds, micros] = await redis.time();
+  return Number(seconds) * 1_000 + Number(micros) / 1_000;
+}
+
+/** The skew is measured in the middle of the quickest of a few round trips. */
+async function clock(redis: Redis): Promise<Check[]> {
+  let [trip, skew] = [Number.POSITIVE_INFINITY, 0];
+  for (let i = 0; i < PINGS; i++) {
+    const [start, startMs] = [performance.now(), Date.now()];
+    const redisMs = await timeOf(redis);
+    const took = performance.now() - start;
+    if (took >= trip) continue;
+    trip = took;
+    skew = redisMs - (startMs + took / 2);
+  }
+  const off = Math.abs(skew);
+  const verdict = off > SKEW_FAIL_MS ? 'fail' : off > SKEW_WARN_MS ? 'warn' : 'ok';
+  const isSlow = trip > ROUND_TRIP_WARN_MS;
+  return [
+    { name: 'clock', verdict, detail: `Redis is ${Math.round(skew)} ms ahead of this machine` },
+    { name: 'round trip', verdict: isSlow ? 'warn' : 'ok', detail: `${trip.toFixed(1)} ms at best` },
+  ];
+}
+
+async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
+  try {
+    await runProbe(run, keys);
+    return { name: 'scripts', verdict: 'ok', detail: 'those of this version run' };
+  } catch (error) {
+    return {
+      name: 'scripts',
+      verdict: 'fail',
+      detail: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+/** How the exchange itself is. */
+async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<Check[]> {
+  const [now, restoring, unsettled, failed] = await Promise.all([
+    readMode(redis, keys),
+    redis.get(keys.restoring),
+    redis.zcard(keys.unsettled),
+    redis.hget(keys.sums, 'failed'),
+  ]);
+  const checks: Check[] = [{ name: 'mode', verdict: now === 'NORMAL' ? 'ok' : 'warn', detail: now }];
+  if (restoring !== null) {
+    const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;
+    checks.push({ name: 'restore', verdict: 'fail', detail });
+  }
+  checks.push(await outbox(redis, keys, nowMs), await dates(redis, keys, nowMs));
+  const lost = Number(failed ?? 0);
+  const settled = `${unsettled} settlements are not CONFIRMED, ${lost} have FAILED so far`;
+  return [...checks, { name: 'settlement', verdict: lost > 0 ? 'warn' : 'ok', detail: settled }];
+}
+
+/** How far the slowest reader of the outbox is behind: beyond BACKLOG_MAX new orders are refused. */
+async function outbox(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
+  const { length, readers } = await createOutboxLag({ redis, keys, now: () => nowMs }).look();
+  const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));
+  const slowest = readers.find(({ unprocessed }) => unprocessed === most)?.reader;
+  const verdict = most > BACKLOG_MAX ? 'fail' : most > BACKLOG_WARN ? 'warn' : 'ok';
+  const who = most === 0 ? 'every reader has finished' : `${slowest} is ${most} behind`;
+  return { name: 'outbox', verdict, detail: `${length} entries kept, ${who}` };
+}

@@ -1,0 +1,37 @@
+import type { Standings } from './standing';
+
+/** What a process has read and keeps while there is no doubt that it is still of the same history. */
+export interface Doubtful<K, V> {
+  get(key: K): V | undefined;
+  /** Unless there was a doubt since the value began to be read, at the number `at`. */
+  keep(key: K, value: V, at: number): void;
+  delete(key: K): void;
+  clear(): void;
+}
+
+/** Forgets everything at a doubt (src/store/health/standing.ts), and when there are `most` entries. */
+export function createDoubtful<K, V>(doubts: Standings['doubts'], most: number): Doubtful<K, V> {
+  const entries = new Map<K, V>();
+  let keptAt = doubts();
+
+  function forgetDoubtful(): void {
+    if (keptAt === doubts()) return;
+    entries.clear();
+    keptAt = doubts();
+  }
+
+  return {
+    get(key) {
+      forgetDoubtful();
+      return entries.get(key);
+    },
+    keep(key, value, at) {
+      forgetDoubtful();
+      if (at !== keptAt) return;
+      if (entries.size >= most && !entries.has(key)) entries.clear();
+      entries.set(key, value);
+    },
+    delete: (key) => void entries.delete(key),
+    clear: () => entries.clear(),
+  };
+}

@@ -1,0 +1,46 @@
+import { MODES, type Mode } from '../../exchange/status';
+import { NO_MARKET } from '../outbox/outbox';
+import type { Clock } from '../redis/clock';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import type { Standing, Standings } from './standing';
+
+/** What /readyz and /config ask of the store. */
+export interface Health {
+  readonly redis: boolean;
+  /** The scripts of this version run on that Redis. */
+  readonly scripts: boolean;
+  readonly standing: Standing;
+  readonly mode: Mode;
+}
+
+export const readMode = async (redis: RedisClient, keys: ShardKeys): Promise<Mode> =>
+  MODES[Number(await redis.get(keys.mode))] ?? 'NORMAL';
+
+/** Runs a script that finds nothing; rejects when it does not run. Resolves with the time of Redis in milliseconds. */
+export async function runProbe(run: RunScript, keys: ShardKeys): Promise<number> {
+  const scriptKeys = [keys.market(NO_MARKET), keys.trades(NO_MARKET), keys.markets];
+  const [nowMs] = (await run('read_market', scriptKeys, [NO_MARKET, 0])) as [Buffer];
+  return Number(nowMs);
+}
+
+/** Asks Redis now; rejects when it does not answer. */
+export function createHealth(deps: {
+  redis: RedisClient;
+  run: RunScript;
+  keys: ShardKeys;
+  clock: Clock;
+  standings: Pick<Standings, 'refresh'>;
+}) {
+  const { redis, run, keys, clock, standings } = deps;
+  return async (): Promise<Health> => {
+    const askedAt = performance.now();
+    const [nowMs, mode, standing] = await Promise.all([
+      runProbe(run, keys),
+      readMode(redis, keys),
+      standings.refresh(),
+    ]);
+    clock.observe(nowMs, askedAt);
+    return { redis: true, scripts: true, standing, mode };
+  };
+}

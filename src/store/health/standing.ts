@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { holderOf } from '../redis/holder';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+
+/** What a Redis that dies keeps of what it answered: all of it, all but the last second or so, nothing for certain. */
+export const DURABILITIES = ['always', 'everysec', 'none'] as const;
+export type Durability = (typeof DURABILITIES)[number];
+
+/** What the exchange may promise, as Redis is set up now. */
+export interface Standing {
+  readonly durability: Durability;
+  /** `maxmemory-policy`; null where CONFIG is closed. */
+  readonly eviction: string | null;
+  /** Names the unbroken history of the data: another one says that answered writes may be missing. */
+  readonly epoch: string;
+  /** Whether the data never had another epoch. */
+  readonly isFirst: boolean;
+  /** False from the loss of a connection to the next look: another Redis may answer now. */
+  readonly isCertain: boolean;
+}
+
+export interface Standings {
+  /** As last seen; null before the first look. */
+  current(): Standing | null;
+  /** Asks Redis now; rejects when it does not answer. */
+  refresh(): Promise<Standing>;
+  /** Called when the history was broken while this process watched. */
+  onEpoch(listener: (epoch: string, before: string) => void): void;
+  /**
+   * How often what this process had read may have become that of another history than what it reads next: it counts when the
+   * connection to Redis is lost, and on a new epoch. Whatever is kept is kept under this number, and shown under no other.
+   */
+  doubts(): number;
+  start(): void;
+  stop(): void;
+}
+
+interface Options {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
+
+const EVERY_MS = 2_000;
+const EPOCH_BYTES = 8;
+/** Looks at a book that moves from node to node meanwhile. */
+const TRIES_MAX = 3;
+/** A connection ended; of a cluster, that to one node. */
+const LOST = ['close', '-node'] as const;
+const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
+
+export function createStandings({ redis, run, keys }: Options): Standings {
+  const listeners: ((epoch: string, before: string) => void)[] = [];
+  let standing: Standing | null = null;
+  let looking: Promise<Standing> | null = null;
+  let doubts = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function look(): Promise<Standing> {
+    const before = standing?.epoch;
+    const seen = await lookAtHolder(before ?? '');
+    standing = seen;
+    const { epoch } = seen;
+    if (before !== undefined && before !== epoch) {
+      doubts++;
+      for (const listener of listeners) listener(epoch, before);
+    }
+    return standing;
+  }
+
+  async function lookAtHolder(known: string): Promise<Standing> {
+    for (let tries = 1; ; tries++) {
+      const holder = holderOf(redis, keys);
+      const settings = await settingsOf(holder);
+      const durability = durabilityOf(settings);
+      const fresh = randomBytes(EPOCH_BYTES).toString('hex');
+      const args = [fresh, durability === 'always' ? 0 : 1, known];
+      const [name, first] = (await run('renew_epoch', [keys.epoch, keys.markets], args)) as [Buffer, number];
+      // Whoever has the book now, if it moved meanwhile, is to be asked how it keeps it.
+      if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
+      const eviction = settings?.get('maxmemory-policy') ?? null;
+      return { durability, eviction, epoch: name.toString(), isFirst: first === 1, isCertain: true };
+    }
+  }
+
+  function refresh(): Promise<Standing> {
+    looking ??= look().finally(() => {
+      looking = null;
+    });
+    return looking;
+  }
+
+  function lose(): void {
+    doubts++;
+    if (standing) standing = { ...standing, isCertain: false };
+  }
+
+  // Without Redis there is nothing to say; the next look says it.
+  const lookAgain = (): void => void refresh().catch(() => undefined);
+
+  return {
+    current: () => standing,
+    refresh,
+    onEpoch: (listener) => void listeners.push(listener),
+    doubts: () => doubts,
+    start() {
+      redis.on('ready', lookAgain);
+      for (const lost of LOST) redis.on(lost, lose);
+      timer = setInterval(lookAgain, EVERY_MS);
+      timer.unref();
+    },
+    stop() {
+      redis.off('ready', lookAgain);
+      for (const lost of LOST) redis.off(lost, lose);
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Null where CONFIG is closed, as managed servers have it. */
+export type Settings = ReadonlyMap<string, string> | null;
+
+/** What CONFIG of this node says that matters here; rejects when it does not answer. */
+export async function settingsOf(redis: Redis): Promise<Settings> {
+  try {
+    const replies = (await Promise.all(
+      SETTINGS.map((name) => redis.call('CONFIG', 'GET', name)),
+    )) as string[][];
+    return new Map(replies.map(([name = '', value = '']) => [name, value]));
+  } catch (error) {
+    if (error instanceof Error && /unknown command|NOPERM/i.test(error.message)) return null;
+    throw error;
+  }
+}
+
+/** What cannot be seen is not promised; `appendfsync no` promises nothing. */
+export function durabilityOf(settings: Settings): Durability {
+  if (settings?.get('appendonly') !== 'yes') return 'none';
+  const policy = settings.get('appendfsync');
+  return policy === 'always' || policy === 'everysec' ? policy : 'none';
+}
+
+/** Why this is too weak for production; null when it is not. */
+export function weaknessOf({ durability, eviction }: Standing): string | null {
+  if (durability !== 'always') {
+    return `what it answered can be lost (durability ${durability}): set appendonly yes and appendfsync always`;
+  }
+  if (eviction !== 'noeviction') {
+    return `it may throw records away (maxmemory-policy ${eviction ?? 'unknown'}): set noeviction`;
+  }
+  return null;
+}

@@ -1,0 +1,183 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId, Resolution } from '../../exchange/market';
+import { type Change, payoutChanges, setChanges } from '../../exchange/position';
+import { createDoubtful } from '../health/doubtful';
+import type { Standings } from '../health/standing';
+import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox/outbox';
+import { decodeResolution } from '../records/market';
+import type { Move } from '../records/moves';
+import { addressBytes } from '../records/order';
+import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from '../records/position';
+import { coalesce } from '../redis/coalesce';
+import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import { readRun } from '../redis/run';
+import type { RedisClient, RunScript, ScriptArgument } from '../redis/scripts';
+import type { Matches, StoredMatch } from '../settlement/matches';
+import { createChanges, type MarketChange } from './changes';
+import { changeOf, type OwnSide, salesFirst, sidesOf } from './sides';
+
+export interface JournalOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly matches: Pick<Matches, 'load'>;
+  readonly doubts: Standings['doubts'];
+}
+
+export type Journal = ReturnType<typeof createJournal>;
+
+/** Its name among the readers of the outbox, which is trimmed behind the slowest of them. */
+const READER: ReaderName = 'journal';
+/** Entries of the outbox read in one step, and fills booked in one: a thousand take Redis some milliseconds. */
+const ENTRIES_MAX = 500;
+const FILLS_MAX = 1_000;
+/** Steps for which a question waits; what is further behind is the worker's to catch up with. */
+const STEPS_MAX = 10_000;
+/** Matches loaded at once. */
+const LOAD_MAX = 50;
+/** Markets that have ended and whose end is known without asking. */
+const MARKETS_MAX = 10_000;
+const MOVES_MONEY: ReadonlySet<string | null> = new Set(['TRADE', 'BALANCE']);
+
+interface RawEntry {
+  readonly id: string;
+  readonly packed: Buffer;
+}
+
+/** What a stretch of the outbox did, as far as it was read. */
+interface Stretch {
+  readonly reached: string;
+  readonly events: readonly { event: OutboxEvent; match: StoredMatch | null }[];
+  readonly more: boolean;
+}
+
+/**
+ * Keeps every wallet's positions and its journal from the outbox, in its order: the worker by the clock, and any web process
+ * that is asked for them and finds something behind the mark. So what they show is exact at its moment, also with a
+ * worker that is late or absent, and submissions pay nothing for it.
+ */
+export function createJournal({ redis, run, keys, matches, doubts }: JournalOptions) {
+  const resolutions = createDoubtful<MarketId, Resolution>(doubts, MARKETS_MAX);
+
+  async function mark(): Promise<string> {
+    const noted = await redis.hget(keys.readers, READER);
+    // Noted before anything is read, so that nothing is trimmed before it was.
+    if (!noted) await redis.hsetnx(keys.readers, READER, NO_ENTRY);
+    return noted ?? NO_ENTRY;
+  }
+
+  /** Books the next stretch; whether there may be more, which is also so when somebody else has booked it. */
+  async function extend(): Promise<boolean> {
+    const from = await readRun(run, keys);
+    const [seen, rebuilt] = [await mark(), await redis.hget(keys.sums, 'rebuilt')];
+    const stretch = await read(seen);
+    if (!stretch) return false;
+    const args = [keys.prefix, READER, seen, stretch.reached, from, rebuilt ?? '', ...(await book(stretch))];
+    const booked = await run('write_journal', [keys.readers, keys.sums], args);
+    return stretch.more || booked !== 1;
+  }
+
+  async function read(seen: string): Promise<Stretch | null> {
+    const found = await redis.xrangeBuffer(keys.outbox, `(${seen}`, '+', 'COUNT', ENTRIES_MAX);
+    const raw = found.map(([id, fields]): RawEntry => ({ id: id.toString(), packed: fields[1] as Buffer }));
+    const last = raw.at(-1);
+    if (!last) return null;
+    const moving = raw.filter(({ packed }) => MOVES_MONEY.has(kindOf(packed)));
+    const events: { event: OutboxEvent; match: StoredMatch | null }[] = [];
+    let fills = 0;
+    for (let from = 0; from < moving.length; from += LOAD_MAX) {
+      const part = moving
+        .slice(from, from + LOAD_MAX)
+        .map(({ id, packed }) => ({ id, event: decodeEvent(packed) }));
+      const loaded = await load(part.map(({ event }) => event));
+      for (const [i, { id, event }] of part.entries()) {
+        const match = loaded[i] ?? null;
+        events.push({ event, match });
+        fills += match?.fills.length ?? event.wallets.length;
+        if (fills >= FILLS_MAX) return { reached: id, events, more: true };
+      }
+    }
+    return { reached: last.id, events, more: raw.length === ENTRIES_MAX };
+  }
+
+  /** The matches of those events that are trades; null for the others, and for one that cannot be read. */
+  async function load(events: readonly OutboxEvent[]): Promise<(StoredMatch | null)[]> {
+    const trades = events.filter(({ kind }) => kind === 'TRADE');
+    const found = await matches.load(trades);
+    return events.map((event) => {
+      const match = event.kind === 'TRADE' ? found[trades.indexOf(event)] : null;
+      return match instanceof Error || !match ? null : match;
+    });
+  }
+
+  /** What write_journal is to write. */
+  async function book({ events }: Stretch): Promise<ScriptArgument[]> {
+    const changes = createChanges();
+    const entries: ScriptArgument[] = [];
+    for (const { event, match } of events) {
+      if (match) {
+        const sides = sidesOf(match);
+        for (const side of salesFirst(sides)) changes.add(sideOf(side, match.ref.tradeMs));
+        const wallets = new Set(sides.map(({ order }) => order.maker));
+        for (const wallet of wallets) entries.push(addressBytes(wallet), packTrade(match.ref));
+        continue;
+      }
+      for (const [i, wallet] of event.wallets.entries()) {
+        const move = event.moves[i];
+        if (!move || move.reason === 'NOTHING') continue;
+        entries.push(addressBytes(wallet), packMove(event.timestampMs, event.marketId, move));
+        for (const [outcome, change] of (await changesOf(event.marketId, move)).entries()) {
+          changes.add({ wallet, marketId: event.marketId, outcome, change, atMs: event.timestampMs });
+        }
+      }
+    }
+    const positions = await changes.apply(positionsOf);
+    return [positions.length / 3, ...positions, ...entries];
+  }
+
+  async function positionsOf(wallet: string, markets: readonly MarketId[]): Promise<Positions[]> {
+    const packed = await redis.hmgetBuffer(keys.positions(addressBytes(wallet)), ...markets);
+    return packed.map((found) => (found ? unpackPositions(found) : NO_POSITIONS));
+  }
+
+  async function changesOf(marketId: MarketId, move: Move): Promise<readonly Change[]> {
+    if (move.reason === 'FAUCET') return [];
+    if (move.reason === 'SPLIT') return setChanges(BigInt(move.yesMicro));
+    if (move.reason === 'MERGE') return setChanges(-BigInt(move.yesMicro));
+    const tokens = [BigInt(move.yesMicro), BigInt(move.noMicro)] as const;
+    return payoutChanges(await resolutionOf(marketId), tokens, BigInt(move.collateralMicro));
+  }
+
+  /** A market ends once. */
+  async function resolutionOf(id: MarketId): Promise<Resolution> {
+    const known = resolutions.get(id);
+    if (known) return known;
+    const at = doubts();
+    const packed = await redis.hgetBuffer(keys.market(id), 'r');
+    if (!packed) throw new Error(`market ${id} was paid out and has not ended`);
+    const resolution = decodeResolution(packed);
+    resolutions.keep(id, resolution, at);
+    return resolution;
+  }
+
+  /** Books everything there is when it begins. */
+  const catchUp = coalesce(async (): Promise<void> => {
+    const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
+    if (!latest) return;
+    const target = latest[0].toString();
+    for (let step = 0; isBefore(await mark(), target) && (await extend()); step++) {
+      if (step === STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the journal is being brought up to date');
+    }
+  });
+
+  return { extend, catchUp, changesOf };
+}
+
+const sideOf = (side: OwnSide, atMs: number): MarketChange => ({
+  atMs,
+  wallet: side.order.maker,
+  marketId: side.order.marketId,
+  outcome: side.order.outcome,
+  change: changeOf(side),
+});

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import type { MarketId } from '../../exchange/market';
+import { micro } from '../../exchange/units';
+import { decodePayout } from '../records/account';
+import { decodeFills } from '../records/order';
+import { packMove, packTrade, unpackEntry } from '../records/position';
+import type { MatchRef } from '../records/settlement';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+
+interface Options {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
+
+/** Orders, lines and fills asked for in one step. */
+const STEP = 500;
+const FILLS_STEP = 500;
+
+/**
+ * The lines that a wallet's journal must have, from what is kept for good: its matches by the chains of its orders' fills, and
+ * its payouts.
+ */
+export function createKnownLines({ redis, run, keys }: Options) {
+  async function matchesOf(wallet: Buffer): Promise<Buffer[]> {
+    const found = new Map<string, MatchRef>();
+    let cursor = '0';
+    do {
+      // Not by place or rank: an order that becomes final meanwhile changes both, and would be passed over.
+      const [next, flat] = await redis.zscanBuffer(keys.wallet(wallet), cursor, 'COUNT', STEP);
+      for (let i = 0; i < flat.length; i += 2) {
+        for (const ref of await chainOf(flat[i] as Buffer))
+          found.set(`${ref.marketId}${ref.sequence}-${ref.tradeMs}`, ref);
+      }
+      cursor = next.toString();
+    } while (cursor !== '0');
+    return [...found.values()]
+      .sort((a, b) => a.tradeMs - b.tradeMs || a.sequence - b.sequence)
+      .map(packTrade);
+  }
+
+  /** Every match of an order, newest first. */
+  async function chainOf(hash: Buffer): Promise<MatchRef[]> {
+    const stored = await redis.hgetBuffer(keys.orders, hash);
+    const marketId = stored?.toString('latin1', 46, 54) ?? '';
+    const refs: MatchRef[] = [];
+    let place = { tradeMs: 0, sequence: 0, index: 0 };
+    for (;;) {
+      const args = [keys.prefix, hash, place.tradeMs, place.sequence, place.index, FILLS_STEP];
+      const [, , ...entries] = (await run('read_fills', [keys.orders], args)) as [
+        Buffer,
+        number,
+        ...[Buffer, Buffer, number, Buffer][],
+      ];
+      const fills = entries.flatMap(([ms, number, first, packed]) =>
+        decodeFills(Number(ms), Number(number), packed, first).reverse(),
+      );
+      for (const fill of fills) {
+        if (fill.sequence !== refs.at(-1)?.sequence) refs.push({ ...fill, marketId });
+      }
+      const last = fills.at(-1);
+      if (!last || fills.length < FILLS_STEP) return refs;
+      place = last;
+    }
+  }
+
+  /** As they were paid, in the markets that the lines `named` are of; the time is that of the market's end. */
+  async function payoutsOf(
+    wallet: Buffer,
+    named: readonly Buffer[],
+    endOf: (id: MarketId) => Promise<number>,
+  ): Promise<Buffer[]> {
+    const lines: Buffer[] = [];
+    for (const id of new Set(named.map(marketOf))) {
+      const packed = await redis.hgetBuffer(keys.paid(id), wallet);
+      if (!packed) continue;
+      const { tokensMicro, cashMicro } = decodePayout(packed);
+      const [yesMicro, noMicro] = [micro(tokensMicro[0]), micro(tokensMicro[1])];
+      const move = { reason: 'REDEEM', collateralMicro: micro(cashMicro), yesMicro, noMicro } as const;
+      lines.push(packMove(await endOf(id), id, move));
+    }
+    return lines;
+  }
+
+  /** The lines there are, oldest first. */
+  async function stored(wallet: Buffer): Promise<Buffer[]> {
+    const lines: Buffer[] = [];
+    for (let from = 0; ; from += STEP) {
+      const part = await redis.lrangeBuffer(keys.journal(wallet), from, from + STEP - 1);
+      lines.push(...part);
+      if (part.length < STEP) return lines;
+    }
+  }
+
+  return { matchesOf, payoutsOf, stored };
+}
+
+/** What tells a line from every other: of a trade and of a payout, which its market has once. */
+function nameOf(line: Buffer): string | null {
+  const entry = unpackEntry(line);
+  if (entry.type === 'TRADE') return `${entry.ref.marketId} ${entry.ref.tradeMs}-${entry.ref.sequence}`;
+  return entry.move.reason === 'REDEEM' ? `${entry.marketId} redeem` : null;
+}
+
+const marketOf = (line: Buffer): MarketId => {
+  const entry = unpackEntry(line);
+  return entry.type === 'TRADE' ? entry.ref.marketId : entry.marketId;
+};
+
+const timeOf = (line: Buffer): number => line.readUIntBE(1, 6);
+
+/** Trades of one market by their sequence, everything else by time. */
+function isEarlier(line: Buffer, other: Buffer): boolean {
+  const [a, b] = [unpackEntry(line), unpackEntry(other)];
+  if (a.type === 'TRADE' && b.type === 'TRADE' && a.ref.marketId === b.ref.marketId) {
+    return a.ref.sequence < b.ref.sequence;
+  }
+  return timeOf(line) < timeOf(other);
+}
+
+/** The lines that are there, in their order, each once, and the missing ones, each before the first that is later. */
+export function mergeLines(stored: readonly Buffer[], known: readonly Buffer[]): Buffer[] {
+  const names = new Set<string>();
+  const lines = stored.filter((line) => {
+    const name = nameOf(line);
+    const isNew = name === null || !names.has(name);
+    if (name !== null) names.add(name);
+    return isNew;
+  });
+  const missing = known
+    .filter((line) => !names.has(nameOf(line) ?? ''))
+    .sort((a, b) => timeOf(a) - timeOf(b));
+  const merged: Buffer[] = [];
+  let next = 0;
+  for (const line of lines) {
+    while (next < missing.length && isEarlier(missing[next] as Buffer, line)) {
+      merged.push(missing[next++] as Buffer);
+    }
+    merged.push(line);
+  }
+  return [...merged, ...missing.slice(next)];
+}
+
+export const isSameLines = (a: readonly Buffer[], b: readonly Buffer[]): boolean =>
+  a.length === b.length && digestOf(a) === digestOf(b);
+
+const digestOf = (lines: readonly Buffer[]): string => {
+  const digest = createHash('sha256');
+  for (const line of lines) digest.update(line);
+  return digest.digest('hex');
+};

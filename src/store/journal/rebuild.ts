@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import type { MarketId } from '../../exchange/market';
+import { changed } from '../../exchange/position';
+import { decodeResolution } from '../records/market';
+import { addressBytes } from '../records/order';
+import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from '../records/position';
+import type { ShardKeys } from '../redis/keys';
+import { readRun } from '../redis/run';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import type { Matches } from '../settlement/matches';
+import type { Journal } from './journal';
+import { createKnownLines, isSameLines, mergeLines } from './lines';
+import { changeOf, salesFirst, sidesOf } from './sides';
+
+interface RebuildOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly matches: Pick<Matches, 'load'>;
+  readonly journal: Pick<Journal, 'catchUp' | 'changesOf'>;
+}
+
+export type JournalRebuild = ReturnType<typeof createJournalRebuild>;
+
+/** Times one wallet's books may change while they are worked out. */
+const TRIES_MAX = 20;
+const STEP = 500;
+const MATCHES_STEP = 50;
+/** A list that was begun and not put in place goes by itself. */
+const UNFINISHED_SEC = 3_600;
+
+/**
+ * Puts right what the journal says of a wallet, from its matches, its payouts and the lines of its other moves, while the
+ * exchange goes on: one wallet at a time, each by itself, so that it can be interrupted anywhere and begun again.
+ */
+export function createJournalRebuild({ redis, run, keys, matches, journal }: RebuildOptions) {
+  const known = createKnownLines({ redis, run, keys });
+
+  /** Every wallet that ever had a balance, in the order of the addresses. */
+  async function wallets(): Promise<string[]> {
+    const found = new Set<string>();
+    let cursor = '0';
+    do {
+      const [next, flat] = await redis.hscanBuffer(keys.cash, cursor, 'COUNT', STEP);
+      for (let i = 0; i < flat.length; i += 2) {
+        const account = flat[i] as Buffer;
+        if (account.length === 20) found.add(`0x${account.toString('hex')}`);
+      }
+      cursor = next.toString();
+    } while (cursor !== '0');
+    return [...found].sort();
+  }
+
+  /** Whether anything of the wallet was wrong. */
+  async function rebuild(address: string): Promise<boolean> {
+    for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
+      const outcome = await tryOnce(addressBytes(address));
+      if (outcome !== null) return outcome;
+    }
+    throw new Error(`the journal of ${address} changes faster than it can be put right: go on from there`);
+  }
+
+  /** Null when the wallet's books have changed meanwhile. */
+  async function tryOnce(wallet: Buffer): Promise<boolean | null> {
+    const from = await readRun(run, keys);
+    const rebuilt = (await redis.hget(keys.sums, 'rebuilt')) ?? '';
+    const trades = await known.matchesOf(wallet);
+    const named = [...trades, ...(await known.stored(wallet))];
+    const lines = [...trades, ...(await known.payoutsOf(wallet, named, endOf))];
+    // What of these is still in the outbox is booked now; what then is not in the journal never will be.
+    await journal.catchUp();
+    const stored = await known.stored(wallet);
+    const merged = mergeLines(stored, lines);
+    const positions = await positionsFrom(merged, `0x${wallet.toString('hex')}`);
+    const isReplaced = !isSameLines(stored, merged);
+    const before = await redis.hgetallBuffer(keys.positions(wallet));
+    const isSame =
+      Object.keys(before).length === positions.size &&
+      [...positions].every(([id, packed]) => before[id]?.equals(packed));
+    if (isSame && !isReplaced) return false;
+    const list = Buffer.concat([keys.journal(wallet), Buffer.from(randomUUID())]);
+    if (isReplaced) await writeAside(list, merged);
+    const scriptKeys = [keys.sums, keys.journal(wallet), keys.positions(wallet), list];
+    const args = [from, rebuilt, stored.length, Number(isReplaced), ...[...positions].flat()];
+    const done = (await run('rebuild_journal', scriptKeys, args)) === 1;
+    if (!done) await redis.del(list);
+    return done ? true : null;
+  }
+
+  async function writeAside(list: Buffer, lines: readonly Buffer[]): Promise<void> {
+    for (let from = 0; from < lines.length; from += STEP) {
+      await redis.rpush(list, ...lines.slice(from, from + STEP));
+      await redis.expire(list, UNFINISHED_SEC);
+    }
+  }
+
+  async function positionsFrom(lines: readonly Buffer[], wallet: string): Promise<Map<MarketId, Buffer>> {
+    const positions = new Map<MarketId, Positions>();
+    const apply = (id: MarketId, outcome: number, change: Parameters<typeof changed>[1], atMs: number) => {
+      const [yes, no] = positions.get(id) ?? NO_POSITIONS;
+      positions.set(id, outcome === 0 ? [changed(yes, change, atMs), no] : [yes, changed(no, change, atMs)]);
+    };
+    for (let from = 0; from < lines.length; from += MATCHES_STEP) {
+      const part = lines.slice(from, from + MATCHES_STEP).map(unpackEntry);
+      const refs = part.flatMap((entry) => (entry.type === 'TRADE' ? [entry.ref] : []));
+      const loaded = await matches.load(refs);
+      for (const entry of part) {
+        if (entry.type === 'TRADE') {
+          const match = loaded[refs.indexOf(entry.ref)];
+          if (!match || match instanceof Error) continue;
+          for (const side of salesFirst(sidesOf(match))) {
+            const { maker, marketId, outcome } = side.order;
+            if (maker === wallet) apply(marketId, outcome, changeOf(side), entry.ref.tradeMs);
+          }
+        } else {
+          const changes = await journal.changesOf(entry.marketId, entry.move);
+          for (const [outcome, change] of changes.entries()) {
+            apply(entry.marketId, outcome, change, entry.atMs);
+          }
+        }
+      }
+    }
+    return new Map([...positions].map(([id, both]) => [id, packPositions(both)]));
+  }
+
+  async function endOf(id: MarketId): Promise<number> {
+    const packed = await redis.hgetBuffer(keys.market(id), 'r');
+    if (!packed) throw new Error(`market ${id} was paid out and has not ended`);
+    return decodeResolution(packed).resolvedAtMs;
+  }
+
+  return { wallets, rebuild };
+}

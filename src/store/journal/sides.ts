@@ -1,0 +1,38 @@
+import type { Change } from '../../exchange/position';
+import { MICRO_PER_LOT, type Micro, type Pips } from '../../exchange/units';
+import type { OrderRecord } from '../records/order';
+import type { StoredMatch } from '../settlement/matches';
+
+type MatchedFill = StoredMatch['fills'][number];
+
+/** One of the two orders of a fill: what its wallet did. */
+export interface OwnSide {
+  readonly role: 'TAKER' | 'MAKER';
+  readonly order: OrderRecord;
+  readonly fill: MatchedFill;
+  /** In the order's own token. */
+  readonly pricePips: Pips;
+  readonly feeMicro: Micro;
+}
+
+/** Both sides of every fill of a match, in the order in which the makers were met, the taker before its maker. */
+export function sidesOf({ taker, fills }: StoredMatch): OwnSide[] {
+  return fills.flatMap((fill): OwnSide[] => [
+    { role: 'TAKER', order: taker, fill, pricePips: fill.pricePips, feeMicro: fill.takerFeeMicro },
+    { role: 'MAKER', order: fill.maker, fill, pricePips: fill.maker.pricePips, feeMicro: fill.makerFeeMicro },
+  ]);
+}
+
+/** In the order in which they are booked: of one wallet's two sides, what goes was there before what comes. */
+export const salesFirst = (sides: readonly OwnSide[]): OwnSide[] =>
+  [...sides].sort((a, b) => a.fill.index - b.fill.index || b.order.side - a.order.side);
+
+/** What a fill did to the wallet of one of its orders: a BUY pays its fee in the tokens it gets, a SELL in collateral. */
+export function changeOf({ order, fill, pricePips, feeMicro }: OwnSide): Change {
+  const tokens = BigInt(fill.sizeLots) * BigInt(MICRO_PER_LOT);
+  const value = BigInt(fill.sizeLots) * BigInt(pricePips);
+  const fee = BigInt(feeMicro);
+  return order.side === 0
+    ? { tokensMicro: tokens - fee, collateralMicro: -value }
+    : { tokensMicro: -tokens, collateralMicro: value - fee };
+}

@@ -1,0 +1,165 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Refusal } from '../../exchange/errors';
+import {
+  type MarketId,
+  type MarketStatus,
+  type MarketTerms,
+  type MarketTexts,
+  OUTCOMES,
+  type OutcomeIndex,
+} from '../../exchange/market';
+import { type Lots, lots, type Pips, pips } from '../../exchange/units';
+import { encodeMarket } from '../records/market';
+import type { Market } from '../records/views';
+import type { Clock } from '../redis/clock';
+import type { Engine } from '../verbs/engine';
+
+/** What an operator says of a new market; everything but the question has a default. */
+export interface NewMarket extends Partial<MarketTexts> {
+  readonly question: string;
+  readonly slug?: string;
+  readonly outcomeNames?: readonly [string, string];
+  readonly tickPips?: Pips;
+  readonly lotLots?: Lots;
+  readonly minOrderLots?: Lots;
+  readonly feeRateBps?: number;
+  readonly questionId?: string;
+  readonly oracle?: string;
+  readonly draft?: boolean;
+}
+
+export interface MarketsOptions {
+  readonly engine: Engine;
+  readonly clock: Clock;
+  /** The CTF ids of a question (src/chain/ctf.ts). */
+  readonly ctfIds: (
+    oracle: string,
+    questionId: string,
+  ) => { conditionId: string; tokenIds: readonly [string, string] };
+  /** Who resolves markets that name no oracle of their own; checksummed. */
+  readonly defaultOracle: string;
+}
+
+export type Markets = ReturnType<typeof createMarkets>;
+
+const DEFAULT_TICK = pips(100);
+const DEFAULT_LOT = lots(1);
+const DEFAULT_CATEGORY = 'general';
+const SLUG_LENGTH_MAX = 80;
+const SLUG_SUFFIX_BYTES = 3;
+const ID_LENGTH = 8;
+/** Steps of winding up in one go, 200 orders or holders each; the worker goes on where this stops. */
+const WIND_UP_STEPS_MAX = 200;
+
+/** The life of a market: created, edited, opened, paused, resumed, closed, resolved. Every step may be repeated. */
+export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsOptions) {
+  /** Throws INVALID_REQUEST when its slug or its condition is another market's. */
+  async function create(input: NewMarket): Promise<Market> {
+    const questionId = (input.questionId ?? `0x${randomBytes(32).toString('hex')}`).toLowerCase();
+    const oracle = input.oracle ?? defaultOracle;
+    const { conditionId, tokenIds } = ctfIds(oracle, questionId);
+    const lotLots = input.lotLots ?? DEFAULT_LOT;
+    const minOrderLots = input.minOrderLots ?? lotLots;
+    if (minOrderLots % lotLots !== 0) {
+      throw new Refusal('INVALID_REQUEST', 'minOrderSize must be a multiple of lotSize', {
+        errors: [{ path: 'minOrderSize', message: 'must be a multiple of lotSize' }],
+      });
+    }
+    const terms: MarketTerms = {
+      id: marketId(conditionId),
+      slug: input.slug ?? slugOf(input.question),
+      conditionId,
+      questionId,
+      oracle,
+      tokenIds,
+      outcomeNames: input.outcomeNames ?? OUTCOMES,
+      tickPips: input.tickPips ?? DEFAULT_TICK,
+      lotLots,
+      minOrderLots,
+      feeRateBps: input.feeRateBps ?? 0,
+      createdAtMs: Math.trunc(clock.now()),
+    };
+    const texts: MarketTexts = {
+      question: input.question,
+      description: input.description ?? '',
+      category: input.category ?? DEFAULT_CATEGORY,
+      tags: input.tags ?? [],
+      imageUrl: input.imageUrl ?? null,
+      closesAtMs: input.closesAtMs ?? null,
+    };
+    const market: Market = { terms, texts };
+    await engine.createMarket(terms, encodeMarket(market), input.draft ? 'DRAFT' : 'OPEN');
+    return market;
+  }
+
+  const move = (to: MarketStatus, from: readonly MarketStatus[]) => (id: MarketId) =>
+    engine.moveMarket(id, to, from);
+
+  /**
+   * What is left to do in a market that is over: its orders are cancelled, then, if it is resolved or void, its holders
+   * are paid. What a crash or the bound leaves undone, the worker's next round does.
+   */
+  async function windUp(id: MarketId): Promise<void> {
+    let cleared = false;
+    for (let step = 0; step < WIND_UP_STEPS_MAX; step++) {
+      if (!cleared) cleared = !(await engine.clearBook(id)).left;
+      else if (!(await engine.payHolders(id)).left) return;
+    }
+  }
+
+  async function close(id: MarketId): Promise<void> {
+    await engine.moveMarket(id, 'CLOSED', ['OPEN', 'PAUSED']);
+    await windUp(id);
+  }
+
+  /** For a market of which somebody who only knows the time roughly thinks that it has come. */
+  async function closeWhenDue(id: MarketId): Promise<void> {
+    if (await engine.closeWhenDue(id)) await windUp(id);
+  }
+
+  /** An outcome has won or, with null, the market is void. */
+  async function resolve(id: MarketId, outcome: OutcomeIndex | null): Promise<void> {
+    await engine.resolveMarket(id, outcome);
+    await windUp(id);
+  }
+
+  /** Holders were promised what the words said: a market that has ended keeps them, a closed one its end. */
+  async function edit(id: MarketId, changes: Partial<MarketTexts>): Promise<void> {
+    const change = ({ terms, texts }: Market): Market => ({ terms, texts: { ...texts, ...changes } });
+    await engine.editMarket(id, change, changes.closesAtMs === undefined ? 'CLOSED' : 'PAUSED');
+  }
+
+  return {
+    create,
+    edit,
+    open: move('OPEN', ['DRAFT']),
+    pause: move('PAUSED', ['OPEN']),
+    resume: move('OPEN', ['PAUSED']),
+    close,
+    closeWhenDue,
+    resolve,
+    windUp,
+  };
+}
+
+/** 40 bits of the condition id in base 36: the same wherever the same question is listed. */
+function marketId(conditionId: string): MarketId {
+  return BigInt(conditionId.slice(0, 12)).toString(36).padStart(ID_LENGTH, '0').slice(-ID_LENGTH);
+}
+
+/** A readable name from the question; the suffix keeps two markets with one question apart. */
+function slugOf(question: string): string {
+  const words = question
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, SLUG_LENGTH_MAX)
+    .replace(/-+$/, '');
+  const suffix = createHash('sha256')
+    .update(question)
+    .update(randomBytes(8))
+    .digest('hex')
+    .slice(0, SLUG_SUFFIX_BYTES * 2);
+  return words ? `${words}-${suffix}` : `market-${suffix}`;
+}

@@ -1,0 +1,41 @@
+import type { createOutboxLag } from './lag';
+
+/** Contract, section 7: new orders are refused above so many entries that a reader of the outbox has not finished with. */
+export const BACKLOG_MAX = 100_000;
+const EVERY_MS = 500;
+
+export interface Backlog {
+  /** The readers of the outbox are too far behind for new orders, as last seen. */
+  isTooLong(): boolean;
+  start(): void;
+  stop(): void;
+}
+
+export function watchBacklog(lag: ReturnType<typeof createOutboxLag>, most = BACKLOG_MAX): Backlog {
+  let tooLong = false;
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+
+  async function look(): Promise<void> {
+    if (looking) return;
+    looking = true;
+    try {
+      const { readers } = await lag.look();
+      tooLong = readers.some(({ unprocessed }) => unprocessed > most);
+    } catch {
+      // Without Redis no order is booked either; what was seen last stands.
+    } finally {
+      looking = false;
+    }
+  }
+
+  return {
+    isTooLong: () => tooLong,
+    start: () => {
+      timer = setInterval(() => void look(), EVERY_MS);
+      timer.unref();
+      void look();
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,143 @@
+import type { MarketId } from '../../exchange/market';
+import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { isCommand } from './book-update';
+import { decodeEvent, type ReaderName } from './outbox';
+import type { Broadcasts } from './update-log';
+
+/** Who must have finished with an entry before it counts as processed; one that never read has everything before it. */
+export const OUTBOX_READERS = ['broadcast', 'settlement'] as const satisfies readonly ReaderName[];
+export type OutboxReaderName = (typeof OUTBOX_READERS)[number];
+
+export interface ReaderLag {
+  readonly reader: OutboxReaderName;
+  /** Entries it has not finished with; never more than there are, at most one look's worth too few. */
+  readonly unprocessed: number;
+  /** Age of what it has not finished with; 0 when it has finished with everything. */
+  readonly seconds: number;
+}
+
+export interface OutboxLag {
+  readonly length: number;
+  readonly readers: readonly ReaderLag[];
+}
+
+/** The stream at one moment: how many entries were ever added, up to and with this id. */
+interface Anchor {
+  readonly id: string;
+  readonly added: number;
+}
+
+/** Anchors kept; beyond that every second one of the older half is dropped. */
+const ANCHORS_MAX = 600;
+/** Entries counted in one call when no anchor is old enough. */
+const COUNT_STEP = 5_000;
+/** Nobody needs to know a backlog beyond this exactly. */
+export const COUNT_MAX = 200_000;
+/** Markets of the latest commands are compared with what was broadcast. */
+const COMMANDS_LOOKED_AT = 100;
+
+interface Options {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly now: () => number;
+}
+
+/**
+ * How far the readers of the outbox are behind. Redis can say how many entries a stream has ever had, not how many lie
+ * behind an id: each look is kept as an anchor, and a reader's position is placed between two of them.
+ */
+export function createOutboxLag({ redis, keys, now }: Options) {
+  let anchors: Anchor[] = [];
+
+  async function look(): Promise<OutboxLag> {
+    const [info, positions] = await Promise.all([streamInfo(), redis.hgetall(keys.readers)]);
+    if (!info)
+      return { length: 0, readers: OUTBOX_READERS.map((reader) => ({ reader, unprocessed: 0, seconds: 0 })) };
+    note({ id: info.lastId, added: info.added });
+    const readers: ReaderLag[] = [];
+    for (const reader of OUTBOX_READERS) {
+      const position = positions[reader] ?? NO_ENTRY;
+      const isDone = !isBefore(position, info.lastId);
+      const unprocessed = isDone ? 0 : await behind(position, info.added, info.length);
+      const oldestMs = msOf(isBefore(position, info.firstId) ? info.firstId : position);
+      readers.push({ reader, unprocessed, seconds: isDone ? 0 : Math.max(0, now() - oldestMs) / 1_000 });
+    }
+    return { length: info.length, readers };
+  }
+
+  async function streamInfo() {
+    let reply: unknown[];
+    try {
+      reply = (await redis.xinfo('STREAM', keys.outbox)) as unknown[];
+    } catch (error) {
+      if (error instanceof Error && /no such key/i.test(error.message)) return null;
+      throw error;
+    }
+    const field = (name: string): unknown => reply[reply.indexOf(name) + 1];
+    const first = field('first-entry');
+    return {
+      length: Number(field('length')),
+      lastId: String(field('last-generated-id')),
+      added: Number(field('entries-added')),
+      firstId: Array.isArray(first) ? String(first[0]) : NO_ENTRY,
+    };
+  }
+
+  function note(anchor: Anchor): void {
+    const last = anchors.at(-1);
+    // Fewer than before: this Redis has lost its tail, or is another one.
+    if (last && (anchor.added < last.added || isBefore(anchor.id, last.id))) anchors = [];
+    if (last?.id !== anchor.id) anchors.push(anchor);
+    if (anchors.length > ANCHORS_MAX) {
+      anchors = anchors.filter((_, i) => i % 2 === 0 || i > ANCHORS_MAX / 2);
+    }
+  }
+
+  /** From the first look at or behind the position on, everything is unprocessed for certain. */
+  async function behind(position: string, added: number, length: number): Promise<number> {
+    const oldest = anchors[0];
+    if (oldest && isBefore(position, oldest.id) && added - oldest.added < COUNT_MAX) {
+      const between = await count(position, oldest.id, length);
+      anchors.unshift({ id: position, added: oldest.added - between });
+    }
+    const next = anchors.find(({ id }) => !isBefore(id, position));
+    return Math.min(length, next ? added - next.added : 0);
+  }
+
+  async function count(after: string, upTo: string, most: number): Promise<number> {
+    let found = 0;
+    for (let from = `(${after}`; found < Math.min(most, COUNT_MAX); ) {
+      const entries = await redis.xrangeBuffer(keys.outbox, from, upTo, 'COUNT', COUNT_STEP);
+      found += entries.length;
+      const last = entries.at(-1);
+      if (!last || entries.length < COUNT_STEP) break;
+      from = `(${last[0].toString()}`;
+    }
+    return found;
+  }
+
+  return { look };
+}
+
+/** Of the markets with the latest commands, the most sequence numbers that were given and not broadcast. */
+export async function broadcastLag(
+  { redis, keys }: Pick<Options, 'redis' | 'keys'>,
+  broadcasts: Pick<Broadcasts, 'tails' | 'sequence'>,
+): Promise<number> {
+  const entries = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', COMMANDS_LOOKED_AT);
+  const ids = new Set<MarketId>();
+  for (const [, fields] of entries) {
+    const event = decodeEvent(fields[1] as Buffer);
+    if (isCommand(event)) ids.add(event.marketId);
+  }
+  const markets = [...ids];
+  const [tails, ...sequences] = await Promise.all([
+    broadcasts.tails(markets),
+    ...markets.map((id) => broadcasts.sequence(id)),
+  ]);
+  return sequences.reduce((most, sequence, i) => Math.max(most, sequence - (tails[i]?.sequence ?? 0)), 0);
+}
+
+const msOf = (id: string): number => Number(id.split('-')[0]);

@@ -1,0 +1,114 @@
+import type { MarketId } from '../../exchange/market';
+import { decodeMove, MOVE_BYTES, type Move } from '../records/moves';
+import { hashHex, readUInt } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import type { RunScript } from '../redis/scripts';
+
+/** Why a market's book changed; codes are those of lua/lib/outbox.lua. */
+export const EVENT_KINDS = [
+  null,
+  'ORDER',
+  'TRADE',
+  'CANCEL',
+  'EXPIRE',
+  'MARKET',
+  'BALANCE',
+  'SETTLE',
+] as const;
+export type EventKind = NonNullable<(typeof EVENT_KINDS)[number]>;
+/** What the first byte of an entry says. */
+export const kindOf = (packed: Buffer): EventKind | null => EVENT_KINDS[packed[0] ?? 0] ?? null;
+export const marketOf = (packed: Buffer): MarketId => packed.toString('latin1', 1, 9);
+/** Stands where an entry belongs to no market. */
+export const NO_MARKET = '--------';
+
+/** One entry of the outbox: what one script changed. */
+export interface OutboxEvent {
+  readonly kind: EventKind;
+  /** NO_MARKET for a change that belongs to no market. */
+  readonly marketId: MarketId;
+  /** Of the command; a SETTLE has that of the match it is about, and counts as no command. */
+  readonly sequence: number;
+  readonly timestampMs: number;
+  /** With `sequence` the id of the match in the market's stream; 0 without a match. */
+  readonly tradeMs: number;
+  /** Open lots and orders now at each changed level, in Yes. */
+  readonly levels: readonly { side: 'b' | 'a'; pricePips: number; sizeLots: number; orders: number }[];
+  /** The orders touched, the taker first. */
+  readonly orderHashes: readonly string[];
+  /** Wallets whose balance changed without an order. */
+  readonly wallets: readonly string[];
+  /** Of a BALANCE: what moved in each of these wallets. */
+  readonly moves: readonly Move[];
+}
+
+const HEAD_BYTES = 29;
+const LEVEL_BYTES = 14;
+
+export function decodeEvent(packed: Buffer): OutboxEvent {
+  const kind = kindOf(packed);
+  if (!kind) throw new Error('unknown kind of outbox entry');
+  let at = HEAD_BYTES;
+  const list = <T>(count: number, bytes: number, read: (start: number) => T): T[] => {
+    const items = Array.from({ length: count }, (_, i) => read(at + i * bytes));
+    at += count * bytes;
+    return items;
+  };
+  const count = (): number => {
+    at += 2;
+    return packed.readUInt16BE(at - 2);
+  };
+  const levels = list(packed.readUInt16BE(27), LEVEL_BYTES, (start) => ({
+    side: packed.toString('latin1', start, start + 1) as 'b' | 'a',
+    pricePips: packed.readUInt16BE(start + 1),
+    sizeLots: readUInt(packed, start + 3, 7),
+    orders: packed.readUInt32BE(start + 10),
+  }));
+  const orderHashes = list(count(), 32, (start) => hashHex(packed.subarray(start, start + 32)));
+  const wallets = list(count(), 20, (start) => hashHex(packed.subarray(start, start + 20)));
+  const moves = list((packed.length - at) / MOVE_BYTES, MOVE_BYTES, (start) => decodeMove(packed, start));
+  return {
+    kind,
+    marketId: marketOf(packed),
+    sequence: readUInt(packed, 9, 6),
+    timestampMs: readUInt(packed, 15, 6),
+    tradeMs: readUInt(packed, 21, 6),
+    levels,
+    orderHashes,
+    wallets,
+    moves,
+  };
+}
+
+/** Who reads the outbox, by the names under which they note how far they are (`keys.readers`). */
+export const READERS = ['broadcast', 'settlement', 'journal'] as const;
+export type ReaderName = (typeof READERS)[number];
+
+/** How long entries are kept for readers that note nothing, as the private channels. */
+const KEEP_MS = 60_000;
+/**
+ * So many are kept for them at most. An entry is never older than the one before it, so a clock that was once a day ahead
+ * gives every entry of that day the same time, and none of them would grow old.
+ */
+const KEEP_MAX = 200_000;
+/** Entries dropped in one call, so that Redis is not held. */
+const TRIM_STEP = 10_000;
+
+interface OutboxOptions {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  /** How long every entry is kept, and how many are for that alone. */
+  readonly keepMs?: number;
+  readonly keepMax?: number;
+}
+
+/** XTRIM by length would lose what a slow reader has not seen. */
+export function createOutbox({ run, keys, keepMs = KEEP_MS, keepMax = KEEP_MAX }: OutboxOptions) {
+  return {
+    /** trim_outbox: how many entries were dropped. Nothing before each of READERS has begun. */
+    async trim(): Promise<number> {
+      const bounds = [keepMs, keepMax, TRIM_STEP];
+      return Number(await run('trim_outbox', [keys.outbox, keys.readers], [...bounds, ...READERS]));
+    },
+  };
+}

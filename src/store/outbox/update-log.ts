@@ -1,0 +1,154 @@
+import type { MarketId } from '../../exchange/market';
+import { decodeState } from '../records/market';
+import { decodeFills, type Fill, readUInt } from '../records/order';
+import type { MarketState } from '../records/views';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';
+import type { ReaderName } from './outbox';
+
+/** Its name among the readers of the outbox. */
+const READER: ReaderName = 'broadcast';
+/** Updates one call of publish_updates takes (UPDATES_MAX there). */
+const PUBLISH_MAX = 100;
+/** Matches or logs read in one go. */
+const READ_MAX = 200;
+
+export interface Publication {
+  readonly marketId: MarketId;
+  readonly update: BookUpdate;
+  /** The log begins anew: nothing connects it with what it held. */
+  readonly restart: boolean;
+}
+
+/** A market's book as it is now, and the last update of it that was broadcast. */
+export interface BookAndTail {
+  readonly state: MarketState;
+  readonly tail: BookUpdate | null;
+}
+
+export type Broadcasts = ReturnType<typeof createBroadcasts>;
+type Entry = [Buffer, [Buffer, Buffer]];
+
+/**
+ * Who may broadcast, and what was broadcast. Everything that a holder of the lease writes is checked against the
+ * lease by the script that writes it: a process that lost it without noticing changes nothing.
+ */
+export function createBroadcasts({
+  redis,
+  run,
+  keys,
+}: {
+  redis: RedisClient;
+  run: RunScript;
+  keys: ShardKeys;
+}) {
+  /** True when the token has the lease now. */
+  async function take(token: string, lifeMs: number): Promise<boolean> {
+    return (await run('hold_lease', [keys.lease, keys.readers], [token, lifeMs, READER, ''])) === 1;
+  }
+
+  /** Renews the lease and notes the position; false when it is not the token's any more. */
+  async function renew(token: string, lifeMs: number, position: string): Promise<boolean> {
+    return (await run('hold_lease', [keys.lease, keys.readers], [token, lifeMs, READER, position])) === 1;
+  }
+
+  async function release(token: string): Promise<void> {
+    await run('release_lease', [keys.lease], [token]);
+  }
+
+  /** Id of the last outbox entry the broadcasters have finished with; null when there never was one. */
+  async function position(): Promise<string | null> {
+    return redis.hget(keys.readers, READER);
+  }
+
+  /**
+   * Appends to the logs, PUBLISH_MAX at a time; `at` is noted with the last of them. Throws when the lease is gone or
+   * a log does not end where an update begins: then the caller must start afresh.
+   */
+  async function publish(
+    token: string,
+    lifeMs: number,
+    { before, at }: { before: string; at: string },
+    publications: readonly Publication[],
+  ): Promise<void> {
+    for (let from = 0; from < publications.length; from += PUBLISH_MAX) {
+      const part = publications.slice(from, from + PUBLISH_MAX);
+      const isLast = from + PUBLISH_MAX >= publications.length;
+      const reply = await run(
+        'publish_updates',
+        [keys.lease, keys.readers, ...part.map(({ marketId }) => keys.updates(marketId))],
+        [
+          token,
+          lifeMs,
+          READER,
+          isLast ? at : before,
+          ...part.flatMap(({ update, restart }) => [
+            update.previousSequence,
+            update.sequence,
+            Number(restart),
+            packUpdate(update),
+          ]),
+        ],
+      );
+      if (String(reply) !== 'OK') throw new Error(`updates were not published: ${String(reply)}`);
+    }
+  }
+
+  /** The last update of a market that was broadcast. */
+  async function tail(id: MarketId): Promise<BookUpdate | null> {
+    const [entry] = await redis.xrevrangeBuffer(keys.updates(id), '+', '-', 'COUNT', 1);
+    return entry ? decode(entry as unknown as Entry) : null;
+  }
+
+  /** The same for many; null for a market of which nothing was broadcast. */
+  async function tails(ids: readonly MarketId[]): Promise<(BookUpdate | null)[]> {
+    const found: (BookUpdate | null)[] = [];
+    for (let from = 0; from < ids.length; from += READ_MAX) {
+      found.push(...(await Promise.all(ids.slice(from, from + READ_MAX).map(tail))));
+    }
+    return found;
+  }
+
+  /** The updates of the log from `sequence` itself on, oldest first. */
+  async function since(id: MarketId, sequence: number): Promise<BookUpdate[]> {
+    const entries = await redis.xrangeBuffer(keys.updates(id), `${sequence}-0`, '+');
+    return (entries as unknown as Entry[]).map(decode);
+  }
+
+  /** The market's own sequence; 0 when there is no such market. */
+  async function sequence(id: MarketId): Promise<number> {
+    const state = await redis.hgetBuffer(keys.market(id), 's');
+    return state ? readUInt(state, 2, 6) : 0;
+  }
+
+  async function load(id: MarketId): Promise<BookAndTail> {
+    const [last, state] = await Promise.all([tail(id), book(id)]);
+    return { tail: last, state };
+  }
+
+  async function book(id: MarketId): Promise<MarketState> {
+    return decodeState(Object.entries(await redis.hgetallBuffer(keys.market(id))).flatMap(pair));
+  }
+
+  /** The fills of some matches of a market, in their order. */
+  async function fills(id: MarketId, matches: readonly MatchId[]): Promise<Fill[]> {
+    const found: Fill[] = [];
+    for (let from = 0; from < matches.length; from += READ_MAX) {
+      const part = matches.slice(from, from + READ_MAX).map(async ({ tradeMs, sequence: number }) => {
+        const at = `${tradeMs}-${number}`;
+        const [entry] = (await redis.xrangeBuffer(keys.trades(id), at, at)) as unknown as Entry[];
+        return entry ? decodeFills(tradeMs, number, entry[1][1]) : [];
+      });
+      found.push(...(await Promise.all(part)).flat());
+    }
+    return found;
+  }
+
+  return { take, renew, release, position, publish, tail, tails, since, sequence, load, book, fills };
+}
+
+const decode = ([id, [, packed]]: Entry): BookUpdate =>
+  unpackUpdate(Number(id.toString('latin1').split('-')[0]), packed);
+
+const pair = ([name, value]: [string, Buffer]): [Buffer, Buffer] => [Buffer.from(name, 'latin1'), value];

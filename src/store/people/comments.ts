@@ -1,0 +1,116 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import { addressBytes, hashHex } from '../records/order';
+import { OPERATION_MEMORY_MS, type ShardKeys } from '../redis/keys';
+import { refusalCode } from '../redis/refusals';
+import type { RunScript } from '../redis/scripts';
+
+/** A comment by its place: the market's, counted from 1. */
+export interface CommentRef {
+  readonly marketId: MarketId;
+  readonly number: number;
+}
+
+export interface Comment extends CommentRef {
+  /** Of the comment it answers; 0 for none. */
+  readonly parent: number;
+  /** Lower-case hex. */
+  readonly author: string;
+  readonly username: string | null;
+  readonly avatarUrl: string | null;
+  readonly body: string;
+  readonly likes: number;
+  readonly createdAtMs: number;
+  readonly deleted: boolean;
+}
+
+export type Comments = ReturnType<typeof createComments>;
+
+type Row = [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer];
+
+/** HEAD of lua/lib/comments.lua. */
+const HEAD_BYTES = 33;
+const CURSOR = /^[1-9][0-9]{0,9}$/;
+
+export function createComments({ run, keys }: { readonly run: RunScript; readonly keys: ShardKeys }) {
+  async function read(marketId: MarketId, first: number, most: number): Promise<Comment[]> {
+    const rows = await run('read_comments', [keys.comments(marketId)], [keys.prefix, marketId, first, most]);
+    return (rows as Row[]).map((row) => commentOf(marketId, row));
+  }
+
+  /** Newest first; throws INVALID_CURSOR. One that is added while the list is walked stands before its beginning. */
+  async function list(
+    marketId: MarketId,
+    page: { readonly limit: number; readonly cursor: string | null },
+  ): Promise<{ comments: Comment[]; next: string | null }> {
+    if (page.cursor !== null && !CURSOR.test(page.cursor)) throw new Refusal('INVALID_CURSOR');
+    const found = await read(marketId, Number(page.cursor ?? 0), page.limit + 1);
+    const next = found[page.limit];
+    return { comments: found.slice(0, page.limit), next: next ? String(next.number) : null };
+  }
+
+  /** COMMENT_NOT_FOUND. */
+  async function one({ marketId, number }: CommentRef): Promise<Comment> {
+    const [found] = await read(marketId, number, 1);
+    if (found?.number !== number) throw new Refusal('COMMENT_NOT_FOUND');
+    return found;
+  }
+
+  /** add_comment: once for each `operation`. COMMENT_NOT_FOUND when `parent` is none of the market's, or deleted. */
+  async function add(
+    marketId: MarketId,
+    author: string,
+    body: string,
+    parent: number,
+    operation: string,
+  ): Promise<Comment> {
+    const [code, number] = (await run(
+      'add_comment',
+      [keys.comments(marketId), keys.operation(operation), keys.talk],
+      [addressBytes(author), parent, body, OPERATION_MEMORY_MS],
+    )) as [Buffer, Buffer];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    return one({ marketId, number: Number(number) });
+  }
+
+  const scriptKeys = ({ marketId, number }: CommentRef): string[] => [
+    keys.comments(marketId),
+    keys.commentLikes(marketId, number),
+    keys.talk,
+  ];
+
+  /** delete_comment: COMMENT_NOT_FOUND, and FORBIDDEN when it is not `author`'s; null may delete any. */
+  async function remove(ref: CommentRef, author: string | null): Promise<void> {
+    const args = [ref.number, author === null ? '' : addressBytes(author)];
+    accepted(await run('delete_comment', scriptKeys(ref), args));
+  }
+
+  /** like_comment: COMMENT_NOT_FOUND. */
+  async function like(ref: CommentRef, address: string, likes: boolean): Promise<Comment> {
+    const args = [ref.number, addressBytes(address), likes ? 1 : 0];
+    accepted(await run('like_comment', scriptKeys(ref), args));
+    return one(ref);
+  }
+
+  return { list, one, add, remove, like };
+}
+
+function accepted(reply: unknown): void {
+  const code = String(reply);
+  if (code !== 'OK') throw new Refusal(refusalCode(code));
+}
+
+function commentOf(marketId: MarketId, [number, packed, likes, username, avatarUrl]: Row): Comment {
+  return {
+    marketId,
+    number,
+    createdAtMs: packed.readUIntBE(0, 6),
+    parent: packed.readUIntBE(6, 6),
+    author: hashHex(packed.subarray(12, 32)),
+    deleted: packed[32] === 1,
+    body: packed.toString('utf8', HEAD_BYTES),
+    likes,
+    username: username.length === 0 ? null : username.toString(),
+    avatarUrl: avatarUrl.length === 0 ? null : avatarUrl.toString(),
+  };
+}

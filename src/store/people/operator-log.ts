@@ -1,0 +1,60 @@
+import { Refusal } from '../../exchange/errors';
+import type { ShardKeys } from '../redis/keys';
+import type { RunScript } from '../redis/scripts';
+
+/** What an operator asked for, and what became of it. */
+export interface Action {
+  /** UUID. */
+  readonly id: string;
+  readonly requestId: string;
+  /** Method and path as they are documented: 'POST /admin/markets/{id}/void'. */
+  readonly action: string;
+  /** The path as it was asked. */
+  readonly path: string;
+  /** As it was sent, long texts shortened. */
+  readonly body: unknown;
+  /** Who: where the request came from, and what it called itself. */
+  readonly address: string;
+  readonly agent: string | null;
+  /** Null while it is under way, and for ever when the process that did it died. */
+  readonly status: number | null;
+  /** Of a refusal. */
+  readonly code: string | null;
+}
+
+export interface KeptAction extends Action {
+  readonly atMs: number;
+}
+
+export type Actions = ReturnType<typeof createActions>;
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The operators' log. */
+export function createActions({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+  const logKeys = [keys.actions, keys.actionRecords];
+  return {
+    /** Before it is done, and again, with its status, when it is. */
+    async note({ id, ...known }: Action): Promise<void> {
+      await run('note_action', logKeys, [id, JSON.stringify(known)]);
+    },
+
+    /** Newest first; throws INVALID_CURSOR. */
+    async list(page: { limit: number; cursor: string | null }): Promise<{
+      actions: readonly KeptAction[];
+      next: string | null;
+    }> {
+      if (page.cursor !== null && !ID.test(page.cursor)) throw new Refusal('INVALID_CURSOR');
+      const reply = await run('read_actions', logKeys, [page.limit + 1, page.cursor ?? '']);
+      const found = (reply as [Buffer, Buffer, Buffer][]).map(
+        ([id, ms, text]): KeptAction => ({
+          ...(JSON.parse(text.toString()) as Action),
+          id: id.toString(),
+          atMs: Number(ms),
+        }),
+      );
+      const actions = found.slice(0, page.limit);
+      return { actions, next: found.length > page.limit ? (actions.at(-1)?.id ?? null) : null };
+    },
+  };
+}

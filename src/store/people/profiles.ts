@@ -1,0 +1,92 @@
+import { Refusal } from '../../exchange/errors';
+import { isReservedName } from '../../exchange/usernames';
+import { addressBytes } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import { refusalCode } from '../redis/refusals';
+import type { RedisClient, RunScript } from '../redis/scripts';
+
+/** What everybody may know of a wallet; null where it has said nothing. */
+export interface Profile {
+  readonly username: string | null;
+  readonly bio: string | null;
+  readonly avatarUrl: string | null;
+  /** When it first signed in or, if that was earlier, had its first order; null for a wallet that did neither. */
+  readonly joinedAtMs: number | null;
+}
+
+/** Parts that are left out stay as they are; null clears one. */
+export type ProfileChange = {
+  readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
+};
+
+export type Profiles = ReturnType<typeof createProfiles>;
+
+const FIELDS = { username: 'u', bio: 'b', avatarUrl: 'a' } as const;
+/** Of a rank in the wallet's index (lua/lib/order.lua). */
+const RANKS_PER_MS = 1_000;
+
+interface ProfilesOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  /** What a wallet gets when it first signs in; 0 where its first order grants. */
+  readonly joinGrantMicro: number;
+}
+
+export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOptions) {
+  /** join_wallet. */
+  async function join(address: string): Promise<void> {
+    const wallet = addressBytes(address);
+    const scriptKeys = [keys.profile(wallet), keys.cash, keys.sums, keys.outbox, keys.mode];
+    await run('join_wallet', scriptKeys, [keys.prefix, wallet, String(joinGrantMicro)]);
+  }
+
+  /** The wallet has an account, or has signed in. */
+  async function isKnown(address: string): Promise<boolean> {
+    const wallet = addressBytes(address);
+    const found = await Promise.all([redis.hexists(keys.cash, wallet), redis.exists(keys.profile(wallet))]);
+    return found.includes(1);
+  }
+
+  /** edit_profile: USERNAME_TAKEN, also of a name that might be taken for the exchange's own. */
+  async function edit(address: string, change: ProfileChange): Promise<void> {
+    if (typeof change.username === 'string' && isReservedName(change.username)) {
+      throw new Refusal('USERNAME_TAKEN', `nobody may be called ${change.username}`);
+    }
+    const wallet = addressBytes(address);
+    const parts = (Object.keys(FIELDS) as (keyof typeof FIELDS)[]).flatMap((part) => {
+      const value = change[part];
+      return value === undefined ? [] : [FIELDS[part], value ?? ''];
+    });
+    const reply = await run(
+      'edit_profile',
+      [keys.profile(wallet), keys.usernames, keys.talk],
+      [wallet, ...parts],
+    );
+    const code = String(reply);
+    if (code !== 'OK') throw new Refusal(refusalCode(code), `another wallet is called ${change.username}`);
+  }
+
+  async function profile(address: string): Promise<Profile> {
+    const wallet = addressBytes(address);
+    const orders = keys.wallet(wallet);
+    const one = ['WITHSCORES', 'LIMIT', 0, 1] as const;
+    const [[username, bio, avatarUrl, joined], [, open], [, final]] = await Promise.all([
+      redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j'),
+      redis.zrangebyscoreBuffer(orders, '(0', '+inf', ...one),
+      redis.zrevrangebyscoreBuffer(orders, '(0', '-inf', ...one),
+    ]);
+    const seen = [open, final].flatMap((rank) =>
+      rank ? [Math.floor(Math.abs(Number(rank)) / RANKS_PER_MS)] : [],
+    );
+    if (joined) seen.push(Number(joined));
+    return {
+      username: username ?? null,
+      bio: bio ?? null,
+      avatarUrl: avatarUrl ?? null,
+      joinedAtMs: seen.length === 0 ? null : Math.min(...seen),
+    };
+  }
+
+  return { join, isKnown, edit, profile };
+}

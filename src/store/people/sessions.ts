@@ -1,0 +1,43 @@
+import type { RedisClient, RunScript } from '../redis/scripts';
+
+/** What rotate_session answers, by its code. */
+const KINDS = ['gone', 'rotated', 'replayed', 'reused'] as const;
+
+export type SessionRotation =
+  | { readonly kind: 'rotated' | 'replayed'; readonly generation: number; readonly atMs: number }
+  | { readonly kind: 'reused' | 'gone' };
+
+const sessionKey = (sid: string): string => `{s:${sid}}`;
+
+/**
+ * Sign-in sessions, one hash each (lua/rotate_session.lua says what it holds). Every method is one command or one
+ * script, so it is atomic and in effect on every replica when it returns; what each must do is said where it is
+ * used, at `SessionStore` of src/auth/sessions.ts.
+ */
+export function createSessionStore({ redis, run }: { redis: RedisClient; run: RunScript }) {
+  return {
+    open: async (sid: string, ttlSec: number): Promise<number> =>
+      Number(await run('open_session', [sessionKey(sid)], [ttlSec * 1_000])),
+
+    rotate: async (
+      sid: string,
+      presented: number,
+      ttlSec: number,
+      graceMs: number,
+    ): Promise<SessionRotation> => {
+      const reply = await run('rotate_session', [sessionKey(sid)], [presented, ttlSec * 1_000, graceMs]);
+      const [code, generation = 0, atMs = 0] = (reply as unknown[]).map(Number);
+      const kind = KINDS[code ?? 0] ?? 'gone';
+      return kind === 'rotated' || kind === 'replayed' ? { kind, generation, atMs } : { kind };
+    },
+
+    isLive: async (sid: string): Promise<boolean> => {
+      const [newest, over] = await redis.hmget(sessionKey(sid), 'n', 'over');
+      return typeof newest === 'string' && typeof over !== 'string';
+    },
+
+    revoke: async (sid: string): Promise<void> => {
+      await redis.del(sessionKey(sid));
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type { MarketId } from '../../exchange/market';
+import { createRecent } from '../../exchange/recent';
+import { MINUTE_MS } from '../records/candle';
+import type { Clock } from '../redis/clock';
+import { coalesce } from '../redis/coalesce';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+/**
+ * The public answers that a process keeps. Before an answer is sent again, Redis is asked, after the request came, for the
+ * moment the answer belongs to: the state of its market, or the count of what people said. An answer is sent only under the
+ * moment it was made in. So no answer is older than the sequence it states, and after the answer to a command every replica
+ * shows its effect.
+ */
+
+/** What answers belong to; every change of what they show is another moment. */
+export interface Moment {
+  /** Of one market, or of what people say. */
+  readonly of: string;
+  /** Equal only for equal moments. */
+  readonly stamp: string;
+}
+
+export interface Answer<T> {
+  readonly value: T;
+  /** What it takes in memory, about. */
+  readonly bytes: number;
+  /** False when it may change without its moment, as the progress of a settlement does: it is kept for UNSETTLED_MS. */
+  readonly isFinal?: boolean;
+}
+
+export interface Kept {
+  /** The market as it stands now; null when there is no such market. */
+  market(id: MarketId): Promise<Moment | null>;
+  /** What people say, profiles and comments, as it stands now. */
+  talk(): Promise<Moment>;
+  /** The answer under `name` that was made in this moment, or the one that `make` makes. A failure is not kept. */
+  answer<T>(moment: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T>;
+}
+
+interface KeptOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly clock: Clock;
+  /** Of src/store/health/standing.ts: after a lossy failover the same state is another moment. */
+  readonly doubts: () => number;
+}
+
+interface Entry {
+  readonly stamp: string;
+  untilMs: number;
+  bytes: number;
+  readonly value: Promise<unknown>;
+}
+
+const UNSETTLED_MS = 100;
+/** What is kept at least, and half of what is kept at most. */
+const BYTES_MAX = 16 * 1024 * 1024;
+/** What an entry takes beside its answer. */
+const ENTRY_BYTES = 500;
+/** Markets whose questions are shared; only the sharing is lost above it. */
+const MARKETS_MAX = 1_000;
+
+export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
+  const entries = createRecent<Entry>(BYTES_MAX, ({ bytes }) => bytes);
+  const questions = new Map<MarketId, () => Promise<Buffer | null>>();
+  const talked = coalesce(() => redis.get(keys.talk));
+
+  /** One question at a time for each market: whoever comes while one is under way shares the next. */
+  function stateOf(id: MarketId): Promise<Buffer | null> {
+    const known = questions.get(id);
+    if (known) return known();
+    if (questions.size >= MARKETS_MAX) questions.clear();
+    const ask = coalesce(() => redis.hgetBuffer(keys.market(id), 's'));
+    questions.set(id, ask);
+    return ask();
+  }
+
+  function made<T>(key: string, stamp: string, make: () => Promise<Answer<T>>): Promise<T> {
+    const making = make();
+    const entry: Entry = {
+      stamp,
+      untilMs: Number.POSITIVE_INFINITY,
+      bytes: ENTRY_BYTES,
+      value: making.then(({ value }) => value),
+    };
+    entries.put(key, entry);
+    making.then(
+      ({ bytes, isFinal = true }) => {
+        if (!isFinal) entry.untilMs = performance.now() + UNSETTLED_MS;
+        if (entries.get(key) === entry) entries.put(key, { ...entry, bytes: ENTRY_BYTES + bytes });
+      },
+      () => {
+        entry.untilMs = 0;
+      },
+    );
+    return entry.value as Promise<T>;
+  }
+
+  return {
+    async market(id) {
+      const state = await stateOf(id);
+      // Figures of the last 24 hours and price histories move by the minute.
+      const minute = Math.floor(clock.now() / MINUTE_MS);
+      return state && { of: id, stamp: `${state.toString('latin1')}${minute}${doubts()}` };
+    },
+    talk: async () => ({ of: 'talk', stamp: `${await talked()} ${doubts()}` }),
+    answer<T>({ of, stamp }: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T> {
+      const key = `${of} ${name}`;
+      const entry = entries.get(key);
+      const isCurrent = entry?.stamp === stamp && performance.now() < entry.untilMs;
+      return isCurrent ? (entry.value as Promise<T>) : made(key, stamp, make);
+    },
+  };
+}

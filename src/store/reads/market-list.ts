@@ -1,0 +1,158 @@
+import type { MarketId } from '../../exchange/market';
+import type { History } from '../candles/history';
+import type { Standings } from '../health/standing';
+import { kindOf, marketOf, NO_MARKET } from '../outbox/outbox';
+import { MINUTE_MS } from '../records/candle';
+import type { MarketView } from '../records/views';
+import type { Clock } from '../redis/clock';
+import { coalesce } from '../redis/coalesce';
+import { NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+interface MarketListOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly clock: Clock;
+  readonly history: Pick<History, 'day'>;
+  readonly doubts: Standings['doubts'];
+  /** One market as it stands now. */
+  readonly view: (id: MarketId) => Promise<MarketView>;
+}
+
+/**
+ * Every market, drafts included, in the order in which they were created: a market's place never changes. It is the same array
+ * for as long as nothing in it has changed, so that what was made of it can be kept.
+ */
+export type MarketList = () => Promise<readonly MarketView[]>;
+
+/** Entries of the outbox that are read to find out which markets changed; behind more of them every state is asked for. */
+const ENTRIES_MAX = 500;
+
+interface Kept {
+  readonly state: Buffer | null;
+  view: MarketView;
+}
+
+/** A list shows the best of a book. */
+function withoutDepth(market: MarketView): MarketView {
+  const { bids, asks } = market.state;
+  return { ...market, state: { ...market.state, bids: bids.slice(0, 1), asks: asks.slice(0, 1) } };
+}
+
+/**
+ * The markets as a process keeps them. Before each answer the outbox is asked, after the request came, what has changed since:
+ * markets that did are read again, so that an answer to a command shows in every list that is asked for after it. Whoever
+ * comes while that is under way shares the next.
+ */
+export function createMarketList({
+  redis,
+  keys,
+  clock,
+  history,
+  doubts,
+  view,
+}: MarketListOptions): MarketList {
+  const kept = new Map<MarketId, Kept>();
+  let ids: MarketId[] = [];
+  /** The last entry of the outbox that is known to show. */
+  let position = NO_ENTRY;
+  let minute = 0;
+  let list: readonly MarketView[] | null = null;
+  let keptAt = doubts();
+
+  /** What was read before a doubt is shown to who asked before it, and to nobody else. */
+  function forgetDoubtful(): void {
+    if (keptAt === doubts()) return;
+    kept.clear();
+    ids = [];
+    [position, minute, list] = [NO_ENTRY, 0, null];
+    keptAt = doubts();
+  }
+
+  const refresh = coalesce(async (): Promise<readonly MarketView[]> => {
+    forgetDoubtful();
+    const shown = await renew();
+    forgetDoubtful();
+    return shown;
+  });
+
+  async function renew(): Promise<readonly MarketView[]> {
+    const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
+    const reached = latest ? latest[0].toString() : NO_ENTRY;
+    if (reached !== position || reached === NO_ENTRY) {
+      const touched = await changedSince(reached);
+      if (touched === null || [...touched].some((id) => !kept.has(id))) await readIds();
+      await readAgain(touched === null ? await changedStates() : [...touched]);
+      position = reached;
+    }
+    await moveDays();
+    list ??= ids.flatMap((id) => kept.get(id)?.view ?? []);
+    return list;
+  }
+
+  /** The markets of the entries behind `position`; null when that cannot be told. */
+  async function changedSince(reached: string): Promise<ReadonlySet<MarketId> | null> {
+    if (position === NO_ENTRY || reached === NO_ENTRY) return null;
+    const entries = await redis.xrangeBuffer(keys.outbox, position, reached, 'COUNT', ENTRIES_MAX);
+    const [first] = entries;
+    // What the outbox no longer has, or has too much of.
+    if (first?.[0].toString() !== position || entries.length === ENTRIES_MAX) return null;
+    const touched = new Set<MarketId>();
+    for (const [, fields] of entries.slice(1)) {
+      const packed = fields[1] as Buffer;
+      const id = marketOf(packed);
+      if (kindOf(packed) !== 'SETTLE' && id !== NO_MARKET) touched.add(id);
+    }
+    return touched;
+  }
+
+  async function readIds(): Promise<void> {
+    const [listed, stored] = await Promise.all([
+      redis.lrange(keys.marketList, 0, -1),
+      redis.hkeys(keys.markets),
+    ]);
+    // Those of before there was a list stand behind it.
+    ids = [...new Set([...listed, ...stored.sort()])];
+    list = null;
+  }
+
+  /** Markets whose packed state, which every change of a market changes, is not the one that is kept. */
+  async function changedStates(): Promise<MarketId[]> {
+    const states = await Promise.all(ids.map((id) => redis.hgetBuffer(keys.market(id), 's')));
+    return ids.filter((id, i) => {
+      const [known, state] = [kept.get(id)?.state, states[i]];
+      return !known || !state || !known.equals(state);
+    });
+  }
+
+  async function readAgain(changed: readonly MarketId[]): Promise<void> {
+    await Promise.all(
+      changed.map(async (id) => {
+        // The state may be older than the view, never newer.
+        const state = await redis.hgetBuffer(keys.market(id), 's');
+        if (!state) return;
+        kept.set(id, { state, view: withoutDepth(await view(id)) });
+        list = null;
+      }),
+    );
+  }
+
+  /** Figures of the last 24 hours move by the minute, also in markets where nothing happens. */
+  async function moveDays(): Promise<void> {
+    const nowMs = clock.now();
+    const now = Math.floor(nowMs / MINUTE_MS);
+    if (now === minute) return;
+    await Promise.all(
+      [...kept.values()].map(async (one) => {
+        const { view: before } = one;
+        const day = await history.day(before.terms.id, before.state, nowMs);
+        if (one.view === before) one.view = { ...before, day };
+      }),
+    );
+    list = null;
+    minute = now;
+  }
+
+  return refresh;
+}

@@ -1,0 +1,24 @@
+import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+/** Records read in one go. */
+const READ_MAX = 500;
+
+export type OrderRecords = (orderHashes: readonly string[]) => Promise<ReadonlyMap<string, OrderRecord>>;
+
+/** Many orders as they stand, by hash; without their fills. */
+export function createOrderRecords({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): OrderRecords {
+  return async (orderHashes) => {
+    const found = new Map<string, OrderRecord>();
+    for (let from = 0; from < orderHashes.length; from += READ_MAX) {
+      const part = orderHashes.slice(from, from + READ_MAX);
+      const packed = await redis.hmgetBuffer(keys.orders, ...part.map(hashBytes));
+      for (const [i, hash] of part.entries()) {
+        const record = packed[i];
+        if (record) found.set(hash, decodeOrder(hash, record));
+      }
+    }
+    return found;
+  };
+}

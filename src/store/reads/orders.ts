@@ -1,0 +1,99 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import { FILLS_SHOWN_MAX } from '../../exchange/match';
+import { complement, type Pips } from '../../exchange/units';
+import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
+import type { SettlementState } from '../records/settlement';
+import { type OrderFill, type OrderFillsPage, type OrderView, tradeId } from '../records/views';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import { createOrderRecords } from './order-records';
+
+interface OrderReadsOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  /** Adds to fills of one market what became of them. */
+  readonly show: (id: MarketId, fills: readonly Fill[]) => Promise<(Fill & SettlementState)[]>;
+}
+
+/** Where a walk along an order's fills is: behind the fill with this index of this match. */
+interface FillPlace {
+  readonly tradeMs: number;
+  readonly sequence: number;
+  readonly index: number;
+}
+
+const NEWEST: FillPlace = { tradeMs: 0, sequence: 0, index: 0 };
+const CURSOR = /^([1-9]\d{0,14})-([1-9]\d{0,14})-(\d{1,4})$/;
+
+/** Orders with their fills. However many an order has, a read takes as many as it shows. */
+export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) {
+  /** The record and its `most` fills behind a place, newest first. */
+  async function read(orderHash: string, from: FillPlace, most: number) {
+    const { tradeMs, sequence, index } = from;
+    const args = [keys.prefix, hashBytes(orderHash), tradeMs, sequence, index, most];
+    const reply = await run('read_fills', [keys.orders], args);
+    const [packed, whole, ...matches] = reply as [Buffer, number, ...[Buffer, Buffer, number, Buffer][]];
+    if (packed.length === 0) return null;
+    if (whole === 0 && from !== NEWEST) throw new Refusal('INVALID_CURSOR');
+    const fills = matches.flatMap(([ms, number, first, stretch]) =>
+      decodeFills(Number(ms), Number(number), stretch, first).reverse(),
+    );
+    return { record: decodeOrder(orderHash, packed), fills };
+  }
+
+  /** Fills as their order shows them. */
+  async function shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]> {
+    return (await show(record.marketId, fills)).map((fill) => orderFill(record, fill));
+  }
+
+  /** An order with its latest fills, oldest first. */
+  async function order(orderHash: string): Promise<OrderView | null> {
+    const found = await read(orderHash, NEWEST, FILLS_SHOWN_MAX);
+    if (!found) return null;
+    return { record: found.record, fills: await shownFills(found.record, found.fills.reverse()) };
+  }
+
+  /** All fills of an order, newest first; null when there is no such order. Throws INVALID_CURSOR. */
+  async function orderFills(
+    orderHash: string,
+    { limit, cursor }: { limit: number; cursor: string | null },
+  ): Promise<OrderFillsPage | null> {
+    const found = await read(orderHash, cursor === null ? NEWEST : parseCursor(cursor), limit + 1);
+    if (!found) return null;
+    const page = found.fills.slice(0, limit);
+    const last = page.at(-1);
+    return {
+      fills: await shownFills(found.record, page),
+      next: last && found.fills.length > limit ? `${last.tradeMs}-${last.sequence}-${last.index}` : null,
+    };
+  }
+
+  return { order, orderFills, shownFills, records: createOrderRecords({ redis, keys }) };
+}
+
+function parseCursor(cursor: string): FillPlace {
+  const parts = CURSOR.exec(cursor);
+  if (!parts) throw new Refusal('INVALID_CURSOR');
+  const [, tradeMs, sequence, index] = parts.map(Number);
+  return { tradeMs: tradeMs ?? 0, sequence: sequence ?? 0, index: index ?? 0 };
+}
+
+/** A fill as this order shows it: in its own token. */
+function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill {
+  const isTaker = fill.takerHash === record.orderHash;
+  const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';
+  const pricePips: Pips = sameToken ? fill.pricePips : complement(fill.pricePips);
+  return {
+    tradeId: tradeId(record.marketId, fill),
+    pricePips,
+    sizeLots: fill.sizeLots,
+    role: isTaker ? 'TAKER' : 'MAKER',
+    matchType: fill.matchType,
+    feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
+    makerHash: fill.makerHash,
+    settlementStatus: fill.settlementStatus,
+    transactionHash: fill.transactionHash,
+  };
+}

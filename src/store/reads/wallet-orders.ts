@@ -1,0 +1,118 @@
+import { Refusal } from '../../exchange/errors';
+import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records/order';
+import type { OrdersFilter, OrdersPage, OrderView } from '../records/views';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+interface WalletReadsOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly order: (orderHash: string) => Promise<OrderView | null>;
+}
+
+interface Entry {
+  readonly rank: number;
+  readonly hash: Buffer;
+}
+
+/** Orders looked at in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
+const STEP = 500;
+const STEPS_MAX = 10;
+/** Orders of one wallet that may share a rank (see order.rank in lua/lib/order.lua) without being passed over. */
+const TIES = 64;
+const CURSOR = /^(\d{1,16})_([0-9a-f]{64})$/;
+
+/** A wallet's orders, by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
+export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
+  /** The next entries below `from`, newest first. Open before final: an order that becomes final meanwhile is seen twice, not missed. */
+  async function entries(wallet: Buffer, from: Entry | null, openOnly: boolean): Promise<Entry[]> {
+    const top = from ? String(from.rank) : '+inf';
+    const open = await redis.zrevrangebyscoreBuffer(wallet, top, '(0', 'WITHSCORES', 'LIMIT', 0, STEP + TIES);
+    const bottom = from ? String(-from.rank) : '-inf';
+    const final = openOnly
+      ? []
+      : await redis.zrangebyscoreBuffer(wallet, bottom, '(0', 'WITHSCORES', 'LIMIT', 0, STEP + TIES);
+    const seen = new Map<string, Entry>();
+    for (const list of [open, final]) {
+      for (let i = 0; i + 1 < list.length; i += 2) {
+        const entry = { rank: Math.abs(Number(list[i + 1])), hash: list[i] as Buffer };
+        if (!from || newer(from, entry) < 0) seen.set(entry.hash.toString('latin1'), entry);
+      }
+    }
+    return [...seen.values()].sort(newer).slice(0, STEP);
+  }
+
+  async function records(found: readonly Entry[]): Promise<OrderRecord[]> {
+    if (found.length === 0) return [];
+    const packed = await redis.hmgetBuffer(keys.orders, ...found.map(({ hash }) => hash));
+    return packed.flatMap((record, i) =>
+      record ? [decodeOrder(hashHex((found[i] as Entry).hash), record)] : [],
+    );
+  }
+
+  /** Newest first; throws INVALID_CURSOR. */
+  async function orders(
+    address: string,
+    filter: OrdersFilter,
+    page: { limit: number; cursor: string | null },
+  ): Promise<OrdersPage> {
+    const wallet = keys.wallet(addressBytes(address));
+    let from = page.cursor === null ? null : parseCursor(page.cursor);
+    const shown: OrderRecord[] = [];
+    for (let step = 0; step < STEPS_MAX; step++) {
+      const found = await entries(wallet, from, filter.status === 'open');
+      const kept = new Map(
+        (await records(found)).filter((record) => matches(record, filter)).map((r) => [r.orderHash, r]),
+      );
+      for (const entry of found) {
+        const record = kept.get(hashHex(entry.hash));
+        if (record && shown.length === page.limit) return result(shown, from);
+        if (record) shown.push(record);
+        from = entry;
+      }
+      if (found.length < STEP) return result(shown, null);
+    }
+    return result(shown, from);
+  }
+
+  async function result(shown: readonly OrderRecord[], next: Entry | null): Promise<OrdersPage> {
+    const views = await Promise.all(
+      shown.map(async (record) =>
+        record.fillMs === 0 ? { record, fills: [] } : await order(record.orderHash),
+      ),
+    );
+    return {
+      orders: views.flatMap((view) => (view ? [view] : [])),
+      next: next && `${next.rank}_${next.hash.toString('hex')}`,
+    };
+  }
+
+  const openCount = (address: string): Promise<number> =>
+    redis.zcount(keys.wallet(addressBytes(address)), '(0', '+inf');
+
+  return { orders, openCount };
+}
+
+/** Sorts newest first; within a rank by hash. */
+function newer(a: Entry, b: Entry): number {
+  return b.rank - a.rank || Buffer.compare(a.hash, b.hash);
+}
+
+function parseCursor(cursor: string): Entry {
+  const parts = CURSOR.exec(cursor);
+  if (!parts) throw new Refusal('INVALID_CURSOR');
+  return { rank: Number(parts[1]), hash: Buffer.from(parts[2] ?? '', 'hex') };
+}
+
+function matches(record: OrderRecord, filter: OrdersFilter): boolean {
+  const isOpen = record.status === 'OPEN' || record.status === 'PARTIALLY_FILLED';
+  const statusFits =
+    filter.status === undefined || (filter.status === 'open' ? isOpen : record.status === filter.status);
+  return (
+    statusFits &&
+    (filter.marketId === undefined || record.marketId === filter.marketId) &&
+    (filter.side === undefined || record.side === filter.side) &&
+    (filter.outcome === undefined || record.outcome === filter.outcome) &&
+    (filter.clientOrderId === undefined || record.clientOrderId === filter.clientOrderId)
+  );
+}

@@ -1,0 +1,83 @@
+import { MARKET_STATUSES, type OutcomeIndex, type Resolution } from '../../exchange/market';
+import { MODES } from '../../exchange/status';
+import { lots, micro, pips } from '../../exchange/units';
+import { readUInt } from './order';
+import type { Level, Market, MarketState } from './views';
+
+/** A market's terms and texts are one JSON document, written once per edit; its moving part is the hash beside it. */
+export const encodeMarket = (market: Market): string => JSON.stringify(market);
+export const decodeMarket = (document: Buffer): Market => JSON.parse(document.toString('utf8')) as Market;
+
+const BID = 0x62;
+const ASK = 0x61;
+const STATE = 0x73;
+const RESOLUTION = 0x72;
+const VOID = 2;
+
+/**
+ * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua), `r` how
+ * it ended (lua/lib/resolution.lua).
+ */
+export function decodeState(reply: readonly Buffer[]): MarketState {
+  const bids: Level[] = [];
+  const asks: Level[] = [];
+  let state: Buffer | null = null;
+  let resolution: Resolution | null = null;
+  for (let i = 0; i + 1 < reply.length; i += 2) {
+    const name = reply[i] as Buffer;
+    const value = reply[i + 1] as Buffer;
+    if (name[0] === BID) bids.push(level(name, value));
+    else if (name[0] === ASK) asks.push(level(name, value));
+    else if (name[0] === STATE) state = value;
+    else if (name[0] === RESOLUTION) resolution = decodeResolution(value);
+  }
+  if (!state) throw new Error('a stored market has no state');
+  const status = MARKET_STATUSES[state[0] ?? -1];
+  const mode = MODES[state[1] ?? -1];
+  if (!status || !mode) throw new Error('a stored market has an unknown status or mode');
+  const last = state.readUInt16BE(35);
+  return {
+    status,
+    mode,
+    sequence: readUInt(state, 2, 6),
+    liquidityMicro: micro(readUInt(state, 8, 7)),
+    lastTradeMs: readUInt(state, 15, 6),
+    volumeMicro: micro(readUInt(state, 21, 7)),
+    openInterestMicro: micro(readUInt(state, 28, 7)),
+    resolution,
+    lastPips: last === 0 ? null : pips(last),
+    bids: bids.sort((x, y) => y.pricePips - x.pricePips),
+    asks: asks.sort((x, y) => x.pricePips - y.pricePips),
+  };
+}
+
+/** How far the payouts of a market that has ended are: field `r` of its hash. */
+export interface PayoutState {
+  readonly outcome: OutcomeIndex | null;
+  /** 0 until every holder is paid. */
+  readonly paidAtMs: number;
+  /** Sets outstanding when it ended. */
+  readonly setsMicro: number;
+  readonly paidMicro: number;
+}
+
+export const decodePayouts = (value: Buffer): PayoutState => ({
+  outcome: decodeResolution(value).outcome,
+  paidAtMs: readUInt(value, 7, 6),
+  setsMicro: readUInt(value, 13, 7),
+  paidMicro: readUInt(value, 20, 7),
+});
+
+/** Field `r` of a market's hash. */
+export function decodeResolution(value: Buffer): Resolution {
+  const outcome = value[0] ?? VOID;
+  return { outcome: outcome === 0 || outcome === 1 ? outcome : null, resolvedAtMs: readUInt(value, 1, 6) };
+}
+
+function level(name: Buffer, value: Buffer): Level {
+  return {
+    pricePips: pips(Number(name.toString('latin1', 1))),
+    sizeLots: lots(readUInt(value, 0, 7)),
+    orders: value.readUInt32BE(7),
+  };
+}

@@ -1,0 +1,194 @@
+import type { MarketId, OutcomeIndex } from '../../exchange/market';
+import { MATCH_TYPES, type MatchType, type Side } from '../../exchange/match';
+import {
+  ORDER_STATUSES,
+  ORDER_TYPES,
+  type OrderStatus,
+  type OrderType,
+  REASONS,
+  type Reason,
+} from '../../exchange/status';
+import { type Lots, lots, type Micro, micro, type Pips, pips } from '../../exchange/units';
+
+/** A stored order: what lua/lib/order.lua packs. `maker` is lower-case hex; routes checksum it. */
+export interface OrderRecord {
+  readonly orderHash: string;
+  readonly marketId: MarketId;
+  readonly maker: string;
+  readonly side: Side;
+  readonly outcome: OutcomeIndex;
+  readonly orderType: OrderType;
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+  readonly filledLots: Lots;
+  /** Value of all fills in the order's own token. */
+  readonly quoteMicro: Micro;
+  readonly status: OrderStatus;
+  readonly reason: Reason;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** The number its submission got in its market. */
+  readonly sequence: number;
+  readonly expirationSec: number;
+  readonly clientOrderId: string | null;
+  /** Latest entry of its chain of fills; 0 without one. */
+  readonly fillMs: number;
+  readonly fillSequence: number;
+  readonly fillCount: number;
+  /** The packed signed order (see packSigned). */
+  readonly signed: Buffer;
+}
+
+/** One maker met by one taker, as stored. Prices are in the taker's token, fees in micro-units. */
+export interface Fill {
+  readonly tradeMs: number;
+  readonly sequence: number;
+  readonly index: number;
+  readonly takerHash: string;
+  readonly takerSide: Side;
+  readonly takerOutcome: OutcomeIndex;
+  readonly makerHash: string;
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+  readonly matchType: MatchType;
+  readonly takerFeeMicro: Micro;
+  readonly makerFeeMicro: Micro;
+}
+
+/** What follows the body of an order that somebody has met. */
+const CHANGES_BYTES = 37;
+/** The body up to the client order id, and the part of it that the script packs. */
+const BODY_BYTES = 54;
+const SCRIPT_BODY_BYTES = 12;
+const FILLS_HEAD_BYTES = 36;
+const FILL_BYTES = 67;
+
+export const hashHex = (raw: Buffer): string => `0x${raw.toString('hex')}`;
+export const hashBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
+export const addressBytes = hashBytes;
+
+function pick<T>(list: readonly T[], index: number, what: string): T {
+  const value = list[index];
+  if (value === undefined) throw new Error(`unknown ${what} ${index} in a stored record`);
+  return value;
+}
+
+/** Reads an unsigned big-endian integer of up to 7 bytes, exactly (all ours are below 2^53). */
+export function readUInt(buffer: Buffer, at: number, bytes: number): number {
+  if (bytes <= 6) return buffer.readUIntBE(at, bytes);
+  return buffer.readUIntBE(at, 1) * 2 ** 48 + buffer.readUIntBE(at + 1, 6);
+}
+
+export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
+  const status = pick(ORDER_STATUSES, packed.at(-1) ?? -1, 'status');
+  const isUntouched = status === 'OPEN';
+  const bodyBytes = packed.length - (isUntouched ? 0 : CHANGES_BYTES);
+  const body = packed.subarray(0, bodyBytes - 1);
+  const changes = packed.subarray(bodyBytes);
+  const createdAtMs = readUInt(body, 0, 6);
+  const kind = body[12] ?? 0;
+  const clientEnd = BODY_BYTES + 1 + (body[BODY_BYTES] ?? 0);
+  return {
+    orderHash,
+    status,
+    reason: pick(REASONS, isUntouched ? 0 : (changes[0] ?? -1), 'reason'),
+    orderType: pick(ORDER_TYPES, kind & 7, 'order type'),
+    side: ((kind >> 3) & 1) as Side,
+    outcome: ((kind >> 4) & 1) as OutcomeIndex,
+    pricePips: pips(body.readUInt16BE(13)),
+    sizeLots: lots(readUInt(body, 15, 6)),
+    filledLots: lots(isUntouched ? 0 : readUInt(changes, 1, 6)),
+    quoteMicro: micro(isUntouched ? 0 : readUInt(changes, 7, 7)),
+    createdAtMs,
+    updatedAtMs: isUntouched ? createdAtMs : readUInt(changes, 14, 6),
+    sequence: readUInt(body, 6, 6),
+    expirationSec: readUInt(body, 21, 5),
+    fillMs: isUntouched ? 0 : readUInt(changes, 20, 6),
+    fillSequence: isUntouched ? 0 : readUInt(changes, 26, 6),
+    fillCount: isUntouched ? 0 : changes.readUInt32BE(32),
+    marketId: body.toString('latin1', 46, 54),
+    maker: hashHex(body.subarray(26, 46)),
+    clientOrderId: clientEnd === BODY_BYTES + 1 ? null : body.toString('utf8', BODY_BYTES + 1, clientEnd),
+    signed: body.subarray(clientEnd),
+  };
+}
+
+/** A place in a market's stream of matches; zeros for none. */
+export interface MatchPlace {
+  readonly tradeMs: number;
+  readonly sequence: number;
+}
+
+/** For each fill of a match the fill of its maker before it: the links of the chains of fills. */
+export function decodeChains(packed: Buffer): MatchPlace[] {
+  return Array.from({ length: countFills(packed) }, (_, index) => {
+    const at = FILLS_HEAD_BYTES + (index + 1) * FILL_BYTES - 12;
+    return { tradeMs: readUInt(packed, at, 6), sequence: readUInt(packed, at + 6, 6) };
+  });
+}
+
+/** What a submitter fixes of an order. */
+export interface SubmittedBody {
+  readonly order: {
+    readonly side: Side;
+    readonly outcome: OutcomeIndex;
+    readonly pricePips: Pips;
+    readonly sizeLots: Lots;
+  };
+  readonly orderType: OrderType;
+  readonly expirationSec: number;
+  readonly marketId: MarketId;
+  readonly clientOrderId: string | null;
+  readonly signed: Buffer;
+}
+
+/** The body of a record behind the creation time and sequence. */
+export function encodeBody(body: SubmittedBody, maker: Buffer): Buffer {
+  const { side, outcome, pricePips, sizeLots } = body.order;
+  const id = body.clientOrderId ?? '';
+  const idAt = BODY_BYTES - SCRIPT_BODY_BYTES + 1;
+  const packed = Buffer.allocUnsafe(idAt + Buffer.byteLength(id) + body.signed.length + 1);
+  packed[0] = ORDER_TYPES.indexOf(body.orderType) | (side << 3) | (outcome << 4);
+  packed.writeUInt16BE(pricePips, 1);
+  packed.writeUIntBE(sizeLots, 3, 6);
+  packed.writeUIntBE(body.expirationSec, 9, 5);
+  maker.copy(packed, 14);
+  packed.write(body.marketId, 34, 8, 'latin1');
+  const idBytes = packed.write(id, idAt);
+  packed[idAt - 1] = idBytes;
+  body.signed.copy(packed, idAt + idBytes);
+  packed[packed.length - 1] = 0;
+  return packed;
+}
+
+/** How many fills a stored match has; 0 for what is none. */
+export const countFills = (packed: Buffer): number =>
+  packed.length < FILLS_HEAD_BYTES ? 0 : packed.readUInt16BE(FILLS_HEAD_BYTES - 2);
+
+/** The fills of one match, in the order in which the makers were met; or a stretch of them, from the one with index `first`. */
+export function decodeFills(tradeMs: number, sequence: number, packed: Buffer, first = 0): Fill[] {
+  if (packed.length === 0) return [];
+  const takerHash = hashHex(packed.subarray(0, 32));
+  const takerSide = packed.readUInt8(32) as Side;
+  const takerOutcome = packed.readUInt8(33) as OutcomeIndex;
+  const count = packed.readUInt16BE(34);
+  const fills: Fill[] = [];
+  for (let i = 0; i < count; i++) {
+    const at = FILLS_HEAD_BYTES + i * FILL_BYTES;
+    fills.push({
+      tradeMs,
+      sequence,
+      index: first + i,
+      takerHash,
+      takerSide,
+      takerOutcome,
+      makerHash: hashHex(packed.subarray(at, at + 32)),
+      pricePips: pips(packed.readUInt16BE(at + 32)),
+      sizeLots: lots(readUInt(packed, at + 34, 6)),
+      matchType: pick(MATCH_TYPES, packed[at + 40] ?? -1, 'match type'),
+      takerFeeMicro: micro(readUInt(packed, at + 41, 7)),
+      makerFeeMicro: micro(readUInt(packed, at + 48, 7)),
+    });
+  }
+  return fills;
+}

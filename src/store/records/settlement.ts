@@ -1,0 +1,180 @@
+import type { MarketId } from '../../exchange/market';
+import { MATCH_TYPES } from '../../exchange/match';
+import type { Settlement } from '../../exchange/settlement';
+import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
+import { hashBytes, hashHex, readUInt } from './order';
+
+/** A match by its place in its market's stream. */
+export interface MatchRef {
+  readonly marketId: MarketId;
+  readonly tradeMs: number;
+  readonly sequence: number;
+}
+
+/** Which settlement: a part of the match with this sequence. */
+export interface SettlementKey {
+  readonly marketId: MarketId;
+  readonly sequence: number;
+  readonly part: number;
+}
+
+/** What shows of a settlement on a fill. */
+export interface SettlementState {
+  readonly settlementStatus: SettlementStatus;
+  /** 0x-prefixed hex; null until one is known, and always with paper funds. */
+  readonly transactionHash: string | null;
+}
+
+/** A stored record: HEAD of lua/lib/settlements.lua, and what was settled; null when that could not be built. */
+export interface SettlementRecord extends SettlementKey, SettlementState {
+  readonly tradeMs: number;
+  readonly attempts: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** Its place in the list of settlements. */
+  readonly listId: string;
+  readonly settlement: Settlement | null;
+}
+
+const HEAD_BYTES = 26;
+const HASH_BYTES = 32;
+export const LIST_PLACE_BYTES = 10;
+
+const UNKNOWN: SettlementState = { settlementStatus: 'MATCHED', transactionHash: null };
+
+/** The 15 bytes that name a record. */
+export function settlementName({ marketId, sequence, part }: SettlementKey): Buffer {
+  const name = Buffer.allocUnsafe(15);
+  name.write(marketId, 0, 8, 'latin1');
+  name.writeUIntBE(sequence, 8, 6);
+  name[14] = part;
+  return name;
+}
+
+export const settlementKey = (name: Buffer): SettlementKey => ({
+  marketId: name.toString('latin1', 0, 8),
+  sequence: name.readUIntBE(8, 6),
+  part: name.readUInt8(14),
+});
+
+/** `<marketId>-<sequence>-s<part>`; a trade's id ends in a plain number. */
+export const settlementId = ({ marketId, sequence, part }: SettlementKey): string =>
+  `${marketId}-${sequence}-s${part}`;
+
+/** A list id as the unsettled ones are sorted by: what their members in lua/lib/settlements.lua's `su` begin with. */
+export function listPlace(id: string): Buffer {
+  const [ms = 0, index = 0] = id.split('-').map(Number);
+  const place = Buffer.allocUnsafe(LIST_PLACE_BYTES);
+  place.writeUIntBE(ms, 0, 6);
+  place.writeUInt32BE(index, 6);
+  return place;
+}
+
+/** The number of makers I2, every hash, then the amounts: taker, refund, taker fee; then each maker's type B, amount, fee. */
+export function packSettlement(settlement: Settlement): Buffer {
+  const { takerHash, makerHashes, matchTypes, makerFillAmounts, makerFeeAmounts } = settlement;
+  const count = Buffer.allocUnsafe(2);
+  count.writeUInt16BE(makerHashes.length);
+  return Buffer.concat([
+    count,
+    hashBytes(takerHash),
+    ...makerHashes.map(hashBytes),
+    packAmount(settlement.takerFillAmount),
+    packAmount(settlement.refundAmount),
+    packAmount(settlement.takerFeeAmount),
+    ...makerHashes.flatMap((_, i) => [
+      Buffer.from([MATCH_TYPES.indexOf(matchTypes[i] ?? 'COMPLEMENTARY')]),
+      packAmount(makerFillAmounts[i] ?? 0n),
+      packAmount(makerFeeAmounts[i] ?? 0n),
+    ]),
+  ]);
+}
+
+function unpackSettlement(part: number, body: Buffer): Settlement {
+  const makers = body.readUInt16BE(0);
+  let at = 2;
+  const hash = (): string => {
+    at += HASH_BYTES;
+    return hashHex(body.subarray(at - HASH_BYTES, at));
+  };
+  const amount = (): bigint => {
+    const length = body.readUInt8(at);
+    const hex = body.toString('hex', at + 1, at + 1 + length);
+    at += 1 + length;
+    return length === 0 ? 0n : BigInt(`0x${hex}`);
+  };
+  const takerHash = hash();
+  const makerHashes = Array.from({ length: makers }, hash);
+  const [takerFillAmount, refundAmount, takerFeeAmount] = [amount(), amount(), amount()];
+  const rows = Array.from({ length: makers }, () => {
+    const type = MATCH_TYPES[body.readUInt8(at++)];
+    if (!type) throw new Error('a stored settlement has an unknown match type');
+    return { type, fill: amount(), fee: amount() };
+  });
+  return {
+    part,
+    takerHash,
+    makerHashes,
+    takerFillAmount,
+    refundAmount,
+    takerFeeAmount,
+    makerFillAmounts: rows.map(({ fill }) => fill),
+    matchTypes: rows.map(({ type }) => type),
+    makerFeeAmounts: rows.map(({ fee }) => fee),
+  };
+}
+
+function packAmount(n: bigint): Buffer {
+  if (n === 0n) return Buffer.from([0]);
+  const hex = n.toString(16);
+  const bytes = Buffer.from(hex.length % 2 ? `0${hex}` : hex, 'hex');
+  return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+}
+
+/** What tells a match from one that was lost and had its number. */
+export interface MatchFacts {
+  readonly tradeMs: number;
+  readonly takerHash: string;
+}
+
+/** The record, unless it is of a lost match with the same number. */
+export function recordOf(packed: Buffer | null | undefined, match: MatchFacts): Buffer | null {
+  if (!packed || readUInt(packed, 9, 6) !== match.tradeMs) return null;
+  const body = bodyOf(packed);
+  return body.length === 0 || hashHex(body.subarray(2, 2 + HASH_BYTES)) === match.takerHash ? packed : null;
+}
+
+const bodyOf = (packed: Buffer): Buffer => packed.subarray(HEAD_BYTES + packed.readUInt8(HEAD_BYTES - 1));
+
+/** Only what a fill shows; MATCHED when there is no record yet. */
+export function decodeSettlementState(packed: Buffer | null): SettlementState {
+  if (!packed) return UNKNOWN;
+  const length = packed.readUInt8(HEAD_BYTES - 1);
+  return {
+    settlementStatus: statusOf(packed),
+    transactionHash: length === 0 ? null : hashHex(packed.subarray(HEAD_BYTES, HEAD_BYTES + length)),
+  };
+}
+
+export const settlementUpdatedMs = (packed: Buffer): number => readUInt(packed, 3, 6);
+
+export function decodeSettlement(key: SettlementKey, packed: Buffer): SettlementRecord {
+  const body = bodyOf(packed);
+  const createdAtMs = readUInt(packed, 15, 6);
+  return {
+    ...key,
+    ...decodeSettlementState(packed),
+    attempts: packed.readUInt16BE(1),
+    updatedAtMs: settlementUpdatedMs(packed),
+    tradeMs: readUInt(packed, 9, 6),
+    createdAtMs,
+    listId: `${createdAtMs}-${packed.readUInt32BE(21)}`,
+    settlement: body.length === 0 ? null : unpackSettlement(key.part, body),
+  };
+}
+
+function statusOf(packed: Buffer): SettlementStatus {
+  const status = SETTLEMENT_STATUSES[packed[0] ?? -1];
+  if (!status) throw new Error('a stored settlement has an unknown status');
+  return status;
+}

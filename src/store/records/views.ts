@@ -1,0 +1,131 @@
+import type {
+  MarketId,
+  MarketStatus,
+  MarketTerms,
+  MarketTexts,
+  OutcomeIndex,
+  Resolution,
+} from '../../exchange/market';
+import type { MatchType, Side } from '../../exchange/match';
+import type { Mode } from '../../exchange/status';
+import type { Lots, Micro, Pips } from '../../exchange/units';
+import type { Fill, OrderRecord } from './order';
+import type { SettlementState } from './settlement';
+
+/** What the reads answer: stored facts in the units of the exchange, before a route puts them on the wire. */
+
+export interface Level {
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+  readonly orders: number;
+}
+
+/** A market's moving part at one sequence; levels are the Yes book, best first. */
+export interface MarketState {
+  readonly status: MarketStatus;
+  readonly mode: Mode;
+  readonly sequence: number;
+  /** Last trade in Yes. */
+  readonly lastPips: Pips | null;
+  /** 0 without a trade. */
+  readonly lastTradeMs: number;
+  readonly volumeMicro: Micro;
+  readonly openInterestMicro: Micro;
+  readonly liquidityMicro: Micro;
+  /** Null while it has not ended. */
+  readonly resolution: Resolution | null;
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+}
+
+export interface Market {
+  readonly terms: MarketTerms;
+  readonly texts: MarketTexts;
+}
+
+/** Volume and change over the last 24 hours; prices in Yes. */
+export interface DayFigures {
+  readonly volumeMicro: Micro;
+  /** Price 24 hours ago (the last trade before), null when nothing had traded. */
+  readonly openPips: Pips | null;
+}
+
+export interface MarketView extends Market {
+  readonly state: MarketState;
+  readonly day: DayFigures;
+  readonly nowMs: number;
+}
+
+/** A fill and what became of it. */
+export type SettledFill = Fill & SettlementState;
+
+export interface TradesPage {
+  readonly fills: readonly SettledFill[];
+  /** Opaque to clients; null at the end. */
+  readonly next: string | null;
+}
+
+/** A fill as one of its orders shows it: price in that order's token. */
+export interface OrderFill extends SettlementState {
+  readonly tradeId: string;
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+  readonly role: 'MAKER' | 'TAKER';
+  readonly matchType: MatchType;
+  readonly feeMicro: Micro;
+  readonly makerHash: string;
+}
+
+export interface OrderView {
+  readonly record: OrderRecord;
+  /** The latest of them, oldest first. */
+  readonly fills: readonly OrderFill[];
+}
+
+export interface OrderFillsPage {
+  /** Newest first. */
+  readonly fills: readonly OrderFill[];
+  readonly next: string | null;
+}
+
+export interface OrdersFilter {
+  /** 'open' for OPEN and PARTIALLY_FILLED, an exact status, or undefined for all. */
+  readonly status?: string;
+  readonly marketId?: MarketId;
+  readonly side?: Side;
+  readonly outcome?: OutcomeIndex;
+  readonly clientOrderId?: string;
+}
+
+export interface OrdersPage {
+  readonly orders: readonly OrderView[];
+  readonly next: string | null;
+}
+
+export interface TokenBalance {
+  readonly marketId: MarketId;
+  readonly outcome: OutcomeIndex;
+  readonly tokenId: string;
+  readonly freeMicro: Micro;
+  readonly reservedMicro: Micro;
+}
+
+export interface Balances {
+  readonly freeMicro: Micro;
+  readonly reservedMicro: Micro;
+  readonly tokens: readonly TokenBalance[];
+}
+
+/** One bucket of price history, in Yes; `volumeMicro` is taker price x size. */
+export interface Candle {
+  readonly startMs: number;
+  readonly open: Pips;
+  readonly high: Pips;
+  readonly low: Pips;
+  readonly close: Pips;
+  readonly volumeMicro: Micro;
+}
+
+/** `<marketId>-<sequence>-<index>`: unique, and the sequence says when. */
+export const tradeId = (marketId: MarketId, fill: { sequence: number; index: number }): string =>
+  `${marketId}-${fill.sequence}-${fill.index}`;

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster, Redis } from 'ioredis';
+import { bundleScripts } from '../bundle';
+import { doorOf } from './keys';
+import { limitRefusal } from './refusals';
+
+export type RedisClient = Redis | Cluster;
+export type ScriptArgument = string | number | Buffer;
+/**
+ * Runs one script; a script of a shard is handed the shard's door behind its keys (`doorOf`), so whoever runs a script
+ * runs it through here. Replies come as Buffers, arrays of them, and integers.
+ */
+export type RunScript = (
+  name: string,
+  keys: readonly (string | Buffer)[],
+  args: readonly ScriptArgument[],
+) => Promise<unknown>;
+
+/** Told of each call of a script: how long it took to its reply, and whether one came. */
+export type ObserveScript = (name: string, seconds: number, failed: boolean) => void;
+
+interface Script {
+  readonly source: string;
+  readonly sha: string;
+}
+
+/**
+ * The bundled scripts: those of the build beside this file (dist/lua), or bundled from the sources when the code runs
+ * from src.
+ */
+export function scriptSources(): Map<string, string> {
+  const built = join(__dirname, '../../lua');
+  if (!existsSync(built)) return bundleScripts(join(__dirname, '../../../lua'));
+  const sources = new Map<string, string>();
+  for (const file of readdirSync(built)) {
+    sources.set(file.replace(/\.lua$/, ''), readFileSync(join(built, file), 'utf8'));
+  }
+  return sources;
+}
+
+/**
+ * EVALSHA, and EVAL when Redis does not know the script (first run, restart, SCRIPT FLUSH): the script travels with
+ * its caller, so old and new replicas can run side by side. A script that was refused with NOSCRIPT has not run.
+ */
+export function createScripts(
+  redis: RedisClient,
+  sources: ReadonlyMap<string, string> = scriptSources(),
+  observe: ObserveScript = () => {},
+): RunScript {
+  const scripts = new Map<string, Script>();
+  for (const [name, source] of sources) {
+    scripts.set(name, { source, sha: createHash('sha1').update(source).digest('hex') });
+  }
+  async function evaluate({ sha, source }: Script, tail: (string | number | Buffer)[]): Promise<unknown> {
+    try {
+      return await redis.callBuffer('EVALSHA', sha, ...tail);
+    } catch (error) {
+      if (!isUnknownScript(error)) throw error;
+      return redis.callBuffer('EVAL', source, ...tail);
+    }
+  }
+
+  return async (name, keys, args) => {
+    const script = scripts.get(name);
+    if (!script) throw new Error(`no script ${name}`);
+    const door = doorOf(keys[0]);
+    const tail = door === null ? [keys.length, ...keys, ...args] : [keys.length + 1, ...keys, door, ...args];
+    const startedAt = performance.now();
+    let failed = false;
+    try {
+      return await evaluate(script, tail);
+    } catch (error) {
+      failed = true;
+      throw limitRefusal(error) ?? error;
+    } finally {
+      observe(name, (performance.now() - startedAt) / 1_000, failed);
+    }
+  };
+}
+
+const isUnknownScript = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('NOSCRIPT');

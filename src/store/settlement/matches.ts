@@ -1,0 +1,231 @@
+import type { MarketId } from '../../exchange/market';
+import { type MatchedOrder, partsOf } from '../../exchange/settlement';
+import { kindOf, marketOf, type ReaderName } from '../outbox/outbox';
+import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from '../records/order';
+import {
+  decodeSettlementState,
+  type MatchFacts,
+  type MatchRef,
+  recordOf,
+  settlementName,
+  settlementUpdatedMs,
+} from '../records/settlement';
+import { NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import { readRun } from '../redis/run';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import type { Settlements } from './settlements';
+
+/** A match with every order in it, as it is stored. */
+export interface StoredMatch {
+  readonly ref: MatchRef;
+  readonly taker: OrderRecord;
+  readonly fills: readonly (Fill & { readonly maker: MatchedOrder & OrderRecord })[];
+}
+
+export type Matches = ReturnType<typeof createMatches>;
+type Entry = [Buffer, [Buffer, Buffer]];
+
+/** Its name among the readers of the outbox. */
+const READER: ReaderName = 'settlement';
+const WALK_STEP = 500;
+
+/** The match does not exist, or not any more as it was written: trying again is no use. */
+export class NoSuchMatch extends Error {}
+
+/** The match is there, and orders that it names are not. */
+export class BrokenMatch extends Error {
+  constructor(
+    message: string,
+    readonly fills: readonly Fill[],
+  ) {
+    super(message);
+  }
+}
+
+interface MatchesOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly settlements: Settlements;
+}
+
+/** What there is to settle: from the outbox while it happens, and from the markets' streams for good. */
+export function createMatches({ redis, run, keys, settlements }: MatchesOptions) {
+  /** True when the token has the lease of reading now. */
+  async function take(token: string, lifeMs: number): Promise<boolean> {
+    return hold(token, lifeMs, '');
+  }
+
+  /** Renews the lease and notes how far its holder has read; false when it was lost. */
+  async function hold(token: string, lifeMs: number, position: string): Promise<boolean> {
+    const leases = [keys.relayLease, keys.readers];
+    return (await run('hold_lease', leases, [token, lifeMs, READER, position])) === 1;
+  }
+
+  async function release(token: string): Promise<void> {
+    await run('release_lease', [keys.relayLease], [token]);
+  }
+
+  /** Id of the last outbox entry that was read; from its beginning when there was none. Noted, so that nothing is trimmed. */
+  async function position(): Promise<string> {
+    await redis.hsetnx(keys.readers, READER, NO_ENTRY);
+    return (await redis.hget(keys.readers, READER)) ?? NO_ENTRY;
+  }
+
+  /** The matches among the next `most` entries of the outbox, the last of these entries, and whether there may be more. */
+  async function read(after: string, most: number) {
+    const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
+    const matches: MatchRef[] = [];
+    for (const [, fields] of entries) {
+      const packed = fields[1] as Buffer;
+      if (kindOf(packed) !== 'TRADE') continue;
+      matches.push({
+        marketId: marketOf(packed),
+        sequence: packed.readUIntBE(9, 6),
+        tradeMs: packed.readUIntBE(21, 6),
+      });
+    }
+    const last = entries.at(-1)?.[0].toString() ?? after;
+    return { matches, last, more: entries.length === most };
+  }
+
+  /** Each match with its orders, or why it cannot be read. */
+  async function load(refs: readonly MatchRef[]): Promise<(StoredMatch | Error)[]> {
+    const entries = await Promise.all(
+      refs.map(async ({ marketId, tradeMs, sequence }) => {
+        const id = `${tradeMs}-${sequence}`;
+        const [entry] = await redis.xrangeBuffer(keys.trades(marketId), id, id);
+        return entry?.[1][1];
+      }),
+    );
+    const fills = refs.map((ref, i) => fillsOf(ref, entries[i]));
+    const hashes = new Set<string>();
+    for (const list of fills) {
+      if (list instanceof Error) continue;
+      for (const { takerHash, makerHash } of list) hashes.add(takerHash).add(makerHash);
+    }
+    const orders = await settlements.orders([...hashes]);
+    return refs.map((ref, i) => {
+      const list = fills[i] ?? new NoSuchMatch();
+      return list instanceof Error ? list : withOrders(ref, list, orders);
+    });
+  }
+
+  async function markets(): Promise<MarketId[]> {
+    return redis.hkeys(keys.markets);
+  }
+
+  /**
+   * Walks a market's matches from where everything before was final, and moves that mark on. Returns up to `most`
+   * matches without a final record: those dated more than `graceMs` from now, and of those that somebody is trying only
+   * the ones nothing happened to for `patienceMs`.
+   */
+  async function unsettled(
+    id: MarketId,
+    {
+      nowMs,
+      graceMs,
+      patienceMs,
+      most,
+    }: { nowMs: number; graceMs: number; patienceMs: number; most: number },
+  ): Promise<MatchRef[]> {
+    const runName = await readRun(run, keys);
+    const noted = await redis.hget(keys.settledUpTo, id);
+    const start = noted ?? NO_ENTRY;
+    const found: MatchRef[] = [];
+    let [mark, from, isWhole] = [start, start, true];
+    for (let more = true; more && found.length < most; ) {
+      const entries = (await redis.xrangeBuffer(
+        keys.trades(id),
+        `(${from}`,
+        '+',
+        'COUNT',
+        WALK_STEP,
+      )) as unknown as Entry[];
+      more = entries.length === WALK_STEP;
+      const settled = await finality(id, entries, nowMs - patienceMs);
+      for (const [i, entry] of entries.entries()) {
+        const ref = refOf(id, entry);
+        from = entry[0].toString();
+        const { isFinal, isWaiting } = settled[i] ?? { isFinal: false, isWaiting: false };
+        isWhole &&= isFinal;
+        if (isWhole) mark = from;
+        else if (!isFinal && !isWaiting && Math.abs(nowMs - ref.tradeMs) >= graceMs) found.push(ref);
+      }
+    }
+    if (mark !== start) await run('mark_settled', [keys.settledUpTo], [id, noted ?? '', mark, runName]);
+    return found.slice(0, most);
+  }
+
+  /** Of each match: whether every part of it is CONFIRMED or FAILED, else whether one of them changed since `sinceMs`. */
+  async function finality(id: MarketId, entries: readonly Entry[], sinceMs: number) {
+    const parts = entries.map((entry) => recordsOf(entry[1][1]));
+    const names = entries.flatMap((entry, i) => {
+      const { sequence } = refOf(id, entry);
+      return Array.from({ length: parts[i] ?? 0 }, (_, part) =>
+        settlementName({ marketId: id, sequence, part }),
+      );
+    });
+    const records = await settlements.packed(names);
+    let at = 0;
+    return parts.map((count, i) => {
+      const own = records
+        .slice(at, at + count)
+        .map((record) => recordOf(record, factsOf(id, entries[i] as Entry)));
+      at += count;
+      return {
+        isFinal: own.every((record) =>
+          /CONFIRMED|FAILED/.test(decodeSettlementState(record).settlementStatus),
+        ),
+        isWaiting: own.some((record) => record && settlementUpdatedMs(record) > sinceMs),
+      };
+    });
+  }
+
+  return { take, hold, release, position, read, load, markets, unsettled };
+}
+
+/** What cannot be read counts as one record, which says so. */
+const recordsOf = (packed: Buffer): number => Math.max(1, partsOf(countFills(packed)));
+
+function refOf(marketId: MarketId, [id]: Entry): MatchRef {
+  const [tradeMs = 0, sequence = 0] = id.toString().split('-').map(Number);
+  return { marketId, tradeMs, sequence };
+}
+
+/** Of an entry of the stream, which begins with its taker. */
+const factsOf = (marketId: MarketId, entry: Entry): MatchFacts => ({
+  tradeMs: refOf(marketId, entry).tradeMs,
+  takerHash: hashHex(entry[1][1].subarray(0, 32)),
+});
+
+function fillsOf({ marketId, tradeMs, sequence }: MatchRef, packed: Buffer | undefined): Fill[] | Error {
+  if (!packed) return new NoSuchMatch(`no match ${sequence} in market ${marketId}`);
+  try {
+    return decodeFills(tradeMs, sequence, packed);
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function withOrders(
+  ref: MatchRef,
+  fills: readonly Fill[],
+  orders: ReadonlyMap<string, OrderRecord>,
+): StoredMatch | Error {
+  const taker = orders.get(fills[0]?.takerHash ?? '');
+  if (!taker) {
+    return new BrokenMatch(
+      `the taker of match ${ref.sequence} in market ${ref.marketId} is not stored`,
+      fills,
+    );
+  }
+  const met: StoredMatch['fills'][number][] = [];
+  for (const fill of fills) {
+    const maker = orders.get(fill.makerHash);
+    if (!maker) return new BrokenMatch(`the order ${fill.makerHash} is not stored`, fills);
+    met.push({ ...fill, maker });
+  }
+  return { ref, taker, fills: met };
+}

@@ -1,0 +1,122 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import { REASONS, type Reason } from '../../exchange/status';
+import { addressBytes, decodeOrder, hashBytes, type OrderRecord, readUInt } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import { refusalCode } from '../redis/refusals';
+import type { RunScript } from '../redis/scripts';
+
+export interface CancelReply {
+  /** The order as it now stands; null when it is not this wallet's order in this market. */
+  readonly record: OrderRecord | null;
+  readonly cancelled: boolean;
+}
+
+export interface CancelOneReply {
+  readonly record: OrderRecord;
+  /** False when it was final before. */
+  readonly cancelled: boolean;
+  /** Number of this command in the order's market; the market's latest when nothing was cancelled. */
+  readonly sequence: number;
+}
+
+export interface CancelManyReply {
+  readonly results: readonly CancelReply[];
+  /** Number of this command in its market; the market's latest when nothing was cancelled. */
+  readonly sequence: number;
+}
+
+const SEQUENCE_BYTES = 6;
+/** Orders that one step of expire_orders or clear_book ends at most. */
+export const STEP_MAX = 200;
+
+/** The verbs that end resting orders. */
+export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+  /**
+   * cancel_order: one order of a wallet, in the given market or, with null, in any. ORDER_NOT_FOUND when it is unknown,
+   * another wallet's or another market's; HALTED.
+   */
+  async function cancel(
+    marketId: MarketId | null,
+    maker: string,
+    orderHash: string,
+    reason: Reason,
+  ): Promise<CancelOneReply> {
+    const address = addressBytes(maker);
+    const scriptKeys = [keys.orders, keys.cash, keys.wallet(address), keys.expiries, keys.outbox];
+    const args = [keys.prefix, marketId ?? '', address, REASONS.indexOf(reason), hashBytes(orderHash)];
+    const reply = await run('cancel_order', scriptKeys, args);
+    if (Buffer.isBuffer(reply)) {
+      const record = decodeOrder(orderHash, reply.subarray(SEQUENCE_BYTES));
+      return { record, cancelled: true, sequence: readUInt(reply, 0, SEQUENCE_BYTES) };
+    }
+    const [code, packed, sequence] = reply as [Buffer, Buffer, Buffer];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    return { record: decodeOrder(orderHash, packed), cancelled: false, sequence: Number(sequence) };
+  }
+
+  /** cancel_orders: at most CANCEL_MAX hashes of one wallet in one market. MARKET_NOT_FOUND, HALTED. */
+  async function cancelMany(
+    marketId: MarketId,
+    maker: string,
+    orderHashes: readonly string[],
+    reason: Reason,
+  ): Promise<CancelManyReply> {
+    const address = addressBytes(maker);
+    const [code, , sequence, ...rest] = (await run(
+      'cancel_orders',
+      [
+        keys.market(marketId),
+        keys.bids(marketId),
+        keys.asks(marketId),
+        keys.orders,
+        keys.cash,
+        keys.tokens(marketId),
+        keys.wallet(address),
+        keys.expiries,
+        keys.outbox,
+      ],
+      [keys.prefix, marketId, address, REASONS.indexOf(reason), Buffer.concat(orderHashes.map(hashBytes))],
+    )) as [Buffer, Buffer, Buffer, ...unknown[]];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    const results = orderHashes.map((hash, i): CancelReply => {
+      const packed = rest[2 * i] as Buffer;
+      return { record: packed.length ? decodeOrder(hash, packed) : null, cancelled: rest[2 * i + 1] === 1 };
+    });
+    return { results, sequence: Number(sequence) };
+  }
+
+  /** expire_orders: one bounded step over all markets; `waiting` when more may be due. */
+  async function expire(most = STEP_MAX): Promise<{ expired: number; waiting: boolean }> {
+    const scriptKeys = [keys.expiries, keys.orders, keys.cash, keys.outbox];
+    const [expired, waiting] = (await run('expire_orders', scriptKeys, [keys.prefix, most])) as [
+      number,
+      number,
+    ];
+    return { expired, waiting: waiting === 1 };
+  }
+
+  /** clear_book: one bounded step of cancelling what rests in a market that is closed. */
+  async function clearBook(
+    marketId: MarketId,
+    most = STEP_MAX,
+  ): Promise<{ cancelled: number; left: boolean }> {
+    const [cancelled, left] = (await run(
+      'clear_book',
+      [
+        keys.market(marketId),
+        keys.bids(marketId),
+        keys.asks(marketId),
+        keys.orders,
+        keys.cash,
+        keys.tokens(marketId),
+        keys.expiries,
+        keys.outbox,
+      ],
+      [keys.prefix, marketId, most],
+    )) as [number, number];
+    return { cancelled, left: left === 1 };
+  }
+
+  return { cancel, cancelMany, expire, clearBook };
+}

@@ -1,0 +1,29 @@
+import { Refusal } from '../../exchange/errors';
+
+/** Until when a submission may be booked. */
+export interface Deadlines {
+  /** The submitter's own, epoch milliseconds; 0 none. */
+  readonly deadlineMs: number;
+  /** When the request reached the web process, by the clock of Redis; left out where nobody waits for an answer. */
+  readonly arrivedMs?: number;
+}
+
+/**
+ * Whoever waits is told before this that nothing came of it, and may ask elsewhere: from then on the order must not be booked
+ * any more, however late the command reaches Redis. A connection that stalls keeps what was written into it.
+ */
+export const BOOK_WITHIN_MS = 3_000;
+
+/** The moment from which the script books nothing, by the clock of Redis; 0 never. */
+export function lastMomentOf({ deadlineMs, arrivedMs }: Deadlines): number {
+  if (arrivedMs === undefined) return deadlineMs;
+  const lateMs = Math.trunc(arrivedMs) + BOOK_WITHIN_MS;
+  return deadlineMs === 0 ? lateMs : Math.min(deadlineMs, lateMs);
+}
+
+/** What the submitter of an order that came to the script too late is told: whose deadline it was. */
+export function tooLate(deadlines: Deadlines): Refusal {
+  return lastMomentOf(deadlines) === deadlines.deadlineMs
+    ? new Refusal('DEADLINE_EXCEEDED')
+    : new Refusal('UNAVAILABLE', 'the order reached the book too late: it was not booked');
+}

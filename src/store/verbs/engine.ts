@@ -1,0 +1,80 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import type { Micro } from '../../exchange/units';
+import { addressBytes } from '../records/order';
+import { OPERATION_MEMORY_MS, type ShardKeys, shardKeys } from '../redis/keys';
+import { scriptRefusal } from '../redis/refusals';
+import type { RunScript } from '../redis/scripts';
+import { createCancels } from './cancels';
+import { createInvalidate } from './invalidate';
+import { createLifecycle } from './lifecycle';
+import { createPlace } from './place';
+import { createSweeps } from './sweeps';
+
+export type { CancelManyReply, CancelOneReply, CancelReply } from './cancels';
+export { NotReplaceable, type PlaceReply, type PlaceRequest, type ReplaceReply } from './place';
+export type { Sweep, SweepFilter, SweepStep, WalkPlace } from './sweeps';
+
+export interface EngineOptions {
+  readonly run: RunScript;
+  readonly keys?: ShardKeys;
+  /** What a wallet gets when it is first seen. */
+  readonly grantMicro: Micro;
+  readonly makersMax: number;
+}
+
+const FAUCET_INTERVAL_MS = 3_600_000;
+
+export type Engine = ReturnType<typeof createEngine>;
+
+/**
+ * The verbs of the exchange, one method for each script in lua/. Every method is atomic and safe to repeat; each
+ * throws a Refusal for what the script refuses and passes on Redis' own errors.
+ */
+export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }: EngineOptions) {
+  const grant = String(grantMicro);
+
+  /** credit_account: a grant from the faucet, once an hour; RATE_LIMITED with `retryAfterMs`, HALTED. */
+  async function credit(address: string, amountMicro: Micro): Promise<void> {
+    const [code, , detail] = (await run(
+      'credit_account',
+      [keys.cash, keys.sums, keys.outbox, keys.mode],
+      [keys.prefix, addressBytes(address), grant, String(amountMicro), FAUCET_INTERVAL_MS],
+    )) as [Buffer, Buffer, Buffer];
+    if (code.toString() === 'RATE_LIMITED') {
+      throw new Refusal('RATE_LIMITED', 'the faucet pays once an hour', {
+        retryAfterMs: Number(detail),
+        scope: 'faucet',
+      });
+    }
+    if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), []);
+  }
+
+  /**
+   * convert_sets: splits (above zero) or merges (below zero) sets, in micro-units; `operation` names this request, so
+   * that a repetition changes nothing. MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
+   */
+  async function convert(
+    marketId: MarketId,
+    address: string,
+    setsMicro: Micro,
+    operation: string,
+  ): Promise<void> {
+    const [code, , ...rest] = (await run(
+      'convert_sets',
+      [keys.market(marketId), keys.cash, keys.tokens(marketId), keys.outbox, keys.operation(operation)],
+      [keys.prefix, marketId, addressBytes(address), grant, String(setsMicro), OPERATION_MEMORY_MS],
+    )) as [Buffer, Buffer, ...unknown[]];
+    if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), rest);
+  }
+
+  return {
+    ...createPlace({ run, keys, grantMicro, makersMax }),
+    ...createCancels({ run, keys }),
+    ...createSweeps({ run, keys }),
+    ...createLifecycle({ run, keys }),
+    ...createInvalidate({ run, keys, grantMicro }),
+    credit,
+    convert,
+  };
+}

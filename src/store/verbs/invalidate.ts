@@ -1,0 +1,83 @@
+import { Refusal } from '../../exchange/errors';
+import type { Micro } from '../../exchange/units';
+import { addressBytes, hashHex } from '../records/order';
+import { OPERATION_MEMORY_MS, type ShardKeys } from '../redis/keys';
+import { refusalCode } from '../redis/refusals';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import { STEP_MAX } from './cancels';
+
+interface InvalidateOptions {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly grantMicro: Micro;
+}
+
+/** Where a walk over a wallet's open orders goes on. */
+export interface OpenOrderPlace {
+  readonly rank: string;
+  readonly hash: Buffer;
+}
+
+const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
+/** Steps that all open orders of one wallet may take at once; the worker goes on where they end. */
+const STEPS_MAX = 50_000;
+
+/** The verbs that end the orders signed with an old nonce. */
+export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
+  /**
+   * raise_nonce: one higher, once for each `operation`; the nonce it has then. No order below it is accepted any more;
+   * those that rest are ended by `invalidateAll`. HALTED.
+   */
+  async function raiseNonce(address: string, operation: string): Promise<number> {
+    const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces];
+    const [code, , nonce] = (await run(
+      'raise_nonce',
+      [...scriptKeys, keys.operation(operation), keys.mode],
+      [keys.prefix, addressBytes(address), String(grantMicro), OPERATION_MEMORY_MS],
+    )) as [Buffer, Buffer, Buffer];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    return Number(nonce);
+  }
+
+  /** invalidate_orders: one bounded step; where to go on, null at the end. HALTED. */
+  async function invalidate(
+    address: string,
+    nonce: number,
+    from: OpenOrderPlace = BEGINNING,
+    most = STEP_MAX,
+  ): Promise<{ invalidated: number; next: OpenOrderPlace | null }> {
+    const wallet = addressBytes(address);
+    const [code, , invalidated, rank, hash] = (await run(
+      'invalidate_orders',
+      [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.raisedNonces, keys.mode],
+      [keys.prefix, wallet, nonce, from.rank, from.hash, most],
+    )) as [Buffer, Buffer, number, Buffer, Buffer];
+    if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    return { invalidated, next: rank.length === 0 ? null : { rank: rank.toString(), hash } };
+  }
+
+  /** Every open order of the wallet below the nonce, in bounded steps; whoever is interrupted may begin again. HALTED. */
+  async function invalidateAll(address: string, nonce: number): Promise<void> {
+    let from: OpenOrderPlace | null = BEGINNING;
+    for (let step = 0; from && step < STEPS_MAX; step++) from = (await invalidate(address, nonce, from)).next;
+    if (from) throw new Refusal('UNAVAILABLE', 'the wallet has more open orders than can be ended at once');
+  }
+
+  return { raiseNonce, invalidate, invalidateAll };
+}
+
+/** Wallets whose nonce was raised by somebody who did not live to invalidate all of their orders. */
+export function createRaisedNonces({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
+  return async (): Promise<ReadonlyMap<string, number>> => {
+    const found = new Map<string, number>();
+    let cursor = '0';
+    do {
+      const [next, fields] = await redis.hscanBuffer(keys.raisedNonces, cursor);
+      for (let i = 0; i + 1 < fields.length; i += 2) {
+        found.set(hashHex(fields[i] as Buffer), Number(fields[i + 1]));
+      }
+      cursor = next.toString();
+    } while (cursor !== '0');
+    return found;
+  };
+}

@@ -1,0 +1,145 @@
+import { Refusal } from '../../exchange/errors';
+import { MARKET_STATUSES, type MarketId, type MarketStatus, type OutcomeIndex } from '../../exchange/market';
+import { MODES, type Mode } from '../../exchange/status';
+import { decodeMarket, encodeMarket } from '../records/market';
+import type { Market } from '../records/views';
+import type { ShardKeys } from '../redis/keys';
+import { refusalCode, scriptRefusal } from '../redis/refusals';
+import type { RunScript } from '../redis/scripts';
+
+/** Accounts that one step of pay_holders pays at most. */
+const PAY_MAX = 200;
+/** Times an edit is made anew because another one came in between. */
+const EDIT_TRIES = 20;
+/** The outcome code of lua/lib/resolution.lua for a void market. */
+const VOID = 2;
+
+/** The verbs of a market's life, and the mode of all of them. */
+export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+  const agenda = [keys.closes, keys.ending];
+
+  /** create_market: INVALID_REQUEST when a name is taken. `document` is what reads.market decodes. */
+  async function createMarket(
+    market: { id: MarketId; conditionId: string; slug: string },
+    document: string,
+    status: MarketStatus,
+  ): Promise<void> {
+    const [code, , taken] = (await run(
+      'create_market',
+      [
+        keys.market(market.id),
+        keys.markets,
+        keys.marketNames,
+        keys.outbox,
+        keys.mode,
+        ...agenda,
+        keys.marketList,
+      ],
+      [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status), keys.prefix],
+    )) as [Buffer, Buffer, Buffer];
+    if (code.toString() !== 'OK') {
+      const path = taken.toString() === market.slug ? 'slug' : 'questionId';
+      throw new Refusal('INVALID_REQUEST', `another market has this ${path}`, {
+        errors: [{ path, message: 'is taken by another market' }],
+      });
+    }
+  }
+
+  /** move_market: MARKET_NOT_FOUND; MARKET_NOT_OPEN when its status does not allow the move. */
+  async function moveMarket(
+    marketId: MarketId,
+    to: MarketStatus,
+    from: readonly MarketStatus[],
+  ): Promise<void> {
+    const [code, status] = await move(marketId, to, from, false);
+    accepted(code, status);
+  }
+
+  /** move_market: closes a market whose time has come, by the clock of Redis. False when it has not, whoever thought so. */
+  async function closeWhenDue(marketId: MarketId): Promise<boolean> {
+    const [code, status] = await move(marketId, 'CLOSED', ['OPEN', 'PAUSED'], true);
+    if (code.toString() === 'NOT_DUE') return false;
+    accepted(code, status);
+    return true;
+  }
+
+  async function move(
+    marketId: MarketId,
+    to: MarketStatus,
+    from: readonly MarketStatus[],
+    byTime: boolean,
+  ): Promise<[Buffer, number]> {
+    const codes = from.map((status) => MARKET_STATUSES.indexOf(status)).join('');
+    const [code, , status] = (await run(
+      'move_market',
+      [keys.market(marketId), keys.outbox, ...agenda, keys.markets],
+      [keys.prefix, marketId, MARKET_STATUSES.indexOf(to), codes, byTime ? 1 : 0],
+    )) as [Buffer, Buffer, number];
+    return [code, status];
+  }
+
+  /**
+   * resolve_market: an outcome has won or, with null, the market is void. MARKET_NOT_FOUND; MARKET_NOT_OPEN for a draft and
+   * for a market that has ended another way.
+   */
+  async function resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null): Promise<void> {
+    const [code, , status] = (await run(
+      'resolve_market',
+      [keys.market(marketId), keys.outbox, keys.ending, keys.closes, keys.markets],
+      [keys.prefix, marketId, outcome ?? VOID],
+    )) as [Buffer, Buffer, number];
+    accepted(code, status);
+  }
+
+  /** pay_holders: one bounded step; pays nobody while orders rest. */
+  async function payHolders(marketId: MarketId, most = PAY_MAX): Promise<{ paid: number; left: boolean }> {
+    const [paid, left] = (await run(
+      'pay_holders',
+      [
+        keys.market(marketId),
+        keys.bids(marketId),
+        keys.asks(marketId),
+        keys.tokens(marketId),
+        keys.paid(marketId),
+        keys.cash,
+        keys.outbox,
+        keys.ending,
+      ],
+      [keys.prefix, marketId, most],
+    )) as [number, number];
+    return { paid, left: left === 1 };
+  }
+
+  /** edit_market: `change` may be asked again, for what somebody else has made of it. MARKET_NOT_FOUND, MARKET_NOT_OPEN. */
+  async function editMarket(
+    marketId: MarketId,
+    change: (market: Market) => Market,
+    last: MarketStatus,
+  ): Promise<void> {
+    let before = '';
+    for (let turn = 0; turn < EDIT_TRIES; turn++) {
+      const after = before && encodeMarket(change(decodeMarket(Buffer.from(before))));
+      const [code, , detail] = (await run(
+        'edit_market',
+        [keys.market(marketId), keys.markets, keys.outbox, ...agenda],
+        [keys.prefix, marketId, before, after, MARKET_STATUSES.indexOf(last)],
+      )) as [Buffer, Buffer, Buffer | number | undefined];
+      if (code.toString() !== 'CHANGED') return accepted(code, Number(detail));
+      before = String(detail);
+    }
+    throw new Refusal('UNAVAILABLE', 'the market is being edited by others');
+  }
+
+  /** set_mode: in every market at once. */
+  async function setMode(mode: Mode): Promise<void> {
+    await run('set_mode', [keys.mode, keys.markets], [keys.prefix, MODES.indexOf(mode)]);
+  }
+
+  return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };
+}
+
+function accepted(code: Buffer, status: number): void {
+  const text = code.toString();
+  if (text === 'OK') return;
+  throw text === 'MARKET_NOT_OPEN' ? scriptRefusal(text, [status]) : new Refusal(refusalCode(text));
+}

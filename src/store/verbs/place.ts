@@ -1,0 +1,186 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import type { Order } from '../../exchange/order';
+import {
+  ORDER_TYPES,
+  type OrderType,
+  SELF_TRADE_PREVENTIONS,
+  type SelfTradePrevention,
+} from '../../exchange/status';
+import { type Lots, type Micro, PIPS_PER_ONE } from '../../exchange/units';
+import {
+  addressBytes,
+  decodeFills,
+  decodeOrder,
+  encodeBody,
+  type Fill,
+  hashBytes,
+  type OrderRecord,
+} from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import { scriptRefusal } from '../redis/refusals';
+import type { RunScript, ScriptArgument } from '../redis/scripts';
+import { type Deadlines, lastMomentOf, tooLate } from './deadline';
+
+/** One signed order, checked, as the engine books it. Addresses and hashes are hex; nothing here is trusted text. */
+export interface PlaceRequest extends Deadlines {
+  readonly marketId: MarketId;
+  readonly orderHash: string;
+  readonly maker: string;
+  readonly order: Order;
+  readonly orderType: OrderType;
+  readonly selfTradePrevention: SelfTradePrevention;
+  /** Epoch seconds, 0 never. */
+  readonly expirationSec: number;
+  readonly nonce: number;
+  readonly feeRateBps: number;
+  readonly lotLots: Lots;
+  readonly clientOrderId: string | null;
+  /** As packSigned packs it. */
+  readonly signed: Buffer;
+  readonly dryRun: boolean;
+}
+
+export interface PlaceReply {
+  /** True when this hash was booked before; `fills` is then empty: read them with `reads.order`. */
+  readonly replayed: boolean;
+  readonly record: OrderRecord;
+  readonly fills: readonly Fill[];
+  readonly nowMs: number;
+}
+
+export interface ReplaceReply extends PlaceReply {
+  /** The order that was replaced, as it now stands; null when the new one was booked before and there is no old one. */
+  readonly old: OrderRecord | null;
+}
+
+interface PlaceOptions {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly grantMicro: Micro;
+  readonly makersMax: number;
+}
+
+/** One of the two scripts that book an order. */
+type Script = (keys: readonly (string | Buffer)[], args: readonly ScriptArgument[]) => Promise<unknown>;
+
+/** Times one submission may clear expired makers out of its way (200 each) before it gives up with UNAVAILABLE. */
+const AGAIN_MAX = 1000;
+/** The packed request without the price in Yes at its end. */
+const REQUEST_BYTES = 81;
+
+/** The verbs that book an order. */
+export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
+  const placing: Script = (scriptKeys, args) => run('place_order', scriptKeys, args);
+  const replacing: Script = (scriptKeys, args) => run('replace_order', scriptKeys, args);
+
+  /** What the script answers once no expired order is in the way any more; `old` is the hash of the order to replace. */
+  async function book(request: PlaceRequest, old: readonly Buffer[], script: Script): Promise<unknown> {
+    const maker = addressBytes(request.maker);
+    const scriptKeys = placeKeys(keys, request.marketId, maker);
+    const args = [
+      packRequest(request, maker, grantMicro, makersMax),
+      hashBytes(request.orderHash),
+      encodeBody(request, maker),
+      keys.prefix,
+      ...old,
+    ];
+    for (let turn = 0; turn < AGAIN_MAX; turn++) {
+      const reply = await script(scriptKeys, args);
+      if (!isAgain(reply)) return reply;
+    }
+    throw new Refusal('UNAVAILABLE', 'too many expired orders are in the way');
+  }
+
+  /** place_order. Refusals as in the script's header. */
+  async function place(request: PlaceRequest): Promise<PlaceReply> {
+    return readReply(request, await book(request, [], placing));
+  }
+
+  /**
+   * replace_order: the same with an order of the same wallet and market cancelled in its favour, both or neither. Refusals
+   * as in the script's header; ORDER_NOT_CANCELLABLE as NotReplaceable.
+   */
+  async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
+    const reply = await book(request, [hashBytes(oldHash)], replacing);
+    const [code, , detail, old] = reply as [Buffer, Buffer, Buffer, Buffer | undefined];
+    if (code.toString() === 'ORDER_NOT_CANCELLABLE') throw new NotReplaceable(decodeOrder(oldHash, detail));
+    return { ...readReply(request, reply), old: old?.length ? decodeOrder(oldHash, old) : null };
+  }
+
+  return { place, replace };
+}
+
+/** The order to be replaced is final. */
+export class NotReplaceable extends Refusal {
+  constructor(readonly record: OrderRecord) {
+    super('ORDER_NOT_CANCELLABLE', `the order is ${record.status}`);
+  }
+}
+
+const isAgain = (reply: unknown): boolean => Array.isArray(reply) && String(reply[0]) === 'AGAIN';
+
+function readReply(request: PlaceRequest, reply: unknown): PlaceReply {
+  const { orderHash } = request;
+  if (Buffer.isBuffer(reply)) return booked(orderHash, reply, null);
+  const [code, ...rest] = reply as [Buffer, ...Buffer[]];
+  switch (code.toString()) {
+    case 'BOOKED':
+      return booked(orderHash, rest[0] as Buffer, rest[1] as Buffer);
+    case 'REPLAYED': {
+      const record = decodeOrder(orderHash, rest[1] as Buffer);
+      return { replayed: true, record, fills: [], nowMs: Number(rest[0]) };
+    }
+    case 'DEADLINE_EXCEEDED':
+      throw tooLate(request);
+    default:
+      throw scriptRefusal(code.toString(), rest.slice(1));
+  }
+}
+
+function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceReply {
+  const record = decodeOrder(orderHash, packed);
+  return {
+    replayed: false,
+    record,
+    fills: fills ? decodeFills(record.fillMs, record.sequence, fills) : [],
+    nowMs: record.updatedAtMs,
+  };
+}
+
+function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): (string | Buffer)[] {
+  const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id)];
+  return [...ofMarket, keys.orders, keys.cash, keys.tokens(id), keys.wallet(maker), keys.outbox];
+}
+
+/** The layout of PACKED in lua/lib/request.lua. */
+function packRequest(request: PlaceRequest, maker: Buffer, grantMicro: Micro, makersMax: number): Buffer {
+  const { order } = request;
+  const yes = String(order.outcome === 0 ? order.pricePips : PIPS_PER_ONE - order.pricePips);
+  const packed = Buffer.allocUnsafe(REQUEST_BYTES + yes.length);
+  packed[0] = order.side;
+  packed[1] = order.outcome;
+  packed[2] = ORDER_TYPES.indexOf(request.orderType);
+  packed[3] = SELF_TRADE_PREVENTIONS.indexOf(request.selfTradePrevention);
+  packed.writeUInt16BE(order.pricePips, 4);
+  packed.writeUIntBE(order.sizeLots, 6, 6);
+  writeUInt7(packed, order.budgetMicro, 12);
+  packed.writeUIntBE(lastMomentOf(request), 19, 6);
+  packed.writeUIntBE(request.expirationSec, 25, 5);
+  packed.writeUInt32BE(request.nonce, 30);
+  packed.writeUInt16BE(request.feeRateBps, 34);
+  packed.writeUInt16BE(makersMax, 36);
+  writeUInt7(packed, grantMicro, 38);
+  packed[45] = request.dryRun ? 1 : 0;
+  packed.writeUIntBE(request.lotLots, 46, 6);
+  packed.write(request.marketId, 52, 8, 'latin1');
+  maker.copy(packed, 60);
+  packed[80] = yes.length;
+  packed.write(yes, 81, 'latin1');
+  return packed;
+}
+
+function writeUInt7(buffer: Buffer, value: number, at: number): void {
+  buffer[at] = Math.floor(value / 2 ** 48);
+  buffer.writeUIntBE(value % 2 ** 48, at + 1, 6);
+}
