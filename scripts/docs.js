@@ -23,7 +23,7 @@ const ROWS = /^(?:\| `.*\n)+/m;
 module.exports = { tables, ROWS };
 
 if (require.main === module) {
-  const { OPERATIONS } = require('../dist/wire/openapi/operations/index.js');
+  const { OPERATIONS } = require('../dist/wire/documents/openapi/operations/index.js');
   const { VARIABLES } = require('../dist/config.js');
   for (const [page, rows] of Object.entries(tables({ OPERATIONS, VARIABLES }))) {
     const file = path.join(ROOT, page);

@@ -1,5 +1,5 @@
 import { checksumAddress } from '../auth/address';
-import { presentAudit } from '../wire/present-audit';
+import { presentAudit } from '../wire/answers/audit';
 import { type Command, EXIT } from './store';
 import { table } from './table';
 

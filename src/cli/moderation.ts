@@ -1,9 +1,9 @@
 import { checksumAddress } from '../auth/address';
 import { Refusal } from '../exchange/errors';
+import { presentAdminAccount } from '../wire/answers/account';
+import { presentProfile } from '../wire/answers/social';
 import { PATHS } from '../wire/paths';
-import { presentAdminAccount } from '../wire/present-account';
-import { presentProfile } from '../wire/present-social';
-import { type ProfileReset, parseCommentId } from '../wire/requests-social';
+import { type ProfileReset, parseCommentId } from '../wire/requests/social';
 import { recorded } from './action';
 import { type Command, EXIT } from './store';
 import { table } from './table';

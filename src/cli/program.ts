@@ -1,7 +1,7 @@
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
 import { MARKET_STATUSES, type OutcomeIndex } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
-import type { ProfileReset } from '../wire/requests-social';
+import type { ProfileReset } from '../wire/requests/social';
 import { audit } from './audit';
 import { backup, restore } from './backup';
 import { doctor } from './doctor';

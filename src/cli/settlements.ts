@@ -12,7 +12,7 @@ import {
 } from '../store/records/settlement';
 import { signedOrdersOf } from '../store/records/signed-order';
 import { type WalkedSettlement, walkSettlements } from '../store/settlement/walk';
-import { presentSettlement } from '../wire/present-settlement';
+import { presentSettlement } from '../wire/answers/settlement';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
 

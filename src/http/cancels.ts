@@ -1,7 +1,7 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
 import type { CancelReply } from '../store/verbs/engine';
-import { presentCancel } from '../wire/present-order';
+import { presentCancel } from '../wire/answers/order';
 import type { Context } from './context';
 
 export type CancelAnswer = ReturnType<typeof presentCancel>;

@@ -1,7 +1,7 @@
 import { Refusal } from '../exchange/errors';
 import type { OrderRecord } from '../store/records/order';
 import { NotReplaceable, type PlaceReply, type PlaceRequest } from '../store/verbs/engine';
-import { presentReplaced } from '../wire/present-order';
+import { presentReplaced } from '../wire/answers/order';
 import { iso } from '../wire/prices';
 import type { Context } from './context';
 import type { Submission, Submit, Submitted } from './submit';

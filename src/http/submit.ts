@@ -8,9 +8,9 @@ import type { OrderType } from '../exchange/status';
 import { packSigned } from '../store/records/signed-order';
 import { type OrderView, tradeId } from '../store/records/views';
 import type { PlaceReply, PlaceRequest } from '../store/verbs/engine';
+import { presentSubmission } from '../wire/answers/order';
 import { SUBMISSION_COSTS } from '../wire/limits';
-import { presentSubmission } from '../wire/present-order';
-import { type SubmitBody, signedOrderOf } from '../wire/requests';
+import { type SubmitBody, signedOrderOf } from '../wire/requests/orders';
 import type { Context } from './context';
 import { refusalOf } from './failures';
 

@@ -8,9 +8,9 @@ import type { Reads } from '../store/reads/reads';
 import type { Fill } from '../store/records/order';
 import { type MarketState, tradeId } from '../store/records/views';
 import { isBefore } from '../store/redis/entry-id';
-import { presentUpdate } from '../wire/events';
-import { presentMarket } from '../wire/present-market';
-import { presentTrade } from '../wire/present-trade';
+import { presentUpdate } from '../wire/answers/events';
+import { presentMarket } from '../wire/answers/market';
+import { presentTrade } from '../wire/answers/trade';
 import { type FollowedMarket, followMarket } from './followed-market';
 import type { FeedMessage } from './messages';
 

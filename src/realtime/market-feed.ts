@@ -4,9 +4,9 @@ import type { BookUpdate } from '../store/outbox/book-update';
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Reads } from '../store/reads/reads';
 import { tradeId } from '../store/records/views';
-import { EVENTS, presentHeartbeat, presentUpdate, type UpdateBody } from '../wire/events';
-import { presentMarket } from '../wire/present-market';
-import { presentTrade } from '../wire/present-trade';
+import { EVENTS, presentHeartbeat, presentUpdate, type UpdateBody } from '../wire/answers/events';
+import { presentMarket } from '../wire/answers/market';
+import { presentTrade } from '../wire/answers/trade';
 import type { FeedMessage } from './messages';
 import type { Snapshots } from './snapshots';
 

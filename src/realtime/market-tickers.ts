@@ -2,8 +2,8 @@ import type { MarketId } from '../exchange/market';
 import type { Logger } from '../log';
 import type { CountedState, History } from '../store/candles/history';
 import type { Reads } from '../store/reads/reads';
+import { presentTicker } from '../wire/answers/market';
 import type { LevelFacts } from '../wire/facts';
-import { presentTicker } from '../wire/present-market';
 import type { FollowedMarket } from './followed-market';
 import type { FeedMessage } from './messages';
 

@@ -1,7 +1,7 @@
 import type { MarketId } from '../exchange/market';
-import type { UpdateBody } from '../wire/events';
-import type { presentMarket, presentTicker } from '../wire/present-market';
-import type { presentTrade } from '../wire/present-trade';
+import type { UpdateBody } from '../wire/answers/events';
+import type { presentMarket, presentTicker } from '../wire/answers/market';
+import type { presentTrade } from '../wire/answers/trade';
 
 /** What the broadcasting process tells the other replicas of a market, in the order in which clients are to hear it. */
 export type FeedMessage =

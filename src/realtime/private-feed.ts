@@ -11,9 +11,9 @@ import type { Reads } from '../store/reads/reads';
 import type { Fill, OrderRecord } from '../store/records/order';
 import { signedOf } from '../store/records/signed-order';
 import { type Market, tradeId } from '../store/records/views';
-import { EVENTS, presentOwnTrade } from '../wire/events';
-import { presentBalances } from '../wire/present-account';
-import { presentOrder } from '../wire/present-order';
+import { presentBalances } from '../wire/answers/account';
+import { EVENTS, presentOwnTrade } from '../wire/answers/events';
+import { presentOrder } from '../wire/answers/order';
 
 const READ_MAX = 500;
 const BLOCK_MS = 1_000;

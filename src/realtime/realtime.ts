@@ -13,7 +13,7 @@ import type { Reads } from '../store/reads/reads';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Engine } from '../store/verbs/engine';
-import { EVENTS, presentEpoch } from '../wire/events';
+import { EVENTS, presentEpoch } from '../wire/answers/events';
 import { createAllowances, limitMessages, noAllowances } from './allowances';
 import { createBroadcasting } from './broadcasting';
 import { createCatchUp } from './catch-up';

@@ -3,8 +3,8 @@ import { createDoubtful } from '../store/health/doubtful';
 import type { Standings } from '../store/health/standing';
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Reads } from '../store/reads/reads';
-import { EVENTS } from '../wire/events';
-import { presentOrderbook } from '../wire/present-book';
+import { presentOrderbook } from '../wire/answers/book';
+import { EVENTS } from '../wire/answers/events';
 import { eventText } from './sockets';
 
 export type Snapshot = ReturnType<typeof presentOrderbook>;

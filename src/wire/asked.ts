@@ -1,6 +1,6 @@
 import { Refusal } from '../exchange/errors';
+import { OPERATIONS } from './documents/openapi/operations';
 import { ROWS_PER_POINT } from './limits';
-import { OPERATIONS } from './openapi/operations';
 import type { PageSize } from './pages';
 import { limitOf, parseQuery, type Query } from './queries';
 

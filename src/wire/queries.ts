@@ -1,7 +1,7 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
+import { TIMEFRAMES, type Timeframe } from './answers/history';
 import { QUERY_MEMBERS_MAX } from './limits';
 import type { PageSize } from './pages';
-import { TIMEFRAMES, type Timeframe } from './present-history';
 
 /** Query members as sent, decoded: a name may come more than once, and nothing here is an object key. */
 export type Query = ReadonlyMap<string, readonly string[]>;

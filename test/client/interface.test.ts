@@ -1,21 +1,21 @@
 import type * as client from '../../src/client/index';
 import { isBooked } from '../../src/client/index';
-import type { presentHeartbeat, presentOwnTrade, presentUpdate } from '../../src/wire/events';
-import { PATHS } from '../../src/wire/paths';
-import type { presentBalances, presentSession } from '../../src/wire/present-account';
-import type { presentOrderbook } from '../../src/wire/present-book';
-import type { presentHistory } from '../../src/wire/present-history';
-import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/present-journal';
-import type { presentMarket, presentTicker, presentTrading } from '../../src/wire/present-market';
+import type { presentBalances, presentSession } from '../../src/wire/answers/account';
+import type { presentOrderbook } from '../../src/wire/answers/book';
+import type { presentHeartbeat, presentOwnTrade, presentUpdate } from '../../src/wire/answers/events';
+import type { presentHistory } from '../../src/wire/answers/history';
+import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/answers/journal';
+import type { presentMarket, presentTicker, presentTrading } from '../../src/wire/answers/market';
 import type {
   presentCancel,
   presentOrder,
   presentOrderFill,
   presentReplaced,
   presentSubmission,
-} from '../../src/wire/present-order';
-import type { presentComment, presentMe, presentProfile } from '../../src/wire/present-social';
-import type { presentTrade } from '../../src/wire/present-trade';
+} from '../../src/wire/answers/order';
+import type { presentComment, presentMe, presentProfile } from '../../src/wire/answers/social';
+import type { presentTrade } from '../../src/wire/answers/trade';
+import { PATHS } from '../../src/wire/paths';
 import type { presentProblem } from '../../src/wire/problem';
 import { type ClientStage, type OpenMarket, startClientStage } from './stage';
 

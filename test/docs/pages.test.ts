@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VARIABLES } from '../../src/config';
-import { MESSAGES } from '../../src/wire/asyncapi/messages';
 import { crc32Hex } from '../../src/wire/crc32';
-import { OPERATIONS } from '../../src/wire/openapi/operations';
+import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
+import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
 import { ROOT } from '../support/processes';
 
 /** The pages compared with the code, in both directions where there are two. */

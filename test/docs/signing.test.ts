@@ -8,9 +8,9 @@ import { personalDigest } from '../../src/auth/personal';
 import { createSignIn } from '../../src/auth/siwe';
 import { binaryMarketIds } from '../../src/chain/ctf';
 import type { SignedOrder } from '../../src/exchange/order';
-import { SIGN_IN } from '../../src/wire/openapi/examples/orders';
-import * as story from '../../src/wire/openapi/examples/story';
-import { type OrderBody, signedOrderOf, submitShape } from '../../src/wire/requests';
+import { SIGN_IN } from '../../src/wire/documents/openapi/examples/orders';
+import * as story from '../../src/wire/documents/openapi/examples/story';
+import { type OrderBody, signedOrderOf, submitShape } from '../../src/wire/requests/orders';
 import { ROOT } from '../support/processes';
 
 /** Every value of docs/signing.md, and of the examples of the documents, computed by the exchange's own code. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-import { OPERATIONS } from '../../src/wire/openapi/operations';
+import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
 import { startExchange, type TestExchange } from '../support/exchange';
 
 /** GET /docs, over HTTP and, where there is one, in a browser. */

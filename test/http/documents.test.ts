@@ -1,5 +1,5 @@
-import { openApiDocument } from '../../src/wire/openapi/document';
-import { OPERATIONS } from '../../src/wire/openapi/operations';
+import { openApiDocument } from '../../src/wire/documents/openapi/document';
+import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
 import { startExchange, type TestExchange } from '../support/exchange';
 
 /** The document and the running code, compared in both directions. */

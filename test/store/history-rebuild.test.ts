@@ -4,7 +4,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
-import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/present-history';
+import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
 import { startScript } from '../support/processes';
 import { startTestRedis } from '../support/redis';
 import { createRandom } from './fuzzing/random';

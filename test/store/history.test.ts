@@ -3,7 +3,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createHistory, type History } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import type { RunScript } from '../../src/store/redis/scripts';
-import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/present-history';
+import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
 import { startTestRedis } from '../support/redis';
 import { createRandom, type Random } from './fuzzing/random';
 import {

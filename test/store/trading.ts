@@ -4,7 +4,7 @@ import { lots, micro, pips } from '../../src/exchange/units';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
-import { historyWindow, type presentHistory, type Timeframe } from '../../src/wire/present-history';
+import { historyWindow, type presentHistory, type Timeframe } from '../../src/wire/answers/history';
 import type { Random } from './fuzzing/random';
 
 export const MINUTE_MS = 60_000;

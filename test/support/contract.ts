@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../src/exchange/errors';
-import { openApiDocument } from '../../src/wire/openapi/document';
-import { problemSchemaName } from '../../src/wire/openapi/schemas/problems';
+import { openApiDocument } from '../../src/wire/documents/openapi/document';
+import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
 import { PATHS } from '../../src/wire/paths';
 import { faultsAt, pointerPart } from './schemas';
 

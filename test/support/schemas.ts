@@ -1,8 +1,8 @@
 import type { ValidateFunction } from 'ajv/dist/2020';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import { asyncApiDocument } from '../../src/wire/asyncapi/document';
-import { openApiDocument } from '../../src/wire/openapi/document';
+import { asyncApiDocument } from '../../src/wire/documents/asyncapi/document';
+import { openApiDocument } from '../../src/wire/documents/openapi/document';
 
 /** The schemas of both documents, each compiled when it is first used. */
 const ajv = new Ajv2020({ strict: false, validateSchema: false });

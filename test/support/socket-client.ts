@@ -1,4 +1,4 @@
-import { MESSAGES, type Message } from '../../src/wire/asyncapi/messages';
+import { MESSAGES, type Message } from '../../src/wire/documents/asyncapi/messages';
 import { faultsAt } from './schemas';
 import { violated } from './watch';
 

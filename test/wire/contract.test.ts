@@ -1,5 +1,5 @@
-import { MARKET } from '../../src/wire/openapi/examples/market';
-import { problemExample } from '../../src/wire/openapi/schemas/problems';
+import { MARKET } from '../../src/wire/documents/openapi/examples/market';
+import { problemExample } from '../../src/wire/documents/openapi/schemas/problems';
 import { type Seen, violationsOf } from '../support/contract';
 
 /** That the watch over all tests notices: each of these would be a fault of the exchange. */

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { ERRORS, type ErrorCode } from '../../src/exchange/errors';
-import { asyncApiDocument } from '../../src/wire/asyncapi/document';
-import { MESSAGES } from '../../src/wire/asyncapi/messages';
-import { EVENTS } from '../../src/wire/events';
-import { openApiDocument } from '../../src/wire/openapi/document';
-import { OPERATIONS } from '../../src/wire/openapi/operations';
-import { problemSchemaName } from '../../src/wire/openapi/schemas/problems';
+import { EVENTS } from '../../src/wire/answers/events';
+import { asyncApiDocument } from '../../src/wire/documents/asyncapi/document';
+import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
+import { openApiDocument } from '../../src/wire/documents/openapi/document';
+import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
+import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
 import { ROOT } from '../support/processes';
 import { faultsAt, pointerPart } from '../support/schemas';
 

@@ -1,6 +1,6 @@
 import { Refusal } from '../../src/exchange/errors';
 import { decodeWalk } from '../../src/wire/cursor';
-import { batchShape, cancelListShape, emptyShape, submitShape } from '../../src/wire/requests';
+import { batchShape, cancelListShape, emptyShape, submitShape } from '../../src/wire/requests/orders';
 import type { Shape } from '../../src/wire/shape';
 
 const strange = (members: number): Record<string, number> =>

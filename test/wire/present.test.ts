@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
 import type { MarketTerms } from '../../src/exchange/market';
 import { lots, micro, type Pips, pips } from '../../src/exchange/units';
+import { bookChecksum } from '../../src/wire/answers/book';
+import { historyWindow, presentHistory } from '../../src/wire/answers/history';
+import { presentSubmission } from '../../src/wire/answers/order';
 import { crc32Hex } from '../../src/wire/crc32';
 import { decodeWalk, encodeWalk } from '../../src/wire/cursor';
 import type { BookFacts, CandleFacts, LevelFacts, RecordFacts } from '../../src/wire/facts';
-import { bookChecksum } from '../../src/wire/present-book';
-import { historyWindow, presentHistory } from '../../src/wire/present-history';
-import { presentSubmission } from '../../src/wire/present-order';
 import { formatMidpoint, formatWorth, touchOf } from '../../src/wire/prices';
 import { presentProblem } from '../../src/wire/problem';
 

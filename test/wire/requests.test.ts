@@ -1,5 +1,5 @@
 import { Refusal } from '../../src/exchange/errors';
-import { cancelAllShape, emptyShape, signedOrderOf, submitShape } from '../../src/wire/requests';
+import { cancelAllShape, emptyShape, signedOrderOf, submitShape } from '../../src/wire/requests/orders';
 
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 const order = {

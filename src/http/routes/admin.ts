@@ -1,8 +1,7 @@
 import { checksumAddress } from '../../auth/address';
 import type { MarketId, MarketTexts } from '../../exchange/market';
+import { presentMarket } from '../../wire/answers/market';
 import { PATHS } from '../../wire/paths';
-import { presentMarket } from '../../wire/present-market';
-import { addressOf, emptyShape } from '../../wire/requests';
 import {
   type EditMarketBody,
   editMarketShape,
@@ -13,7 +12,8 @@ import {
   newMarketShape,
   type ResolveBody,
   resolveShape,
-} from '../../wire/requests-admin';
+} from '../../wire/requests/operator';
+import { addressOf, emptyShape } from '../../wire/requests/orders';
 import { ok, type Reply } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
 import type { Context } from '../context';

@@ -1,8 +1,8 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
 import { AuditTooLarge, OutboxLost } from '../../store/audit/audit';
+import { presentAudit } from '../../wire/answers/audit';
 import { PATHS } from '../../wire/paths';
-import { presentAudit } from '../../wire/present-audit';
 import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, read } from '../endpoint';

@@ -1,13 +1,13 @@
 import { Refusal } from '../../exchange/errors';
+import { presentSession } from '../../wire/answers/account';
 import { PATHS } from '../../wire/paths';
-import { presentSession } from '../../wire/present-account';
 import {
   emptyShape,
   type RefreshBody,
   refreshShape,
   type VerifyBody,
   verifyShape,
-} from '../../wire/requests';
+} from '../../wire/requests/orders';
 import { ok } from '../answer';
 import { clientAddress } from '../client-address';
 import type { Context } from '../context';

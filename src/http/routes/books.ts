@@ -1,12 +1,12 @@
 import type { MarketTerms } from '../../exchange/market';
 import type { SettledFill } from '../../store/records/views';
+import { presentOrderbook } from '../../wire/answers/book';
+import { historyWindow, presentHistory } from '../../wire/answers/history';
+import { presentTicker, presentTrading } from '../../wire/answers/market';
+import { presentTrade } from '../../wire/answers/trade';
 import type { FillFacts } from '../../wire/facts';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { presentOrderbook } from '../../wire/present-book';
-import { historyWindow, presentHistory } from '../../wire/present-history';
-import { presentTicker, presentTrading } from '../../wire/present-market';
-import { presentTrade } from '../../wire/present-trade';
 import { cursorOf, depthOf, limitOf, timeframeOf } from '../../wire/queries';
 import { okJson, type Reply } from '../answer';
 import { bookTag, names } from '../conditional';

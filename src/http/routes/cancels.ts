@@ -8,7 +8,7 @@ import {
   cancelListShape,
   cancelShape,
   emptyShape,
-} from '../../wire/requests';
+} from '../../wire/requests/orders';
 import { ok } from '../answer';
 import type { Cancels } from '../cancels';
 import { type Context, hashOf } from '../context';

@@ -1,12 +1,12 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
 import type { Comment, CommentRef } from '../../store/people/comments';
+import { presentComment } from '../../wire/answers/social';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { presentComment } from '../../wire/present-social';
 import { cursorOf, limitOf } from '../../wire/queries';
-import { emptyShape } from '../../wire/requests';
-import { type CommentBody, commentShape, parseCommentId } from '../../wire/requests-social';
+import { emptyShape } from '../../wire/requests/orders';
+import { type CommentBody, commentShape, parseCommentId } from '../../wire/requests/social';
 import { ok, okJson } from '../answer';
 import { clientAddress } from '../client-address';
 import type { Context } from '../context';

@@ -2,15 +2,15 @@ import type { MarketTerms } from '../../exchange/market';
 import type { JournalRow, TradeRow } from '../../store/journal/reads';
 import { changeOf } from '../../store/journal/sides';
 import { tradeId } from '../../store/records/views';
-import type { FillFacts } from '../../wire/facts';
-import { PAGE_SIZES } from '../../wire/pages';
-import { PATHS } from '../../wire/paths';
 import {
   presentMove,
   presentPosition,
   presentTradeActivity,
   presentTradeOf,
-} from '../../wire/present-journal';
+} from '../../wire/answers/journal';
+import type { FillFacts } from '../../wire/facts';
+import { PAGE_SIZES } from '../../wire/pages';
+import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf, type Query } from '../../wire/queries';
 import { ok } from '../answer';
 import type { Context } from '../context';

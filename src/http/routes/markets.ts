@@ -1,8 +1,8 @@
 import { MARKET_STATUSES } from '../../exchange/market';
+import { presentMarket } from '../../wire/answers/market';
 import { WALK_MAX } from '../../wire/cursor';
 import { MARKET_SORTS, PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { presentMarket } from '../../wire/present-market';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
 import { okJson } from '../answer';
 import type { Context } from '../context';

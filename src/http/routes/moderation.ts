@@ -1,9 +1,9 @@
 import { checksumAddress } from '../../auth/address';
+import { presentAdminAccount } from '../../wire/answers/account';
+import { presentProfile } from '../../wire/answers/social';
 import { PATHS } from '../../wire/paths';
-import { presentAdminAccount } from '../../wire/present-account';
-import { presentProfile } from '../../wire/present-social';
-import { emptyShape } from '../../wire/requests';
-import { type ProfileReset, profileResetShape } from '../../wire/requests-social';
+import { emptyShape } from '../../wire/requests/orders';
+import { type ProfileReset, profileResetShape } from '../../wire/requests/social';
 import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read } from '../endpoint';

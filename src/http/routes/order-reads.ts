@@ -1,8 +1,8 @@
 import { Refusal } from '../../exchange/errors';
 import type { OrderFillsPage, OrderView } from '../../store/records/views';
+import { presentOrderFill } from '../../wire/answers/order';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { presentOrderFill } from '../../wire/present-order';
 import { cursorOf, limitOf } from '../../wire/queries';
 import { ok, okJson } from '../answer';
 import { type Context, hashOf } from '../context';

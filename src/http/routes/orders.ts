@@ -8,7 +8,7 @@ import {
   batchShape,
   type SubmitBody,
   submitShape,
-} from '../../wire/requests';
+} from '../../wire/requests/orders';
 import { ok, requestIdOf } from '../answer';
 import { BATCH_MAX_BYTES } from '../body';
 import { clientAddress } from '../client-address';

@@ -1,8 +1,8 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
+import { type ProfileFacts, presentMe, presentProfile } from '../../wire/answers/social';
 import { PATHS } from '../../wire/paths';
-import { type ProfileFacts, presentMe, presentProfile } from '../../wire/present-social';
-import { type ProfileBody, profileShape } from '../../wire/requests-social';
+import { type ProfileBody, profileShape } from '../../wire/requests/social';
 import { ok, okJson } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';

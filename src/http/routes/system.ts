@@ -1,7 +1,8 @@
 import { Refusal } from '../../exchange/errors';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
 import { weaknessOf } from '../../store/health/standing';
-import { asyncApiDocument } from '../../wire/asyncapi/document';
+import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
+import { openApiDocument } from '../../wire/documents/openapi/document';
 import {
   LIMITS,
   QUERY_MEMBERS_MAX,
@@ -9,9 +10,8 @@ import {
   SOCKET_LIMITS,
   SUBMISSION_COSTS,
 } from '../../wire/limits';
-import { openApiDocument } from '../../wire/openapi/document';
 import { PATHS } from '../../wire/paths';
-import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests';
+import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders';
 import { ok, type Reply } from '../answer';
 import { BATCH_MAX_BYTES, BODY_MAX_BYTES } from '../body';
 import type { Context } from '../context';

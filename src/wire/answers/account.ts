@@ -1,0 +1,48 @@
+import { formatMicro } from '../../exchange/units';
+import type { AccountFacts, BalanceFacts } from '../facts';
+import { type ProfileFacts, presentProfile } from './social';
+
+function presentBalance({ freeMicro, reservedMicro }: BalanceFacts) {
+  return {
+    total: formatMicro(freeMicro + reservedMicro),
+    available: formatMicro(freeMicro),
+    reserved: formatMicro(reservedMicro),
+  };
+}
+
+/** The body of GET /me/balances. */
+export function presentBalances(account: AccountFacts) {
+  return {
+    collateral: presentBalance(account),
+    tokens: account.tokens.map((token) => ({
+      marketId: token.marketId,
+      outcomeIndex: token.outcome,
+      tokenId: token.tokenId,
+      ...presentBalance(token),
+    })),
+  };
+}
+
+/** What an operator sees of a wallet. `positions` are the outcomes of which it holds tokens. */
+export function presentAdminAccount(profile: ProfileFacts, account: AccountFacts, openOrders: number) {
+  return {
+    ...presentProfile(profile),
+    balances: presentBalances(account),
+    positions: account.tokens.length,
+    openOrders,
+  };
+}
+
+export interface SessionFacts {
+  readonly address: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly tokenType: 'Bearer';
+  readonly expiresIn: number;
+  readonly refreshExpiresIn: number;
+}
+
+/** What sign-in and refresh answer. */
+export function presentSession({ address, ...tokens }: SessionFacts, chainId: number) {
+  return { ...tokens, user: { id: address, address, chainId } };
+}

@@ -1,0 +1,18 @@
+import type { AuditReport } from '../../exchange/audit';
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** `checksum` gives an address its EIP-55 form; the account of the fees has a name instead. */
+export function presentAudit(
+  { ok, checked, differences }: AuditReport,
+  checksum: (wallet: string) => string,
+) {
+  return {
+    ok,
+    checked,
+    differences: differences.map(({ wallet, ...difference }) => ({
+      ...difference,
+      ...(wallet === undefined ? {} : { wallet: ADDRESS.test(wallet) ? checksum(wallet) : wallet }),
+    })),
+  };
+}

@@ -1,0 +1,95 @@
+import { ERRORS, type ErrorCode } from '../../exchange/errors';
+import type { MarketTerms } from '../../exchange/market';
+import { formatLots, formatPips, type Lots, type Pips } from '../../exchange/units';
+import type { FillFacts } from '../facts';
+import { formatPrice } from '../prices';
+import { presentTrade } from './trade';
+
+/** Every event of the socket interface, once. */
+export const EVENTS = {
+  subscribe: 'subscribe',
+  unsubscribe: 'unsubscribe',
+  snapshot: 'orderbook:snapshot',
+  update: 'orderbook:update',
+  trade: 'trade:new',
+  ticker: 'ticker:update',
+  market: 'market:update',
+  heartbeat: 'heartbeat',
+  ownOrder: 'order:update',
+  ownTrade: 'trade:update',
+  ownBalance: 'balance:update',
+  epoch: 'epoch',
+  sessionEnded: 'session:ended',
+} as const;
+
+export interface UpdateFacts {
+  readonly previousSequence: number;
+  readonly sequence: number;
+  readonly timestampMs: number;
+  readonly reason: 'ORDER' | 'TRADE' | 'CANCEL' | 'EXPIRE' | 'MARKET';
+  readonly bestBid: Pips | null;
+  readonly bestAsk: Pips | null;
+  readonly checksum: string;
+  /** Open lots now at each changed level, in Yes; 0 when it is gone. */
+  readonly levels: readonly {
+    readonly side: 'b' | 'a';
+    readonly pricePips: Pips;
+    readonly sizeLots: Lots;
+  }[];
+}
+
+export type UpdateBody = ReturnType<typeof presentUpdate>;
+
+/** `orderbook:update`: the book at `previousSequence` with these levels set is the book at `sequence`. */
+export function presentUpdate(update: UpdateFacts, { id, conditionId }: MarketTerms) {
+  const side = (wanted: 'b' | 'a'): [string, string][] =>
+    update.levels
+      .filter((level) => level.side === wanted)
+      .map(({ pricePips, sizeLots }) => [formatPips(pricePips), formatLots(sizeLots)]);
+  return {
+    type: EVENTS.update,
+    marketId: id,
+    conditionId,
+    sequence: update.sequence,
+    previousSequence: update.previousSequence,
+    timestamp: update.timestampMs,
+    reason: update.reason,
+    changes: { bids: side('b'), asks: side('a') },
+    bestBid: formatPrice(update.bestBid),
+    bestAsk: formatPrice(update.bestAsk),
+    checksum: update.checksum,
+  };
+}
+
+/** `trade:update`: a trade as one of its two wallets is told of it. */
+export function presentOwnTrade(fill: FillFacts, terms: MarketTerms, role: 'MAKER' | 'TAKER') {
+  return { ...presentTrade(fill, terms), role };
+}
+
+/** `heartbeat`: everything up to `sequence` was sent. */
+export function presentHeartbeat(conditionId: string, sequence: number, timestamp: number) {
+  return { conditionId, sequence, timestamp };
+}
+
+/** `epoch`: what was answered under another one may be missing. */
+export function presentEpoch(epoch: string) {
+  return { epoch };
+}
+
+/** `session:ended`: why the server ends a private socket; `connect_error` has the same in `data`. */
+export function presentSessionEnd(code: ErrorCode, detail: string = ERRORS[code].title) {
+  return { code, detail };
+}
+
+/** How `subscribe` and `unsubscribe` are acknowledged. */
+export const presentAck = {
+  subscribed: (markets: readonly { conditionId: string; sequence: number }[]) => ({
+    ok: true as const,
+    subscribed: markets,
+  }),
+  unsubscribed: (conditionIds: readonly string[]) => ({
+    ok: true as const,
+    unsubscribed: conditionIds.map((conditionId) => ({ conditionId })),
+  }),
+  refused: (code: string, detail: string) => ({ ok: false as const, error: { code, detail } }),
+};

@@ -1,0 +1,142 @@
+import type { MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
+import { SIDES } from '../../exchange/match';
+import { type Change, type Position, payoutHalves } from '../../exchange/position';
+import {
+  formatLots,
+  formatMicro,
+  formatPips,
+  formatRatio,
+  type Micro,
+  type Pips,
+} from '../../exchange/units';
+import type { BookFacts, FillFacts, RecordFacts } from '../facts';
+import { iso, WORTH_PER_ONE, worthOf } from '../prices';
+import { presentTrade } from './trade';
+
+export interface PositionFacts extends Position {
+  readonly outcome: OutcomeIndex;
+}
+
+/** A line of GET /me/positions, valued at what its market shows as the outcome's price, or at its payout. */
+export function presentPosition(
+  position: PositionFacts,
+  terms: MarketTerms,
+  state: BookFacts & { readonly resolution: Resolution | null },
+) {
+  const { outcome, sizeMicro, costMicro, realizedMicro } = position;
+  const worth = state.resolution
+    ? (payoutHalves(state.resolution, outcome) * WORTH_PER_ONE) / 2
+    : worthOf(state, outcome);
+  // Nothing is worth nothing, whatever its price.
+  const value =
+    sizeMicro === 0n ? 0n : worth === null ? null : (sizeMicro * BigInt(worth)) / BigInt(WORTH_PER_ONE);
+  return {
+    marketId: terms.id,
+    conditionId: terms.conditionId,
+    outcomeIndex: outcome,
+    tokenId: terms.tokenIds[outcome],
+    size: formatMicro(sizeMicro),
+    averagePrice: formatRatio(costMicro, sizeMicro),
+    currentValue: value === null ? null : formatMicro(value),
+    realizedPnl: formatMicro(realizedMicro),
+    unrealizedPnl: value === null ? null : formatMicro(value - costMicro),
+  };
+}
+
+/** One order's side of a fill. */
+export interface SideFacts {
+  readonly role: 'MAKER' | 'TAKER';
+  readonly order: RecordFacts;
+  /** In the order's own token. */
+  readonly pricePips: Pips;
+  readonly feeMicro: Micro;
+}
+
+/** A line of GET /me/trades: the trade as everybody sees it, and what the wallet's own order had of it. */
+export function presentTradeOf(side: SideFacts, fill: FillFacts, terms: MarketTerms) {
+  const { role, order, pricePips, feeMicro } = side;
+  return {
+    ...presentTrade(fill, terms),
+    role,
+    own: {
+      orderHash: order.orderHash,
+      clientOrderId: order.clientOrderId,
+      outcomeIndex: order.outcome,
+      tokenId: terms.tokenIds[order.outcome],
+      side: SIDES[order.side],
+      price: formatPips(pricePips),
+      fee: formatMicro(feeMicro),
+    },
+  };
+}
+
+/** What happened, as far as it was no trade. */
+const NO_TRADE = {
+  side: null,
+  outcomeIndex: null,
+  role: null,
+  price: null,
+  size: null,
+  fee: null,
+  tradeId: null,
+  orderHash: null,
+};
+
+/** A line of GET /me/activity that is the wallet's side of a trade. */
+export function presentTradeActivity(
+  id: string,
+  side: SideFacts,
+  fill: FillFacts,
+  change: Change,
+  terms: MarketTerms,
+) {
+  const { order } = side;
+  const [yes, no] = order.outcome === 0 ? [change.tokensMicro, 0n] : [0n, change.tokensMicro];
+  return {
+    id,
+    type: 'TRADE' as const,
+    occurredAt: iso(fill.tradeMs),
+    marketId: terms.id,
+    conditionId: terms.conditionId,
+    side: SIDES[order.side],
+    outcomeIndex: order.outcome,
+    role: side.role,
+    price: formatPips(side.pricePips),
+    size: formatLots(fill.sizeLots),
+    fee: formatMicro(side.feeMicro),
+    tradeId: fill.id,
+    orderHash: order.orderHash,
+    changes: presentChanges(change.collateralMicro, yes, no),
+  };
+}
+
+export interface MoveFacts {
+  readonly reason: string;
+  readonly collateralMicro: Micro;
+  readonly yesMicro: Micro;
+  readonly noMicro: Micro;
+}
+
+/** A line of GET /me/activity that is no trade; `terms` null where there is no market. */
+export function presentMove(id: string, atMs: number, move: MoveFacts, terms: MarketTerms | null) {
+  const { reason, collateralMicro, yesMicro, noMicro } = move;
+  const isSplit = reason === 'SPLIT';
+  const [collateral, yes, no] = [BigInt(collateralMicro), BigInt(yesMicro), BigInt(noMicro)];
+  return {
+    ...NO_TRADE,
+    id,
+    type: reason,
+    occurredAt: iso(atMs),
+    marketId: terms?.id ?? null,
+    conditionId: terms?.conditionId ?? null,
+    size: isSplit || reason === 'MERGE' ? formatMicro(yes) : null,
+    changes: isSplit ? presentChanges(-collateral, yes, no) : presentChanges(collateral, -yes, -no),
+  };
+}
+
+/** What the line did to the wallet's balances, fees taken off. */
+const presentChanges = (collateral: bigint, yes: bigint, no: bigint) => ({
+  collateral: formatMicro(collateral),
+  yes: formatMicro(yes),
+  no: formatMicro(no),
+});

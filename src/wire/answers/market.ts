@@ -1,0 +1,151 @@
+import type { MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
+import { ORDER_TYPES } from '../../exchange/status';
+import { formatLots, formatMicro, formatPips, LOTS_MAX } from '../../exchange/units';
+import type { BookFacts, FillFacts, MarketFacts } from '../facts';
+import {
+  formatMidpoint,
+  formatPrice,
+  formatSize,
+  formatSpread,
+  formatWorth,
+  iso,
+  isoOrNull,
+  lastOf,
+  touchOf,
+} from '../prices';
+import { presentOrderbook } from './book';
+import { presentTrade } from './trade';
+
+const INDEXES = [0, 1] as const;
+
+export function presentMarket({ terms, texts, state, day }: MarketFacts) {
+  const touch = touchOf(state, 0);
+  return {
+    id: terms.id,
+    slug: terms.slug,
+    conditionId: terms.conditionId,
+    questionId: terms.questionId,
+    question: texts.question,
+    description: texts.description,
+    category: texts.category,
+    tags: texts.tags,
+    imageUrl: texts.imageUrl,
+    status: state.status,
+    outcomes: INDEXES.map((index) => ({
+      index,
+      name: terms.outcomeNames[index],
+      tokenId: terms.tokenIds[index],
+      price: formatWorth(state, index),
+    })),
+    tickSize: formatPips(terms.tickPips),
+    lotSize: formatLots(terms.lotLots),
+    minOrderSize: formatLots(terms.minOrderLots),
+    feeRateBps: terms.feeRateBps,
+    bestBid: formatPrice(touch.bid?.pricePips),
+    bestAsk: formatPrice(touch.ask?.pricePips),
+    midpoint: formatMidpoint(touch),
+    spread: formatSpread(touch),
+    lastTradePrice: formatPrice(state.lastPips),
+    volume: formatMicro(state.volumeMicro),
+    volume24h: formatMicro(day.volumeMicro),
+    liquidity: formatMicro(state.liquidityMicro),
+    openInterest: formatMicro(state.openInterestMicro),
+    resolution: state.resolution && presentResolution(state.resolution),
+    createdAt: iso(terms.createdAtMs),
+    closesAt: isoOrNull(texts.closesAtMs),
+    resolvedAt: isoOrNull(state.resolution?.resolvedAtMs ?? null),
+    sequence: state.sequence,
+  };
+}
+
+/** `payouts`: what a Yes and a No token are worth. */
+function presentResolution({ outcome, resolvedAtMs }: Resolution) {
+  const payouts = outcome === null ? ['0.5', '0.5'] : INDEXES.map((index) => (index === outcome ? '1' : '0'));
+  return { outcomeIndex: outcome, payouts, resolvedAt: iso(resolvedAtMs) };
+}
+
+/** What a ticker shows of a market. */
+export type TickerFacts = Pick<MarketFacts, 'terms' | 'day' | 'nowMs'> & { readonly state: BookFacts };
+
+export function presentTicker(market: TickerFacts) {
+  const { terms, state, nowMs } = market;
+  return {
+    marketId: terms.id,
+    conditionId: terms.conditionId,
+    sequence: state.sequence,
+    timestamp: nowMs,
+    outcomes: INDEXES.map((index) => tickerOf(market, index)),
+  };
+}
+
+function tickerOf({ terms, state, day }: TickerFacts, index: OutcomeIndex) {
+  const touch = touchOf(state, index);
+  return {
+    index,
+    name: terms.outcomeNames[index],
+    tokenId: terms.tokenIds[index],
+    bestBid: formatPrice(touch.bid?.pricePips),
+    bestBidSize: formatSize(touch.bid?.sizeLots),
+    bestAsk: formatPrice(touch.ask?.pricePips),
+    bestAskSize: formatSize(touch.ask?.sizeLots),
+    midpoint: formatMidpoint(touch),
+    spread: formatSpread(touch),
+    lastTradePrice: formatPrice(lastOf(state, index)),
+    // Every trade is one of the market, whichever token its taker named.
+    volume24h: formatMicro(day.volumeMicro),
+    priceChange24h: changeOf(state.lastPips, day.openPips, index),
+  };
+}
+
+/** Last trade less the price 24 hours ago; the No token moves the other way. */
+function changeOf(lastPips: number | null, openPips: number | null, index: OutcomeIndex): string | null {
+  if (lastPips === null || openPips === null) return null;
+  return formatPips(index === 0 ? lastPips - openPips : openPips - lastPips);
+}
+
+/** What the ticket needs besides the market itself; addresses checksummed. */
+export interface TradingTerms {
+  readonly eip712: Eip712Facts;
+  readonly contracts: ContractFacts;
+}
+
+interface Eip712Facts {
+  readonly domain: Readonly<Record<string, unknown>>;
+  readonly primaryType: string;
+  readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
+}
+
+interface ContractFacts {
+  readonly exchange: string;
+  readonly collateral: string;
+  readonly conditionalTokens: string;
+}
+
+/** Everything a ticket shows, of one moment, but the time of the answer (`serverTime`); `fills` newest first. */
+export function presentTrading(market: MarketFacts, fills: readonly FillFacts[], ticket: TradingTerms) {
+  const { exchange, collateral, conditionalTokens } = ticket.contracts;
+  return {
+    market: presentMarket(market),
+    orderbook: presentOrderbook(market),
+    ticker: presentTicker(market),
+    recentTrades: fills.map((fill) => presentTrade(fill, market.terms)),
+    eip712: ticket.eip712,
+    approvals: {
+      collateral: { token: collateral, spender: exchange },
+      conditionalTokens: { token: conditionalTokens, operator: exchange },
+    },
+    limits: presentLimits(market.terms),
+    sequence: market.state.sequence,
+  };
+}
+
+function presentLimits(terms: MarketTerms) {
+  return {
+    tickSize: formatPips(terms.tickPips),
+    lotSize: formatLots(terms.lotLots),
+    minOrderSize: formatLots(terms.minOrderLots),
+    maxOrderSize: formatLots(LOTS_MAX),
+    feeRateBps: terms.feeRateBps,
+    orderTypes: ORDER_TYPES,
+  };
+}

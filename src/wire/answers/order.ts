@@ -1,0 +1,139 @@
+import type { MarketTerms } from '../../exchange/market';
+import { FILLS_SHOWN_MAX, SIDES } from '../../exchange/match';
+import type { SignedOrder } from '../../exchange/order';
+import { isFinal } from '../../exchange/status';
+import { formatAverage, formatLots, formatMicro, formatPips } from '../../exchange/units';
+import type { OwnFill, RecordFacts, ShownFill } from '../facts';
+import { iso } from '../prices';
+
+/** `filledSize + remainingSize + cancelledSize = size`; that of a MARKET BUY that bought more than it had to is what it bought. */
+function sizesOf(record: RecordFacts) {
+  const rest = record.sizeLots - record.filledLots;
+  const final = isFinal(record.status);
+  return {
+    size: formatLots(record.sizeLots),
+    filledSize: formatLots(record.filledLots),
+    remainingSize: formatLots(final ? 0 : rest),
+    cancelledSize: formatLots(final ? rest : 0),
+  };
+}
+
+/** The answer to a submission, with its latest fills. Prices are in the order's own token. */
+export function presentSubmission(record: RecordFacts, fills: readonly ShownFill[]) {
+  return {
+    orderHash: record.orderHash,
+    status: record.status,
+    reason: record.reason,
+    price: formatPips(record.pricePips),
+    ...sizesOf(record),
+    averagePrice: formatAverage(record.quoteMicro, record.filledLots),
+    fillCount: record.fillCount,
+    fills: fills.slice(-FILLS_SHOWN_MAX).map((fill) => ({
+      tradeId: fill.tradeId,
+      price: formatPips(fill.pricePips),
+      size: formatLots(fill.sizeLots),
+      matchType: fill.matchType,
+      makerOrderHash: fill.makerHash,
+    })),
+    sequence: record.sequence,
+    createdAt: iso(record.createdAtMs),
+  };
+}
+
+/** What became of an order that another one replaced. */
+export function presentReplaced(record: RecordFacts) {
+  const { filledSize, cancelledSize } = sizesOf(record);
+  return { orderHash: record.orderHash, filledSize, cancelledSize };
+}
+
+export interface OrderFacts {
+  readonly record: RecordFacts;
+  readonly fills: readonly OwnFill[];
+  /** As it was sent; addresses checksummed. */
+  readonly signed: SignedOrder;
+}
+
+/**
+ * Who an order is shown to. `clientOrderId` and the signed struct, which settles on chain, are for the maker's own eyes;
+ * where the struct would be said again and again, it is left out.
+ */
+export type Viewer = 'ANYBODY' | 'MAKER' | 'MAKER_WITHOUT_STRUCT';
+
+/** The body of GET /orders/{order_hash}. */
+export function presentOrder(
+  { record, fills, signed }: OrderFacts,
+  terms: MarketTerms,
+  viewer: Viewer = 'ANYBODY',
+) {
+  return {
+    orderHash: record.orderHash,
+    marketId: record.marketId,
+    conditionId: terms.conditionId,
+    maker: signed.maker,
+    outcomeIndex: record.outcome,
+    tokenId: terms.tokenIds[record.outcome],
+    side: SIDES[record.side],
+    orderType: record.orderType,
+    price: formatPips(record.pricePips),
+    ...sizesOf(record),
+    averagePrice: formatAverage(record.quoteMicro, record.filledLots),
+    status: record.status,
+    reason: record.reason,
+    expiration: signed.expiration.toString(),
+    clientOrderId: viewer === 'ANYBODY' ? null : record.clientOrderId,
+    createdAt: iso(record.createdAtMs),
+    updatedAt: iso(record.updatedAtMs),
+    sequence: record.sequence,
+    fillCount: record.fillCount,
+    fills: fills.map(presentOrderFill),
+    ...(viewer === 'MAKER' ? { order: presentSigned(signed) } : {}),
+  };
+}
+
+/** A fill as its order shows it. */
+export function presentOrderFill(fill: OwnFill) {
+  return {
+    tradeId: fill.tradeId,
+    price: formatPips(fill.pricePips),
+    size: formatLots(fill.sizeLots),
+    role: fill.role,
+    matchType: fill.matchType,
+    fee: formatMicro(fill.feeMicro),
+    settlementStatus: fill.settlementStatus,
+    transactionHash: fill.transactionHash,
+  };
+}
+
+/** The signed struct as a client would send it. */
+export function presentSigned(signed: SignedOrder) {
+  return {
+    salt: signed.salt.toString(),
+    maker: signed.maker,
+    signer: signed.signer,
+    taker: signed.taker,
+    tokenId: signed.tokenId.toString(),
+    makerAmount: signed.makerAmount.toString(),
+    takerAmount: signed.takerAmount.toString(),
+    expiration: signed.expiration.toString(),
+    nonce: signed.nonce.toString(),
+    feeRateBps: signed.feeRateBps.toString(),
+    side: signed.side,
+    signatureType: signed.signatureType,
+    signature: signed.signature,
+  };
+}
+
+/** The answer to a single cancel; `sequence` is the number the cancel got, or the market's when it changed nothing. */
+export function presentCancel(record: RecordFacts, cancelled: boolean, sequence: number) {
+  const { filledSize, remainingSize, cancelledSize } = sizesOf(record);
+  return {
+    orderHash: record.orderHash,
+    status: record.status,
+    cancelled,
+    filledSize,
+    remainingSize,
+    cancelledSize,
+    sequence,
+    message: cancelled ? 'Order cancelled' : 'Order was cancelled before',
+  };
+}

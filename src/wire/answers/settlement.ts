@@ -1,0 +1,50 @@
+import type { MarketTerms } from '../../exchange/market';
+import type { SignedOrder } from '../../exchange/order';
+import { SETTLEMENT_MAKERS_MAX, type Settlement } from '../../exchange/settlement';
+import type { SettlementStatus } from '../../exchange/status';
+import { iso } from '../prices';
+import { presentSigned } from './order';
+
+export interface SettlementFacts {
+  readonly id: string;
+  /** That of the match. */
+  readonly sequence: number;
+  readonly part: number;
+  readonly settlementStatus: SettlementStatus;
+  readonly transactionHash: string | null;
+  readonly attempts: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** Null while it could not be built. */
+  readonly settlement: Settlement | null;
+  /** As they were signed; addresses checksummed. */
+  readonly takerOrder: SignedOrder | null;
+  readonly makerOrders: readonly SignedOrder[];
+}
+
+/** A settlement as `matchOrders` of the exchange contract takes it, and how far it has come. */
+export function presentSettlement(facts: SettlementFacts, terms: MarketTerms) {
+  const { settlement, sequence, part } = facts;
+  const makers = settlement?.makerHashes ?? [];
+  const first = part * SETTLEMENT_MAKERS_MAX;
+  return {
+    id: facts.id,
+    marketId: terms.id,
+    conditionId: terms.conditionId,
+    sequence,
+    status: facts.settlementStatus,
+    takerOrderHash: settlement?.takerHash ?? null,
+    makerOrderHashes: makers,
+    takerOrder: facts.takerOrder && presentSigned(facts.takerOrder),
+    makerOrders: facts.makerOrders.map(presentSigned),
+    takerFillAmount: (settlement?.takerFillAmount ?? 0n).toString(),
+    makerFillAmounts: settlement?.makerFillAmounts.map(String) ?? [],
+    matchTypes: settlement?.matchTypes ?? [],
+    refundAmount: (settlement?.refundAmount ?? 0n).toString(),
+    tradeIds: makers.map((_, i) => `${terms.id}-${sequence}-${first + i}`),
+    attempts: facts.attempts,
+    transactionHash: facts.transactionHash,
+    createdAt: iso(facts.createdAtMs),
+    updatedAt: iso(facts.updatedAtMs),
+  };
+}

@@ -1,0 +1,53 @@
+import { iso, isoOrNull } from '../prices';
+import { commentId } from '../requests/social';
+
+/** `address` checksummed, here and below. */
+export interface ProfileFacts {
+  readonly address: string;
+  readonly username: string | null;
+  readonly bio: string | null;
+  readonly avatarUrl: string | null;
+  readonly joinedAtMs: number | null;
+}
+
+/** What everybody may know of a wallet. */
+export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs }: ProfileFacts) {
+  return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs) };
+}
+
+/** GET /me: a wallet that is signed in has joined. */
+export function presentMe(
+  profile: ProfileFacts,
+  session: { readonly issuedAt: string; readonly expiresAt: string },
+) {
+  const { issuedAt, expiresAt } = session;
+  const { joinedAt, ...rest } = presentProfile(profile);
+  return { ...rest, joinedAt: joinedAt ?? issuedAt, session: { issuedAt, expiresAt } };
+}
+
+export interface CommentFacts {
+  readonly marketId: string;
+  readonly number: number;
+  readonly parent: number;
+  readonly address: string;
+  readonly username: string | null;
+  readonly avatarUrl: string | null;
+  readonly body: string;
+  readonly likes: number;
+  readonly createdAtMs: number;
+  readonly deleted: boolean;
+}
+
+export function presentComment(comment: CommentFacts) {
+  const { marketId, number, parent, address, username, avatarUrl } = comment;
+  return {
+    id: commentId(marketId, number),
+    marketId,
+    parentId: parent === 0 ? null : commentId(marketId, parent),
+    author: { address, username, avatarUrl },
+    body: comment.body,
+    likes: comment.likes,
+    createdAt: iso(comment.createdAtMs),
+    deleted: comment.deleted,
+  };
+}

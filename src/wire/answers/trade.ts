@@ -1,0 +1,27 @@
+import type { MarketTerms } from '../../exchange/market';
+import { SIDES } from '../../exchange/match';
+import { formatLots, formatMicro, formatPips } from '../../exchange/units';
+import type { FillFacts } from '../facts';
+import { iso } from '../prices';
+
+/** A public trade: side, outcome, token and price are the taker's. */
+export function presentTrade(fill: FillFacts, terms: MarketTerms) {
+  return {
+    id: fill.id,
+    sequence: fill.sequence,
+    marketId: terms.id,
+    conditionId: terms.conditionId,
+    outcomeIndex: fill.takerOutcome,
+    tokenId: terms.tokenIds[fill.takerOutcome],
+    side: SIDES[fill.takerSide],
+    price: formatPips(fill.pricePips),
+    size: formatLots(fill.sizeLots),
+    value: formatMicro(fill.pricePips * fill.sizeLots),
+    matchType: fill.matchType,
+    makerOrderHash: fill.makerHash,
+    takerOrderHash: fill.takerHash,
+    matchedAt: iso(fill.tradeMs),
+    settlementStatus: fill.settlementStatus ?? ('MATCHED' as const),
+    transactionHash: fill.transactionHash ?? null,
+  };
+}

@@ -1,0 +1,212 @@
+import { ERRORS, type ErrorCode } from '../../../exchange/errors';
+import { EVENTS } from '../../answers/events';
+import { subscribeShape, unsubscribeShape } from '../../requests/subscriptions';
+import { MARKET, ORDERBOOK, TICKER, TRADE } from '../openapi/examples/market';
+import { BALANCES, ORDER } from '../openapi/examples/orders';
+import { CONDITION_ID, MARKET_ID, MATCHED_MS, SEQUENCE } from '../openapi/examples/story';
+import {
+  array,
+  choice,
+  constant,
+  type Json,
+  jsonSchemaOf,
+  nullable,
+  object,
+  ref,
+  text,
+} from '../openapi/schema';
+import { TRADE_MEMBERS } from '../openapi/schemas/books';
+
+/** What a socket sends (`in`), is answered (`ack`), is told of markets (`market`) or of its own wallet (`wallet`). */
+export interface Message {
+  readonly kind: 'in' | 'ack' | 'market' | 'wallet';
+  /** The event, or for an acknowledgement the event it answers. */
+  readonly event: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly payload: Json;
+  readonly example: unknown;
+}
+
+/** [price, size]; AsyncAPI's schemas have no tuples. */
+const changed = array(array(ref('PriceOrSize'), { minItems: 2, maxItems: 2, description: '[price, size]' }));
+
+const refused = object({ ok: constant(false), error: ref('Refused') });
+const subscribed = object({
+  ok: constant(true),
+  subscribed: array(object({ conditionId: ref('Hash'), sequence: ref('Sequence') })),
+});
+const unsubscribed = object({
+  ok: constant(true),
+  unsubscribed: array(object({ conditionId: ref('Hash') })),
+});
+
+/** Besides an object: one condition id as it is. */
+const orBare = (schema: Json): Json => ({
+  anyOf: [text('One condition id.', { pattern: '^0x[0-9a-fA-F]{64}$' }), schema],
+});
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+/** Schemas of the sockets alone. */
+export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
+  PriceOrSize: text('A price, then a size.', { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{0,3}[1-9])?$' }),
+  Refused: object({ code: choice(CODES), detail: text() }),
+  BookUpdate: object({
+    type: constant(EVENTS.update),
+    marketId: ref('MarketId'),
+    conditionId: ref('Hash'),
+    sequence: ref('Sequence'),
+    previousSequence: ref('Sequence'),
+    timestamp: ref('EpochMs'),
+    reason: choice(['ORDER', 'TRADE', 'CANCEL', 'EXPIRE', 'MARKET']),
+    changes: object({ bids: changed, asks: changed }),
+    bestBid: nullable(ref('Price')),
+    bestAsk: nullable(ref('Price')),
+    checksum: ref('Checksum'),
+  }),
+  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']) }),
+  Heartbeat: object({ conditionId: ref('Hash'), sequence: ref('Sequence'), timestamp: ref('EpochMs') }),
+};
+
+/** Every message of the socket interface; a test holds that each of EVENTS is here. */
+export const MESSAGES = {
+  subscribe: {
+    kind: 'in',
+    event: EVENTS.subscribe,
+    title: 'Follow markets',
+    summary:
+      'At most 50 markets in one message, each of which counts as a message of the 50 a second, and 1,000 per socket. A socket that follows the market already is not sent the same snapshot again. With `lastSequence`, and a single market, the updates since come in place of a snapshot while the replay window (at least 1,000 updates) reaches back.',
+    payload: orBare(jsonSchemaOf(subscribeShape)),
+    example: { conditionId: CONDITION_ID, lastSequence: SEQUENCE - 1 },
+  },
+  subscribeAck: {
+    kind: 'ack',
+    event: EVENTS.subscribe,
+    title: 'Where the client will be',
+    summary: 'The sequence of each market once what follows the acknowledgement was taken in; or why not.',
+    payload: { oneOf: [subscribed, refused] },
+    example: { ok: true, subscribed: [{ conditionId: CONDITION_ID, sequence: SEQUENCE }] },
+  },
+  unsubscribe: {
+    kind: 'in',
+    event: EVENTS.unsubscribe,
+    title: 'Follow no more',
+    summary: 'A market that was not followed is no error.',
+    payload: orBare(jsonSchemaOf(unsubscribeShape)),
+    example: { conditionIds: [CONDITION_ID] },
+  },
+  unsubscribeAck: {
+    kind: 'ack',
+    event: EVENTS.unsubscribe,
+    title: 'Followed no more',
+    summary: 'Each market that was named; or why not.',
+    payload: { oneOf: [unsubscribed, refused] },
+    example: { ok: true, unsubscribed: [{ conditionId: CONDITION_ID }] },
+  },
+  snapshot: {
+    kind: 'market',
+    event: EVENTS.snapshot,
+    title: 'The whole book',
+    summary:
+      'On subscribing; and unasked when what the client has may be wrong: take it as it is and forget what was before. The chain begins anew after it.',
+    payload: ref('Orderbook'),
+    example: ORDERBOOK,
+  },
+  update: {
+    kind: 'market',
+    event: EVENTS.update,
+    title: 'Changed levels of the book',
+    summary:
+      'Absolute Yes sizes, `"0"` removes. Apply it when `previousSequence <= local < sequence`, drop it when `sequence <= local`, subscribe anew otherwise. At most one per market each `BROADCAST_INTERVAL_MS`.',
+    payload: ref('BookUpdate'),
+    example: {
+      type: EVENTS.update,
+      marketId: MARKET_ID,
+      conditionId: CONDITION_ID,
+      sequence: SEQUENCE,
+      previousSequence: SEQUENCE - 1,
+      timestamp: MATCHED_MS,
+      reason: 'TRADE',
+      changes: { bids: [['0.62', '60']], asks: [['0.6', '0']] },
+      bestBid: '0.62',
+      bestAsk: '0.64',
+      checksum: ORDERBOOK.checksum,
+    },
+  },
+  trade: {
+    kind: 'market',
+    event: EVENTS.trade,
+    title: 'A trade',
+    summary: 'After the update that it is part of. It is told as it happens, before it is settled.',
+    payload: ref('Trade'),
+    example: { ...TRADE, settlementStatus: 'MATCHED' },
+  },
+  ticker: {
+    kind: 'market',
+    event: EVENTS.ticker,
+    title: 'Best prices, last price, day',
+    summary: 'When one of them has changed, at most every 250 ms for each market.',
+    payload: ref('Ticker'),
+    example: TICKER,
+  },
+  market: {
+    kind: 'market',
+    event: EVENTS.market,
+    title: 'The market itself changed',
+    summary: 'Its status or its texts.',
+    payload: ref('Market'),
+    example: { ...MARKET, status: 'PAUSED' },
+  },
+  heartbeat: {
+    kind: 'market',
+    event: EVENTS.heartbeat,
+    title: 'Everything up to here was sent',
+    summary: 'Every 5 s for each followed market, so that silence is never mistaken for calm.',
+    payload: ref('Heartbeat'),
+    example: { conditionId: CONDITION_ID, sequence: SEQUENCE, timestamp: MATCHED_MS },
+  },
+  epoch: {
+    kind: 'market',
+    event: EVENTS.epoch,
+    title: 'The history of the exchange was broken',
+    summary:
+      'Redis failed over or lost its latest writes: what was answered before may be missing. Every followed book is sent anew; look up your orders, and send the signed ones that are missing again. `GET /readyz`, `GET /config` and the header `X-Epoch` have the same name.',
+    payload: object({ epoch: text(undefined, { pattern: '^[0-9a-f]{16}$' }) }),
+    example: { epoch: '9f2b11c07d3e4a58' },
+  },
+  ownOrder: {
+    kind: 'wallet',
+    event: EVENTS.ownOrder,
+    title: 'An order of the wallet, as it now stands',
+    summary:
+      'The body of `GET /orders/{order_hash}`, but that `fills` has those which are new, or whose settlement has changed, since the update before: the latest 100 of them. Changes within 20 ms are told once.',
+    payload: ref('Order'),
+    example: ORDER,
+  },
+  ownTrade: {
+    kind: 'wallet',
+    event: EVENTS.ownTrade,
+    title: 'A trade of the wallet',
+    summary: 'Twice for a wallet that traded with itself, once in each role.',
+    payload: ref('OwnTrade'),
+    example: { ...TRADE, settlementStatus: 'MATCHED', role: 'TAKER' },
+  },
+  ownBalance: {
+    kind: 'wallet',
+    event: EVENTS.ownBalance,
+    title: 'What the wallet now owns',
+    summary: 'The body of `GET /me/balances`.',
+    payload: ref('Balances'),
+    example: BALANCES,
+  },
+  sessionEnded: {
+    kind: 'wallet',
+    event: EVENTS.sessionEnded,
+    title: 'The session has ended',
+    summary:
+      'The last message of a private socket whose token has expired or whose session was closed; it is disconnected then. Sign in or refresh before connecting again.',
+    payload: ref('Refused'),
+    example: { code: 'TOKEN_EXPIRED', detail: ERRORS.TOKEN_EXPIRED.title },
+  },
+} as const satisfies Readonly<Record<string, Message>>;

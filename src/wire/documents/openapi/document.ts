@@ -1,0 +1,201 @@
+import { ERRORS, type ErrorCode } from '../../../exchange/errors';
+import { PROBLEM_TYPE } from '../../problem';
+import { codesOf, type HeaderName, type Operation, PATH_PARAMETERS, TAGS } from './operation';
+import { OPERATIONS } from './operations';
+import { type Json, jsonSchemaOf, ref, text } from './schema';
+import { SCHEMAS } from './schemas';
+import { discriminator, problemExample, problemSchemaName } from './schemas/problems';
+
+export const INTERFACE_VERSION = '1.0.0';
+const JSON_TYPE = 'application/json';
+
+/** `required` where every answer that names it has it. */
+const HEADERS: Readonly<Record<string, { description: string; required?: true; schema: Json }>> = {
+  'X-Request-Id': {
+    required: true,
+    description: 'Names this request in our log; a given one of 1 to 64 of `[A-Za-z0-9_-]` is kept.',
+    schema: text(),
+  },
+  ETag: {
+    description:
+      'The sequence of the book, for `If-None-Match`; `"<sequence>-<epoch>"` once the data has had another epoch.',
+    schema: text(),
+  },
+  RateLimit: { description: 'What is left of the bucket: `"reads";r=99;t=1`.', schema: text() },
+  'RateLimit-Policy': { description: 'The bucket: `"reads";q=100;w=1`.', schema: text() },
+  'Retry-After': { required: true, description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+  'Idempotent-Replayed': {
+    description: '`true` when this order was accepted before: the answer is the record as it now stands.',
+    schema: { const: 'true' },
+  },
+  'WWW-Authenticate': { required: true, description: 'How to sign in (RFC 6750).', schema: text() },
+};
+
+const header = (name: string): Json => ({ [name]: { $ref: `#/components/headers/${name}` } });
+const headersOf = (names: readonly string[]): Json => ({
+  headers: Object.assign({}, ...['X-Request-Id', ...names].map(header)),
+});
+
+/** What every answer of a limited operation tells. */
+const LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy'];
+
+function successOf({ success, limited }: Operation): Json {
+  const { description, schema, example, headers = [], mediaType = JSON_TYPE } = success;
+  const names: string[] = [...(headers as readonly HeaderName[]), ...(limited ? LIMIT_HEADERS : [])];
+  return {
+    description,
+    ...headersOf(names),
+    ...(schema === undefined ? {} : { content: { [mediaType]: { schema: ref(schema), example } } }),
+  };
+}
+
+function headersOfStatus(status: number): string[] {
+  if (status === 401) return ['WWW-Authenticate'];
+  if (status === 429) return ['Retry-After', ...LIMIT_HEADERS];
+  return status === 503 ? ['Retry-After'] : [];
+}
+
+function problemAnswer(status: number, codes: readonly ErrorCode[]): Json {
+  const [only] = codes;
+  const schema =
+    codes.length === 1 && only
+      ? ref(problemSchemaName(only))
+      : { oneOf: codes.map((code) => ref(problemSchemaName(code))), ...discriminator(codes) };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
+    ...headersOf(headersOfStatus(status)),
+    content: {
+      [PROBLEM_TYPE]: {
+        schema,
+        examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }])),
+      },
+    },
+  };
+}
+
+/** Answers that many operations share, by name. */
+type SharedAnswers = Map<string, Json>;
+
+/** The longest list of codes that gets a name: longer ones are one operation's own. */
+const SHARED_CODES_MAX = 3;
+
+function problemsOf(path: string, operation: Operation, shared: SharedAnswers): Json {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codesOf(path, operation)) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const answers = [...byStatus].map(([status, codes]): [number, Json] => {
+    const answer = problemAnswer(status, codes);
+    if (codes.length > SHARED_CODES_MAX) return [status, answer];
+    const name = codes.join('.');
+    shared.set(name, answer);
+    return [status, { $ref: `#/components/responses/${name}` }];
+  });
+  // A request whose headers are too long was for any of them.
+  shared.set('HEADERS_TOO_LARGE', problemAnswer(431, ['INVALID_REQUEST']));
+  answers.push([431, { $ref: '#/components/responses/HEADERS_TOO_LARGE' }]);
+  return Object.fromEntries(answers);
+}
+
+const SECURITY: Readonly<Record<NonNullable<Operation['bearer']>, readonly Json[]>> = {
+  none: [],
+  optional: [{}, { wallet: [] }],
+  required: [{ wallet: [] }],
+  admin: [{ operator: [] }],
+};
+
+function parametersOf(path: string, { parameters = [] }: Operation): Json[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...PATH_PARAMETERS[name],
+  }));
+  return [...inPath, ...parameters.map(({ page: _, ...one }) => ({ in: 'query', ...one }))];
+}
+
+function bodyOf({ body }: Operation): Json {
+  if (!body) return {};
+  const { shape, schema, example, optional } = body;
+  return {
+    requestBody: {
+      required: optional !== true,
+      content: { [JSON_TYPE]: { schema: schema ?? jsonSchemaOf(shape), example } },
+    },
+  };
+}
+
+function operationOf(path: string, operation: Operation, shared: SharedAnswers): Json {
+  const { id, tag, summary, description, bearer = 'none', success, also = {} } = operation;
+  const parameters = parametersOf(path, operation);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    description,
+    security: SECURITY[bearer],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...bodyOf(operation),
+    responses: {
+      [success.status ?? 200]: successOf(operation),
+      ...Object.fromEntries(
+        Object.entries(also).map(([status, meaning]) => [
+          status,
+          { description: meaning, ...headersOf(success.headers ?? []) },
+        ]),
+      ),
+      ...problemsOf(path, operation, shared),
+    },
+  };
+}
+
+const DESCRIPTION = `A prediction-market exchange: signed EIP-712 orders of the Conditional Tokens exchange, matched
+atomically. Money, sizes and prices are decimal strings in whole units, without zeros at the end. Times are ISO 8601 in
+members that end in \`At\`, epoch milliseconds in \`timestamp\`, epoch seconds in \`expiration\`. Outcomes are listed Yes
+first, then No. A request body with a member that is not described here is refused, and no answer has one. Live updates
+are described in [/asyncapi.json](/asyncapi.json).`;
+
+function build(): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  const shared: SharedAnswers = new Map();
+  for (const [key, operation] of Object.entries(OPERATIONS)) {
+    const [method = '', path = ''] = key.split(' ');
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(path, operation, shared) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'CTF exchange',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      contact: { name: 'The operator of this exchange' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'Where this document was found.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        wallet: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The access token of `POST /auth/verify`.',
+        },
+        operator: { type: 'http', scheme: 'bearer', description: "The exchange's `ADMIN_TOKEN`." },
+      },
+      headers: HEADERS,
+      responses: Object.fromEntries([...shared].sort(([a], [b]) => (a < b ? -1 : 1))),
+      schemas: SCHEMAS,
+    },
+  };
+}
+
+let built: Json | undefined;
+
+/** The OpenAPI 3.1 document, made once. */
+export function openApiDocument(): Json {
+  built ??= build();
+  return built;
+}

@@ -1,0 +1,78 @@
+import { PATHS } from '../../../paths';
+import { convertShape, emptyShape } from '../../../requests/orders';
+import { BALANCES } from '../examples/orders';
+import type { Operations, Parameter } from '../operation';
+import { text } from '../schema';
+
+const balances = (description: string) => ({ description, schema: 'Balances', example: BALANCES });
+
+export const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same request with the same key changes nothing the second time.',
+  schema: text(undefined, { pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  example: 'split-2027-02-01-a',
+};
+
+export const ACCOUNT_OPERATIONS: Operations = {
+  [`GET ${PATHS.myBalances}`]: {
+    id: 'getMyBalances',
+    tag: 'Account',
+    summary: 'Collateral and tokens',
+    description: '`reserved` is what the open orders hold, always.',
+    bearer: 'required',
+    limited: true,
+    success: balances('What the wallet owns.'),
+  },
+  [`POST ${PATHS.faucet}`]: {
+    id: 'askFaucet',
+    tag: 'Account',
+    summary: 'More paper funds',
+    description: 'Credits `PAPER_GRANT`, at most once an hour, whatever the rate limits are.',
+    bearer: 'required',
+    limited: true,
+    body: { shape: emptyShape, example: {}, optional: true },
+    success: balances('The balances with the grant.'),
+    codes: ['HALTED', 'BALANCE_LIMIT'],
+  },
+  [`POST ${PATHS.split}`]: {
+    id: 'splitSets',
+    tag: 'Account',
+    summary: 'Collateral into full sets',
+    description: 'One Yes and one No for each unit of collateral.',
+    bearer: 'required',
+    limited: true,
+    parameters: [idempotencyKey],
+    body: { shape: convertShape, example: { size: '40' } },
+    success: balances('The balances with the sets.'),
+    codes: [
+      'SIZE_OUT_OF_RANGE',
+      'INVALID_LOT',
+      'INSUFFICIENT_BALANCE',
+      'BALANCE_LIMIT',
+      'MARKET_NOT_OPEN',
+      'CANCEL_ONLY',
+      'HALTED',
+    ],
+  },
+  [`POST ${PATHS.merge}`]: {
+    id: 'mergeSets',
+    tag: 'Account',
+    summary: 'Full sets into collateral',
+    description: 'One unit of collateral for each Yes and No.',
+    bearer: 'required',
+    limited: true,
+    parameters: [idempotencyKey],
+    body: { shape: convertShape, example: { size: '40' } },
+    success: balances('The balances without the sets.'),
+    codes: [
+      'SIZE_OUT_OF_RANGE',
+      'INVALID_LOT',
+      'INSUFFICIENT_BALANCE',
+      'BALANCE_LIMIT',
+      'MARKET_NOT_OPEN',
+      'CANCEL_ONLY',
+      'HALTED',
+    ],
+  },
+};

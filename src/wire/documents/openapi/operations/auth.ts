@@ -1,0 +1,48 @@
+import { PATHS } from '../../../paths';
+import { emptyShape, refreshShape, verifyShape } from '../../../requests/orders';
+import { CHALLENGE, SESSION, SIGN_IN } from '../examples/orders';
+import type { Operations } from '../operation';
+
+export const AUTH_OPERATIONS: Operations = {
+  [`GET ${PATHS.nonce}`]: {
+    id: 'getNonce',
+    tag: 'Sign',
+    summary: 'What to sign to sign in',
+    description:
+      'The members of a Sign-In with Ethereum message. The nonce is bound to the address, works once and for 300 s; at most ten are outstanding per address, the oldest is dropped.',
+    limited: true,
+    success: { description: 'The members of the message.', schema: 'Challenge', example: CHALLENGE },
+  },
+  [`POST ${PATHS.verify}`]: {
+    id: 'signIn',
+    tag: 'Sign',
+    summary: 'Sign in with a signed message',
+    description:
+      'Opens a session. The domain, URI, chain id, times, nonce and signature of the message are checked; its nonce is used up.',
+    limited: true,
+    body: { shape: verifyShape, example: SIGN_IN },
+    success: { description: 'The tokens of a new session.', schema: 'Session', example: SESSION },
+    codes: ['SIWE_INVALID', 'NONCE_INVALID'],
+  },
+  [`POST ${PATHS.refresh}`]: {
+    id: 'refreshSession',
+    tag: 'Sign',
+    summary: 'New tokens for a refresh token',
+    description:
+      'The old refresh token is dead. Using it again ends the session (`REFRESH_REUSED`), except within 10 s of its first use, when the identical pair comes again: its first answer may have been lost.',
+    limited: true,
+    body: { shape: refreshShape, example: { refreshToken: SESSION.refreshToken } },
+    success: { description: 'The next tokens of the session.', schema: 'Session', example: SESSION },
+    codes: ['TOKEN_INVALID', 'TOKEN_EXPIRED', 'REFRESH_REUSED'],
+  },
+  [`POST ${PATHS.logout}`]: {
+    id: 'signOut',
+    tag: 'Sign',
+    summary: 'End the session',
+    description: 'Its tokens stop working at once, on every replica, and its sockets are closed.',
+    bearer: 'required',
+    limited: true,
+    body: { shape: emptyShape, example: {}, optional: true },
+    success: { status: 204, description: 'The session has ended.' },
+  },
+};

@@ -1,0 +1,123 @@
+import { MODES } from '../../../../exchange/status';
+import { PAGE_SIZES } from '../../../pages';
+import { PATHS } from '../../../paths';
+import { editMarketShape, modeShape, resolveShape } from '../../../requests/operator';
+import { emptyShape } from '../../../requests/orders';
+import { MARKET } from '../examples/market';
+import { MARKET_ID } from '../examples/story';
+import { cursor, limit, type Operations } from '../operation';
+
+const RESOLVED_AT = '2027-03-02T08:00:00.000Z';
+
+/** The market of the examples when its holders are paid. */
+const ended = (status: string, outcomeIndex: number | null, payouts: readonly string[]) => ({
+  ...MARKET,
+  outcomes: MARKET.outcomes.map((outcome, i) => ({ ...outcome, price: i === 0 ? '0.6' : '0.4' })),
+  status,
+  bestBid: null,
+  bestAsk: null,
+  midpoint: null,
+  spread: null,
+  liquidity: '0',
+  openInterest: '0',
+  resolution: { outcomeIndex, payouts, resolvedAt: RESOLVED_AT },
+  resolvedAt: RESOLVED_AT,
+  sequence: MARKET.sequence + 3,
+});
+
+/** How markets change and end, and what the exchange takes at all. */
+export const LIFECYCLE_OPERATIONS: Operations = {
+  [`PATCH ${PATHS.adminMarket}`]: {
+    id: 'editMarket',
+    tag: 'Operators',
+    summary: 'Change the words of a market, or when it closes',
+    description:
+      'What is left out stays as it is; `closesAt: null` means no end. A closed market keeps its end, and one that is resolved or void keeps everything: holders were paid by its words. A `closesAt` that has passed closes the market within a second.',
+    bearer: 'admin',
+    body: {
+      shape: editMarketShape,
+      example: { description: 'By the station at the airport, at midnight.', closesAt: null },
+    },
+    success: {
+      description: 'The market as it now is.',
+      schema: 'Market',
+      example: {
+        ...MARKET,
+        description: 'By the station at the airport, at midnight.',
+        closesAt: null,
+        sequence: MARKET.sequence + 1,
+      },
+    },
+    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
+  },
+  [`POST ${PATHS.adminResolve}`]: {
+    id: 'resolveMarket',
+    tag: 'Operators',
+    summary: 'An outcome has won: pay its holders',
+    description:
+      'From OPEN, PAUSED or CLOSED, and for good. Nothing matches from here on; resting orders are cancelled with the reason `MARKET_CLOSED`, then every holder is paid once, `"1"` for a token of the outcome that won, and the tokens are gone. In a large market the answer may come before the last holder is paid: `openInterest` is what still waits. The same again is answered the same; another outcome is refused.',
+    bearer: 'admin',
+    body: { shape: resolveShape, example: { outcomeIndex: 0 } },
+    success: {
+      description: 'The market as it now is.',
+      schema: 'Market',
+      example: ended('RESOLVED', 0, ['1', '0']),
+    },
+    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
+  },
+  [`POST ${PATHS.adminVoid}`]: {
+    id: 'voidMarket',
+    tag: 'Operators',
+    summary: 'Neither outcome has won: pay a half for each token',
+    description: 'As resolving, with `"0.5"` for every token.',
+    bearer: 'admin',
+    body: { shape: emptyShape, example: {}, optional: true },
+    success: {
+      description: 'The market as it now is.',
+      schema: 'Market',
+      example: ended('VOIDED', null, ['0.5', '0.5']),
+    },
+    codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
+  },
+  [`PUT ${PATHS.adminMode}`]: {
+    id: 'setMode',
+    tag: 'Operators',
+    summary: 'What the whole exchange takes',
+    description:
+      '`CANCEL_ONLY` refuses orders, splits and merges, and lets everybody out of the book. `HALTED` freezes the book and the wallets: cancels, nonces and the faucet are refused as well, and what a raised nonce has not ended yet waits. Either binds every replica from the next command on, and survives restarts. Orders expire, markets close and holders are paid in any mode.',
+    bearer: 'admin',
+    body: { shape: modeShape, example: { mode: MODES[1] } },
+    success: { description: 'The mode it has now.', schema: 'ExchangeMode', example: { mode: MODES[1] } },
+  },
+  [`GET ${PATHS.adminLog}`]: {
+    id: 'listActions',
+    tag: 'Operators',
+    summary: 'What operators have done, newest first',
+    description:
+      'Every request that changes something is written down before it is done, and completed with its status. The last 20,000 are kept.',
+    bearer: 'admin',
+    limited: true,
+    parameters: [limit(PAGE_SIZES.actions), cursor],
+    success: {
+      description: 'A page of actions.',
+      schema: 'ActionPage',
+      example: {
+        data: [
+          {
+            id: '5f0c6a7e-2b0f-4f0e-9d59-0c1a8f4d7b11',
+            requestId: 'resolve-81cqi70o',
+            action: `POST ${PATHS.adminResolve}`,
+            path: `/admin/markets/${MARKET_ID}/resolve`,
+            body: { outcomeIndex: 0 },
+            address: '203.0.113.7',
+            agent: 'curl/8.5.0',
+            status: 200,
+            code: null,
+            at: RESOLVED_AT,
+          },
+        ],
+        nextCursor: null,
+      },
+    },
+  },
+};

@@ -1,0 +1,152 @@
+import type { ErrorCode } from '../../../../exchange/errors';
+import { ORDER_STATUSES } from '../../../../exchange/status';
+import { PAGE_SIZES } from '../../../pages';
+import { PATHS } from '../../../paths';
+import { BATCH_ORDERS_MAX, batchShape, submitShape } from '../../../requests/orders';
+import { ORDER, OWN_ORDER, REPLACE_BODY, REPLACEMENT, SUBMISSION, SUBMIT_BODY } from '../examples/orders';
+import { cursor, limit, type Operations, query } from '../operation';
+import { array, choice, jsonSchemaOf, object, text } from '../schema';
+import { problemExample } from '../schemas/problems';
+
+/** What the checks of an order, and the engine, can refuse. */
+const SUBMIT_CODES: readonly ErrorCode[] = [
+  'INVALID_ADDRESS',
+  'INVALID_TOKEN',
+  'INVALID_TAKER',
+  'UNSUPPORTED_SIGNATURE_TYPE',
+  'INVALID_FEE_RATE',
+  'INVALID_NONCE_VALUE',
+  'SIZE_OUT_OF_RANGE',
+  'PRICE_OUT_OF_RANGE',
+  'INVALID_LOT',
+  'INVALID_TICK',
+  'ORDER_EXPIRED',
+  'INVALID_EXPIRATION',
+  'INVALID_SIGNATURE',
+  'MAKER_MISMATCH',
+  'DUPLICATE_ORDER',
+  'MARKET_NOT_OPEN',
+  'DEADLINE_EXCEEDED',
+  'INSUFFICIENT_BALANCE',
+  'BALANCE_LIMIT',
+  'INSUFFICIENT_ALLOWANCE',
+  'POST_ONLY_WOULD_CROSS',
+  'FOK_NOT_FILLED',
+  'SELF_TRADE',
+  'CANCEL_ONLY',
+  'HALTED',
+  'BACKLOG',
+];
+
+const dryRun = query(
+  'dryRun',
+  '`true`: the same answer and the same refusals, with nothing booked.',
+  choice(['true', 'false']),
+);
+
+export const ORDER_OPERATIONS: Operations = {
+  [`POST ${PATHS.submit}`]: {
+    id: 'submitOrder',
+    tag: 'Orders',
+    summary: 'Submit a signed order',
+    description:
+      "The signature is what counts; a bearer may be sent and must then be the maker's. An order is known by its EIP-712 hash: sent again, at once or later, to any replica, it is not executed again, and the answer is the record as it now stands with `Idempotent-Replayed: true`. A 503 may still have been booked: send it again, or ask by hash. A request is booked within 3 s of its arrival or never, whatever its own `deadline`, so 5 s after it was sent a 404 of `GET /orders/{order_hash}` is final.",
+    bearer: 'optional',
+    limited: true,
+    parameters: [dryRun],
+    body: { shape: submitShape, example: SUBMIT_BODY },
+    success: {
+      description: 'The order as it was booked, and what it met.',
+      schema: 'Submission',
+      example: SUBMISSION,
+      headers: ['Idempotent-Replayed'],
+    },
+    codes: SUBMIT_CODES,
+  },
+  [`POST ${PATHS.replace}`]: {
+    id: 'replaceOrder',
+    tag: 'Orders',
+    summary: "Put a signed order in the place of one of the caller's that rests",
+    description:
+      "In one step: the old order is cancelled (reason `REPLACED`) and the new one booked, or the new one is refused and the old one rests as it was. What the old one had reserved counts as free for the new one, which neither meets it nor is kept from trading by it. They get two numbers, the old one's cancel first. The bearer must be the maker of both. Sent again it is not executed again: the answer is the new order's record with `Idempotent-Replayed: true`, and `replaced` is null when the new order was booked in another way.",
+    bearer: 'required',
+    limited: true,
+    parameters: [dryRun],
+    body: { shape: submitShape, example: REPLACE_BODY },
+    success: {
+      description: 'The new order as it was booked, what it met, and what became of the old one.',
+      schema: 'Replacement',
+      example: REPLACEMENT,
+      headers: ['Idempotent-Replayed'],
+    },
+    codes: [...SUBMIT_CODES, 'ORDER_NOT_FOUND', 'ORDER_NOT_CANCELLABLE'],
+  },
+  [`POST ${PATHS.batch}`]: {
+    id: 'submitOrders',
+    tag: 'Orders',
+    summary: `Submit up to ${BATCH_ORDERS_MAX} orders`,
+    description:
+      'One after the other, each on its own: the refusal of one is its result, and the others go on. All of them together have 3 s from the arrival of the request; what comes later is refused with `UNAVAILABLE` and never booked. A body that is not a batch is refused as a whole.',
+    bearer: 'optional',
+    limited: true,
+    parameters: [dryRun],
+    body: {
+      shape: batchShape,
+      schema: object({
+        orders: array(jsonSchemaOf(submitShape), { minItems: 1, maxItems: BATCH_ORDERS_MAX }),
+      }),
+      example: { orders: [SUBMIT_BODY] },
+    },
+    success: {
+      description: 'A result for each order, in their order.',
+      schema: 'BatchResults',
+      example: {
+        results: [{ status: 200, order: SUBMISSION }, problemExample('INSUFFICIENT_BALANCE')],
+      },
+    },
+  },
+  [`GET ${PATHS.order}`]: {
+    id: 'getOrder',
+    tag: 'Orders',
+    summary: 'An order as it stands',
+    description:
+      "Public; the signed struct is there, and `clientOrderId` is not null, for the maker's own bearer only. A 404, 5 s after a submission was sent that brought a 503 or no answer, says that this request never books it.",
+    bearer: 'optional',
+    limited: true,
+    success: { description: 'The order.', schema: 'Order', example: OWN_ORDER },
+  },
+  [`GET ${PATHS.orderFills}`]: {
+    id: 'listOrderFills',
+    tag: 'Orders',
+    summary: 'All fills of an order, newest first',
+    description: 'Public. The order itself shows its latest 100 and how many there are, `fillCount`.',
+    limited: true,
+    parameters: [limit(PAGE_SIZES.fills), cursor],
+    success: {
+      description: 'A page of fills.',
+      schema: 'OrderFillPage',
+      example: { data: ORDER.fills, nextCursor: null },
+    },
+  },
+  [`GET ${PATHS.myOrders}`]: {
+    id: 'listMyOrders',
+    tag: 'Orders',
+    summary: "The caller's orders, newest first",
+    description: '`status=open` means `OPEN` and `PARTIALLY_FILLED`.',
+    bearer: 'required',
+    limited: true,
+    parameters: [
+      query('status', 'Only orders with this status.', choice(['open', ...ORDER_STATUSES]), 'open'),
+      query('marketId', 'Only orders of this market: id, slug or condition id.', text(), '81cqi70o'),
+      query('side', 'Only this side.', choice(['BUY', 'SELL']), 'BUY'),
+      query('clientOrderId', 'Only orders that were given this name.', text(), 'rain-1'),
+      limit(PAGE_SIZES.orders),
+      cursor,
+    ],
+    success: {
+      description: 'A page of orders.',
+      schema: 'OrderPage',
+      example: { data: [OWN_ORDER], nextCursor: null },
+    },
+  },
+};

@@ -1,0 +1,128 @@
+import { QUERY_MEMBERS_MAX, ROWS_PER_POINT, SOCKET_LIMITS, SUBMISSION_COSTS } from '../../../limits';
+import { PATHS } from '../../../paths';
+import { CONTRACTS, EIP712 } from '../examples/market';
+import { MATCHED_MS } from '../examples/story';
+import type { Operations } from '../operation';
+
+export const SYSTEM_OPERATIONS: Operations = {
+  [`GET ${PATHS.livez}`]: {
+    id: 'isAlive',
+    tag: 'System',
+    summary: 'Is the process alive',
+    description: 'For the platform: restart the process when this does not answer. Not limited.',
+    success: { description: 'It is.', schema: 'Alive', example: { status: 'alive' } },
+  },
+  [`GET ${PATHS.readyz}`]: {
+    id: 'isReady',
+    tag: 'System',
+    summary: 'Can the process serve',
+    description:
+      'For the load balancer: Redis answers, the scripts run, the process is not stopping. On a cluster, 503 while the slot of the book moves. Not limited.',
+    success: {
+      description: 'It can.',
+      schema: 'Ready',
+      example: {
+        status: 'ready',
+        redis: true,
+        scripts: true,
+        durability: 'always',
+        epoch: '9f2b11c07d3e4a58',
+      },
+    },
+  },
+  [`GET ${PATHS.metrics}`]: {
+    id: 'getMetrics',
+    tag: 'System',
+    summary: 'Metrics for Prometheus',
+    description: 'In the text format; docs/metrics.md explains each. Not limited.',
+    success: {
+      description: 'The metrics.',
+      schema: 'Metrics',
+      mediaType: 'text/plain',
+      example:
+        '# HELP exchange_sockets Open sockets of this process\n# TYPE exchange_sockets gauge\nexchange_sockets 2\n',
+    },
+  },
+  [`GET ${PATHS.time}`]: {
+    id: 'getTime',
+    tag: 'System',
+    summary: "The exchange's clock",
+    description:
+      'The clock that expiries and deadlines are compared with: that of Redis, as every replica knows it. The `Date` header is by it, too.',
+    limited: true,
+    success: { description: 'Now.', schema: 'ServerTime', example: { timestamp: MATCHED_MS } },
+  },
+  [`GET ${PATHS.config}`]: {
+    id: 'getConfig',
+    tag: 'System',
+    summary: 'What a client must know of this exchange',
+    description: 'Network, what to sign, contracts, mode, durability and limits.',
+    limited: true,
+    success: {
+      description: 'The configuration.',
+      schema: 'Config',
+      example: {
+        network: 'testnet',
+        chainId: 97,
+        publicBaseUrl: 'http://localhost:3000',
+        eip712: EIP712,
+        contracts: CONTRACTS,
+        funds: 'paper',
+        mode: 'NORMAL',
+        durability: 'always',
+        epoch: '9f2b11c07d3e4a58',
+        limits: {
+          bodyBytes: 16_384,
+          batchBytes: 262_144,
+          batchOrders: 20,
+          cancelHashes: 100,
+          maxOrderSize: '1000000000',
+          collateralDecimals: 18,
+          rates: { reads: { requests: 100, seconds: 1, burst: 100, by: 'ip' } },
+          costs: { ...SUBMISSION_COSTS, rowsPerPoint: ROWS_PER_POINT },
+          sockets: SOCKET_LIMITS,
+          queryMembers: QUERY_MEMBERS_MAX,
+        },
+      },
+    },
+  },
+  [`GET ${PATHS.openapi}`]: {
+    id: 'getOpenApi',
+    tag: 'System',
+    summary: 'This document',
+    description: 'OpenAPI 3.1, made from the running code.',
+    limited: true,
+    success: {
+      description: 'The document.',
+      schema: 'OpenApiDocument',
+      example: {
+        openapi: '3.1.0',
+        info: { title: 'CTF exchange', version: '1.0.0' },
+        servers: [],
+        tags: [],
+        paths: {},
+        components: {},
+      },
+    },
+  },
+  [`GET ${PATHS.asyncapi}`]: {
+    id: 'getAsyncApi',
+    tag: 'System',
+    summary: 'The socket interface',
+    description: 'AsyncAPI 3.0, made from the running code.',
+    limited: true,
+    success: {
+      description: 'The document.',
+      schema: 'AsyncApiDocument',
+      example: {
+        asyncapi: '3.0.0',
+        info: { title: 'CTF exchange, live', version: '1.0.0' },
+        defaultContentType: 'application/json',
+        servers: {},
+        channels: {},
+        operations: {},
+        components: {},
+      },
+    },
+  },
+};

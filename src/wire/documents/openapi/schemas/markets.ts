@@ -1,0 +1,92 @@
+import { TIMEFRAMES } from '../../../answers/history';
+import { array, choice, integer, type Json, nullable, object, page, ref, text } from '../schema';
+
+const pair = (items: Json): Json => array(items, { minItems: 2, maxItems: 2 });
+const price = ref('Price');
+const maybePrice = nullable(price);
+
+const ticketTerms = {
+  eip712: ref('Eip712'),
+};
+
+/** Discovery: what can be traded, and at which terms. */
+export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
+  Outcome: object({
+    index: ref('OutcomeIndex'),
+    name: text(),
+    tokenId: ref('TokenId'),
+    price: nullable(ref('Midpoint')),
+  }),
+  Resolution: object({
+    outcomeIndex: nullable(ref('OutcomeIndex')),
+    payouts: pair(ref('Money')),
+    resolvedAt: ref('Time'),
+  }),
+  Market: object({
+    id: ref('MarketId'),
+    slug: text('A readable name that stands for the id.'),
+    conditionId: ref('Hash'),
+    questionId: ref('Hash'),
+    question: text(),
+    description: text(),
+    category: text(),
+    tags: array(text()),
+    imageUrl: { type: ['string', 'null'] },
+    status: ref('MarketStatus'),
+    outcomes: pair(ref('Outcome')),
+    tickSize: price,
+    lotSize: ref('Size'),
+    minOrderSize: ref('Size'),
+    feeRateBps: integer(),
+    bestBid: maybePrice,
+    bestAsk: maybePrice,
+    midpoint: nullable(ref('Midpoint')),
+    spread: maybePrice,
+    lastTradePrice: maybePrice,
+    volume: ref('Money'),
+    volume24h: ref('Money'),
+    liquidity: ref('Money'),
+    openInterest: ref('Money'),
+    resolution: nullable(ref('Resolution')),
+    createdAt: ref('Time'),
+    closesAt: nullable(ref('Time')),
+    resolvedAt: nullable(ref('Time')),
+    sequence: ref('Sequence'),
+  }),
+  MarketPage: page(ref('Market')),
+  Categories: object({
+    data: array(object({ slug: text(), name: text(), count: integer() })),
+  }),
+  Eip712: object({
+    domain: object({
+      name: text(),
+      version: { const: '1' },
+      chainId: integer(),
+      verifyingContract: ref('Address'),
+    }),
+    primaryType: { const: 'Order' },
+    types: object({ Order: array(object({ name: text(), type: text() })) }),
+  }),
+  Trading: object({
+    market: ref('Market'),
+    orderbook: ref('Orderbook'),
+    ticker: ref('Ticker'),
+    recentTrades: array(ref('Trade'), { maxItems: 20 }),
+    ...ticketTerms,
+    approvals: object({
+      collateral: object({ token: ref('Address'), spender: ref('Address') }),
+      conditionalTokens: object({ token: ref('Address'), operator: ref('Address') }),
+    }),
+    limits: object({
+      tickSize: price,
+      lotSize: ref('Size'),
+      minOrderSize: ref('Size'),
+      maxOrderSize: ref('Size'),
+      feeRateBps: integer(),
+      orderTypes: array(ref('OrderType')),
+    }),
+    serverTime: ref('EpochMs'),
+    sequence: ref('Sequence'),
+  }),
+  Timeframe: choice(TIMEFRAMES),
+};

@@ -1,0 +1,138 @@
+import { ERRORS } from '../../../../exchange/errors';
+import { FILLS_SHOWN_MAX } from '../../../../exchange/match';
+import { array, choice, constant, integer, type Json, nullable, object, page, ref, text } from '../schema';
+
+const sizes = {
+  size: ref('Size'),
+  filledSize: ref('Size'),
+  remainingSize: ref('Size'),
+  cancelledSize: ref('Size'),
+  averagePrice: nullable(ref('AveragePrice')),
+};
+
+const fillCount = integer('How many fills there are in all.', { minimum: 0 });
+const latestFills: Json = { maxItems: FILLS_SHOWN_MAX, description: 'The latest of them, oldest first.' };
+
+const submission = {
+  orderHash: ref('Hash'),
+  status: ref('OrderStatus'),
+  reason: ref('Reason'),
+  price: ref('Price'),
+  ...sizes,
+  fillCount,
+  fills: array(
+    object({
+      tradeId: ref('TradeId'),
+      price: ref('Price'),
+      size: ref('Size'),
+      matchType: ref('MatchType'),
+      makerOrderHash: ref('Hash'),
+    }),
+    latestFills,
+  ),
+  sequence: ref('Sequence'),
+  createdAt: ref('Time'),
+};
+
+/** Orders: what is signed, what a submission and a cancel answer, an order as it stands. */
+export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
+  SignedOrder: object({
+    salt: ref('Uint256'),
+    maker: ref('Address'),
+    signer: ref('Address'),
+    taker: ref('Address'),
+    tokenId: ref('Uint256'),
+    makerAmount: ref('Uint256'),
+    takerAmount: ref('Uint256'),
+    expiration: ref('Uint256'),
+    nonce: ref('Uint256'),
+    feeRateBps: ref('Uint256'),
+    side: { type: 'integer', enum: [0, 1], description: '0 is BUY, 1 is SELL.' },
+    signatureType: integer('0 is an ordinary wallet.', { maximum: 255 }),
+    signature: ref('Signature'),
+  }),
+  Submission: object(submission),
+  Replacement: object({
+    ...submission,
+    replaced: nullable(
+      object({ orderHash: ref('Hash'), filledSize: ref('Size'), cancelledSize: ref('Size') }),
+    ),
+  }),
+  BatchResults: object({
+    results: array({
+      oneOf: [object({ status: constant(200), order: ref('Submission') }), ref('Problem')],
+    }),
+  }),
+  Order: object(
+    {
+      orderHash: ref('Hash'),
+      marketId: ref('MarketId'),
+      conditionId: ref('Hash'),
+      maker: ref('Address'),
+      outcomeIndex: ref('OutcomeIndex'),
+      tokenId: ref('TokenId'),
+      side: ref('Side'),
+      orderType: ref('OrderType'),
+      price: ref('Price'),
+      ...sizes,
+      status: ref('OrderStatus'),
+      reason: ref('Reason'),
+      expiration: ref('Uint256'),
+      clientOrderId: { type: ['string', 'null'], description: 'Null to all but the maker.' },
+      createdAt: ref('Time'),
+      updatedAt: ref('Time'),
+      sequence: ref('Sequence'),
+      fillCount,
+      fills: array(ref('OrderFill'), latestFills),
+      order: ref('SignedOrder'),
+    },
+    ['order'],
+  ),
+  OrderPage: page(ref('Order')),
+  OrderFill: object({
+    tradeId: ref('TradeId'),
+    price: ref('Price'),
+    size: ref('Size'),
+    role: choice(['MAKER', 'TAKER']),
+    matchType: ref('MatchType'),
+    fee: ref('Money'),
+    settlementStatus: ref('SettlementStatus'),
+    transactionHash: ref('TransactionHash'),
+  }),
+  OrderFillPage: page(ref('OrderFill')),
+  Cancelled: object({
+    orderHash: ref('Hash'),
+    status: ref('OrderStatus'),
+    cancelled: { type: 'boolean', description: 'False when it was cancelled before.' },
+    filledSize: ref('Size'),
+    remainingSize: ref('Size'),
+    cancelledSize: ref('Size'),
+    sequence: ref('Sequence'),
+    message: text(),
+  }),
+  CancelledAll: object({
+    cancelled: array(ref('Hash')),
+    count: integer(),
+    sequence: ref('Sequence'),
+    message: text(),
+  }),
+  CancelledEverywhere: object({
+    cancelled: array(ref('Hash')),
+    count: integer(),
+    sequences: {
+      type: 'object',
+      description: 'By market: the number of the latest command that cancelled any there.',
+      additionalProperties: ref('Sequence'),
+    },
+    message: text(),
+  }),
+  CancelledList: object({
+    cancelled: array(ref('Hash')),
+    notCancelled: {
+      type: 'object',
+      description: 'Why not, by hash.',
+      propertyNames: { pattern: '^0x[0-9a-f]{64}$' },
+      additionalProperties: { type: 'string', enum: Object.keys(ERRORS) },
+    },
+  }),
+};

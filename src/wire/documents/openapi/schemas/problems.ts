@@ -1,0 +1,150 @@
+import { ERRORS, type ErrorCode, HINTS } from '../../../../exchange/errors';
+import { LIMITS } from '../../../limits';
+import { presentProblem } from '../../../problem';
+import { array, choice, constant, described, type Json, nullable, object, ref, text } from '../schema';
+
+/** What a code tells besides the members that every problem has. The ones after `?` may be missing. */
+interface Extension {
+  readonly members: Readonly<Record<string, Json>>;
+  readonly optional?: readonly string[];
+  readonly example?: Readonly<Record<string, unknown>>;
+}
+
+const nearest = (schema: Json): Extension => ({
+  members: {
+    nearest: array(schema, {
+      minItems: 2,
+      maxItems: 2,
+      description: '[lower, upper]; null where there is none.',
+    }),
+  },
+  optional: ['nearest'],
+});
+const errors: Extension = {
+  members: { errors: described(array(ref('FieldError')), 'Each member at fault.') },
+  optional: ['errors'],
+  example: { errors: [{ path: 'orderType', message: 'must be one of [GTC, IOC, FOK, POST_ONLY, MARKET]' }] },
+};
+
+const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
+  INVALID_REQUEST: errors,
+  INVALID_ADDRESS: errors,
+  INVALID_LIMIT: errors,
+  INVALID_CURSOR: { ...errors, example: {} },
+  INVALID_TIMEFRAME: {
+    members: { ...errors.members, allowed: array(ref('Timeframe')) },
+    optional: ['errors'],
+    example: { allowed: ['1h', '6h', '1d', '1w', '1m', 'all'] },
+  },
+  INVALID_SIGNATURE: {
+    members: {
+      recovered: nullable(ref('Address')),
+      expectedHash: ref('Hash'),
+      hint: described(
+        nullable(choice([...HINTS])),
+        'The mistake that explains the signature, if a usual one does.',
+      ),
+    },
+    example: {
+      recovered: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      expectedHash: '0x2b9bdc3dee7a369a8142fc79c4a25ad7452f0d7f45b885f4b16f4d1c10efd2d6',
+      hint: 'CHAIN_ID',
+    },
+  },
+  INVALID_EXPIRATION: {
+    members: { maximum: described(ref('Uint256'), 'The latest second there may be now.') },
+    example: { maximum: '2117563205' },
+  },
+  INVALID_TICK: { ...nearest(nullable(ref('Price'))), example: { nearest: ['0.62', '0.63'] } },
+  INVALID_LOT: { ...nearest(ref('Size')), example: { nearest: ['10', '10.01'] } },
+  INVALID_FEE_RATE: { members: { required: ref('Uint256') }, example: { required: '0' } },
+  INVALID_NONCE_VALUE: {
+    members: { current: ref('Uint256') },
+    optional: ['current'],
+    example: { current: '1' },
+  },
+  SIWE_INVALID: { members: { field: text('The member of the message.') }, example: { field: 'chainId' } },
+  DUPLICATE_ORDER: {
+    members: { orderHash: ref('Hash') },
+    optional: ['orderHash'],
+    example: { orderHash: '0x2b9bdc3dee7a369a8142fc79c4a25ad7452f0d7f45b885f4b16f4d1c10efd2d6' },
+  },
+  ORDER_NOT_CANCELLABLE: { members: { order: ref('Order') }, optional: ['order'] },
+  FOK_NOT_FILLED: {
+    members: { available: described(ref('Size'), 'Shares that could be filled now.') },
+    example: { available: '40' },
+  },
+  RATE_LIMITED: {
+    members: {
+      scope: described(
+        choice([...Object.keys(LIMITS), 'faucet']),
+        'The limit, by its name in `GET /config`.',
+      ),
+    },
+    optional: ['scope'],
+    example: { scope: 'reads' },
+  },
+  POST_ONLY_WOULD_CROSS: {
+    members: { best: described(ref('Price'), 'What the order would trade at, in its own token.') },
+    example: { best: '0.6' },
+  },
+  INSUFFICIENT_BALANCE: {
+    members: {
+      required: ref('Money'),
+      available: ref('Money'),
+      asset: choice(['COLLATERAL', 'YES', 'NO']),
+    },
+    example: { required: '62', available: '40', asset: 'COLLATERAL' },
+  },
+};
+
+/** Statuses that a request can get before it is one, besides the one of the code. */
+const OTHER_STATUSES: { readonly [Code in ErrorCode]?: number } = { INVALID_REQUEST: 431 };
+
+/** `INVALID_TICK` has the schema `InvalidTickProblem`. */
+export const problemSchemaName = (code: ErrorCode): string =>
+  `${code
+    .split('_')
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join('')}Problem`;
+
+/** What a caller is told with a code. */
+export const problemExample = (code: ErrorCode): Json =>
+  presentProblem(
+    { code, detail: ERRORS[code].title, extra: EXTENSIONS[code]?.example ?? {} },
+    '3f6f3c0e-9a0b-4f3e-8d52-0c1d9a54b1a7',
+  );
+
+function problemSchema(code: ErrorCode): Json {
+  const { type, title, status, retryable } = problemExample(code) as ReturnType<typeof presentProblem>;
+  const { members = {}, optional = [] } = EXTENSIONS[code] ?? {};
+  const other = OTHER_STATUSES[code];
+  return object(
+    {
+      type: constant(type),
+      title: constant(title),
+      status: other === undefined ? constant(status) : { enum: [status, other] },
+      code: constant(code),
+      detail: text(),
+      requestId: text('As in X-Request-Id.'),
+      retryable: constant(retryable),
+      ...members,
+    },
+    optional,
+  );
+}
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+
+/** RFC 9457: a schema for each code, and `Problem`, which is any of them. */
+export const PROBLEM_SCHEMAS: Readonly<Record<string, Json>> = {
+  FieldError: object({ path: text(), message: text() }),
+  Problem: { oneOf: CODES.map((code) => ref(problemSchemaName(code))), ...discriminator(CODES) },
+  ...Object.fromEntries(CODES.map((code) => [problemSchemaName(code), problemSchema(code)])),
+};
+
+/** Tells which schema of a `oneOf` counts: the code does. */
+export function discriminator(codes: readonly ErrorCode[]): Json {
+  const mapping = Object.fromEntries(codes.map((code) => [code, ref(problemSchemaName(code)).$ref]));
+  return { discriminator: { propertyName: 'code', mapping } };
+}

@@ -1,0 +1,198 @@
+import Joi from 'joi';
+import { Refusal } from '../../exchange/errors';
+import type { OutcomeIndex } from '../../exchange/market';
+import type { SideName } from '../../exchange/match';
+import type { SignedOrder } from '../../exchange/order';
+import {
+  ORDER_TYPES,
+  type OrderType,
+  SELF_TRADE_PREVENTIONS,
+  type SelfTradePrevention,
+} from '../../exchange/status';
+import { ADDRESS_PATTERN, createShape } from '../shape';
+
+/** Bodies of the POST requests, as sent. Unknown members are refused everywhere. */
+
+export const BATCH_ORDERS_MAX = 20;
+export const CANCEL_HASHES_MAX = 100;
+
+const UINT256 = /^(0|[1-9][0-9]*)$/;
+const UINT256_DIGITS = 78;
+const UINT256_MAX = (2n ** 256n - 1n).toString();
+const UINT8 = /^(0|[1-9][0-9]{0,2})$/;
+const UINT8_MAX = 255;
+export const HASH = /^0x[0-9a-fA-F]{64}$/;
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const CLIENT_ORDER_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
+
+/** Canonical, so that one number has one spelling, and below 2^256. */
+const uint256 = Joi.string()
+  .max(UINT256_DIGITS)
+  .pattern(UINT256)
+  .custom((text: string, helpers) =>
+    text.length === UINT256_DIGITS && text > UINT256_MAX ? helpers.error('string.uint256') : text,
+  )
+  .required();
+
+export const addressSchema = Joi.string().pattern(ADDRESS, ADDRESS_PATTERN);
+export const hashSchema = Joi.string().pattern(HASH, 'hash of 0x and 64 hexadecimal digits');
+
+const uint8 = Joi.alternatives().try(
+  Joi.number().integer().min(0).max(UINT8_MAX),
+  Joi.string()
+    .pattern(UINT8)
+    .custom((text: string, helpers) => (Number(text) > UINT8_MAX ? helpers.error('any.invalid') : text)),
+);
+
+const orderSchema = Joi.object({
+  salt: uint256,
+  maker: addressSchema.required(),
+  signer: addressSchema.required(),
+  taker: addressSchema.required(),
+  tokenId: uint256,
+  makerAmount: uint256,
+  takerAmount: uint256,
+  expiration: uint256,
+  nonce: uint256,
+  feeRateBps: uint256,
+  side: Joi.valid(0, 1, '0', '1').required(),
+  signatureType: uint8.required(),
+  signature: Joi.string().required(),
+});
+
+export interface OrderBody {
+  readonly salt: string;
+  readonly maker: string;
+  readonly signer: string;
+  readonly taker: string;
+  readonly tokenId: string;
+  readonly makerAmount: string;
+  readonly takerAmount: string;
+  readonly expiration: string;
+  readonly nonce: string;
+  readonly feeRateBps: string;
+  readonly side: 0 | 1 | '0' | '1';
+  readonly signatureType: number | string;
+  readonly signature: string;
+}
+
+export interface SubmitBody {
+  readonly order: OrderBody;
+  readonly orderType?: OrderType;
+  readonly selfTradePrevention?: SelfTradePrevention;
+  readonly clientOrderId?: string;
+  /** Epoch milliseconds. */
+  readonly deadline?: number;
+}
+
+export const submitShape = createShape<SubmitBody>(
+  Joi.object({
+    order: orderSchema.required(),
+    orderType: Joi.valid(...ORDER_TYPES),
+    selfTradePrevention: Joi.valid(...SELF_TRADE_PREVENTIONS),
+    clientOrderId: Joi.string().pattern(CLIENT_ORDER_ID),
+    deadline: Joi.number().integer().min(0),
+  }).required(),
+);
+
+/** Gives an address its EIP-55 spelling; throws INVALID_ADDRESS when its mixed case says otherwise. */
+export type Checksum = (address: string) => string;
+
+/** The address of a member; the refusal names the member, as one of its shape does. */
+export function addressOf(path: string, address: string, checksum: Checksum): string {
+  try {
+    return checksum(address);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const { code, message } = error;
+    throw new Refusal(code, `${path}: ${message}`, { errors: [{ path, message }] });
+  }
+}
+
+export function signedOrderOf(body: OrderBody, checksum: Checksum): SignedOrder {
+  return {
+    salt: BigInt(body.salt),
+    maker: addressOf('order.maker', body.maker, checksum),
+    signer: addressOf('order.signer', body.signer, checksum),
+    taker: addressOf('order.taker', body.taker, checksum),
+    tokenId: BigInt(body.tokenId),
+    makerAmount: BigInt(body.makerAmount),
+    takerAmount: BigInt(body.takerAmount),
+    expiration: BigInt(body.expiration),
+    nonce: BigInt(body.nonce),
+    feeRateBps: BigInt(body.feeRateBps),
+    side: Number(body.side) === 1 ? 1 : 0,
+    signatureType: Number(body.signatureType),
+    signature: body.signature,
+  };
+}
+
+/** Each order is judged on its own, so the bodies are checked one by one. */
+export interface BatchBody {
+  readonly orders: readonly unknown[];
+}
+
+export const batchShape = createShape<BatchBody>(
+  Joi.object({ orders: Joi.array().items(Joi.any()).min(1).max(BATCH_ORDERS_MAX).required() }).required(),
+);
+
+export interface CancelBody {
+  readonly orderHash: string;
+}
+
+export const cancelShape = createShape<CancelBody>(
+  Joi.object({ orderHash: hashSchema.required() }).required(),
+);
+
+export interface CancelListBody {
+  readonly orderHashes: readonly string[];
+}
+
+export const cancelListShape = createShape<CancelListBody>(
+  Joi.object({
+    orderHashes: Joi.array().items(hashSchema).min(1).max(CANCEL_HASHES_MAX).required(),
+  }).required(),
+);
+
+export interface CancelAllBody {
+  readonly outcomeIndex?: OutcomeIndex;
+  readonly side?: SideName;
+}
+
+export const cancelAllShape = createShape<CancelAllBody>(
+  Joi.object({ outcomeIndex: Joi.valid(0, 1), side: Joi.valid('BUY', 'SELL') }).required(),
+);
+
+/** For the requests that say everything in their path: no body, or an empty object. */
+export const emptyShape = createShape<Record<string, never>>(Joi.object({}).required());
+
+export interface VerifyBody {
+  readonly message: string;
+  readonly signature: string;
+}
+
+export const verifyShape = createShape<VerifyBody>(
+  Joi.object({ message: Joi.string().required(), signature: Joi.string().required() }).required(),
+);
+
+export interface RefreshBody {
+  readonly refreshToken: string;
+}
+
+export const refreshShape = createShape<RefreshBody>(
+  Joi.object({ refreshToken: Joi.string().required() }).required(),
+);
+
+export interface ConvertBody {
+  readonly size: string;
+}
+
+/** Whether the size is one the exchange can hold is not a matter of shape. */
+export const convertShape = createShape<ConvertBody>(
+  Joi.object({
+    size: Joi.string()
+      .max(40)
+      .pattern(/^(0|[1-9][0-9]*)(\.[0-9]+)?$/)
+      .required(),
+  }).required(),
+);

@@ -1,0 +1,91 @@
+import Joi from 'joi';
+import { createShape, isUnicode } from '../shape';
+
+export const BIO_MAX = 280;
+export const COMMENT_MAX = 2_000;
+const URL_MAX = 2_048;
+const COMMENT_ID_MAX = 64;
+const USERNAME = /^[A-Za-z0-9_]{3,20}$/;
+const URL_CHARACTERS = /^https:\/\/[!-~]+$/;
+
+/** No control characters but the end of a line, nothing that turns the direction of what comes after it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
+const TEXT = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$/;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
+
+/** A text that people write; its length is counted in code points. */
+const text = (most: number, isSeen: (value: string) => boolean) =>
+  Joi.string()
+    .pattern(TEXT, 'text without control characters')
+    .custom((value: string, helpers) => {
+      if (!isUnicode(value)) return helpers.error('text.unicode');
+      if ([...value].length > most) return helpers.error('text.length', { most });
+      return isSeen(value) ? value : helpers.error('text.blank');
+    })
+    .messages({
+      'text.unicode': 'must be valid Unicode',
+      'text.length': 'must have at most {#most} characters',
+      'text.blank': 'must have something to see',
+    });
+
+const httpsUrl = Joi.string()
+  .max(URL_MAX)
+  .pattern(URL_CHARACTERS, 'https URL')
+  .custom((text: string, helpers) => (isPlainUrl(text) ? text : helpers.error('string.https')))
+  .messages({ 'string.https': 'must be an https URL without user and password' });
+
+function isPlainUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password, hostname } = new URL(text);
+  return username === '' && password === '' && hostname !== '';
+}
+
+/** PATCH /me/profile: what is left out stays, null clears. */
+export interface ProfileBody {
+  readonly username?: string | null;
+  readonly bio?: string | null;
+  readonly avatarUrl?: string | null;
+}
+
+export const profileShape = createShape<ProfileBody>(
+  Joi.object({
+    username: Joi.string().pattern(USERNAME).allow(null),
+    bio: text(BIO_MAX, () => true).allow(null, ''),
+    avatarUrl: httpsUrl.allow(null),
+  }).required(),
+);
+
+/** PATCH /admin/profiles/{address}: an operator takes away, and puts nothing in its place. */
+export interface ProfileReset {
+  readonly username?: null;
+  readonly bio?: null;
+  readonly avatarUrl?: null;
+}
+
+export const profileResetShape = createShape<ProfileReset>(
+  Joi.object({ username: Joi.valid(null), bio: Joi.valid(null), avatarUrl: Joi.valid(null) }).required(),
+);
+
+export interface CommentBody {
+  readonly body: string;
+  readonly parentId?: string | null;
+}
+
+/** Whether there is a comment to answer is not a matter of shape. */
+export const commentShape = createShape<CommentBody>(
+  Joi.object({
+    body: text(COMMENT_MAX, (value) => VISIBLE.test(value)).required(),
+    parentId: Joi.string().max(COMMENT_ID_MAX).allow(null),
+  }).required(),
+);
+
+const COMMENT_ID = /^([0-9a-z]{8})-c([1-9][0-9]{0,9})$/;
+
+/** The id of a comment names its market and its number there. */
+export const commentId = (marketId: string, number: number): string => `${marketId}-c${number}`;
+
+/** Null for what is no id of ours. */
+export function parseCommentId(text: string): { readonly marketId: string; readonly number: number } | null {
+  const parts = COMMENT_ID.exec(text);
+  return parts ? { marketId: parts[1] ?? '', number: Number(parts[2]) } : null;
+}

@@ -1,0 +1,61 @@
+import Joi from 'joi';
+import { createShape } from '../shape';
+import { hashSchema } from './orders';
+
+/** Markets one message may name. */
+const CONDITIONS_MAX = 50;
+
+/** What `subscribe` and `unsubscribe` ask for. */
+export interface Subscription {
+  /** In lower case, each once. */
+  readonly conditionIds: readonly string[];
+  /** What the client has of the one market it names. */
+  readonly lastSequence: number | null;
+}
+
+interface Sent {
+  readonly conditionId?: string;
+  readonly conditionIds?: readonly string[];
+  readonly lastSequence?: number | null;
+}
+
+const lastSequence = Joi.number().integer().min(0).allow(null);
+
+/** As it is sent, besides a bare condition id. */
+const subscribeSchema = Joi.object({
+  conditionId: hashSchema,
+  conditionIds: Joi.array().items(hashSchema).min(1).max(CONDITIONS_MAX),
+  lastSequence: lastSequence.when('conditionIds', {
+    is: Joi.array().min(2).required(),
+    // biome-ignore lint/suspicious/noThenProperty: the library's name for it
+    then: Joi.forbidden().messages({ 'any.unknown': 'goes with a single market only' }),
+  }),
+})
+  .xor('conditionId', 'conditionIds')
+  .messages({
+    'object.base': 'must be a condition id, or an object with conditionId or conditionIds',
+    'object.missing': 'must have conditionId or conditionIds',
+    'object.xor': 'must have either conditionId or conditionIds',
+  });
+
+const unsubscribeSchema = subscribeSchema.keys({ lastSequence: Joi.forbidden() });
+
+export const subscribeShape = createShape<Sent>(subscribeSchema.required());
+export const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
+
+/** Throws INVALID_REQUEST. */
+export const parseSubscribe = (message: unknown): Subscription =>
+  read(subscribeShape.parse(asObject(message)));
+export const parseUnsubscribe = (message: unknown): Subscription =>
+  read(unsubscribeShape.parse(asObject(message)));
+
+const asObject = (message: unknown): unknown =>
+  typeof message === 'string' ? { conditionId: message } : message;
+
+function read({ conditionId, conditionIds = [], lastSequence: last }: Sent): Subscription {
+  const named = conditionId === undefined ? conditionIds : [conditionId];
+  return {
+    conditionIds: [...new Set(named.map((id) => id.toLowerCase()))],
+    lastSequence: last ?? null,
+  };
+}
