@@ -1,5 +1,5 @@
 import { createLogger } from '../../src/log';
-import { createDeadMansSwitch } from '../../src/realtime/dead-mans-switch';
+import { createDeadMansSwitch } from '../../src/realtime/sockets/dead-mans-switch';
 import { createPresence } from '../../src/store/people/presence';
 import { addressBytes } from '../../src/store/records/order';
 import { createScripts } from '../../src/store/redis/scripts';

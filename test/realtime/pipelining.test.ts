@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { createTurns } from '../../src/realtime/turns';
+import { createTurns } from '../../src/realtime/sockets/turns';
 import { startExchange, type TestExchange } from '../support/exchange';
 import { until } from '../support/processes';
 

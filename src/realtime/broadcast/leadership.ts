@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Logger } from '../log';
-import type { Broadcasts } from '../store/outbox/update-log';
-import { NO_ENTRY } from '../store/redis/entry-id';
+import type { Logger } from '../../log';
+import type { Broadcasts } from '../../store/outbox/update-log';
+import { NO_ENTRY } from '../../store/redis/entry-id';
 import type { Term } from './broadcaster';
 
 /** A holder that is killed is replaced after at most LEASE_MS + CANDIDATE_EVERY_MS, well within 2 s. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { PIPELINED_MAX } from '../wire/limits';
+import { PIPELINED_MAX } from '../../wire/limits';
 
 /** Requests of one connection, in their turn. */
 export interface Turns {

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MarketId } from '../exchange/market';
-import type { Logger } from '../log';
-import { type CommandEvent, isCommand } from '../store/outbox/book-update';
-import type { OutboxEntry, OutboxReader } from '../store/outbox/reader';
-import type { Broadcasts, Publication } from '../store/outbox/update-log';
-import type { Reads } from '../store/reads/reads';
-import type { Fill } from '../store/records/order';
-import { type MarketState, tradeId } from '../store/records/views';
-import { isBefore } from '../store/redis/entry-id';
-import { presentUpdate } from '../wire/answers/events';
-import { presentMarket } from '../wire/answers/market';
-import { presentTrade } from '../wire/answers/trade';
+import type { MarketId } from '../../exchange/market';
+import type { Logger } from '../../log';
+import { type CommandEvent, isCommand } from '../../store/outbox/book-update';
+import type { OutboxEntry, OutboxReader } from '../../store/outbox/reader';
+import type { Broadcasts, Publication } from '../../store/outbox/update-log';
+import type { Reads } from '../../store/reads/reads';
+import type { Fill } from '../../store/records/order';
+import { type MarketState, tradeId } from '../../store/records/views';
+import { isBefore } from '../../store/redis/entry-id';
+import { presentUpdate } from '../../wire/answers/events';
+import { presentMarket } from '../../wire/answers/market';
+import { presentTrade } from '../../wire/answers/trade';
+import type { FeedMessage } from '../messages';
 import { type FollowedMarket, followMarket } from './followed-market';
-import type { FeedMessage } from './messages';
 
 /** Entries read in one go. */
 const READ_MAX = 1_000;

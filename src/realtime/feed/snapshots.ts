@@ -1,11 +1,11 @@
-import type { MarketId } from '../exchange/market';
-import { createDoubtful } from '../store/health/doubtful';
-import type { Standings } from '../store/health/standing';
-import type { Broadcasts } from '../store/outbox/update-log';
-import type { Reads } from '../store/reads/reads';
-import { presentOrderbook } from '../wire/answers/book';
-import { EVENTS } from '../wire/answers/events';
-import { eventText } from './sockets';
+import type { MarketId } from '../../exchange/market';
+import { createDoubtful } from '../../store/health/doubtful';
+import type { Standings } from '../../store/health/standing';
+import type { Broadcasts } from '../../store/outbox/update-log';
+import type { Reads } from '../../store/reads/reads';
+import { presentOrderbook } from '../../wire/answers/book';
+import { EVENTS } from '../../wire/answers/events';
+import { eventText } from '../sockets/sockets';
 
 export type Snapshot = ReturnType<typeof presentOrderbook>;
 

@@ -1,11 +1,11 @@
-import type { MarketId } from '../exchange/market';
-import type { Logger } from '../log';
-import type { CountedState, History } from '../store/candles/history';
-import type { Reads } from '../store/reads/reads';
-import { presentTicker } from '../wire/answers/market';
-import type { LevelFacts } from '../wire/facts';
+import type { MarketId } from '../../exchange/market';
+import type { Logger } from '../../log';
+import type { CountedState, History } from '../../store/candles/history';
+import type { Reads } from '../../store/reads/reads';
+import { presentTicker } from '../../wire/answers/market';
+import type { LevelFacts } from '../../wire/facts';
+import type { FeedMessage } from '../messages';
 import type { FollowedMarket } from './followed-market';
-import type { FeedMessage } from './messages';
 
 /** At most one ticker for each market in this time. */
 const EVERY_MS = 250;

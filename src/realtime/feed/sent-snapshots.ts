@@ -1,5 +1,5 @@
+import type { ExchangeSocket } from '../sockets/sockets';
 import type { Snapshot } from './snapshots';
-import type { ExchangeSocket } from './sockets';
 
 /**
  * Which snapshot of a market each socket was sent last. A market's sequence alone does not name one: after Redis has

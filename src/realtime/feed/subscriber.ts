@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '../exchange/errors';
-import type { MarketTerms } from '../exchange/market';
-import type { Broadcasts } from '../store/outbox/update-log';
-import type { Reads } from '../store/reads/reads';
-import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../wire/answers/events';
-import { parseSubscribe, parseUnsubscribe } from '../wire/requests/subscriptions';
-import { type Allowances, tooMuch } from './allowances';
+import { Refusal } from '../../exchange/errors';
+import type { MarketTerms } from '../../exchange/market';
+import type { Broadcasts } from '../../store/outbox/update-log';
+import type { Reads } from '../../store/reads/reads';
+import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../../wire/answers/events';
+import { parseSubscribe, parseUnsubscribe } from '../../wire/requests/subscriptions';
+import { type Allowances, tooMuch } from '../sockets/allowances';
+import type { Answer } from '../sockets/requests';
+import { cutSocket, type ExchangeSocket, sendText, unsentBytes } from '../sockets/sockets';
 import { type MarketFeed, roomOf, type TrackedMarket } from './market-feed';
-import type { Answer } from './requests';
 import { createSentSnapshots } from './sent-snapshots';
 import type { Snapshot, Snapshots } from './snapshots';
-import { cutSocket, type ExchangeSocket, sendText, unsentBytes } from './sockets';
 
 /** Markets of one socket. */
 const MARKETS_MAX = 1_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { SOCKET_LIMITS } from '../wire/limits';
-import type { PlacesTold } from './messages';
+import { SOCKET_LIMITS } from '../../wire/limits';
+import type { PlacesTold } from '../messages';
 
 /** An address with fewer sockets here is not worth telling the other replicas. */
 const TOLD_FROM = 10;

@@ -1,9 +1,9 @@
-import { Refusal } from '../exchange/errors';
-import type { Logger } from '../log';
-import type { Presence } from '../store/people/presence';
-import { isAnswered } from '../store/redis/refusals';
-import type { Engine } from '../store/verbs/engine';
-import type { Leadership } from './leadership';
+import { Refusal } from '../../exchange/errors';
+import type { Logger } from '../../log';
+import type { Presence } from '../../store/people/presence';
+import { isAnswered } from '../../store/redis/refusals';
+import type { Engine } from '../../store/verbs/engine';
+import type { Leadership } from '../broadcast/leadership';
 import { repeat } from './repeat';
 
 /** Contract: orders are cancelled this long after the last socket is gone. */

@@ -1,5 +1,5 @@
-import type { Logger } from '../log';
-import { EVENTS, presentSessionEnd } from '../wire/answers/events';
+import type { Logger } from '../../log';
+import { EVENTS, presentSessionEnd } from '../../wire/answers/events';
 import { repeat } from './repeat';
 import type { ExchangeServer, ExchangeSocket } from './sockets';
 

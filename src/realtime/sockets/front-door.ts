@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Config } from '../config';
-import { ERRORS, Refusal } from '../exchange/errors';
-import { SOCKET_LIMITS } from '../wire/limits';
-import { PROBLEM_TYPE, presentProblem } from '../wire/problem';
+import type { Config } from '../../config';
+import { ERRORS, Refusal } from '../../exchange/errors';
+import { SOCKET_LIMITS } from '../../wire/limits';
+import { PROBLEM_TYPE, presentProblem } from '../../wire/problem';
 import type { Places } from './places';
 import type { ExchangeServer } from './sockets';
 import { createTurns, type Turns } from './turns';

@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DefaultEventsMap, Server, Socket } from 'socket.io';
-import type { BetweenEvents } from './messages';
+import type { BetweenEvents } from '../messages';
 
 /** Who a socket belongs to; null for the public. */
 export interface SocketOwner {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '../log';
+import type { Logger } from '../../log';
 import type { MarketFeed } from './market-feed';
 
 const RETRY_MS = 250;

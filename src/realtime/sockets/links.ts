@@ -1,7 +1,7 @@
 import { createAdapter, createShardedAdapter } from '@socket.io/redis-adapter';
 import type { Server } from 'socket.io';
-import { connect, disconnect } from '../store/redis/connection';
-import type { RedisClient } from '../store/redis/scripts';
+import { connect, disconnect } from '../../store/redis/connection';
+import type { RedisClient } from '../../store/redis/scripts';
 
 export interface LinksOptions {
   readonly urls: readonly string[];

@@ -1,4 +1,4 @@
-import type { Logger } from '../log';
+import type { Logger } from '../../log';
 import { cutSocket, type ExchangeServer, type ExchangeSocket, unsentBytes } from './sockets';
 
 /** Contract: a socket with more unsent is disconnected. */

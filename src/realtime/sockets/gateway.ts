@@ -1,7 +1,7 @@
 import { Server } from 'socket.io';
-import type { Sessions } from '../auth/sessions';
-import { Refusal } from '../exchange/errors';
-import type { Logger } from '../log';
+import type { Sessions } from '../../auth/sessions';
+import { Refusal } from '../../exchange/errors';
+import type { Logger } from '../../log';
 import { SOCKET_PATH } from './front-door';
 import type { Links } from './links';
 import { refusedAck } from './requests';

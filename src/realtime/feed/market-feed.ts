@@ -1,13 +1,13 @@
-import type { MarketId, MarketTerms } from '../exchange/market';
-import type { Logger } from '../log';
-import type { BookUpdate } from '../store/outbox/book-update';
-import type { Broadcasts } from '../store/outbox/update-log';
-import type { Reads } from '../store/reads/reads';
-import { tradeId } from '../store/records/views';
-import { EVENTS, presentHeartbeat, presentUpdate, type UpdateBody } from '../wire/answers/events';
-import { presentMarket } from '../wire/answers/market';
-import { presentTrade } from '../wire/answers/trade';
-import type { FeedMessage } from './messages';
+import type { MarketId, MarketTerms } from '../../exchange/market';
+import type { Logger } from '../../log';
+import type { BookUpdate } from '../../store/outbox/book-update';
+import type { Broadcasts } from '../../store/outbox/update-log';
+import type { Reads } from '../../store/reads/reads';
+import { tradeId } from '../../store/records/views';
+import { EVENTS, presentHeartbeat, presentUpdate, type UpdateBody } from '../../wire/answers/events';
+import { presentMarket } from '../../wire/answers/market';
+import { presentTrade } from '../../wire/answers/trade';
+import type { FeedMessage } from '../messages';
 import type { Snapshots } from './snapshots';
 
 /** Updates kept per market, for those who are about to join. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from '../exchange/errors';
-import type { Logger } from '../log';
-import { presentAck } from '../wire/answers/events';
-import { SOCKET_LIMITS } from '../wire/limits';
+import { Refusal } from '../../exchange/errors';
+import type { Logger } from '../../log';
+import { presentAck } from '../../wire/answers/events';
+import { SOCKET_LIMITS } from '../../wire/limits';
 import { cutConnection, type ExchangeServer, type ExchangeSocket, webSocketOf } from './sockets';
 
 const { messagesPerSecond, bytesPerSecond, refusals: REFUSALS_MAX } = SOCKET_LIMITS;

@@ -1,8 +1,8 @@
-import type { History } from '../store/candles/history';
-import type { Reads } from '../store/reads/reads';
+import type { History } from '../../store/candles/history';
+import type { Reads } from '../../store/reads/reads';
 import { type BroadcasterDeps, startTerm } from './broadcaster';
 import { createLeadership, type Leadership, type LeadershipDeps } from './leadership';
-import { createTickers } from './market-tickers';
+import { createTickers } from './tickers';
 
 export interface BroadcastingDeps
   extends Omit<BroadcasterDeps, 'moved'>,

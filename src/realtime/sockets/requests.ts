@@ -1,6 +1,6 @@
-import { ERRORS, Refusal } from '../exchange/errors';
-import type { Logger } from '../log';
-import { presentAck } from '../wire/answers/events';
+import { ERRORS, Refusal } from '../../exchange/errors';
+import type { Logger } from '../../log';
+import { presentAck } from '../../wire/answers/events';
 import type { ExchangeSocket } from './sockets';
 
 /** Messages of one socket that wait for their turn, rate limit or not. */

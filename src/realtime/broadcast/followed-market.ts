@@ -1,16 +1,16 @@
-import type { MarketId, MarketTerms } from '../exchange/market';
-import { yesPrice } from '../exchange/match';
-import { lots, micro, type Pips, pips } from '../exchange/units';
-import type { CountedState } from '../store/candles/history';
+import type { MarketId, MarketTerms } from '../../exchange/market';
+import { yesPrice } from '../../exchange/match';
+import { lots, micro, type Pips, pips } from '../../exchange/units';
+import type { CountedState } from '../../store/candles/history';
 import type {
   BookUpdate,
   CommandEvent,
   CommandKind,
   LevelChange,
   MatchId,
-} from '../store/outbox/book-update';
-import type { BookAndTail, Publication } from '../store/outbox/update-log';
-import type { Fill } from '../store/records/order';
+} from '../../store/outbox/book-update';
+import type { BookAndTail, Publication } from '../../store/outbox/update-log';
+import type { Fill } from '../../store/records/order';
 import { type Book, createBook } from './book';
 
 /**
