@@ -1,6 +1,6 @@
-import { startWeb } from '../src/app';
+import { startWeb } from '../src/app/app';
 import type { Backend } from '../src/auth/recovery';
-import { loadConfig } from '../src/config';
+import { loadConfig } from '../src/config/load';
 import { createLogger } from '../src/log';
 import { tellParent } from './telling';
 

@@ -1,5 +1,5 @@
-import { startWorker } from '../src/app';
-import { loadConfig } from '../src/config';
+import { startWorker } from '../src/app/app';
+import { loadConfig } from '../src/config/load';
 import { createLogger } from '../src/log';
 import { tellParent } from './telling';
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
+import { openStore } from './app/store';
 import { runCli } from './cli/run';
-import { loadConfig, reportAndExit } from './config';
+import { loadConfig, reportAndExit } from './config/load';
 import { createLogger } from './log';
-import { openStore } from './open-store';
 
 const EXIT_BROKEN = 4;
 

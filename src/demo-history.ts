@@ -1,4 +1,4 @@
+import { runTask } from './app/process';
 import { inventHistory } from './invent-history';
-import { runTask } from './run';
 
 runTask('demo-history', inventHistory);

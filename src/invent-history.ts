@@ -1,9 +1,9 @@
-import type { Config } from './config';
+import { createStore } from './app/store';
+import type { Config } from './config/load';
 import { demoMarkets } from './demo/markets';
 import { inventDay } from './demo/past';
 import { parsePips } from './exchange/units';
 import type { Logger } from './log';
-import { createStore } from './open-store';
 import { createCandleWriter } from './store/candles/writer';
 import { disconnect } from './store/redis/connection';
 

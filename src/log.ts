@@ -1,5 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
-import type { Config } from './config';
+import type { Config } from './config/load';
 
 export type { Logger };
 

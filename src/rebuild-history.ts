@@ -1,4 +1,4 @@
-import { rebuildHistory } from './app';
-import { runTask } from './run';
+import { rebuildHistory } from './app/app';
+import { runTask } from './app/process';
 
 runTask('rebuild-history', rebuildHistory);

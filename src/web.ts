@@ -1,4 +1,4 @@
-import { startWeb } from './app';
-import { runProcess } from './run';
+import { startWeb } from './app/app';
+import { runProcess } from './app/process';
 
 runProcess('web', startWeb);

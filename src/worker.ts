@@ -1,4 +1,4 @@
-import { startWorker } from './app';
-import { runProcess } from './run';
+import { startWorker } from './app/app';
+import { runProcess } from './app/process';
 
 runProcess('worker', startWorker);

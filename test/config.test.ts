@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError, type ConfigProblem, type Environment, loadConfig, VARIABLES } from '../src/config';
+import { ConfigError, type ConfigProblem, type Environment, loadConfig, VARIABLES } from '../src/config/load';
 
 const SECRET = 's'.repeat(32);
 const ADDRESS = '0x00000000000000000000000000000000000000aa';
@@ -206,7 +206,7 @@ describe('what is refused', () => {
 
 describe('the report', () => {
   const script = `
-    const { loadConfig, reportAndExit } = require('./src/config.ts');
+    const { loadConfig, reportAndExit } = require('./src/config/load.ts');
     try { loadConfig(); } catch (error) { reportAndExit(error); }
     process.stdout.write('went on');`;
   const run = (env: Environment) =>

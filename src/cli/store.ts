@@ -1,4 +1,4 @@
-import type { Config } from '../config';
+import type { Config } from '../config/load';
 import type { ChainScale } from '../exchange/order';
 import type { Audit } from '../store/audit/audit';
 import type { JournalRebuild } from '../store/journal/rebuild';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OrderVerifier } from '../auth/order-signature';
 import type { Sessions } from '../auth/sessions';
 import type { SignIn } from '../auth/siwe';
-import type { Config } from '../config';
+import type { Config } from '../config/load';
 import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
 import type { Audit } from '../store/audit/audit';
@@ -36,7 +36,7 @@ export interface HttpObserver {
   order(result: 'accepted' | 'replayed' | 'refused', code: string): void;
 }
 
-/** Everything the routes call; built by src/app.ts. */
+/** Everything the routes call; built by src/app/app.ts. */
 export interface HttpDeps {
   readonly config: Config;
   readonly log: Logger;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, rmSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import type { Environment } from '../config';
+import type { Environment } from '../config/load';
 
 /** What runs for as long as this process does, and no longer. */
 export interface Child {

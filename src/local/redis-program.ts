@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import path from 'node:path';
-import { type Environment, processEnvironment } from '../config';
+import { type Environment, processEnvironment } from '../config/load';
 import { runCommand } from './child';
 import { withProgress } from './progress';
 import { unpackRedis } from './redis-unpack';

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import type { Environment } from '../config';
+import type { Environment } from '../config/load';
 import { runCommand } from './child';
 
 /** The server is in this package; `redis-server` itself only adds the service around it. */

@@ -8,7 +8,7 @@ import {
   loadConfig,
   processEnvironment,
   reportAndExit,
-} from '../config';
+} from '../config/load';
 import { demoMarkets, openDemoMarkets } from '../demo/markets';
 import { type Child, type ChildExit, runCommand, startChild } from './child';
 import { freePort, isPortFree } from './ports';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Sessions } from '../auth/sessions';
-import type { Config } from '../config';
+import type { Config } from '../config/load';
 import type { Logger } from '../log';
 import type { History } from '../store/candles/history';
 import type { Standings } from '../store/health/standing';

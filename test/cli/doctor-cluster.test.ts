@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
-import { startWeb, type Web } from '../../src/app';
-import { loadConfig } from '../../src/config';
+import { startWeb, type Web } from '../../src/app/app';
+import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { createClient } from '../support/client';
 import { DEPLOYMENT } from '../support/deployment';

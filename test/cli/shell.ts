@@ -1,7 +1,7 @@
+import { openStore } from '../../src/app/store';
 import { runCli } from '../../src/cli/run';
-import { type Environment, loadConfig } from '../../src/config';
+import { type Environment, loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
-import { openStore } from '../../src/open-store';
 
 export interface Said {
   readonly code: number;

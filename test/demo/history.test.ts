@@ -1,5 +1,5 @@
-import { rebuildHistory } from '../../src/app';
-import { type Config, loadConfig } from '../../src/config';
+import { rebuildHistory } from '../../src/app/app';
+import { type Config, loadConfig } from '../../src/config/load';
 import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
 import { inventHistory } from '../../src/invent-history';
 import { createLogger } from '../../src/log';

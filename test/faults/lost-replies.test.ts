@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
-import { startWeb, type Web } from '../../src/app';
-import { loadConfig } from '../../src/config';
+import { startWeb, type Web } from '../../src/app/app';
+import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { addressBytes } from '../../src/store/records/order';
 import { scriptSources } from '../../src/store/redis/scripts';

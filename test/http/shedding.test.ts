@@ -1,5 +1,5 @@
-import { startWorker } from '../../src/app';
-import { loadConfig } from '../../src/config';
+import { startWorker } from '../../src/app/app';
+import { loadConfig } from '../../src/config/load';
 import { createShedding } from '../../src/http/shedding';
 import { createLogger } from '../../src/log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { startWorker } from '../../src/app';
-import { loadConfig } from '../../src/config';
+import { startWorker } from '../../src/app/app';
+import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { until } from '../support/processes';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Yaml } from '@stoplight/spectral-parsers';
-import { type Running, startWorker } from '../../src/app';
-import { loadConfig } from '../../src/config';
+import { type Running, startWorker } from '../../src/app/app';
+import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { ROOT } from '../support/processes';

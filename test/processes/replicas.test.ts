@@ -1,5 +1,5 @@
 import { createOrderVerifier } from '../../src/auth/order-signature';
-import { loadConfig } from '../../src/config';
+import { loadConfig } from '../../src/config/load';
 import { DEPLOYMENT, type Deployment, type Process, startDeployment } from '../support/deployment';
 import { startProxy } from '../support/proxy';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';

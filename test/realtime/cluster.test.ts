@@ -1,5 +1,5 @@
-import { startWeb } from '../../src/app';
-import { loadConfig } from '../../src/config';
+import { startWeb } from '../../src/app/app';
+import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { createClient } from '../support/client';
 import { until } from '../support/processes';

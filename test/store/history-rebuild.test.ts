@@ -1,5 +1,5 @@
-import { rebuildHistory } from '../../src/app';
-import { loadConfig } from '../../src/config';
+import { rebuildHistory } from '../../src/app/app';
+import { loadConfig } from '../../src/config/load';
 import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { createHistory } from '../../src/store/candles/history';

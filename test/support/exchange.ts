@@ -1,5 +1,5 @@
-import { startWeb, type Web } from '../../src/app';
-import { type Environment, loadConfig } from '../../src/config';
+import { startWeb, type Web } from '../../src/app/app';
+import { type Environment, loadConfig } from '../../src/config/load';
 import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { type Client, createClient } from './client';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Config } from '../../config';
+import type { Config } from '../../config/load';
 import { ERRORS, Refusal } from '../../exchange/errors';
 import { SOCKET_LIMITS } from '../../wire/limits';
 import { PROBLEM_TYPE, presentProblem } from '../../wire/problem';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { checksumAddress } from './auth/address';
-import { type JwtSecret, parseJwtSecrets as parseSecretList } from './auth/tokens';
-import { type Micro, micro, parseScaled } from './exchange/units';
+import { checksumAddress } from '../auth/address';
+import { type JwtSecret, parseJwtSecrets as parseSecretList } from '../auth/tokens';
+import { type Micro, micro, parseScaled } from '../exchange/units';
 
 /** Parsers of configuration values, for config.ts alone: text in, value out, BadValue when it cannot be. */
 

@@ -1,36 +1,36 @@
 import path from 'node:path';
-import { createNonces } from './auth/nonces';
-import { createOrderVerifier } from './auth/order-signature';
-import type { Backend } from './auth/recovery';
-import { createSessions } from './auth/sessions';
-import { createSignIn } from './auth/siwe';
-import { createTokens } from './auth/tokens';
-import { type Config, ConfigError } from './config';
-import { clientAddress } from './http/client-address';
-import { loadPage } from './http/page';
-import { createHttp, type Http } from './http/server';
-import { createShedding } from './http/shedding';
-import { createBoard } from './jobs/board';
-import { createChores } from './jobs/chores';
-import { createQueueCounts } from './jobs/queue-counts';
-import { startSchedule } from './jobs/schedule';
-import { startSettlement } from './jobs/settlement';
-import type { Logger } from './log';
-import { watchEventLoop } from './metrics/event-loop';
-import { serveMetrics } from './metrics/server';
+import { createNonces } from '../auth/nonces';
+import { createOrderVerifier } from '../auth/order-signature';
+import type { Backend } from '../auth/recovery';
+import { createSessions } from '../auth/sessions';
+import { createSignIn } from '../auth/siwe';
+import { createTokens } from '../auth/tokens';
+import { type Config, ConfigError } from '../config/load';
+import { clientAddress } from '../http/client-address';
+import { loadPage } from '../http/page';
+import { createHttp, type Http } from '../http/server';
+import { createShedding } from '../http/shedding';
+import { createBoard } from '../jobs/board';
+import { createChores } from '../jobs/chores';
+import { createQueueCounts } from '../jobs/queue-counts';
+import { startSchedule } from '../jobs/schedule';
+import { startSettlement } from '../jobs/settlement';
+import type { Logger } from '../log';
+import { watchEventLoop } from '../metrics/event-loop';
+import { serveMetrics } from '../metrics/server';
+import { createRealtime } from '../realtime/realtime';
+import { createCandleWriter } from '../store/candles/writer';
+import { weaknessOf } from '../store/health/standing';
+import { createAgenda } from '../store/markets/agenda';
+import { watchBacklog } from '../store/outbox/backlog';
+import { createOutbox } from '../store/outbox/outbox';
+import { createNonceStore } from '../store/people/nonces';
+import { createSessionStore } from '../store/people/sessions';
+import { connect, disconnect } from '../store/redis/connection';
+import { createRaisedNonces } from '../store/verbs/invalidate';
+import { PATHS } from '../wire/paths';
 import { observe, observeWeb } from './observe';
-import { createStore, type Store } from './open-store';
-import { createRealtime } from './realtime/realtime';
-import { createCandleWriter } from './store/candles/writer';
-import { weaknessOf } from './store/health/standing';
-import { createAgenda } from './store/markets/agenda';
-import { watchBacklog } from './store/outbox/backlog';
-import { createOutbox } from './store/outbox/outbox';
-import { createNonceStore } from './store/people/nonces';
-import { createSessionStore } from './store/people/sessions';
-import { connect, disconnect } from './store/redis/connection';
-import { createRaisedNonces } from './store/verbs/invalidate';
-import { PATHS } from './wire/paths';
+import { createStore, type Store } from './store';
 
 /** Something that was started and can be stopped; stopping twice is stopping once. */
 export interface Running {
@@ -52,7 +52,7 @@ export interface WebOptions {
 }
 
 /** What `npm run build` made of src/page, for the sources and the build alike. */
-const PAGE_FOLDER = path.join(__dirname, '../dist/page');
+const PAGE_FOLDER = path.join(__dirname, '../../dist/page');
 
 /** The time of Redis is known, and production keeps what it answered; or the process does not start. */
 async function checkStanding(config: Config, { redis, clock, standings }: Store): Promise<void> {

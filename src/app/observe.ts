@@ -1,14 +1,14 @@
-import type { Config } from './config';
-import type { QueueCounts } from './jobs/queue-counts';
-import type { EventLoop } from './metrics/event-loop';
-import type { Metrics, Sample } from './metrics/metrics';
-import type { Standing, Standings } from './store/health/standing';
-import { broadcastLag, type createOutboxLag } from './store/outbox/lag';
-import { createBroadcasts } from './store/outbox/update-log';
-import type { Clock } from './store/redis/clock';
-import type { ShardKeys } from './store/redis/keys';
-import type { RedisClient, RunScript } from './store/redis/scripts';
-import type { Settlements } from './store/settlement/settlements';
+import type { Config } from '../config/load';
+import type { QueueCounts } from '../jobs/queue-counts';
+import type { EventLoop } from '../metrics/event-loop';
+import type { Metrics, Sample } from '../metrics/metrics';
+import type { Standing, Standings } from '../store/health/standing';
+import { broadcastLag, type createOutboxLag } from '../store/outbox/lag';
+import { createBroadcasts } from '../store/outbox/update-log';
+import type { Clock } from '../store/redis/clock';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
+import type { Settlements } from '../store/settlement/settlements';
 
 /** The part of the composition root that says where the gauges of docs/metrics.md come from. */
 export interface Observed {

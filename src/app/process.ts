@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Config, ConfigError, loadConfig, reportAndExit } from '../config/load';
+import { createLogger, type Logger } from '../log';
 import type { Running } from './app';
-import { type Config, ConfigError, loadConfig, reportAndExit } from './config';
-import { createLogger, type Logger } from './log';
 
 const STOP_LIMIT_MS = 9_000;
 const GRACE_MS = 6_000;

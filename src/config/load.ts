@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError, type ConfigProblem, printable } from './config-report';
+import type { Micro } from '../exchange/units';
+import { ConfigError, type ConfigProblem, printable } from './report';
 import {
   BadValue,
   flag,
@@ -17,10 +18,9 @@ import {
   parseRpcUrl,
   parseTrustProxy,
   wholeNumber,
-} from './config-values';
-import type { Micro } from './exchange/units';
+} from './values';
 
-export { ConfigError, type ConfigProblem, formatProblems, reportAndExit } from './config-report';
+export { ConfigError, type ConfigProblem, formatProblems, reportAndExit } from './report';
 
 /**
  * The only reader of `process.env`. One table says what every variable means; `.env.example` and the README are
