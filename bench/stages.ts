@@ -46,22 +46,22 @@ const OWNERS: readonly Rule[] = [
   ['body: read, JSON', /\/src\/http\/body|\/src\/wire\/json|\/body-parser\/|\/raw-body\//],
   ['shape of the body', /\/src\/wire\/(shape|requests)|\/joi\/|\/@hapi\/|\/@standard-schema\//],
   ['terms, ticks, amounts', /\/src\/(exchange|auth\/address)|\/src\/http\/submit/],
-  ['pack and unpack records', /\/src\/store\/(place|signed-order|records|accounts|documents)/],
+  ['pack and unpack records', /\/src\/store\/(records\/|verbs\/place)/],
   [
     'Redis client: write, parse, wait',
-    /\/src\/store\/scripts|\/ioredis\/|\/redis-parser\/|\/standard-as-callback\//,
+    /\/src\/store\/redis\/|\/ioredis\/|\/redis-parser\/|\/standard-as-callback\//,
   ],
-  ['answer: present, JSON', /\/src\/wire\/(present|prices|facts)/],
+  ['answer: present, JSON', /\/src\/wire\/(answers|prices|facts)/],
   ['HTTP: headers out, socket write', /\/src\/http\/answer/],
   ['headers: ids, security, CORS', /\/helmet\/|\/cors\/|\/vary\/|\/object-assign\//],
   ['headers: ids, security, CORS', /\/src\/http\/application/],
   [
     'broadcasting, timers',
-    /\/src\/realtime\/|\/socket\.io|\/engine\.io|\/src\/store\/(broadcasts|book-updates|outbox)|\/ws\//,
+    /\/src\/realtime\/|\/socket\.io|\/engine\.io|\/src\/store\/outbox\/(?!backlog)|\/ws\//,
   ],
   [
     'metrics, limits, deadlines',
-    /\/src\/(metrics|observe|store\/backlog|http\/(limiter|shedding))|\/prom-client\//,
+    /\/src\/(metrics|app\/observe|store\/outbox\/backlog|http\/(limiter|allowance|shedding))|\/prom-client\//,
   ],
   [
     'Express: router, middleware',

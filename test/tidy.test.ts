@@ -122,11 +122,38 @@ test('a room imports only what stands below it', () => {
   const wrong = local.filter((entry) => {
     const target = roomOf(resolved(entry));
     if (!(entry.room in LEVELS) || target === entry.room) return false;
-    if (target === 'config.ts' || target === 'log.ts') return entry.room !== 'local' && !entry.typeOnly;
+    if (target === 'config' || target === 'log.ts') return entry.room !== 'local' && !entry.typeOnly;
     return !MAY_IMPORT[entry.room]?.includes(target);
   });
   expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
 });
+
+/** The sub-rooms of a room, in order: a file imports from its own and from those before it. */
+const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  store: [
+    ...['redis', 'records', 'outbox', 'health', 'candles', 'verbs', 'settlement', 'people'],
+    ...['reads', 'markets', 'journal', 'audit', 'backup'],
+  ],
+  wire: ['requests', 'answers', 'documents'],
+  realtime: ['broadcast', 'sockets', 'feed'],
+};
+
+test.each(Object.entries(SUB_ROOMS))(
+  'the sub-rooms of %s import only what stands before them',
+  (room, order) => {
+    const subRoomOf = (file: string): string =>
+      path.relative(path.join('src', room), file).split(path.sep)[0] ?? '';
+    const folders = readdirSync(path.join(ROOT, 'src', room)).filter((name) => !name.endsWith('.ts'));
+    expect([...folders].sort()).toEqual([...order].sort());
+    const wrong = local.filter((entry) => {
+      const target = resolved(entry);
+      if (entry.room !== room || roomOf(target) !== room) return false;
+      const [from, to] = [order.indexOf(subRoomOf(entry.file)), order.indexOf(subRoomOf(target))];
+      return from !== -1 && to > from;
+    });
+    expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  },
+);
 
 test('a package lives in its room', () => {
   const wrong = imports.filter(({ target, room }) => {
