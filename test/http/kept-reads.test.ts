@@ -123,3 +123,18 @@ test('a market that does not exist is not kept', async () => {
 /** When it was read differs from replica to replica. */
 const withoutTimes = (body: object): unknown =>
   JSON.parse(JSON.stringify(body, (name, value) => (name === 'timestamp' ? 0 : value)));
+
+test('a cursor that reads like none at all is refused, whatever is kept', async () => {
+  const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 300, lots: 100 });
+  const client = exchange.replicas[0]?.client;
+  const lists = ['trades', 'comments', `orders/${body.orderHash}/fills`].map((list) =>
+    list.startsWith('orders') ? `/${list}` : `/markets/${market.id}/${list}`,
+  );
+  await client?.get(`/orders/${body.orderHash}`);
+  for (const list of lists) {
+    for (let turn = 0; turn < 2; turn++) {
+      const answers = await Promise.all([client?.get(`${list}?cursor=null`), client?.get(list)]);
+      expect(answers.map((answer) => answer?.body.code)).toEqual(['INVALID_CURSOR', undefined]);
+    }
+  }
+});

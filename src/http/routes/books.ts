@@ -65,7 +65,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     const { terms, moment } = await momentOf(call);
     const json = await kept.json(
       moment,
-      `trades ${page.limit} ${page.cursor}`,
+      `trades ${page.limit} ${page.cursor ?? ''}`,
       () => reads.trades(terms.id, page),
       ({ fills, next }) => ({
         data: factsOf(terms, fills).map((fill) => presentTrade(fill, terms)),

@@ -21,7 +21,7 @@ export function commentEndpoints({ comments, limiter, marketOf }: Context, kept:
     const { terms } = await marketOf(parameter(call, 'id'));
     const json = await kept.json(
       await kept.talk(),
-      `comments ${terms.id} ${page.limit} ${page.cursor}`,
+      `comments ${terms.id} ${page.limit} ${page.cursor ?? ''}`,
       () => comments.list(terms.id, page),
       ({ comments: found, next }) => ({ data: found.map(bodyOf), nextCursor: next }),
     );

@@ -61,7 +61,7 @@ export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndp
     });
     const moment = await kept.orderMoment(hash);
     if (!moment) return ok(present(await load()));
-    const name = `fills ${hash} ${page.limit} ${page.cursor}`;
+    const name = `fills ${hash} ${page.limit} ${page.cursor ?? ''}`;
     return okJson(await kept.json(moment, name, load, present, (found) => isSettled(found.fills)));
   });
 
