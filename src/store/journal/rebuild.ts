@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { MarketId } from '../../exchange/market';
-import { changed } from '../../exchange/position';
+import { type Change, changed } from '../../exchange/position';
 import { decodeResolution } from '../records/market';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from '../records/position';
@@ -21,6 +21,16 @@ interface RebuildOptions {
 }
 
 export type JournalRebuild = ReturnType<typeof createJournalRebuild>;
+
+/** One wallet's books while they are put right. */
+interface Work {
+  readonly wallet: Buffer;
+  /** The run of Redis it is read from. */
+  readonly from: Buffer;
+  /** Lines of its matches. */
+  readonly trades: readonly Buffer[];
+  readonly positions: (lines: readonly Buffer[]) => Promise<Map<MarketId, Buffer>>;
+}
 
 /** Times one wallet's books may change while they are worked out. */
 const TRIES_MAX = 20;
@@ -53,25 +63,32 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
 
   /** Whether anything of the wallet was wrong. */
   async function rebuild(address: string): Promise<boolean> {
+    let work = await begin(address);
     for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
-      const outcome = await tryOnce(addressBytes(address));
+      const outcome = await tryOnce(work);
       if (outcome !== null) return outcome;
+      if (!work.from.equals(await readRun(run, keys))) work = await begin(address);
     }
     throw new Error(`the journal of ${address} changes faster than it can be put right: go on from there`);
   }
 
-  /** Null when the wallet's books have changed meanwhile. */
-  async function tryOnce(wallet: Buffer): Promise<boolean | null> {
+  /** What takes long is done once: whatever is traded from now on, the journal books. */
+  async function begin(address: string): Promise<Work> {
+    const wallet = addressBytes(address);
     const from = await readRun(run, keys);
+    return { wallet, from, trades: await known.matchesOf(wallet), positions: createPositions(address) };
+  }
+
+  /** Null when the wallet's books have changed meanwhile. */
+  async function tryOnce({ wallet, from, trades, positions: worked }: Work): Promise<boolean | null> {
     const rebuilt = (await redis.hget(keys.sums, 'rebuilt')) ?? '';
-    const trades = await known.matchesOf(wallet);
     const named = [...trades, ...(await known.stored(wallet))];
     const lines = [...trades, ...(await known.payoutsOf(wallet, named, endOf))];
     // What of these is still in the outbox is booked now; what then is not in the journal never will be.
     await journal.catchUp();
     const stored = await known.stored(wallet);
     const merged = mergeLines(stored, lines);
-    const positions = await positionsFrom(merged, `0x${wallet.toString('hex')}`);
+    const positions = await worked(merged);
     const isReplaced = !isSameLines(stored, merged);
     const before = await redis.hgetallBuffer(keys.positions(wallet));
     const isSame =
@@ -94,17 +111,21 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     }
   }
 
-  async function positionsFrom(lines: readonly Buffer[], wallet: string): Promise<Map<MarketId, Buffer>> {
-    const positions = new Map<MarketId, Positions>();
-    const apply = (id: MarketId, outcome: number, change: Parameters<typeof changed>[1], atMs: number) => {
+  /** What lines make of a wallet's positions; behind those asked for before it goes on from there. */
+  function createPositions(address: string): Work['positions'] {
+    const wallet = address.toLowerCase();
+    let worked: readonly Buffer[] = [];
+    let positions = new Map<MarketId, Positions>();
+    const apply = (id: MarketId, outcome: number, change: Change, atMs: number): void => {
       const [yes, no] = positions.get(id) ?? NO_POSITIONS;
       positions.set(id, outcome === 0 ? [changed(yes, change, atMs), no] : [yes, changed(no, change, atMs)]);
     };
-    for (let from = 0; from < lines.length; from += MATCHES_STEP) {
-      const part = lines.slice(from, from + MATCHES_STEP).map(unpackEntry);
-      const refs = part.flatMap((entry) => (entry.type === 'TRADE' ? [entry.ref] : []));
+
+    async function applyAll(lines: readonly Buffer[]): Promise<void> {
+      const entries = lines.map(unpackEntry);
+      const refs = entries.flatMap((entry) => (entry.type === 'TRADE' ? [entry.ref] : []));
       const loaded = await matches.load(refs);
-      for (const entry of part) {
+      for (const entry of entries) {
         if (entry.type === 'TRADE') {
           const match = loaded[refs.indexOf(entry.ref)];
           if (!match || match instanceof Error) continue;
@@ -120,7 +141,18 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
         }
       }
     }
-    return new Map([...positions].map(([id, both]) => [id, packPositions(both)]));
+
+    return async (lines) => {
+      if (!worked.every((line, i) => lines[i]?.equals(line))) {
+        worked = [];
+        positions = new Map();
+      }
+      for (let from = worked.length; from < lines.length; from += MATCHES_STEP) {
+        await applyAll(lines.slice(from, from + MATCHES_STEP));
+      }
+      worked = lines;
+      return new Map([...positions].map(([id, both]) => [id, packPositions(both)]));
+    };
   }
 
   async function endOf(id: MarketId): Promise<number> {
