@@ -25,7 +25,7 @@ export interface Observed {
   readonly queues: QueueCounts;
 }
 
-const { version } = require('../package.json') as { version: string };
+const { version } = require('../../package.json') as { version: string };
 
 /** What web and worker both tell: themselves, and the state in Redis, which any of them can read for all. */
 export function observe(name: 'web' | 'worker', observed: Observed): void {
