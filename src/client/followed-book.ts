@@ -12,14 +12,16 @@ export interface FollowedEvents {
   onError(error: ExchangeError): void;
 }
 
+/** What a book has of its market, and of what history: in another epoch the same number may stand for another book. */
+export interface Since {
+  readonly lastSequence: number;
+  readonly epoch: string;
+}
+
 /** How a book asks for its market. */
 export interface Link {
-  /** Asks for what follows `lastSequence`, or for a snapshot; the answer comes before either. Null: no answer in time. */
-  subscribe(
-    conditionId: string,
-    lastSequence: number | null,
-    answer: (ack: SubscribeAck | null) => void,
-  ): void;
+  /** Asks for what follows `since`, or for a snapshot; the answer comes before either. Null: no answer in time. */
+  subscribe(conditionId: string, since: Since | null, answer: (ack: SubscribeAck | null) => void): void;
   /** Ends a connection that is of no use, for a new one. */
   drop(): void;
 }
@@ -47,6 +49,8 @@ export type FollowedBook = ReturnType<typeof createFollowedBook>;
  */
 export function createFollowedBook({ conditionId, link, events, silenceMsMax }: FollowedOptions) {
   let book: Book | null = null;
+  /** Of the exchange when it was asked last; null when it did not say. */
+  let epoch: string | null = null;
   let state: LiveState = 'reconnecting';
   let isConnected = false;
   /** Asked, not answered; answers to earlier questions are not heard. */
@@ -73,29 +77,32 @@ export function createFollowedBook({ conditionId, link, events, silenceMsMax }: 
     const question = Symbol(conditionId);
     asking = question;
     target = null;
-    const lastSequence = needsSnapshot ? null : (book?.sequence ?? null);
-    link.subscribe(conditionId, lastSequence, (ack) => {
+    const since =
+      needsSnapshot || book === null || epoch === null ? null : { lastSequence: book.sequence, epoch };
+    link.subscribe(conditionId, since, (ack) => {
       if (asking !== question) return;
       asking = null;
       heardAtMs = Date.now();
       if (ack === null) link.drop();
-      else if (ack.ok) accept(ack.subscribed[0]?.sequence ?? 0, lastSequence);
+      else if (ack.ok) accept(ack.subscribed[0]?.sequence ?? 0, ack.epoch ?? null, since);
       else refuse(ack.error);
     });
   }
 
-  function accept(sequence: number, lastSequence: number | null): void {
+  function accept(sequence: number, told: string | null, since: Since | null): void {
     target = sequence;
+    epoch = told;
     promisedAtMs = Date.now();
-    // Behind what this book has: the exchange has lost its latest writes, and a snapshot follows.
-    if (lastSequence !== null && sequence < lastSequence) needsSnapshot = true;
+    // The exchange has lost its latest writes, perhaps: a snapshot follows.
+    if (since !== null && (sequence < since.lastSequence || told !== since.epoch)) needsSnapshot = true;
     settle();
   }
 
   function refuse({ code, detail }: { readonly code: string; readonly detail: string }): void {
     const retryable = code === 'UNAVAILABLE' || code === 'RATE_LIMITED';
     events.onError(new ExchangeError({ status: 0, code, detail, retryable }));
-    heal(`${code}: ${detail}`);
+    // What is refused is not asked again as it was.
+    heal(`${code}: ${detail}`, code === 'INVALID_REQUEST');
   }
 
   function settle(): void {
@@ -175,6 +182,11 @@ export function createFollowedBook({ conditionId, link, events, silenceMsMax }: 
       heardAtMs = Date.now();
       if (state !== 'live' || book === null || sequence <= book.sequence) return;
       heal(`updates up to ${sequence} are missing`);
+    },
+
+    /** The exchange says that its history was broken; what was asked before may be answered of the one before. */
+    epoch(name: string): void {
+      if (isConnected && (asking !== null || name !== epoch)) heal('the exchange has another epoch', true);
     },
 
     /** To be called every second or so. */

@@ -99,12 +99,12 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   });
 
   const link: Link = {
-    subscribe: (conditionId, lastSequence, answer) =>
+    subscribe: (conditionId, since, answer) =>
       pacer.run(() => {
         // Whoever follows a market is not sent the same snapshot again.
-        if (lastSequence === null && asked.has(conditionId)) socket.emit('unsubscribe', { conditionId });
+        if (since === null && asked.has(conditionId)) socket.emit('unsubscribe', { conditionId });
         asked.add(conditionId);
-        const message = { conditionId, ...(lastSequence === null ? {} : { lastSequence }) };
+        const message = { conditionId, ...since };
         socket
           .timeout(ANSWER_MS_MAX)
           .emit('subscribe', message, (error: Error | null, ack: SubscribeAck) => answer(error ? null : ack));

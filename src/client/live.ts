@@ -62,6 +62,9 @@ export function connectLive(options: LiveOptions) {
   socket.on<Orderbook>('orderbook:snapshot', (body) => at(body)?.book.snapshot(body));
   socket.on<BookUpdate>('orderbook:update', (body) => at(body)?.book.update(body));
   socket.on<Heartbeat>('heartbeat', (body) => at(body)?.book.heartbeat(body));
+  socket.on<EpochChange>('epoch', ({ epoch }) => {
+    for (const book of books()) book.epoch(epoch);
+  });
   socket.on<Trade>('trade:new', (body) => tell(at(body), ({ handlers }) => handlers.onTrade?.(body)));
   socket.on<Ticker>('ticker:update', (body) => tell(at(body), ({ handlers }) => handlers.onTicker?.(body)));
   socket.on<Market>('market:update', (body) => tell(at(body), ({ handlers }) => handlers.onMarket?.(body)));

@@ -40,6 +40,8 @@ export type SubscribeAck =
   | {
       readonly ok: true;
       readonly subscribed: readonly { readonly conditionId: string; readonly sequence: number }[];
+      /** Of the history that follows; not told for the moment in which nobody knows it. */
+      readonly epoch?: string;
     }
   | { readonly ok: false; readonly error: { readonly code: string; readonly detail: string } };
 

@@ -42,7 +42,7 @@ export interface RealtimeDeps {
   readonly reads: Reads;
   readonly engine: Engine;
   readonly history: History;
-  readonly standings: Pick<Standings, 'doubts'>;
+  readonly standings: Pick<Standings, 'doubts' | 'current' | 'refresh'>;
   readonly sessions: Sessions;
 }
 
@@ -86,6 +86,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     snapshots,
     broadcasts,
     reads,
+    standings: deps.standings,
     charge: (socket, messages) => allowances.charge(socket, messages),
   });
   const places = createPlaces((told) => io.serverSideEmit(BETWEEN.places, told));

@@ -3,16 +3,21 @@ import { startDurableRedis } from '../support/durable-redis';
 import { ADMIN_TOKEN, startReplica } from '../support/exchange';
 import { until } from '../support/processes';
 import { startProxy } from '../support/proxy';
-import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, openMarket, type Trader } from '../support/trader';
+import { expectRest, follow } from './followers';
 
 /** A failover loses an order, and another order gets its number, with the same liquidity in the market's state. */
 interface Stage {
   /** Of the replica that was there before; and of one that was started after it. */
   readonly client: Client;
-  readonly market: Market;
+  readonly market: Awaited<ReturnType<typeof openMarket>>;
   readonly alice: Trader;
   failOver(): Promise<void>;
 }
+
+/** Nobody listens there. */
+const CLOSED_PORT = 1;
+const BID = { side: 'BUY', outcome: 0, pips: 1_000, lots: 100 } as const;
 
 async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void> {
   const settings = [['repl-diskless-sync-delay', '0']] as const;
@@ -24,7 +29,7 @@ async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void>
     const market = await openMarket(client, ADMIN_TOKEN);
     for (let i = 0; i < 3; i++) await openMarket(client, ADMIN_TOKEN);
     const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
-    await alice.submit(market, { side: 'BUY', outcome: 0, pips: 1_000, lots: 100 });
+    await alice.submit(market, BID);
     await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
     await until('the replica is there', async () =>
       (await master.ask('INFO replication')).includes('connected_slaves:1'),
@@ -94,6 +99,36 @@ test('a walk over the markets that began before a failover is told to begin agai
     const { status, body } = await walk(second.body.nextCursor);
     expect([status, body.code]).toEqual([400, 'INVALID_CURSOR']);
     expect((await walk((await client.get('/markets?limit=1')).body.nextCursor)).status).toBe(200);
+  }));
+
+test('a client that was away meanwhile has the book that is, though nothing happens any more and the number is the same', () =>
+  onFailover(async ({ client, market, alice, failOver }) => {
+    const { sequence } = (await alice.submit(market, LOST)).body;
+    const road = await startProxy(Number(new URL(client.url).port));
+    const [away, there] = [
+      follow(`http://127.0.0.1:${road.port}`, market.conditionId),
+      follow(client.url, market.conditionId),
+    ];
+    try {
+      await Promise.all([away, there].map((one) => expectRest(client, market.id, one)));
+      road.retarget(CLOSED_PORT);
+      road.cut();
+      await until('it is away', () => away.book.state === 'reconnecting');
+      await failOver();
+      const other = await answered(async () => {
+        const answer = await alice.submit(market, OTHER);
+        return answer.status === 200 ? answer : null;
+      });
+      expect(other.body.sequence).toBe(sequence);
+      await until('everybody is told', () => there.book.book?.asks.length === 1);
+      await expectRest(client, market.id, there);
+      road.retarget(Number(new URL(client.url).port));
+      await until('it is back', () => away.book.state === 'live');
+      await expectRest(client, market.id, away);
+    } finally {
+      for (const one of [away, there]) one.stop();
+      await road.stop();
+    }
   }));
 
 const TRIES_MAX = 100;

@@ -36,6 +36,7 @@ test('subscribing answers with the sequence and sends the body of the REST book;
     expect(await one.ask('subscribe', { conditionId: market.conditionId })).toEqual({
       ok: true,
       subscribed: [{ conditionId: market.conditionId, sequence: 2 }],
+      epoch: (await replicas[0].client.get('/readyz')).body.epoch,
     });
     const { timestamp, ...book } = await one.heard('orderbook:snapshot');
     const shown = await rest('/orderbook');

@@ -58,7 +58,7 @@ test('a client that was away for 1,000 updates is sent them, not a snapshot', as
   await broadcast(1_031);
   const snapshots = client.counts.snapshots;
   const ack = await client.connect(replica.url);
-  expect(ack).toEqual({ ok: true, subscribed: [{ conditionId: market.conditionId, sequence: 1_031 }] });
+  expect(ack).toMatchObject({ ok: true, subscribed: [{ conditionId: market.conditionId, sequence: 1_031 }] });
   await until('all updates', () => client.sequence() === 1_031);
   expect(client.counts.snapshots).toBe(snapshots);
   expect(client.book()).toEqual(bookOf((await replica.client.get(`/markets/${market.id}/orderbook`)).body));
@@ -93,6 +93,21 @@ test.each([
   await orders(1);
   expect(await one.heard('orderbook:update')).toMatchObject({ previousSequence: 11, sequence: 12 });
   expect(one.all('orderbook:snapshot')).toHaveLength(snapshots);
+});
+
+test('what a client has of another epoch is not gone on from, whatever its number', async () => {
+  await orders(10);
+  await broadcast(11);
+  const { epoch } = (await replica.client.get('/readyz')).body;
+  const [same, other] = [await listener(), await listener()];
+  const since = { conditionId: market.conditionId, lastSequence: 10 };
+  expect(await same.ask('subscribe', { ...since, epoch })).toMatchObject({ ok: true, epoch });
+  expect(await same.heard('orderbook:update')).toMatchObject({ sequence: 11 });
+  expect(same.all('orderbook:snapshot')).toEqual([]);
+  const before = epoch.replace(/./, epoch.startsWith('0') ? '1' : '0');
+  expect(await other.ask('subscribe', { ...since, epoch: before })).toMatchObject({ ok: true, epoch });
+  expect(await other.heard('orderbook:snapshot')).toMatchObject({ sequence: 11 });
+  expect(other.all('orderbook:update')).toEqual([]);
 });
 
 test('a client that was away for longer is sent a snapshot', async () => {

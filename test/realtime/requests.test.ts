@@ -38,6 +38,8 @@ test.each<[string, unknown, string]>([
   ['a sequence that is none', { conditionId: nobody, lastSequence: -1 }, 'INVALID_REQUEST'],
   ['a sequence as text', { conditionId: nobody, lastSequence: '5' }, 'INVALID_REQUEST'],
   ['a huge sequence', { conditionId: nobody, lastSequence: 1e300 }, 'INVALID_REQUEST'],
+  ['what is no epoch', { conditionId: nobody, epoch: 'yesterday' }, 'INVALID_REQUEST'],
+  ['an epoch of two markets', { conditionIds: ['known', nobody], epoch: '0'.repeat(16) }, 'INVALID_REQUEST'],
   ['an object for a hash', { conditionId: { toString: 1 } }, 'INVALID_REQUEST'],
   ['__proto__', JSON.parse('{"__proto__":{"conditionId":"x"}}'), 'INVALID_REQUEST'],
   ['an unknown market', nobody, 'MARKET_NOT_FOUND'],

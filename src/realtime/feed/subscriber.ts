@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
 import type { MarketTerms } from '../../exchange/market';
+import type { Standings } from '../../store/health/standing';
 import type { Broadcasts } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import { EVENTS, presentAck, presentUpdate, type UpdateBody } from '../../wire/answers/events';
@@ -28,6 +29,7 @@ export interface SubscriberDeps {
   readonly snapshots: Snapshots;
   readonly broadcasts: Pick<Broadcasts, 'since' | 'sequence'>;
   readonly reads: Pick<Reads, 'market'>;
+  readonly standings: Pick<Standings, 'current' | 'refresh'>;
   readonly charge: Allowances['charge'];
 }
 
@@ -41,7 +43,8 @@ interface Start {
 }
 
 /** What `subscribe` and `unsubscribe` do. Both throw refusals: INVALID_REQUEST, MARKET_NOT_FOUND. */
-export function createSubscriber({ feed, snapshots, broadcasts, reads, charge }: SubscriberDeps) {
+export function createSubscriber(deps: SubscriberDeps) {
+  const { feed, snapshots, broadcasts, reads, standings, charge } = deps;
   const sent = createSentSnapshots(MARKETS_MAX);
 
   async function marketsOf(conditionIds: readonly string[]): Promise<MarketTerms[]> {
@@ -55,17 +58,20 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads, charge }:
   }
 
   async function subscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {
-    const { conditionIds, lastSequence } = parseSubscribe(message);
+    const { conditionIds, lastSequence, epoch } = parseSubscribe(message);
     if (!charge(socket, conditionIds.length - 1)) throw tooMuch();
     const terms = await marketsOf(conditionIds);
     const more = terms.filter(({ id }) => !socket.rooms.has(roomOf(id))).length;
     if (socket.rooms.size + more > MARKETS_MAX) {
       throw new Refusal('INVALID_REQUEST', `a socket may follow ${MARKETS_MAX} markets`);
     }
+    const now = await epochNow();
+    // In another epoch the same number may stand for another book.
+    const last = epoch === null || epoch === now ? lastSequence : null;
     const tracked = await Promise.all(terms.map(feed.track));
     try {
-      const starts = await Promise.all(tracked.map((market) => startOf(market, lastSequence)));
-      answer(presentAck.subscribed(starts.map(startFacts)));
+      const starts = await Promise.all(tracked.map((market) => startOf(market, last)));
+      answer(presentAck.subscribed(starts.map(startFacts), now));
       for (const start of starts) {
         charge(socket, Math.floor(start.older.length / REPLAYED_PER_MESSAGE));
         if (!isThere(socket, start)) await enterOrCut(socket, start);
@@ -73,6 +79,16 @@ export function createSubscriber({ feed, snapshots, broadcasts, reads, charge }:
     } finally {
       for (const market of tracked) market.release();
     }
+  }
+
+  /** Asked before the books are: theirs is this one or a later one. Null when nobody knows, as while Redis takes no writes. */
+  async function epochNow(): Promise<string | null> {
+    const standing = standings.current();
+    if (standing?.isCertain) return standing.epoch;
+    return standings.refresh().then(
+      ({ epoch }) => epoch,
+      () => null,
+    );
   }
 
   /** It follows the market, and was sent this very snapshot: every update since goes to the room. */

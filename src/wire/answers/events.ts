@@ -83,9 +83,11 @@ export function presentSessionEnd(code: ErrorCode, detail: string = ERRORS[code]
 
 /** How `subscribe` and `unsubscribe` are acknowledged. */
 export const presentAck = {
-  subscribed: (markets: readonly { conditionId: string; sequence: number }[]) => ({
+  /** `epoch` is not told while it is not known. */
+  subscribed: (markets: readonly { conditionId: string; sequence: number }[], epoch: string | null) => ({
     ok: true as const,
     subscribed: markets,
+    ...(epoch === null ? {} : presentEpoch(epoch)),
   }),
   unsubscribed: (conditionIds: readonly string[]) => ({
     ok: true as const,

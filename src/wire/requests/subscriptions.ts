@@ -11,25 +11,33 @@ export interface Subscription {
   readonly conditionIds: readonly string[];
   /** What the client has of the one market it names. */
   readonly lastSequence: number | null;
+  /** Of what history that is; null when the client does not say. */
+  readonly epoch: string | null;
 }
 
 interface Sent {
   readonly conditionId?: string;
   readonly conditionIds?: readonly string[];
   readonly lastSequence?: number | null;
+  readonly epoch?: string | null;
 }
 
-const lastSequence = Joi.number().integer().min(0).allow(null);
+const EPOCH = /^[0-9a-f]{16}$/;
+
+/** Of what a client has of several markets nothing is said. */
+const ofOneMarket = <T extends Joi.AnySchema>(schema: T): T =>
+  schema.when('conditionIds', {
+    is: Joi.array().min(2).required(),
+    // biome-ignore lint/suspicious/noThenProperty: the library's name for it
+    then: Joi.forbidden().messages({ 'any.unknown': 'goes with a single market only' }),
+  }) as T;
 
 /** As it is sent, besides a bare condition id. */
 const subscribeSchema = Joi.object({
   conditionId: hashSchema,
   conditionIds: Joi.array().items(hashSchema).min(1).max(CONDITIONS_MAX),
-  lastSequence: lastSequence.when('conditionIds', {
-    is: Joi.array().min(2).required(),
-    // biome-ignore lint/suspicious/noThenProperty: the library's name for it
-    then: Joi.forbidden().messages({ 'any.unknown': 'goes with a single market only' }),
-  }),
+  lastSequence: ofOneMarket(Joi.number().integer().min(0).allow(null)),
+  epoch: ofOneMarket(Joi.string().pattern(EPOCH).allow(null)),
 })
   .xor('conditionId', 'conditionIds')
   .messages({
@@ -38,7 +46,10 @@ const subscribeSchema = Joi.object({
     'object.xor': 'must have either conditionId or conditionIds',
   });
 
-const unsubscribeSchema = subscribeSchema.keys({ lastSequence: Joi.forbidden() });
+const unsubscribeSchema = subscribeSchema.keys({
+  lastSequence: Joi.forbidden(),
+  epoch: Joi.forbidden(),
+});
 
 export const subscribeShape = createShape<Sent>(subscribeSchema.required());
 export const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
@@ -52,10 +63,11 @@ export const parseUnsubscribe = (message: unknown): Subscription =>
 const asObject = (message: unknown): unknown =>
   typeof message === 'string' ? { conditionId: message } : message;
 
-function read({ conditionId, conditionIds = [], lastSequence: last }: Sent): Subscription {
+function read({ conditionId, conditionIds = [], lastSequence: last, epoch }: Sent): Subscription {
   const named = conditionId === undefined ? conditionIds : [conditionId];
   return {
     conditionIds: [...new Set(named.map((id) => id.toLowerCase()))],
     lastSequence: last ?? null,
+    epoch: epoch ?? null,
   };
 }

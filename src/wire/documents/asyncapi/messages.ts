@@ -32,10 +32,16 @@ export interface Message {
 const changed = array(array(ref('PriceOrSize'), { minItems: 2, maxItems: 2, description: '[price, size]' }));
 
 const refused = object({ ok: constant(false), error: ref('Refused') });
-const subscribed = object({
-  ok: constant(true),
-  subscribed: array(object({ conditionId: ref('Hash'), sequence: ref('Sequence') })),
-});
+const epoch = text(undefined, { pattern: '^[0-9a-f]{16}$' });
+const EPOCH = '9f2b11c07d3e4a58';
+const subscribed = object(
+  {
+    ok: constant(true),
+    subscribed: array(object({ conditionId: ref('Hash'), sequence: ref('Sequence') })),
+    epoch,
+  },
+  ['epoch'],
+);
 const unsubscribed = object({
   ok: constant(true),
   unsubscribed: array(object({ conditionId: ref('Hash') })),
@@ -76,17 +82,18 @@ export const MESSAGES = {
     event: EVENTS.subscribe,
     title: 'Follow markets',
     summary:
-      'At most 50 markets in one message, each of which counts as a message of the 50 a second, and 1,000 per socket. A socket that follows the market already is not sent the same snapshot again. With `lastSequence`, and a single market, the updates since come in place of a snapshot while the replay window (at least 1,000 updates) reaches back.',
+      'At most 50 markets in one message, each of which counts as a message of the 50 a second, and 1,000 per socket. A socket that follows the market already is not sent the same snapshot again. With `lastSequence`, and a single market, the updates since come in place of a snapshot while the replay window (at least 1,000 updates) reaches back. Send with it the `epoch` of the acknowledgement before: in another one the same number may stand for another book, and a snapshot comes.',
     payload: orBare(jsonSchemaOf(subscribeShape)),
-    example: { conditionId: CONDITION_ID, lastSequence: SEQUENCE - 1 },
+    example: { conditionId: CONDITION_ID, lastSequence: SEQUENCE - 1, epoch: EPOCH },
   },
   subscribeAck: {
     kind: 'ack',
     event: EVENTS.subscribe,
     title: 'Where the client will be',
-    summary: 'The sequence of each market once what follows the acknowledgement was taken in; or why not.',
+    summary:
+      'The sequence of each market once what follows the acknowledgement was taken in, and the epoch they are of, which is left out for the moment in which nobody knows it; or why not.',
     payload: { oneOf: [subscribed, refused] },
-    example: { ok: true, subscribed: [{ conditionId: CONDITION_ID, sequence: SEQUENCE }] },
+    example: { ok: true, subscribed: [{ conditionId: CONDITION_ID, sequence: SEQUENCE }], epoch: EPOCH },
   },
   unsubscribe: {
     kind: 'in',
@@ -172,8 +179,8 @@ export const MESSAGES = {
     title: 'The history of the exchange was broken',
     summary:
       'Redis failed over or lost its latest writes: what was answered before may be missing. Every followed book is sent anew; look up your orders, and send the signed ones that are missing again. `GET /readyz`, `GET /config` and the header `X-Epoch` have the same name.',
-    payload: object({ epoch: text(undefined, { pattern: '^[0-9a-f]{16}$' }) }),
-    example: { epoch: '9f2b11c07d3e4a58' },
+    payload: object({ epoch }),
+    example: { epoch: EPOCH },
   },
   ownOrder: {
     kind: 'wallet',
