@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { createTrader } from '../support/trader';
 import { createShell } from './shell';
@@ -82,7 +83,6 @@ test('the audit in words and as JSON, and what it ends with', async () => {
   const healthy = await shell.exchange('audit');
   expect(healthy).toEqual({ code: 0, err: '', out: expect.stringMatching(/^ok: \d+ orders, .* fills\n$/) });
   const { redis } = exchange;
-  const { Redis } = await import('ioredis');
   const client = new Redis(redis.url);
   await client.hincrby('{x0}:sum', 'granted', 1_000_000);
   const broken = await shell.exchange('audit');

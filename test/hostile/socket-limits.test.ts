@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { Manager, type Socket } from 'socket.io-client';
 import { type LocalReplica, type Market, place, type Stage, startStage, wait } from '../realtime/support';
 import { until } from '../support/processes';
@@ -47,7 +47,6 @@ function connect(at: LocalReplica, address: string): Promise<Socket> {
 
 /** What an HTTP client is told that wants to become a socket. */
 async function refusal(at: LocalReplica, address: string): Promise<{ status: number; code: string }> {
-  const { request } = await import('node:http');
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
       Connection: 'Upgrade',

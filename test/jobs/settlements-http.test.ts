@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Redis } from 'ioredis';
 import { startWorker } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
@@ -165,7 +166,7 @@ test('what is done at the board stands in the operators’ log', async () => {
 test('the board knows every queue of the worker', async () => {
   const { body } = await exchange.client.get('/admin/queues/api/queues', asAdmin);
   const shown = body.queues.map(({ name }: { name: string }) => name).sort();
-  const link = new (await import('ioredis')).Redis(exchange.redis.url);
+  const link = new Redis(exchange.redis.url);
   const stored = (await link.keys('{jobs}:*:meta')).map((key) => key.split(':')[1]).sort();
   link.disconnect();
   expect(shown).toEqual(stored);
