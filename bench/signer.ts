@@ -34,7 +34,7 @@ export async function createSigner(web: Side, walletCount = WALLETS) {
     web,
     'POST',
     '/admin/markets',
-    JSON.stringify({ question: 'Does the book fill?' }),
+    JSON.stringify({ question: 'Does the book fill?', minOrderSize: '0.01' }),
   );
   const market = JSON.parse(created.text) as {
     id: string;

@@ -14,7 +14,10 @@ let web: Process;
 beforeAll(async () => {
   deployment = await startDeployment();
   web = await deployment.web();
-  await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, { question: 'Does the README work?' });
+  await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, {
+    question: 'Does the README work?',
+    minOrderSize: '1',
+  });
   mkdirSync(FOLDER, { recursive: true });
 });
 afterAll(async () => {

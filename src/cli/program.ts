@@ -91,7 +91,7 @@ function addMarkets(program: Commander, choose: (command: Command) => void): voi
     .option('--outcomes <names...>', 'two names, what Yes and No are called')
     .option('--tick-size <price>')
     .option('--lot-size <size>')
-    .option('--min-order-size <size>')
+    .option('--min-order-size <size>', 'one share, in whole lots, when left out')
     .option('--fee-rate-bps <bps>', 'a whole number', wholeNumber)
     .option('--closes-at <moment>', 'ISO 8601, with its zone')
     .option('--question-id <hash>')

@@ -81,6 +81,22 @@ test('a replica is not a place to work', async () => {
   }
 });
 
+test('open markets that take dust are named: it can use up the makers that one order may meet', async () => {
+  const { exchange, json } = createShell(server.url);
+  const create = (question: string, ...options: string[]) => json('markets', 'create', question, ...options);
+  await create('How much at least?');
+  await create('Not open yet?', '--draft', '--min-order-size', '0.01');
+  expect((await verdicts()).dust).toBe('ok');
+  const { id } = await create('How little?', '--min-order-size', '0.01');
+  const { code, out } = await exchange('doctor');
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(new RegExp(`^warn +dust +${id}: .* MATCH_MAKERS_MAX; .* minOrderSize 1$`, 'm')),
+  ]);
+  await json('markets', 'close', id);
+  expect((await verdicts()).dust).toBe('ok');
+});
+
 test('entries and trades that are dated ahead of Redis are told: its clock was set back', async () => {
   expect((await verdicts()).dates).toBe('ok');
   await redis.xadd('{x0}:out', `${Date.now() + 86_400_000}-0`, 'e', 'x');

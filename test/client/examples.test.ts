@@ -24,6 +24,7 @@ beforeAll(async () => {
   ({ slug } = await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, {
     question: 'Do the examples run?',
     tickSize: '0.01',
+    minOrderSize: '1',
   }));
 });
 afterEach(() => {

@@ -61,6 +61,15 @@ test('a market with everything an operator may say', async () => {
   ]);
 });
 
+test('the least order of a market that names none is one share, in whole lots', async () => {
+  const least = async (lotSize?: string) =>
+    (await create({ question: 'How little?', lotSize })).body.minOrderSize;
+  expect(await least()).toBe('1');
+  expect([await least('0.3'), await least('0.5'), await least('5')]).toEqual(['1.2', '1', '5']);
+  const named = await create({ question: 'How little?', lotSize: '0.1', minOrderSize: '0.1' });
+  expect(named.body.minOrderSize).toBe('0.1');
+});
+
 test('a market lives: paused for cancels only, resumed, closed with its book cleared', async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 });

@@ -4,7 +4,7 @@ import { binaryMarketIds } from '../../src/chain/ctf';
 import type { Side } from '../../src/exchange/match';
 import { chainScale, orderOf, type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
 import { partsOf } from '../../src/exchange/settlement';
-import { micro } from '../../src/exchange/units';
+import { lots, micro } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
 import { createHistory } from '../../src/store/candles/history';
 import { runProbe } from '../../src/store/health/health';
@@ -58,7 +58,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   const made = { records: 0 };
 
   const createMarket = (feeRateBps = 0): Promise<Market> =>
-    markets.create({ question: `q ${randomBytes(6).toString('hex')}`, feeRateBps });
+    markets.create({ question: `q ${randomBytes(6).toString('hex')}`, feeRateBps, minOrderLots: lots(1) });
 
   /** BUY Yes and BUY No meet and mint; nobody needs tokens for that. */
   async function place({ terms }: Market, outcome: 0 | 1, pips: number, size: number) {

@@ -138,7 +138,7 @@ export function siweText(challenge: Record<string, unknown>, more: Record<string
 
 const hex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`;
 
-/** Creates an open market through the admin route. */
+/** Creates an open market through the admin route. Less than a share can be ordered in it, unless the body says otherwise. */
 export async function openMarket(
   client: Client,
   adminToken: string,
@@ -146,7 +146,11 @@ export async function openMarket(
 ): Promise<Market & { slug: string; conditionId: string }> {
   const answer = await client.post('/admin/markets', {
     token: adminToken,
-    body: { question: `Will it rain on day ${randomBytes(4).toString('hex')}?`, ...body },
+    body: {
+      question: `Will it rain on day ${randomBytes(4).toString('hex')}?`,
+      minOrderSize: body.lotSize ?? '0.01',
+      ...body,
+    },
   });
   if (answer.status !== 201) throw new Error(`no market: ${answer.text}`);
   return answer.body;

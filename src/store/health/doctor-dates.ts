@@ -1,4 +1,6 @@
+import type { MarketId } from '../../exchange/market';
 import { decodeState } from '../records/market';
+import type { MarketState } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
@@ -28,14 +30,21 @@ export async function dates(redis: RedisClient, keys: ShardKeys, nowMs: number):
 
 async function latestTradeMs(redis: RedisClient, keys: ShardKeys): Promise<number> {
   let latest = 0;
+  for await (const [, { lastTradeMs }] of statesOf(redis, keys)) latest = Math.max(latest, lastTradeMs);
+  return latest;
+}
+
+/** Every market's state, without its book. */
+export async function* statesOf(
+  redis: RedisClient,
+  keys: ShardKeys,
+): AsyncGenerator<[MarketId, MarketState]> {
   const ids = await redis.lrange(keys.marketList, 0, -1);
   for (let from = 0; from < ids.length; from += STEP) {
-    const states = await Promise.all(
-      ids.slice(from, from + STEP).map((id) => redis.hgetBuffer(keys.market(id), 's')),
-    );
-    for (const state of states) {
-      if (state) latest = Math.max(latest, decodeState([Buffer.from('s'), state]).lastTradeMs);
+    const step = ids.slice(from, from + STEP);
+    const states = await Promise.all(step.map((id) => redis.hgetBuffer(keys.market(id), 's')));
+    for (const [i, state] of states.entries()) {
+      if (state) yield [step[i] ?? '', decodeState([Buffer.from('s'), state])];
     }
   }
-  return latest;
 }

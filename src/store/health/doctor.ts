@@ -6,6 +6,7 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
+import { dust } from './doctor-dust';
 import { readMode, runProbe } from './health';
 import { type Durability, durabilityOf, type Settings, settingsOf } from './standing';
 
@@ -210,7 +211,7 @@ async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<
     const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;
     checks.push({ name: 'restore', verdict: 'fail', detail });
   }
-  checks.push(await outbox(redis, keys, nowMs), await dates(redis, keys, nowMs));
+  checks.push(await outbox(redis, keys, nowMs), await dates(redis, keys, nowMs), await dust(redis, keys));
   const lost = Number(failed ?? 0);
   const settled = `${unsettled} settlements are not CONFIRMED, ${lost} have FAILED so far`;
   return [...checks, { name: 'settlement', verdict: lost > 0 ? 'warn' : 'ok', detail: settled }];

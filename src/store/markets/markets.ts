@@ -8,7 +8,7 @@ import {
   OUTCOMES,
   type OutcomeIndex,
 } from '../../exchange/market';
-import { type Lots, lots, type Pips, pips } from '../../exchange/units';
+import { LOTS_PER_SHARE, type Lots, lots, type Pips, pips } from '../../exchange/units';
 import { encodeMarket } from '../records/market';
 import type { Market } from '../records/views';
 import type { Clock } from '../redis/clock';
@@ -59,7 +59,7 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     const oracle = input.oracle ?? defaultOracle;
     const { conditionId, tokenIds } = ctfIds(oracle, questionId);
     const lotLots = input.lotLots ?? DEFAULT_LOT;
-    const minOrderLots = input.minOrderLots ?? lotLots;
+    const minOrderLots = input.minOrderLots ?? usualLeast(lotLots);
     if (minOrderLots % lotLots !== 0) {
       throw new Refusal('INVALID_REQUEST', 'minOrderSize must be a multiple of lotSize', {
         errors: [{ path: 'minOrderSize', message: 'must be a multiple of lotSize' }],
@@ -141,6 +141,12 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     windUp,
   };
 }
+
+/**
+ * The least order where the operator names none: one share, in whole lots. With less, dust costs nothing and can use up the
+ * makers that one submission may meet.
+ */
+const usualLeast = (lotLots: Lots): Lots => lots(Math.ceil(LOTS_PER_SHARE / lotLots) * lotLots);
 
 /** 40 bits of the condition id in base 36: the same wherever the same question is listed. */
 function marketId(conditionId: string): MarketId {

@@ -49,7 +49,8 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
   async function createMarket(feeRateBps = 0): Promise<Market> {
     await clock.measure();
     const question = `q ${randomBytes(6).toString('hex')}`;
-    const market = await markets.create({ question, feeRateBps, closesAtMs: Date.now() + 3_600_000 });
+    const closesAtMs = Date.now() + 3_600_000;
+    const market = await markets.create({ question, feeRateBps, closesAtMs, minOrderLots: lots(1) });
     known.set(market.terms.id, market);
     return market;
   }

@@ -38,7 +38,7 @@ export const ADMIN_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'List a market',
     description:
-      'Everything but the question has a default. It is open at once, or a draft with `draft: true`. With `questionId` and `oracle` given, its ids are the same on every deployment of a network.',
+      'Everything but the question has a default; that of `minOrderSize` is one share, rounded up to whole lots. It is open at once, or a draft with `draft: true`. With `questionId` and `oracle` given, its ids are the same on every deployment of a network.',
     bearer: 'admin',
     body: {
       shape: newMarketShape,
