@@ -47,7 +47,11 @@ test('the script of the README trades and cancels', async () => {
 });
 
 test('the script of the quick start rests an order and takes it back', async () => {
-  expect(await run(QUICK_START, 'first-order.mjs')).toEqual(['OPEN 10 at 0.01', 'CANCELLED 10']);
+  expect(await run(QUICK_START, 'first-order.mjs')).toEqual([
+    'OPEN 10 at 0.01',
+    expect.stringMatching(/^OPEN at 0\.02 in the place of 0x[0-9a-f]{64}$/),
+    'CANCELLED 10',
+  ]);
 });
 
 test.each([
