@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import type { FullDisk } from '../support/full-disk';
-import type { WebSeat } from './fleet';
+import type { LinkedWeb } from './fleet';
 import type { Random } from './random';
 import type { FaultStage } from './stage';
 
@@ -25,7 +25,7 @@ const FULL_MS_MAX = 2_000;
 const LATE_MS_MAX = 10_000;
 const SPARE_BYTES_MAX = 10_000;
 
-const web = ({ stage, random }: Scene): WebSeat => random.pick(stage.fleet.webs);
+const web = ({ stage, random }: Scene): LinkedWeb => random.pick(stage.fleet.webs);
 const while_ = async (scene: Scene, most = 1_000): Promise<void> =>
   void (await sleep(200 + scene.random.int(most)));
 

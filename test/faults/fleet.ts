@@ -1,124 +1,47 @@
-import path from 'node:path';
-import { type Client, createClient } from '../support/client';
-import { DEPLOYMENT } from '../support/deployment';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
-import { ROOT, type Started, startNode, until } from '../support/processes';
 import { type Proxy as Link, startProxy } from '../support/proxy';
+import { type Seat, type Seats, type SeatsOptions, startSeats, WEBS, type WebSeat, WORKERS } from './seats';
 
-const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
-
-/** A process of the Procfile that can be killed and comes back; a web process keeps its port. */
-export interface Seat {
+interface Linked {
   /** Between this process and Redis. */
   readonly link: Link;
-  kill(): Promise<void>;
-  /** SIGSTOP and SIGCONT: it stands still, and goes on as if nothing had been. */
-  pause(): void;
-  resume(): void;
-  /** SIGTERM, as a platform does it; the exit code. */
-  end(): Promise<number | string | null>;
-  start(): Promise<void>;
-  isUp(): boolean;
 }
-export interface WebSeat extends Seat {
-  readonly client: Client;
-}
+export type LinkedSeat = Seat & Linked;
+export type LinkedWeb = WebSeat & Linked;
 
-export interface Fleet {
+export interface Fleet extends Seats {
   readonly redis: DurableRedis;
-  readonly webs: readonly [WebSeat, ...WebSeat[]];
-  readonly workers: readonly Seat[];
-  /** Everything that any process said. */
-  logs(): string;
-  stop(): Promise<void>;
+  readonly webs: readonly [LinkedWeb, ...LinkedWeb[]];
+  readonly workers: readonly LinkedSeat[];
 }
 
-export interface FleetOptions {
-  readonly webs?: number;
-  readonly workers?: number;
-  /** Where web.js and worker.js are. */
-  readonly program?: string;
-  readonly env?: Readonly<Record<string, string>>;
+export interface FleetOptions extends SeatsOptions {
   readonly redis?: Parameters<typeof startDurableRedis>[0];
-  /** The file that says by how many milliseconds the clock of this web process (0, 1, ...) or worker is off; none, it is right. */
-  readonly clockFile?: (name: 'web' | 'worker', number: number) => string | undefined;
 }
-
-const SHIFTED_CLOCK = path.join(__dirname, 'shifted-clock.js');
-export const GRANT = '1000000';
 
 /** Real processes, each with a link of its own to one Redis that keeps what it answered. */
-export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
-  const {
-    webs = 2,
-    workers = 1,
-    program = path.join(ROOT, 'dist'),
-    env = {},
-    clockFile = () => undefined,
-  } = options;
-  if (isStale()) throw new Error('dist is older than the sources: npm run build');
-  const redis = await startDurableRedis({ appendonly: 'always', ...options.redis });
-  const all: Started[] = [];
-  const links: Link[] = [];
-
-  async function seat(name: 'web' | 'worker', number: number, ready: RegExp) {
-    const file = `${name}.js`;
-    const clock = clockFile(name, number);
-    const args = clock === undefined ? [] : ['-r', SHIFTED_CLOCK];
-    const link = await startProxy(redis.port);
-    links.push(link);
-    let running: Started;
-    let at = '0';
-    const start = async (): Promise<void> => {
-      const fixed = { REDIS_URL: `redis://127.0.0.1:${link.port}`, PORT: at };
-      running = startNode([...args, path.join(program, file)], {
-        ...DEPLOYMENT,
-        PAPER_GRANT: GRANT,
-        LOG_LEVEL: 'info',
-        ...env,
-        ...(clock !== undefined && { CLOCK_FILE: clock }),
-        ...fixed,
-      });
-      all.push(running);
-      const { child } = running;
-      await until(`${file} is up`, () => ready.test(running.stdout()) || child.exitCode !== null);
-      at = /"port":(\d+)/.exec(running.stdout())?.[1] ?? at;
-    };
-    await start();
-    const end = (signal: 'SIGKILL' | 'SIGTERM') => {
-      running.child.kill(signal);
-      return running.exited;
-    };
-    return {
-      link,
-      start,
-      port: () => at,
-      kill: async () => void (await end('SIGKILL')),
-      pause: () => void running.child.kill('SIGSTOP'),
-      resume: () => void running.child.kill('SIGCONT'),
-      end: () => end('SIGTERM'),
-      isUp: () => running.child.exitCode === null && running.child.signalCode === null,
-    };
-  }
-
-  const webSeat = async (_: unknown, i: number): Promise<WebSeat> => {
-    const one = await seat('web', i, /"port":\d+/);
-    return { ...one, client: createClient(`http://127.0.0.1:${one.port()}`) };
+export async function startFleet({ redis: more, ...options }: FleetOptions = {}): Promise<Fleet> {
+  const redis = await startDurableRedis({ appendonly: 'always', ...more });
+  const linksTo = (count: number): Promise<Link[]> =>
+    Promise.all(Array.from({ length: count }, () => startProxy(redis.port)));
+  const links = {
+    web: await linksTo(options.webs ?? WEBS),
+    worker: await linksTo(options.workers ?? WORKERS),
   };
-  const [[first, ...others], workerSeats] = await Promise.all([
-    Promise.all(Array.from({ length: webs }, webSeat)),
-    Promise.all(Array.from({ length: workers }, (_, i) => seat('worker', i, /worker is running/))),
-  ]);
-  if (!first) throw new Error('no web process');
+  const seats = await startSeats(
+    options,
+    (name, number) => `redis://127.0.0.1:${(links[name][number] as Link).port}`,
+  );
+  const linked = <T extends Seat>(list: readonly T[], to: readonly Link[]): (T & Linked)[] =>
+    list.map((seat, i) => ({ ...seat, link: to[i] as Link }));
   return {
+    ...seats,
     redis,
-    webs: [first, ...others],
-    workers: workerSeats,
-    logs: () => all.map((one) => one.stdout() + one.stderr()).join(''),
+    webs: linked(seats.webs, links.web) as [LinkedWeb, ...LinkedWeb[]],
+    workers: linked(seats.workers, links.worker),
     stop: async () => {
-      for (const { child } of all) child.kill('SIGKILL');
-      await Promise.all(all.map(({ exited }) => exited));
-      await Promise.all(links.map((link) => link.stop()));
+      await seats.stop();
+      await Promise.all([...links.web, ...links.worker].map((link) => link.stop()));
       await redis.stop();
     },
   };

@@ -3,14 +3,15 @@ import type { Client } from '../support/client';
 import { ADMIN_TOKEN } from '../support/exchange';
 import { openMarket } from '../support/trader';
 import { type Evidence, gather, type SettledFacts, type StartedMarket } from './evidence';
-import { type Fleet, type FleetOptions, GRANT, startFleet } from './fleet';
+import { type Fleet, type FleetOptions, startFleet } from './fleet';
 import { INVARIANTS } from './invariants';
 import { createJournal, type Journal } from './load';
 import { createPeople, type Person } from './people';
+import { GRANT, type Seats } from './seats';
 
 /** A fleet, markets and people with money and tokens: where every fault story begins. */
-export interface FaultStage {
-  readonly fleet: Fleet;
+export interface FaultStage<F extends Seats = Fleet> {
+  readonly fleet: F;
   readonly markets: readonly StartedMarket[];
   readonly people: readonly Person[];
   readonly journal: Journal;
@@ -21,11 +22,12 @@ export interface FaultStage {
   stop(): Promise<void>;
 }
 
-export interface StageOptions extends FleetOptions {
+interface SceneOptions {
   readonly seed: string;
   readonly markets?: number;
   readonly people?: number;
 }
+export type StageOptions = FleetOptions & SceneOptions;
 
 const SETS = '20000';
 const POLL_MS = 100;
@@ -34,8 +36,11 @@ const EXPIRED_WITHIN_MS = 2_000;
 const LATEST_SETTLED = 200;
 const PATIENCE_MS = 15_000;
 
-export async function startFaultStage(options: StageOptions): Promise<FaultStage> {
-  const fleet = await startFleet(options);
+export const startFaultStage = async (options: StageOptions): Promise<FaultStage> =>
+  setStage(await startFleet(options), options);
+
+/** The same on processes that are there; whatever is not set up with them is ended with them. */
+export async function setStage<F extends Seats>(fleet: F, options: SceneOptions): Promise<FaultStage<F>> {
   const [{ client: first }] = fleet.webs;
   const journal = createJournal();
   const opened = [];
