@@ -32,15 +32,23 @@ const REDIS_WAIT_MS = 10_000;
 /** A person waits. */
 const OPERATOR_WAIT_MS = 3_000;
 
+/** For whoever looks for a Redis that is not there; without user and password. */
+function whereOf({ redisUrls, redisGiven }: Config): string {
+  const hosts = redisUrls.map((url) => new URL(url).host).join(', ');
+  return redisGiven
+    ? `${hosts}: start it, or set REDIS_URL right`
+    : `${hosts}: set REDIS_URL to the Redis that has the exchange`;
+}
+
 /** What web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = connect({
     urls: config.redisUrls,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
   });
-  await ready(redis, waitMs).catch((error: unknown) => {
+  await ready(redis, waitMs).catch((error: Error) => {
     disconnect(redis);
-    throw error;
+    throw new Error(`${error.message} at ${whereOf(config)}`);
   });
   const metrics = createMetrics();
   const run = createScripts(redis, scriptSources(), metrics.script);

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode, Refusal } from '../exchange/errors';
-import { PROBLEM_TYPE, presentProblem } from '../wire/problem';
+import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../wire/problem';
 
 export const REQUEST_ID = 'X-Request-Id';
 const JSON_TYPE = 'application/json; charset=utf-8';
-const RETRY_AFTER_SEC = 1;
 
 /** What a handler answers: a value to be told as JSON, JSON bytes that were made before, or nothing. */
 export interface Reply {

@@ -1,6 +1,8 @@
 import { ERRORS, type ErrorCode } from '../exchange/errors';
 
 export const PROBLEM_TYPE = 'application/problem+json';
+/** Of a 429 or 503 that names no time of its own. */
+export const RETRY_AFTER_SEC = 1;
 
 /** Members of a refusal that are told in headers instead. */
 const HEADER_MEMBERS: ReadonlySet<string> = new Set(['retryAfterMs']);

@@ -21,7 +21,14 @@ const WORDS: Readonly<Record<string, (context: Joi.Context) => string>> = {
   'string.pattern.name': ({ name }) => `must be a valid ${name}`,
   'string.uint256': () => 'must be below 2^256',
   'object.unknown': () => 'is not allowed',
+  'any.only': ({ valids }) => oneOf(valids),
 };
+
+/** A number that is taken as its text, too, is named once. */
+function oneOf(valids: readonly unknown[]): string {
+  const choices = [...new Set(valids.map(String))];
+  return choices.length === 1 ? `must be ${choices[0]}` : `must be one of [${choices.join(', ')}]`;
+}
 
 const LONE_SURROGATE = /\p{Cs}/u;
 

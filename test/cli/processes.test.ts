@@ -34,7 +34,11 @@ test('the built command line beside web and worker, whose connections are as man
   expect([await restore.exited, restore.stdout()]).toEqual([3, '']);
   const away = startNode(['dist/cli.js', 'mode'], { ...DEPLOYMENT, REDIS_URL: 'redis://127.0.0.1:1' });
   expect([await away.exited, away.stdout(), away.stderr()]).toEqual([
-    ...[4, '', 'error: Redis did not answer within 3000 ms\n'],
+    ...[
+      4,
+      '',
+      'error: Redis did not answer within 3000 ms at 127.0.0.1:1: start it, or set REDIS_URL right\n',
+    ],
   ]);
   const bad = startNode(['dist/cli.js', 'mode'], { ...DEPLOYMENT, NETWORK: 'moon' });
   expect([await bad.exited, bad.stdout()]).toEqual([78, '']);

@@ -46,7 +46,7 @@ function connect(at: LocalReplica, address: string): Promise<Socket> {
 }
 
 /** What an HTTP client is told that wants to become a socket. */
-async function refusal(at: LocalReplica, address: string): Promise<{ status: number; code: string }> {
+async function refusal(at: LocalReplica, address: string) {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
       Connection: 'Upgrade',
@@ -66,10 +66,11 @@ async function refusal(at: LocalReplica, address: string): Promise<{ status: num
   });
   let text = '';
   for await (const chunk of answer) text += String(chunk);
-  return { status: answer.statusCode ?? 0, code: JSON.parse(text).code };
+  const { code, scope } = JSON.parse(text);
+  return { status: answer.statusCode ?? 0, code, scope, retryAfter: answer.headers['retry-after'] };
 }
 
-const TOO_MANY = { status: 429, code: 'RATE_LIMITED' };
+const TOO_MANY = { status: 429, code: 'RATE_LIMITED', scope: 'sockets', retryAfter: '1' };
 const many = (count: number, at: LocalReplica, address: string): Promise<Socket[]> =>
   Promise.all(Array.from({ length: count }, () => connect(at, address)));
 const isRefused = async (at: LocalReplica, address: string): Promise<boolean> =>

@@ -226,6 +226,20 @@ test('a deadline that has passed books nothing', async () => {
   expect((await alice.submit(market, BID, { deadline: Number.MAX_SAFE_INTEGER })).status).toBe(200);
 });
 
+test('a deadline in seconds is refused with words that say so', async () => {
+  const { body } = await alice.submit(market, BID, { deadline: Math.floor(Date.now() / 1_000) + 60 });
+  expect([body.code, body.detail]).toEqual([
+    'DEADLINE_EXCEEDED',
+    'deadline is in milliseconds, and this looks like seconds: multiply it by 1,000',
+  ]);
+  expect((await alice.submit(market, BID, { deadline: Date.now() - 1 })).body.detail).not.toMatch(/seconds/);
+});
+
+test('a refused choice names each value once, also when its text would be taken', async () => {
+  const order = { ...(await alice.order(market, BID)), side: 2 };
+  expect((await post({ order })).body.detail).toBe('order.side must be one of [0, 1]');
+});
+
 test('a batch: each order on its own, in order', async () => {
   const good = await alice.order(market, BID);
   const { status, body } = await exchange.client.post(`/markets/${market.id}/orders/batch`, {

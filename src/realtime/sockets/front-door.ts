@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Config } from '../../config/load';
 import { ERRORS, Refusal } from '../../exchange/errors';
 import { SOCKET_LIMITS } from '../../wire/limits';
-import { PROBLEM_TYPE, presentProblem } from '../../wire/problem';
+import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../../wire/problem';
 import type { Places } from './places';
 import type { ExchangeServer } from './sockets';
 import { createTurns, type Turns } from './turns';
@@ -80,13 +80,16 @@ function noPlace(
 ): Refusal | null {
   if (!places) return null;
   const giveBack = places.take(addressOf(request));
-  if (!giveBack) return new Refusal('RATE_LIMITED', `more than ${SOCKET_LIMITS.perIp} sockets of one IP`);
+  if (!giveBack) {
+    const detail = `more than ${SOCKET_LIMITS.perIp} sockets of one IP: close one, or follow more markets with one`;
+    return new Refusal('RATE_LIMITED', detail, { scope: 'sockets' });
+  }
   socket.once('close', giveBack);
   return null;
 }
 
-const problemText = ({ code, message }: Refusal, requestId: string): string =>
-  JSON.stringify(presentProblem({ code, detail: message }, requestId));
+const problemText = ({ code, message, extra }: Refusal, requestId: string): string =>
+  JSON.stringify(presentProblem({ code, detail: message, extra }, requestId));
 
 /** Long polling is off: it would need every request of a client to reach the same replica. */
 function refuseRequest(response: ServerResponse): void {
@@ -111,6 +114,7 @@ function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
       `Content-Type: ${PROBLEM_TYPE}`,
       `Content-Length: ${Buffer.byteLength(text)}`,
       `X-Request-Id: ${requestId}`,
+      ...(refusal.status === 429 || refusal.status === 503 ? [`Retry-After: ${RETRY_AFTER_SEC}`] : []),
       'Connection: close',
       '',
       text,

@@ -21,9 +21,17 @@ export function lastMomentOf({ deadlineMs, arrivedMs }: Deadlines): number {
   return deadlineMs === 0 ? lateMs : Math.min(deadlineMs, lateMs);
 }
 
+/** A moment of 2001 in milliseconds; in seconds one of the year 5138. */
+const SECONDS_MAX = 100_000_000_000;
+
+const passed = (deadlineMs: number): string | undefined =>
+  deadlineMs > 1 && deadlineMs < SECONDS_MAX
+    ? 'deadline is in milliseconds, and this looks like seconds: multiply it by 1,000'
+    : undefined;
+
 /** What the submitter of an order that came to the script too late is told: whose deadline it was. */
 export function tooLate(deadlines: Deadlines): Refusal {
   return lastMomentOf(deadlines) === deadlines.deadlineMs
-    ? new Refusal('DEADLINE_EXCEEDED')
+    ? new Refusal('DEADLINE_EXCEEDED', passed(deadlines.deadlineMs))
     : new Refusal('UNAVAILABLE', 'the order reached the book too late: it was not booked');
 }

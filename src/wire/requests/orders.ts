@@ -24,6 +24,12 @@ const UINT8_MAX = 255;
 export const HASH = /^0x[0-9a-fA-F]{64}$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const CLIENT_ORDER_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
+const CLIENT_ORDER_ID_TEXT =
+  "The client's own name for the order. It may be given twice; `GET /me/orders?clientOrderId=` finds all that have it.";
+const SELF_TRADE_TEXT =
+  "What happens where the order meets one of the maker's own. `NONE`, when it is left out: they trade. `CANCEL_TAKER` cancels what is left of the new order, `CANCEL_MAKER` the resting one, `CANCEL_BOTH` both.";
+const DEADLINE_TEXT =
+  'Epoch milliseconds, by the clock of `GET /time`: from this moment on the order is not booked (`DEADLINE_EXCEEDED`). It ends nothing that rests; that is `expiration`, which is signed and in seconds.';
 
 /** Canonical, so that one number has one spelling, and below 2^256. */
 const uint256 = Joi.string()
@@ -88,10 +94,10 @@ export interface SubmitBody {
 export const submitShape = createShape<SubmitBody>(
   Joi.object({
     order: orderSchema.required(),
-    orderType: Joi.valid(...ORDER_TYPES),
-    selfTradePrevention: Joi.valid(...SELF_TRADE_PREVENTIONS),
-    clientOrderId: Joi.string().pattern(CLIENT_ORDER_ID),
-    deadline: Joi.number().integer().min(0),
+    orderType: Joi.valid(...ORDER_TYPES).description('`GTC` when it is left out.'),
+    selfTradePrevention: Joi.valid(...SELF_TRADE_PREVENTIONS).description(SELF_TRADE_TEXT),
+    clientOrderId: Joi.string().pattern(CLIENT_ORDER_ID).description(CLIENT_ORDER_ID_TEXT),
+    deadline: Joi.number().integer().min(0).description(DEADLINE_TEXT),
   }).required(),
 );
 

@@ -21,8 +21,16 @@ const HEADERS: Readonly<Record<string, { description: string; required?: true; s
       'The sequence of the book, for `If-None-Match`; `"<sequence>-<epoch>"` once the data has had another epoch.',
     schema: text(),
   },
-  RateLimit: { description: 'What is left of the bucket: `"reads";r=99;t=1`.', schema: text() },
-  'RateLimit-Policy': { description: 'The bucket: `"reads";q=100;w=1`.', schema: text() },
+  RateLimit: {
+    description:
+      'What is left of each limit that counted the request, separated by commas: `"submissions";r=399;t=1, "orders";r=49;t=1`. Of `orders` and `cancels` it is what is left of the steady part, `q`; their burst is not in it.',
+    schema: text(),
+  },
+  'RateLimit-Policy': {
+    description:
+      'These limits: `q` points in `w` seconds, and at most `burst` at once where there is one: `"submissions";q=200;w=1;burst=400, "orders";q=50;w=1;burst=100`.',
+    schema: text(),
+  },
   'Retry-After': { required: true, description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   'Idempotent-Replayed': {
     description: '`true` when this order was accepted before: the answer is the record as it now stands.',

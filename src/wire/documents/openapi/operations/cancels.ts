@@ -73,7 +73,7 @@ export const CANCEL_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: "Cancel all of the caller's orders everywhere",
     description:
-      'In all markets, whatever their number. After the answer no order of the caller with a number below that of its market in `sequences` is open; markets in which nothing was cancelled are left out.',
+      'In all markets, whatever their number. After the answer no order of the caller with a number below that of its market (by market id) in `sequences` is open; markets in which nothing was cancelled are left out.',
     bearer: 'required',
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },

@@ -121,7 +121,8 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     count: integer(),
     sequences: {
       type: 'object',
-      description: 'By market: the number of the latest command that cancelled any there.',
+      description:
+        'By market id: the number of the latest command that cancelled any there. A market in which nothing was cancelled is left out.',
       additionalProperties: ref('Sequence'),
     },
     message: text(),

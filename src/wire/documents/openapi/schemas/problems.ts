@@ -42,7 +42,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
       expectedHash: ref('Hash'),
       hint: described(
         nullable(choice([...HINTS])),
-        'The mistake that explains the signature, if a usual one does.',
+        'The one mistake that explains the signature, when a known value does: docs/signing.md has what each means. Null proves nothing.',
       ),
     },
     example: {
@@ -77,7 +77,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
   RATE_LIMITED: {
     members: {
       scope: described(
-        choice([...Object.keys(LIMITS), 'faucet']),
+        choice([...Object.keys(LIMITS), 'faucet', 'sockets']),
         'The limit, by its name in `GET /config`.',
       ),
     },
