@@ -94,7 +94,8 @@ function orders.retire(shard, b, records, event, status, reason, now_ms)
   ledger.write(accounts, shard, b[book.ID], wallets)
 end
 
--- Ends resting orders of any markets: a command for each market, in the order in which they are met.
+-- Ends resting orders of any markets: a command for each market, in the order in which they are met. One that cannot write
+-- its own keeps no other from it; then the script ends with its error.
 function orders.retire_all(shard, records, event, status, reason, now_ms)
   local groups, names = {}, {}
   for i = 1, #records do
@@ -106,8 +107,15 @@ function orders.retire_all(shard, records, event, status, reason, now_ms)
     local group = groups[market]
     group[#group + 1] = records[i]
   end
+  local failure
   for i = 1, #names do
-    orders.retire(shard, book.open(shard, names[i], 's'), groups[names[i]], event, status, reason, now_ms)
+    local done, problem = pcall(function()
+      orders.retire(shard, book.open(shard, names[i], 's'), groups[names[i]], event, status, reason, now_ms)
+    end)
+    failure = not done and problem or failure
+  end
+  if failure then
+    error(failure)
   end
 end
 

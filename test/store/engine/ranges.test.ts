@@ -90,6 +90,25 @@ test('an account that holds less than its orders reserved ends every script befo
   await leavesNoTrace(w, () => engine.expire(), message);
 });
 
+test('a market whose orders cannot be expired keeps those of no other market open', async () => {
+  const w = world();
+  const expires = w.now() / 1_000 + 10;
+  const due = [];
+  for (const market of ['market00', 'market01', 'market02']) {
+    await w.market({ id: market });
+    const order = w.buy(market === 'market01' ? alice : bob, YES, '100', '0.40', { market, expires });
+    await w.place(order);
+    due.push(order);
+  }
+  // She holds less than her order reserved.
+  await w.redis.hset(w.keys.cash, addressBytes(alice), Buffer.alloc(24));
+  await w.clock(w.now() + 20_000);
+  await expect(w.engine.expire()).rejects.toThrow('a sum would be');
+  const statuses = await Promise.all(due.map(async (order) => (await w.stored(order))?.status));
+  expect(statuses).toEqual(['EXPIRED', 'OPEN', 'EXPIRED']);
+  expect((await w.balance(bob, 'market02')).cash).toBe(`${MOST} (0)`);
+});
+
 test('a market whose volume passes 2^53 stands still there, its candles go on, and the audit knows it', async () => {
   const w = world();
   await w.market();
