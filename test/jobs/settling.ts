@@ -54,6 +54,8 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   });
   const wallets = Array.from({ length: 6 }, () => `0x${randomBytes(20).toString('hex')}`);
 
+  const anybody = (): string => wallets[Math.floor(Math.random() * wallets.length)] ?? '';
+
   /** Records that everything matched so far must come to. */
   const made = { records: 0 };
 
@@ -61,9 +63,8 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
     markets.create({ question: `q ${randomBytes(6).toString('hex')}`, feeRateBps, minOrderLots: lots(1) });
 
   /** BUY Yes and BUY No meet and mint; nobody needs tokens for that. */
-  async function place({ terms }: Market, outcome: 0 | 1, pips: number, size: number) {
+  async function place({ terms }: Market, outcome: 0 | 1, pips: number, size: number, maker = anybody()) {
     const tokens = BigInt(size) * scale.lotAmount;
-    const maker = wallets[Math.floor(Math.random() * wallets.length)] ?? '';
     const signed: SignedOrder = {
       salt: BigInt(`0x${randomBytes(8).toString('hex')}`),
       maker,
@@ -145,7 +146,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   }
 
   return {
-    ...{ server, redis, run, keys, clock, doubts, engine, reads, settlements, matches, made },
+    ...{ server, redis, run, keys, clock, doubts, engine, reads, settlements, matches, wallets, made },
     ...{ createMarket, place, match, census, drained },
     async stop() {
       redis.disconnect();
