@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => exchange.stop());
 
 const SHARE = 10n ** 18n;
+const DAY_MS = 86_400_000;
 
 async function order(wallet: Wallet, outcome: 0 | 1, priceWei: bigint) {
   const addresses = { ...AddressesByChainId[ChainId.BnbTestnet], CTF_EXCHANGE: domain.verifyingContract };
@@ -32,6 +33,8 @@ async function order(wallet: Wallet, outcome: 0 | 1, priceWei: bigint) {
     makerAmount,
     takerAmount,
     feeRateBps: 0n,
+    // Of its own accord it takes the year 2100: orders here are for ten years at most.
+    expiresAt: new Date(Date.now() + DAY_MS),
   });
   const typedData = builder.buildTypedData(built, { isNegRisk: false, isYieldBearing: false });
   typedData.domain.name = domain.name;
