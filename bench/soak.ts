@@ -41,7 +41,9 @@ const LOAD_PART = 0.5;
 const WEIGHINGS = 5;
 /** Of twenty commands: 9 rest, 7 cancel, 3 cross, one reads. */
 const PATTERN = 'rcrcgrcrcrcxrcrxrcxr';
-const MAKER_LOTS = 900_000_000n;
+/** Each with nearly all the money of its wallet. */
+const MAKERS = 5;
+const MAKER_LOTS = 180_000_000n;
 const MAKER_CENTS = 45;
 const TAKER_CENTS = 56;
 /** Not more of the orders that rest are remembered than will be cancelled soon. */
@@ -183,7 +185,9 @@ async function createCommands(signer: Signer): Promise<Commands> {
   const rested: Submission[] = [];
   let count = 0;
   const submit = ({ path, body }: Submission): Buffer => requestBytes(path, body);
-  const opening = [submit(signer.sign({ outcome: 1, cents: MAKER_CENTS, lots: MAKER_LOTS }))];
+  const opening = Array.from({ length: MAKERS }, () =>
+    submit(signer.sign({ outcome: 1, cents: MAKER_CENTS, lots: MAKER_LOTS })),
+  );
   return {
     next() {
       const first = opening.pop();

@@ -43,7 +43,7 @@ const environment = (redisUrl: string, more: NodeJS.ProcessEnv = {}): NodeJS.Pro
   JWT_SECRET,
   RATE_LIMIT: 'off',
   ALLOW_WEAK_DURABILITY: '1',
-  PAPER_GRANT: '1000000000',
+  PAPER_GRANT: '1000000',
   LOG_LEVEL: 'warn',
   ...more,
 });

@@ -83,7 +83,7 @@ describe('what is accepted', () => {
         ],
       },
     ],
-    [{ PAPER_GRANT: '1000000000' }, { paperGrantMicro: 1e15 as never }],
+    [{ PAPER_GRANT: '1000000' }, { paperGrantMicro: 1e12 as never }],
     [{ PAPER_GRANT: '0.000001' }, { paperGrantMicro: 1 as never }],
     [
       { RATE_LIMIT: 'off', SERVE_UI: '0', DEMO: '1' },
@@ -150,7 +150,7 @@ describe('what is refused', () => {
       ],
     ],
     ['FUNDS', ['chain', 'real']],
-    ['PAPER_GRANT', ['-1', '1e3', '0.0000001', '1000000000.000001', '1,000', '.5']],
+    ['PAPER_GRANT', ['-1', '1e3', '0.0000001', '1000000.000001', '1,000', '.5']],
     ['RATE_LIMIT', ['yes', 'OFF']],
     ['BROADCAST_INTERVAL_MS', ['-1', '10001', '2.5']],
     ['MATCH_MAKERS_MAX', ['0', '1001']],

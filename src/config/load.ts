@@ -109,7 +109,11 @@ export const VARIABLES = {
     secret,
   ),
   FUNDS: variable('paper', parseFunds, 'paper: a ledger in Redis; chain is not available in this version'),
-  PAPER_GRANT: variable('10000', parsePaperGrant, 'what a wallet gets once, when first seen'),
+  PAPER_GRANT: variable(
+    '10000',
+    parsePaperGrant,
+    'what a wallet gets once, when first seen, at most 1000000',
+  ),
   GRANT_ON: variable(
     'first-order',
     oneOf('first-order', 'sign-in'),

@@ -9,7 +9,7 @@ import { type Micro, micro, parseScaled } from '../exchange/units';
 export class BadValue extends Error {}
 
 const SECRET_BYTES_MIN = 32;
-const PAPER_GRANT_MICRO_MAX = 1_000_000_000n * 1_000_000n;
+const PAPER_GRANT_MICRO_MAX = 1_000_000n * 1_000_000n;
 
 export const oneOf =
   <const T extends string>(...allowed: readonly T[]) =>
@@ -143,7 +143,7 @@ function readSecrets(text: string): JwtSecrets {
 export function parsePaperGrant(text: string): Micro {
   const scaled = parseScaled(text, 6);
   if (scaled === null || scaled > PAPER_GRANT_MICRO_MAX) {
-    throw new BadValue('must be a decimal with at most 6 decimals, from 0 to 1000000000');
+    throw new BadValue('must be a decimal with at most 6 decimals, from 0 to 1000000');
   }
   return micro(Number(scaled));
 }

@@ -18,7 +18,7 @@ export function createShell(redisUrl: string, env: Environment = {}) {
         const config = loadConfig({
           NODE_ENV: 'test',
           REDIS_URL: redisUrl,
-          PAPER_GRANT: '1000000000',
+          PAPER_GRANT: '1000000',
           ...env,
         });
         return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));

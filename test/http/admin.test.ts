@@ -181,7 +181,7 @@ test('the faucet pays once an hour', async () => {
     exchange.client,
     (await exchange.client.get('/config')).body.eip712.domain as Domain,
   );
-  expect((await bob.post('/me/faucet')).body.collateral.total).toBe('2000000000');
+  expect((await bob.post('/me/faucet')).body.collateral.total).toBe('2000000');
   const again = await bob.post('/me/faucet');
   expect([again.status, again.body.code, again.body.retryable]).toEqual([429, 'RATE_LIMITED', true]);
   expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(3_500);

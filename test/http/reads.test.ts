@@ -176,7 +176,7 @@ test('an order, to everybody without its client order id and to its maker with i
 
 test('balances', async () => {
   expect((await alice.get('/me/balances')).body).toEqual({
-    collateral: { total: '999999981.7', available: '999999969.9', reserved: '11.8' },
+    collateral: { total: '999981.7', available: '999969.9', reserved: '11.8' },
     tokens: [
       {
         marketId: market.id,

@@ -67,8 +67,8 @@ test('every step of its life is told, and at last that all are paid', async () =
   expect(last).toEqual(await shown());
   expect(last).toMatchObject({ status: 'RESOLVED', resolution: { outcomeIndex: 0 }, openInterest: '0' });
   for (const [owner, socket, total] of [
-    [alice, toAlice, '1000000004'],
-    [bob, toBob, '999999996'],
+    [alice, toAlice, '1000004'],
+    [bob, toBob, '999996'],
   ] as const) {
     const balances = (await owner.get('/me/balances')).body;
     expect(balances).toEqual({ collateral: { total, available: total, reserved: '0' }, tokens: [] });

@@ -19,7 +19,7 @@ import { startTestRedis } from '../support/redis';
 import { openMarket } from '../support/trader';
 
 export const ADMIN_TOKEN = 'admin-token-of-the-tests-0123456789';
-const GRANT = '1000000000';
+const GRANT = '1000000';
 const STOP_MS = 2_000;
 
 /** A replica in this process, or in one of its own. */

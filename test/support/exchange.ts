@@ -39,7 +39,7 @@ const ENVIRONMENT = {
   JWT_SECRET: `k1:${JWT_SECRET}`,
   ADMIN_TOKEN,
   RATE_LIMIT: 'off',
-  PAPER_GRANT: '1000000000',
+  PAPER_GRANT: '1000000',
   LOG_LEVEL: 'debug',
 } as const;
 
