@@ -43,10 +43,10 @@ export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: s
   const takers = Array.from({ length: 40 }, () => sign({ outcome: 0, cents: 90, lots: 100_000n }));
   const fresh = await createSigner(quiet, FRESH_WALLETS);
   const strangers = Array.from({ length: FRESH_WALLETS }, () => fresh.sign());
-  const junk = Object.fromEntries(Array.from({ length: 1_330 }, (_, i) => [`m${i}`, i]));
+  const junk = Object.fromEntries(Array.from({ length: 1_330 }, (_, i) => [i.toString(36), 0]));
   const members = Array.from({ length: 3_700 }, (_, i) => `a${i}=1`).join('&');
   const address = (): string => `0x${randomBytes(20).toString('hex')}`;
-  const nested = JSON.parse(`${'['.repeat(3_900)}${']'.repeat(3_900)}`);
+  const nested = JSON.parse(`${'['.repeat(1_000)}${']'.repeat(1_000)}`);
   const post = (path: string, body: unknown): Buffer => bytes('POST', path, JSON.stringify(body));
   const http = (what: string, ...requests: Buffer[]): Plan => ({ what, attack: { requests } });
   const socket = (what: string, event: string, message: unknown, everyMs: number): Plan => ({

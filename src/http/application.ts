@@ -14,12 +14,14 @@ import { Refusal } from '../exchange/errors';
 import { PATHS } from '../wire/paths';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
+import { clientAddress } from './client-address';
 import { createDate } from './date';
 import type { HttpDeps } from './deps';
 import { docsPage } from './docs-page';
 import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
 import { otherMethods } from './methods';
+import { createPace, noPace, type Pace } from './pace';
 import { servePage } from './page';
 import { recordedBoard } from './recorded';
 
@@ -82,7 +84,7 @@ export function createApplication(
     throw new Refusal('NOT_FOUND', `nothing at ${request.path.slice(0, 100)}`);
   });
   app.use(answerErrors(deps));
-  return withOwnPrototypes(app);
+  return withOwnPrototypes(app, deps.config.rateLimit ? createPace() : noPace);
 }
 
 /** Without TLS in front, telling browsers to use it would lock them out. */
@@ -199,26 +201,30 @@ function answerErrors({ log, observer }: HttpDeps): ErrorRequestHandler {
 }
 
 /** The router gives up on a target it cannot parse before any middleware runs; its own last word would be HTML. */
-function listenerOf(app: Express): RequestListener {
-  return (request, response) =>
-    app(request as Request, response as Response, () => {
+function listenerOf(app: Express, pace: Pace): RequestListener {
+  const serve = (request: Request, response: Response): unknown =>
+    app(request, response, () => {
       if (response.headersSent) return;
       response.setHeader(REQUEST_ID, randomUUID());
       response.setHeader('Connection', 'close');
       sendProblem(response, new Refusal('INVALID_REQUEST', 'the request target is not a path'));
     });
+  return (request, response) => {
+    const [asked, answer] = [request as Request, response as Response];
+    pace.admit(clientAddress(asked), asked, answer, () => serve(asked, answer));
+  };
 }
 
 /**
  * Express swaps the prototypes of every request and response for its own, which makes V8 forget what it learnt of them.
  * Objects that are born with those prototypes are left as they are; it halves Express's share of a request.
  */
-function withOwnPrototypes(app: Express): Application {
+function withOwnPrototypes(app: Express, pace: Pace): Application {
   class OwnRequest extends IncomingMessage {}
   class OwnResponse extends ServerResponse<IncomingMessage> {}
   Object.setPrototypeOf(OwnRequest.prototype, app.request);
   Object.setPrototypeOf(OwnResponse.prototype, app.response);
   app.request = OwnRequest.prototype as unknown as Express['request'];
   app.response = OwnResponse.prototype as unknown as Express['response'];
-  return { handler: listenerOf(app), IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
+  return { handler: listenerOf(app, pace), IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
 }

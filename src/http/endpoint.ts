@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Caller, Sessions } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
 import { type Asked, askedOf } from '../wire/asked';
+import { BYTES_PER_SUBMISSION } from '../wire/limits';
 import type { Query } from '../wire/queries';
 import type { Shape } from '../wire/shape';
 import { type Reply, send, sendProblem } from './answer';
@@ -105,7 +106,14 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
       const query = admitted;
       const take = (parts: number) =>
         deps.limiter.spend('submissions', clientAddress(request), response, parts * cost);
-      const body = endpoint.body && bytes ? bodyOf(request, endpoint, bytes, take) : undefined;
+      // To read and refuse a body takes time by its bytes, so they count where they are more than its orders.
+      const weight =
+        endpoint.bucket === 'submissions' ? Math.floor((bytes?.length ?? 0) / BYTES_PER_SUBMISSION) : 0;
+      if (weight > 0) take(weight);
+      const body =
+        endpoint.body && bytes
+          ? bodyOf(request, endpoint, bytes, (parts) => parts > weight && take(parts - weight))
+          : undefined;
       const reply = await endpoint.handle({ request, response, arrivedAt, query, body, caller });
       if (!response.headersSent) send(response, reply);
       answered(response.statusCode);
@@ -160,7 +168,7 @@ function bodyOf(
   request: Request,
   { body, bodyOptional, parts }: AnyEndpoint,
   bytes: Buffer,
-  take: (parts: number) => void,
+  take: (parts: number) => unknown,
 ): unknown {
   const value = jsonOf(request, bytes, bodyOptional === true);
   const more = parts === undefined ? 0 : parts(value) - 1;

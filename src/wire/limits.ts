@@ -50,6 +50,26 @@ export const SOCKET_LIMITS = {
   refusals: 100,
 } as const;
 
+/**
+ * What an address may ask of one process, whatever it asks: every request costs a point, and more when it is refused. An
+ * address in debt is not refused: its requests are held until the debt is paid.
+ */
+export const PACE = {
+  pointsPerSecond: 1_000,
+  burst: 1_000,
+  request: 1,
+  /** On top of the request's own: any refusal, and one that says RATE_LIMITED. */
+  refused: 3,
+  rateLimited: 9,
+  /** A body costs a point for each so many bytes. */
+  bytesPerPoint: 4_096,
+  /** A request is held this long at most. */
+  holdMs: 1_000,
+} as const;
+
+/** A submission costs its address a point for each so many bytes, if those are more than its orders. */
+export const BYTES_PER_SUBMISSION = 4_096;
+
 export const QUERY_MEMBERS_MAX = 32;
 /** Requests of one connection that are served at once; what is pipelined behind them waits unread. */
 export const PIPELINED_MAX = 8;

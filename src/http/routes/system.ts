@@ -4,7 +4,9 @@ import { weaknessOf } from '../../store/health/standing';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
 import { openApiDocument } from '../../wire/documents/openapi/document';
 import {
+  BYTES_PER_SUBMISSION,
   LIMITS,
+  PACE,
   QUERY_MEMBERS_MAX,
   ROWS_PER_POINT,
   SOCKET_LIMITS,
@@ -75,7 +77,12 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
           ...SIZE_LIMITS,
           collateralDecimals: config.collateralDecimals,
           rates: config.rateLimit ? RATES : null,
-          costs: { ...SUBMISSION_COSTS, rowsPerPoint: ROWS_PER_POINT },
+          costs: {
+            ...SUBMISSION_COSTS,
+            rowsPerPoint: ROWS_PER_POINT,
+            bytesPerSubmission: BYTES_PER_SUBMISSION,
+          },
+          pace: config.rateLimit ? PACE : null,
           sockets: config.rateLimit ? SOCKET_LIMITS : null,
         },
       });

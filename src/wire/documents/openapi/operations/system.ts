@@ -1,4 +1,11 @@
-import { QUERY_MEMBERS_MAX, ROWS_PER_POINT, SOCKET_LIMITS, SUBMISSION_COSTS } from '../../../limits';
+import {
+  BYTES_PER_SUBMISSION,
+  PACE,
+  QUERY_MEMBERS_MAX,
+  ROWS_PER_POINT,
+  SOCKET_LIMITS,
+  SUBMISSION_COSTS,
+} from '../../../limits';
 import { PATHS } from '../../../paths';
 import { CONTRACTS, EIP712 } from '../examples/market';
 import { MATCHED_MS } from '../examples/story';
@@ -79,7 +86,12 @@ export const SYSTEM_OPERATIONS: Operations = {
           maxOrderSize: '1000000000',
           collateralDecimals: 18,
           rates: { reads: { requests: 100, seconds: 1, burst: 100, by: 'ip' } },
-          costs: { ...SUBMISSION_COSTS, rowsPerPoint: ROWS_PER_POINT },
+          costs: {
+            ...SUBMISSION_COSTS,
+            rowsPerPoint: ROWS_PER_POINT,
+            bytesPerSubmission: BYTES_PER_SUBMISSION,
+          },
+          pace: PACE,
           sockets: SOCKET_LIMITS,
           queryMembers: QUERY_MEMBERS_MAX,
         },

@@ -85,7 +85,25 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
         dryRun: integer('Points of `submissions`.'),
         refusedFok: integer('Points of `submissions`.'),
         rowsPerPoint: integer('A page of a list costs a point of `reads` for each so many rows asked for.'),
+        bytesPerSubmission: integer(
+          'A body costs a point of `submissions` for each so many bytes, if those are more than its orders.',
+        ),
       }),
+      pace: {
+        ...nullable(
+          object({
+            pointsPerSecond: integer('Points of one IP at one process.'),
+            burst: integer('Points after a quiet moment.'),
+            request: integer('Points of any request.'),
+            refused: integer('Points on top of it when it is refused.'),
+            rateLimited: integer('Points on top of it when it is refused as RATE_LIMITED.'),
+            bytesPerPoint: integer('A body costs a point for each so many bytes.'),
+            holdMs: integer('Without points a request waits until there are some, this long at most.'),
+          }),
+        ),
+        description:
+          'What an IP may ask of one process before its requests are held; null when it is switched off.',
+      },
       sockets: {
         ...nullable(
           object({
