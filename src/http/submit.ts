@@ -45,6 +45,7 @@ const DEADLINE_MAX_MS = 2 ** 48 - 1;
 const FOK_WALKED: ReadonlySet<string> = new Set(['FOK_NOT_FILLED', 'SELF_TRADE']);
 /** On top of what it cost as an order. */
 const FOK_CHARGE = SUBMISSION_COSTS.refusedFok - SUBMISSION_COSTS.order;
+const SIGNATURE_CHARGE = SUBMISSION_COSTS.wrongSignature - SUBMISSION_COSTS.order;
 
 /**
  * Books one signed order. An order that passes every check costs one round trip, the script's own. Whether it is a
@@ -168,10 +169,12 @@ interface Refused {
 /** The slow path of a failed check: a replay, the nonce, or the refusal itself. */
 async function explain(
   { reads, verifier, limiter }: Context,
-  { address, response }: Submission,
+  { address, response, dryRun }: Submission,
   { refusal, stage, signed, orderType }: Refused,
 ): Promise<Submitted> {
   if (!(refusal instanceof Refusal)) throw refusal;
+  // Also for an order that was accepted before: its hash is no proof of who sends it.
+  if (refusal.code === 'INVALID_SIGNATURE' && !dryRun) limiter.charge('submissions', address, SIGNATURE_CHARGE);
   await limiter.take('reads', address, response);
   const stored = await reads.order(verifier.hash(signed));
   if (stored) return replay(stored, orderType);

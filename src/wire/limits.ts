@@ -37,8 +37,8 @@ export type Bucket = keyof typeof LIMITS;
 
 /** A page costs a point for each so many rows asked for. */
 export const ROWS_PER_POINT = 50;
-/** Points of a submission; a refused FOK has walked the book for nothing. */
-export const SUBMISSION_COSTS = { order: 1, dryRun: 10, refusedFok: 5 } as const;
+/** Points of a submission; a refused FOK has walked the book for nothing, a wrong signature is the dearest check of all. */
+export const SUBMISSION_COSTS = { order: 1, dryRun: 10, refusedFok: 5, wrongSignature: 5 } as const;
 
 export const SOCKET_LIMITS = {
   /** Open sockets of one IP. */

@@ -101,7 +101,7 @@ describe('submissions', () => {
         token,
         body: {},
       });
-    const whole = await owe(399);
+    const whole = await owe(360);
     for (let i = 0; i < 10; i++) expect((await replace()).status).toBe(400);
     // The twentieth point is told of, and the debt is heard then.
     expect((await replace('?dryRun=true')).status).toBe(400);

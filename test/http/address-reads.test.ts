@@ -110,7 +110,11 @@ test('GET /config tells every limit', async () => {
     'comments-by-ip': { requests: 30, seconds: 60, burst: 30, by: 'ip' },
     'admin-tokens': { requests: 10, seconds: 60, burst: 10, by: 'ip' },
   });
-  expect(limits.costs).toEqual({ order: 1, dryRun: 10, refusedFok: 5, rowsPerPoint: 50 });
+  expect(limits.costs).toEqual({
+    ...{ order: 1, dryRun: 10, refusedFok: 5, wrongSignature: 5 },
+    ...{ rowsPerPoint: 50, bytesPerSubmission: 4_096 },
+  });
+  expect(limits.pace).toMatchObject({ pointsPerSecond: 1_000, burst: 1_000, holdMs: 1_000 });
   expect(limits.sockets).toEqual({
     perIp: 100,
     messagesPerSecond: 50,

@@ -84,6 +84,7 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
         order: integer('Points of `submissions`; a batch costs its orders.'),
         dryRun: integer('Points of `submissions`.'),
         refusedFok: integer('Points of `submissions`.'),
+        wrongSignature: integer('Points of `submissions`.'),
         rowsPerPoint: integer('A page of a list costs a point of `reads` for each so many rows asked for.'),
         bytesPerSubmission: integer(
           'A body costs a point of `submissions` for each so many bytes, if those are more than its orders.',
