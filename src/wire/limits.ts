@@ -58,7 +58,7 @@ export const PACE = {
   pointsPerSecond: 1_000,
   burst: 1_000,
   request: 1,
-  /** On top of the request's own: any refusal, and one that says RATE_LIMITED. */
+  /** Points on top of the request's own when it is refused, and when it is refused as RATE_LIMITED. */
   refused: 3,
   rateLimited: 9,
   /** A body costs a point for each so many bytes. */
