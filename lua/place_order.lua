@@ -234,7 +234,7 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
 end
 
 -- It rests.
-local account_key, reserving = KEYS[5], nil
+local account_key, reserving = KEYS[5]
 if side == order.BUY then
   reserving = ledger.cash_with(free, reserved, current, faucet_ms, -size * price, size * price)
 else
@@ -255,7 +255,8 @@ if found[2] then
   lots, orders = struct.unpack(book.TOTAL, found[2])
   lots, orders = lots + size, orders + 1
 end
-redis.call('HSET', KEYS[1], 's', struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last), level, struct.pack(book.TOTAL, lots, orders))
+redis.call('HSET', KEYS[1], 's', struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last),
+  level, struct.pack(book.TOTAL, lots, orders))
 redis.call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
 redis.call('ZADD', KEYS[7], integer.text(order.rank(now_ms, sequence)), ARGV[2])
 if expiration > 0 then

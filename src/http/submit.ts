@@ -174,7 +174,8 @@ async function explain(
 ): Promise<Submitted> {
   if (!(refusal instanceof Refusal)) throw refusal;
   // Also for an order that was accepted before: its hash is no proof of who sends it.
-  if (refusal.code === 'INVALID_SIGNATURE' && !dryRun) limiter.charge('submissions', address, SIGNATURE_CHARGE);
+  if (refusal.code === 'INVALID_SIGNATURE' && !dryRun)
+    limiter.charge('submissions', address, SIGNATURE_CHARGE);
   await limiter.take('reads', address, response);
   const stored = await reads.order(verifier.hash(signed));
   if (stored) return replay(stored, orderType);

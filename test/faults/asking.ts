@@ -30,7 +30,7 @@ export async function asking({ client }: FaultStage) {
       cancel,
       cancelAll: () => trader.post(`${path}/orders/cancel-all`),
       split: () => trader.post(`${path}/split`, { size: '1' }),
-      signIn: () => at.get(`/auth/nonce/${trader.address}`),
+      signIn: () => trader.signIn(at),
     },
     reads: {
       markets: () => at.get('/markets'),

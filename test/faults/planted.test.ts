@@ -114,14 +114,14 @@ const BUGS: Readonly<Record<string, Planted>> = {
   },
   'an order is told without its first fill': {
     modules: [
-      { file: 'wire/present-order.js', from: /fills: fills\.map\(/g, to: 'fills: fills.slice(1).map(' },
+      { file: 'wire/answers/order.js', from: /fills: fills\.map\(/g, to: 'fills: fills.slice(1).map(' },
     ],
     caughtBy: 'no order is over-filled',
   },
   'every second match is not settled': {
     modules: [
       {
-        file: 'store/matches.js',
+        file: 'store/settlement/matches.js',
         from: 'matches.push({',
         to: 'if (packed.readUIntBE(9, 6) % 2) matches.push({',
       },
@@ -132,8 +132,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
     modules: [
       {
         file: 'http/submit.js',
-        from: 'await context.engine.place(request)',
-        to: "await context.engine.place(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new errors_1.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
+        from: 'await book(request)',
+        to: "await book(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new errors_1.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
       },
     ],
     caughtBy: 'refused orders left nothing',

@@ -44,8 +44,8 @@ type Journal = ReturnType<typeof openJournal>;
 
 /** The model tells the books what it does. */
 function observed(stage: Stage, books: Books): Stage {
-  const place: typeof stage.model.place = (request, nowMs) => {
-    const answer = stage.model.place(request, nowMs);
+  const place: typeof stage.model.place = (request, nowMs, oldHash) => {
+    const answer = stage.model.place(request, nowMs, oldHash);
     if ('fills' in answer && !request.dryRun) books.trade(answer.order, answer.fills);
     return answer;
   };
