@@ -14,6 +14,9 @@ interface NewcomersOptions {
   readonly isKnown: (wallet: string) => Promise<boolean>;
 }
 
+/** For RATE_LIMIT=off. */
+export const noNewcomers: Newcomers = () => null;
+
 /** Wallets remembered as known. */
 const KNOWN_MAX = 20_000;
 

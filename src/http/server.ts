@@ -5,7 +5,7 @@ import type { HttpDeps } from './deps';
 import type { AnyEndpoint } from './endpoint';
 import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
-import { createNewcomers } from './newcomers';
+import { createNewcomers, noNewcomers } from './newcomers';
 import { createOperatorGate } from './operator-gate';
 import { answerClientError, refuseTunnel } from './transport';
 
@@ -34,7 +34,9 @@ const KEEP_ALIVE_MS = 65_000;
 export function createHttp(deps: HttpDeps): Http {
   const limiter = deps.config.rateLimit ? createLimiter(deps) : noLimiter;
   const state = { draining: false };
-  const newcomers = createNewcomers({ limiter, isKnown: deps.profiles.isKnown });
+  const newcomers = deps.config.rateLimit
+    ? createNewcomers({ limiter, isKnown: deps.profiles.isKnown })
+    : noNewcomers;
   const endpoints = createEndpoints({ ...deps, limiter, newcomers, isDraining: () => state.draining });
   const application = createApplication(deps, endpoints, {
     sessions: deps.sessions,

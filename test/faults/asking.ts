@@ -17,7 +17,8 @@ const BID = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 export async function asking({ client }: FaultStage) {
   const at = client();
   const market = await openMarket(at, ADMIN_TOKEN);
-  const trader = createTrader(at, (await at.get('/config')).body.eip712.domain);
+  const { domain } = (await at.get('/config')).body.eip712;
+  const trader = createTrader(at, domain);
   const { orderHash } = (await trader.submit(market, BID)).body;
   await trader.signIn();
   const path = `/markets/${market.id}`;
@@ -30,7 +31,7 @@ export async function asking({ client }: FaultStage) {
       cancel,
       cancelAll: () => trader.post(`${path}/orders/cancel-all`),
       split: () => trader.post(`${path}/split`, { size: '1' }),
-      signIn: () => trader.signIn(at),
+      signIn: () => createTrader(at, domain).signIn(),
     },
     reads: {
       markets: () => at.get('/markets'),

@@ -57,11 +57,7 @@ test('a session opened at one replica is known at the other, and logging out the
 test('a replica killed between the script and its reply: the order is there, once, and sending it again says so', async () => {
   const proxy = await startProxy(Number(new URL(deployment.redis.url).port));
   try {
-    // Without limits: whether a wallet is new would be asked of Redis before the order is sent.
-    const doomed = await deployment.web({
-      REDIS_URL: `redis://127.0.0.1:${proxy.port}`,
-      RATE_LIMIT: 'off',
-    });
+    const doomed = await deployment.web({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
     // It knows the market and is warm before the replies stop.
     await doomed.client.get(`/markets/${market.id}`);
     const maker = trader();
