@@ -1,3 +1,4 @@
+import { FILLS_SHOWN_MAX } from '../../src/exchange/match';
 import type { Answer, Client } from '../support/client';
 import { ADMIN_TOKEN } from '../support/exchange';
 import type { openMarket } from '../support/trader';
@@ -89,7 +90,8 @@ export async function gather(
   await inParallel(journal.submissions, async ({ signed }) => {
     const { status, body } = await client.get(`/orders/${signed.orderHash}`);
     if (status !== 200 && status !== 404) throw new Error(`${signed.orderHash}: ${status}`);
-    const fills = body.fillCount > body.fills?.length ? await fillsOf(client, signed.orderHash) : body.fills;
+    // An order shows the latest of its fills; only beyond them the list of all is asked.
+    const fills = body.fillCount > FILLS_SHOWN_MAX ? await fillsOf(client, signed.orderHash) : body.fills;
     orders.set(signed.orderHash, status === 200 ? orderFacts({ ...body, fills }) : null);
   });
   const wallets: WalletFacts[] = [];
