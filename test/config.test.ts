@@ -22,7 +22,7 @@ function problems(env: Environment): Record<string, ConfigProblem> {
 }
 
 describe('without any variable', () => {
-  it('has the defaults of the contract', () => {
+  it('has the defaults that docs/operations.md states', () => {
     expect(loadConfig({})).toMatchObject({
       nodeEnv: 'development',
       port: 3000,

@@ -224,7 +224,7 @@ test('no file is longer than 300 lines', () => {
   expect(long).toEqual([]);
 });
 
-describe('every script opens with its contract', () => {
+describe('every script opens with its header', () => {
   test.each(lua.filter((file) => !file.includes('lib')))('%s', (file) => {
     const source = read(file);
     const name = path.basename(file, '.lua');

@@ -19,7 +19,7 @@ request.MARKET, request.MAKER, request.NOW, request.IS_BUDGET = 13, 14, 15, 16
 -- The key of the other side, and the worst score it may meet there.
 request.OPPOSITE, request.LIMIT = 17, 18
 
--- The refusals that need neither money nor a book, in the order of the contract; false for none. Written into its calls.
+-- The refusals that need neither money nor a book, in the order of docs/interface.md; false for none. Written into its calls.
 function request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
   return nonce ~= current and 'INVALID_NONCE_VALUE'
     or expiration > 0 and now_ms >= expiration * 1000 and 'ORDER_EXPIRED'

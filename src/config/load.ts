@@ -62,7 +62,7 @@ function optional<T>(
 const secret = { secret: true } as const;
 const onMainnet = { requiredOn: 'mainnet' } as const;
 
-/** Contract section 9; every name has its line in .env.example. */
+/** Every variable; each has its line in .env.example and its row in docs/operations.md. */
 export const VARIABLES = {
   NODE_ENV: variable(
     'development',

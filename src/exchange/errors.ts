@@ -1,7 +1,7 @@
 /**
  * Every refusal the exchange can give: one table code -> HTTP status -> title.
  * `retryable` says whether the very same request may succeed later without a change by the caller.
- * The table is the contract's section 6; docs and OpenAPI are generated from it and compared with it.
+ * docs/errors.md explains every code, and a test compares it with this table; the OpenAPI document is made from it.
  */
 export const ERRORS = {
   INVALID_REQUEST: { status: 400, title: 'The request is malformed' },

@@ -76,7 +76,7 @@ export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): Outcome
   return outcome;
 }
 
-/** INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE, INVALID_FEE_RATE: in the contract's order. */
+/** INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE, INVALID_FEE_RATE: in the order of docs/interface.md. */
 export function checkTerms(order: SignedOrder, market: MarketTerms, eip1271: boolean): void {
   if (order.taker !== ZERO_ADDRESS) throw new Refusal('INVALID_TAKER');
   const supported =

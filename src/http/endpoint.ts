@@ -84,7 +84,7 @@ export function parameter({ request }: { readonly request: Request }, name: stri
 }
 
 /**
- * One endpoint as a handler: the first checks of contract section 6, in its order (size, bearer, media type, UTF-8,
+ * One endpoint as a handler: the first checks of docs/interface.md, in its order (size, bearer, media type, UTF-8,
  * JSON, shape), then the endpoint's own. Refusals are thrown; the application answers them in one place.
  */
 export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHandler {

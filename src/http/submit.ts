@@ -50,7 +50,7 @@ const SIGNATURE_CHARGE = SUBMISSION_COSTS.wrongSignature - SUBMISSION_COSTS.orde
 /**
  * Books one signed order. An order that passes every check costs one round trip, the script's own. Whether it is a
  * duplicate and whether its nonce is current is the script's to say, so a check that fails here first asks Redis
- * whether one of those two, which come before it in the contract, is what the caller should hear.
+ * whether one of those two, which docs/interface.md puts before it, is what the caller should hear.
  */
 export function createSubmit(context: Context): Submit {
   const { observer, shedding, limiter } = context;
@@ -106,7 +106,7 @@ async function admit(
   else await order;
 }
 
-/** How far the checks of an order came, in the contract's order. */
+/** How far the checks of an order came, in the order of docs/interface.md. */
 interface Progress {
   stage: 'terms' | 'nonce' | 'signed';
 }

@@ -64,7 +64,7 @@ const HEARTBEAT_EVERY_MS = 5_000;
 /** A peer that reads answers a close at once. */
 const CLOSE_MAX_MS = 1_000;
 
-/** Section 5 of the contract: everything that is told through sockets. */
+/** Everything that sockets send and receive: docs/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const { config, log, redis, run, keys, reads, engine, sessions } = deps;
   // The connection for commands says it louder.

@@ -16,7 +16,7 @@ const asAdmin = { token: ADMIN_TOKEN };
 const basic = (user: string, password: string) => ({
   headers: { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` },
 });
-/** Contract section 8. */
+/** `GET /admin/settlements`, as an operator reads it. */
 const MEMBERS =
   'id marketId conditionId sequence status takerOrderHash makerOrderHashes takerOrder makerOrders takerFillAmount makerFillAmounts matchTypes refundAmount tradeIds attempts transactionHash createdAt updatedAt';
 

@@ -5,7 +5,7 @@ import { createClient } from '../../src/client';
 import { freePort } from '../../src/local/ports';
 import { ROOT, type Started, startProgram } from '../support/processes';
 
-/** From nothing built to a moving book; the contract's 90 s include the download of the packages. */
+/** From nothing built to a moving book; its 90 s include the download of the packages. */
 const START_MS_MAX = 90_000;
 const POLL_MS = 250;
 /** All of it: npm's own lines, the build, a Redis that had to be unpacked, and where to look. */

@@ -1,7 +1,7 @@
 import { MICRO_PER_LOT, type ModelFill, type ModelOrder } from './matching';
 
 /**
- * What wallets hold and have gained, naively: every event in its order, by average cost. Written from the contract and
+ * What wallets hold and have gained, naively: every event in its order, by average cost. Written from docs/interface.md and
  * docs/architecture.md, not from src. Money in micro-units.
  */
 export interface Book extends Record<'size' | 'cost' | 'realized' | 'paid' | 'received', bigint> {}

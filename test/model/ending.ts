@@ -1,7 +1,7 @@
 import type { Account } from './accounts';
 import type { Emitted, ModelMarket } from './exchange';
 
-/** How a market ended, and who has been paid for it so far. Written from the contract (section 4), not from the Lua. */
+/** How a market ended, and who has been paid for it so far. Written from docs/interface.md, not from the Lua. */
 export interface Ending {
   /** Null when the market is void. */
   readonly outcome: 0 | 1 | null;

@@ -7,7 +7,7 @@ import { type Place, type Swept, sweepOrders, type Wanted } from './sweep';
 
 /**
  * The exchange once more, naively: arrays that are sorted on every match, bigint, nothing kept that can be recomputed.
- * Written from the contract (sections 1, 2 and 4), not from the Lua. Time is an argument. Prices in pips, sizes in
+ * Written from docs/interface.md, not from the Lua. Time is an argument. Prices in pips, sizes in
  * lots, money in micro-units; tokens count 10^4 micro-units to the lot.
  */
 export interface ModelMarket extends Record<'volume' | 'openInterest', bigint> {
@@ -95,7 +95,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     for (const id of new Set(stale.map((o) => o.request.marketId))) leave(id, inMarket(id), 'NONCE', nowMs);
     return { invalidated: stale.length, next: ahead.length > most ? (seen.at(-1) ?? null) : null };
   }
-  /** The refusals that need no book, in the contract's order. */
+  /** The refusals that need no book, in the order of docs/interface.md. */
   function objection(r: PlaceRequest, nowMs: number): Refused | null {
     const m = markets.get(r.marketId);
     if (!m) return refuse('MARKET_NOT_FOUND');

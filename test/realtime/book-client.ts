@@ -21,7 +21,7 @@ export interface Update extends Body {
 
 export type BookClient = ReturnType<typeof createBookClient>;
 
-/** Keeps one market's book as the contract says a client may, and writes down everything that is not as it says. */
+/** Keeps one market's book by the rules of docs/real-time.md, and records everything that breaks them. */
 export function createBookClient(conditionId: string) {
   const sides = { bids: new Map<string, string>(), asks: new Map<string, string>() };
   const faults: string[] = [];

@@ -4,7 +4,7 @@ import { until } from '../support/processes';
 import { type BookClient, bookOf, createBookClient } from './book-client';
 import { type Market, place, type Replica, type Stage, startStage, wait } from './support';
 
-/** Contract: another process broadcasts within this time. */
+/** Another process takes over the broadcast within this time (docs/faults.md). */
 const TAKEOVER_MS = 2_000;
 /** A level of the stored book: nine lots of one order. */
 const LEVEL = Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]);

@@ -98,7 +98,7 @@ export const TERMS: MarketTerms = {
 
 type Shown = ReturnType<typeof presentHistory>;
 
-/** What the contract says of a timeframe, counted from the list of trades: a walk over its buckets. */
+/** A timeframe computed from the list of trades: a walk over its buckets. */
 export function expectedCandles(
   trades: readonly Trade[],
   timeframe: Timeframe,

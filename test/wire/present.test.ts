@@ -29,7 +29,7 @@ test('CRC-32 is that of zip', () => {
   expect(crc32Hex('123456789')).toBe('cbf43926');
 });
 
-test('the checksum of the contract, and of 25 levels at most', () => {
+test('the checksum covers at most 25 levels of each side', () => {
   const facts = book([level(6_100, 12_000), level(6_000, 8_000)], [level(6_300, 4_000)]);
   expect(bookChecksum(facts)).toBe(crc32Hex('1842|b:0.61:120,0.6:80|a:0.63:40'));
   const many = Array.from({ length: 30 }, (_, i) => level(100 + i, 100));

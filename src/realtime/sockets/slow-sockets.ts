@@ -1,7 +1,7 @@
 import type { Logger } from '../../log';
 import { cutSocket, type ExchangeServer, type ExchangeSocket, unsentBytes } from './sockets';
 
-/** Contract: a socket with more unsent is disconnected. */
+/** A socket with more unsent bytes is disconnected (docs/interface.md, Limits). */
 const UNSENT_MAX = 1_000_000;
 /** Looked at twice in a row: one big snapshot may be on its way. */
 const CHECK_EVERY_MS = 250;

@@ -1,6 +1,6 @@
 import type { createOutboxLag } from './lag';
 
-/** Contract, section 7: new orders are refused above so many entries that a reader of the outbox has not finished with. */
+/** New orders are refused (`BACKLOG`, docs/interface.md) above this number of entries that a reader of the outbox has not finished. */
 export const BACKLOG_MAX = 100_000;
 const EVERY_MS = 500;
 

@@ -119,7 +119,7 @@ describe('a dry run', () => {
   });
 });
 
-describe('refusals come in the order of the contract', () => {
+describe('refusals come in the order that docs/interface.md states', () => {
   test('nonce, expiry, market, deadline, funds, then the book', async () => {
     const w = world();
     await w.market();
