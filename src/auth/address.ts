@@ -22,12 +22,16 @@ void loadKeccak();
 export function checksumAddress(text: string): string {
   const hit = known.get(text);
   if (hit !== undefined) return hit;
-  if (!ADDRESS.test(text)) throw new Refusal('INVALID_ADDRESS', 'an address is 0x and 40 hexadecimal digits');
+  if (!ADDRESS.test(text))
+    throw new Refusal('INVALID_ADDRESS', 'an address must be 0x and 40 hexadecimal digits');
   const digits = text.slice(2);
   const lower = digits.toLowerCase();
   const address = capitalised(lower);
   if (text !== address && digits !== lower && digits !== digits.toUpperCase()) {
-    throw new Refusal('INVALID_ADDRESS', 'the mixed case of the address is not its EIP-55 checksum');
+    throw new Refusal(
+      'INVALID_ADDRESS',
+      'the mixed case of the address is not its EIP-55 checksum; correct it or use lower case',
+    );
   }
   known.put(text, address);
   return address;

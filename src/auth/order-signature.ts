@@ -72,11 +72,11 @@ export async function createOrderVerifier(options: OrderVerifierOptions): Promis
       if ('malformed' in signature) throw invalid(signature.malformed, null, hash, null);
       const recovered = recover(order, hash, signature);
       if (order.signer.toLowerCase() !== order.maker.toLowerCase()) {
-        throw invalid('signer must be the maker', recovered, hash, 'SIGNER');
+        throw invalid('signer must equal maker', recovered, hash, 'SIGNER');
       }
       if (recovered !== order.signer.toLowerCase()) {
         const hint = explain(order, orderStructHash(order), hash, signature);
-        throw invalid('the signature is not by signer over this order', recovered, hash, hint);
+        throw invalid('the signature was not made by signer over this order', recovered, hash, hint);
       }
       return signature.canonical;
     },

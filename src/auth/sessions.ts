@@ -109,5 +109,5 @@ export function createSessions({ tokens, store }: { tokens: Tokens; store: Sessi
   };
 }
 
-const ended = (): Refusal => new Refusal('TOKEN_INVALID', 'the session has ended');
+const ended = (): Refusal => new Refusal('TOKEN_INVALID', 'the session has ended; sign in again');
 const iso = (seconds: number): string => new Date(seconds * 1_000).toISOString();

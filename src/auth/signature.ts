@@ -24,7 +24,7 @@ const V_OFFSET = 27;
  */
 export function parseSignature(text: unknown): Signature | Malformed {
   if (typeof text !== 'string' || !SIGNATURE.test(text)) {
-    return { malformed: 'a signature is 65 bytes: 0x and 130 hexadecimal digits' };
+    return { malformed: 'a signature must be 65 bytes: 0x and 130 hexadecimal digits' };
   }
   const canonical = Buffer.from(text.slice(2), 'hex');
   const v = canonical[64] ?? 0;

@@ -116,7 +116,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const hex = `0x${Buffer.from(digest).toString('hex')}`;
       if (await options.verifyContractSignature?.(parsed.address, hex, signature))
         return { address: parsed.address };
-      throw invalid('signature', 'the signature is not by the address of the message');
+      throw invalid('signature', 'the signature was not made by the address in the message');
     },
   };
 }

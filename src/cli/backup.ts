@@ -14,7 +14,7 @@ const facts = ({ redis, keys, clock, config }: CliStore) => ({
 export const backup =
   (file: string, { halt }: { halt: boolean }): Command =>
   async ({ store, say }) => {
-    if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} is there already: name another file`);
+    if (existsSync(file)) throw new Refusal('INVALID_REQUEST', `${file} exists; choose another file`);
     const before = await readMode(store.redis, store.keys);
     const path = 'exchange backup';
     if (halt) {

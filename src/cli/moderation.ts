@@ -13,7 +13,7 @@ export const deleteComment =
   (id: string): Command =>
   async ({ store, say }) => {
     const ref = parseCommentId(id);
-    if (!ref) throw new Refusal('COMMENT_NOT_FOUND', `${JSON.stringify(id)} is no id of a comment`);
+    if (!ref) throw new Refusal('COMMENT_NOT_FOUND', `${JSON.stringify(id)} is not the id of a comment`);
     const doing = {
       action: `DELETE ${PATHS.adminComment}`,
       path: PATHS.adminComment.replace('{comment_id}', id),

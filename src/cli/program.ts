@@ -61,7 +61,7 @@ export function createProgram(choose: (command: Command) => void): Commander {
     .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
   program
     .command('doctor')
-    .description('is this Redis fit to carry the exchange, and is the exchange well?')
+    .description('check the settings of Redis and the state of the exchange')
     .action(() => choose(doctor));
   program
     .command('backup <file>')

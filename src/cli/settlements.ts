@@ -72,7 +72,10 @@ const PART_MAX = 255;
 function keyOf(id: string): SettlementKey {
   const [, marketId = '', sequence, part] = ID.exec(id) ?? [];
   if (marketId === '' || Number(part) > PART_MAX) {
-    throw new Refusal('INVALID_REQUEST', `${JSON.stringify(id)} is no id of a settlement, as 81cqi70o-42-s0`);
+    throw new Refusal(
+      'INVALID_REQUEST',
+      `${JSON.stringify(id)} is not the id of a settlement, such as 81cqi70o-42-s0`,
+    );
   }
   return { marketId, sequence: Number(sequence), part: Number(part) };
 }
@@ -91,7 +94,10 @@ export const acknowledge =
         return;
       const now = await find(store, key);
       if (now?.transactionHash === transactionHash) return;
-      throw new Refusal('INVALID_REQUEST', `it is CONFIRMED by ${now?.transactionHash ?? 'no transaction'}`);
+      throw new Refusal(
+        'INVALID_REQUEST',
+        `the settlement is already CONFIRMED by ${now?.transactionHash ?? 'no transaction'}`,
+      );
     });
     await say({ id, status: 'CONFIRMED', transactionHash }, [`${id} CONFIRMED by ${transactionHash}`]);
     return EXIT.done;

@@ -72,7 +72,10 @@ export function chainScale(decimals: number): ChainScale {
 export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): OutcomeIndex {
   const outcome = outcomeOf(market, order.tokenId.toString());
   if (outcome === null)
-    throw new Refusal('INVALID_TOKEN', `tokenId is neither outcome of market ${market.id}`);
+    throw new Refusal(
+      'INVALID_TOKEN',
+      `tokenId does not belong to market ${market.id}; take it from the market's outcomes`,
+    );
   return outcome;
 }
 
@@ -226,6 +229,6 @@ export function checkExpiry(order: SignedOrder, nowMs: number): void {
     throw new Refusal('INVALID_EXPIRATION', detail, { maximum: maximum.toString() });
   }
   if (order.expiration !== 0n && order.expiration * 1000n <= BigInt(Math.trunc(nowMs))) {
-    throw new Refusal('ORDER_EXPIRED', 'expiration lies in the past');
+    throw new Refusal('ORDER_EXPIRED', 'expiration is in the past; it is in epoch seconds');
   }
 }

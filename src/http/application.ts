@@ -81,7 +81,7 @@ export function createApplication(
     app.use(PATHS.adminQueues, guard, recordedBoard(deps.actions, deps.log), deps.board);
   }
   app.use((request) => {
-    throw new Refusal('NOT_FOUND', `nothing at ${request.path.slice(0, 100)}`);
+    throw new Refusal('NOT_FOUND', `there is no resource at ${request.path.slice(0, 100)}`);
   });
   app.use(answerErrors(deps));
   return withOwnPrototypes(app, deps.config.rateLimit ? createPace() : noPace);
@@ -207,7 +207,10 @@ function listenerOf(app: Express, pace: Pace): RequestListener {
       if (response.headersSent) return;
       response.setHeader(REQUEST_ID, randomUUID());
       response.setHeader('Connection', 'close');
-      sendProblem(response, new Refusal('INVALID_REQUEST', 'the request target is not a path'));
+      sendProblem(
+        response,
+        new Refusal('INVALID_REQUEST', 'the request target must be a path that starts with /'),
+      );
     });
   return (request, response) => {
     const [asked, answer] = [request as Request, response as Response];

@@ -22,7 +22,7 @@ export function boardGuard(adminToken: string, publicBaseUrl: string, gate: Oper
     await gate(request, response, () => judge(request, adminToken));
     // A browser sends its password along whatever page asked it to.
     if (!READS.has(request.method) && isAskedElsewhere(request, own)) {
-      throw new Refusal('FORBIDDEN', `a page of another origin asked for this: open the board at ${own}`);
+      throw new Refusal('FORBIDDEN', `cross-site requests are not allowed here; open the board at ${own}`);
     }
     response.removeHeader('WWW-Authenticate');
     next();
@@ -33,6 +33,6 @@ function judge(request: Request, adminToken: string): void {
   const basic = BASIC.exec(request.headers.authorization ?? '')?.[1];
   if (basic === undefined) checkAdmin(request, adminToken);
   else if (!isSame(Buffer.from(basic, 'base64').toString('utf8'), `${USER}:${adminToken}`)) {
-    throw new Refusal('UNAUTHORIZED', 'user or password is wrong');
+    throw new Refusal('UNAUTHORIZED', 'the user or the password is wrong');
   }
 }

@@ -45,7 +45,10 @@ export function jsonOf(request: IncomingMessage, bytes: Buffer, optional: boolea
   if (optional && bytes.length === 0) return undefined;
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
+    throw new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'a compressed body is not accepted; send it without Content-Encoding',
+    );
   }
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
   return parseJson(bytes);

@@ -38,7 +38,10 @@ export function docsPage(): Router {
 const onlyReads: RequestHandler = (request, response, next) => {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
+    throw new Refusal(
+      'METHOD_NOT_ALLOWED',
+      `${request.method} is not supported here; the Allow header lists the methods`,
+    );
   }
   next();
 };

@@ -180,6 +180,9 @@ function giveUp(response: Response): void {
   if (response.headersSent) return;
   sendProblem(
     response,
-    new Refusal('UNAVAILABLE', 'no answer in time; what was asked may still have been done'),
+    new Refusal(
+      'UNAVAILABLE',
+      'the exchange did not answer in time; the request may still have been applied. Retry it or look it up',
+    ),
   );
 }

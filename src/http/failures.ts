@@ -50,12 +50,18 @@ export const redisReply = (error: unknown): string | null =>
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isRedisAway(error)) {
-    return new Refusal('UNAVAILABLE', 'the store does not answer; what was asked may still have been done');
+    return new Refusal(
+      'UNAVAILABLE',
+      'Redis did not respond; the request may still have been applied. Retry it or look it up',
+    );
   }
   // The router's, for a path that does not decode.
   if (error instanceof URIError)
     return new Refusal('INVALID_REQUEST', 'the path is not valid percent-encoded UTF-8');
-  return new Refusal('INTERNAL', 'the failure was logged under this requestId');
+  return new Refusal(
+    'INTERNAL',
+    'the exchange failed; the failure is logged under this requestId, which you can report',
+  );
 }
 
 /**

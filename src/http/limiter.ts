@@ -148,8 +148,12 @@ function add(response: ServerResponse, header: string, name: string, values: str
 
 function refusalOf(bucket: Bucket, waitMs: number): Refusal {
   const { points, durationSec, by, what } = LIMITS[bucket];
-  return new Refusal('RATE_LIMITED', `more than ${points} ${what} in ${durationSec} s of one ${by}`, {
-    retryAfterMs: waitMs,
-    scope: bucket,
-  });
+  return new Refusal(
+    'RATE_LIMITED',
+    `the limit of one ${by} is ${points} ${what} in ${durationSec} s; wait and retry`,
+    {
+      retryAfterMs: waitMs,
+      scope: bucket,
+    },
+  );
 }

@@ -7,7 +7,10 @@ export const otherMethods =
   (request, response) => {
     response.setHeader('Allow', allow);
     if (request.method !== 'OPTIONS') {
-      throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
+      throw new Refusal(
+        'METHOD_NOT_ALLOWED',
+        `${request.method} is not supported here; the Allow header lists the methods`,
+      );
     }
     response.statusCode = 204;
     response.end();

@@ -26,7 +26,7 @@ export function createShedding(
 
   function check(): void {
     if (inFlight < inFlightMax && delayMs() <= lateMaxMs) return;
-    throw new Refusal('UNAVAILABLE', 'more orders are under way than can be answered in time', {
+    throw new Refusal('UNAVAILABLE', 'this process has too many orders in progress; retry shortly', {
       retryAfterMs: RETRY_AFTER_MS,
     });
   }

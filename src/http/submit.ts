@@ -75,7 +75,10 @@ async function submit(context: Context, submission: Submission): Promise<Submitt
   const { body, caller, dryRun, arrivedAt } = submission;
   const signed = signedOrderOf(body.order, checksumAddress);
   if (caller && caller.address !== signed.maker) {
-    throw new Refusal('MAKER_MISMATCH', `the bearer is ${caller.address}, the maker ${signed.maker}`);
+    throw new Refusal(
+      'MAKER_MISMATCH',
+      `the bearer token belongs to ${caller.address}, the order to ${signed.maker}; sign in as the maker or omit the token`,
+    );
   }
   const { terms } = await context.marketOf(submission.marketName);
   const outcome = outcomeOfOrder(signed, terms);
@@ -130,7 +133,8 @@ function check(
   const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
   checkTerms(signed, terms, false);
   // Here, so that an order which was accepted before is answered with its record whatever the backlog.
-  if (isBacklogged()) throw new Refusal('BACKLOG', 'too much that was accepted is not processed yet');
+  if (isBacklogged())
+    throw new Refusal('BACKLOG', 'the exchange is catching up with accepted orders; retry shortly');
   progress.stage = 'nonce';
   if (signed.nonce > NONCE_MAX) throw new Refusal('INVALID_NONCE_VALUE');
   progress.stage = 'signed';
@@ -198,12 +202,18 @@ async function answer({ reads }: Context, reply: PlaceReply, orderType: OrderTyp
 /** An order is booked once; sending it again gives the record as it now stands. */
 function replay({ record, fills }: OrderView, orderType: OrderType): Submitted {
   if (record.orderType !== orderType) {
-    throw new Refusal('DUPLICATE_ORDER', `the order was accepted before as ${record.orderType}`, {
-      orderHash: record.orderHash,
-    });
+    throw new Refusal(
+      'DUPLICATE_ORDER',
+      `this order was accepted earlier as ${record.orderType}; change the salt to sign a new order`,
+      {
+        orderHash: record.orderHash,
+      },
+    );
   }
   return { answer: presentSubmission(record, fills), replayed: true };
 }
 
 const wrongNonce = (current: number): Refusal =>
-  new Refusal('INVALID_NONCE_VALUE', `the maker's nonce is ${current}`, { current: String(current) });
+  new Refusal('INVALID_NONCE_VALUE', `the maker's nonce is ${current}; sign the order with it`, {
+    current: String(current),
+  });

@@ -16,7 +16,7 @@ const MALFORMED: TransportProblem = {
   status: 400,
   reason: 'Bad Request',
   code: 'INVALID_REQUEST',
-  detail: 'this is not an HTTP request',
+  detail: 'the request is not valid HTTP',
 };
 
 const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
@@ -35,7 +35,7 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
       status: 431,
       reason: 'Request Header Fields Too Large',
       code: 'INVALID_REQUEST',
-      detail: 'the headers may have at most 16 kB',
+      detail: 'the headers may have at most 16 kB in total',
     },
   ],
   [
@@ -44,7 +44,7 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
       status: 413,
       reason: 'Payload Too Large',
       code: 'PAYLOAD_TOO_LARGE',
-      detail: 'the chunk extensions are too long',
+      detail: 'the chunk extensions of the body are too long',
     },
   ],
 ]);

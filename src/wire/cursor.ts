@@ -48,6 +48,7 @@ export function decodeWalk(text: string, epoch: string, sort: string, rows: numb
     count <= rows &&
     shown.size > 0 &&
     [...shown].every((place) => place < count);
-  if (!isPossible) throw new Refusal('INVALID_CURSOR', 'cursor is not a place in this list');
+  if (!isPossible)
+    throw new Refusal('INVALID_CURSOR', 'cursor does not belong to this list; pass nextCursor unchanged');
   return { epoch, sort, count, shown };
 }

@@ -17,7 +17,7 @@ export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8');
   const value = parse(text);
   if (typeof value === 'object' && value !== null && countMembers(value, 1) !== countColons(text)) {
-    throw new Refusal('INVALID_JSON', 'an object of the body names a member twice');
+    throw new Refusal('INVALID_JSON', 'the body contains a member twice');
   }
   return value;
 }

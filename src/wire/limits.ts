@@ -26,7 +26,7 @@ export const LIMITS = {
   submissions: rate('ip', 200, 1, 'submissions', 200),
   orders: rate('maker', 50, 1, 'orders', 50),
   cancels: rate('wallet', 100, 1, 'cancels', 100),
-  'new-wallets': rate('ip', 60, 60, 'wallets never seen before'),
+  'new-wallets': rate('ip', 60, 60, 'new wallets'),
   comments: rate('wallet', 5, 60, 'comments'),
   'comments-by-ip': rate('ip', 30, 60, 'comments'),
   signIn: rate('ip', 10, 60, 'sign-in requests'),

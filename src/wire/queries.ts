@@ -18,7 +18,7 @@ export function parseQuery(url: string, known: ReadonlySet<string>): Query {
   if (at === -1 || at === url.length - 1) return EMPTY;
   const parts = url.slice(at + 1).split('&', QUERY_MEMBERS_MAX + 1);
   if (parts.length > QUERY_MEMBERS_MAX) {
-    throw new Refusal('INVALID_REQUEST', `the query may have at most ${QUERY_MEMBERS_MAX} members`);
+    throw new Refusal('INVALID_REQUEST', `the query may have at most ${QUERY_MEMBERS_MAX} parameters`);
   }
   const query = new Map<string, string[]>();
   for (const part of parts) {
@@ -26,7 +26,7 @@ export function parseQuery(url: string, known: ReadonlySet<string>): Query {
     const equals = part.indexOf('=');
     const name = decode(equals === -1 ? part : part.slice(0, equals));
     if (!known.has(name))
-      throw refuse('INVALID_REQUEST', name.slice(0, TEXT_MAX), 'is not a query member here');
+      throw refuse('INVALID_REQUEST', name.slice(0, TEXT_MAX), 'is not a query parameter of this operation');
     const value = equals === -1 ? '' : decode(part.slice(equals + 1));
     const values = query.get(name);
     if (values) values.push(value);

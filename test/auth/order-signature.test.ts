@@ -54,7 +54,7 @@ describe.each(BACKENDS)('with %s', (backend) => {
     expect([27, 28]).toContain(bytes[64]);
   });
 
-  const LENGTH = 'a signature is 65 bytes: 0x and 130 hexadecimal digits';
+  const LENGTH = 'a signature must be 65 bytes: 0x and 130 hexadecimal digits';
   const [R, S, V] = ['r must be between 1 and n - 1', 's must be between 1 and n / 2', 'v must be 27 or 28'];
   const malformed: [string, string, () => string][] = [
     ['high s with v turned, which recovers to the signer', S, () => join(parts.r, N - parts.s, 55 - parts.v)],

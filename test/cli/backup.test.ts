@@ -141,7 +141,7 @@ test('everything comes back as it was, is audited, and trades on', async () => {
   const before = await contents(source?.url ?? '');
   const copied = await from.json('backup', file);
   expect(copied.keys).toBeGreaterThan(Object.keys(before).length - 1);
-  expect((await from.exchange('backup', file)).err).toMatch(/is there already/);
+  expect((await from.exchange('backup', file)).err).toMatch(/exists/);
   expect((await to.exchange('restore', file, '--verify-only')).out).toMatch(/is whole/);
 
   const restored = await to.exchange('restore', file);
@@ -172,7 +172,7 @@ test('what is there is not lost by mistake', async () => {
     expect.stringMatching(/holds an exchange already \(\d+ keys\): --force/),
   ]);
   const elsewhere = shellAt(target, { EXCHANGE_ADDRESS: '0x00000000000000000000000000000000000000aa' });
-  expect((await elsewhere.exchange('restore', file, '--force')).err).toMatch(/is of another exchange: /);
+  expect((await elsewhere.exchange('restore', file, '--force')).err).toMatch(/belongs to another exchange: /);
   const redis = new Redis(target?.url ?? '');
   await redis.set('{x0}:lease', 'somebody', 'PX', 60_000);
   expect((await to.exchange('restore', file, '--force')).err).toMatch(/processes are at work/);

@@ -114,8 +114,12 @@ test('what is mistyped is told in one line, and changes nothing', async () => {
     [3, /INVALID_REQUEST: tickSize/, ['markets', 'create', 'a', '--tick-size', '0.02']],
     [3, /INVALID_REQUEST: closesAt/, ['markets', 'create', 'a', '--closes-at', 'tomorrow']],
     [3, /INVALID_ADDRESS/, ['markets', 'create', 'a', '--oracle', '0x12']],
-    [3, /slug is taken by another market/, ['markets', 'create', 'a', '--slug', 'hail']],
-    [3, /no id of a settlement/, ['settlements', 'acknowledge', 'x-1-s0', '--tx', `0x${'ab'.repeat(32)}`]],
+    [3, /slug belongs to another market/, ['markets', 'create', 'a', '--slug', 'hail']],
+    [
+      3,
+      /is not the id of a settlement/,
+      ['settlements', 'acknowledge', 'x-1-s0', '--tx', `0x${'ab'.repeat(32)}`],
+    ],
     [3, /NOT_FOUND/, ['settlements', 'acknowledge', '00000000-1-s0', '--tx', `0x${'ab'.repeat(32)}`]],
   ];
   for (const [code, told, words] of bad) {

@@ -126,7 +126,10 @@ test('what waits for the chain is exported, acknowledged once, and shown', async
 
   expect((await shell.exchange('settlements', 'acknowledge', id, '--tx', tx)).code).toBe(0);
   const other = await shell.exchange('settlements', 'acknowledge', id, '--tx', `0x${'cd'.repeat(32)}`);
-  expect([other.code, other.err]).toEqual([3, `error: INVALID_REQUEST: it is CONFIRMED by ${tx}\n`]);
+  expect([other.code, other.err]).toEqual([
+    3,
+    `error: INVALID_REQUEST: the settlement is already CONFIRMED by ${tx}\n`,
+  ]);
   expect((await shell.exchange('audit')).code).toBe(0);
 });
 

@@ -97,7 +97,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
         );
         expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
         expect(await answers(reads)).toEqual(all(reads, '200'));
-        expect((await ready()).body.detail).toBe('the store answers MISCONF');
+        expect((await ready()).body.detail).toBe('Redis answers MISCONF');
         await sleep(REFUSING_MS);
         expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
         expect(await answers(reads)).toEqual(all(reads, '200'));
@@ -133,7 +133,7 @@ test(
         await redis.ask('REPLICAOF 127.0.0.1 1');
         expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
         expect(await answers(reads)).toEqual(all(reads, '200'));
-        expect((await ready()).body.detail).toBe('the store answers READONLY');
+        expect((await ready()).body.detail).toBe('Redis answers READONLY');
         await sleep(REFUSING_MS);
         await redis.ask('REPLICAOF NO ONE');
         backMs = Math.max(backMs, await back());

@@ -130,7 +130,7 @@ describe('submissions', () => {
   });
 });
 
-describe('wallets never seen before', () => {
+describe('new wallets', () => {
   test('are 60 a minute of one address, by their first order', async () => {
     await visitor.spend('new-wallets', 59);
     const [known, late] = [await street.trader(), await street.trader()];

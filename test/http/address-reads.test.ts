@@ -35,10 +35,13 @@ describe('reads', () => {
       const token = bearer === 'admin' ? ADMIN_TOKEN : undefined;
       const answer = await visitor.send(method, `${target}?nonsense=1`, { token });
       if (bearer === 'required') expect(answer.body.code).toBe('UNAUTHORIZED');
-      else expect(answer.body.errors).toEqual([{ path: 'nonsense', message: 'is not a query member here' }]);
+      else
+        expect(answer.body.errors).toEqual([
+          { path: 'nonsense', message: 'is not a query parameter of this operation' },
+        ]);
     }
     const many = await visitor.send('GET', `/markets?${'limit=1&'.repeat(32)}limit=1`);
-    expect([many.status, many.body.detail]).toEqual([400, 'the query may have at most 32 members']);
+    expect([many.status, many.body.detail]).toEqual([400, 'the query may have at most 32 parameters']);
   });
 
   test('a cursor that no list has had is refused by its length', async () => {

@@ -124,7 +124,7 @@ test('bad markets are refused', async () => {
   expect(await told({ minOrderSize: '0.005' })).toMatch(/at most two decimals/);
   expect(await told({ slug: 'Not A Slug' })).toMatch(/a-z, 0-9 and single hyphens/);
   expect(await told({ closesAt: 'tomorrow' })).toMatch(/ISO 8601 .* such as 2030-01-31T12:00:00Z$/);
-  expect(await told({ closesAt: '2030-02-30' })).toBe('is not in the calendar');
+  expect(await told({ closesAt: '2030-02-30' })).toBe('must be a date that exists');
 });
 
 test('the token opens it; without one configured nothing is there', async () => {
@@ -176,7 +176,7 @@ test('split and merge: whole lots, once for each key', async () => {
   );
 });
 
-test('the faucet pays once an hour', async () => {
+test('the faucet pays a wallet once an hour', async () => {
   const bob = createTrader(
     exchange.client,
     (await exchange.client.get('/config')).body.eip712.domain as Domain,

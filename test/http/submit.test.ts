@@ -230,7 +230,7 @@ test('a deadline in seconds is refused with words that say so', async () => {
   const { body } = await alice.submit(market, BID, { deadline: Math.floor(Date.now() / 1_000) + 60 });
   expect([body.code, body.detail]).toEqual([
     'DEADLINE_EXCEEDED',
-    'deadline is in milliseconds, and this looks like seconds: multiply it by 1,000',
+    'deadline is in epoch milliseconds, and this value looks like seconds; multiply it by 1,000',
   ]);
   expect((await alice.submit(market, BID, { deadline: Date.now() - 1 })).body.detail).not.toMatch(/seconds/);
 });

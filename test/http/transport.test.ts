@@ -46,10 +46,10 @@ test('a problem, to the letter', async () => {
   expect(headers.get('content-type')).toBe('application/problem+json');
   expect(problem).toEqual({
     type: 'urn:problem:not-found',
-    title: 'No such resource',
+    title: 'The resource does not exist',
     status: 404,
     code: 'NOT_FOUND',
-    detail: 'nothing at /nowhere',
+    detail: 'there is no resource at /nowhere',
     requestId: 'r1',
     retryable: false,
   });

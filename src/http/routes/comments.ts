@@ -90,6 +90,6 @@ export function commentRefOf(call: Call<unknown>): CommentRef {
 function numberIn(marketId: string, parentId: string): number {
   const ref = parseCommentId(parentId);
   if (ref?.marketId !== marketId)
-    throw new Refusal('COMMENT_NOT_FOUND', 'parentId is no comment of this market');
+    throw new Refusal('COMMENT_NOT_FOUND', 'parentId does not exist in this market');
   return ref.number;
 }

@@ -34,7 +34,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   });
 
   async function ready(): Promise<Reply> {
-    if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is about to stop');
+    if (isDraining()) throw new Refusal('UNAVAILABLE', 'this process is shutting down; use another replica');
     const {
       redis,
       scripts,
@@ -44,11 +44,11 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       throw new Refusal('UNAVAILABLE', wordsFor(redisReply(error)));
     });
     if (!redis || !scripts) {
-      throw new Refusal('UNAVAILABLE', redis ? 'the scripts do not run' : 'the store does not answer');
+      throw new Refusal('UNAVAILABLE', redis ? 'Redis does not run the scripts' : 'Redis did not respond');
     }
     const weakness = config.nodeEnv === 'production' && !config.allowWeakDurability ? weaknessOf(now) : null;
     if (weakness !== null)
-      throw new Refusal('UNAVAILABLE', `the store is not fit for production: ${weakness}`);
+      throw new Refusal('UNAVAILABLE', `Redis is not configured for production: ${weakness}`);
     const { durability, epoch } = now;
     return ok({ status: 'ready', redis, scripts, durability, epoch });
   }
@@ -92,12 +92,12 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
 
 /** Why the store does not serve. */
 function wordsFor(reply: string | null): string {
-  if (reply === null) return 'the store does not answer';
+  if (reply === null) return 'Redis did not respond';
   const why =
     reply === 'TRYAGAIN'
-      ? ': the slot of the book is moving to another node, nothing runs until it is there'
+      ? ': the slot of the book is moving to another node; no script runs until the move is complete'
       : '';
-  return `the store answers ${reply}${why}`;
+  return `Redis answers ${reply}${why}`;
 }
 
 /** A document of the interface, turned into text once. */

@@ -51,7 +51,8 @@ export function createSubscriber(deps: SubscriberDeps) {
     return Promise.all(
       conditionIds.map(async (conditionId) => {
         const market = await reads.market(conditionId);
-        if (!market) throw new Refusal('MARKET_NOT_FOUND', `no market with the condition ${conditionId}`);
+        if (!market)
+          throw new Refusal('MARKET_NOT_FOUND', `there is no market with the condition id ${conditionId}`);
         return market.terms;
       }),
     );
@@ -63,7 +64,10 @@ export function createSubscriber(deps: SubscriberDeps) {
     const terms = await marketsOf(conditionIds);
     const more = terms.filter(({ id }) => !socket.rooms.has(roomOf(id))).length;
     if (socket.rooms.size + more > MARKETS_MAX) {
-      throw new Refusal('INVALID_REQUEST', `a socket may follow ${MARKETS_MAX} markets`);
+      throw new Refusal(
+        'INVALID_REQUEST',
+        `a socket may subscribe to ${MARKETS_MAX} markets; unsubscribe from some or open another socket`,
+      );
     }
     const now = await epochNow();
     // In another epoch the same number may stand for another book.

@@ -9,7 +9,7 @@ const { messagesPerSecond, bytesPerSecond, refusals: REFUSALS_MAX } = SOCKET_LIM
 export const tooMuch = (): Refusal =>
   new Refusal(
     'RATE_LIMITED',
-    `a socket may send ${messagesPerSecond} messages and ${bytesPerSecond / 1_000} kB a second`,
+    `a socket may send ${messagesPerSecond} messages and ${bytesPerSecond / 1_000} kB a second; send more slowly`,
   );
 /** An event of the default namespace that asks for an acknowledgement: `42`, its number, its arguments. */
 const ASKS_FOR_ANSWER = /^42(\d{1,16})\[/;

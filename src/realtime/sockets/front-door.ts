@@ -62,14 +62,14 @@ const ONLY_WEBSOCKET = new Refusal(
 
 function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorOptions): Refusal | null {
   const { origin, upgrade } = request.headers;
-  if (!isOpen()) return new Refusal('UNAVAILABLE', 'this process is stopping');
+  if (!isOpen()) return new Refusal('UNAVAILABLE', 'this process is shutting down; connect again');
   const query = new URLSearchParams((request.url ?? '').split('?')[1]);
   const speaksOurs = query.get('EIO') === '4' && query.get('transport') === 'websocket';
   if (!speaksOurs || upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
     return ONLY_WEBSOCKET;
   // Browsers ask nobody before they open a WebSocket: the origin is ours to check.
   if (origin === undefined || corsOrigins === '*' || corsOrigins.includes(origin)) return null;
-  return new Refusal('FORBIDDEN', 'this origin may not connect');
+  return new Refusal('FORBIDDEN', 'connections from this origin are not allowed');
 }
 
 /** Takes a place for as long as the connection lasts; a refusal when there is none. */
@@ -81,7 +81,7 @@ function noPlace(
   if (!places) return null;
   const giveBack = places.take(addressOf(request));
   if (!giveBack) {
-    const detail = `more than ${SOCKET_LIMITS.perIp} sockets of one IP: close one, or follow more markets with one`;
+    const detail = `one IP may have ${SOCKET_LIMITS.perIp} open sockets; close one, or follow more markets with one socket`;
     return new Refusal('RATE_LIMITED', detail, { scope: 'sockets' });
   }
   socket.once('close', giveBack);

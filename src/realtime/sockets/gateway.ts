@@ -58,7 +58,7 @@ export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: Adm
       throw new Refusal('INVALID_REQUEST', 'cancelOnDisconnect must be a boolean');
     }
     if (token === undefined || token === null) {
-      if (cancelOnDisconnect) throw new Refusal('UNAUTHORIZED', 'cancelOnDisconnect needs a token');
+      if (cancelOnDisconnect) throw new Refusal('UNAUTHORIZED', 'cancelOnDisconnect requires auth.token');
       return;
     }
     const { address, sid, expiresAt } = await sessions.authenticate(token);

@@ -26,7 +26,10 @@ export function serveRequests(socket: ExchangeSocket, { handlers, log }: Request
       const { message, answer } = partsOf(sent);
       if (queued >= QUEUE_MAX) {
         answer(
-          presentAck.refused('RATE_LIMITED', `${QUEUE_MAX} messages of this socket wait for their turn`),
+          presentAck.refused(
+            'RATE_LIMITED',
+            `this socket has ${QUEUE_MAX} unanswered messages; wait for the answers`,
+          ),
         );
         return;
       }

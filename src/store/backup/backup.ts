@@ -63,7 +63,7 @@ export async function writeBackup(options: BackupOptions, file: string): Promise
     await out.abandon();
     await sleep(PAUSE_MS);
   }
-  throw new Refusal('UNAVAILABLE', 'something still moves in the exchange: try again in a moment');
+  throw new Refusal('UNAVAILABLE', 'the exchange still changes; try again in a moment');
 }
 
 /** Every key with the sum of what it holds; null for one that may go by itself. */
@@ -131,7 +131,7 @@ export async function restoreBackup(
   const { header, summary } = await verifyBackup(file, keys);
   if (header.chainId !== chainId || header.exchange.toLowerCase() !== exchange.toLowerCase()) {
     const other = `the contract ${header.exchange} on chain ${header.chainId}`;
-    throw new Refusal('INVALID_REQUEST', `the backup is of another exchange: ${other}`);
+    throw new Refusal('INVALID_REQUEST', `the backup belongs to another exchange: ${other}`);
   }
   if ((await redis.exists(keys.lease, keys.relayLease)) > 0) {
     throw new Refusal(

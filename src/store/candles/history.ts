@@ -77,7 +77,8 @@ export function createHistory(options: HistoryOptions): History {
     let { reached } = known;
     let more = true;
     for (let step = 0; more; step++) {
-      if (step === TAIL_STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the price history is being counted');
+      if (step === TAIL_STEPS_MAX)
+        throw new Refusal('UNAVAILABLE', 'the price history is being computed; retry shortly');
       const entries = await series.matchesAfter(id, reached);
       reached = countMatches(minutes, entries, reached);
       more = entries.length === MATCHES_MAX;

@@ -167,7 +167,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     if (!latest) return;
     const target = latest[0].toString();
     for (let step = 0; isBefore(await mark(), target) && (await extend()); step++) {
-      if (step === STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the journal is being brought up to date');
+      if (step === STEPS_MAX) throw new Refusal('UNAVAILABLE', 'the journal is catching up; retry shortly');
     }
   });
 

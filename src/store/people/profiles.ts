@@ -51,7 +51,7 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
   /** edit_profile: USERNAME_TAKEN, also of a name that might be taken for the exchange's own. */
   async function edit(address: string, change: ProfileChange): Promise<void> {
     if (typeof change.username === 'string' && isReservedName(change.username)) {
-      throw new Refusal('USERNAME_TAKEN', `nobody may be called ${change.username}`);
+      throw new Refusal('USERNAME_TAKEN', `the username ${change.username} is reserved; choose another`);
     }
     const wallet = addressBytes(address);
     const parts = (Object.keys(FIELDS) as (keyof typeof FIELDS)[]).flatMap((part) => {
@@ -64,7 +64,11 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
       [wallet, ...parts],
     );
     const code = String(reply);
-    if (code !== 'OK') throw new Refusal(refusalCode(code), `another wallet is called ${change.username}`);
+    if (code !== 'OK')
+      throw new Refusal(
+        refusalCode(code),
+        `another wallet has the username ${change.username}; choose another`,
+      );
   }
 
   async function profile(address: string): Promise<Profile> {

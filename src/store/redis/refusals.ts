@@ -23,7 +23,7 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
       const required = formatMicro(number(0));
       const available = formatMicro(number(1));
       const asset = ['COLLATERAL', 'YES', 'NO'][number(2)] ?? 'COLLATERAL';
-      return new Refusal(code, `${required} ${asset} needed, ${available} available`, {
+      return new Refusal(code, `the order needs ${required} ${asset}; ${available} is available`, {
         required,
         available,
         asset,
@@ -31,15 +31,21 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
     }
     case 'POST_ONLY_WOULD_CROSS': {
       const best = formatPips(number(0));
-      return new Refusal(code, `the order would trade at ${best}`, { best });
+      return new Refusal(code, `the order would trade at ${best}; choose a price that does not cross`, {
+        best,
+      });
     }
     case 'FOK_NOT_FILLED': {
       const available = formatLots(number(0));
-      return new Refusal(code, `only ${available} shares can be filled now`, { available });
+      return new Refusal(
+        code,
+        `only ${available} shares can be filled now; reduce the size or use another order type`,
+        { available },
+      );
     }
     case 'INVALID_NONCE_VALUE': {
       const current = String(number(0));
-      return new Refusal(code, `the maker's nonce is ${current}`, { current });
+      return new Refusal(code, `the maker's nonce is ${current}; sign the order with it`, { current });
     }
     case 'MARKET_NOT_OPEN':
       return new Refusal(code, `the market is ${MARKET_STATUSES[number(0)] ?? 'not open'}`);

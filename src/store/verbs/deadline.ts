@@ -26,12 +26,12 @@ const SECONDS_MAX = 100_000_000_000;
 
 const passed = (deadlineMs: number): string | undefined =>
   deadlineMs > 1 && deadlineMs < SECONDS_MAX
-    ? 'deadline is in milliseconds, and this looks like seconds: multiply it by 1,000'
+    ? 'deadline is in epoch milliseconds, and this value looks like seconds; multiply it by 1,000'
     : undefined;
 
 /** What the submitter of an order that came to the script too late is told: whose deadline it was. */
 export function tooLate(deadlines: Deadlines): Refusal {
   return lastMomentOf(deadlines) === deadlines.deadlineMs
     ? new Refusal('DEADLINE_EXCEEDED', passed(deadlines.deadlineMs))
-    : new Refusal('UNAVAILABLE', 'the order reached the book too late: it was not booked');
+    : new Refusal('UNAVAILABLE', 'the order reached the book too late and was not booked; send it again');
 }

@@ -42,7 +42,7 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
       [keys.prefix, addressBytes(address), grant, String(amountMicro), FAUCET_INTERVAL_MS],
     )) as [Buffer, Buffer, Buffer];
     if (code.toString() === 'RATE_LIMITED') {
-      throw new Refusal('RATE_LIMITED', 'the faucet pays once an hour', {
+      throw new Refusal('RATE_LIMITED', 'the faucet pays a wallet once an hour; retry later', {
         retryAfterMs: Number(detail),
         scope: 'faucet',
       });

@@ -60,7 +60,11 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
   async function invalidateAll(address: string, nonce: number): Promise<void> {
     let from: OpenOrderPlace | null = BEGINNING;
     for (let step = 0; from && step < STEPS_MAX; step++) from = (await invalidate(address, nonce, from)).next;
-    if (from) throw new Refusal('UNAVAILABLE', 'the wallet has more open orders than can be ended at once');
+    if (from)
+      throw new Refusal(
+        'UNAVAILABLE',
+        'this wallet has too many open orders to invalidate in one request; repeat the request',
+      );
   }
 
   return { raiseNonce, invalidate, invalidateAll };

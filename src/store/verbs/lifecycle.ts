@@ -39,8 +39,8 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     )) as [Buffer, Buffer, Buffer];
     if (code.toString() !== 'OK') {
       const path = taken.toString() === market.slug ? 'slug' : 'questionId';
-      throw new Refusal('INVALID_REQUEST', `another market has this ${path}`, {
-        errors: [{ path, message: 'is taken by another market' }],
+      throw new Refusal('INVALID_REQUEST', `another market has this ${path}; choose another`, {
+        errors: [{ path, message: 'belongs to another market' }],
       });
     }
   }
@@ -127,7 +127,7 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
       if (code.toString() !== 'CHANGED') return accepted(code, Number(detail));
       before = String(detail);
     }
-    throw new Refusal('UNAVAILABLE', 'the market is being edited by others');
+    throw new Refusal('UNAVAILABLE', 'another operator is editing this market; retry');
   }
 
   /** set_mode: in every market at once. */

@@ -89,7 +89,7 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
       const reply = await script(scriptKeys, args);
       if (!isAgain(reply)) return reply;
     }
-    throw new Refusal('UNAVAILABLE', 'too many expired orders are in the way');
+    throw new Refusal('UNAVAILABLE', 'too many expired orders must be removed first; retry');
   }
 
   /** place_order. Refusals as in the script's header. */
@@ -114,7 +114,7 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
 /** The order to be replaced is final. */
 export class NotReplaceable extends Refusal {
   constructor(readonly record: OrderRecord) {
-    super('ORDER_NOT_CANCELLABLE', `the order is ${record.status}`);
+    super('ORDER_NOT_CANCELLABLE', `the order is already ${record.status}`);
   }
 }
 

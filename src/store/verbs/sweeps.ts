@@ -103,7 +103,11 @@ async function walk(take: Step): Promise<Sweep> {
     for (const [marketId, sequence] of step?.sequences ?? []) sequences.set(marketId, sequence);
     from = step?.next ?? null;
   }
-  if (from) throw new Refusal('UNAVAILABLE', 'the wallet has more open orders than can be cancelled at once');
+  if (from)
+    throw new Refusal(
+      'UNAVAILABLE',
+      'this wallet has too many open orders to cancel in one request; repeat the request',
+    );
   return { cancelled, sequences };
 }
 

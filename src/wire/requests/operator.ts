@@ -64,7 +64,7 @@ const moment = Joi.string()
   .custom((text: string, helpers) =>
     MOMENT.test(text) && !isMoment(text) ? helpers.error('string.calendar') : text,
   )
-  .messages({ 'string.calendar': 'is not in the calendar' });
+  .messages({ 'string.calendar': 'must be a date that exists' });
 
 function isMoment(text: string): boolean {
   const day = text.slice(0, 10);

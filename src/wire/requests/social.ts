@@ -25,7 +25,7 @@ const text = (most: number, isSeen: (value: string) => boolean) =>
     .messages({
       'text.unicode': 'must be valid Unicode',
       'text.length': 'must have at most {#most} characters',
-      'text.blank': 'must have something to see',
+      'text.blank': 'must contain a visible character',
     });
 
 const httpsUrl = Joi.string()
