@@ -3,10 +3,12 @@
 FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/client/package.json packages/client/
 # No package's install script is run but that of secp256k1, which is the fast way to check signatures.
 RUN npm ci --ignore-scripts && npm rebuild secp256k1
 COPY tsconfig.json tsconfig.page.json ./
-COPY scripts/build.js scripts/build-page.js scripts/
+COPY scripts/build.js scripts/build-page.js scripts/build-client.js scripts/
+COPY packages packages
 COPY src src
 COPY lua lua
 RUN node scripts/build.js && rm dist/.tsbuildinfo* && npm prune --omit=dev --ignore-scripts
@@ -17,6 +19,8 @@ WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist dist
+# node_modules has a link to it.
+COPY --from=build /app/packages packages
 COPY lua lua
 # Nothing is written here, so root may own it all.
 USER node

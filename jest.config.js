@@ -8,7 +8,11 @@ module.exports = {
   transform: { '^.+\\.ts$': '<rootDir>/test/support/translate.js' },
   // What tests hear of the exchange is compared with what it says of itself.
   setupFilesAfterEnv: ['<rootDir>/test/support/watch.ts'],
-  moduleNameMapper: { '^socket.io-client$': '<rootDir>/test/support/socket-client.ts' },
+  moduleNameMapper: {
+    '^socket.io-client$': '<rootDir>/test/support/socket-client.ts',
+    // Its sources: what is tested needs no build.
+    '^ctf-exchange-client$': '<rootDir>/packages/client/src/index.ts',
+  },
   testSequencer: '<rootDir>/test/support/sequencer.js',
   // One more than there are processors: much of what the tests do is waiting. Each may have a Redis or two beside it.
   maxWorkers: Math.min(4, availableParallelism() + 1),

@@ -1,6 +1,6 @@
 // Watches a market's book and trades live, and says when what it shows is not up to date. Ctrl-C ends it.
 // npm start in one terminal, then: node examples/book-watcher.mjs [market id or slug] [yes|no]
-import { connectLive, createClient } from '../dist/client/index.js';
+import { connectLive, createClient } from 'ctf-exchange-client';
 
 const baseUrl = process.env.BASE_URL ?? 'http://localhost:3000';
 const LEVELS = 5;

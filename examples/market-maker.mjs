@@ -1,8 +1,8 @@
 // A throw-away wallet quotes both outcomes of a market around a fair price, leaning against what it holds, until Ctrl-C.
 // npm start in one terminal, then: node examples/market-maker.mjs [market id or slug] [fair price, for example 0.55]
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectLive, createClient, ExchangeError } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
-import { connectLive, createClient, ExchangeError } from '../dist/client/index.js';
 
 const baseUrl = process.env.BASE_URL ?? 'http://localhost:3000';
 const SIZE = 50;

@@ -1,8 +1,8 @@
 // A throw-away wallet buys for 20 at the market, waits, and sells what it got, until Ctrl-C.
 // npm start in one terminal, then: node examples/taker.mjs [market id or slug]
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, ExchangeError } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
-import { createClient, ExchangeError } from '../dist/client/index.js';
 
 const baseUrl = process.env.BASE_URL ?? 'http://localhost:3000';
 const BUDGET = '20';

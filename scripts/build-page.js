@@ -30,6 +30,7 @@ const COMMON = {
   define: { 'process.env.NODE_ENV': '"production"' },
   jsx: 'automatic',
   jsxImportSource: 'preact',
+  alias: { 'ctf-exchange-client': path.join(ROOT, 'packages/client/src/index.ts') },
   // The compiler's own settings are the server's.
   tsconfigRaw: {},
 };

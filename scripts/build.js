@@ -1,8 +1,8 @@
 /**
- * Sources into dist: TypeScript through tsc, Lua through the bundler the store brings, the page through esbuild.
- * Incremental: tsc keeps its notes in dist. `--if-stale` does nothing when no source is newer than the last build;
- * `--unchecked` translates without looking at the types, in a tenth of the time: whoever starts the exchange has not
- * changed it.
+ * Sources into dist: TypeScript and the page through esbuild, Lua through the bundler the store brings. tsc only checks
+ * the types, and keeps its notes in dist, so that it checks what has changed. `--if-stale` does nothing when no source is
+ * newer than the last build; `--unchecked` leaves the types out, which takes a tenth of the time: whoever starts the
+ * exchange has not changed it.
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } = require('node:fs');
@@ -12,14 +12,18 @@ const ROOT = path.join(__dirname, '..');
 const DIST = path.join(ROOT, 'dist');
 const STAMP = path.join(DIST, '.built');
 const CHECKED = path.join(DIST, '.checked');
+const BOTS = path.join('src', 'demo.ts');
 const SOURCES = [
   'src',
   'lua',
+  'packages/client/src',
+  'packages/client/package.json',
   'tsconfig.json',
   'tsconfig.page.json',
   'package-lock.json',
   'scripts/build.js',
   'scripts/build-page.js',
+  'scripts/build-client.js',
 ];
 
 /** A path and all below it; a folder is newer when a file was added or removed. */
@@ -40,7 +44,7 @@ function isStale({ checked = false } = {}) {
   );
 }
 
-/** tsc leaves the output of a deleted source behind; a test or a require must not find it. */
+/** The output of a deleted source must not be found by a test or a require. */
 function removeOrphans() {
   for (const file of filesUnder(DIST)) {
     // The page's folder is made anew each time.
@@ -51,27 +55,35 @@ function removeOrphans() {
 }
 
 /** `notes` is where tsc keeps what it knows of the last time. */
-function compile(project, notes) {
+function check(project, notes) {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   if (!existsSync(tsc)) throw new Error('typescript is not installed: run npm ci (without --omit=dev) first');
   const args = [tsc, '-p', project, '--incremental', '--tsBuildInfoFile', path.join(DIST, notes)];
   const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) throw new Error('the build failed');
+  if (status !== 0) throw new Error('the types do not fit: see above');
 }
 
-/** The same files as tsc makes, each for itself. */
+const TRANSLATION = {
+  absWorkingDir: ROOT,
+  outbase: 'src',
+  outdir: 'dist',
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  sourcemap: true,
+  logLevel: 'warning',
+};
+
+/** Each source for itself, but for the bots: their program brings the client along. */
 function translate() {
+  const { buildSync } = require('esbuild');
   const sources = filesUnder(path.join(ROOT, 'src')).filter((file) => file.endsWith('.ts'));
-  require('esbuild').buildSync({
-    entryPoints: sources.filter((file) => !file.startsWith(path.join(ROOT, 'src/page') + path.sep)),
-    outbase: path.join(ROOT, 'src'),
-    outdir: DIST,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    sourcemap: true,
-    logLevel: 'warning',
-  });
+  const entryPoints = sources
+    .map((file) => path.relative(ROOT, file))
+    .filter((file) => !file.startsWith(`src${path.sep}page${path.sep}`) && file !== BOTS);
+  buildSync({ ...TRANSLATION, entryPoints });
+  const alias = { 'ctf-exchange-client': path.join(ROOT, 'packages/client/src/index.ts') };
+  buildSync({ ...TRANSLATION, entryPoints: [BOTS], bundle: true, packages: 'external', alias });
 }
 
 function stamp(file, at) {
@@ -83,10 +95,11 @@ function stamp(file, at) {
 function build({ checked = true } = {}) {
   const startedAt = new Date();
   if (checked) {
-    compile('tsconfig.json', '.tsbuildinfo');
-    // Only checks: esbuild asks no types.
-    compile('tsconfig.page.json', '.tsbuildinfo-page');
-  } else translate();
+    check('tsconfig.json', '.tsbuildinfo');
+    check('tsconfig.page.json', '.tsbuildinfo-page');
+  }
+  translate();
+  require('./build-client.js').buildClient({ checked });
   removeOrphans();
   // Needs what an installation for production has not.
   require('./build-page.js').buildPage();

@@ -8,7 +8,7 @@ const { watch } = require('node:fs');
 const path = require('node:path');
 
 const ROOT = path.join(__dirname, '..');
-const WATCHED = ['src', 'lua'];
+const WATCHED = ['src', 'lua', 'packages/client/src'];
 /** An editor writes several files at once. */
 const SETTLE_MS = 200;
 const STOP_MS_MAX = 6_000;

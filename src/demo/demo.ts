@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { connectLive, createClient, type ExchangeError } from '../client/index';
+import { connectLive, createClient, type ExchangeError } from 'ctf-exchange-client';
 import { type Desk, openDesk } from './desk';
 import { loop } from './loop';
 import { createMaker } from './maker';

@@ -1,4 +1,4 @@
-import type { BookLevel, BookSides, Client, Live, LiveBook, Market, Trading } from '../client/index';
+import type { BookLevel, BookSides, Client, Live, LiveBook, Market, Trading } from 'ctf-exchange-client';
 import type { Character, DemoMarket } from './markets';
 import { createOpinion, type Opinion } from './opinion';
 import type { Random } from './random';

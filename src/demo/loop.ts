@@ -1,4 +1,4 @@
-import { ExchangeError } from '../client/index';
+import { ExchangeError } from 'ctf-exchange-client';
 import type { Random } from './random';
 
 export interface LoopOptions {

@@ -1,4 +1,4 @@
-import { isBooked, type NewOrder, type PlaceOptions } from '../client/index';
+import { isBooked, type NewOrder, type PlaceOptions } from 'ctf-exchange-client';
 import { type Desk, PIPS, priceText } from './desk';
 import { chance, pick, type Random, spread } from './random';
 import { followOrders, type Quote, type QuoteTerms } from './resting';

@@ -1,4 +1,4 @@
-import type { Order, Submission } from '../client/index';
+import type { Order, Submission } from 'ctf-exchange-client';
 import { PIPS, pipsOf } from './desk';
 import type { BotWallet } from './wallet';
 

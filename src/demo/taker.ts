@@ -1,4 +1,4 @@
-import type { NewOrder } from '../client/index';
+import type { NewOrder } from 'ctf-exchange-client';
 import { type Desk, PIPS, priceText, touchOf } from './desk';
 import { chance, pick, type Random, spread } from './random';
 import type { BotWallet } from './wallet';

@@ -1,4 +1,3 @@
-import { Wallet } from 'ethers';
 import {
   type Balances,
   type Client,
@@ -6,7 +5,8 @@ import {
   createClient,
   ExchangeError,
   type Live,
-} from '../client/index';
+} from 'ctf-exchange-client';
+import { Wallet } from 'ethers';
 
 /** A bot's wallet: a key of its own, a session, a socket that tells it of its orders and balances. */
 export interface BotWallet {

@@ -1,4 +1,4 @@
-import type { Balances, Order, OwnTrade, Position } from '../client/index';
+import type { Balances, Order, OwnTrade, Position } from 'ctf-exchange-client';
 import { type Cell, cell, useCell } from './cell';
 import { client, live, type Wallet, wallet } from './exchange';
 import { remember, remembered } from './market-list-data';

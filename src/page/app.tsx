@@ -1,5 +1,5 @@
+import type { Market } from 'ctf-exchange-client';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
-import type { Market } from '../client/index';
 import { useCell } from './cell';
 import { type Shown, useMarketNamed, useShown } from './market-data';
 import { type ListQuery, useCategories, useMarketList } from './market-list-data';

@@ -1,4 +1,4 @@
-import { connectLive, createClient, type Session } from '../client/index';
+import { connectLive, createClient, type Session } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
 import { keep, kept, onKept } from './kept';
 

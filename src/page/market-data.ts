@@ -1,5 +1,5 @@
+import type { BookSides, LiveState, Market, Ticker, Trade, Trading } from 'ctf-exchange-client';
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
-import type { BookSides, LiveState, Market, Ticker, Trade, Trading } from '../client/index';
 import { type Cell, cell } from './cell';
 import { client, live } from './exchange';
 import { remember } from './market-list-data';

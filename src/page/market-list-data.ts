@@ -1,5 +1,5 @@
+import type { Category, Market, Page } from 'ctf-exchange-client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Category, Market, Page } from '../client/index';
 import { client } from './exchange';
 
 /** Questions of markets seen so far: orders and positions name markets by id alone. */

@@ -1,4 +1,4 @@
-import type { Balances, BookSides, Market, NewOrder, OutcomeIndex } from '../client/index';
+import type { Balances, BookSides, Market, NewOrder, OutcomeIndex } from 'ctf-exchange-client';
 import { type Level, type OrderType, type Preview, preview, walk } from './preview';
 import {
   cents,

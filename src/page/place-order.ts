@@ -1,4 +1,4 @@
-import type { Market, NewOrder, Order, Submission } from '../client/index';
+import type { Market, NewOrder, Order, Submission } from 'ctf-exchange-client';
 import { reloadAccount, showOrder } from './account-data';
 import { client, type Wallet } from './exchange';
 import { connection, type Shown } from './market-data';

@@ -1,4 +1,4 @@
-import type { Signer } from '../client/index';
+import type { Signer } from 'ctf-exchange-client';
 import { client, live, useKind, type Wallet, wallet } from './exchange';
 import { keep, kept } from './kept';
 import { accountOf, injected, injectedSigner, type Provider } from './wallet-injected';

@@ -1,4 +1,4 @@
-import type { OutcomeIndex } from '../client/index';
+import type { OutcomeIndex } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
 import type { OrderType } from './preview';
 

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, parseDecimal } from '../client/index';
+import { type Decimal, formatDecimal, parseDecimal } from 'ctf-exchange-client';
 
 /** Integers inside, words outside: prices in pips of 0.0001, sizes in lots of 0.01 share, money in micro-units. */
 export const PIPS_ONE = 10_000;

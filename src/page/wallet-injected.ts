@@ -1,4 +1,4 @@
-import type { Eip712Domain, Signer } from '../client/index';
+import type { Eip712Domain, Signer } from 'ctf-exchange-client';
 import { WalletRefusal } from './words';
 
 /** A browser's wallet, EIP-1193. */

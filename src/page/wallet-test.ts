@@ -1,7 +1,7 @@
+import type { Signer } from 'ctf-exchange-client';
 import { SigningKey } from 'ethers/crypto';
 import { hashMessage, TypedDataEncoder } from 'ethers/hash';
 import { computeAddress } from 'ethers/transaction';
-import type { Signer } from '../client/index';
 
 /** A wallet of a single key, loaded only where a test wallet is used. */
 

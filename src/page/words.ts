@@ -1,4 +1,4 @@
-import { ExchangeError } from '../client/index';
+import { ExchangeError } from 'ctf-exchange-client';
 import { cents, centsOf, PIPS_ONE, pipsOf } from './units';
 
 /** Why something was refused, in words, and beside which field they belong. */

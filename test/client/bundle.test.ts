@@ -9,7 +9,7 @@ const GZIPPED_MAX = 24_000;
 
 test('the client is a browser module of its own, without anything of Node', async () => {
   const { outputFiles, warnings, metafile } = await build({
-    entryPoints: [path.join(ROOT, 'src/client/index.ts')],
+    entryPoints: [path.join(ROOT, 'packages/client/src/index.ts')],
     bundle: true,
     minify: true,
     platform: 'browser',
@@ -25,7 +25,7 @@ test('the client is a browser module of its own, without anything of Node', asyn
   expect(gzipped).toBeLessThan(GZIPPED_MAX);
   const rooms = Object.keys(metafile.inputs).filter((file) => !file.startsWith('node_modules/'));
   expect(rooms.length).toBeGreaterThan(10);
-  expect(rooms.filter((file) => !file.startsWith('src/client/'))).toEqual([]);
+  expect(rooms.filter((file) => !file.startsWith('packages/client/src/'))).toEqual([]);
 
   // With no more around it than a browser has.
   const page = { URLSearchParams, setTimeout, clearTimeout, setInterval, clearInterval, crypto, AbortSignal };

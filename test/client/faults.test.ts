@@ -1,5 +1,5 @@
+import { ExchangeError, type Fetch, type NewOrder } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
-import { ExchangeError, type Fetch, type NewOrder } from '../../src/client';
 import { startProxy } from '../support/proxy';
 import { type ClientStage, type OpenMarket, startClientStage } from './stage';
 

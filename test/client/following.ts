@@ -1,4 +1,4 @@
-import { type Book, checksumOf, type LiveBook } from '../../src/client';
+import { type Book, checksumOf, type LiveBook } from 'ctf-exchange-client';
 import { until } from '../support/processes';
 import type { OpenMarket, Trader } from './stage';
 

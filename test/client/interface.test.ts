@@ -1,5 +1,5 @@
-import type * as client from '../../src/client/index';
-import { isBooked } from '../../src/client/index';
+import type * as client from 'ctf-exchange-client';
+import { isBooked } from 'ctf-exchange-client';
 import type { presentBalances, presentSession } from '../../src/wire/answers/account';
 import type { presentOrderbook } from '../../src/wire/answers/book';
 import type { presentHeartbeat, presentOwnTrade, presentUpdate } from '../../src/wire/answers/events';

@@ -1,4 +1,4 @@
-import { type Book, checksumOf, connectLive, type Live, type LiveBook } from '../../src/client';
+import { type Book, checksumOf, connectLive, type Live, type LiveBook } from 'ctf-exchange-client';
 import { until } from '../support/processes';
 import { expectRest, tradeSome } from './following';
 import { type FrameProxy, startFrameProxy } from './frame-proxy';

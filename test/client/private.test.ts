@@ -1,4 +1,4 @@
-import { type Balances, connectLive, type Live, type Order, type TradeUpdate } from '../../src/client';
+import { type Balances, connectLive, type Live, type Order, type TradeUpdate } from 'ctf-exchange-client';
 import { until } from '../support/processes';
 import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
 

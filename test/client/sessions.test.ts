@@ -1,5 +1,5 @@
+import { ExchangeError, type Fetch, type Session, siweText } from 'ctf-exchange-client';
 import { SiweMessage } from 'siwe';
-import { ExchangeError, type Fetch, type Session, siweText } from '../../src/client';
 import { type ClientStage, startClientStage } from './stage';
 
 let stage: ClientStage;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { type Client, type ClientOptions, createClient } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
-import { type Client, type ClientOptions, createClient } from '../../src/client';
 import type { Environment } from '../../src/config/load';
 import { ADMIN_TOKEN, startExchange } from '../support/exchange';
 import { type Market, openMarket } from '../support/trader';

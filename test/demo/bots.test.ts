@@ -1,4 +1,4 @@
-import { createClient } from '../../src/client';
+import { createClient } from 'ctf-exchange-client';
 import { type Demo, startDemo } from '../../src/demo/demo';
 import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
 import { freePort } from '../../src/local/ports';

@@ -1,4 +1,4 @@
-import { type Book, checksumOf, connectLive, type LiveBook } from '../../src/client';
+import { type Book, checksumOf, connectLive, type LiveBook } from 'ctf-exchange-client';
 import type { Client } from '../support/client';
 import { until } from '../support/processes';
 

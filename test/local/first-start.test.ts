@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createClient } from '../../src/client';
+import { createClient } from 'ctf-exchange-client';
 import { freePort } from '../../src/local/ports';
 import { ROOT, type Started, startProgram } from '../support/processes';
 

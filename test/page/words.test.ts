@@ -1,4 +1,4 @@
-import { ExchangeError } from '../../src/client/index';
+import { ExchangeError } from 'ctf-exchange-client';
 import { ERRORS } from '../../src/exchange/errors';
 import { CODES_WITH_WORDS, wordsFor } from '../../src/page/words';
 

@@ -1,5 +1,5 @@
+import type { Market, PriceHistory, Timeframe } from 'ctf-exchange-client';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Market, PriceHistory, Timeframe } from '../../client/index';
 import { useCell } from '../cell';
 import type { Drawing, Point } from '../chart-canvas';
 import { client } from '../exchange';

@@ -1,5 +1,5 @@
+import type { Comment, Market } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
-import type { Comment, Market } from '../../client/index';
 import { useWallet } from '../account-data';
 import { client } from '../exchange';
 import { shortAddress, when } from '../units';

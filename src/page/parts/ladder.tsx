@@ -1,6 +1,6 @@
+import { viewOf } from 'ctf-exchange-client';
 import type { TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
-import { viewOf } from '../../client/index';
 import { isOpen, useAccount } from '../account-data';
 import { useCell } from '../cell';
 import type { Shown } from '../market-data';

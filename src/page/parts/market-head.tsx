@@ -1,4 +1,4 @@
-import type { Market } from '../../client/index';
+import type { Market } from 'ctf-exchange-client';
 import type { Shown } from '../market-data';
 import { aboutPips, dateOf, microOf, PIPS_ONE, percent, pipsOf, roundly } from '../units';
 import { statusWord } from './market-list';

@@ -1,5 +1,5 @@
+import type { Category, Market } from 'ctf-exchange-client';
 import type { TargetedMouseEvent } from 'preact';
-import type { Category, Market } from '../../client/index';
 import type { MarketList as List, ListQuery } from '../market-list-data';
 import { go, linkTo } from '../route';
 import { aboutPips, microOf, PIPS_ONE, percent, roundly } from '../units';

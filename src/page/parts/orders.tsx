@@ -1,5 +1,5 @@
+import { complementPrice, type Order, type OwnTrade } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
-import { complementPrice, type Order, type OwnTrade } from '../../client/index';
 import { isOpen, reloadAccount, showOrder, useAccount, useWallet } from '../account-data';
 import { client } from '../exchange';
 import { remembered } from '../market-list-data';

@@ -1,5 +1,5 @@
+import type { Balances, OutcomeIndex, Position } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
-import type { Balances, OutcomeIndex, Position } from '../../client/index';
 import { type Account, showBalances, useAccount, useWallet } from '../account-data';
 import { client } from '../exchange';
 import { remembered } from '../market-list-data';

@@ -1,5 +1,5 @@
+import { type OutcomeIndex, viewOf } from 'ctf-exchange-client';
 import type { ComponentChildren } from 'preact';
-import { type OutcomeIndex, viewOf } from '../../client/index';
 import { type Cell, useCell } from '../cell';
 import type { Shown } from '../market-data';
 import { facing } from '../order-draft';

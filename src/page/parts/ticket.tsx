@@ -1,5 +1,5 @@
+import { type Balances, type OutcomeIndex, viewOf } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
-import { type Balances, type OutcomeIndex, viewOf } from '../../client/index';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import type { Shown } from '../market-data';
