@@ -6,7 +6,7 @@
 -- {x}:m:<id>:c<sec>    string: candles of so many seconds with trades, oldest first, CANDLE_BYTES each, opening with
 --                      their start in minutes since 1970 I4
 --
--- KEYS     1 {x}:cm   2... the series, then the door
+-- KEYS     1 {x}:cm   2... {x}:m:<id>:c<sec>, the series; then the door
 -- ARGV     1 market id   2 the moment, in minutes since 1970   3 how many candles at most of each series
 -- Returns  { mark, { offset, candles }... }: the mark is empty when nothing is counted yet; candles begin with the last
 --          one before the moment, or the very first when none is; offset is its place in bytes

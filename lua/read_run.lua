@@ -2,7 +2,7 @@
 -- read_run: names the run of Redis that holds the data. Whoever reads, works something out and writes it asks first, and
 -- hands the name to the script that writes: on another Redis it writes nothing.
 --
--- KEYS     1 any key of the shard
+-- KEYS     1 {x}:epoch; any key of the shard would do
 -- ARGV     none
 -- Returns  the name (lib/history.lua)
 -- Bound    one answer

@@ -4,7 +4,8 @@
 --
 -- {x}:sum   hash: `rebuilt`, how often this was done
 --
--- KEYS     1 {x}:sum   2 the journal {x}:ac:<address>   3 the positions {x}:ps:<address>   4 the journal to take its place
+-- KEYS     1 {x}:sum   2 {x}:ac:<address>, the journal   3 {x}:ps:<address>, the positions
+--          4 {x}:ac:<address><id>, the journal to take its place
 -- ARGV     1 the run of Redis it was read from (read_run)   2 how often positions had been put right, empty for never
 --          3 entries the journal had   4 1 when it is replaced, else 0   5... market, positions of every market
 -- Returns  1, or 0 when it is to be read again

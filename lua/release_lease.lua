@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- release_lease: gives the lease of broadcasting back, so that another process need not wait until it runs out.
+-- release_lease: gives a lease of reading the outbox back, so that another process need not wait until it runs out.
 --
--- KEYS     1 {x}:lease
+-- KEYS     1 {x}:lease or {x}:relay
 -- ARGV     1 token
 -- Returns  1 when the token held it, else 0
 -- Emits    nothing

@@ -3,7 +3,7 @@
 -- if the mark is still the one the caller has seen, on the Redis on which it was seen: so no match is counted twice, whoever
 -- crashes or works at once, and none that a failover has lost.
 --
--- KEYS     1 {x}:cm   2... the series, {x}:m:<id>:c<sec> (lua/read_candles.lua), then the door
+-- KEYS     1 {x}:cm   2... {x}:m:<id>:c<sec>, the series (lua/read_candles.lua); then the door
 -- ARGV     1 market id   2 the mark seen, empty for none   3 the mark now   4 the run of Redis it was read from (read_run)
 --          5... for each series: the offset in bytes from which it is written anew, and the candles from there to its end;
 --          offset 0 replaces the whole series

@@ -1,4 +1,5 @@
 import { createRecent } from '../exchange/recent';
+import { allowanceKey } from '../store/redis/keys';
 import type { RunScript } from '../store/redis/scripts';
 import type { Rate } from '../wire/limits';
 
@@ -62,7 +63,7 @@ export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions)
   async function tell(key: string, entry: Entry): Promise<void> {
     const told = entry.untold;
     entry.untold = 0;
-    const untilWhole = Number(await run('take_points', [`rl:${name}:${key}`], [told, microsEach]));
+    const untilWhole = Number(await run('take_points', [allowanceKey(name, key)], [told, microsEach]));
     const { untold } = entryOf(key);
     entry.points = Math.min(entry.points, most - untilWhole / microsEach - untold);
   }

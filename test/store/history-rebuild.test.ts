@@ -4,6 +4,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
+import type { RunScript } from '../../src/store/redis/scripts';
 import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
 import { startScript } from '../support/processes';
 import { startTestRedis } from '../support/redis';
@@ -133,19 +134,19 @@ test('a writer that has seen the candles before a rebuild does not go on in the 
   });
   let late: Promise<boolean> | null = null;
   // It reads the torn candles and a new match, and writes once the rebuild has counted up to the same mark.
-  const lateRun = async (...call: Parameters<typeof store.run>): Promise<unknown> => {
-    if (call[0] === 'write_candles') await isRebuilt;
-    return store.run(...call);
+  const lateRun: RunScript = async (name, keys, args) => {
+    if (name === 'write_candles') await isRebuilt;
+    return store.run(name, keys, args);
   };
-  const rebuildRun = async (...call: Parameters<typeof store.run>): Promise<unknown> => {
-    if (call[0] === 'write_candles' && late === null) {
+  const rebuildRun: RunScript = async (name, keys, args) => {
+    if (name === 'write_candles' && late === null) {
       ms += 1;
       await match(random, ms);
       late = createCandleWriter({ ...store, run: lateRun }).extend(id);
       // It asks for the run of Redis first; then its read of the candles is on the connection before this write is.
       for (let i = 0; i < 2; i++) await store.redis.ping();
     }
-    return store.run(...call);
+    return store.run(name, keys, args);
   };
   await createCandleWriter({ ...store, run: rebuildRun }).rebuild(id);
   rebuilt();

@@ -1,19 +1,10 @@
 import { accountName } from '../records/account';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
+import type { ReplyOf } from '../redis/verbs';
 import type { Snapshot } from './snapshot';
 
-/** read_changes */
-type Reply = [
-  position: Buffer,
-  read: number,
-  added: number,
-  more: number,
-  granted: Buffer,
-  orders: Buffer[],
-  cash: Buffer[],
-  markets: [id: Buffer, fields: Buffer[], holders: (Buffer | number)[]][],
-];
+type Reply = ReplyOf<'read_changes'>;
 
 /** The outbox does not hold everything any more that was added since the audit began. */
 export class OutboxLost extends Error {}
@@ -26,13 +17,12 @@ const scoreOf = (text: Buffer): number | null => (text.length === 0 ? null : Num
  * since it was read is as it was, and every other part was read in or after the call that saw its last change.
  */
 export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }, snapshot: Snapshot) {
-  const scriptKeys = [keys.outbox, keys.orders, keys.cash, keys.expiries, keys.sums];
+  const scriptKeys = [keys.outbox, keys.orders, keys.cash, keys.expiries, keys.sums] as const;
   let position = '';
   let addedBefore = 0;
   let read = 0;
 
-  const ask = async (from: string): Promise<Reply> =>
-    (await run('read_changes', scriptKeys, [keys.prefix, from])) as Reply;
+  const ask = (from: string): Promise<Reply> => run('read_changes', scriptKeys, [keys.prefix, from]);
 
   async function start(): Promise<void> {
     const [end, , added] = await ask('');

@@ -41,9 +41,8 @@ export async function checkPositions(options: PositionChecksOptions, accounts: I
   let pending: Pending = { mark: '', reached: '', moved: new Map() };
   for (let from = 0; from < wallets.length; from += WALLETS_STEP) {
     const part = wallets.slice(from, from + WALLETS_STEP);
-    const args = [keys.prefix, READER, ...part.map(addressBytes)];
-    const reply = await run('read_positions', [keys.readers, keys.outbox], args);
-    const [mark, last, ...lists] = reply as [Buffer, Buffer, ...Buffer[][]];
+    const args = [keys.prefix, READER, ...part.map(addressBytes)] as const;
+    const [mark, last, ...lists] = await run('read_positions', [keys.readers, keys.outbox], args);
     pending = await follow(options, pending, mark.toString(), last.toString());
     for (const [i, wallet] of part.entries()) checkWallet(wallet, lists[i] ?? [], pending, findings);
     await onStep();

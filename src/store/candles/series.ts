@@ -43,10 +43,8 @@ export const END_MS = 0xffffffff * MINUTE_MS;
 
 /** The stored candles of the markets, and the matches they are counted from. */
 export function createSeries({ redis, run, keys }: SeriesOptions) {
-  const keysOf = (id: MarketId, intervals: readonly number[]) => [
-    keys.candleMarks,
-    ...intervals.map((intervalMs) => keys.candles(id, intervalMs / 1_000)),
-  ];
+  const keysOf = (id: MarketId, intervals: readonly number[]) =>
+    [keys.candleMarks, ...intervals.map((intervalMs) => keys.candles(id, intervalMs / 1_000))] as const;
 
   /** read_candles: at most `most` candles of each interval, from the last one before `fromMs` on, and the mark. */
   async function read(
@@ -56,8 +54,7 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
     most: number,
   ): Promise<{ seen: Buffer; stretches: Stretch[] }> {
     const moment = Math.ceil(fromMs / MINUTE_MS);
-    const reply = await run('read_candles', keysOf(id, intervals), [id, moment, most]);
-    const [seen, ...parts] = reply as [Buffer, ...[number, Buffer][]];
+    const [seen, ...parts] = await run('read_candles', keysOf(id, intervals), [id, moment, most]);
     const stretches = parts.map(([offset, packed]) => ({ offset, candles: unpackCandles(packed) }));
     return { seen, stretches };
   }

@@ -19,8 +19,8 @@ export const readMode = async (redis: RedisClient, keys: ShardKeys): Promise<Mod
 
 /** Runs a script that finds nothing; rejects when it does not run. Resolves with the time of Redis in milliseconds. */
 export async function runProbe(run: RunScript, keys: ShardKeys): Promise<number> {
-  const scriptKeys = [keys.market(NO_MARKET), keys.trades(NO_MARKET), keys.markets];
-  const [nowMs] = (await run('read_market', scriptKeys, [NO_MARKET, 0])) as [Buffer];
+  const scriptKeys = [keys.market(NO_MARKET), keys.trades(NO_MARKET), keys.markets] as const;
+  const [nowMs] = await run('read_market', scriptKeys, [NO_MARKET, 0]);
   return Number(nowMs);
 }
 

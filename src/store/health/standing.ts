@@ -76,8 +76,8 @@ export function createStandings({ redis, run, keys }: Options): Standings {
       const settings = await settingsOf(holder);
       const durability = durabilityOf(settings);
       const fresh = randomBytes(EPOCH_BYTES).toString('hex');
-      const args = [fresh, durability === 'always' ? 0 : 1, known];
-      const [name, first] = (await run('renew_epoch', [keys.epoch, keys.markets], args)) as [Buffer, number];
+      const args = [fresh, durability === 'always' ? 0 : 1, known] as const;
+      const [name, first] = await run('renew_epoch', [keys.epoch, keys.markets], args);
       // Whoever has the book now, if it moved meanwhile, is to be asked how it keeps it.
       if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
       const eviction = settings?.get('maxmemory-policy') ?? null;

@@ -73,8 +73,13 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     const [seen, rebuilt] = [await mark(), await redis.hget(keys.sums, 'rebuilt')];
     const stretch = await read(seen);
     if (!stretch) return false;
-    const args = [keys.prefix, READER, seen, stretch.reached, from, rebuilt ?? '', ...(await book(stretch))];
-    const booked = await run('write_journal', [keys.readers, keys.sums], args);
+    const marks = [READER, seen, stretch.reached, from, rebuilt ?? ''] as const;
+    const { positions, entries } = await book(stretch);
+    const booked = await run(
+      'write_journal',
+      [keys.readers, keys.sums],
+      [keys.prefix, ...marks, positions.length / 3, ...positions, ...entries],
+    );
     return stretch.more || booked !== 1;
   }
 
@@ -112,7 +117,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
   }
 
   /** What write_journal is to write. */
-  async function book({ events }: Stretch): Promise<ScriptArgument[]> {
+  async function book({ events }: Stretch) {
     const changes = createChanges();
     const entries: ScriptArgument[] = [];
     for (const { event, match } of events) {
@@ -132,8 +137,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
         }
       }
     }
-    const positions = await changes.apply(positionsOf);
-    return [positions.length / 3, ...positions, ...entries];
+    return { positions: await changes.apply(positionsOf), entries };
   }
 
   async function positionsOf(wallet: string, markets: readonly MarketId[]): Promise<Positions[]> {

@@ -47,12 +47,9 @@ export function createKnownLines({ redis, run, keys }: Options) {
     const refs: MatchRef[] = [];
     let place = { tradeMs: 0, sequence: 0, index: 0 };
     for (;;) {
-      const args = [keys.prefix, hash, place.tradeMs, place.sequence, place.index, FILLS_STEP];
-      const [, , ...entries] = (await run('read_fills', [keys.orders], args)) as [
-        Buffer,
-        number,
-        ...[Buffer, Buffer, number, Buffer][],
-      ];
+      const { tradeMs, sequence, index } = place;
+      const args = [keys.prefix, hash, tradeMs, sequence, index, FILLS_STEP] as const;
+      const [, , ...entries] = await run('read_fills', [keys.orders], args);
       const fills = entries.flatMap(([ms, number, first, packed]) =>
         decodeFills(Number(ms), Number(number), packed, first).reverse(),
       );

@@ -95,10 +95,10 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
       Object.keys(before).length === positions.size &&
       [...positions].every(([id, packed]) => before[id]?.equals(packed));
     if (isSame && !isReplaced) return false;
-    const list = Buffer.concat([keys.journal(wallet), Buffer.from(randomUUID())]);
+    const list = keys.journalDraft(wallet, randomUUID());
     if (isReplaced) await writeAside(list, merged);
-    const scriptKeys = [keys.sums, keys.journal(wallet), keys.positions(wallet), list];
-    const args = [from, rebuilt, stored.length, Number(isReplaced), ...[...positions].flat()];
+    const scriptKeys = [keys.sums, keys.journal(wallet), keys.positions(wallet), list] as const;
+    const args = [from, rebuilt, stored.length, Number(isReplaced), ...[...positions].flat()] as const;
     const done = (await run('rebuild_journal', scriptKeys, args)) === 1;
     if (!done) await redis.del(list);
     return done ? true : null;

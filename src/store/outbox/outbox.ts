@@ -107,8 +107,7 @@ export function createOutbox({ run, keys, keepMs = KEEP_MS, keepMax = KEEP_MAX }
   return {
     /** trim_outbox: how many entries were dropped. Nothing before each of READERS has begun. */
     async trim(): Promise<number> {
-      const bounds = [keepMs, keepMax, TRIM_STEP];
-      return Number(await run('trim_outbox', [keys.outbox, keys.readers], [...bounds, ...READERS]));
+      return run('trim_outbox', [keys.outbox, keys.readers], [keepMs, keepMax, TRIM_STEP, ...READERS]);
     },
   };
 }

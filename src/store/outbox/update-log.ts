@@ -91,7 +91,7 @@ export function createBroadcasts({
           ]),
         ],
       );
-      if (String(reply) !== 'OK') throw new Error(`updates were not published: ${String(reply)}`);
+      if (reply.toString() !== 'OK') throw new Error(`updates were not published: ${reply.toString()}`);
     }
   }
 

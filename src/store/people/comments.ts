@@ -4,6 +4,7 @@ import { addressBytes, hashHex } from '../records/order';
 import { OPERATION_MEMORY_MS, type ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
+import type { ReplyOf } from '../redis/verbs';
 
 /** A comment by its place: the market's, counted from 1. */
 export interface CommentRef {
@@ -26,7 +27,7 @@ export interface Comment extends CommentRef {
 
 export type Comments = ReturnType<typeof createComments>;
 
-type Row = [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer];
+type Row = ReplyOf<'read_comments'>[number];
 
 /** HEAD of lua/lib/comments.lua. */
 const HEAD_BYTES = 33;
@@ -35,7 +36,7 @@ const CURSOR = /^[1-9][0-9]{0,9}$/;
 export function createComments({ run, keys }: { readonly run: RunScript; readonly keys: ShardKeys }) {
   async function read(marketId: MarketId, first: number, most: number): Promise<Comment[]> {
     const rows = await run('read_comments', [keys.comments(marketId)], [keys.prefix, marketId, first, most]);
-    return (rows as Row[]).map((row) => commentOf(marketId, row));
+    return rows.map((row) => commentOf(marketId, row));
   }
 
   /** Newest first; throws INVALID_CURSOR. One that is added while the list is walked stands before its beginning. */
@@ -64,30 +65,27 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     parent: number,
     operation: string,
   ): Promise<Comment> {
-    const [code, number] = (await run(
+    const [code, number] = await run(
       'add_comment',
       [keys.comments(marketId), keys.operation(operation), keys.talk],
       [addressBytes(author), parent, body, OPERATION_MEMORY_MS],
-    )) as [Buffer, Buffer];
+    );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return one({ marketId, number: Number(number) });
   }
 
-  const scriptKeys = ({ marketId, number }: CommentRef): string[] => [
-    keys.comments(marketId),
-    keys.commentLikes(marketId, number),
-    keys.talk,
-  ];
+  const scriptKeys = ({ marketId, number }: CommentRef) =>
+    [keys.comments(marketId), keys.commentLikes(marketId, number), keys.talk] as const;
 
   /** delete_comment: COMMENT_NOT_FOUND, and FORBIDDEN when it is not `author`'s; null may delete any. */
   async function remove(ref: CommentRef, author: string | null): Promise<void> {
-    const args = [ref.number, author === null ? '' : addressBytes(author)];
+    const args = [ref.number, author === null ? '' : addressBytes(author)] as const;
     accepted(await run('delete_comment', scriptKeys(ref), args));
   }
 
   /** like_comment: COMMENT_NOT_FOUND. */
   async function like(ref: CommentRef, address: string, likes: boolean): Promise<Comment> {
-    const args = [ref.number, addressBytes(address), likes ? 1 : 0];
+    const args = [ref.number, addressBytes(address), likes ? 1 : 0] as const;
     accepted(await run('like_comment', scriptKeys(ref), args));
     return one(ref);
   }
@@ -95,8 +93,8 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
   return { list, one, add, remove, like };
 }
 
-function accepted(reply: unknown): void {
-  const code = String(reply);
+function accepted(reply: Buffer): void {
+  const code = reply.toString();
   if (code !== 'OK') throw new Refusal(refusalCode(code));
 }
 

@@ -1,3 +1,4 @@
+import { nonceKey } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
 /**
@@ -7,6 +8,6 @@ import type { RunScript } from '../redis/scripts';
 export function createNonceStore({ run }: { run: RunScript }) {
   return {
     burn: async (nonce: string, expiresAtMs: number): Promise<boolean> =>
-      Number(await run('burn_nonce', [`{n:${nonce}}`], [expiresAtMs])) === 1,
+      (await run('burn_nonce', [nonceKey(nonce)], [expiresAtMs])) === 1,
   };
 }

@@ -32,7 +32,7 @@ const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The operators' log. */
 export function createActions({ run, keys }: { run: RunScript; keys: ShardKeys }) {
-  const logKeys = [keys.actions, keys.actionRecords];
+  const logKeys = [keys.actions, keys.actionRecords] as const;
   return {
     /** Before it is done, and again, with its status, when it is. */
     async note({ id, ...known }: Action): Promise<void> {
@@ -46,7 +46,7 @@ export function createActions({ run, keys }: { run: RunScript; keys: ShardKeys }
     }> {
       if (page.cursor !== null && !ID.test(page.cursor)) throw new Refusal('INVALID_CURSOR');
       const reply = await run('read_actions', logKeys, [page.limit + 1, page.cursor ?? '']);
-      const found = (reply as [Buffer, Buffer, Buffer][]).map(
+      const found = reply.map(
         ([id, ms, text]): KeptAction => ({
           ...(JSON.parse(text.toString()) as Action),
           id: id.toString(),

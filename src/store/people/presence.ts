@@ -21,7 +21,7 @@ export function createPresence({ run, keys }: { run: RunScript; keys: ShardKeys 
      */
     async absent(token: string, graceMs: number): Promise<string[]> {
       const found = await run('take_absent', [keys.lease, keys.absences], [token, WALLETS_MAX, graceMs]);
-      return (found as Buffer[]).map(hashHex);
+      return found.map(hashHex);
     },
   };
 }

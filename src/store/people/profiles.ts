@@ -37,7 +37,7 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
   /** join_wallet. */
   async function join(address: string): Promise<void> {
     const wallet = addressBytes(address);
-    const scriptKeys = [keys.profile(wallet), keys.cash, keys.sums, keys.outbox, keys.mode];
+    const scriptKeys = [keys.profile(wallet), keys.cash, keys.sums, keys.outbox, keys.mode] as const;
     await run('join_wallet', scriptKeys, [keys.prefix, wallet, String(joinGrantMicro)]);
   }
 
@@ -63,7 +63,7 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
       [keys.profile(wallet), keys.usernames, keys.talk],
       [wallet, ...parts],
     );
-    const code = String(reply);
+    const code = reply.toString();
     if (code !== 'OK')
       throw new Refusal(
         refusalCode(code),

@@ -1,3 +1,4 @@
+import { sessionKey } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** What rotate_session answers, by its code. */
@@ -6,8 +7,6 @@ const KINDS = ['gone', 'rotated', 'replayed', 'reused'] as const;
 export type SessionRotation =
   | { readonly kind: 'rotated' | 'replayed'; readonly generation: number; readonly atMs: number }
   | { readonly kind: 'reused' | 'gone' };
-
-const sessionKey = (sid: string): string => `{s:${sid}}`;
 
 /**
  * Sign-in sessions, one hash each (lua/rotate_session.lua says what it holds). Every method is one command or one
@@ -26,7 +25,7 @@ export function createSessionStore({ redis, run }: { redis: RedisClient; run: Ru
       graceMs: number,
     ): Promise<SessionRotation> => {
       const reply = await run('rotate_session', [sessionKey(sid)], [presented, ttlSec * 1_000, graceMs]);
-      const [code, generation = 0, atMs = 0] = (reply as unknown[]).map(Number);
+      const [code, generation = 0, atMs = 0] = reply.map(Number);
       const kind = KINDS[code ?? 0] ?? 'gone';
       return kind === 'rotated' || kind === 'replayed' ? { kind, generation, atMs } : { kind };
     },

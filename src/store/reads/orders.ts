@@ -32,9 +32,8 @@ export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) 
   /** The record and its `most` fills behind a place, newest first. */
   async function read(orderHash: string, from: FillPlace, most: number) {
     const { tradeMs, sequence, index } = from;
-    const args = [keys.prefix, hashBytes(orderHash), tradeMs, sequence, index, most];
-    const reply = await run('read_fills', [keys.orders], args);
-    const [packed, whole, ...matches] = reply as [Buffer, number, ...[Buffer, Buffer, number, Buffer][]];
+    const args = [keys.prefix, hashBytes(orderHash), tradeMs, sequence, index, most] as const;
+    const [packed, whole, ...matches] = await run('read_fills', [keys.orders], args);
     if (packed.length === 0) return null;
     if (whole === 0 && from !== NEWEST) throw new Refusal('INVALID_CURSOR');
     const fills = matches.flatMap(([ms, number, first, stretch]) =>

@@ -64,8 +64,8 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     trades: number,
   ): Promise<{ view: MarketView; fills: readonly SettledFill[] }> {
     const askedAt = performance.now();
-    const reply = await run('read_market', [keys.market(id), keys.trades(id), keys.markets], [id, trades]);
-    const [now, document, state, matches] = reply as [Buffer, Buffer, Buffer[], StreamEntry[]];
+    const scriptKeys = [keys.market(id), keys.trades(id), keys.markets] as const;
+    const [now, document, state, matches] = await run('read_market', scriptKeys, [id, trades]);
     if (document.length === 0) throw new Refusal('MARKET_NOT_FOUND');
     const nowMs = Number(now);
     clock.observe(nowMs, askedAt);
@@ -107,8 +107,8 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
 
   async function balances(address: string): Promise<Balances> {
     const raw = addressBytes(address);
-    const reply = await run('read_balances', [keys.cash, keys.holdings(raw)], [keys.prefix, raw]);
-    const [cash, ...held] = reply as [Buffer, ...[Buffer, Buffer][]];
+    const scriptKeys = [keys.cash, keys.holdings(raw)] as const;
+    const [cash, ...held] = await run('read_balances', scriptKeys, [keys.prefix, raw]);
     const tokens: TokenBalance[] = [];
     for (const [id, packed] of held) {
       const owner = await market(id.toString());

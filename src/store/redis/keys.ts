@@ -1,5 +1,17 @@
 import type { MarketId } from '../../exchange/market';
 
+declare const NAME: unique symbol;
+/** A key that is told by its name from every other one, so that a script cannot be handed the wrong one (verbs.ts). */
+interface Named<Name extends string> {
+  readonly [NAME]: Name;
+}
+export type TextKey<Name extends string> = string & Named<Name>;
+/** Of a wallet: its address stands in the key as it is. */
+export type ByteKey<Name extends string> = Buffer & Named<Name>;
+export type Key<Name extends string> = TextKey<Name> | ByteKey<Name>;
+/** What the key of a script may be called. */
+export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' | 'allowance';
+
 /**
  * Every key of the exchange's own data, in one place. All of a shard share one hash tag, because collateral is shared
  * by all markets and one script must see a market and its traders' balances; see docs/architecture.md.
@@ -7,79 +19,81 @@ import type { MarketId } from '../../exchange/market';
  */
 export interface ShardKeys {
   readonly prefix: string;
-  readonly orders: string;
-  readonly cash: string;
-  readonly expiries: string;
-  readonly outbox: string;
-  readonly sums: string;
+  readonly orders: TextKey<'orders'>;
+  readonly cash: TextKey<'cash'>;
+  readonly expiries: TextKey<'expiries'>;
+  readonly outbox: TextKey<'outbox'>;
+  readonly sums: TextKey<'sums'>;
   /** hash: market id -> JSON of its terms and texts. */
-  readonly markets: string;
+  readonly markets: TextKey<'markets'>;
   /** list: every market, in the order in which they were created. */
-  readonly marketList: string;
+  readonly marketList: TextKey<'marketList'>;
   /** hash: slug, condition id or id -> market id. */
-  readonly marketNames: string;
+  readonly marketNames: TextKey<'marketNames'>;
   /** hash: reader of the outbox -> last entry id it has finished with. */
-  readonly readers: string;
+  readonly readers: TextKey<'readers'>;
   /** string: code of the exchange's mode, absent for NORMAL. */
-  readonly mode: string;
+  readonly mode: TextKey<'mode'>;
   /** sorted set: market -> the millisecond at which it closes, while it is traded. */
-  readonly closes: string;
+  readonly closes: TextKey<'closes'>;
   /** set: markets that are over and may have orders to cancel or holders to pay. */
-  readonly ending: string;
+  readonly ending: TextKey<'ending'>;
   /** sorted set: name of an operator's action -> when; hash: the same -> what it was. */
-  readonly actions: string;
-  readonly actionRecords: string;
+  readonly actions: TextKey<'actions'>;
+  readonly actionRecords: TextKey<'actionRecords'>;
   /** hash: account -> what it held of a market that has ended and what it was paid (lua/lib/resolution.lua). */
-  paid(id: MarketId): string;
+  paid(id: MarketId): TextKey<'paid'>;
   /** hash: wallet (20 bytes) -> the nonce below which its open orders are still to be invalidated. */
-  readonly raisedNonces: string;
+  readonly raisedNonces: TextKey<'raisedNonces'>;
   /** hash: `name` of the unbroken history of this data, `run` id of the Redis that held it last. */
-  readonly epoch: string;
+  readonly epoch: TextKey<'epoch'>;
   /** string: there while a backup is being put back (src/store/backup/). */
-  readonly restoring: string;
+  readonly restoring: TextKey<'restoring'>;
   /** hash: market id -> up to which match its candles are counted (src/store/records/candle.ts). */
-  readonly candleMarks: string;
-  market(id: MarketId): string;
-  bids(id: MarketId): string;
-  asks(id: MarketId): string;
-  trades(id: MarketId): string;
-  tokens(id: MarketId): string;
-  wallet(address: Buffer): Buffer;
+  readonly candleMarks: TextKey<'candleMarks'>;
+  market(id: MarketId): TextKey<'market'>;
+  bids(id: MarketId): TextKey<'bids'>;
+  asks(id: MarketId): TextKey<'asks'>;
+  trades(id: MarketId): TextKey<'trades'>;
+  tokens(id: MarketId): TextKey<'tokens'>;
+  wallet(address: Buffer): ByteKey<'wallet'>;
   /** hash: what the wallet says of itself (lua/edit_profile.lua). */
-  profile(address: Buffer): Buffer;
+  profile(address: Buffer): ByteKey<'profile'>;
   /** hash: username in lower case -> wallet (20 bytes). */
-  readonly usernames: string;
+  readonly usernames: TextKey<'usernames'>;
   /** hash: number -> comment (lua/lib/comments.lua). */
-  comments(id: MarketId): string;
+  comments(id: MarketId): TextKey<'comments'>;
   /** set: wallets that like the comment. */
-  commentLikes(id: MarketId, number: number): string;
+  commentLikes(id: MarketId, number: number): TextKey<'commentLikes'>;
   /** hash: market id -> the wallet's positions in it (src/store/records/position.ts). */
-  positions(address: Buffer): Buffer;
+  positions(address: Buffer): ByteKey<'positions'>;
   /** list: what happened to the wallet, oldest first. */
-  journal(address: Buffer): Buffer;
-  holdings(address: Buffer): Buffer;
+  journal(address: Buffer): ByteKey<'journal'>;
+  /** list: a journal that is to take the place of the wallet's, while it is written. */
+  journalDraft(address: Buffer, id: string): ByteKey<'journalDraft'>;
+  holdings(address: Buffer): ByteKey<'holdings'>;
   /** string: counts the changes of profiles and comments, so that a kept answer is known to stand. */
-  readonly talk: string;
-  operation(id: string): string;
+  readonly talk: TextKey<'talk'>;
+  operation(id: string): TextKey<'operation'>;
   /** string: the market's candles of so many seconds with trades, packed, oldest first. */
-  candles(id: MarketId, seconds: number): string;
+  candles(id: MarketId, seconds: number): TextKey<'candles'>;
   /** string: token of the process that broadcasts. */
-  readonly lease: string;
+  readonly lease: TextKey<'lease'>;
   /** zset: wallet (20 bytes) -> ms at which its orders are cancelled unless it was seen again. */
-  readonly absences: string;
+  readonly absences: TextKey<'absences'>;
   /** stream: updates of the book as they were broadcast, each under its sequence. */
-  updates(id: MarketId): string;
+  updates(id: MarketId): TextKey<'updates'>;
   /** hash: name of a settlement -> its record (lua/lib/settlements.lua). */
-  readonly settlements: string;
+  readonly settlements: TextKey<'settlements'>;
   /** stream: their names, oldest first. */
-  readonly settlementList: string;
+  readonly settlementList: TextKey<'settlementList'>;
   /** sorted set: those that are not CONFIRMED. */
-  readonly unsettled: string;
+  readonly unsettled: TextKey<'unsettled'>;
   /** hash: market id -> entry id of its matches up to which every settlement is final. */
-  readonly settledUpTo: string;
+  readonly settledUpTo: TextKey<'settledUpTo'>;
   /** string: token of the process that makes jobs of matches. */
-  readonly relayLease: string;
-  settlementListOf(id: MarketId): string;
+  readonly relayLease: TextKey<'relayLease'>;
+  settlementListOf(id: MarketId): TextKey<'settlementListOf'>;
 }
 
 /** How long an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
@@ -99,55 +113,65 @@ export function doorOf(key: string | Buffer | undefined): string | null {
   return text.startsWith(TAG_START) ? `${text.slice(0, text.indexOf(TAG_END))}${TAG_END}door` : null;
 }
 
+const text = <Name extends string>(key: string) => key as TextKey<Name>;
+
+/** The keys that belong to no shard, each in a slot of its own. */
+export const sessionKey = (sid: string): TextKey<'session'> => text(`{s:${sid}}`);
+export const nonceKey = (nonce: string): TextKey<'nonce'> => text(`{n:${nonce}}`);
+export const allowanceKey = (bucket: string, whose: string): TextKey<'allowance'> =>
+  text(`rl:${bucket}:${whose}`);
+
 export function shardKeys(shard = 0): ShardKeys {
   const prefix = `{x${shard}}:`;
   const market = (id: MarketId) => `${prefix}m:${id}`;
-  const raw = (kind: string, address: Buffer) => Buffer.concat([Buffer.from(`${prefix}${kind}:`), address]);
+  const raw = <Name extends string>(kind: string, address: Buffer) =>
+    Buffer.concat([Buffer.from(`${prefix}${kind}:`), address]) as Buffer as ByteKey<Name>;
   return {
     prefix,
-    orders: `${prefix}o`,
-    cash: `${prefix}bal`,
-    expiries: `${prefix}exp`,
-    outbox: `${prefix}out`,
-    sums: `${prefix}sum`,
-    markets: `${prefix}mk`,
-    marketList: `${prefix}ml`,
-    marketNames: `${prefix}mn`,
-    readers: `${prefix}readers`,
-    mode: `${prefix}mode`,
-    epoch: `${prefix}epoch`,
-    restoring: `${prefix}restoring`,
-    closes: `${prefix}closes`,
-    actions: `${prefix}al`,
-    actionRecords: `${prefix}alr`,
-    ending: `${prefix}ending`,
-    paid: (id) => `${market(id)}:paid`,
-    market,
-    bids: (id) => `${market(id)}:b`,
-    asks: (id) => `${market(id)}:a`,
-    trades: (id) => `${market(id)}:t`,
-    tokens: (id) => `${market(id)}:bal`,
+    orders: text(`${prefix}o`),
+    cash: text(`${prefix}bal`),
+    expiries: text(`${prefix}exp`),
+    outbox: text(`${prefix}out`),
+    sums: text(`${prefix}sum`),
+    markets: text(`${prefix}mk`),
+    marketList: text(`${prefix}ml`),
+    marketNames: text(`${prefix}mn`),
+    readers: text(`${prefix}readers`),
+    mode: text(`${prefix}mode`),
+    epoch: text(`${prefix}epoch`),
+    restoring: text(`${prefix}restoring`),
+    closes: text(`${prefix}closes`),
+    actions: text(`${prefix}al`),
+    actionRecords: text(`${prefix}alr`),
+    ending: text(`${prefix}ending`),
+    paid: (id) => text(`${market(id)}:paid`),
+    market: (id) => text(market(id)),
+    bids: (id) => text(`${market(id)}:b`),
+    asks: (id) => text(`${market(id)}:a`),
+    trades: (id) => text(`${market(id)}:t`),
+    tokens: (id) => text(`${market(id)}:bal`),
     wallet: (address) => raw('u', address),
     profile: (address) => raw('p', address),
-    usernames: `${prefix}pn`,
-    talk: `${prefix}talk`,
-    comments: (id) => `${market(id)}:co`,
-    commentLikes: (id, number) => `${market(id)}:cl:${number}`,
+    usernames: text(`${prefix}pn`),
+    talk: text(`${prefix}talk`),
+    comments: (id) => text(`${market(id)}:co`),
+    commentLikes: (id, number) => text(`${market(id)}:cl:${number}`),
     positions: (address) => raw('ps', address),
     journal: (address) => raw('ac', address),
+    journalDraft: (address, id) => raw('ac', Buffer.concat([address, Buffer.from(id)])),
     holdings: (address) => raw('w', address),
-    operation: (id) => `${prefix}op:${id}`,
-    raisedNonces: `${prefix}nn`,
-    candleMarks: `${prefix}cm`,
-    candles: (id, seconds) => `${market(id)}:c${seconds}`,
-    settlements: `${prefix}st`,
-    settlementList: `${prefix}sl`,
-    unsettled: `${prefix}su`,
-    settledUpTo: `${prefix}sw`,
-    settlementListOf: (id) => `${market(id)}:sl`,
-    relayLease: `${prefix}relay`,
-    lease: `${prefix}lease`,
-    absences: `${prefix}away`,
-    updates: (id) => `${market(id)}:u`,
+    operation: (id) => text(`${prefix}op:${id}`),
+    raisedNonces: text(`${prefix}nn`),
+    candleMarks: text(`${prefix}cm`),
+    candles: (id, seconds) => text(`${market(id)}:c${seconds}`),
+    settlements: text(`${prefix}st`),
+    settlementList: text(`${prefix}sl`),
+    unsettled: text(`${prefix}su`),
+    settledUpTo: text(`${prefix}sw`),
+    settlementListOf: (id) => text(`${market(id)}:sl`),
+    relayLease: text(`${prefix}relay`),
+    lease: text(`${prefix}lease`),
+    absences: text(`${prefix}away`),
+    updates: (id) => text(`${market(id)}:u`),
   };
 }

@@ -59,7 +59,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
 
   /** Renews the lease and notes how far its holder has read; false when it was lost. */
   async function hold(token: string, lifeMs: number, position: string): Promise<boolean> {
-    const leases = [keys.relayLease, keys.readers];
+    const leases = [keys.relayLease, keys.readers] as const;
     return (await run('hold_lease', leases, [token, lifeMs, READER, position])) === 1;
   }
 

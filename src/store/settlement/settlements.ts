@@ -61,7 +61,7 @@ interface MoveOptions {
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */
 export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
-  const scriptKeys = [settlements, settlementList, unsettled, sums, outbox];
+  const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
 
   /** record_settlements: as CONFIRMED, or MATCHED where they wait for the chain. Returns how many were new. */
   async function record(
@@ -75,7 +75,7 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
         return [name, ref.tradeMs, packSettlement(settlement)];
       });
       const code = SETTLEMENT_STATUSES.indexOf(status);
-      written += Number(await run('record_settlements', scriptKeys, [keys.prefix, code, ...args]));
+      written += await run('record_settlements', scriptKeys, [keys.prefix, code, ...args]);
     }
     return written;
   }
@@ -91,8 +91,9 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   ): Promise<number | null> {
     const code = SETTLEMENT_STATUSES.indexOf(status);
     const transaction = transactionHash === null ? NO_TRANSACTION : hashBytes(transactionHash);
-    const args = [keys.prefix, settlementName(key), key.tradeMs, code, transaction, holdMs, attempt ?? ''];
-    return Number(await run('move_settlement', scriptKeys, args)) || null;
+    const about = [settlementName(key), key.tradeMs] as const;
+    const args = [keys.prefix, ...about, code, transaction, holdMs, attempt ?? ''] as const;
+    return (await run('move_settlement', scriptKeys, args)) || null;
   }
 
   /** The stored records of these names, null where there is none. */

@@ -43,14 +43,16 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
     reason: Reason,
   ): Promise<CancelOneReply> {
     const address = addressBytes(maker);
-    const scriptKeys = [keys.orders, keys.cash, keys.wallet(address), keys.expiries, keys.outbox];
-    const args = [keys.prefix, marketId ?? '', address, REASONS.indexOf(reason), hashBytes(orderHash)];
-    const reply = await run('cancel_order', scriptKeys, args);
+    const reply = await run(
+      'cancel_order',
+      [keys.orders, keys.cash, keys.wallet(address), keys.expiries, keys.outbox],
+      [keys.prefix, marketId ?? '', address, REASONS.indexOf(reason), hashBytes(orderHash)],
+    );
     if (Buffer.isBuffer(reply)) {
       const record = decodeOrder(orderHash, reply.subarray(SEQUENCE_BYTES));
       return { record, cancelled: true, sequence: readUInt(reply, 0, SEQUENCE_BYTES) };
     }
-    const [code, packed, sequence] = reply as [Buffer, Buffer, Buffer];
+    const [code, packed, sequence] = reply;
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return { record: decodeOrder(orderHash, packed), cancelled: false, sequence: Number(sequence) };
   }
@@ -63,7 +65,7 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
     reason: Reason,
   ): Promise<CancelManyReply> {
     const address = addressBytes(maker);
-    const [code, , sequence, ...rest] = (await run(
+    const [code, , sequence, ...rest] = await run(
       'cancel_orders',
       [
         keys.market(marketId),
@@ -77,7 +79,7 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
         keys.outbox,
       ],
       [keys.prefix, marketId, address, REASONS.indexOf(reason), Buffer.concat(orderHashes.map(hashBytes))],
-    )) as [Buffer, Buffer, Buffer, ...unknown[]];
+    );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     const results = orderHashes.map((hash, i): CancelReply => {
       const packed = rest[2 * i] as Buffer;
@@ -88,11 +90,8 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
 
   /** expire_orders: one bounded step over all markets; `waiting` when more may be due. */
   async function expire(most = STEP_MAX): Promise<{ expired: number; waiting: boolean }> {
-    const scriptKeys = [keys.expiries, keys.orders, keys.cash, keys.outbox];
-    const [expired, waiting] = (await run('expire_orders', scriptKeys, [keys.prefix, most])) as [
-      number,
-      number,
-    ];
+    const scriptKeys = [keys.expiries, keys.orders, keys.cash, keys.outbox] as const;
+    const [expired, waiting] = await run('expire_orders', scriptKeys, [keys.prefix, most]);
     return { expired, waiting: waiting === 1 };
   }
 
@@ -101,7 +100,7 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
     marketId: MarketId,
     most = STEP_MAX,
   ): Promise<{ cancelled: number; left: boolean }> {
-    const [cancelled, left] = (await run(
+    const [cancelled, left] = await run(
       'clear_book',
       [
         keys.market(marketId),
@@ -112,9 +111,10 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
         keys.tokens(marketId),
         keys.expiries,
         keys.outbox,
+        keys.ending,
       ],
       [keys.prefix, marketId, most],
-    )) as [number, number];
+    );
     return { cancelled, left: left === 1 };
   }
 

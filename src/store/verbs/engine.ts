@@ -28,19 +28,19 @@ const FAUCET_INTERVAL_MS = 3_600_000;
 export type Engine = ReturnType<typeof createEngine>;
 
 /**
- * The verbs of the exchange, one method for each script in lua/. Every method is atomic and safe to repeat; each
- * throws a Refusal for what the script refuses and passes on Redis' own errors.
+ * The verbs of orders, money and markets: each method runs one script of lua/ or, as `cancelAll`, its steps to the end.
+ * Every method is safe to repeat. Each throws a Refusal for what the script refuses and passes on Redis' own errors.
  */
 export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }: EngineOptions) {
   const grant = String(grantMicro);
 
   /** credit_account: a grant from the faucet, once an hour; RATE_LIMITED with `retryAfterMs`, HALTED. */
   async function credit(address: string, amountMicro: Micro): Promise<void> {
-    const [code, , detail] = (await run(
+    const [code, , detail] = await run(
       'credit_account',
       [keys.cash, keys.sums, keys.outbox, keys.mode],
       [keys.prefix, addressBytes(address), grant, String(amountMicro), FAUCET_INTERVAL_MS],
-    )) as [Buffer, Buffer, Buffer];
+    );
     if (code.toString() === 'RATE_LIMITED') {
       throw new Refusal('RATE_LIMITED', 'the faucet pays a wallet once an hour; retry later', {
         retryAfterMs: Number(detail),
@@ -60,11 +60,11 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
     setsMicro: Micro,
     operation: string,
   ): Promise<void> {
-    const [code, , ...rest] = (await run(
+    const [code, , ...rest] = await run(
       'convert_sets',
       [keys.market(marketId), keys.cash, keys.tokens(marketId), keys.outbox, keys.operation(operation)],
       [keys.prefix, marketId, addressBytes(address), grant, String(setsMicro), OPERATION_MEMORY_MS],
-    )) as [Buffer, Buffer, ...unknown[]];
+    );
     if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), rest);
   }
 

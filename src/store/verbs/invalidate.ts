@@ -29,12 +29,12 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
    * those that rest are ended by `invalidateAll`. HALTED.
    */
   async function raiseNonce(address: string, operation: string): Promise<number> {
-    const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces];
-    const [code, , nonce] = (await run(
+    const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces] as const;
+    const [code, , nonce] = await run(
       'raise_nonce',
       [...scriptKeys, keys.operation(operation), keys.mode],
       [keys.prefix, addressBytes(address), String(grantMicro), OPERATION_MEMORY_MS],
-    )) as [Buffer, Buffer, Buffer];
+    );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return Number(nonce);
   }
@@ -47,11 +47,11 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
     most = STEP_MAX,
   ): Promise<{ invalidated: number; next: OpenOrderPlace | null }> {
     const wallet = addressBytes(address);
-    const [code, , invalidated, rank, hash] = (await run(
+    const [code, , invalidated, rank, hash] = await run(
       'invalidate_orders',
       [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.raisedNonces, keys.mode],
       [keys.prefix, wallet, nonce, from.rank, from.hash, most],
-    )) as [Buffer, Buffer, number, Buffer, Buffer];
+    );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return { invalidated, next: rank.length === 0 ? null : { rank: rank.toString(), hash } };
   }

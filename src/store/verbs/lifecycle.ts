@@ -16,7 +16,7 @@ const VOID = 2;
 
 /** The verbs of a market's life, and the mode of all of them. */
 export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys }) {
-  const agenda = [keys.closes, keys.ending];
+  const agenda = [keys.closes, keys.ending] as const;
 
   /** create_market: INVALID_REQUEST when a name is taken. `document` is what reads.market decodes. */
   async function createMarket(
@@ -24,7 +24,7 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     document: string,
     status: MarketStatus,
   ): Promise<void> {
-    const [code, , taken] = (await run(
+    const [code, , taken] = await run(
       'create_market',
       [
         keys.market(market.id),
@@ -36,7 +36,7 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
         keys.marketList,
       ],
       [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status), keys.prefix],
-    )) as [Buffer, Buffer, Buffer];
+    );
     if (code.toString() !== 'OK') {
       const path = taken.toString() === market.slug ? 'slug' : 'questionId';
       throw new Refusal('INVALID_REQUEST', `another market has this ${path}; choose another`, {
@@ -70,11 +70,11 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     byTime: boolean,
   ): Promise<[Buffer, number]> {
     const codes = from.map((status) => MARKET_STATUSES.indexOf(status)).join('');
-    const [code, , status] = (await run(
+    const [code, , status] = await run(
       'move_market',
       [keys.market(marketId), keys.outbox, ...agenda, keys.markets],
       [keys.prefix, marketId, MARKET_STATUSES.indexOf(to), codes, byTime ? 1 : 0],
-    )) as [Buffer, Buffer, number];
+    );
     return [code, status];
   }
 
@@ -83,17 +83,17 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
    * for a market that has ended another way.
    */
   async function resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null): Promise<void> {
-    const [code, , status] = (await run(
+    const [code, , status] = await run(
       'resolve_market',
       [keys.market(marketId), keys.outbox, keys.ending, keys.closes, keys.markets],
       [keys.prefix, marketId, outcome ?? VOID],
-    )) as [Buffer, Buffer, number];
+    );
     accepted(code, status);
   }
 
   /** pay_holders: one bounded step; pays nobody while orders rest. */
   async function payHolders(marketId: MarketId, most = PAY_MAX): Promise<{ paid: number; left: boolean }> {
-    const [paid, left] = (await run(
+    const [paid, left] = await run(
       'pay_holders',
       [
         keys.market(marketId),
@@ -106,7 +106,7 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
         keys.ending,
       ],
       [keys.prefix, marketId, most],
-    )) as [number, number];
+    );
     return { paid, left: left === 1 };
   }
 
@@ -119,11 +119,11 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     let before = '';
     for (let turn = 0; turn < EDIT_TRIES; turn++) {
       const after = before && encodeMarket(change(decodeMarket(Buffer.from(before))));
-      const [code, , detail] = (await run(
+      const [code, , detail] = await run(
         'edit_market',
         [keys.market(marketId), keys.markets, keys.outbox, ...agenda],
         [keys.prefix, marketId, before, after, MARKET_STATUSES.indexOf(last)],
-      )) as [Buffer, Buffer, Buffer | number | undefined];
+      );
       if (code.toString() !== 'CHANGED') return accepted(code, Number(detail));
       before = String(detail);
     }

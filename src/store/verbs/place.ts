@@ -19,7 +19,8 @@ import {
 } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
-import type { RunScript, ScriptArgument } from '../redis/scripts';
+import type { RunScript } from '../redis/scripts';
+import type { ArgsOf, KeysOf, ReplyOf } from '../redis/verbs';
 import { type Deadlines, lastMomentOf, tooLate } from './deadline';
 
 /** One signed order, checked, as the engine books it. Addresses and hashes are hex; nothing here is trusted text. */
@@ -61,8 +62,10 @@ interface PlaceOptions {
   readonly makersMax: number;
 }
 
-/** One of the two scripts that book an order. */
-type Script = (keys: readonly (string | Buffer)[], args: readonly ScriptArgument[]) => Promise<unknown>;
+/** The two scripts that book an order take the same keys, and the same arguments up to the order to replace. */
+type PlaceKeys = KeysOf<'place_order' | 'replace_order'>;
+type PlaceArgs = ArgsOf<'place_order'>;
+type Reply = ReplyOf<'place_order' | 'replace_order'>;
 
 /** Times one submission may clear expired makers out of its way (200 each) before it gives up with UNAVAILABLE. */
 const AGAIN_MAX = 1000;
@@ -71,11 +74,11 @@ const REQUEST_BYTES = 81;
 
 /** The verbs that book an order. */
 export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
-  const placing: Script = (scriptKeys, args) => run('place_order', scriptKeys, args);
-  const replacing: Script = (scriptKeys, args) => run('replace_order', scriptKeys, args);
-
-  /** What the script answers once no expired order is in the way any more; `old` is the hash of the order to replace. */
-  async function book(request: PlaceRequest, old: readonly Buffer[], script: Script): Promise<unknown> {
+  /** What the script answers once no expired order is in the way any more. */
+  async function book<R extends Reply>(
+    request: PlaceRequest,
+    script: (keys: PlaceKeys, args: PlaceArgs) => Promise<R>,
+  ): Promise<R> {
     const maker = addressBytes(request.maker);
     const scriptKeys = placeKeys(keys, request.marketId, maker);
     const args = [
@@ -83,8 +86,7 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
       hashBytes(request.orderHash),
       encodeBody(request, maker),
       keys.prefix,
-      ...old,
-    ];
+    ] as const;
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
       const reply = await script(scriptKeys, args);
       if (!isAgain(reply)) return reply;
@@ -94,7 +96,8 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
 
   /** place_order. Refusals as in the script's header. */
   async function place(request: PlaceRequest): Promise<PlaceReply> {
-    return readReply(request, await book(request, [], placing));
+    const reply = await book(request, (scriptKeys, args) => run('place_order', scriptKeys, args));
+    return readReply(request, reply);
   }
 
   /**
@@ -102,9 +105,13 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
    * as in the script's header; ORDER_NOT_CANCELLABLE as NotReplaceable.
    */
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
-    const reply = await book(request, [hashBytes(oldHash)], replacing);
-    const [code, , detail, old] = reply as [Buffer, Buffer, Buffer, Buffer | undefined];
-    if (code.toString() === 'ORDER_NOT_CANCELLABLE') throw new NotReplaceable(decodeOrder(oldHash, detail));
+    const replaced = hashBytes(oldHash);
+    const reply = await book(request, (scriptKeys, args) =>
+      run('replace_order', scriptKeys, [...args, replaced]),
+    );
+    const [code, , detail, old] = reply;
+    if (code.toString() === 'ORDER_NOT_CANCELLABLE' && detail)
+      throw new NotReplaceable(decodeOrder(oldHash, detail));
     return { ...readReply(request, reply), old: old?.length ? decodeOrder(oldHash, old) : null };
   }
 
@@ -118,12 +125,12 @@ export class NotReplaceable extends Refusal {
   }
 }
 
-const isAgain = (reply: unknown): boolean => Array.isArray(reply) && String(reply[0]) === 'AGAIN';
+const isAgain = (reply: Reply): boolean => !Buffer.isBuffer(reply) && reply[0].toString() === 'AGAIN';
 
-function readReply(request: PlaceRequest, reply: unknown): PlaceReply {
+function readReply(request: PlaceRequest, reply: Reply): PlaceReply {
   const { orderHash } = request;
   if (Buffer.isBuffer(reply)) return booked(orderHash, reply, null);
-  const [code, ...rest] = reply as [Buffer, ...Buffer[]];
+  const [code, ...rest] = reply;
   switch (code.toString()) {
     case 'BOOKED':
       return booked(orderHash, rest[0] as Buffer, rest[1] as Buffer);
@@ -148,8 +155,8 @@ function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceR
   };
 }
 
-function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): (string | Buffer)[] {
-  const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id)];
+function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): PlaceKeys {
+  const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id)] as const;
   return [...ofMarket, keys.orders, keys.cash, keys.tokens(id), keys.wallet(maker), keys.outbox];
 }
 

@@ -5,7 +5,8 @@ import { REASONS } from '../../exchange/status';
 import { addressBytes, hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
-import type { RunScript, ScriptArgument } from '../redis/scripts';
+import type { RunScript } from '../redis/scripts';
+import type { ReplyOf } from '../redis/verbs';
 
 /** Which of a wallet's open orders; all of them without any member. */
 export interface SweepFilter {
@@ -30,6 +31,7 @@ export interface SweepStep extends Sweep {
   readonly next: WalkPlace | null;
 }
 
+type Reply = ReplyOf<'cancel_all' | 'cancel_absent'>;
 type Step = (from: WalkPlace) => Promise<SweepStep | null>;
 
 const BEGINNING: WalkPlace = { rank: '0', behind: 0 };
@@ -41,10 +43,8 @@ const STEPS_MAX = 5_000;
 
 /** The verbs that cancel all of a wallet's orders; the scripts decide which those are, step by step. */
 export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys }) {
-  const keysOf = (wallet: Buffer) => [
-    ...[keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox],
-    keys.mode,
-  ];
+  const keysOf = (wallet: Buffer) =>
+    [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.mode] as const;
 
   /** cancel_all: one bounded step. MARKET_NOT_FOUND, HALTED. */
   async function sweep(
@@ -54,9 +54,9 @@ export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys })
     look = LOOK_MAX,
   ): Promise<SweepStep> {
     const wallet = addressBytes(address);
-    const wanted: ScriptArgument[] = [marketId ?? '', outcome ?? '', side ?? ''];
+    const wanted = [marketId ?? '', outcome ?? '', side ?? ''] as const;
     const reason = REASONS.indexOf('CANCEL_ALL');
-    const place = [from.rank, from.behind, look];
+    const place = [from.rank, from.behind, look] as const;
     const step = readStep(
       await run('cancel_all', keysOf(wallet), [keys.prefix, wallet, ...wanted, reason, ...place]),
     );
@@ -112,15 +112,7 @@ async function walk(take: Step): Promise<Sweep> {
 }
 
 /** The reply of one step; null when the wallet is back. */
-function readStep(reply: unknown): SweepStep | null {
-  const [code, , rank, behind, hashes, ...touched] = reply as [
-    Buffer,
-    Buffer,
-    Buffer,
-    number,
-    Buffer,
-    ...Buffer[],
-  ];
+function readStep([code, , rank, behind, hashes, ...touched]: Reply): SweepStep | null {
   if (code.toString() === 'BACK') return null;
   if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
   const cancelled: string[] = [];

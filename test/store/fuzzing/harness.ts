@@ -67,7 +67,6 @@ async function step(stage: Stage, operation: Operation): Promise<void> {
   }
 }
 
-type Stretch = [ms: Buffer, sequence: Buffer, first: number, fills: Buffer];
 const FILLS_STEP = 50;
 
 /** Every order ever booked, and the chain of its fills. */
@@ -90,12 +89,8 @@ async function chainOf({ run, keys }: Stage, hash: string): Promise<Fill[]> {
   const chain: Fill[] = [];
   for (let more = true; more; ) {
     const { tradeMs = 0, sequence = 0, index = 0 } = chain.at(-1) ?? {};
-    const args = [keys.prefix, hashBytes(hash), tradeMs, sequence, index, FILLS_STEP];
-    const [, whole, ...matches] = (await run('read_fills', [keys.orders], args)) as [
-      Buffer,
-      number,
-      ...Stretch[],
-    ];
+    const args = [keys.prefix, hashBytes(hash), tradeMs, sequence, index, FILLS_STEP] as const;
+    const [, whole, ...matches] = await run('read_fills', [keys.orders], args);
     if (whole !== 1) throw new Mismatch('chain of fills', 'matches of the order', hash);
     const fills = matches.flatMap(([ms, number, first, packed]) =>
       decodeFills(Number(ms), Number(number), packed, first).reverse(),

@@ -10,7 +10,7 @@ import {
   readUInt,
 } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
-import type { RunScript } from '../../../src/store/redis/scripts';
+import type { RunScript, ScriptArgument } from '../../../src/store/redis/scripts';
 
 /**
  * Everything the engine keeps, read in one step; the keys are those named in the headers of lua/lib. A section whose
@@ -129,7 +129,9 @@ export async function readState(
     ...wallets.flatMap((address) => [addressBytes(address), known(address)]),
     ...hashes.map(hashBytes),
   ];
-  const reply = (await run(READ_STATE, [keys.orders], args)) as unknown[];
+  // A script of these tests: the table of verbs does not know it.
+  const runAny = run as unknown as (name: string, keys: string[], args: ScriptArgument[]) => Promise<unknown>;
+  const reply = (await runAny(READ_STATE, [keys.orders], args)) as unknown[];
   const [orderCount, outboxLength, entries, ...sections] = reply as [number, number, Entries, ...Section[]];
   function read<T, Raw>(index: number, name: string, decode: (raw: Raw) => T): T {
     const [digest, raw] = sections[index] as Section;

@@ -1,0 +1,189 @@
+import type { Key, KeyName } from './keys';
+
+export type ScriptArgument = string | number | Buffer;
+
+/**
+ * Every script of lua/: the keys it is handed, in order, by their names in keys.ts; how many arguments; and what it replies.
+ * `createScripts` is typed by this table, so a caller that hands over another key does not compile, and
+ * test/store/verbs.test.ts compares it with the header and the text of each script.
+ */
+interface Verb<Keys extends readonly Slot[], Args extends number, More extends Behind> {
+  readonly keys: Keys;
+  readonly args: Args;
+  readonly more: More;
+}
+/** What may follow, as many as the caller likes: keys of one name, and arguments. */
+interface Behind {
+  readonly keys?: KeyName;
+  readonly args?: true;
+}
+type Nothing = Record<never, never>;
+/** A place among the keys; a list names those that may stand there. */
+type Slot = KeyName | readonly KeyName[];
+
+declare const REPLY: unique symbol;
+interface Replying<Reply> {
+  /** Only for the compiler: there is no such value. */
+  readonly [REPLY]?: Reply;
+}
+
+/** What many scripts reply: a code, the time of Redis in milliseconds, and what explains the code. */
+type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer, ...Rest];
+/** Done, or to be read again. */
+type Flag = number;
+type Fills = [tradeMs: Buffer, sequence: Buffer, first: number, packed: Buffer];
+type StreamEntry = [id: Buffer, [field: Buffer, packed: Buffer]];
+type SweepReply = Coded<[rank: Buffer, behind: number, hashes: Buffer, ...touched: Buffer[]]>;
+
+const verb = <
+  const Keys extends readonly Slot[],
+  const Args extends number,
+  const More extends Behind = Nothing,
+>(
+  keys: Keys,
+  args: Args,
+  more: More = {} as More,
+) => ({
+  replies: <Reply>(): Verb<Keys, Args, More> & Replying<Reply> => ({ keys, args, more }),
+});
+
+const BOOK = ['market', 'bids', 'asks'] as const;
+const PLACE = [...BOOK, 'orders', 'cash', 'tokens', 'wallet', 'outbox'] as const;
+const SWEEP = ['wallet', 'orders', 'cash', 'expiries', 'outbox'] as const;
+const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] as const;
+
+export const VERBS = {
+  // Orders. A Buffer by itself is the record of an order that rested (place), or its number and record (cancel).
+  place_order: verb(PLACE, 4).replies<Buffer | Coded<Buffer[]>>(),
+  replace_order: verb(PLACE, 5).replies<Coded<Buffer[]>>(),
+  cancel_order: verb(['orders', 'cash', 'wallet', 'expiries', 'outbox'], 5).replies<
+    Buffer | [code: Buffer, record: Buffer, sequence: Buffer]
+  >(),
+  cancel_orders: verb([...BOOK, 'orders', 'cash', 'tokens', 'wallet', 'expiries', 'outbox'], 5).replies<
+    Coded<[sequence: Buffer, ...records: (Buffer | number)[]]>
+  >(),
+  cancel_all: verb([...SWEEP, 'mode'], 9).replies<SweepReply>(),
+  cancel_absent: verb([...SWEEP, 'mode', 'absences', 'lease'], 7).replies<SweepReply>(),
+  expire_orders: verb(['expiries', 'orders', 'cash', 'outbox'], 2).replies<
+    [expired: number, waiting: Flag]
+  >(),
+  raise_nonce: verb(['cash', 'sums', 'outbox', 'raisedNonces', 'operation', 'mode'], 4).replies<
+    Coded<[nonce: Buffer]>
+  >(),
+  invalidate_orders: verb([...SWEEP, 'raisedNonces', 'mode'], 6).replies<
+    Coded<[invalidated: number, rank: Buffer, hash: Buffer]>
+  >(),
+
+  // Money.
+  credit_account: verb(['cash', 'sums', 'outbox', 'mode'], 5).replies<Coded<[detail: Buffer]>>(),
+  convert_sets: verb(['market', 'cash', 'tokens', 'outbox', 'operation'], 6).replies<Coded<unknown[]>>(),
+  join_wallet: verb(['profile', 'cash', 'sums', 'outbox', 'mode'], 3).replies<Flag>(),
+
+  // Markets.
+  create_market: verb(
+    ['market', 'markets', 'marketNames', 'outbox', 'mode', 'closes', 'ending', 'marketList'],
+    6,
+  ).replies<Coded<[taken: Buffer]>>(),
+  edit_market: verb(['market', 'markets', 'outbox', 'closes', 'ending'], 5).replies<
+    Coded<[detail?: Buffer | number]>
+  >(),
+  move_market: verb(['market', 'outbox', 'closes', 'ending', 'markets'], 5).replies<
+    Coded<[status: number]>
+  >(),
+  resolve_market: verb(['market', 'outbox', 'ending', 'closes', 'markets'], 3).replies<
+    Coded<[status: number]>
+  >(),
+  clear_book: verb([...BOOK, 'orders', 'cash', 'tokens', 'expiries', 'outbox', 'ending'], 3).replies<
+    [cancelled: number, left: Flag]
+  >(),
+  pay_holders: verb([...BOOK, 'tokens', 'paid', 'cash', 'outbox', 'ending'], 3).replies<
+    [paid: number, left: Flag]
+  >(),
+  set_mode: verb(['mode', 'markets'], 2).replies<number>(),
+
+  // Settlement.
+  record_settlements: verb(SETTLE, 2, { args: true }).replies<number>(),
+  move_settlement: verb(SETTLE, 7).replies<number>(),
+  mark_settled: verb(['settledUpTo'], 4).replies<Flag>(),
+
+  // Readers of the outbox.
+  hold_lease: verb([['lease', 'relayLease'], 'readers'], 4).replies<Flag>(),
+  release_lease: verb([['lease', 'relayLease']], 1).replies<Flag>(),
+  publish_updates: verb(['lease', 'readers'], 4, { keys: 'updates', args: true }).replies<Buffer>(),
+  trim_outbox: verb(['outbox', 'readers'], 3, { args: true }).replies<number>(),
+  write_journal: verb(['readers', 'sums'], 7, { args: true }).replies<Flag>(),
+  rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft'], 4, {
+    args: true,
+  }).replies<Flag>(),
+  write_candles: verb(['candleMarks'], 4, { keys: 'candles', args: true }).replies<Flag>(),
+
+  // People.
+  edit_profile: verb(['profile', 'usernames', 'talk'], 1, { args: true }).replies<Buffer>(),
+  add_comment: verb(['comments', 'operation', 'talk'], 4).replies<[code: Buffer, number: Buffer]>(),
+  delete_comment: verb(['comments', 'commentLikes', 'talk'], 2).replies<Buffer>(),
+  like_comment: verb(['comments', 'commentLikes', 'talk'], 3).replies<Buffer>(),
+  mark_present: verb(['absences'], 2).replies<number>(),
+  take_absent: verb(['lease', 'absences'], 3).replies<Buffer[]>(),
+  note_action: verb(['actions', 'actionRecords'], 2).replies<number>(),
+  open_session: verb(['session'], 1).replies<Buffer | number>(),
+  rotate_session: verb(['session'], 3).replies<(Buffer | number)[]>(),
+  burn_nonce: verb(['nonce'], 1).replies<Flag>(),
+  take_points: verb(['allowance'], 2).replies<Buffer | number>(),
+
+  // Reads.
+  read_actions: verb(['actions', 'actionRecords'], 2).replies<[name: Buffer, atMs: Buffer, json: Buffer][]>(),
+  read_balances: verb(['cash', 'holdings'], 2).replies<
+    [cash: Buffer, ...held: [market: Buffer, tokens: Buffer][]]
+  >(),
+  read_candles: verb(['candleMarks'], 3, { keys: 'candles' }).replies<
+    [mark: Buffer, ...series: [offset: number, candles: Buffer][]]
+  >(),
+  read_changes: verb(['outbox', 'orders', 'cash', 'expiries', 'sums'], 2).replies<
+    [
+      position: Buffer,
+      read: number,
+      added: number,
+      more: Flag,
+      granted: Buffer,
+      orders: Buffer[],
+      cash: Buffer[],
+      markets: [id: Buffer, fields: Buffer[], holders: (Buffer | number)[]][],
+    ]
+  >(),
+  read_comments: verb(['comments'], 4).replies<
+    [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer][]
+  >(),
+  read_fills: verb(['orders'], 6).replies<[record: Buffer, whole: Flag, ...matches: Fills[]]>(),
+  read_market: verb(['market', 'trades', 'markets'], 2).replies<
+    [nowMs: Buffer, document: Buffer, state: Buffer[], matches: StreamEntry[]]
+  >(),
+  read_positions: verb(['readers', 'outbox'], 2, { args: true }).replies<
+    [mark: Buffer, last: Buffer, ...lists: Buffer[][]]
+  >(),
+  read_run: verb(['epoch'], 0).replies<Buffer>(),
+  renew_epoch: verb(['epoch', 'markets'], 3).replies<[name: Buffer, first: Flag]>(),
+};
+
+export type VerbName = keyof typeof VERBS;
+type TableOf<Name extends VerbName> = (typeof VERBS)[Name];
+
+type KeyAt<S> = S extends KeyName ? Key<S> : S extends readonly KeyName[] ? Key<S[number]> : never;
+type Named<Slots extends readonly Slot[]> = { readonly [I in keyof Slots]: KeyAt<Slots[I]> };
+type Counted<N extends number, List extends ScriptArgument[] = []> = List['length'] extends N
+  ? List
+  : Counted<N, [...List, ScriptArgument]>;
+
+export type KeysOf<Name extends VerbName> =
+  TableOf<Name> extends Verb<infer Keys, number, infer More>
+    ? More extends { readonly keys: infer Last extends KeyName }
+      ? readonly [...Named<Keys>, ...Key<Last>[]]
+      : Named<Keys>
+    : never;
+export type ArgsOf<Name extends VerbName> =
+  TableOf<Name> extends Verb<readonly Slot[], infer Args, infer More>
+    ? More extends { readonly args: true }
+      ? readonly [...Counted<Args>, ...ScriptArgument[]]
+      : Readonly<Counted<Args>>
+    : never;
+export type ReplyOf<Name extends VerbName> =
+  TableOf<Name> extends Replying<infer Reply> ? Exclude<Reply, undefined> : never;

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { bundleScripts } from '../../src/store/bundle';
+import { allowanceKey, type KeyName, nonceKey, sessionKey, shardKeys } from '../../src/store/redis/keys';
+import { VERBS } from '../../src/store/redis/verbs';
+
+/**
+ * The table of verbs types the callers; here it is compared with the headers and the texts of the scripts, so that a key
+ * or an argument that is added on one side only is found.
+ */
+const LUA = path.join(__dirname, '../../lua');
+const bundles = bundleScripts(LUA);
+
+interface Entry {
+  readonly keys: readonly (KeyName | readonly KeyName[])[];
+  readonly args: number;
+  readonly more: { readonly keys?: KeyName; readonly args?: true };
+}
+const table = Object.entries(VERBS) as [string, Entry][];
+
+/** A key as headers write it, `{x}:m:<>:b`: whatever stands for a market, a wallet or a number is `<>`. */
+function patternOf(name: KeyName): string {
+  const keys = { ...shardKeys(), session: sessionKey, nonce: nonceKey, allowance: allowanceKey };
+  const key = keys[name] as unknown as string | ((...parts: Buffer[]) => string | Buffer);
+  const hole = Buffer.from('<>');
+  return (typeof key === 'string' ? key : key(hole, hole).toString()).replace('{x0}', '{x}');
+}
+
+function headerOf(script: string): { keys: string; args: string } {
+  const source = readFileSync(path.join(LUA, `${script}.lua`), 'utf8');
+  const part = (title: string): string => {
+    const found = new RegExp(`^-- ${title} +(.*\\n(?:--          .*\\n)*)`, 'm').exec(source);
+    return (found?.[1] ?? '').replace(/^-- +/gm, '  ').replace(/<[^<>]*>/g, '<>');
+  };
+  return { keys: part('KEYS'), args: part('ARGV') };
+}
+
+/** The numbered keys of a header; a script may refer to those of another one. */
+function keysTold(script: string): string[] {
+  const { keys } = headerOf(script);
+  const other = /^1 to (\d+) as (\w+) has them/.exec(keys);
+  if (other) return keysTold(other[2] ?? '').slice(0, Number(other[1]));
+  const numbered = keys.matchAll(
+    /(?:^|\s)(\d+)(\.\.\.)? ((?:\{\w+[}:]|rl:)[^\s;,]*(?: or \{x\}:[^\s;,]+)?)/g,
+  );
+  return [...numbered].map(([, number, more = '', key]) => `${number}${more} ${key}`);
+}
+
+function keysOf({ keys, more }: Entry): string[] {
+  const slots = keys.map((slot, i) => {
+    const names = typeof slot === 'string' ? [slot] : slot;
+    return `${i + 1} ${names.map(patternOf).join(' or ')}`;
+  });
+  return more.keys ? [...slots, `${keys.length + 1}... ${patternOf(more.keys)}`] : slots;
+}
+
+/** How many arguments a header counts, and whether it says that others follow. */
+function argsTold(script: string): { count: number; more: boolean } {
+  const { args } = headerOf(script);
+  const other = /^1 to (\d+) as /.exec(args);
+  let count = other ? Number(other[1]) : 0;
+  let rest = args;
+  for (;;) {
+    const next = new RegExp(`(?:^|\\s{2,}|, | and )${count + 1} `).exec(rest);
+    if (!next) break;
+    count++;
+    rest = rest.slice(next.index + next[0].length);
+  }
+  return { count, more: / then for each |\s{2,}\d+\.\.\. /.test(args) };
+}
+
+const highest = (source: string, list: 'KEYS' | 'ARGV'): number =>
+  Math.max(0, ...[...source.matchAll(new RegExp(`\\b${list}\\[(\\d+)\\]`, 'g'))].map(([, n]) => Number(n)));
+
+test('the table names the scripts there are, and no other', () => {
+  expect(table.map(([name]) => name).sort()).toEqual([...bundles.keys()].sort());
+});
+
+test.each(table)('the header of %s tells the keys of the table, in their order', (name, entry) => {
+  expect(keysTold(name)).toEqual(keysOf(entry));
+});
+
+test.each(table)('the header of %s tells as many arguments as the table', (name, { args, more }) => {
+  expect(argsTold(name)).toEqual({ count: args, more: more.args === true });
+});
+
+test.each(table)('%s reads no key and no argument that its callers do not hand over', (name, entry) => {
+  const source = bundles.get(name) ?? '';
+  // Behind the keys of a script that takes any number of them stands the door; it reads none of those by its number.
+  expect(highest(source, 'KEYS')).toBeLessThanOrEqual(entry.keys.length);
+  expect(highest(source, 'ARGV')).toBeLessThanOrEqual(entry.args);
+});
+
+test('no two keys have one pattern, so a header that swaps two keys is found', () => {
+  const names = new Set(
+    table.flatMap(([, { keys, more }]) => [...keys.flat(), ...(more.keys ? [more.keys] : [])]),
+  );
+  expect(new Set([...names].map(patternOf)).size).toBe(names.size);
+});
