@@ -2,17 +2,17 @@
 -- read_candles: candles of one or more series of a market from a moment on, and the mark up to which they are counted.
 -- Everything after the mark is still to be counted from the matches.
 --
--- {x}:cm               hash: market id -> mark (src/store/records/candle.ts packs it)
--- {x}:m:<id>:c<sec>    string: candles of so many seconds with trades, oldest first, CANDLE_BYTES each, opening with
+-- {x}:km               hash: market id -> mark (src/store/records/candle.ts packs it)
+-- {x}:m:<id>:k<sec>    string: candles of so many seconds with trades, oldest first, CANDLE_BYTES each, opening with
 --                      their start in minutes since 1970 I4
 --
--- KEYS     1 {x}:cm   2... {x}:m:<id>:c<sec>, the series; then the door
+-- KEYS     1 {x}:km   2... {x}:m:<id>:k<sec>, the series; then the door
 -- ARGV     1 market id   2 the moment, in minutes since 1970   3 how many candles at most of each series
 -- Returns  { mark, { offset, candles }... }: the mark is empty when nothing is counted yet; candles begin with the last
 --          one before the moment, or the very first when none is; offset is its place in bytes
 -- Bound    CANDLES_MAX of each series: 27 years of half days
 
-local CANDLE_BYTES, CANDLES_MAX = 19, 20000
+local CANDLE_BYTES, CANDLES_MAX = 32, 20000
 
 local moment, most = tonumber(ARGV[2]), math.min(tonumber(ARGV[3]), CANDLES_MAX)
 

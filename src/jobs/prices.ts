@@ -13,6 +13,7 @@ export function createPriceChore(candles: CandleWriter): Chore {
     name: 'count-candles',
     everyMs: COUNT_EVERY_MS,
     async run() {
+      await forEachMarket(await candles.former(), candles.adopt);
       await forEachMarket(await candles.behind(), async (id) => {
         for (let step = 0; step < STEPS_MAX && (await candles.extend(id)); step++);
       });

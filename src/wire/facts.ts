@@ -118,4 +118,6 @@ export interface CandleFacts {
   readonly low: Pips;
   readonly close: Pips;
   readonly volumeMicro: Micro;
+  readonly sizeLots: Lots;
+  readonly trades: number;
 }

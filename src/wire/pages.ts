@@ -9,6 +9,7 @@ export const PAGE_SIZES = {
   markets: { usual: 20, most: 100 },
   trades: { usual: 50, most: 500 },
   fills: { usual: 50, most: 500 },
+  candles: { usual: 200, most: 1_000 },
   orders: { usual: 50, most: 200 },
   comments: { usual: 50, most: 200 },
   journal: { usual: 50, most: 200 },

@@ -12,6 +12,7 @@ export const PATHS = {
   orderbook: '/markets/{id}/orderbook',
   ticker: '/markets/{id}/ticker',
   priceHistory: '/markets/{id}/price-history',
+  candles: '/markets/{id}/candles',
   trades: '/markets/{id}/trades',
 
   submit: '/markets/{id}/orders',

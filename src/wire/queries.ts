@@ -1,4 +1,6 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
+import type { OutcomeIndex } from '../exchange/market';
+import { CANDLE_INTERVALS, type CandleInterval } from './answers/candles';
 import { TIMEFRAMES, type Timeframe } from './answers/history';
 import { QUERY_MEMBERS_MAX } from './limits';
 import type { PageSize } from './pages';
@@ -8,6 +10,8 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 
 const EMPTY: Query = new Map();
 const LIMIT = /^[1-9][0-9]*$/;
+const SECONDS = /^(0|[1-9][0-9]{0,10})$/;
+const MILLISECONDS = /^[1-9][0-9]{11,13}$/;
 const DEPTH = /^[1-9][0-9]{0,2}$/;
 export const DEPTH_MAX = 500;
 export const TEXT_MAX = 200;
@@ -107,6 +111,34 @@ export function depthOf(query: Query): number | undefined {
     throw refuse('INVALID_REQUEST', 'depth', `must be a whole number from 1 to ${DEPTH_MAX}`);
   }
   return Number(text);
+}
+
+/** What a candle of each interval takes, and `1m` without the member. */
+export const intervalOf = (query: Query): CandleInterval =>
+  choiceOf(query, 'interval', CANDLE_INTERVALS) ?? '1m';
+
+/** 0 without the member. */
+export const outcomeOf = (query: Query): OutcomeIndex =>
+  choiceOf(query, 'outcomeIndex', ['0', '1'] as const) === '1' ? 1 : 0;
+
+/** A moment in whole seconds since 1970, in milliseconds; undefined without the member. */
+function secondsOf(query: Query, name: string): number | undefined {
+  const text = single(query, name);
+  if (text === undefined) return undefined;
+  if (!SECONDS.test(text)) {
+    const hint = MILLISECONDS.test(text) ? '; these look like milliseconds' : '';
+    throw refuse('INVALID_REQUEST', name, `must be whole seconds since 1970${hint}`);
+  }
+  return Number(text) * 1_000;
+}
+
+/** `from` and `to` in milliseconds, each undefined when it is absent. */
+export function rangeOf(query: Query): { fromMs: number | undefined; toMs: number | undefined } {
+  const [fromMs, toMs] = [secondsOf(query, 'from'), secondsOf(query, 'to')];
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) {
+    throw refuse('INVALID_REQUEST', 'from', 'must not be after to');
+  }
+  return { fromMs, toMs };
 }
 
 export const flagOf = (query: Query, name: string): boolean =>

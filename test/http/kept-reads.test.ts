@@ -10,7 +10,14 @@ const ORDERS = 60;
 const READERS = 8;
 /** Reads that state the market's sequence. */
 const NUMBERED = ['orderbook', 'orderbook?depth=3', 'ticker', 'trading', ''] as const;
-const READS = [...NUMBERED, 'trades', 'trades?limit=2', 'price-history?timeframe=1h', 'comments'] as const;
+const READS = [
+  ...NUMBERED,
+  'trades',
+  'trades?limit=2',
+  'price-history?timeframe=1h',
+  'candles?interval=1d',
+  'comments',
+] as const;
 
 beforeAll(async () => {
   exchange = await startExchange({ replicas: 2 });

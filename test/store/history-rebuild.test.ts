@@ -4,6 +4,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createLogger } from '../../src/log';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
+import { CANDLE_BYTES } from '../../src/store/records/candle';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
 import { startScript } from '../support/processes';
@@ -100,9 +101,10 @@ test.each([
   ['lost', async (key: string) => store.redis.del(key)],
   [
     'torn',
-    async (key: string) => store.redis.set(key, (await store.redis.getBuffer(key))?.subarray(19) ?? ''),
+    async (key: string) =>
+      store.redis.set(key, (await store.redis.getBuffer(key))?.subarray(CANDLE_BYTES) ?? ''),
   ],
-  ['wrong', async (key: string) => store.redis.setrange(key, 19, 'x'.repeat(19 * 7))],
+  ['wrong', async (key: string) => store.redis.setrange(key, CANDLE_BYTES, 'x'.repeat(CANDLE_BYTES * 7))],
 ])('candles that are %s are put right while trading, counting and reading go on', async (_what, spoil) => {
   for (const id of MARKETS) {
     for (const seconds of [60, 1_800, 43_200]) await spoil(store.keys.candles(id, seconds));

@@ -29,6 +29,7 @@ export type Store = Awaited<ReturnType<typeof openStore>>;
 export interface Trade {
   readonly ms: number;
   readonly yesPips: number;
+  readonly lots: number;
   readonly valueMicro: bigint;
 }
 
@@ -49,6 +50,7 @@ export function createMarket({ redis, keys }: Store, id: MarketId) {
       trades.push({
         ms,
         yesPips: outcome === 0 ? ownPips : 10_000 - ownPips,
+        lots: sizeLots,
         valueMicro: BigInt(ownPips) * BigInt(sizeLots),
       });
       const fill = Buffer.alloc(67);
@@ -105,17 +107,27 @@ export function expectedCandles(
   nowMs: number,
 ): Shown['candles'] {
   const { fromMs, lastMs, bucketMs } = historyWindow(timeframe, nowMs);
+  return expectedBuckets(trades, bucketMs, fromMs, lastMs).map(({ v: _, n: __, money, ...candle }) => ({
+    ...candle,
+    v: money,
+  }));
+}
+
+/** Every bucket from `fromMs` to `lastMs` that has a price, in Yes: a walk over all of them. */
+export function expectedBuckets(trades: readonly Trade[], bucketMs: number, fromMs: number, lastMs: number) {
   const firstMs = trades[0]?.ms ?? Number.POSITIVE_INFINITY;
-  const out: Shown['candles'] = [];
+  const out: (Shown['candles'][number] & { n: number; money: string })[] = [];
   let at = 0;
   let price: number | null = null;
-  const begin = Math.floor(Math.min(firstMs, nowMs) / bucketMs) * bucketMs;
+  const begin = Math.floor(Math.min(firstMs, lastMs) / bucketMs) * bucketMs;
   for (let startMs = begin; startMs <= lastMs; startMs += bucketMs) {
     const prices: number[] = [];
     let volume = 0n;
+    let shares = 0;
     for (; (trades[at]?.ms ?? Number.POSITIVE_INFINITY) < startMs + bucketMs; at++) {
       prices.push(trades[at]?.yesPips ?? 0);
       volume += trades[at]?.valueMicro ?? 0n;
+      shares += trades[at]?.lots ?? 0;
     }
     const open: number | null = prices[0] ?? price;
     const close: number | null = prices.at(-1) ?? price;
@@ -127,7 +139,9 @@ export function expectedCandles(
       h: decimal(Math.max(open, ...prices), 4),
       l: decimal(Math.min(open, ...prices), 4),
       c: decimal(close, 4),
-      v: decimal(volume, 6),
+      v: decimal(shares, 2),
+      n: prices.length,
+      money: decimal(volume, 6),
     });
   }
   return out;

@@ -61,6 +61,8 @@ const candle = (startMs: number, close: number): CandleFacts => ({
   low: pips(close),
   close: pips(close),
   volumeMicro: micro(5_000_000),
+  sizeLots: lots(1_000),
+  trades: 1,
 });
 const MINUTE = 60_000;
 const NOW = 1_000_000 * MINUTE + 12_345;

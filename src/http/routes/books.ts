@@ -1,13 +1,14 @@
 import type { MarketTerms } from '../../exchange/market';
 import type { SettledFill } from '../../store/records/views';
 import { presentOrderbook } from '../../wire/answers/book';
+import { presentCandles, windowOf } from '../../wire/answers/candles';
 import { historyWindow, presentHistory } from '../../wire/answers/history';
 import { presentTicker, presentTrading } from '../../wire/answers/market';
 import { presentTrade } from '../../wire/answers/trade';
 import type { FillFacts } from '../../wire/facts';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { cursorOf, depthOf, limitOf, timeframeOf } from '../../wire/queries';
+import { cursorOf, depthOf, intervalOf, limitOf, outcomeOf, rangeOf, timeframeOf } from '../../wire/queries';
 import { okJson, type Reply } from '../answer';
 import { bookTag, names } from '../conditional';
 import { type Context, fillFacts } from '../context';
@@ -89,12 +90,31 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     return okJson(json);
   }
 
+  async function candles({ query, ...call }: Call<undefined>): Promise<Reply> {
+    const asked = {
+      interval: intervalOf(query),
+      outcome: outcomeOf(query),
+      limit: limitOf(query, PAGE_SIZES.candles),
+      ...rangeOf(query),
+    };
+    const { terms, moment } = await momentOf({ query, ...call });
+    const window = windowOf(asked, reads.clock());
+    const json = await kept.json(
+      moment,
+      `candles ${JSON.stringify(window)}`,
+      () => reads.candles(terms.id, window.fromMs, window.bucketMs, window.most),
+      (found) => presentCandles(terms, window, found),
+    );
+    return okJson(json);
+  }
+
   return [
     read(PATHS.orderbook, orderbook),
     read(PATHS.ticker, ticker),
     read(PATHS.trading, trading),
     read(PATHS.trades, trades),
     read(PATHS.priceHistory, priceHistory),
+    read(PATHS.candles, candles),
   ];
 }
 

@@ -30,9 +30,10 @@ export interface History {
   day(id: MarketId, state: CountedState, nowMs: number): Promise<DayFigures>;
   /**
    * Buckets with trades from `fromMs` on, oldest first, after the last one before `fromMs` if there is one (of which
-   * only the price counts). `fromMs` is a multiple of `bucketMs`, and that of a minute.
+   * only the price counts). `fromMs` is a multiple of `bucketMs`, and that of a minute. At least the first `buckets` of them
+   * are whole; all are without it.
    */
-  candles(id: MarketId, fromMs: number, bucketMs: number): Promise<readonly Candle[]>;
+  candles(id: MarketId, fromMs: number, bucketMs: number, buckets?: number): Promise<readonly Candle[]>;
 }
 
 interface HistoryOptions extends SeriesOptions {
@@ -116,10 +117,14 @@ export function createHistory(options: HistoryOptions): History {
       const { totalMicro, pricePips } = await openingOf(id, fromMs);
       return { volumeMicro: micro(volumeMicro - totalMicro), openPips: pricePips };
     },
-    async candles(id, fromMs, bucketMs) {
-      const { seen, stretches } = await series.read(id, [intervalFor(bucketMs)], fromMs, ALL);
+    async candles(id, fromMs, bucketMs, wanted) {
+      const intervalMs = intervalFor(bucketMs);
+      // Besides those of the buckets: the one before, and the one behind, which says that they are whole.
+      const most = wanted === undefined ? ALL : (wanted * bucketMs) / intervalMs + 2;
+      const { seen, stretches } = await series.read(id, [intervalMs], fromMs, most);
       const stored = stretches[0]?.candles ?? [];
-      const buckets = rollUp([...stored, ...(await tailOf(id, seen))], bucketMs);
+      const tail = stored.length < most ? await tailOf(id, seen) : [];
+      const buckets = rollUp([...stored, ...tail], bucketMs);
       const carried = buckets.findLastIndex(({ startMs }) => startMs < fromMs);
       return withVolumes(buckets).slice(Math.max(0, carried));
     },

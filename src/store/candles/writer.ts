@@ -1,15 +1,17 @@
 import type { MarketId } from '../../exchange/market';
-import { micro, pips } from '../../exchange/units';
+import { pips } from '../../exchange/units';
 import {
   countMatches,
   INTERVALS_MS,
+  NO_TOTALS,
   nextGeneration,
   rollUp,
   startOf,
   type Tally,
   unpackMark,
 } from '../records/candle';
-import { createSeries, END_MS, MATCHES_MAX, type SeriesOptions, type Stretch } from './series';
+import { createFormerCandles } from './former';
+import { createSeries, END_MS, MATCHES_MAX, type Seen, type SeriesOptions, type Stretch } from './series';
 
 /** The prices of one minute, in pips. */
 export type MinutePrices = Readonly<Record<'startMs' | 'open' | 'high' | 'low' | 'close', number>>;
@@ -26,6 +28,7 @@ export type CandleWriter = ReturnType<typeof createCandleWriter>;
  */
 export function createCandleWriter(options: SeriesOptions) {
   const series = createSeries(options);
+  const former = createFormerCandles(options);
 
   /** Counts the next matches of a market; says whether there may be more. */
   async function extend(id: MarketId): Promise<boolean> {
@@ -62,9 +65,7 @@ export function createCandleWriter(options: SeriesOptions) {
       count += entries.length;
       more = entries.length === MATCHES_MAX;
     }
-    const whole = new Map(
-      INTERVALS_MS.map((intervalMs) => [intervalMs, { offset: 0, candles: rollUp(minutes, intervalMs) }]),
-    );
+    const whole = wholeOf(minutes);
     for (let attempt = 0; attempt < REPLACE_TRIES_MAX; attempt++) {
       const { seen } = await series.read(id, [], 0, 0);
       // A writer that has seen the old series must not go on in the new ones: its offsets may be others.
@@ -85,17 +86,37 @@ export function createCandleWriter(options: SeriesOptions) {
     const from = await series.from();
     const { seen } = await series.read(id, [], 0, 0);
     if (seen.length > 0 || minutes.length === 0) return false;
+    if ((await series.matchesAfter(id, startOf(0), 1)).length > 0) return false;
     const tallies = minutes.map(
       ({ startMs, open, high, low, close }): Tally => ({
         ...{ startMs, open: pips(open), high: pips(high), low: pips(low), close: pips(close) },
-        totalMicro: micro(0),
+        ...NO_TOTALS,
       }),
     );
-    const whole = new Map(
-      INTERVALS_MS.map((intervalMs) => [intervalMs, { offset: 0, candles: rollUp(tallies, intervalMs) }]),
-    );
-    return series.write(id, { from, seen }, startOf(0), whole);
+    return begin(id, { from, seen }, tallies);
   }
 
-  return { behind: series.behind, markets: series.markets, extend, rebuild, preload };
+  /** Minutes of before the first match, in a market of which nothing is counted; says whether they were written. */
+  const begin = (id: MarketId, seen: Seen, minutes: readonly Tally[]): Promise<boolean> =>
+    series.write(id, seen, startOf(0), wholeOf(minutes));
+
+  /** Takes over what the candles of layout 1 alone know of a market, and drops them. */
+  async function adopt(id: MarketId): Promise<void> {
+    const from = await series.from();
+    const { seen } = await series.read(id, [], 0, 0);
+    const invented = seen.length === 0 ? await former.invented(id) : [];
+    // Whoever was first does it all.
+    if (invented.length > 0 && !(await begin(id, { from, seen }, invented))) return;
+    await former.drop(id);
+  }
+
+  return {
+    ...{ behind: series.behind, markets: series.markets, former: former.markets },
+    ...{ adopt, extend, rebuild, preload },
+  };
 }
+
+const wholeOf = (minutes: readonly Tally[]): Map<number, Stretch> =>
+  new Map(
+    INTERVALS_MS.map((intervalMs) => [intervalMs, { offset: 0, candles: rollUp(minutes, intervalMs) }]),
+  );

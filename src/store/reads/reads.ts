@@ -139,7 +139,7 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     balances,
     nonce,
     ...wallets,
-    candles: (id: MarketId, fromMs: number, bucketMs: number) => history.candles(id, fromMs, bucketMs),
+    candles: history.candles,
     clock: () => clock.now(),
     /** The exchange's mode as it stands now. */
     mode: coalesce(() => readMode(redis, keys)),

@@ -1,31 +1,38 @@
 import { yesPrice } from '../../exchange/match';
-import { type Micro, micro, type Pips, pips } from '../../exchange/units';
-import { decodeFills, readUInt } from './order';
+import { type Lots, lots, type Micro, micro, type Pips, pips } from '../../exchange/units';
+import { decodeFills, type Fill, readUInt } from './order';
 import type { Candle } from './views';
 
 /**
- * Candles as they are counted and stored. A stored candle carries the market's whole volume up to its end instead of
+ * What was traded in a market from its first trade up to a moment: money (taker price x size), shares, and trades.
+ * Each stands still where numbers end, as the market's own volume does (lua/lib/book.lua).
+ */
+export interface Totals {
+  readonly totalMicro: Micro;
+  readonly totalLots: Lots;
+  readonly totalTrades: number;
+}
+
+/**
+ * Candles as they are counted and stored. A stored candle carries the market's totals up to its end instead of
  * its own: a candle's volume is the difference to the one before, and the volume since any minute is one
  * subtraction from the market's counter, which makes the 24 hours of a list of markets cheap and exact.
  */
-export interface Tally {
+export interface Tally extends Totals {
   /** A multiple of its series' interval. */
   readonly startMs: number;
   readonly open: Pips;
   readonly high: Pips;
   readonly low: Pips;
   readonly close: Pips;
-  /** Of the market, from its first trade to the end of this candle; taker price x size. */
-  readonly totalMicro: Micro;
 }
 
 /** How far a market's matches are counted into its series. */
-export interface Mark {
+export interface Mark extends Totals {
   /** Raised by each rebuild, so that a writer that has seen the series before it can not go on after it. */
   readonly generation: number;
   readonly lastMs: number;
   readonly lastSequence: number;
-  readonly totalMicro: Micro;
 }
 
 export type MatchEntry = readonly [id: Buffer, fields: readonly Buffer[]];
@@ -37,12 +44,15 @@ export const MINUTE_MS = 60_000;
  */
 export const INTERVALS_MS = [MINUTE_MS, 30 * MINUTE_MS, 720 * MINUTE_MS] as const;
 
-/** start in minutes I4, open, high, low, close I2 each, total I7. lua/read_candles.lua knows the size. */
-export const CANDLE_BYTES = 19;
+/** Money I7, shares I7, trades I6. */
+const TOTALS_BYTES = 20;
+/** start in minutes I4, open, high, low, close I2 each, totals. lua/read_candles.lua knows the size. */
+export const CANDLE_BYTES = 12 + TOTALS_BYTES;
 const GENERATIONS = 0x10000;
-/** generation I2, last match counted (ms I6, sequence I6), total I7. */
-const MARK_BYTES = 21;
-const NOTHING: Mark = { generation: 0, lastMs: 0, lastSequence: 0, totalMicro: micro(0) };
+/** generation I2, last match counted (ms I6, sequence I6), totals. */
+const MARK_BYTES = 14 + TOTALS_BYTES;
+export const NO_TOTALS: Totals = { totalMicro: micro(0), totalLots: lots(0), totalTrades: 0 };
+const NOTHING: Mark = { generation: 0, lastMs: 0, lastSequence: 0, ...NO_TOTALS };
 
 /** The coarsest stored series from which buckets of `bucketMs` can be made. */
 export function intervalFor(bucketMs: number): number {
@@ -54,24 +64,27 @@ export function countMatches(minutes: Tally[], entries: readonly MatchEntry[], m
   let now = mark;
   for (const [id, [, packed]] of entries) {
     const [lastMs = 0, lastSequence = 0] = id.toString('latin1').split('-').map(Number);
-    let total: number = now.totalMicro;
+    let totals: Totals = now;
     for (const fill of decodeFills(lastMs, lastSequence, packed ?? Buffer.alloc(0))) {
       const price = yesPrice(fill.pricePips, fill.takerOutcome);
-      // As the market's own volume does (lua/lib/book.lua), it stands still where numbers end.
-      total = Math.min(total + fill.pricePips * fill.sizeLots, Number.MAX_SAFE_INTEGER);
-      push(minutes, MINUTE_MS, {
-        startMs: lastMs,
-        open: price,
-        high: price,
-        low: price,
-        close: price,
-        totalMicro: micro(total),
-      });
+      totals = withFill(totals, fill);
+      push(minutes, MINUTE_MS, flatTally(lastMs, price, totals));
     }
-    now = { ...now, lastMs, lastSequence, totalMicro: micro(total) };
+    now = { ...now, lastMs, lastSequence, ...totals };
   }
   return now;
 }
+
+const withFill = ({ totalMicro, totalLots, totalTrades }: Totals, fill: Fill): Totals => ({
+  totalMicro: micro(Math.min(totalMicro + fill.pricePips * fill.sizeLots, Number.MAX_SAFE_INTEGER)),
+  totalLots: lots(Math.min(totalLots + fill.sizeLots, Number.MAX_SAFE_INTEGER)),
+  totalTrades: totalTrades + 1,
+});
+
+const flatTally = (startMs: number, price: Pips, { totalMicro, totalLots, totalTrades }: Totals): Tally => ({
+  ...{ startMs, open: price, high: price, low: price, close: price },
+  ...{ totalMicro, totalLots, totalTrades },
+});
 
 /** The mark of series that replace those of `mark`. */
 export const nextGeneration = (mark: Mark): number => (mark.generation + 1) % GENERATIONS;
@@ -92,31 +105,35 @@ function push(out: Tally[], intervalMs: number, next: Tally): void {
   if (last?.startMs !== startMs) out.push({ ...next, startMs });
   else {
     out[out.length - 1] = {
+      ...next,
       startMs,
       open: last.open,
       high: pips(Math.max(last.high, next.high)),
       low: pips(Math.min(last.low, next.low)),
-      close: next.close,
-      totalMicro: next.totalMicro,
     };
   }
 }
 
-/** With the volume of each; that of the first is the market's from its beginning. */
+/** With what was traded in each; that of the first is the market's from its beginning. */
 export function withVolumes(tallies: readonly Tally[]): Candle[] {
-  return tallies.map(({ totalMicro, ...candle }, i) => ({
-    ...candle,
-    volumeMicro: micro(totalMicro - (tallies[i - 1]?.totalMicro ?? 0)),
-  }));
+  return tallies.map(({ startMs, open, high, low, close, ...totals }, i) => {
+    const before = tallies[i - 1] ?? NO_TOTALS;
+    return {
+      ...{ startMs, open, high, low, close },
+      volumeMicro: micro(totals.totalMicro - before.totalMicro),
+      sizeLots: lots(totals.totalLots - before.totalLots),
+      trades: totals.totalTrades - before.totalTrades,
+    };
+  });
 }
 
 export function packCandles(candles: readonly Tally[]): Buffer {
   const packed = Buffer.allocUnsafe(candles.length * CANDLE_BYTES);
   let at = 0;
-  for (const { startMs, open, high, low, close, totalMicro } of candles) {
+  for (const { startMs, open, high, low, close, ...totals } of candles) {
     at = packed.writeUInt32BE(startMs / MINUTE_MS, at);
     for (const price of [open, high, low, close]) at = packed.writeUInt16BE(price, at);
-    at = writeUInt7(packed, totalMicro, at);
+    at = writeTotals(packed, totals, at);
   }
   return packed;
 }
@@ -130,17 +147,17 @@ export function unpackCandles(packed: Buffer): Tally[] {
       high: pips(packed.readUInt16BE(at + 6)),
       low: pips(packed.readUInt16BE(at + 8)),
       close: pips(packed.readUInt16BE(at + 10)),
-      totalMicro: micro(readUInt(packed, at + 12, 7)),
+      ...readTotals(packed, at + 12),
     };
   });
 }
 
-export function packMark({ generation, lastMs, lastSequence, totalMicro }: Mark): Buffer {
+export function packMark({ generation, lastMs, lastSequence, ...totals }: Mark): Buffer {
   const packed = Buffer.allocUnsafe(MARK_BYTES);
   packed.writeUInt16BE(generation, 0);
   packed.writeUIntBE(lastMs, 2, 6);
   packed.writeUIntBE(lastSequence, 8, 6);
-  writeUInt7(packed, totalMicro, 14);
+  writeTotals(packed, totals, 14);
   return packed;
 }
 
@@ -151,9 +168,20 @@ export function unpackMark(packed: Buffer): Mark {
     generation: packed.readUInt16BE(0),
     lastMs: packed.readUIntBE(2, 6),
     lastSequence: packed.readUIntBE(8, 6),
-    totalMicro: micro(readUInt(packed, 14, 7)),
+    ...readTotals(packed, 14),
   };
 }
+
+function writeTotals(packed: Buffer, { totalMicro, totalLots, totalTrades }: Totals, at: number): number {
+  const next = writeUInt7(packed, totalLots, writeUInt7(packed, totalMicro, at));
+  return packed.writeUIntBE(totalTrades, next, 6);
+}
+
+const readTotals = (packed: Buffer, at: number): Totals => ({
+  totalMicro: micro(readUInt(packed, at, 7)),
+  totalLots: lots(readUInt(packed, at + 7, 7)),
+  totalTrades: readUInt(packed, at + 14, 6),
+});
 
 /** Big-endian; ours are below 2^53. */
 function writeUInt7(buffer: Buffer, value: number, at: number): number {

@@ -116,7 +116,7 @@ export interface Balances {
   readonly tokens: readonly TokenBalance[];
 }
 
-/** One bucket of price history, in Yes; `volumeMicro` is taker price x size. */
+/** One bucket of price history, in Yes; `volumeMicro` is taker price x size, `sizeLots` the size alone. */
 export interface Candle {
   readonly startMs: number;
   readonly open: Pips;
@@ -124,6 +124,8 @@ export interface Candle {
   readonly low: Pips;
   readonly close: Pips;
   readonly volumeMicro: Micro;
+  readonly sizeLots: Lots;
+  readonly trades: number;
 }
 
 /** `<marketId>-<sequence>-<index>`: unique, and the sequence says when. */

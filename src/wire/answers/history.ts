@@ -1,5 +1,5 @@
 import type { MarketTerms } from '../../exchange/market';
-import { complement, formatMicro, formatPips, type Pips } from '../../exchange/units';
+import { complement, formatMicro, formatPips, lots, micro, type Pips } from '../../exchange/units';
 import type { CandleFacts } from '../facts';
 
 export const TIMEFRAMES = ['1h', '6h', '1d', '1w', '1m', 'all'] as const;
@@ -36,7 +36,8 @@ export function historyWindow(timeframe: Timeframe, nowMs: number): HistoryWindo
   return { timeframe, fromMs, lastMs, bucketMs };
 }
 
-interface Bucket {
+/** One bucket as it is shown; `t` in seconds. */
+export interface Bucket {
   readonly t: number;
   readonly candle: Omit<CandleFacts, 'startMs'>;
 }
@@ -46,7 +47,7 @@ interface Bucket {
  * Empty buckets carry the last price on; before the first trade there is no price and no point.
  */
 export function presentHistory(terms: MarketTerms, window: HistoryWindow, candles: readonly CandleFacts[]) {
-  const buckets = fill(window, candles);
+  const buckets = fillBuckets(window, candles);
   const history = buckets.map(({ t, candle }) => ({ t, p: formatPips(candle.close) }));
   return {
     marketId: terms.id,
@@ -72,13 +73,19 @@ export function presentHistory(terms: MarketTerms, window: HistoryWindow, candle
   };
 }
 
-function fill({ fromMs, lastMs, bucketMs }: HistoryWindow, candles: readonly CandleFacts[]): Bucket[] {
+/** Every bucket of the window from the first trade on, the first `most` of them. */
+export function fillBuckets(
+  { fromMs, lastMs, bucketMs }: Pick<HistoryWindow, 'fromMs' | 'lastMs' | 'bucketMs'>,
+  candles: readonly CandleFacts[],
+  most = Number.POSITIVE_INFINITY,
+): Bucket[] {
   const traded = new Map(candles.map((candle) => [candle.startMs, candle]));
   const carriedIn = candles.findLast(({ startMs }) => startMs < fromMs);
   let price: Pips | null = carriedIn?.close ?? null;
   const first = candles.find(({ startMs }) => startMs >= fromMs)?.startMs ?? Number.POSITIVE_INFINITY;
   const buckets: Bucket[] = [];
   for (let startMs = price === null ? first : fromMs; startMs <= lastMs; startMs += bucketMs) {
+    if (buckets.length === most) break;
     const candle: Bucket['candle'] | null = traded.get(startMs) ?? (price === null ? null : flat(price));
     if (candle === null) continue;
     buckets.push({ t: startMs / 1_000, candle });
@@ -92,5 +99,7 @@ const flat = (price: Pips): Bucket['candle'] => ({
   high: price,
   low: price,
   close: price,
-  volumeMicro: 0 as CandleFacts['volumeMicro'],
+  volumeMicro: micro(0),
+  sizeLots: lots(0),
+  trades: 0,
 });

@@ -139,7 +139,7 @@ test('a market whose candles cannot be counted keeps no other market from its ow
   const candles = createCandleWriter({ redis, run, keys });
   await expect(createPriceChore(candles).run()).rejects.toThrow(/^1 failed, .*market market00/);
   expect(await candles.behind()).toEqual([first]);
-  expect((await redis.hgetBuffer(keys.candleMarks, second))?.length).toBe(21);
+  expect((await redis.hgetBuffer(keys.candleMarks, second))?.length).toBe(34);
 });
 
 test('what rests in a market, and its sets, stay within what can be counted', async () => {

@@ -156,6 +156,13 @@ export const PRICE_HISTORY = {
   candles: [{ t: BUCKET, o: '0.6', h: '0.6', l: '0.6', c: '0.6', v: '24' }],
 };
 
+export const CANDLES = {
+  marketId: MARKET_ID,
+  interval: '5m',
+  outcomeIndex: 0,
+  candles: [{ t: BUCKET, o: '0.6', h: '0.6', l: '0.6', c: '0.6', v: '40', n: 1 }],
+};
+
 const uint256 = 'uint256';
 export const EIP712 = {
   domain: { name: 'Market CTF Exchange', version: '1', chainId: 97, verifyingContract: EXCHANGE },

@@ -1,9 +1,10 @@
 import { MARKET_STATUSES } from '../../../../exchange/market';
+import { CANDLE_INTERVALS } from '../../../answers/candles';
 import { TIMEFRAMES } from '../../../answers/history';
 import { MARKET_SORTS, PAGE_SIZES } from '../../../pages';
 import { PATHS } from '../../../paths';
 import { DEPTH_MAX, TEXT_MAX } from '../../../queries';
-import { MARKET, ORDERBOOK, PRICE_HISTORY, TICKER, TRADE, TRADING } from '../examples/market';
+import { CANDLES, MARKET, ORDERBOOK, PRICE_HISTORY, TICKER, TRADE, TRADING } from '../examples/market';
 import { cursor, limit, type Operations, query } from '../operation';
 import { choice, integer, text } from '../schema';
 
@@ -118,6 +119,27 @@ export const MARKET_OPERATIONS: Operations = {
       ),
     ],
     success: { description: 'Points and candles.', schema: 'PriceHistory', example: PRICE_HISTORY },
+  },
+  [`GET ${PATHS.candles}`]: {
+    id: 'listCandles',
+    tag: 'Markets',
+    summary: 'Candles with volume and number of trades',
+    description:
+      'Oldest first; a candle without trades carries the last price on with `v` "0", and before the first trade there is none. `t` is the second a candle begins with. With `from` these are the first candles from there on, without it the last ones up to `to`; the candle of now is still filling. Prices are those of the outcome: of No, what Yes leaves of 1.',
+    limited: true,
+    parameters: [
+      query(
+        'interval',
+        'What a candle takes; days are those of UTC.',
+        { ...choice(CANDLE_INTERVALS), default: '1m' },
+        '5m',
+      ),
+      query('from', 'Only candles that begin then or later, in seconds since 1970.', integer(), 1801483200),
+      query('to', 'Only candles that begin then or before, in seconds since 1970.', integer(), 1801486800),
+      query('outcomeIndex', '0 is Yes, 1 is No.', { ...choice(['0', '1']), default: '0' }, '0'),
+      limit(PAGE_SIZES.candles),
+    ],
+    success: { description: 'The candles.', schema: 'Candles', example: CANDLES },
   },
   [`GET ${PATHS.trades}`]: {
     id: 'listTrades',

@@ -1,4 +1,5 @@
-import { array, integer, type Json, nullable, object, page, ref, text } from '../schema';
+import { CANDLE_INTERVALS } from '../../../answers/candles';
+import { array, choice, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 const maybePrice = nullable(ref('Price'));
 const seconds = integer('Seconds since 1970.');
@@ -84,6 +85,22 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
         l: ref('Price'),
         c: ref('Price'),
         v: ref('Money'),
+      }),
+    ),
+  }),
+  Candles: object({
+    marketId: ref('MarketId'),
+    interval: choice(CANDLE_INTERVALS),
+    outcomeIndex: ref('OutcomeIndex'),
+    candles: array(
+      object({
+        t: seconds,
+        o: ref('Price'),
+        h: ref('Price'),
+        l: ref('Price'),
+        c: ref('Price'),
+        v: ref('Size'),
+        n: integer('Trades.'),
       }),
     ),
   }),

@@ -1,0 +1,147 @@
+import { createPriceChore } from '../../src/jobs/prices';
+import type { RunningRedis } from '../../src/local/redis';
+import { createHistory, type History } from '../../src/store/candles/history';
+import { createCandleWriter } from '../../src/store/candles/writer';
+import { CANDLE_INTERVALS, presentCandles, windowOf } from '../../src/wire/answers/candles';
+import { startTestRedis } from '../support/redis';
+import { createRandom, type Random } from './fuzzing/random';
+import {
+  createMarket,
+  DAY_MS,
+  expectedBuckets,
+  HOUR_MS,
+  MINUTE_MS,
+  nextMs,
+  openStore,
+  type Store,
+  TERMS,
+  type TradingMarket,
+} from './trading';
+
+const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const BEGIN_MS = Date.UTC(2026, 0, 1) + 17;
+
+let server: RunningRedis;
+let store: Store;
+
+beforeAll(async () => {
+  process.stdout.write(`candles: SEED=${SEED}\n`);
+  server = await startTestRedis();
+  store = await openStore(server.url);
+});
+afterAll(async () => {
+  store.stop();
+  await server.stop();
+});
+
+const complement = (price: string): string => String(Number((1 - Number(price)).toFixed(4)));
+
+/** A random request, answered from the store and from the list of trades. */
+async function check(
+  history: History,
+  { id, trades }: TradingMarket,
+  nowMs: number,
+  random: Random,
+): Promise<void> {
+  const interval = random.pick(CANDLE_INTERVALS);
+  const outcome = random.int(0, 1) as 0 | 1;
+  const anyMs = () => Math.max(0, BEGIN_MS - DAY_MS + random.int(0, nowMs - BEGIN_MS + 2 * DAY_MS));
+  const limit = random.chance(0.3) ? 1_000 : random.int(1, 60);
+  const toMs = random.chance(0.5) ? anyMs() : undefined;
+  const fromMs = random.chance(0.2) ? 0 : random.chance(0.6) ? Math.min(anyMs(), toMs ?? nowMs) : undefined;
+  const window = windowOf({ interval, outcome, limit, fromMs, toMs }, nowMs);
+  const found = await history.candles(id, window.fromMs, window.bucketMs, window.most);
+  const shown = presentCandles({ ...TERMS, id }, window, found);
+  const all = expectedBuckets(trades, window.bucketMs, window.fromMs, window.lastMs);
+  const expected = (fromMs === undefined ? all.slice(-limit) : all.slice(0, limit)).map((candle) => {
+    const { t, o, h, l, c, v, n } = candle;
+    if (outcome === 0) return { t, o, h, l, c, v, n };
+    return { t, o: complement(o), h: complement(l), l: complement(h), c: complement(c), v, n };
+  });
+  const asked = { id, interval, outcome, limit, fromMs, toMs, nowMs };
+  expect({ ...asked, candles: shown.candles }).toEqual({ ...asked, candles: expected });
+}
+
+test('candles of any interval, stretch and outcome are sums over the trades, whatever is counted already', async () => {
+  const random = createRandom(SEED);
+  const market = createMarket(store, 'candles1');
+  const writer = createCandleWriter(store);
+  let ms = BEGIN_MS;
+  for (let round = 0; round < 30; round++) {
+    for (let i = random.int(0, 200); i > 0; i--) {
+      ms = nextMs(random, ms);
+      await market.match(random, ms);
+    }
+    if (random.chance(0.6)) await writer.extend(market.id);
+    const history = createHistory(store);
+    for (let i = 0; i < 20; i++) await check(history, market, ms + random.int(0, HOUR_MS), random);
+  }
+  expect(market.trades.length).toBeGreaterThan(1_000);
+});
+
+test('a candle that is asked for while its minute is half counted has all of its trades', async () => {
+  const random = createRandom(SEED);
+  const market = createMarket(store, 'candles2');
+  for (let minute = 0; minute < 3; minute++) await market.match(random, BEGIN_MS + minute * MINUTE_MS);
+  await createCandleWriter(store).extend(market.id);
+  await market.match(random, BEGIN_MS + 2 * MINUTE_MS + 5);
+  const window = windowOf(
+    { interval: '1m', outcome: 0, limit: 3, fromMs: BEGIN_MS - 17, toMs: undefined },
+    BEGIN_MS + HOUR_MS,
+  );
+  const found = await createHistory(store).candles(market.id, window.fromMs, window.bucketMs, window.most);
+  const shown = presentCandles({ ...TERMS, id: market.id }, window, found).candles;
+  const counts = shown.map(({ n }) => n);
+  const expected = expectedBuckets(market.trades, MINUTE_MS, window.fromMs, window.lastMs).slice(0, 3);
+  expect(counts).toEqual(expected.map(({ n }) => n));
+  expect(shown.map(({ v }) => v)).toEqual(expected.map(({ v }) => v));
+});
+
+/** A candle as layout 1 kept it. */
+function formerCandle(startMs: number, price: number, totalMicro: number): Buffer {
+  const packed = Buffer.alloc(19);
+  packed.writeUInt32BE(startMs / MINUTE_MS, 0);
+  for (const at of [4, 6, 8, 10]) packed.writeUInt16BE(price, at);
+  packed.writeUIntBE(totalMicro, 13, 6);
+  return packed;
+}
+
+test('data whose candles tell no shares are counted anew from the matches, and what only they knew is kept', async () => {
+  const random = createRandom(SEED);
+  const { redis, keys } = store;
+  const market = createMarket(store, 'candles3');
+  const startMs = BEGIN_MS - 17;
+  const former = [
+    formerCandle(startMs - 2 * MINUTE_MS, 4_000, 0),
+    formerCandle(startMs - MINUTE_MS, 4_100, 0),
+  ];
+  await redis.set(
+    keys.formerCandles(market.id, 60),
+    Buffer.concat([...former, formerCandle(startMs, 7_000, 99)]),
+  );
+  await redis.set(keys.formerCandles(market.id, 1_800), formerCandle(startMs - 30 * MINUTE_MS, 4_000, 0));
+  await redis.hset(keys.formerCandleMarks, market.id, Buffer.alloc(21, 1));
+  await market.list();
+  for (let i = 0; i < 700; i++) await market.match(random, BEGIN_MS + i * 100);
+  await createPriceChore(createCandleWriter(store)).run();
+  const window = windowOf(
+    { interval: '1m', outcome: 0, limit: 100, fromMs: undefined, toMs: undefined },
+    BEGIN_MS + HOUR_MS,
+  );
+  const found = await createHistory(store).candles(market.id, window.fromMs, window.bucketMs, window.most);
+  const { candles } = presentCandles({ ...TERMS, id: market.id }, window, found);
+  expect(candles.slice(0, 2)).toEqual([
+    { t: startMs / 1_000 - 120, o: '0.4', h: '0.4', l: '0.4', c: '0.4', v: '0', n: 0 },
+    { t: startMs / 1_000 - 60, o: '0.41', h: '0.41', l: '0.41', c: '0.41', v: '0', n: 0 },
+  ]);
+  expect(candles.reduce((sum, { n }) => sum + n, 0)).toBe(market.trades.length);
+  const left = [60, 1_800, 43_200].map((seconds) => keys.formerCandles(market.id, seconds));
+  expect(await redis.exists(...left, keys.formerCandleMarks)).toBe(0);
+});
+
+test('prices are invented for no market that has traded, counted or not', async () => {
+  const market = createMarket(store, 'candles4');
+  await market.match(createRandom(SEED), BEGIN_MS);
+  const minute = { startMs: BEGIN_MS - 17 - MINUTE_MS, open: 1, high: 1, low: 1, close: 1 };
+  expect(await createCandleWriter(store).preload(market.id, [minute])).toBe(false);
+});
