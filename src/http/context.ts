@@ -41,7 +41,8 @@ export function createContext(deps: RouteDeps): Context {
 
   async function marketOf(name: string): Promise<Market> {
     const market = name.length <= NAME_MAX ? await reads.market(name) : null;
-    if (!market) throw new Refusal('MARKET_NOT_FOUND');
+    if (!market)
+      throw new Refusal('MARKET_NOT_FOUND', `no market is called ${JSON.stringify(name.slice(0, NAME_MAX))}`);
     return market;
   }
 

@@ -26,9 +26,12 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
   /** An order never leaves its market. */
   const homes = createRecent<MarketId>(ORDERS_MAX);
 
-  /** Throws MARKET_NOT_FOUND. */
-  async function momentOf(call: Call<undefined>): Promise<MarketMoment> {
-    const { terms } = await marketOf(parameter(call, 'id'));
+  /** Of the market that the path names; throws MARKET_NOT_FOUND. */
+  const momentOf = (call: Call<undefined>): Promise<MarketMoment> => momentOfMarket(parameter(call, 'id'));
+
+  /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
+  async function momentOfMarket(name: string): Promise<MarketMoment> {
+    const { terms } = await marketOf(name);
     const moment = await kept.market(terms.id);
     if (!moment) throw new Refusal('MARKET_NOT_FOUND');
     return { terms, moment };
@@ -64,6 +67,7 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
 
   return {
     momentOf,
+    momentOfMarket,
     orderMoment,
     rememberOrder: homes.put,
     talk: kept.talk,

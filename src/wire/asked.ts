@@ -1,7 +1,6 @@
 import { Refusal } from '../exchange/errors';
 import { OPERATIONS } from './documents/openapi/operations';
 import { ROWS_PER_POINT } from './limits';
-import type { PageSize } from './pages';
 import { limitOf, parseQuery, type Query } from './queries';
 
 /** What a request may ask for in its query, as its operation is described. */
@@ -19,13 +18,14 @@ export function askedOf(operation: string): Asked {
   const page = parameters.find((one) => one.page)?.page;
   return {
     query: (url) => parseQuery(url, members),
-    cost: (query) => (page ? Math.ceil(rowsOf(query, page) / ROWS_PER_POINT) : 1),
+    cost: (query) => (page ? costOfRows(() => limitOf(query, page)) : 1),
   };
 }
 
-function rowsOf(query: Query, page: PageSize): number {
+/** What the rows that a query asks for cost, in points of the reads. */
+export function costOfRows(rowsOf: () => number): number {
   try {
-    return limitOf(query, page);
+    return Math.ceil(rowsOf() / ROWS_PER_POINT);
   } catch (error) {
     // It is refused when its turn has come.
     if (error instanceof Refusal) return 1;

@@ -7,6 +7,8 @@ export const PATHS = {
 
   markets: '/markets',
   categories: '/categories',
+  orderbooks: '/orderbooks',
+  tickers: '/tickers',
   market: '/markets/{id}',
   trading: '/markets/{id}/trading',
   orderbook: '/markets/{id}/orderbook',

@@ -113,6 +113,18 @@ export function depthOf(query: Query): number | undefined {
   return Number(text);
 }
 
+/** Markets that one answer can be about. */
+export const IDS_MAX = 50;
+
+/** Names of markets, each once, in the order asked for. */
+export function idsOf(query: Query): string[] {
+  const names = [...new Set((single(query, 'ids') ?? '').split(','))];
+  if (names.includes(''))
+    throw refuse('INVALID_REQUEST', 'ids', 'must be names of markets, separated by commas');
+  if (names.length > IDS_MAX) throw refuse('INVALID_REQUEST', 'ids', `may be at most ${IDS_MAX} markets`);
+  return names;
+}
+
 /** What a candle of each interval takes, and `1m` without the member. */
 export const intervalOf = (query: Query): CandleInterval =>
   choiceOf(query, 'interval', CANDLE_INTERVALS) ?? '1m';

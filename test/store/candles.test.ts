@@ -67,16 +67,16 @@ test('candles of any interval, stretch and outcome are sums over the trades, wha
   const market = createMarket(store, 'candles1');
   const writer = createCandleWriter(store);
   let ms = BEGIN_MS;
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < 12; round++) {
     for (let i = random.int(0, 200); i > 0; i--) {
       ms = nextMs(random, ms);
       await market.match(random, ms);
     }
     if (random.chance(0.6)) await writer.extend(market.id);
     const history = createHistory(store);
-    for (let i = 0; i < 20; i++) await check(history, market, ms + random.int(0, HOUR_MS), random);
+    for (let i = 0; i < 12; i++) await check(history, market, ms + random.int(0, HOUR_MS), random);
   }
-  expect(market.trades.length).toBeGreaterThan(1_000);
+  expect(market.trades.length).toBeGreaterThan(200);
 });
 
 test('a candle that is asked for while its minute is half counted has all of its trades', async () => {

@@ -5,17 +5,32 @@ import { presentCandles, windowOf } from '../../wire/answers/candles';
 import { historyWindow, presentHistory } from '../../wire/answers/history';
 import { presentTicker, presentTrading } from '../../wire/answers/market';
 import { presentTrade } from '../../wire/answers/trade';
+import { costOfRows } from '../../wire/asked';
 import type { FillFacts } from '../../wire/facts';
+import { ROWS_PER_POINT } from '../../wire/limits';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { cursorOf, depthOf, intervalOf, limitOf, outcomeOf, rangeOf, timeframeOf } from '../../wire/queries';
+import {
+  cursorOf,
+  depthOf,
+  idsOf,
+  intervalOf,
+  limitOf,
+  outcomeOf,
+  type Query,
+  rangeOf,
+  timeframeOf,
+} from '../../wire/queries';
 import { okJson, type Reply } from '../answer';
 import { bookTag, names } from '../conditional';
 import { type Context, fillFacts } from '../context';
 import { type AnyEndpoint, type Call, read } from '../endpoint';
-import type { KeptAnswers } from '../kept-answers';
+import type { KeptAnswers, MarketMoment } from '../kept-answers';
 
 const TRADES_RECENT = 20;
+const LIST_START = Buffer.from('{"data":[');
+const COMMA = Buffer.from(',');
+const LIST_END = Buffer.from(']}');
 
 /** What a market's page shows: book, ticker, trades, prices. */
 export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[] {
@@ -26,14 +41,16 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
   const factsOf = (terms: MarketTerms, fills: readonly SettledFill[]): FillFacts[] =>
     fills.map((fill) => fillFacts(terms.id, fill));
 
-  async function orderbook(call: Call<undefined>): Promise<Reply> {
-    const depth = depthOf(call.query);
-    const at = await momentOf(call);
-    const { json, sequence } = await kept.answer(at.moment, `orderbook ${depth}`, async () => {
+  const bookOf = (at: MarketMoment, depth: number | undefined) =>
+    kept.answer(at.moment, `orderbook ${depth}`, async () => {
       const view = await kept.view(at);
       const text = Buffer.from(JSON.stringify(presentOrderbook(view, depth)));
       return { value: { json: text, sequence: view.state.sequence }, bytes: text.length };
     });
+
+  async function orderbook(call: Call<undefined>): Promise<Reply> {
+    const depth = depthOf(call.query);
+    const { json, sequence } = await bookOf(await momentOf(call), depth);
     const now = standing();
     const etag = bookTag(sequence, now);
     // A copy may be kept, and must be asked about each time.
@@ -43,9 +60,29 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     return { ...okJson(json), headers };
   }
 
-  async function ticker(call: Call<undefined>): Promise<Reply> {
-    const at = await momentOf(call);
-    return okJson(await kept.json(at.moment, 'ticker', () => kept.view(at), presentTicker));
+  async function orderbooks({ query }: Call<undefined>): Promise<Reply> {
+    const depth = depthOf(query);
+    return okJson(await listOf(idsOf(query), async (at) => (await bookOf(at, depth)).json));
+  }
+
+  const tickerOf = (at: MarketMoment): Promise<Buffer> =>
+    kept.json(at.moment, 'ticker', () => kept.view(at), presentTicker);
+  const ticker = async (call: Call<undefined>): Promise<Reply> =>
+    okJson(await tickerOf(await momentOf(call)));
+  const tickers = async ({ query }: Call<undefined>): Promise<Reply> =>
+    okJson(await listOf(idsOf(query), tickerOf));
+
+  /** What is kept of each market, in the order asked for; every market's part is of a moment of its own. */
+  async function listOf(
+    ids: readonly string[],
+    jsonOf: (at: MarketMoment) => Promise<Buffer>,
+  ): Promise<Buffer> {
+    const parts = await Promise.all(ids.map(async (id) => jsonOf(await kept.momentOfMarket(id))));
+    return Buffer.concat([
+      LIST_START,
+      ...parts.flatMap((part, i) => (i === 0 ? [part] : [COMMA, part])),
+      LIST_END,
+    ]);
   }
 
   async function trading(call: Call<undefined>): Promise<Reply> {
@@ -110,6 +147,8 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
 
   return [
     read(PATHS.orderbook, orderbook),
+    { ...read(PATHS.orderbooks, orderbooks), cost: booksCost },
+    read(PATHS.tickers, tickers),
     read(PATHS.ticker, ticker),
     read(PATHS.trading, trading),
     read(PATHS.trades, trades),
@@ -117,6 +156,10 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     read(PATHS.candles, candles),
   ];
 }
+
+/** A row for each level asked for; a book costs a point at most, as when it is asked for alone. */
+const booksCost = (query: Query): number =>
+  costOfRows(() => idsOf(query).length * Math.min(depthOf(query) ?? ROWS_PER_POINT, ROWS_PER_POINT));
 
 /** The bytes of a JSON object with one more member at its end. */
 const withMember = (object: Buffer, member: string): Buffer =>

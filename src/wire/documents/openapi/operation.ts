@@ -20,6 +20,7 @@ export interface Parameter {
   readonly description: string;
   readonly schema: Json;
   readonly example?: unknown;
+  readonly required?: true;
   /** Of the member that says how many rows a page has. */
   readonly page?: PageSize;
 }
@@ -102,6 +103,7 @@ const OF_PARAMETER: Readonly<Record<string, readonly ErrorCode[]>> = {
   cursor: ['INVALID_CURSOR'],
   timeframe: ['INVALID_TIMEFRAME'],
   marketId: ['MARKET_NOT_FOUND'],
+  ids: ['MARKET_NOT_FOUND'],
 };
 const OF_PATH: readonly (readonly [string, readonly ErrorCode[]])[] = [
   ['/markets/{id}', ['MARKET_NOT_FOUND']],

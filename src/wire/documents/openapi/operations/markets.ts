@@ -3,12 +3,26 @@ import { CANDLE_INTERVALS } from '../../../answers/candles';
 import { TIMEFRAMES } from '../../../answers/history';
 import { MARKET_SORTS, PAGE_SIZES } from '../../../pages';
 import { PATHS } from '../../../paths';
-import { DEPTH_MAX, TEXT_MAX } from '../../../queries';
+import { DEPTH_MAX, IDS_MAX, TEXT_MAX } from '../../../queries';
 import { CANDLES, MARKET, ORDERBOOK, PRICE_HISTORY, TICKER, TRADE, TRADING } from '../examples/market';
-import { cursor, limit, type Operations, query } from '../operation';
+import { cursor, limit, type Operations, type Parameter, query } from '../operation';
 import { choice, integer, text } from '../schema';
 
 const LISTED = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
+const ids: Parameter = {
+  ...query(
+    'ids',
+    `At most ${IDS_MAX} markets, each by its id, slug or condition id, separated by commas.`,
+    text(),
+    MARKET.id,
+  ),
+  required: true,
+};
+const depth = query(
+  'depth',
+  'Levels of each side; all without it.',
+  integer(undefined, { minimum: 1, maximum: DEPTH_MAX }),
+);
 const filter = text(undefined, { maxLength: TEXT_MAX });
 
 export const MARKET_OPERATIONS: Operations = {
@@ -79,11 +93,7 @@ export const MARKET_OPERATIONS: Operations = {
       'The Yes book at the top, best price first on both sides; `outcomes` has both books, that of No mirrored. The checksum covers the best 25 levels of each side.',
     limited: true,
     parameters: [
-      query(
-        'depth',
-        'Levels of each side; all without it.',
-        integer(undefined, { minimum: 1, maximum: DEPTH_MAX }),
-      ),
+      depth,
       {
         name: 'If-None-Match',
         in: 'header',
@@ -94,6 +104,25 @@ export const MARKET_OPERATIONS: Operations = {
     ],
     success: { description: 'The book.', schema: 'Orderbook', example: ORDERBOOK, headers: ['ETag'] },
     also: { 304: 'The book is the one you have.' },
+  },
+  [`GET ${PATHS.orderbooks}`]: {
+    id: 'listOrderbooks',
+    tag: 'Markets',
+    summary: 'The books of several markets',
+    description:
+      'In the order asked for. Each book is that of its market alone, under its own `sequence`; a market that is not there makes the answer 404. Each costs a point of the reads, or less with a `depth` below 50.',
+    limited: true,
+    parameters: [ids, depth],
+    success: { description: 'The books.', schema: 'Orderbooks', example: { data: [ORDERBOOK] } },
+  },
+  [`GET ${PATHS.tickers}`]: {
+    id: 'listTickers',
+    tag: 'Markets',
+    summary: 'The tickers of several markets',
+    description: 'In the order asked for; a market that is not there makes the answer 404.',
+    limited: true,
+    parameters: [ids],
+    success: { description: 'The tickers.', schema: 'Tickers', example: { data: [TICKER] } },
   },
   [`GET ${PATHS.ticker}`]: {
     id: 'getTicker',

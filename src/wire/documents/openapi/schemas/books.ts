@@ -1,4 +1,5 @@
 import { CANDLE_INTERVALS } from '../../../answers/candles';
+import { IDS_MAX } from '../../../queries';
 import { array, choice, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 const maybePrice = nullable(ref('Price'));
@@ -68,6 +69,8 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
       { minItems: 2, maxItems: 2 },
     ),
   }),
+  Orderbooks: object({ data: array(ref('Orderbook'), { maxItems: IDS_MAX }) }),
+  Tickers: object({ data: array(ref('Ticker'), { maxItems: IDS_MAX }) }),
   PriceHistory: object({
     marketId: ref('MarketId'),
     timeframe: ref('Timeframe'),

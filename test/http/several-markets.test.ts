@@ -1,0 +1,89 @@
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+
+let exchange: TestExchange;
+let markets: readonly Market[];
+let alice: Trader;
+
+beforeAll(async () => {
+  exchange = await startExchange({ replicas: 2, env: { RATE_LIMIT: 'on' } });
+  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
+  const open = () => openMarket(exchange.client, ADMIN_TOKEN);
+  markets = [await open(), await open(), await open()];
+});
+afterAll(() => exchange.stop());
+
+const get = (path: string, replica = 0) =>
+  exchange.replicas[replica]?.client.get(path) ?? Promise.reject(new Error('no such replica'));
+const withoutTimes = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body, (name, value) => (name === 'timestamp' ? 0 : value)));
+
+test.each([
+  ['orderbooks', 'orderbook', ''],
+  ['orderbooks', 'orderbook', 'depth=1'],
+  ['tickers', 'ticker', ''],
+])(
+  '%s are what each %s is alone, in the order asked for, whatever names the markets',
+  async (all, one, query) => {
+    for (const [i, market] of markets.entries()) {
+      await alice.submit(market, { side: 'BUY', outcome: 0, pips: 1_000 + i, lots: 100 });
+      await alice.submit(market, { side: 'BUY', outcome: 0, pips: 2_000 + i, lots: 100 });
+    }
+    const [first, second, third] = await Promise.all(
+      markets.map(async ({ id }) => (await get(`/markets/${id}`)).body),
+    );
+    const ids = [third.id, first.slug, second.conditionId].join(',');
+    for (const replica of [0, 1, 0, 1]) {
+      const { status, body } = await get(`/${all}?ids=${ids}&${query}`, replica);
+      expect(status).toBe(200);
+      const alone = await Promise.all(
+        [third, first, second].map(async ({ id }) => (await get(`/markets/${id}/${one}?${query}`)).body),
+      );
+      expect(withoutTimes(body)).toEqual(withoutTimes({ data: alone }));
+    }
+  },
+);
+
+test('several books show an order on every replica as soon as it was answered', async () => {
+  const ids = markets.map(({ id }) => id).join(',');
+  for (const market of markets) {
+    const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 300, lots: 100 });
+    for (const replica of [0, 1]) {
+      for (const all of ['orderbooks', 'tickers']) {
+        const { data } = (await get(`/${all}?ids=${ids}`, replica)).body;
+        const shown = data.find((row: { marketId: string }) => row.marketId === market.id);
+        expect(shown.sequence).toBe(body.sequence);
+      }
+    }
+  }
+});
+
+test('a market that is not there is named', async () => {
+  const { status, body } = await get(`/orderbooks?ids=${markets[0]?.id},nothing1`);
+  expect([status, body.code]).toEqual([404, 'MARKET_NOT_FOUND']);
+  expect(body.detail).toContain('nothing1');
+});
+
+test.each([
+  ['without ids', ''],
+  ['with an empty name', 'ids=a,,b'],
+  ['with more than 50 names', `ids=${Array.from({ length: 51 }, (_, i) => `m${i}`).join(',')}`],
+])('a request %s is refused', async (_what, query) => {
+  const { status, body } = await get(`/tickers?${query}`);
+  expect([status, body.code, body.errors[0].path]).toEqual([400, 'INVALID_REQUEST', 'ids']);
+});
+
+test('a market that is named twice is answered once', async () => {
+  const id = markets[0]?.id;
+  expect((await get(`/tickers?ids=${id},${id}`)).body.data).toHaveLength(1);
+});
+
+test('each book costs a point of the reads, and less with few levels', async () => {
+  const names = Array.from({ length: 50 }, (_, i) => `nothing${i}`).join(',');
+  const left = async (path: string): Promise<number> => {
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    return Number(/r=(\d+)/.exec((await get(path)).headers.get('ratelimit') ?? '')?.[1]);
+  };
+  const [all, one] = [await left(`/orderbooks?ids=${names}`), await left(`/orderbooks?ids=${names}&depth=1`)];
+  expect(one - all).toBe(49);
+});
