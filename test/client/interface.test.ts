@@ -2,6 +2,7 @@ import type * as client from 'ctf-exchange-client';
 import { isBooked } from 'ctf-exchange-client';
 import type { presentBalances, presentSession } from '../../src/wire/answers/account';
 import type { presentOrderbook } from '../../src/wire/answers/book';
+import type { presentCandles } from '../../src/wire/answers/candles';
 import type { presentHeartbeat, presentOwnTrade, presentUpdate } from '../../src/wire/answers/events';
 import type { presentHistory } from '../../src/wire/answers/history';
 import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/answers/journal';
@@ -41,6 +42,7 @@ const BODIES: readonly [
   SameMembers<Of<typeof presentOrderbook>, client.Orderbook>,
   Same<Of<typeof presentTicker>, client.Ticker>,
   SameMembers<Of<typeof presentHistory>, client.PriceHistory>,
+  Same<Of<typeof presentCandles>, client.Candles>,
   Same<Of<typeof presentTrade>, client.Trade>,
   Same<Of<typeof presentSubmission>, client.Submission>,
   Same<Of<typeof presentSubmission> & { replaced: Of<typeof presentReplaced> | null }, client.Replacement>,
@@ -64,6 +66,7 @@ const BODIES: readonly [
   >,
   SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
 ] = [
+  true,
   true,
   true,
   true,
@@ -144,7 +147,12 @@ test('every path of the interface can be called, and no other is', async () => {
   expect(await Promise.all([...lists, client.activity(), client.comments(id)])).toEqual(Array(7).fill(page));
   expect((await client.orderbook(id, { depth: 1 })).bids).toEqual([{ price: '0.4', size: '20', orders: 2 }]);
   expect((await client.ticker(id)).outcomes[0]?.bestBidSize).toBe('20');
+  expect((await client.orderbooks([id], { depth: 1 }))[0]?.bids[0]?.orders).toBe(2);
+  expect((await client.tickers([id])).map(({ marketId }) => marketId)).toEqual([market.id]);
   expect((await client.priceHistory(id, '1h')).interval).toBe(60);
+  expect(await client.candles(id, { interval: '5m', from: 0, outcomeIndex: 1, limit: 1 })).toEqual({
+    ...{ marketId: market.id, interval: '5m', outcomeIndex: 1, candles: [] },
+  });
   expect((await client.order(orderHash)).order?.maker).toBe(wallet.address);
   expect(await client.orderFills(orderHash)).toEqual({ data: [], nextCursor: null });
   expect(await client.cancel(orderHash)).toMatchObject({ cancelled: true });

@@ -14,5 +14,6 @@ export { siweText } from './siwe';
 export type { Fetch } from './transport';
 export type * from './types';
 export type * from './types-account';
+export type * from './types-data';
 export type * from './types-limits';
 export type * from './types-live';

@@ -16,6 +16,7 @@ import type {
   Trading,
 } from './types';
 import type { Comment, Order, OrderFill, Profile } from './types-account';
+import type { Candles, CandlesQuery } from './types-data';
 
 /** Longest after the first attempt that another one begins. */
 export const READ_MS_MAX = 10_000;
@@ -43,6 +44,13 @@ export function createReads(send: Send, sessions: Sessions) {
     ticker: (id: string) => get<Ticker>(marketPath(id, '/ticker')),
     priceHistory: (id: string, timeframe?: Timeframe) =>
       get<PriceHistory>(marketPath(id, '/price-history'), { timeframe }),
+    candles: (id: string, query: CandlesQuery = {}) => get<Candles>(marketPath(id, '/candles'), query),
+    /** Of at most 50 markets, in the order of `ids`. */
+    orderbooks: async (ids: readonly string[], query: { readonly depth?: number | undefined } = {}) =>
+      (await get<{ readonly data: readonly Orderbook[] }>('/orderbooks', { ids: ids.join(), ...query })).data,
+    /** Of at most 50 markets, in the order of `ids`. */
+    tickers: async (ids: readonly string[]) =>
+      (await get<{ readonly data: readonly Ticker[] }>('/tickers', { ids: ids.join() })).data,
     trades: (id: string, query: PageQuery = {}) => get<Page<Trade>>(marketPath(id, '/trades'), query),
     /** With the signed struct when it is the signed-in wallet's own. */
     order: async (orderHash: string): Promise<Order> => {

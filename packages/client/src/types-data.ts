@@ -1,0 +1,28 @@
+import type { Candle, OutcomeIndex } from './types';
+
+export type CandleInterval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d';
+
+export interface CandlesQuery {
+  /** `1m` without it. */
+  readonly interval?: CandleInterval | undefined;
+  /** Epoch seconds; candles that begin then or later, the first `limit` of them. */
+  readonly from?: number | undefined;
+  /** Epoch seconds; candles that begin then or before. */
+  readonly to?: number | undefined;
+  readonly outcomeIndex?: OutcomeIndex | undefined;
+  /** At most 1,000. */
+  readonly limit?: number | undefined;
+}
+
+/** `v` is shares, `n` trades. */
+export interface TradedCandle extends Candle {
+  readonly n: number;
+}
+
+/** Oldest first. */
+export interface Candles {
+  readonly marketId: string;
+  readonly interval: CandleInterval;
+  readonly outcomeIndex: OutcomeIndex;
+  readonly candles: readonly TradedCandle[];
+}
