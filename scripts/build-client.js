@@ -1,6 +1,6 @@
 /**
- * packages/client/src into packages/client/dist: one module for `import` (dist/esm), one for `require` (dist/cjs), each with
- * its declarations. `--unchecked` leaves the declarations out. `npm pack` runs it, too.
+ * packages/client/src into packages/client/dist: one module for `import` (esm), one for `require` (cjs), each with its
+ * declarations. `--unchecked` leaves the declarations out. `npm pack -w ctf-exchange-client` runs it, too.
  */
 const { spawnSync } = require('node:child_process');
 const { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
@@ -8,8 +8,6 @@ const path = require('node:path');
 
 const ROOT = path.join(__dirname, '..');
 const PACKAGE = path.join(ROOT, 'packages/client');
-const ESM = path.join(PACKAGE, 'dist/esm');
-const CJS = path.join(PACKAGE, 'dist/cjs');
 /** Node runs it as it is; a page's bundler lowers it further. */
 const TARGET = 'es2022';
 
@@ -28,25 +26,26 @@ function bundle(format, outdir) {
   });
 }
 
-/** An ECMAScript module names the file it imports, with its ending; the sources leave it out. */
-function declare() {
+/** An ECMAScript module names the file it imports with its ending; the sources leave it out. */
+function declare(esm, cjs) {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
-  const { status } = spawnSync(process.execPath, [tsc, '-p', PACKAGE], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [tsc, '-p', PACKAGE, '--outDir', esm], { stdio: 'inherit' });
   if (status !== 0) throw new Error("the client's types do not fit: see above");
-  for (const name of readdirSync(ESM).filter((file) => file.endsWith('.d.ts'))) {
-    const file = path.join(ESM, name);
+  for (const name of readdirSync(esm).filter((file) => file.endsWith('.d.ts'))) {
+    const file = path.join(esm, name);
     writeFileSync(file, readFileSync(file, 'utf8').replace(/((?:from |import\()['"]\.\/[\w-]+)/g, '$1.js'));
-    cpSync(file, path.join(CJS, name));
+    cpSync(file, path.join(cjs, name));
   }
 }
 
-function buildClient({ checked = true } = {}) {
-  rmSync(path.join(PACKAGE, 'dist'), { recursive: true, force: true });
-  bundle('esm', ESM);
-  bundle('cjs', CJS);
-  // The package's own does not say so, because its sources are read as CommonJS by the tests.
-  writeFileSync(path.join(ESM, 'package.json'), '{ "type": "module" }\n');
-  if (checked) declare();
+function buildClient({ checked = true, output = path.join(PACKAGE, 'dist') } = {}) {
+  const [esm, cjs] = [path.join(output, 'esm'), path.join(output, 'cjs')];
+  rmSync(output, { recursive: true, force: true });
+  bundle('esm', esm);
+  bundle('cjs', cjs);
+  // The package's own says "commonjs", because the tests read its sources so.
+  writeFileSync(path.join(esm, 'package.json'), '{ "type": "module" }\n');
+  if (checked) declare(esm, cjs);
 }
 
 module.exports = { buildClient };

@@ -30,6 +30,7 @@ const SECONDS = {
   'faults/calm': 13,
   'faults/cancel-all': 13,
   'client/examples': 12,
+  'client/package': 14,
   'faults/epoch': 10,
   'hostile/requests': 10,
   'local/first-start': 9,
