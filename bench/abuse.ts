@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { get } from 'node:http';
+import { setPriority } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -34,6 +35,7 @@ const CONNECTIONS = [1, 10, 50];
 const SECONDS = 4;
 /** What is within the allowance is used up before it counts. */
 const WARM_SECONDS = 2;
+const ATTACKER_NICE = 10;
 const BYSTANDER = '198.51.100.7';
 const BYSTANDER_PER_SECOND = 40;
 const BYSTANDER_LINES = 40;
@@ -87,6 +89,8 @@ async function attacked(
     serialization: 'advanced',
   });
   await message(child);
+  // It shares the machine, as attackers do not: the bystander must wait for the exchange, not for the attacker's programs.
+  if (child.pid !== undefined) setPriority(child.pid, ATTACKER_NICE);
   child.send({ ...attack, port: web.port, connections } satisfies Attack);
   await wait(WARM_SECONDS * 1_000);
   const during = await look();

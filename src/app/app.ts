@@ -7,6 +7,7 @@ import { createSignIn } from '../auth/siwe';
 import { createTokens } from '../auth/tokens';
 import { type Config, ConfigError } from '../config/load';
 import { clientAddress } from '../http/client-address';
+import { createPace, noPace } from '../http/pace';
 import { loadPage } from '../http/page';
 import { createHttp, type Http } from '../http/server';
 import { createShedding } from '../http/shedding';
@@ -28,6 +29,7 @@ import { createNonceStore } from '../store/people/nonces';
 import { createSessionStore } from '../store/people/sessions';
 import { connect, disconnect } from '../store/redis/connection';
 import { createRaisedNonces } from '../store/verbs/invalidate';
+import { SOCKET_LIMITS } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { observe, observeWeb } from './observe';
 import { createStore, type Store } from './store';
@@ -131,7 +133,10 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   observe('web', { ...store, config, eventLoop, queues });
   observeWeb(metrics, verifier.backend, () => ({ ...realtime.stats(), inFlight: shedding.inFlight() }));
   standings.onEpoch(realtime.newEpoch);
-  realtime.attach(http.server, clientAddress);
+  realtime.attach(http.server, {
+    addressOf: clientAddress,
+    pace: config.rateLimit ? createPace(SOCKET_LIMITS.pace) : noPace,
+  });
   const stop = async (graceMs: number) => {
     await realtime.stop(graceMs);
     await http.stop(graceMs);

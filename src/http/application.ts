@@ -11,6 +11,7 @@ import express, {
 } from 'express';
 import helmet, { type HelmetOptions } from 'helmet';
 import { Refusal } from '../exchange/errors';
+import { PACE } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
@@ -21,7 +22,7 @@ import { docsPage } from './docs-page';
 import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
 import { otherMethods } from './methods';
-import { createPace, noPace, type Pace } from './pace';
+import { admit, createPace, noPace, type Pace } from './pace';
 import { servePage } from './page';
 import { recordedBoard } from './recorded';
 
@@ -84,7 +85,7 @@ export function createApplication(
     throw new Refusal('NOT_FOUND', `there is no resource at ${request.path.slice(0, 100)}`);
   });
   app.use(answerErrors(deps));
-  return withOwnPrototypes(app, deps.config.rateLimit ? createPace() : noPace);
+  return withOwnPrototypes(app, deps.config.rateLimit ? createPace(PACE) : noPace);
 }
 
 /** Without TLS in front, telling browsers to use it would lock them out. */
@@ -214,7 +215,7 @@ function listenerOf(app: Express, pace: Pace): RequestListener {
     });
   return (request, response) => {
     const [asked, answer] = [request as Request, response as Response];
-    pace.admit(clientAddress(asked), asked, answer, () => serve(asked, answer));
+    admit(pace, clientAddress(asked), asked, answer, () => serve(asked, answer));
   };
 }
 

@@ -1,17 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { createRecent } from '../exchange/recent';
 import { PACE } from '../wire/limits';
 
 /**
- * Holds back the requests of an address that asks for more than anybody honest does, before anything is spent on them. A
- * refusal costs a process nearly as much as an answer, so an address that goes on after it was refused is slowed down: a
- * client that waits for its answers then sends less, and one that does not waits unread (src/realtime/sockets/turns.ts).
+ * Points of each address, which come back steadily. What they are for has happened, so they may be owed; an address in
+ * debt is made to wait before anything more is spent on it. A refusal costs a process nearly as much as an answer: a
+ * client that waits for its answers sends less when they come later, and one that does not waits unread.
  *
  * Each process counts for itself, in memory: what is protected is the process.
  */
 export interface Pace {
-  /** Calls `serve` now or, for an address in debt, when its debt is paid, PACE.holdMs at most. */
-  admit(address: string, request: IncomingMessage, response: ServerResponse, serve: () => void): void;
+  charge(address: string, points: number): void;
+  /** Until nothing is owed. */
+  debtMs(address: string): number;
+  /** Calls `then` now or, for an address in debt, when its debt is paid, `holdMs` at most. Never, once the peer is gone. */
+  whenPaid(address: string, socket: Duplex, then: () => void): void;
+}
+
+export interface PaceRate {
+  readonly pointsPerSecond: number;
+  readonly burst: number;
+  readonly holdMs: number;
+  readonly debtMs: number;
 }
 
 interface Purse {
@@ -20,58 +31,76 @@ interface Purse {
 }
 
 const ADDRESSES_MAX = 10_000;
-/** Requests held at once; above it the connections of those who are held are closed. */
+/** Connections held at once; above it those that would be held are closed. */
 const HELD_MAX = 2_000;
-const PER_MS = PACE.pointsPerSecond / 1_000;
 
 /** For RATE_LIMIT=off. */
-export const noPace: Pace = { admit: (_address, _request, _response, serve) => serve() };
+export const noPace: Pace = {
+  charge: () => undefined,
+  debtMs: () => 0,
+  whenPaid: (_address, _socket, then) => then(),
+};
 
-export function createPace(): Pace {
+export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate): Pace {
   const purses = createRecent<Purse>(ADDRESSES_MAX);
+  const perMs = pointsPerSecond / 1_000;
   let held = 0;
 
   function purseOf(address: string): Purse {
     const nowMs = performance.now();
     let purse = purses.get(address);
     if (purse === undefined) {
-      purse = { points: PACE.burst, atMs: nowMs };
+      purse = { points: burst, atMs: nowMs };
       purses.put(address, purse);
     }
-    purse.points = Math.min(PACE.burst, purse.points + (nowMs - purse.atMs) * PER_MS);
+    purse.points = Math.min(burst, purse.points + (nowMs - purse.atMs) * perMs);
     purse.atMs = nowMs;
     return purse;
   }
 
-  function hold(forMs: number, request: IncomingMessage, serve: () => void): void {
-    if (held >= HELD_MAX) {
-      request.socket.destroy();
-      return;
-    }
-    held++;
-    setTimeout(() => {
-      held--;
-      if (!request.socket.destroyed) serve();
-    }, forMs);
-  }
+  const debtOf = (address: string): number => Math.max(0, -purseOf(address).points / perMs);
 
   return {
-    admit(address, request, response, serve) {
+    charge(address, points) {
       const purse = purseOf(address);
-      const bytes = Number(request.headers['content-length'] ?? 0);
-      purse.points -= PACE.request + Math.floor(bytes / PACE.bytesPerPoint);
-      response.once('finish', () => {
-        const { statusCode } = response;
-        if (statusCode >= 400) purse.points -= statusCode === 429 ? PACE.rateLimited : PACE.refused;
-      });
-      if (purse.points >= 0) {
-        serve();
+      purse.points = Math.max(purse.points - points, -debtMs * perMs);
+    },
+    debtMs: debtOf,
+    whenPaid(address, socket, then) {
+      const owedMs = debtOf(address);
+      if (owedMs === 0) {
+        then();
         return;
       }
-      const debtMs = -purse.points / PER_MS;
-      // What is owed beyond the longest hold is forgiven: an address is slowed down, not shut out.
-      purse.points = Math.max(purse.points, -PACE.holdMs * PER_MS);
-      hold(Math.min(PACE.holdMs, debtMs), request, serve);
+      if (held >= HELD_MAX) {
+        socket.destroy();
+        return;
+      }
+      held++;
+      setTimeout(
+        () => {
+          held--;
+          if (!socket.destroyed) then();
+        },
+        Math.min(holdMs, owedMs),
+      );
     },
   };
+}
+
+/** Serves a request when its address has paid; what it costs is known when it is answered. */
+export function admit(
+  pace: Pace,
+  address: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  serve: () => void,
+): void {
+  const bytes = Number(request.headers['content-length'] ?? 0);
+  pace.charge(address, PACE.request + Math.floor(bytes / PACE.bytesPerPoint));
+  response.once('finish', () => {
+    const { statusCode } = response;
+    if (statusCode >= 400) pace.charge(address, statusCode === 429 ? PACE.rateLimited : PACE.refused);
+  });
+  pace.whenPaid(address, request.socket, serve);
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { Sessions } from '../auth/sessions';
 import type { Config } from '../config/load';
 import type { Logger } from '../log';
@@ -22,6 +22,7 @@ import { createSnapshots } from './feed/snapshots';
 import { createSubscriber } from './feed/subscriber';
 import { BETWEEN, type FeedMessage } from './messages';
 import { createAllowances, limitMessages, noAllowances } from './sockets/allowances';
+import type { Callers } from './sockets/callers';
 import { createDeadMansSwitch } from './sockets/dead-mans-switch';
 import { openFrontDoor } from './sockets/front-door';
 import { admitSockets, createServer } from './sockets/gateway';
@@ -50,7 +51,7 @@ export interface Realtime {
   /** The sessions that were handed in; a logout through them ends the session's sockets on every replica at once. */
   readonly sessions: Sessions;
   /** Takes connections of this server from now on. */
-  attach(server: Server, addressOf: (request: IncomingMessage) => string): void;
+  attach(server: Server, callers: Callers): void;
   start(): void;
   /** Lets another process broadcast, then ends all sockets; what is left after `graceMs` is cut. */
   stop(graceMs: number): Promise<void>;
@@ -167,16 +168,16 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
         io.serverSideEmit(BETWEEN.sessionOver, sid);
       },
     },
-    attach(server, addressOf) {
+    attach(server, callers) {
       const { corsOrigins, rateLimit } = config;
       openFrontDoor(io, server, {
+        ...callers,
         corsOrigins,
-        addressOf,
         isOpen: () => open,
         places: rateLimit ? places : null,
       });
       if (!rateLimit) return;
-      allowances = createAllowances({ log, addressOf });
+      allowances = createAllowances({ ...callers, log });
       limitMessages(io, allowances);
     },
     start() {

@@ -48,6 +48,27 @@ export const SOCKET_LIMITS = {
   bytesPerSecond: 64_000,
   /** After so many a socket is cut. */
   refusals: 100,
+  /**
+   * What all sockets of an address may ask of one process, those it opens anew included. Nothing is refused for it but
+   * sockets that are opened in debt: those that are open are not read until the debt is paid.
+   */
+  pace: {
+    pointsPerSecond: 2_000,
+    /** A hundred sockets may come at once, and follow fifty markets each. */
+    burst: 8_000,
+    /** Points of a socket that is opened, or of a request that might have opened one. */
+    upgrade: 10,
+    /** Points of what counts as a message. */
+    message: 1,
+    /** What is read costs a point for each so many bytes, also when it is no message. */
+    bytesPerPoint: 512,
+    /** Points of a socket that had to be cut. */
+    cut: 1_000,
+    /** An opening waits this long at most for the debt to be paid, before it is refused. */
+    holdMs: 1_000,
+    /** More than what comes back in this time is never owed. */
+    debtMs: 5_000,
+  },
 } as const;
 
 /**
@@ -65,6 +86,8 @@ export const PACE = {
   bytesPerPoint: 4_096,
   /** A request is held this long at most. */
   holdMs: 1_000,
+  /** More than what comes back in this time is never owed: an address is slowed down, not shut out. */
+  debtMs: 1_000,
 } as const;
 
 /** A submission costs its address a point for each so many bytes, if those are more than its orders. */

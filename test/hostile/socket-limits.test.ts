@@ -1,78 +1,23 @@
-import { type IncomingMessage, request } from 'node:http';
-import { Manager, type Socket } from 'socket.io-client';
+import type { Socket } from 'socket.io-client';
 import { type LocalReplica, type Market, place, type Stage, startStage, wait } from '../realtime/support';
 import { until } from '../support/processes';
+import { ask, closeAll, connect, goneWithin, many, newAddress, refusal, wireOf } from './address-sockets';
 
 /** What one address, and one socket, may do to the others. */
 let stage: Stage;
 let first: LocalReplica;
 let second: LocalReplica;
 let market: Market;
-const open = new Set<Socket>();
 
 beforeAll(async () => {
   stage = await startStage({ RATE_LIMIT: 'on', TRUST_PROXY: '1', BROADCAST_INTERVAL_MS: '0' });
   [first, second] = [await stage.replica(), await stage.replica()];
   market = await stage.market(first);
 });
-afterEach(() => {
-  for (const socket of open) socket.disconnect();
-  open.clear();
-});
+afterEach(closeAll);
 afterAll(() => stage.stop());
 
-interface Wire {
-  send(data: string | Buffer): void;
-  ping(): void;
-}
-const wireOf = (socket: Socket): Wire => (socket.io.engine.transport as unknown as { ws: Wire }).ws;
-
-/** Every test is another address, so that none has spent what the next one counts. */
-let addresses = 0;
-const newAddress = (): string => `198.51.100.${++addresses}`;
-
-function connect(at: LocalReplica, address: string): Promise<Socket> {
-  const manager = new Manager(at.url, {
-    transports: ['websocket'],
-    reconnection: false,
-    extraHeaders: { 'X-Forwarded-For': address },
-  });
-  const socket = manager.socket('/');
-  open.add(socket);
-  return new Promise((resolve, reject) => {
-    socket.on('connect', () => resolve(socket));
-    socket.on('connect_error', reject);
-  });
-}
-
-/** What an HTTP client is told that wants to become a socket. */
-async function refusal(at: LocalReplica, address: string) {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const headers = {
-      Connection: 'Upgrade',
-      Upgrade: 'websocket',
-      'Sec-WebSocket-Version': '13',
-      'Sec-WebSocket-Key': Buffer.alloc(16).toString('base64'),
-      'X-Forwarded-For': address,
-    };
-    const sent = request(`${at.url}/socket.io/?EIO=4&transport=websocket`, { headers });
-    sent.on('response', resolve);
-    sent.on('upgrade', (_response, socket) => {
-      socket.destroy();
-      reject(new Error('it became a socket'));
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-  let text = '';
-  for await (const chunk of answer) text += String(chunk);
-  const { code, scope } = JSON.parse(text);
-  return { status: answer.statusCode ?? 0, code, scope, retryAfter: answer.headers['retry-after'] };
-}
-
 const TOO_MANY = { status: 429, code: 'RATE_LIMITED', scope: 'sockets', retryAfter: '1' };
-const many = (count: number, at: LocalReplica, address: string): Promise<Socket[]> =>
-  Promise.all(Array.from({ length: count }, () => connect(at, address)));
 const isRefused = async (at: LocalReplica, address: string): Promise<boolean> =>
   refusal(at, address).then(
     () => true,
@@ -113,17 +58,12 @@ test('the sockets of an address are counted while Redis is away', async () => {
   await away;
 });
 
-const goneWithin = (socket: Socket, ms: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms, false);
-    socket.once('disconnect', () => resolve(true));
-  });
-
 test.each<[string, (socket: Socket) => void]>([
   ['events that do not exist', (socket) => socket.emit('rain')],
   ['acknowledgements nobody waits for', (socket) => wireOf(socket).send('431[]')],
   ['packets of Engine.IO', (socket) => wireOf(socket).send('3')],
   ['pings', (socket) => wireOf(socket).ping()],
+  ['pongs', (socket) => wireOf(socket).pong()],
   ['lists in lists', (socket) => wireOf(socket).send(`42["rain",${'['.repeat(500)}${']'.repeat(500)}]`)],
 ])('a socket that sends 50 a second lives, one that sends 200 is cut: %s', async (_what, send) => {
   const [calm, wild] = (await many(2, first, newAddress())) as [Socket, Socket];
@@ -144,9 +84,6 @@ test('64 kB a second are read of a socket, whatever they say; the rest is answer
   expect(codes.slice().sort()).toEqual([...Array(4).fill('INVALID_REQUEST'), 'RATE_LIMITED', 'RATE_LIMITED']);
   expect(socket.connected).toBe(true);
 });
-
-const ask = (socket: Socket, event: string, message: unknown) =>
-  socket.timeout(5_000).emitWithAck(event, message);
 
 test('a subscription counts as one message for each market it names', async () => {
   const socket = await connect(first, newAddress());

@@ -8,21 +8,27 @@ beforeAll(async () => {
 afterAll(() => exchange.stop());
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
-const MORE_THAN_ITS_PACE = 1_200;
+const LANES = 60;
+/** 600 refusals cost 4 points each, 2,400 in all: the burst pays for less than half of them at once. */
+const MORE_THAN_ITS_PACE = 600;
 
 test('requests of an address in debt are held, and those of others are not', async () => {
   const startedAt = performance.now();
   let answered = 0;
-  const flood = Array.from({ length: MORE_THAN_ITS_PACE }, async () => {
-    const { status } = await exchange.client.get('/nothing/here', from('203.0.113.1'));
-    answered++;
-    return status;
-  });
+  const lane = async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < MORE_THAN_ITS_PACE / LANES; i++) {
+      const { status } = await exchange.client.get('/nothing/here', from('203.0.113.1'));
+      statuses.push(status);
+      answered++;
+    }
+    return statuses;
+  };
+  const flood = Promise.all(Array.from({ length: LANES }, lane));
   const other = exchange.client
     .get('/time', from('203.0.113.2'))
     .then(({ status }) => ({ status, answered }));
-  expect(new Set(await Promise.all(flood))).toEqual(new Set([404]));
-  // 1,200 refusals cost 4 points each, 4,800 in all: the burst pays for a quarter of them at once.
+  expect(new Set((await flood).flat())).toEqual(new Set([404]));
   expect(performance.now() - startedAt).toBeGreaterThan(900);
   const bystander = await other;
   expect(bystander.status).toBe(200);

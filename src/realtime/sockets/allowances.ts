@@ -1,11 +1,12 @@
-import type { IncomingMessage } from 'node:http';
 import { Refusal } from '../../exchange/errors';
 import type { Logger } from '../../log';
 import { presentAck } from '../../wire/answers/events';
 import { SOCKET_LIMITS } from '../../wire/limits';
+import type { Callers } from './callers';
+import { readAtPace } from './reading';
 import { cutConnection, type ExchangeServer, type ExchangeSocket, webSocketOf } from './sockets';
 
-const { messagesPerSecond, bytesPerSecond, refusals: REFUSALS_MAX } = SOCKET_LIMITS;
+const { messagesPerSecond, bytesPerSecond, refusals: REFUSALS_MAX, pace: PACE } = SOCKET_LIMITS;
 export const tooMuch = (): Refusal =>
   new Refusal(
     'RATE_LIMITED',
@@ -35,43 +36,59 @@ export interface Allowances {
 /** For RATE_LIMIT=off. */
 export const noAllowances: Allowances = { watch: () => undefined, charge: () => true };
 
-export interface AllowanceOptions {
+export interface AllowanceOptions extends Callers {
   readonly log: Logger;
-  readonly addressOf: (request: IncomingMessage) => string;
 }
 
-export function createAllowances({ log, addressOf }: AllowanceOptions): Allowances {
+export function createAllowances({ log, addressOf, pace }: AllowanceOptions): Allowances {
   const allowances = new WeakMap<Connection, Allowance>();
+  const addresses = new WeakMap<Connection, string>();
 
   function watch(connection: Connection): void {
     const allowance = createAllowance();
+    const address = addressOf(connection.request);
     allowances.set(connection, allowance);
+    addresses.set(connection, address);
     const webSocket = webSocketOf(connection);
     if (!webSocket) return;
     let refusals = 0;
+    const cut = (why: string): void => {
+      pace.charge(address, PACE.cut);
+      log.warn({ address }, `a socket was cut ${why}`);
+      cutConnection(connection);
+    };
+    const onNoise = () => cut('that sent frames without messages');
+    const reading = readAtPace({ connection, address, pace, onNoise });
     const refuse = (data: Buffer): void => {
       refusals++;
       if (refusals > REFUSALS_MAX) return;
       answer(connection, data);
-      if (refusals < REFUSALS_MAX) return;
-      log.warn({ address: addressOf(connection.request) }, `a socket was cut after ${REFUSALS_MAX} refusals`);
-      cutConnection(connection);
+      if (refusals === REFUSALS_MAX) cut(`after ${REFUSALS_MAX} refusals`);
+    };
+    const take = (data: Buffer): boolean => {
+      pace.charge(address, PACE.message);
+      reading.heard();
+      if (allowance.take(data.length)) return true;
+      refuse(data);
+      return false;
     };
     const [deliver] = webSocket.listeners('message') as ((data: Buffer, isBinary: boolean) => void)[];
     webSocket.removeAllListeners('message');
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (allowance.take(data.length)) deliver?.call(webSocket, data, isBinary);
-      else refuse(data);
+      if (take(data)) deliver?.call(webSocket, data, isBinary);
     });
-    // Answered by the library itself, and not for nothing.
-    webSocket.on('ping', (data: Buffer) => {
-      if (!allowance.take(data.length)) refuse(data);
-    });
+    // Answered, or ignored, by the library itself, and not for nothing.
+    webSocket.on('ping', take);
+    webSocket.on('pong', take);
   }
 
   return {
     watch,
-    charge: (socket, messages) => allowances.get(socket.conn)?.charge(messages) ?? true,
+    charge: (socket, messages) => {
+      const address = addresses.get(socket.conn);
+      if (address !== undefined) pace.charge(address, messages * PACE.message);
+      return allowances.get(socket.conn)?.charge(messages) ?? true;
+    },
   };
 }
 

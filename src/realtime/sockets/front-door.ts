@@ -5,19 +5,19 @@ import type { Config } from '../../config/load';
 import { ERRORS, Refusal } from '../../exchange/errors';
 import { SOCKET_LIMITS } from '../../wire/limits';
 import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../../wire/problem';
+import type { Callers } from './callers';
 import type { Places } from './places';
 import type { ExchangeServer } from './sockets';
 import { createTurns, type Turns } from './turns';
 
 export const SOCKET_PATH = '/socket.io';
 
-export interface FrontDoorOptions {
+export interface FrontDoorOptions extends Callers {
   readonly corsOrigins: Config['corsOrigins'];
   /** False once the process stops. */
   readonly isOpen: () => boolean;
   /** Null for RATE_LIMIT=off. */
   readonly places: Pick<Places, 'take'> | null;
-  readonly addressOf: (request: IncomingMessage) => string;
 }
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -38,7 +38,7 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   io.attach(server);
   const [accept] = server.listeners('upgrade').filter((one) => !before.includes(one)) as UpgradeListener[];
   const turns = createTurns((request, response) => {
-    if (isOurs(request)) refuseRequest(response);
+    if (isOurs(request)) paced(request, request.socket, options, () => refuseRequest(response));
     else for (const listener of serve) listener.call(server, request, response);
   });
   server.removeAllListeners('request');
@@ -46,10 +46,38 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   server.removeAllListeners('upgrade');
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (!isOurs(request)) return readAgain(server, turns, request, socket, head);
-    const refusal = refusalOf(request, options) ?? noPlace(request, socket, options);
-    if (refusal) refuseUpgrade(socket, refusal);
-    else accept?.call(server, request, socket, head);
+    paced(request, socket, options, (owedMs) => {
+      const refusal = inDebt(owedMs) ?? refusalOf(request, options) ?? noPlace(request, socket, options);
+      if (refusal) refuseUpgrade(socket, refusal);
+      else accept?.call(server, request, socket, head);
+    });
   });
+}
+
+/** Whatever becomes of it, a request costs its address the same; one in debt waits, and costs nothing more if it is refused. */
+function paced(
+  request: IncomingMessage,
+  socket: Duplex,
+  { pace, addressOf }: FrontDoorOptions,
+  then: (owedMs: number) => void,
+): void {
+  const address = addressOf(request);
+  // Node has taken its listeners off; a connection that breaks meanwhile must not end the process.
+  const onError = () => socket.destroy();
+  socket.on('error', onError);
+  pace.whenPaid(address, socket, () => {
+    socket.off('error', onError);
+    const owedMs = pace.debtMs(address);
+    if (owedMs === 0) pace.charge(address, SOCKET_LIMITS.pace.upgrade);
+    then(owedMs);
+  });
+}
+
+function inDebt(owedMs: number): Refusal | null {
+  if (owedMs === 0) return null;
+  const detail =
+    'the sockets of this IP have sent, or were opened, more than they may: open fewer, less often';
+  return new Refusal('RATE_LIMITED', detail, { scope: 'sockets', retryAfterMs: owedMs });
 }
 
 const isOurs = ({ url = '' }: IncomingMessage): boolean =>
@@ -107,6 +135,7 @@ function refuseRequest(response: ServerResponse): void {
 function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   const requestId = randomUUID();
   const text = problemText(refusal, requestId);
+  const retryAfterSec = Math.max(RETRY_AFTER_SEC, Math.ceil(Number(refusal.extra.retryAfterMs ?? 0) / 1_000));
   socket.on('error', () => undefined);
   socket.end(
     [
@@ -114,7 +143,7 @@ function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
       `Content-Type: ${PROBLEM_TYPE}`,
       `Content-Length: ${Buffer.byteLength(text)}`,
       `X-Request-Id: ${requestId}`,
-      ...(refusal.status === 429 || refusal.status === 503 ? [`Retry-After: ${RETRY_AFTER_SEC}`] : []),
+      ...(refusal.status === 429 || refusal.status === 503 ? [`Retry-After: ${retryAfterSec}`] : []),
       'Connection: close',
       '',
       text,

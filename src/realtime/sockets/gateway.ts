@@ -8,7 +8,7 @@ import { refusedAck } from './requests';
 import type { ExchangeServer, ExchangeSocket, SocketOwner } from './sockets';
 
 /** A message of ours is a few kilobytes: fifty condition ids, or a token. */
-const MESSAGE_MAX_BYTES = 16_384;
+export const MESSAGE_MAX_BYTES = 16_384;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A peer that vanished without a word is gone after both. */
 const PING_EVERY_MS = 10_000;

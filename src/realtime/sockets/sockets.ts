@@ -30,6 +30,9 @@ interface Pipe {
 interface WebSocketLike extends EventEmitter {
   readonly bufferedAmount: number;
   readonly readyState: number;
+  /** Whether anything is read. */
+  pause(): void;
+  resume(): void;
   terminate(): void;
 }
 

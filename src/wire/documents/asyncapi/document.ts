@@ -1,3 +1,4 @@
+import { SOCKET_LIMITS } from '../../limits';
 import { INTERFACE_VERSION } from '../openapi/document';
 import type { Json } from '../openapi/schema';
 import { SCHEMAS } from '../openapi/schemas';
@@ -11,7 +12,9 @@ is public without \`auth\`; with \`auth: { token }\` in the handshake it also he
 \`cancelOnDisconnect: true\` beside it the wallet's orders are cancelled 10 s after its last such socket is gone. A refused
 connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN_INVALID\`, \`TOKEN_EXPIRED\`, \`UNAUTHORIZED\`
 (\`cancelOnDisconnect\` without a token), \`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
-disconnected. How to keep a book in step is told in docs/real-time.md.`;
+disconnected. What a socket, and all sockets of an IP, may send is \`limits.sockets\` of \`GET /config\`: what is more is answered
+\`RATE_LIMITED\`, after ${SOCKET_LIMITS.refusals} of these the socket is cut, and an IP whose sockets owe points is read later; another socket
+is refused with HTTP 429 before it is one. How to keep a book in step is told in docs/real-time.md.`;
 
 const TOKEN = { $ref: '#/components/securitySchemes/wallet' };
 

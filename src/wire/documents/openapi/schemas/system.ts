@@ -100,6 +100,7 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
             rateLimited: integer('Points on top of it when it is refused as RATE_LIMITED.'),
             bytesPerPoint: integer('A body costs a point for each so many bytes.'),
             holdMs: integer('Without points a request waits until there are some, this long at most.'),
+            debtMs: integer('What comes back in this time is the most that is ever owed.'),
           }),
         ),
         description:
@@ -112,6 +113,19 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
             messagesPerSecond: integer('Of one socket.'),
             bytesPerSecond: integer('Of one socket.'),
             refusals: integer('After so many a socket is cut.'),
+            pace: {
+              ...object({
+                pointsPerSecond: integer('Points of all sockets of one IP at one process.'),
+                burst: integer('Points after a quiet moment.'),
+                upgrade: integer('Points of a socket that is opened.'),
+                message: integer('Points of what counts as a message.'),
+                bytesPerPoint: integer('What is sent costs a point for each so many bytes.'),
+                cut: integer('Points of a socket that had to be cut.'),
+                holdMs: integer('Without points an opening waits this long at most, and is refused then.'),
+                debtMs: integer('What comes back in this time is the most that is ever owed.'),
+              }),
+              description: 'While points are owed, nothing is read of the open sockets of an IP.',
+            },
           }),
         ),
         description: 'Null when they are switched off.',

@@ -1,0 +1,14 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Who asks, and what all sockets of an address have left to ask for; handed in by the composition root. */
+export interface Callers {
+  readonly addressOf: (request: IncomingMessage) => string;
+  readonly pace: {
+    charge(address: string, points: number): void;
+    /** Until nothing is owed. */
+    debtMs(address: string): number;
+    /** Calls `then` when nothing is owed, or after a while; never, once the peer is gone. */
+    whenPaid(address: string, socket: Duplex, then: () => void): void;
+  };
+}

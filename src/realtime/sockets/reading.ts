@@ -1,0 +1,53 @@
+import { SOCKET_LIMITS } from '../../wire/limits';
+import type { Callers } from './callers';
+import { MESSAGE_MAX_BYTES } from './gateway';
+import { type ExchangeSocket, webSocketOf } from './sockets';
+
+const { bytesPerPoint } = SOCKET_LIMITS.pace;
+/** A message may come in pieces, which take more than itself; beyond that, what comes is frames without content. */
+const SILENT_BYTES_MAX = 2 * MESSAGE_MAX_BYTES;
+
+export interface Reading {
+  /** What was read last had a message in it. */
+  heard(): void;
+}
+
+export interface ReadingOptions {
+  readonly connection: ExchangeSocket['conn'];
+  readonly address: string;
+  readonly pace: Callers['pace'];
+  /** More came without a message than any message takes. */
+  readonly onNoise: () => void;
+}
+
+/** Charges what is read of a connection, before it is looked at, and reads nothing more of it while its address owes. */
+export function readAtPace({ connection, address, pace, onNoise }: ReadingOptions): Reading {
+  const webSocket = webSocketOf(connection);
+  let silentBytes = 0;
+  let waiting: NodeJS.Timeout | undefined;
+
+  function holdWhileOwing(): void {
+    const owedMs = pace.debtMs(address);
+    if (owedMs > 0) {
+      webSocket?.pause();
+      waiting = setTimeout(holdWhileOwing, owedMs);
+      return;
+    }
+    waiting = undefined;
+    webSocket?.resume();
+  }
+
+  connection.request.socket.prependListener('data', (chunk: Buffer) => {
+    pace.charge(address, chunk.length / bytesPerPoint);
+    if (silentBytes > SILENT_BYTES_MAX) onNoise();
+    silentBytes += chunk.length;
+    if (waiting === undefined && pace.debtMs(address) > 0) holdWhileOwing();
+  });
+  connection.once('close', () => clearTimeout(waiting));
+
+  return {
+    heard: () => {
+      silentBytes = 0;
+    },
+  };
+}

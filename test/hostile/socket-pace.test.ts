@@ -1,0 +1,122 @@
+import { get } from 'node:http';
+import type { Socket } from 'socket.io-client';
+import { type LocalReplica, type Stage, startStage, wait } from '../realtime/support';
+import { until } from '../support/processes';
+import { ask, closeAll, connect, goneWithin, many, newAddress, refusal, wireOf } from './address-sockets';
+
+/** What all sockets of one address may ask of a process together, however often they are opened. */
+const MARKETS = 50;
+let stage: Stage;
+let web: LocalReplica;
+let conditionIds: string[];
+
+beforeAll(async () => {
+  stage = await startStage({ RATE_LIMIT: 'on', TRUST_PROXY: '1', BROADCAST_INTERVAL_MS: '0' });
+  web = await stage.replica();
+  conditionIds = [];
+  for (let i = 0; i < MARKETS; i++) conditionIds.push((await stage.market(web)).conditionId);
+});
+afterEach(closeAll);
+afterAll(() => stage.stop());
+
+async function secondsOf(act: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await act();
+  return (performance.now() - startedAt) / 1_000;
+}
+
+/** As many as make a debt that a slow machine does not pay off meanwhile. */
+const CUT = 30;
+
+async function cutOf(address: string): Promise<void> {
+  const sockets = await many(CUT, web, address);
+  const gone = sockets.map((socket) => goneWithin(socket, 10_000));
+  for (const socket of sockets) for (let i = 0; i < 200; i++) socket.emit('rain');
+  expect(await Promise.all(gone)).toEqual(sockets.map(() => true));
+}
+
+test('a hundred sockets of one address that follow fifty markets each at once are not touched', async () => {
+  const address = newAddress();
+  const sockets = await many(100, web, address);
+  const answers = await Promise.all(sockets.map((socket) => ask(socket, 'subscribe', { conditionIds })));
+  expect(answers.filter(({ ok }) => !ok)).toEqual([]);
+  expect(sockets.filter(({ connected }) => !connected)).toEqual([]);
+});
+
+test('an address whose sockets were cut waits before it may open another, and others do not', async () => {
+  const address = newAddress();
+  await cutOf(address);
+  const refused = await refusal(web, address);
+  expect(refused).toMatchObject({ status: 429, code: 'RATE_LIMITED', scope: 'sockets' });
+  expect(Number(refused.retryAfter)).toBeGreaterThan(1);
+  // Whoever comes back at once is kept waiting for the refusal.
+  expect(await secondsOf(() => refusal(web, address))).toBeGreaterThan(0.9);
+  const others = connect(web, newAddress()).then(() => 'connected');
+  expect(await Promise.race([others, refusal(web, address)])).toBe('connected');
+  await until('the debt is paid', () => connect(web, address).then(Boolean, () => false), 10_000);
+});
+
+test('an address that waits for its refusal may leave', async () => {
+  const address = newAddress();
+  await cutOf(address);
+  const leaving = get(`${web.url}/socket.io/?EIO=4&transport=websocket`, {
+    headers: { Connection: 'Upgrade', Upgrade: 'websocket', 'X-Forwarded-For': address },
+  });
+  leaving.on('error', () => undefined);
+  await wait(100);
+  leaving.socket?.resetAndDestroy();
+  await wait(1_200);
+  expect((await web.client.get('/livez')).status).toBe(200);
+});
+
+test('the sockets of an address that owes are read later, and nothing is refused; others are not concerned', async () => {
+  const address = newAddress();
+  const [calm, other] = [await connect(web, address), await connect(web, newAddress())];
+  const subscribe = (socket: Socket) => async () =>
+    expect(await ask(socket, 'subscribe', conditionIds[0])).toMatchObject({ ok: true });
+  await cutOf(address);
+  // What had come by then is served.
+  await subscribe(calm)();
+  const own = secondsOf(subscribe(calm));
+  expect(await secondsOf(subscribe(other))).toBeLessThan(await own);
+  expect(await own).toBeGreaterThan(1);
+  expect(calm.connected).toBe(true);
+});
+
+/** A text frame that goes on, then pieces of it without content; masked, as a client's are. */
+const begun = Buffer.from([0x01, 0x80, 0, 0, 0, 0]);
+const empty = Buffer.from([0x00, 0x80, 0, 0, 0, 0]);
+
+test('a socket that sends frames without content is cut, though it never sends a message', async () => {
+  const socket = await connect(web, newAddress());
+  const gone = goneWithin(socket, 10_000);
+  wireOf(socket)._socket.write(begun);
+  for (let i = 0; i < 30; i++) {
+    wireOf(socket)._socket.write(Buffer.alloc(600 * empty.length, empty));
+    await wait(10);
+  }
+  expect(await gone).toBe(true);
+});
+
+test('a message in many pieces is a message', async () => {
+  const socket = await connect(web, newAddress());
+  const answer = new Promise((resolve) => socket.io.engine.on('data', resolve));
+  const text = Buffer.from(`421["subscribe","${'x'.repeat(2_000)}"]`);
+  wireOf(socket)._socket.write(begun);
+  for (const byte of text) wireOf(socket)._socket.write(Buffer.from([0x00, 0x81, 0, 0, 0, 0, byte]));
+  wireOf(socket)._socket.write(Buffer.from([0x80, 0x80, 0, 0, 0, 0]));
+  expect(await answer).toContain('INVALID_REQUEST');
+});
+
+test('a request for long polling waits as long as a socket of its address, and one of another address does not', async () => {
+  const address = newAddress();
+  const poll = (from: string) => async () => {
+    const headers = { 'x-forwarded-for': from };
+    const { status } = await web.client.get('/socket.io/?EIO=4&transport=polling', { headers });
+    expect(status).toBe(400);
+  };
+  await cutOf(address);
+  const own = secondsOf(poll(address));
+  expect(await secondsOf(poll(newAddress()))).toBeLessThan(await own);
+  expect(await own).toBeGreaterThan(0.9);
+});
