@@ -36,11 +36,15 @@ async function main() {
   let again = false;
 
   const start = () => {
-    exchange = spawn(process.execPath, ['-e', 'require("./dist/local/start.js").start()'], {
-      cwd: ROOT,
-      env,
-      stdio: 'inherit',
-    });
+    exchange = spawn(
+      process.execPath,
+      ['--enable-source-maps', '-e', 'require("./dist/local/start.js").start()'],
+      {
+        cwd: ROOT,
+        env,
+        stdio: 'inherit',
+      },
+    );
   };
   const stop = () =>
     new Promise((resolve) => {

@@ -2,6 +2,8 @@
 const { spawn } = require('node:child_process');
 const { existsSync } = require('node:fs');
 const path = require('node:path');
+
+process.setSourceMapsEnabled(true);
 const { isStale } = require('./build.js');
 
 const ROOT = path.join(__dirname, '..');

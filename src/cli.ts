@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './app/source-maps';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
 import { loadConfig, reportAndExit } from './config/load';

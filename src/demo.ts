@@ -1,3 +1,4 @@
+import './app/source-maps';
 import { startDemo } from './demo/demo';
 
 /** The bots of the demo, in a process of their own: `node dist/demo.js <URL of the exchange>`. */

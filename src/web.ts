@@ -1,3 +1,4 @@
+import './app/source-maps';
 import { startWeb } from './app/app';
 import { runProcess } from './app/process';
 

@@ -1,3 +1,4 @@
+import './app/source-maps';
 import { startWorker } from './app/app';
 import { runProcess } from './app/process';
 
