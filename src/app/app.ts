@@ -204,16 +204,3 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     },
   };
 }
-
-/** Counts the candles of every market anew from its matches, while the exchange goes on. */
-export async function rebuildHistory(config: Config, log: Logger): Promise<void> {
-  const store = await createStore(config, log);
-  try {
-    const candles = createCandleWriter(store);
-    for (const market of await candles.markets()) {
-      log.info({ market, matches: await candles.rebuild(market) }, 'history rebuilt');
-    }
-  } finally {
-    disconnect(store.redis);
-  }
-}

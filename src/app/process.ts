@@ -45,16 +45,6 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
   });
 }
 
-/** A task of an operator: exit code 0 when it is done, 1 when it failed. */
-export function runTask(name: string, task: (config: Config, log: Logger) => Promise<void>): void {
-  const config = configOrExit();
-  const log = createLogger(config, name);
-  task(config, log).catch((error: unknown) => {
-    log.fatal({ err: error instanceof Error ? error.message : String(error) }, 'failed');
-    process.exitCode = EXIT_FAILED;
-  });
-}
-
 function configOrExit(): Config {
   try {
     return loadConfig();

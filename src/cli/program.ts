@@ -5,6 +5,7 @@ import type { ProfileReset } from '../wire/requests/social';
 import { audit } from './audit';
 import { backup, restore } from './backup';
 import { doctor } from './doctor';
+import { inventHistory, rebuildHistory } from './history';
 import { rebuildJournal } from './journal';
 import {
   createMarket,
@@ -59,6 +60,7 @@ export function createProgram(choose: (command: Command) => void): Commander {
     )
     .addOption(new Option('--from <address>', 'go on from this wallet').argParser(address).default('0x'))
     .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
+  addHistory(program, choose);
   program
     .command('doctor')
     .description('check the settings of Redis and the state of the exchange')
@@ -77,6 +79,16 @@ export function createProgram(choose: (command: Command) => void): Commander {
       choose(restore(file, { force, verifyOnly })),
     );
   return program;
+}
+
+function addHistory(program: Commander, choose: (command: Command) => void): void {
+  program
+    .command('history')
+    .description('the candles that the price charts show')
+    .command('rebuild')
+    .description('count them again from the matches; safe while the exchange trades')
+    .action(() => choose(rebuildHistory));
+  program.command('demo-history', { hidden: true }).action(() => choose(inventHistory));
 }
 
 function addMarkets(program: Commander, choose: (command: Command) => void): void {

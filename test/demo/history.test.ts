@@ -1,15 +1,11 @@
-import { rebuildHistory } from '../../src/app/app';
-import { type Config, loadConfig } from '../../src/config/load';
 import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
-import { inventHistory } from '../../src/invent-history';
-import { createLogger } from '../../src/log';
+import { createShell } from '../cli/shell';
 import { ADMIN_TOKEN, startExchange, startReplica, type TestExchange } from '../support/exchange';
 import { createTrader, openMarket, type Trader } from '../support/trader';
 
 const DAY_BUCKETS = 288;
 
 let exchange: TestExchange;
-let config: Config;
 let alice: Trader;
 let bob: Trader;
 const slugs = demoMarkets(new Date()).map(({ body }) => body.slug);
@@ -17,15 +13,16 @@ const [first = ''] = slugs;
 
 beforeAll(async () => {
   exchange = await startExchange();
-  config = loadConfig({ NODE_ENV: 'test', REDIS_URL: exchange.redis.url });
   await openDemoMarkets(exchange.client.url, ADMIN_TOKEN, demoMarkets(new Date()));
   const { domain } = (await exchange.client.get('/config')).body.eip712;
   [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
 });
 afterAll(() => exchange.stop());
 
-const run = (task: typeof inventHistory): Promise<void> =>
-  task(config, createLogger(config, 'task', { write: () => undefined }));
+async function run(...words: string[]): Promise<void> {
+  const { code, err } = await createShell(exchange.redis.url).exchange(...words);
+  expect([code, err]).toEqual([0, '']);
+}
 const get = async (slug: string, view: string) => (await exchange.client.get(`/markets/${slug}${view}`)).body;
 const candles = async (slug: string) => (await get(slug, '/price-history?timeframe=1d')).candles;
 
@@ -41,7 +38,7 @@ async function candlesAnew(slug: string) {
 
 test('a new demo market gets a day of prices, without volume or trades', async () => {
   const other = await openMarket(exchange.client, ADMIN_TOKEN);
-  await run(inventHistory);
+  await run('demo-history');
   for (const slug of slugs) {
     const day = await candles(slug);
     // The bucket that is still filling belongs to it.
@@ -62,7 +59,7 @@ test('a new demo market gets a day of prices, without volume or trades', async (
 
 test('it is written once; trades go on behind it, with their own volume', async () => {
   const before = await candles(first);
-  await run(inventHistory);
+  await run('demo-history');
   expect((await candles(first)).slice(0, -2)).toEqual(before.slice(0, -2));
   const market = await get(first, '');
   await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 1_000 });
@@ -77,8 +74,8 @@ test('it is written once; trades go on behind it, with their own volume', async 
 });
 
 test('a rebuild counts trades alone: what was invented is gone, and does not come back', async () => {
-  await run(rebuildHistory);
+  await run('history', 'rebuild');
   expect(await candlesAnew(first)).toEqual([expect.objectContaining({ c: '0.6', v: '6' })]);
-  await run(inventHistory);
+  await run('demo-history');
   expect(await candlesAnew(first)).toHaveLength(1);
 });

@@ -79,12 +79,12 @@ describe('npm start', () => {
       expect(body.questionId).toMatch(/^0x[0-9a-f]{64}$/);
     }
     // Their past is written before the bots come, who are told no secret.
-    expect(told('history').REDIS_URL).toBe(told('web').REDIS_URL);
+    expect(told('demo-history').REDIS_URL).toBe(told('web').REDIS_URL);
     await until('the bots have come', () => /^demo /m.test(notes()));
     expect(told('demo')).toEqual({ baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
     rmSync(path.join(folder, 'notes'));
     await runUntilReady({ DEMO: '0' });
-    expect(notes()).not.toMatch(/\/admin\/markets|^history|^demo/m);
+    expect(notes()).not.toMatch(/\/admin\/markets|^demo/m);
     expect(told('web')).not.toHaveProperty('ADMIN_TOKEN');
   });
 

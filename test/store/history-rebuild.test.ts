@@ -1,13 +1,10 @@
-import { rebuildHistory } from '../../src/app/app';
-import { loadConfig } from '../../src/config/load';
 import type { RunningRedis } from '../../src/local/redis';
-import { createLogger } from '../../src/log';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { CANDLE_BYTES } from '../../src/store/records/candle';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
-import { startScript } from '../support/processes';
+import { createShell } from '../cli/shell';
 import { startTestRedis } from '../support/redis';
 import { createRandom } from './fuzzing/random';
 import {
@@ -53,13 +50,9 @@ async function trade(matches: number): Promise<void> {
 }
 
 async function run(): Promise<string> {
-  const lines: string[] = [];
-  const config = loadConfig({ NODE_ENV: 'test', REDIS_URL: server.url });
-  await rebuildHistory(
-    config,
-    createLogger(config, 'rebuild', { write: (line: string) => lines.push(line) }),
-  );
-  return lines.join('');
+  const { code, out, err } = await createShell(server.url).exchange('history', 'rebuild');
+  expect([code, err]).toEqual([0, '']);
+  return out;
 }
 
 async function checkAll(): Promise<void> {
@@ -90,7 +83,7 @@ test('rebuilt from the trades, candles are what the worker has counted', async (
   for (const id of await writer.behind()) while (await writer.extend(id));
   const counted = await stored();
   expect(counted.filter((packed) => packed?.length)).toHaveLength(6);
-  expect(await run()).toContain('history rebuilt');
+  expect(await run()).toContain('3 markets\n');
   expect((await stored()).map((packed) => packed ?? Buffer.alloc(0))).toEqual(
     counted.map((packed) => packed ?? Buffer.alloc(0)),
   );
@@ -158,18 +151,13 @@ test('a writer that has seen the candles before a rebuild does not go on in the 
   await checkAll();
 });
 
-test('the command ends by itself and tells what it has counted', async () => {
-  const { exited, stdout } = startScript("require('./src/rebuild-history.ts')", { REDIS_URL: server.url });
-  expect(await exited).toBe(0);
-  for (const id of MARKETS) expect(stdout()).toContain(`"market":"${id}"`);
+test('the command tells how many matches it has counted, and the log of the operators names it', async () => {
+  const { redis, keys } = store;
+  const { markets: told } = await createShell(server.url).json('history', 'rebuild');
+  const matches = await Promise.all(MARKETS.map((id) => redis.xlen(keys.trades(id))));
+  expect(matches[0]).toBeGreaterThan(0);
+  expect(new Set(told)).toEqual(new Set(MARKETS.map((market, i) => ({ market, matches: matches[i] }))));
+  const records = Object.values(await redis.hgetall(keys.actionRecords));
+  expect(records.join('\n')).toContain('"action":"history rebuild"');
   await checkAll();
-});
-
-test('the command fails aloud', async () => {
-  const { exited, stdout } = startScript("require('./src/rebuild-history.ts')", {
-    REDIS_URL: server.url,
-    NODE_ENV: 'nonsense',
-  });
-  expect(await exited).toBe(78);
-  expect(stdout()).not.toContain('rebuilt');
 });

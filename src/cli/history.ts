@@ -1,0 +1,41 @@
+import { demoMarkets } from '../demo/markets';
+import { inventDay } from '../demo/past';
+import { parsePips } from '../exchange/units';
+import { createCandleWriter } from '../store/candles/writer';
+import { recorded } from './action';
+import { type Command, EXIT } from './store';
+
+/** Counts the candles of every market again, from its matches; the exchange goes on meanwhile. */
+export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
+  const doing = { action: 'history rebuild', path: 'exchange history rebuild' };
+  const markets = await recorded(store, doing, async () => {
+    const candles = createCandleWriter(store);
+    const rebuilt: { market: string; matches: number }[] = [];
+    for (const market of await candles.markets()) {
+      const matches = await candles.rebuild(market);
+      if (!isJson) await line(`${market}: ${matches} matches counted`);
+      rebuilt.push({ market, matches });
+    }
+    return rebuilt;
+  });
+  await say({ markets }, [`${markets.length} markets`]);
+  return EXIT.done;
+};
+
+/**
+ * Gives the demo markets a day of invented prices, so that their charts do not begin empty. A market in which anything
+ * was ever traded keeps the history it has. For `npm start`, which runs it: the help does not name it.
+ */
+export const inventHistory: Command = async ({ store, say }) => {
+  const candles = createCandleWriter(store);
+  const nowMs = store.clock.now();
+  const invented: string[] = [];
+  for (const { body, character } of demoMarkets(new Date(nowMs))) {
+    const market = await store.reads.market(body.slug);
+    if (!market) continue;
+    const day = inventDay(character, parsePips(body.tickSize), nowMs, Math.random);
+    if (await candles.preload(market.terms.id, day)) invented.push(market.terms.id);
+  }
+  await say({ invented }, [`${invented.length} markets have a day of invented prices`]);
+  return EXIT.done;
+};

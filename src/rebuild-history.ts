@@ -1,4 +1,0 @@
-import { rebuildHistory } from './app/app';
-import { runTask } from './app/process';
-
-runTask('rebuild-history', rebuildHistory);
