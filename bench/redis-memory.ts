@@ -16,7 +16,7 @@ export interface RedisMemory {
 }
 
 const SCAN_STEP = 1_000;
-/** As docs/architecture.md lists them. */
+/** As docs/engine.md lists them. */
 const RECORDS =
   /^\{x\d+\}:(o|bal|st|sl|su|sum|mk|ml|mn|exp|(u|w|ac|ps|p):.+|m:[0-9a-z]{8}(:(b|a|t|bal|c\d+|sl|paid))?)$/s;
 const OUTBOX = /^\{x\d+\}:out$/;

@@ -8,12 +8,11 @@ import { ROOT } from '../support/processes';
 
 /** The pages compared with the code, in both directions where there are two. */
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
-const PAGES = [
-  'README.md',
-  ...readdirSync(path.join(ROOT, 'docs'))
+const PAGES = ['.', 'docs', 'docs/decisions', 'bench'].flatMap((folder) =>
+  readdirSync(path.join(ROOT, folder))
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
+    .map((name) => path.join(folder, name)),
+);
 
 const { tables, ROWS } = require('../../scripts/docs.js') as {
   readonly tables: (code: object) => Readonly<Record<string, readonly string[]>>;

@@ -2,7 +2,7 @@ import { MICRO_PER_LOT, type ModelFill, type ModelOrder } from './matching';
 
 /**
  * What wallets hold and have gained, naively: every event in its order, by average cost. Written from docs/interface.md and
- * docs/architecture.md, not from src. Money in micro-units.
+ * docs/outbox.md, not from src. Money in micro-units.
  */
 export interface Book extends Record<'size' | 'cost' | 'realized' | 'paid' | 'received', bigint> {}
 

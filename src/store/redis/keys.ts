@@ -14,7 +14,7 @@ export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' |
 
 /**
  * Every key of the exchange's own data, in one place. All of a shard share one hash tag, because collateral is shared
- * by all markets and one script must see a market and its traders' balances; see docs/architecture.md.
+ * by all markets and one script must see a market and its traders' balances; see docs/engine.md.
  * The Lua libraries build the same names from `prefix` (each names its keys in its header).
  */
 export interface ShardKeys {

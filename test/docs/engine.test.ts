@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { MarketId } from '../../src/exchange/market';
+import { shardKeys } from '../../src/store/redis/keys';
+import { ROOT } from '../support/processes';
+
+/** The tables of docs/engine.md compared with the scripts and the keys, in both directions. */
+const PAGE = readFileSync(path.join(ROOT, 'docs/engine.md'), 'utf8');
+const section = (title: string): string => PAGE.split(/^## /m).find((part) => part.startsWith(title)) ?? '';
+const firstCells = (text: string): string[] =>
+  [...text.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap((row) =>
+    [...(row[1] ?? '').matchAll(/`([^`]+)`/g)].map((cell) => cell[1] ?? ''),
+  );
+
+test('the page lists every script and no other', () => {
+  const scripts = readdirSync(path.join(ROOT, 'lua')).filter((name) => name.endsWith('.lua'));
+  expect(firstCells(section('Scripts')).sort()).toEqual(scripts.map((name) => name.slice(0, -4)).sort());
+});
+
+/** A key as the page writes it: `{x0}:m:<id>:b`. A cell that starts with a colon continues the market's key. */
+const listed = new Set(
+  firstCells(section('Keys')).map((key) => (key.startsWith(':') ? `{x0}:m:<id>${key}` : key)),
+);
+
+function templates(): string[] {
+  const keys = shardKeys(0);
+  const address = Buffer.from('<address>');
+  return Object.entries(keys)
+    .filter(([name]) => name !== 'prefix')
+    .flatMap(([name, key]): string[] => {
+      if (typeof key === 'string') return [key];
+      if (name === 'operation') return [keys.operation('<id>')];
+      if (name === 'journalDraft') return [String(keys.journalDraft(address, '<operation>'))];
+      if (name === 'commentLikes') return ['{x0}:m:<id>:cl:<n>'];
+      if (name === 'candles' || name === 'formerCandles')
+        return [60, 1_800, 43_200].map((seconds) => keys[name]('<id>' as MarketId, seconds));
+      const withAddress = String((key as unknown as (of: Buffer) => Buffer)(address));
+      return [withAddress.includes('undefined') ? '' : withAddress.replace(/:m:<address>/, ':m:<id>')];
+    });
+}
+
+test('the page lists every key of the shard and no other', () => {
+  const own = [...listed].filter((key) => key.startsWith('{x0}:') && key !== '{x0}:door');
+  expect(own.length).toBeGreaterThan(30);
+  expect(own.sort()).toEqual([...new Set(templates())].sort());
+});
