@@ -6,13 +6,14 @@ import type { MarketTerms, OutcomeIndex } from '../exchange/market';
 import { checkExpiry, checkTerms, orderOf, outcomeOfOrder, type SignedOrder } from '../exchange/order';
 import type { OrderType } from '../exchange/status';
 import { packSigned } from '../store/records/signed-order';
-import { type OrderView, tradeId } from '../store/records/views';
+import { tradeId } from '../store/records/views';
 import type { PlaceReply, PlaceRequest } from '../store/verbs/engine';
 import { presentSubmission } from '../wire/answers/order';
 import { SUBMISSION_COSTS } from '../wire/limits';
 import { type SubmitBody, signedOrderOf } from '../wire/requests/orders';
 import type { Context } from './context';
 import { refusalOf } from './failures';
+import { createReplays, type Replay, type Replays } from './replays';
 
 export interface Submission {
   /** Id, slug or condition id, as sent. */
@@ -36,6 +37,8 @@ export interface Submitted {
   readonly replayed: boolean;
 }
 
+type SubmitContext = Context & { readonly replays: Replays };
+
 export type Submit = (submission: Submission) => Promise<Submitted>;
 
 /** The script packs a nonce in 4 bytes. */
@@ -52,8 +55,9 @@ const SIGNATURE_CHARGE = SUBMISSION_COSTS.wrongSignature - SUBMISSION_COSTS.orde
  * duplicate and whether its nonce is current is the script's to say, so a check that fails here first asks Redis
  * whether one of those two, which docs/interface.md puts before it, is what the caller should hear.
  */
-export function createSubmit(context: Context): Submit {
-  const { observer, shedding, limiter } = context;
+export function createSubmit(routes: Context): Submit {
+  const { observer, shedding, limiter, reads } = routes;
+  const context: SubmitContext = { ...routes, replays: createReplays(reads) };
   return async (submission) => {
     const admitted = () => shedding.guard(() => submit(context, submission));
     if (submission.dryRun) return admitted();
@@ -71,7 +75,7 @@ export function createSubmit(context: Context): Submit {
   };
 }
 
-async function submit(context: Context, submission: Submission): Promise<Submitted> {
+async function submit(context: SubmitContext, submission: Submission): Promise<Submitted> {
   const { body, caller, dryRun, arrivedAt } = submission;
   const signed = signedOrderOf(body.order, checksumAddress);
   if (caller && caller.address !== signed.maker) {
@@ -172,7 +176,7 @@ interface Refused {
 
 /** The slow path of a failed check: a replay, the nonce, or the refusal itself. */
 async function explain(
-  { reads, verifier, limiter }: Context,
+  { reads, verifier, limiter, replays }: SubmitContext,
   { address, response, dryRun }: Submission,
   { refusal, stage, signed, orderType }: Refused,
 ): Promise<Submitted> {
@@ -181,8 +185,8 @@ async function explain(
   if (refusal.code === 'INVALID_SIGNATURE' && !dryRun)
     limiter.charge('submissions', address, SIGNATURE_CHARGE);
   await limiter.take('reads', address, response);
-  const stored = await reads.order(verifier.hash(signed));
-  if (stored) return replay(stored, orderType);
+  const stored = await replays(verifier.hash(signed));
+  if (stored) return replayed(stored, orderType);
   if (stage !== 'terms') {
     const current = await reads.nonce(signed.maker);
     if (BigInt(current) !== signed.nonce) throw wrongNonce(current);
@@ -190,27 +194,27 @@ async function explain(
   throw refusal;
 }
 
-async function answer({ reads }: Context, reply: PlaceReply, orderType: OrderType): Promise<Submitted> {
-  const { record } = reply;
-  if (reply.replayed) {
-    return replay((await reads.order(record.orderHash)) ?? { record, fills: [] }, orderType);
+async function answer(
+  { replays }: SubmitContext,
+  { record, replayed: isReplay, fills }: PlaceReply,
+  orderType: OrderType,
+): Promise<Submitted> {
+  if (isReplay) {
+    const stored = await replays(record.orderHash);
+    return replayed(stored ?? { record, answer: presentSubmission(record, []) }, orderType);
   }
-  const fills = reply.fills.map((fill) => ({ ...fill, tradeId: tradeId(record.marketId, fill) }));
-  return { answer: presentSubmission(record, fills), replayed: false };
+  const shown = fills.map((fill) => ({ ...fill, tradeId: tradeId(record.marketId, fill) }));
+  return { answer: presentSubmission(record, shown), replayed: false };
 }
 
 /** An order is booked once; sending it again gives the record as it now stands. */
-function replay({ record, fills }: OrderView, orderType: OrderType): Submitted {
+function replayed({ record, answer }: Replay, orderType: OrderType): Submitted {
   if (record.orderType !== orderType) {
-    throw new Refusal(
-      'DUPLICATE_ORDER',
-      `this order was accepted earlier as ${record.orderType}; change the salt to sign a new order`,
-      {
-        orderHash: record.orderHash,
-      },
-    );
+    throw new Refusal('DUPLICATE_ORDER', `the order was accepted before as ${record.orderType}`, {
+      orderHash: record.orderHash,
+    });
   }
-  return { answer: presentSubmission(record, fills), replayed: true };
+  return { answer, replayed: true };
 }
 
 const wrongNonce = (current: number): Refusal =>

@@ -101,6 +101,27 @@ test('the list of its fills has each once, newest first, also while it is filled
   expect(body.data[0]).toEqual(latest);
 });
 
+test('an order that is sent again and again costs no match while it stands as it did, and is told as it stands', async () => {
+  const junk = { ...signed, signature: `0x${'11'.repeat(64)}1b` };
+  const send = async () => {
+    const answer = await exchange.client.post(`/markets/${market.id}/orders`, { body: { order: junk } });
+    expect([answer.status, answer.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    return answer.body;
+  };
+  const before = await send();
+  expect(await matchesRead(async () => expect(await send()).toEqual(before))).toBe(0);
+  const { body: met } = await bob.submit(market, other(1));
+  const filled = await send();
+  expect(filled.fillCount).toBe(before.fillCount + 1);
+  expect(filled.fills).toHaveLength(SHOWN);
+  expect(filled.fills.at(-1)).toMatchObject({ tradeId: met.fills[0].tradeId, size: '0.01' });
+  expect(await matchesRead(send)).toBe(0);
+  const { body: twice } = await exchange.client.post(`/markets/${market.id}/orders/batch`, {
+    body: { orders: [{ order: signed }, { order: junk }] },
+  });
+  for (const { order } of twice.results) expect(order).toEqual(filled);
+});
+
 test('a read of an order looks up as many matches as it shows, and so does sending it again, whatever its signature', async () => {
   const path = `/markets/${market.id}/orders`;
   const junk = { ...signed, signature: `0x${'11'.repeat(64)}1b` };

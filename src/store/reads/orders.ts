@@ -4,7 +4,14 @@ import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
 import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
 import type { SettlementState } from '../records/settlement';
-import { type OrderFill, type OrderFillsPage, type OrderView, tradeId } from '../records/views';
+import {
+  type OrderFill,
+  type OrderFillsPage,
+  type OrderView,
+  type PlacedFill,
+  type PlacedView,
+  tradeId,
+} from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createOrderRecords } from './order-records';
@@ -54,6 +61,14 @@ export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) 
     return { record: found.record, fills: await shownFills(found.record, found.fills.reverse()) };
   }
 
+  /** The same as a submission is answered with it, which tells nothing of what became of the fills. */
+  async function placed(orderHash: string): Promise<PlacedView | null> {
+    const found = await read(orderHash, NEWEST, FILLS_SHOWN_MAX);
+    if (!found) return null;
+    const { record } = found;
+    return { record, fills: found.fills.reverse().map((fill) => ownFill(record, fill)) };
+  }
+
   /** All fills of an order, newest first; null when there is no such order. Throws INVALID_CURSOR. */
   async function orderFills(
     orderHash: string,
@@ -69,7 +84,7 @@ export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) 
     };
   }
 
-  return { order, orderFills, shownFills, records: createOrderRecords({ redis, keys }) };
+  return { order, placed, orderFills, shownFills, records: createOrderRecords({ redis, keys }) };
 }
 
 function parseCursor(cursor: string): FillPlace {
@@ -80,7 +95,7 @@ function parseCursor(cursor: string): FillPlace {
 }
 
 /** A fill as this order shows it: in its own token. */
-function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill {
+function ownFill(record: OrderRecord, fill: Fill): PlacedFill {
   const isTaker = fill.takerHash === record.orderHash;
   const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';
   const pricePips: Pips = sameToken ? fill.pricePips : complement(fill.pricePips);
@@ -92,7 +107,10 @@ function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill
     matchType: fill.matchType,
     feeMicro: isTaker ? fill.takerFeeMicro : fill.makerFeeMicro,
     makerHash: fill.makerHash,
-    settlementStatus: fill.settlementStatus,
-    transactionHash: fill.transactionHash,
   };
+}
+
+function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill {
+  const { settlementStatus, transactionHash } = fill;
+  return { ...ownFill(record, fill), settlementStatus, transactionHash };
 }

@@ -66,7 +66,7 @@ export interface TradesPage {
 }
 
 /** A fill as one of its orders shows it: price in that order's token. */
-export interface OrderFill extends SettlementState {
+export interface PlacedFill {
   readonly tradeId: string;
   readonly pricePips: Pips;
   readonly sizeLots: Lots;
@@ -76,10 +76,19 @@ export interface OrderFill extends SettlementState {
   readonly makerHash: string;
 }
 
+/** The same, and what became of it. */
+export interface OrderFill extends PlacedFill, SettlementState {}
+
 export interface OrderView {
   readonly record: OrderRecord;
   /** The latest of them, oldest first. */
   readonly fills: readonly OrderFill[];
+}
+
+export interface PlacedView {
+  readonly record: OrderRecord;
+  /** The latest of them, oldest first. */
+  readonly fills: readonly PlacedFill[];
 }
 
 export interface OrderFillsPage {
