@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { DEPLOYMENT, type Deployment, type Process, startDeployment } from './support/deployment';
+import { type Deployment, type Process, startDeployment } from './support/deployment';
 import { ROOT, startNode } from './support/processes';
+import { ADMIN_TOKEN } from './support/settings';
 import { openMarket } from './support/trader';
 
 /** A newcomer tries the commands of the README and the programs of the first pages, so the tests run them unchanged. */
@@ -15,7 +16,7 @@ let web: Process;
 beforeAll(async () => {
   deployment = await startDeployment();
   web = await deployment.web();
-  await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, {
+  await openMarket(web.client, ADMIN_TOKEN, {
     question: 'Does the first trade work?',
     minOrderSize: '1',
   });

@@ -5,6 +5,7 @@ import { type BurntNonces, createSignIn, type SignIn, type SignInOptions } from 
 import { parseJwtSecrets } from '../../src/auth/tokens';
 import { createNonceStore } from '../../src/store/people/nonces';
 import { createScripts } from '../../src/store/redis/scripts';
+import { ENVIRONMENT } from '../support/settings';
 import { alice, bob, refusal } from './orders';
 import { startRedis, type TestRedis } from './redis';
 
@@ -17,7 +18,7 @@ let burnt: BurntNonces;
 let signIn: SignIn;
 
 const nonces = createNonces({
-  secrets: parseJwtSecrets('jwt-secret-of-the-tests-0123456789abcdef'),
+  secrets: parseJwtSecrets(ENVIRONMENT.JWT_SECRET),
   audience: 'chain:97',
 });
 const create = (more: Partial<SignInOptions> = {}) =>

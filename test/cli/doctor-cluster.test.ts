@@ -3,8 +3,8 @@ import { startWeb, type Web } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { createClient } from '../support/client';
-import { DEPLOYMENT } from '../support/deployment';
 import { startTestCluster, type TestCluster } from '../support/redis';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createShell } from './shell';
 
 let cluster: TestCluster;
@@ -13,7 +13,7 @@ let web: Web;
 beforeAll(async () => {
   cluster = await startTestCluster(3, { appendonly: 'always' });
   nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
-  const config = loadConfig({ ...DEPLOYMENT, PORT: '0', REDIS_URL: cluster.url });
+  const config = loadConfig({ ...ENVIRONMENT, PORT: '0', REDIS_URL: cluster.url });
   web = await startWeb(config, createLogger(config, 'web', { write: () => undefined }));
 }, 60_000);
 afterAll(async () => {
@@ -28,8 +28,8 @@ const coverage = (value: string) =>
 test('a cluster that stops as a whole when one master is down is named, and fails in production', async () => {
   const production = {
     NODE_ENV: 'production',
-    JWT_SECRET: DEPLOYMENT.JWT_SECRET,
-    PUBLIC_BASE_URL: DEPLOYMENT.PUBLIC_BASE_URL,
+    JWT_SECRET: ENVIRONMENT.JWT_SECRET,
+    PUBLIC_BASE_URL: ENVIRONMENT.PUBLIC_BASE_URL,
   };
   const lenient = await createShell(cluster.url).exchange('doctor');
   expect(lenient).toMatchObject({ code: 0, err: '' });
@@ -71,7 +71,7 @@ test('a slot of the book that moves is told by doctor and by /readyz, and what i
     expect.stringContaining('TRYAGAIN: the slot of the book is moving'),
   ]);
   const created = await client.post('/admin/markets', {
-    token: DEPLOYMENT.ADMIN_TOKEN,
+    token: ADMIN_TOKEN,
     body: { question: 'Will it move?' },
   });
   expect([created.status, created.headers.get('retry-after')]).toEqual([503, '1']);

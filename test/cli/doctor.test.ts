@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
 import type { Check } from '../../src/store/health/doctor';
 import { startTestRedis } from '../support/redis';
+import { ENVIRONMENT } from '../support/settings';
 import { createShell } from './shell';
 
 let server: RunningRedis;
@@ -17,7 +18,7 @@ afterAll(async () => {
 
 const PRODUCTION = {
   NODE_ENV: 'production',
-  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+  JWT_SECRET: ENVIRONMENT.JWT_SECRET,
   PUBLIC_BASE_URL: 'https://exchange.test',
 };
 

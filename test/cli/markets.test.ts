@@ -1,12 +1,13 @@
 import { Redis } from 'ioredis';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { createShell } from './shell';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let shell: ReturnType<typeof createShell>;
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   shell = createShell(exchange.redis.url);
 });
 afterAll(() => exchange?.stop());

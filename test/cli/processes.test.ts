@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/health/doctor';
-import { DEPLOYMENT, type Deployment, startDeployment } from '../support/deployment';
+import { type Deployment, startDeployment } from '../support/deployment';
 import { startNode } from '../support/processes';
+import { ENVIRONMENT } from '../support/settings';
 
 let deployment: Deployment;
 beforeAll(async () => {
@@ -10,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => deployment?.stop());
 
 const cli = (...words: string[]) =>
-  startNode(['dist/cli.js', ...words], { ...DEPLOYMENT, REDIS_URL: deployment.redis.url });
+  startNode(['dist/cli.js', ...words], { ...ENVIRONMENT, REDIS_URL: deployment.redis.url });
 
 test('the built command line beside web and worker, whose connections are as many as the doctor counts on', async () => {
   const web = await deployment.web();
@@ -32,7 +33,7 @@ test('the built command line beside web and worker, whose connections are as man
   expect([await audit.exited, audit.stdout()]).toEqual([0, 'ok: 0 orders, 0 balances, 1 markets, 0 fills\n']);
   const restore = cli('restore', 'package.json', '--force');
   expect([await restore.exited, restore.stdout()]).toEqual([3, '']);
-  const away = startNode(['dist/cli.js', 'mode'], { ...DEPLOYMENT, REDIS_URL: 'redis://127.0.0.1:1' });
+  const away = startNode(['dist/cli.js', 'mode'], { ...ENVIRONMENT, REDIS_URL: 'redis://127.0.0.1:1' });
   expect([await away.exited, away.stdout(), away.stderr()]).toEqual([
     ...[
       4,
@@ -40,7 +41,7 @@ test('the built command line beside web and worker, whose connections are as man
       'error: Redis did not answer within 3000 ms at 127.0.0.1:1: start it, or set REDIS_URL right\n',
     ],
   ]);
-  const bad = startNode(['dist/cli.js', 'mode'], { ...DEPLOYMENT, NETWORK: 'moon' });
+  const bad = startNode(['dist/cli.js', 'mode'], { ...ENVIRONMENT, NETWORK: 'moon' });
   expect([await bad.exited, bad.stdout()]).toEqual([78, '']);
   expect(bad.stderr()).toMatch(/^Bad configuration:\n/);
 }, 90_000);

@@ -8,16 +8,17 @@ import { MATCH_ORDERS } from '../../src/chain/match-orders';
 import { loadConfig } from '../../src/config/load';
 import { createSettle } from '../../src/jobs/settle';
 import { createLogger } from '../../src/log';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, openMarket } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { createShell } from './shell';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let shell: ReturnType<typeof createShell>;
 let domain: Domain;
 let folder: string;
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   shell = createShell(exchange.redis.url);
   domain = (await exchange.client.get('/config')).body.eip712.domain;
   folder = mkdtempSync(path.join(tmpdir(), 'exchange-cli-'));

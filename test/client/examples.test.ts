@@ -1,9 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { DEPLOYMENT, type Deployment, type Process, startDeployment } from '../support/deployment';
-import { isAlive, ROOT, type Started, startNode, startProgram, until } from '../support/processes';
+import { type Deployment, type Process, startDeployment } from '../support/deployment';
+import { isAlive, ROOT, type Started, startNode, startProgram } from '../support/processes';
+import { ADMIN_TOKEN } from '../support/settings';
 import { openMarket } from '../support/trader';
+import { until } from '../support/waiting';
 
 const FOLDER = path.join(ROOT, 'examples');
 /** Debian's packages are for Debian's Python; another one may stand in front of it. */
@@ -21,7 +23,7 @@ let running: Started[] = [];
 beforeAll(async () => {
   deployment = await startDeployment();
   web = await deployment.web();
-  ({ slug } = await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, {
+  ({ slug } = await openMarket(web.client, ADMIN_TOKEN, {
     question: 'Do the examples run?',
     tickSize: '0.01',
     minOrderSize: '1',

@@ -1,16 +1,17 @@
 import { ExchangeError, type Fetch, type NewOrder } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
 import { startProxy } from '../support/proxy';
-import { type ClientStage, type OpenMarket, startClientStage } from './stage';
+import type { OpenMarket } from '../support/trader';
+import { startTypedClients, type TypedClients } from '../support/typed-clients';
 
 /** Of 150 requests at once: more than a second's allowance, unless the machine is slow. */
 const ROUNDS_MAX = 10;
 const ORDER: NewOrder = { outcomeIndex: 0, side: 'BUY', price: '0.4', size: '10' };
 
-let stage: ClientStage;
+let stage: TypedClients;
 let market: OpenMarket;
 beforeAll(async () => {
-  stage = await startClientStage();
+  stage = await startTypedClients();
 });
 afterAll(() => stage.stop());
 beforeEach(async () => {
@@ -141,7 +142,7 @@ test('a dry run books nothing', async () => {
 });
 
 test('a limit is waited out by reads, as Retry-After says', async () => {
-  const limited = await startClientStage({ RATE_LIMIT: 'on' });
+  const limited = await startTypedClients({ RATE_LIMIT: 'on' });
   try {
     let refused = 0;
     const { client } = await limited.trader({

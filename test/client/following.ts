@@ -1,6 +1,7 @@
 import { type Book, checksumOf, type LiveBook } from 'ctf-exchange-client';
-import { until } from '../support/processes';
-import type { OpenMarket, Trader } from './stage';
+import type { OpenMarket } from '../support/trader';
+import type { Trader } from '../support/typed-clients';
+import { until } from '../support/waiting';
 
 /** Orders that rest, trade and go, of both outcomes. */
 export async function tradeSome(market: OpenMarket, who: readonly Trader[], count: number): Promise<void> {

@@ -18,7 +18,8 @@ import type { presentComment, presentMe, presentProfile } from '../../src/wire/a
 import type { presentTrade } from '../../src/wire/answers/trade';
 import { PATHS } from '../../src/wire/paths';
 import type { presentProblem } from '../../src/wire/problem';
-import { type ClientStage, type OpenMarket, startClientStage } from './stage';
+import type { OpenMarket } from '../support/trader';
+import { startTypedClients, type TypedClients } from '../support/typed-clients';
 
 /** Every member of a body, as a path: 'outcomes.price'. */
 type Members<T> = T extends readonly (infer E)[]
@@ -93,12 +94,12 @@ const BODIES: readonly [
 ];
 type ProblemMember = 'type' | 'title' | 'status' | 'code' | 'detail' | 'requestId' | 'retryable';
 
-let stage: ClientStage;
+let stage: TypedClients;
 let market: OpenMarket;
 const asked = new Set<string>();
 
 beforeAll(async () => {
-  stage = await startClientStage();
+  stage = await startTypedClients();
   market = await stage.market();
 });
 afterAll(() => stage.stop());

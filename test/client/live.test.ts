@@ -1,15 +1,16 @@
 import { type Book, checksumOf, connectLive, type Live, type LiveBook } from 'ctf-exchange-client';
-import { until } from '../support/processes';
+import type { OpenMarket } from '../support/trader';
+import { startTypedClients, type Trader, type TypedClients } from '../support/typed-clients';
+import { until } from '../support/waiting';
 import { expectRest, tradeSome } from './following';
 import { type FrameProxy, startFrameProxy } from './frame-proxy';
-import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
 
 const UPDATES_MIN = 40;
 const ROUNDS_MAX = 5;
 const UPDATE = '42["orderbook:update"';
 const asSent = (text: string): string => text;
 
-let stage: ClientStage;
+let stage: TypedClients;
 let proxy: FrameProxy;
 let market: OpenMarket;
 let traders: readonly [Trader, Trader];
@@ -20,7 +21,7 @@ let shown: { book: Book; checksum: string | null }[];
 let told: { state: string; why: string }[];
 
 beforeAll(async () => {
-  stage = await startClientStage({}, 2);
+  stage = await startTypedClients({}, 2);
   traders = [await stage.trader({ at: 1 }), await stage.trader({ at: 1 })];
 });
 afterAll(() => stage.stop());

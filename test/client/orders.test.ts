@@ -1,12 +1,13 @@
-import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
+import type { OpenMarket } from '../support/trader';
+import { startTypedClients, type Trader, type TypedClients } from '../support/typed-clients';
 
-let stage: ClientStage;
+let stage: TypedClients;
 let market: OpenMarket;
 let alice: Trader;
 let bob: Trader;
 
 beforeAll(async () => {
-  stage = await startClientStage();
+  stage = await startTypedClients();
   [alice, bob] = await Promise.all([stage.trader(), stage.trader()]);
 });
 afterAll(() => stage.stop());
@@ -79,9 +80,9 @@ describe('placing orders', () => {
 });
 
 describe('a collateral of other decimals', () => {
-  let sixes: ClientStage;
+  let sixes: TypedClients;
   beforeAll(async () => {
-    sixes = await startClientStage({ COLLATERAL_DECIMALS: '6' });
+    sixes = await startTypedClients({ COLLATERAL_DECIMALS: '6' });
   });
   afterAll(() => sixes.stop());
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT, type Started, startNode } from '../support/processes';
-import { type ClientStage, startClientStage } from './stage';
+import { startTypedClients, type TypedClients } from '../support/typed-clients';
 
 const { buildClient } = require('../../scripts/build-client.js') as {
   buildClient(options: { output: string }): void;
@@ -65,7 +65,7 @@ const CONSUMERS: readonly (readonly [string, readonly string[]])[] = [
 
 let folder: string;
 let tarball: string;
-let stage: ClientStage;
+let stage: TypedClients;
 let running: Started[] = [];
 
 const run = (command: string, args: readonly string[], cwd = folder): SpawnSyncReturns<string> =>
@@ -98,7 +98,7 @@ beforeAll(async () => {
   install();
   const files = { ...PROGRAMS, 'consumer.mts': TYPED, 'consumer.cts': TYPED, 'consumer.ts': TYPED };
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
-  stage = await startClientStage();
+  stage = await startTypedClients();
   await stage.market();
 }, 2 * PROGRAM_MS_MAX);
 afterAll(async () => {

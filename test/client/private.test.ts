@@ -1,8 +1,9 @@
 import { type Balances, connectLive, type Live, type Order, type TradeUpdate } from 'ctf-exchange-client';
-import { until } from '../support/processes';
-import { type ClientStage, type OpenMarket, startClientStage, type Trader } from './stage';
+import type { OpenMarket } from '../support/trader';
+import { startTypedClients, type Trader, type TypedClients } from '../support/typed-clients';
+import { until } from '../support/waiting';
 
-let stage: ClientStage;
+let stage: TypedClients;
 let market: OpenMarket;
 let alice: Trader;
 let live: Live;
@@ -12,7 +13,7 @@ let trades: TradeUpdate[];
 let balances: Balances[];
 
 beforeAll(async () => {
-  stage = await startClientStage();
+  stage = await startTypedClients();
 });
 afterAll(() => stage.stop());
 beforeEach(async () => {

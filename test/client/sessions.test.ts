@@ -1,10 +1,10 @@
 import { ExchangeError, type Fetch, type Session, siweText } from 'ctf-exchange-client';
 import { SiweMessage } from 'siwe';
-import { type ClientStage, startClientStage } from './stage';
+import { startTypedClients, type TypedClients } from '../support/typed-clients';
 
-let stage: ClientStage;
+let stage: TypedClients;
 beforeAll(async () => {
-  stage = await startClientStage();
+  stage = await startTypedClients();
 });
 afterAll(() => stage.stop());
 

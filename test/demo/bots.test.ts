@@ -2,47 +2,51 @@ import { createClient } from 'ctf-exchange-client';
 import { type Demo, startDemo } from '../../src/demo/demo';
 import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
 import { freePort } from '../../src/local/ports';
-import { ADMIN_TOKEN, type Replica, type Stage, startStage, wait } from '../realtime/support';
+import { ADMIN_TOKEN } from '../support/settings';
+import { sleep, until } from '../support/waiting';
+import { type RunningWeb, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** A slow machine trades slowly. */
 const PATIENCE_MS = 60_000;
 const POLL_MS = 250;
 
-let stage: Stage;
-let web: Replica;
+let exchange: WebReplicas;
+let web: RunningWeb;
 let demo: Demo;
 const told: string[] = [];
 const slugs = demoMarkets(new Date()).map(({ body }) => body.slug);
 
 beforeAll(async () => {
-  stage = await startStage({ RATE_LIMIT: 'on', PAPER_GRANT: '10000', PORT: String(await freePort()) });
-  web = await stage.replica();
+  exchange = await startWebReplicas({
+    replicas: 0,
+    durable: true,
+    env: { RATE_LIMIT: 'on', PAPER_GRANT: '10000', PORT: String(await freePort()) },
+  });
+  web = await exchange.replica();
   await openDemoMarkets(web.url, ADMIN_TOKEN, demoMarkets(new Date()));
   demo = await startDemo({ baseUrl: web.url, say: (line) => told.push(line), pace: 4 });
   demo.failed.catch((error: Error) => told.push(`${error.stack}`));
 });
-afterAll(() => stage.stop());
+afterAll(async () => {
+  await demo?.stop();
+  await exchange?.stop();
+});
 
 const client = () => createClient({ baseUrl: web.url });
 
-async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (Date.now() > giveUpAt) throw new Error(`still not: ${what}; told: ${told.join('; ')}`);
-    await wait(POLL_MS);
-  }
-}
+const inTime = (what: string, holds: () => Promise<boolean>): Promise<void> =>
+  until(what, holds, { patienceMs: PATIENCE_MS, pollMs: POLL_MS, explain: () => told.join('; ') });
 
 const sequences = (): Promise<number[]> =>
   Promise.all(slugs.map(async (slug) => (await client().market(slug)).sequence));
 
 test('all books have two sides, close to each other, and move', async () => {
-  await eventually('two sides', async () => {
+  await inTime('two sides', async () => {
     const markets = await Promise.all(slugs.map((slug) => client().market(slug)));
     return markets.every(({ bestBid, bestAsk }) => bestBid !== null && bestAsk !== null);
   });
   const before = await sequences();
-  await eventually('all have moved', async () =>
+  await inTime('all have moved', async () =>
     (await sequences()).every((sequence, i) => sequence > (before[i] ?? 0) + 5),
   );
   for (const slug of slugs) {
@@ -54,7 +58,7 @@ test('all books have two sides, close to each other, and move', async () => {
 
 test('sets are minted, merged and change hands', async () => {
   const seen = new Set<string>();
-  await eventually('all kinds of matches', async () => {
+  await inTime('all kinds of matches', async () => {
     for (const slug of slugs) {
       for (const { matchType } of (await client().trades(slug)).data) seen.add(matchType);
     }
@@ -64,10 +68,10 @@ test('sets are minted, merged and change hands', async () => {
 
 test('it goes on after a restart of web', async () => {
   await web.stop();
-  await wait(1_000);
-  web = await stage.replica();
+  await sleep(1_000);
+  web = await exchange.replica();
   const before = await sequences();
-  await eventually('all go on', async () =>
+  await inTime('all go on', async () =>
     (await sequences()).every((sequence, i) => sequence > (before[i] ?? 0)),
   );
 }, 120_000);

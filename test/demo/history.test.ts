@@ -1,18 +1,19 @@
 import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
 import { createShell } from '../cli/shell';
-import { ADMIN_TOKEN, startExchange, startReplica, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, openMarket, type Trader } from '../support/trader';
+import { startReplica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const DAY_BUCKETS = 288;
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let alice: Trader;
 let bob: Trader;
 const slugs = demoMarkets(new Date()).map(({ body }) => body.slug);
 const [first = ''] = slugs;
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   await openDemoMarkets(exchange.client.url, ADMIN_TOKEN, demoMarkets(new Date()));
   const { domain } = (await exchange.client.get('/config')).body.eip712;
   [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];

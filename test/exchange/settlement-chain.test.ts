@@ -13,7 +13,7 @@ import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine, type Engine, type PlaceReply } from '../../src/store/verbs/engine';
 import { createContract, OPERATOR } from '../model/contract';
-import { createRandom, type Random } from '../store/fuzzing/random';
+import { createRandom, type Random } from '../support/random';
 import { startTestRedis } from '../support/redis';
 
 /**

@@ -6,10 +6,12 @@ import { startWorker } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
-import { ADMIN_TOKEN, startReplica } from '../support/exchange';
-import { ROOT, until } from '../support/processes';
+import { ROOT } from '../support/processes';
 import { startTestRedis } from '../support/redis';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, openMarket } from '../support/trader';
+import { until } from '../support/waiting';
+import { startReplica } from '../support/web-replicas';
 
 /** The exchange runs as the user of docs/deploy/redis-acl.conf, and that user can do it no harm beyond its own keys. */
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-acl-'));

@@ -1,10 +1,10 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN } from '../support/exchange';
-import { until } from '../support/processes';
+import { createRandom } from '../support/random';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, openMarket } from '../support/trader';
+import { until } from '../support/waiting';
 import { startLoad } from './load';
-import { seeded } from './random';
-import type { FaultStage } from './stage';
+import type { TradingFleet } from './trading-fleet';
 
 /** Every request is answered within this time, whatever is away. */
 export const ANSWER_MS = 3_000;
@@ -14,7 +14,7 @@ const LANES = 6;
 const BID = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 
 /** Requests of somebody with a market of his own, in which one order rests: what he does is not in the way of the load. */
-export async function asking({ client }: FaultStage) {
+export async function asking({ client }: TradingFleet) {
   const at = client();
   const market = await openMarket(at, ADMIN_TOKEN);
   const { domain } = (await at.get('/config')).body.eip712;
@@ -79,10 +79,10 @@ export const all = (asks: Asks, answer: string): Record<string, string> =>
 export const UNAVAILABLE = '503 UNAVAILABLE again in 1';
 
 /** Trades until it is stopped; of orders that expire there are none, so that nothing has to be waited for. */
-export function startEndlessLoad({ journal, markets, people, client }: FaultStage, seed: number) {
+export function startEndlessLoad({ journal, markets, people, client }: TradingFleet, seed: number) {
   const load = startLoad(journal, {
     ...{ markets, people, client },
-    random: seeded(seed),
+    random: createRandom(seed),
     lanes: LANES,
     most: Number.POSITIVE_INFINITY,
     expiring: 0,

@@ -1,17 +1,17 @@
+import { createRandom } from '../support/random';
 import { violationsOf } from './invariants';
 import { startLoad } from './load';
-import { seeded } from './random';
-import { type FaultStage, startFaultStage } from './stage';
+import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
-let stage: FaultStage;
+let stage: TradingFleet;
 beforeAll(async () => {
-  stage = await startFaultStage({ seed: 'calm' });
+  stage = await startTradingFleet({ seed: 'calm' });
 }, 60_000);
 afterAll(() => stage.stop());
 
 test('without faults nothing is violated, and everything was tried', async () => {
   const { journal, markets, people, client } = stage;
-  const load = startLoad(journal, { random: seeded(1), markets, people, client, lanes: 8, most: 600 });
+  const load = startLoad(journal, { random: createRandom(1), markets, people, client, lanes: 8, most: 600 });
   await load.done;
   await load.stop();
   const evidence = await stage.evidence();

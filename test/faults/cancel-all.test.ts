@@ -7,8 +7,7 @@ import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
 import type { Answer, Client } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
-import { until } from '../support/processes';
+import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
@@ -17,6 +16,8 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Rounds of each story over two replicas; each has so many submissions and one cancel-all in their midst. */
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 25);
@@ -24,10 +25,10 @@ const AT_ONCE = 8;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 };
 const STORY_MS = 300_000;
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let domain: Domain;
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   domain = (await exchange.client.get('/config')).body.eip712.domain;
 });
 afterAll(() => exchange.stop());
@@ -129,7 +130,7 @@ test(
     );
     try {
       // Two of its turns.
-      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      await sleep(2_500);
       expect(await book()).toEqual({ ...before, timestamp: expect.anything() });
       expect(await redis.hlen(shardKeys().raisedNonces)).toBe(1);
       await engine.setMode('NORMAL');

@@ -1,18 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import type { FullDisk } from '../support/full-disk';
+import type { Random } from '../support/random';
+import { sleep } from '../support/waiting';
 import type { LinkedWeb } from './fleet';
-import type { Random } from './random';
-import type { FaultStage } from './stage';
+import type { TradingFleet } from './trading-fleet';
 
 /** One thing that goes wrong and, when the promise resolves, is over. */
 export type Fault = (scene: Scene) => Promise<void>;
 
 export interface Scene {
-  readonly stage: FaultStage;
+  readonly stage: TradingFleet;
   readonly random: Random;
   /** What the clocks are off by: of the second web process and of the worker. */
   readonly clockFiles: readonly string[];
@@ -27,7 +27,7 @@ const SPARE_BYTES_MAX = 10_000;
 
 const web = ({ stage, random }: Scene): LinkedWeb => random.pick(stage.fleet.webs);
 const while_ = async (scene: Scene, most = 1_000): Promise<void> =>
-  void (await sleep(200 + scene.random.int(most)));
+  void (await sleep(200 + scene.random.below(most)));
 
 /** A command that Redis may refuse, on a connection of its own. */
 const ask = ({ stage }: Scene, command: string): Promise<string> =>
@@ -97,7 +97,7 @@ export const FAULTS = {
   'black hole of the worker': async ({ stage, random }) => {
     const { link } = random.pick(stage.fleet.workers);
     link.blackHole();
-    await sleep(500 + random.int(1_500));
+    await sleep(500 + random.below(1_500));
     link.heal();
   },
   'out of memory': async (scene) => {
@@ -118,7 +118,7 @@ export const FAULTS = {
   },
   'full disk': async ({ stage, random, disk }) => {
     const { redis } = stage.fleet;
-    disk?.fill(redis, random.int(SPARE_BYTES_MAX));
+    disk?.fill(redis, random.below(SPARE_BYTES_MAX));
     // It ends at the first write that does not fit, and again when it is started.
     await Promise.race([redis.gone(), sleep(FULL_MS_MAX)]);
     disk?.clear(redis);
@@ -132,7 +132,7 @@ export const FAULTS = {
     await busy;
   },
   'CLIENT PAUSE': async (scene) => {
-    await ask(scene, `CLIENT PAUSE ${500 + scene.random.int(1_000)} ALL`);
+    await ask(scene, `CLIENT PAUSE ${500 + scene.random.below(1_000)} ALL`);
     await while_(scene);
   },
   'stopped socket clients': async (scene) => {

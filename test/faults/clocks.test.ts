@@ -1,16 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Wallet } from 'ethers';
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
 import type { Client } from '../support/client';
-import { DEPLOYMENT } from '../support/deployment';
-import { ADMIN_TOKEN } from '../support/exchange';
-import { until } from '../support/processes';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { openMarket, siweText } from '../support/trader';
+import { sleep, until } from '../support/waiting';
 import type { Wish } from './people';
-import { type FaultStage, startFaultStage } from './stage';
+import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
 /**
  * The second web process and the worker have clocks that are off; the first web process, Redis and this test have the
@@ -37,13 +35,13 @@ describe.each([
   ['ahead', OFF_MS],
   ['behind', -OFF_MS],
 ])('clocks that are two minutes %s', (_, offMs) => {
-  let stage: FaultStage;
+  let stage: TradingFleet;
   let wrong: Client;
   let right: Client;
   beforeAll(async () => {
     setClock('web', offMs);
     setClock('worker', offMs);
-    stage = await startFaultStage({ seed: `clocks ${offMs}`, markets: 1, people: 2, clockFile });
+    stage = await startTradingFleet({ seed: `clocks ${offMs}`, markets: 1, people: 2, clockFile });
     [right, wrong] = stage.fleet.webs.map(({ client }) => client) as [Client, Client];
   }, 60_000);
   afterAll(() => stage?.stop());
@@ -96,8 +94,8 @@ describe.each([
 
   test('a token is good until its second, and not longer', async () => {
     const tokens = createTokens({
-      secrets: parseJwtSecrets(DEPLOYMENT.JWT_SECRET),
-      issuer: DEPLOYMENT.PUBLIC_BASE_URL,
+      secrets: parseJwtSecrets(ENVIRONMENT.JWT_SECRET),
+      issuer: ENVIRONMENT.PUBLIC_BASE_URL,
       audience: 'chain:97',
       nowMs: Date.now,
     });

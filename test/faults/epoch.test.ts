@@ -1,16 +1,17 @@
 import { io } from 'socket.io-client';
 import type { Answer, Client } from '../support/client';
-import { DEPLOYMENT } from '../support/deployment';
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
-import { ADMIN_TOKEN, startReplica } from '../support/exchange';
-import { startScript, until } from '../support/processes';
+import { startScript } from '../support/processes';
 import { startProxy } from '../support/proxy';
-import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
+import { createTrader, type OpenMarket, openMarket, type Trader } from '../support/trader';
+import { until } from '../support/waiting';
+import { startReplica } from '../support/web-replicas';
 
 /** What is promised about what was answered, and how a client learns that it was not kept. */
-interface Stage {
+interface OneReplica {
   readonly client: Client;
-  readonly market: Market;
+  readonly market: OpenMarket;
   readonly alice: Trader;
   /** Waits until the exchange answers orders again. */
   back(): Promise<void>;
@@ -18,7 +19,7 @@ interface Stage {
   stop(): Promise<void>;
 }
 
-async function startStage(redisUrl: string): Promise<Stage> {
+async function startOneReplica(redisUrl: string): Promise<OneReplica> {
   const { web, client } = await startReplica({ REDIS_URL: redisUrl });
   const market = await openMarket(client, ADMIN_TOKEN);
   const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
@@ -32,7 +33,7 @@ async function startStage(redisUrl: string): Promise<Stage> {
 /** A replica is sent what there is without waiting for others. */
 const AT_ONCE = [['repl-diskless-sync-delay', '0']] as const;
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
-const send = ({ client, market }: Stage, order: unknown): Promise<Answer> =>
+const send = ({ client, market }: OneReplica, order: unknown): Promise<Answer> =>
   client.post(`/markets/${market.id}/orders`, { body: { order } });
 
 async function withRedis(
@@ -49,58 +50,58 @@ async function withRedis(
 
 test('a lost tail is a new epoch: clients are told, and signed orders that are sent again are booked', () =>
   withRedis({}, async (redis) => {
-    const stage = await startStage(redis.url);
+    const exchange = await startOneReplica(redis.url);
     const told: string[] = [];
-    const socket = io(stage.client.url, { transports: ['websocket'] });
+    const socket = io(exchange.client.url, { transports: ['websocket'] });
     socket.on('epoch', (message) => told.push(message.epoch));
     try {
       const [kept, lost] = [
-        await stage.alice.order(stage.market, BID),
-        await stage.alice.order(stage.market, BID),
+        await exchange.alice.order(exchange.market, BID),
+        await exchange.alice.order(exchange.market, BID),
       ];
-      const first = await send(stage, kept);
+      const first = await send(exchange, kept);
       expect([first.status, first.headers.get('x-durability')]).toEqual([200, 'none']);
-      const before = await stage.epoch();
+      const before = await exchange.epoch();
       expect(first.headers.get('x-epoch')).toBe(before);
       await redis.ask('SAVE');
-      const second = await send(stage, lost);
+      const second = await send(exchange, lost);
       expect(second.status).toBe(200);
       await redis.kill();
       await redis.revive();
-      await stage.back();
-      const after = await stage.epoch();
+      await exchange.back();
+      const after = await exchange.epoch();
       expect(after).not.toBe(before);
       await until('the socket is told', () => told.length > 0);
       expect(told).toEqual([after]);
-      expect((await stage.client.get('/config')).body).toMatchObject({ epoch: after, durability: 'none' });
-      expect((await stage.client.get(`/orders/${second.body.orderHash}`)).status).toBe(404);
-      const [again, restored] = [await send(stage, kept), await send(stage, lost)];
+      expect((await exchange.client.get('/config')).body).toMatchObject({ epoch: after, durability: 'none' });
+      expect((await exchange.client.get(`/orders/${second.body.orderHash}`)).status).toBe(404);
+      const [again, restored] = [await send(exchange, kept), await send(exchange, lost)];
       expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
       expect([restored.status, restored.headers.get('idempotent-replayed')]).toEqual([200, null]);
       expect(restored.headers.get('x-epoch')).toBe(after);
-      expect((await stage.client.get(`/markets/${stage.market.id}/orderbook`)).body.bids).toEqual([
+      expect((await exchange.client.get(`/markets/${exchange.market.id}/orderbook`)).body.bids).toEqual([
         { price: '0.4', size: '2', orders: 2 },
       ]);
     } finally {
       socket.disconnect();
-      await stage.stop();
+      await exchange.stop();
     }
   }));
 
 test('with every write on disk a killed Redis loses nothing, and the epoch stays', () =>
   withRedis({ appendonly: 'always' }, async (redis) => {
-    const stage = await startStage(redis.url);
+    const exchange = await startOneReplica(redis.url);
     try {
-      const { body, headers } = await stage.alice.submit(stage.market, BID);
+      const { body, headers } = await exchange.alice.submit(exchange.market, BID);
       expect(headers.get('x-durability')).toBe('always');
-      const before = await stage.epoch();
+      const before = await exchange.epoch();
       await redis.kill();
       await redis.revive();
-      await stage.back();
-      expect(await stage.epoch()).toBe(before);
-      expect((await stage.client.get(`/orders/${body.orderHash}`)).body.status).toBe('OPEN');
+      await exchange.back();
+      expect(await exchange.epoch()).toBe(before);
+      expect((await exchange.client.get(`/orders/${body.orderHash}`)).body.status).toBe('OPEN');
     } finally {
-      await stage.stop();
+      await exchange.stop();
     }
   }));
 
@@ -109,26 +110,26 @@ test('a replica that takes over is a new epoch, though it writes everything to d
     withRedis({ appendonly: 'always' }, async (replica) => {
       await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
       const proxy = await startProxy(master.port);
-      const stage = await startStage(`redis://127.0.0.1:${proxy.port}`);
+      const exchange = await startOneReplica(`redis://127.0.0.1:${proxy.port}`);
       try {
-        const { body } = await stage.alice.submit(stage.market, BID);
-        const before = await stage.epoch();
+        const { body } = await exchange.alice.submit(exchange.market, BID);
+        const before = await exchange.epoch();
         expect(await master.ask('WAIT 1 5000')).toBe('1');
         await master.kill();
         await replica.ask('REPLICAOF NO ONE');
         proxy.retarget(replica.port);
         proxy.cut();
-        await stage.back();
-        expect(await stage.epoch()).not.toBe(before);
-        expect((await stage.client.get(`/orders/${body.orderHash}`)).body.status).toBe('OPEN');
-        const taken = await stage.epoch();
+        await exchange.back();
+        expect(await exchange.epoch()).not.toBe(before);
+        expect((await exchange.client.get(`/orders/${body.orderHash}`)).body.status).toBe('OPEN');
+        const taken = await exchange.epoch();
         await replica.kill();
         await replica.revive();
-        await stage.back();
+        await exchange.back();
         // Of data that has copies every other run may be another copy.
-        expect(await stage.epoch()).not.toBe(taken);
+        expect(await exchange.epoch()).not.toBe(taken);
       } finally {
-        await stage.stop();
+        await exchange.stop();
         await proxy.stop();
         await master.revive();
       }
@@ -146,16 +147,16 @@ test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a
     withRedis({ appendonly: 'always' }, async (replica) => {
       await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
       const proxy = await startProxy(master.port);
-      const stage = await startStage(`redis://127.0.0.1:${proxy.port}`);
+      const exchange = await startOneReplica(`redis://127.0.0.1:${proxy.port}`);
       try {
         await until('the replica is there', async () =>
           (await master.ask('INFO replication')).includes('connected_slaves:1'),
         );
-        const before = await stage.epoch();
+        const before = await exchange.epoch();
         expect(await master.ask('WAIT 1 5000')).toBe('1');
         await leave(replica);
-        const lost = await stage.alice.order(stage.market, BID);
-        const { status, body, headers } = await send(stage, lost);
+        const lost = await exchange.alice.order(exchange.market, BID);
+        const { status, body, headers } = await send(exchange, lost);
         expect([status, headers.get('x-durability'), headers.get('x-epoch')]).toEqual([
           200,
           'always',
@@ -165,13 +166,13 @@ test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a
         await replica.revive();
         proxy.retarget(replica.port);
         proxy.cut();
-        await stage.back();
+        await exchange.back();
         expect(await replica.ask('INFO replication')).toContain('second_repl_offset:-1');
-        expect((await stage.client.get(`/orders/${body.orderHash}`)).status).toBe(404);
-        expect(await stage.epoch()).not.toBe(before);
-        expect((await send(stage, lost)).headers.get('idempotent-replayed')).toBeNull();
+        expect((await exchange.client.get(`/orders/${body.orderHash}`)).status).toBe(404);
+        expect(await exchange.epoch()).not.toBe(before);
+        expect((await send(exchange, lost)).headers.get('idempotent-replayed')).toBeNull();
       } finally {
-        await stage.stop();
+        await exchange.stop();
         await proxy.stop();
         await master.revive();
       }
@@ -182,35 +183,35 @@ test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a
 test('a Redis that fails over and back without anybody looking is a new epoch, though it is the same process', () =>
   withRedis({ appendonly: 'always', settings: AT_ONCE }, (first) =>
     withRedis({ appendonly: 'always', settings: AT_ONCE }, async (second) => {
-      const stage = await startStage(first.url);
+      const exchange = await startOneReplica(first.url);
       const replicates = (one: DurableRedis): Promise<void> =>
         until('the replica has everything', async () =>
           (await one.ask('INFO replication')).includes('master_link_status:up'),
         );
       try {
         const [kept, lost] = [
-          await stage.alice.order(stage.market, BID),
-          await stage.alice.order(stage.market, BID),
+          await exchange.alice.order(exchange.market, BID),
+          await exchange.alice.order(exchange.market, BID),
         ];
-        expect((await send(stage, kept)).status).toBe(200);
-        const before = await stage.epoch();
+        expect((await send(exchange, kept)).status).toBe(200);
+        const before = await exchange.epoch();
         await second.ask(`REPLICAOF 127.0.0.1 ${first.port}`);
         await replicates(second);
         await second.ask('REPLICAOF NO ONE');
         // The first has a replica no more, and does not know yet that another took over.
-        const { status, body } = await send(stage, lost);
+        const { status, body } = await send(exchange, lost);
         expect(status).toBe(200);
         await first.ask(`REPLICAOF 127.0.0.1 ${second.port}`);
         await replicates(first);
         await first.ask('REPLICAOF NO ONE');
-        await stage.back();
-        expect((await stage.client.get(`/orders/${body.orderHash}`)).status).toBe(404);
-        const after = await stage.epoch();
+        await exchange.back();
+        expect((await exchange.client.get(`/orders/${body.orderHash}`)).status).toBe(404);
+        const after = await exchange.epoch();
         expect(after).not.toBe(before);
-        expect((await send(stage, lost)).headers.get('idempotent-replayed')).toBeNull();
-        expect(await stage.epoch()).toBe(after);
+        expect((await send(exchange, lost)).headers.get('idempotent-replayed')).toBeNull();
+        expect(await exchange.epoch()).toBe(after);
       } finally {
-        await stage.stop();
+        await exchange.stop();
       }
     }),
   ));
@@ -218,7 +219,7 @@ test('a Redis that fails over and back without anybody looking is a new epoch, t
 describe('production', () => {
   const start = (redis: DurableRedis, env: Record<string, string> = {}) =>
     startScript("require('./src/web.ts')", {
-      ...DEPLOYMENT,
+      ...ENVIRONMENT,
       NODE_ENV: 'production',
       REDIS_URL: redis.url,
       PORT: '0',

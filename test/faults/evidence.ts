@@ -1,6 +1,6 @@
 import { FILLS_SHOWN_MAX } from '../../src/exchange/match';
 import type { Answer, Client } from '../support/client';
-import { ADMIN_TOKEN } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import type { openMarket } from '../support/trader';
 import type { Journal, Submission } from './load';
 import type { Person } from './people';

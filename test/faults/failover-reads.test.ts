@@ -1,9 +1,10 @@
 import type { Client } from '../support/client';
 import { startDurableRedis } from '../support/durable-redis';
-import { ADMIN_TOKEN, startReplica } from '../support/exchange';
-import { until } from '../support/processes';
 import { startProxy } from '../support/proxy';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, openMarket, type Trader } from '../support/trader';
+import { until } from '../support/waiting';
+import { startReplica } from '../support/web-replicas';
 import { expectRest, follow } from './followers';
 
 /** A failover loses an order, and another order gets its number, with the same liquidity in the market's state. */

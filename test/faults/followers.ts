@@ -1,6 +1,6 @@
 import { type Book, checksumOf, connectLive, type LiveBook } from 'ctf-exchange-client';
 import type { Client } from '../support/client';
-import { until } from '../support/processes';
+import { until } from '../support/waiting';
 
 /** A socket client on one process, which it knows no other address than: it comes back by itself, or not at all. */
 export interface Follower {

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../support/processes';
+import { sleep, until } from '../support/waiting';
 import { violationsOf } from './invariants';
 import type { Submission } from './load';
-import { type FaultStage, startFaultStage } from './stage';
+import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
 /** From the request on: then a 404 is final. */
 const FINAL_MS = 5_000;
@@ -12,9 +11,9 @@ const STALL_MS = 10_000;
 const RUN_MS = 1_000;
 const WISH = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
 
-let stage: FaultStage;
+let stage: TradingFleet;
 beforeAll(async () => {
-  stage = await startFaultStage({ seed: 'late', markets: 1, people: 2 });
+  stage = await startTradingFleet({ seed: 'late', markets: 1, people: 2 });
 }, 60_000);
 afterAll(() => stage?.stop());
 

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Client } from '../support/client';
+import type { Random } from '../support/random';
 import type { Market } from '../support/trader';
+import { sleep } from '../support/waiting';
 import type { Person, Signed } from './people';
-import type { Random } from './random';
 
 /** One submission, and everything the exchange said about it. */
 export interface Submission {
@@ -120,12 +120,12 @@ export function startLoad(journal: Journal, options: LoadOptions) {
   async function submit(): Promise<void> {
     const market = random.pick(markets);
     const person = random.pick(people);
-    const expiration = random.next() < expiring ? Math.floor(Date.now() / 1_000) + 1 + random.int(4) : 0;
+    const expiration = random.next() < expiring ? Math.floor(Date.now() / 1_000) + 1 + random.below(4) : 0;
     const signed = person.sign(market, {
       side: random.next() < 0.6 ? 'BUY' : 'SELL',
-      outcome: random.int(2) as 0 | 1,
-      pips: (44 + random.int(13)) * 100,
-      lots: 100 * (1 + random.int(30)),
+      outcome: random.below(2) as 0 | 1,
+      pips: (44 + random.below(13)) * 100,
+      lots: 100 * (1 + random.below(30)),
       expiration,
     });
     const submission: Submission = {

@@ -6,11 +6,11 @@ import { createLogger } from '../../src/log';
 import { addressBytes } from '../../src/store/records/order';
 import { scriptSources } from '../../src/store/redis/scripts';
 import { createClient } from '../support/client';
-import { DEPLOYMENT } from '../support/deployment';
-import { until } from '../support/processes';
 import { startProxy, type Proxy as TcpProxy } from '../support/proxy';
 import { startTestCluster, type TestCluster } from '../support/redis';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, openMarket, siweText, type Trader } from '../support/trader';
+import { until } from '../support/waiting';
 
 /**
  * On a cluster: a reply that is lost with its connection leaves it open whether the script has run. The store must not
@@ -42,13 +42,13 @@ beforeAll(async () => {
     );
   });
   const config = loadConfig({
-    ...DEPLOYMENT,
+    ...ENVIRONMENT,
     PORT: '0',
     REDIS_URL: proxies.map(({ port }) => `redis://127.0.0.1:${port}`).join(','),
   });
   web = await startWeb(config, createLogger(config, 'web', { write: () => undefined }));
   client = createClient(`http://127.0.0.1:${web.port}`);
-  market = await openMarket(client, DEPLOYMENT.ADMIN_TOKEN);
+  market = await openMarket(client, ADMIN_TOKEN);
   const { domain } = (await client.get('/config')).body.eip712;
   newTrader = async () => {
     const trader = createTrader(client, domain);
@@ -94,7 +94,7 @@ const cash = (trader: Trader) => own.hgetBuffer('{x0}:bal', raw(trader));
 test('what is asked after a connection was lost is served again at once', async () => {
   const trader = await newTrader();
   for (const proxy of proxies) proxy.cut();
-  await until('an order is booked', async () => (await buy(trader)).status === 200, 2_000);
+  await until('an order is booked', async () => (await buy(trader)).status === 200, { patienceMs: 2_000 });
 });
 
 test('a faucet whose reply was lost is not told to have paid before', async () => {

@@ -1,15 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createShell } from '../cli/shell';
-import { until } from '../support/processes';
+import { createRandom } from '../support/random';
 import { startTestCluster, type TestCluster } from '../support/redis';
 import { startShuttle } from '../support/slots';
+import { sleep, until } from '../support/waiting';
 import { ANSWER_MS } from './asking';
 import { expectRest, type Follower, follow } from './followers';
 import { violationsOf } from './invariants';
 import { slowestMs, startLoad } from './load';
-import { seeded } from './random';
 import { type Seat, type Seats, startSeats } from './seats';
-import { type FaultStage, setStage } from './stage';
+import { openTrading, type TradingFleet } from './trading-fleet';
 
 /**
  * The storm on a real cluster: trading goes on while the slot of the book moves to and fro between two of three masters, and
@@ -27,11 +26,11 @@ const SUBMISSIONS_MAX = 30_000;
 const STARTS_MAX = 10;
 
 let cluster: TestCluster;
-let stage: FaultStage<Seats>;
+let stage: TradingFleet<Seats>;
 let followers: Follower[] = [];
 beforeAll(async () => {
   cluster = await startTestCluster(3, { appendonly: 'always' });
-  stage = await setStage(await startSeats({}, () => cluster.url), { seed: `moving slot ${SEED}` });
+  stage = await openTrading(await startSeats({}, () => cluster.url), { seed: `moving slot ${SEED}` });
 }, 60_000);
 afterAll(async () => {
   for (const one of followers) one.stop();
@@ -51,13 +50,13 @@ async function killAndStart(seat: Seat, awayMs: number): Promise<void> {
 
 test(`${SECONDS} s of trading while the slot of the book moves and processes are killed, seed ${SEED}`, async () => {
   const { journal, markets, people, client, fleet } = stage;
-  const random = seeded(SEED);
+  const random = createRandom(SEED);
   const [market] = markets as [(typeof markets)[0]];
   followers = fleet.webs.map((web) => follow(web.client.url, market.conditionId));
   const shuttle = await startShuttle(cluster, PREFIX, REST_MS);
   const load = startLoad(journal, {
     ...{ markets, people, client, pauseMs: PAUSE_MS },
-    random: seeded(SEED + 1),
+    random: createRandom(SEED + 1),
     lanes: LANES,
     most: SUBMISSIONS_MAX,
   });
@@ -66,7 +65,7 @@ test(`${SECONDS} s of trading while the slot of the book moves and processes are
   while (Date.now() - startedAt < SECONDS * 1_000) {
     await sleep(500);
     const seats: readonly Seat[] = kills % 2 === 0 ? fleet.webs : fleet.workers;
-    await killAndStart(random.pick(seats), 200 + random.int(1_000));
+    await killAndStart(random.pick(seats), 200 + random.below(1_000));
     kills++;
   }
   await shuttle.stop();

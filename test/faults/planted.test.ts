@@ -1,9 +1,9 @@
+import { createRandom } from '../support/random';
 import { forgive } from '../support/watch';
 import { type INVARIANTS, violationsOf } from './invariants';
 import { startLoad } from './load';
 import { type Bug, withBug } from './planted-program';
-import { seeded } from './random';
-import { startFaultStage } from './stage';
+import { startTradingFleet } from './trading-fleet';
 
 /**
  * The checker can fail: each of these bugs, planted in a copy of the scripts or of a built module, is caught from outside,
@@ -143,10 +143,10 @@ const BUGS: Readonly<Record<string, Planted>> = {
 /** The invariants that do not hold, once the expected one is among them or the rounds are over. */
 async function caught({ expiring = 0, caughtBy, ...bug }: Planted, seed: string): Promise<Set<string>> {
   return withBug(bug, async (program) => {
-    const stage = await startFaultStage({ seed, program, webs: 1, markets: 1, people: 4 });
+    const stage = await startTradingFleet({ seed, program, webs: 1, markets: 1, people: 4 });
     try {
       const { journal, markets, people, client } = stage;
-      const random = seeded(3);
+      const random = createRandom(3);
       const violated = new Set<string>();
       for (let round = 1; round <= ROUNDS_MAX && !violated.has(caughtBy); round++) {
         const most = round * ORDERS;

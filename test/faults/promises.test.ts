@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../support/client';
-import { until } from '../support/processes';
+import { createRandom } from '../support/random';
+import { sleep, until } from '../support/waiting';
 import { BACK_MS } from './asking';
 import { expectRest, follow } from './followers';
 import { violationsOf } from './invariants';
 import { startLoad } from './load';
-import { seeded } from './random';
 import { slowDisk } from './slow-disk';
-import { type FaultStage, type StageOptions, startFaultStage } from './stage';
+import { startTradingFleet, type TradingFleet, type TradingFleetOptions } from './trading-fleet';
 
 /** One promise at a time, counted. `npm run test:faults` takes the numbers of docs/faults.md. */
 const ORDERS = Number(process.env.FAULT_ORDERS ?? 600);
@@ -22,8 +21,11 @@ const EXIT_MS = 10_000;
 /** The 20,000 orders of the long form take a while. */
 const STORY_MS = 1_200_000;
 
-async function withStage(options: StageOptions, story: (stage: FaultStage) => Promise<void>): Promise<void> {
-  const stage = await startFaultStage(options);
+async function withStage(
+  options: TradingFleetOptions,
+  story: (stage: TradingFleet) => Promise<void>,
+): Promise<void> {
+  const stage = await startTradingFleet(options);
   try {
     await story(stage);
   } finally {
@@ -40,14 +42,16 @@ test(
     const { env, isSlow } = slowDisk();
     await withStage({ seed: 'redis kills', webs: 1, redis: { env } }, async (stage) => {
       const { journal, markets, people, client, fleet } = stage;
-      const random = seeded(11);
+      const random = createRandom(11);
       const load = startLoad(journal, { random, markets, people, client, lanes: LANES, most: 2 * ORDERS });
       const acknowledged = (): number => journal.submissions.filter((one) => one.accepted.length > 0).length;
       const backMs: number[] = [];
       for (let kill = 1; kill <= KILLS; kill++) {
-        await until('orders between kills', () => acknowledged() >= (kill * ORDERS) / (KILLS + 1), STORY_MS);
+        await until('orders between kills', () => acknowledged() >= (kill * ORDERS) / (KILLS + 1), {
+          patienceMs: STORY_MS,
+        });
         await fleet.redis.kill();
-        await sleep(random.int(300));
+        await sleep(random.below(300));
         await fleet.redis.revive();
         const startedAt = Date.now();
         const order = people[0]?.sign(markets[0] as (typeof markets)[0], {
@@ -64,7 +68,7 @@ test(
         );
         backMs.push(Date.now() - startedAt);
       }
-      await until('all acknowledged', () => acknowledged() >= ORDERS, STORY_MS);
+      await until('all acknowledged', () => acknowledged() >= ORDERS, { patienceMs: STORY_MS });
       await load.stop();
       const violations = violationsOf(await stage.evidence(40_000));
       say(
@@ -141,7 +145,7 @@ test(`${REQUESTS} requests during a rolling restart: none fails, and followed bo
         await sleep(100);
       }
     })();
-    const random = seeded(5);
+    const random = createRandom(5);
     const failed: string[] = [];
     let count = 0;
     const lane = async (): Promise<void> => {
@@ -150,8 +154,8 @@ test(`${REQUESTS} requests during a rolling restart: none fails, and followed bo
         const web = random.pick([...ready]);
         const wish = {
           side: 'BUY',
-          outcome: random.int(2) as 0 | 1,
-          pips: 100 * (40 + random.int(20)),
+          outcome: random.below(2) as 0 | 1,
+          pips: 100 * (40 + random.below(20)),
           lots: 100,
           expiration: 0,
         } as const;

@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createFullDisk, type FullDisk } from '../support/full-disk';
-import { until } from '../support/processes';
+import { sleep, until } from '../support/waiting';
 import { ANSWER_MS, all, answers, asking, BACK_MS, startEndlessLoad, UNAVAILABLE } from './asking';
 import { violationsOf } from './invariants';
 import { slowestMs } from './load';
-import { type FaultStage, type StageOptions, startFaultStage } from './stage';
+import { startTradingFleet, type TradingFleet, type TradingFleetOptions } from './trading-fleet';
 
 /** A Redis that is there and takes no writes: its disk is full, or it was told to follow another. */
 const ORDERS = Number(process.env.FAULT_REFUSED ?? 60);
@@ -14,8 +13,11 @@ const SPARE_BYTES = 4_321;
 /** Longer than Redis waits with a sync. */
 const SYNCED_MS = 1_200;
 
-async function withStage(options: StageOptions, story: (stage: FaultStage) => Promise<void>): Promise<void> {
-  const stage = await startFaultStage({ webs: 1, markets: 1, ...options });
+async function withStage(
+  options: TradingFleetOptions,
+  story: (stage: TradingFleet) => Promise<void>,
+): Promise<void> {
+  const stage = await startTradingFleet({ webs: 1, markets: 1, ...options });
   try {
     await story(stage);
   } finally {
@@ -25,7 +27,7 @@ async function withStage(options: StageOptions, story: (stage: FaultStage) => Pr
 
 async function withDisk(
   appendonly: 'always' | 'everysec',
-  story: (stage: FaultStage, disk: FullDisk) => Promise<void>,
+  story: (stage: TradingFleet, disk: FullDisk) => Promise<void>,
 ): Promise<void> {
   const disk = await createFullDisk();
   try {
@@ -36,7 +38,7 @@ async function withDisk(
   }
 }
 
-async function expectWell(what: string, { journal, evidence, fleet }: FaultStage, backMs: number) {
+async function expectWell(what: string, { journal, evidence, fleet }: TradingFleet, backMs: number) {
   expect(violationsOf(await evidence()).slice(0, 20)).toEqual([]);
   const { submissions, wrong, unavailable } = journal;
   const slowest = slowestMs(journal);

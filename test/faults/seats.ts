@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { type Client, createClient } from '../support/client';
-import { DEPLOYMENT } from '../support/deployment';
-import { ROOT, type Started, startNode, until } from '../support/processes';
+import { ROOT, type Started, startNode } from '../support/processes';
+import { ENVIRONMENT } from '../support/settings';
+import { until } from '../support/waiting';
 
 const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
 
@@ -70,7 +71,7 @@ export async function startSeats(
     const start = async (): Promise<void> => {
       const fixed = { REDIS_URL: redisOf(name, number), PORT: at };
       running = startNode([...args, path.join(program, file)], {
-        ...DEPLOYMENT,
+        ...ENVIRONMENT,
         PAPER_GRANT: GRANT,
         LOG_LEVEL: 'info',
         ...env,

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createFullDisk, type FullDisk } from '../support/full-disk';
+import { createRandom } from '../support/random';
+import { sleep, until } from '../support/waiting';
 import { ANSWER_MS } from './asking';
 import { FAULTS, type FaultName } from './catalogue';
 import { violationsOf } from './invariants';
 import { slowestMs, startLoad } from './load';
-import { seeded } from './random';
-import { type FaultStage, startFaultStage } from './stage';
+import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
 /**
  * Trading goes on while one thing after another goes wrong, by a schedule that the seed repeats; then everything that was
@@ -43,11 +43,11 @@ const LONG_SECONDS = 60;
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));
 const clockFiles = ['web', 'worker'].map((name) => path.join(folder, name));
 let disk: FullDisk | null = null;
-let stage: FaultStage;
+let stage: TradingFleet;
 beforeAll(async () => {
   for (const file of clockFiles) writeFileSync(file, '0');
   if (process.platform === 'linux') disk = await createFullDisk();
-  stage = await startFaultStage({
+  stage = await startTradingFleet({
     seed: `storm ${SEED}`,
     ...(disk && { redis: { env: disk.env } }),
     clockFile: (name, number) =>
@@ -62,7 +62,7 @@ afterAll(async () => {
 
 /** Faults in an order of the seed's, each once before any comes twice. */
 function schedule(): () => FaultName {
-  const random = seeded(SEED);
+  const random = createRandom(SEED);
   const chosen = (
     ONLY.length > 0 ? ONLY : SECONDS < LONG_SECONDS ? SHORT : Object.keys(FAULTS)
   ) as FaultName[];
@@ -70,14 +70,14 @@ function schedule(): () => FaultName {
   let left: FaultName[] = [];
   return () => {
     if (left.length === 0) left = [...names];
-    return left.splice(random.int(left.length), 1)[0] as FaultName;
+    return left.splice(random.below(left.length), 1)[0] as FaultName;
   };
 }
 
 test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
   const { journal, markets, people, client } = stage;
   const load = startLoad(journal, {
-    random: seeded(SEED + 1),
+    random: createRandom(SEED + 1),
     markets,
     people,
     client,
@@ -94,18 +94,14 @@ test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
     const name = next();
     told.push(`${((Date.now() - startedAt) / 1_000).toFixed(1)} s ${name}`);
     const from = performance.now();
-    await FAULTS[name]({ stage, random: seeded(SEED + told.length), clockFiles, disk });
+    await FAULTS[name]({ stage, random: createRandom(SEED + told.length), clockFiles, disk });
     seen.push({ name, from, to: performance.now() });
   }
-  const giveUpAt = Date.now() + CALM_MS;
   const isWell = async (): Promise<boolean> =>
     (
       await Promise.all(stage.fleet.webs.map(async (web) => (await web.client.get('/readyz')).status === 200))
     ).every((ready) => ready);
-  while (!(await isWell().catch(() => false))) {
-    if (Date.now() > giveUpAt) throw new Error('the exchange did not come back');
-    await sleep(100);
-  }
+  await until('the exchange is well again', () => isWell().catch(() => false), { patienceMs: CALM_MS });
   await load.stop();
   const evidence = await stage.evidence(40_000);
   const slowest = new Map<FaultName, number>();

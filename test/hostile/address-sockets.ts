@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { Manager, type Socket } from 'socket.io-client';
-import type { LocalReplica } from '../realtime/support';
+import type { Replica } from '../support/web-replicas';
 
 /** Sockets of addresses of our choice, for replicas that believe one proxy. */
 interface Wire {
@@ -21,7 +21,7 @@ export function closeAll(): void {
 let addresses = 0;
 export const newAddress = (): string => `198.51.100.${++addresses}`;
 
-export function connect(at: LocalReplica, address: string): Promise<Socket> {
+export function connect(at: Replica, address: string): Promise<Socket> {
   const manager = new Manager(at.url, {
     transports: ['websocket'],
     reconnection: false,
@@ -35,11 +35,11 @@ export function connect(at: LocalReplica, address: string): Promise<Socket> {
   });
 }
 
-export const many = (count: number, at: LocalReplica, address: string): Promise<Socket[]> =>
+export const many = (count: number, at: Replica, address: string): Promise<Socket[]> =>
   Promise.all(Array.from({ length: count }, () => connect(at, address)));
 
 /** What an HTTP client is told that wants to become a socket. */
-export async function refusal(at: LocalReplica, address: string) {
+export async function refusal(at: Replica, address: string) {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
       Connection: 'Upgrade',

@@ -1,5 +1,5 @@
 import jwt from 'jsonwebtoken';
-import { JWT_SECRET } from '../support/exchange';
+import { JWT_SECRET } from '../support/settings';
 import { INVALID, type Row, row, shown, type Victim } from './row';
 
 const NO_MARKET = '404 MARKET_NOT_FOUND';

@@ -1,5 +1,5 @@
-import { createWorld, RESTING, type World } from '../http/bad-input/world';
-import { ADMIN_TOKEN, JWT_SECRET } from '../support/exchange';
+import { RESTING, startTwoTraders, type TwoTraders } from '../http/bad-input/two-traders';
+import { ADMIN_TOKEN, JWT_SECRET } from '../support/settings';
 import { bodyRows, textRows } from './bodies';
 import { largeRows } from './large';
 import { pathRows, tokenRows } from './paths';
@@ -14,11 +14,11 @@ const AT_ONCE = 8;
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d+|ioredis|ReplyError|EVALSHA|\{x0\}/;
 const GROWTH_MAX_BYTES = 60_000_000;
 
-let world: World;
+let traders: TwoTraders;
 let victim: Victim;
 beforeAll(async () => {
-  world = await createWorld();
-  const { alice, market } = world;
+  traders = await startTwoTraders();
+  const { alice, market } = traders;
   const { body } = await alice.signIn();
   const open = await alice.get('/me/orders?status=open');
   victim = {
@@ -31,7 +31,7 @@ beforeAll(async () => {
     adminToken: ADMIN_TOKEN,
   };
 });
-afterAll(() => world.stop());
+afterAll(() => traders.stop());
 
 let played = 0;
 
@@ -42,7 +42,7 @@ async function play(rows: readonly Row[]): Promise<string[]> {
   const lane = async (): Promise<void> => {
     for (let i = next++; i < rows.length; i = next++) {
       const { name, method, path, sent, expected } = rows[i] as Row;
-      const { status, headers, body, text } = await world.next().client.call(method, path, sent);
+      const { status, headers, body, text } = await traders.next().client.call(method, path, sent);
       const got = `${status} ${body?.code}`;
       const isProblem = headers.get('content-type') === 'application/problem+json' && body?.status === status;
       if (!expected.includes(got) || !isProblem) wrong.push(`${name}: ${got}, not ${expected.join(' or ')}`);
@@ -71,15 +71,15 @@ test.each([
   ['paths, queries and methods', pathRows],
   ['tokens and sign-ins', tokenRows],
 ] as const)('%s', async (_, rowsOf) => {
-  const before = await world.state(false);
+  const before = await traders.state(false);
   expect(await play(rowsOf(victim))).toEqual([]);
-  expect(await world.state(false)).toBe(before);
+  expect(await traders.state(false)).toBe(before);
   expect(Object.keys(Object.prototype)).toEqual([]);
 });
 
 test('there were enough of them, no bug was logged, and memory did not grow with them', async () => {
   expect(played).toBeGreaterThanOrEqual(ROWS_MIN);
-  const log = world.exchange.logged.join('\n');
+  const log = traders.exchange.logged.join('\n');
   expect(log).not.toContain('INTERNAL');
   for (const secret of [JWT_SECRET, ADMIN_TOKEN, victim.token, victim.refreshToken])
     expect(log).not.toContain(secret);

@@ -1,24 +1,30 @@
 import type { Socket } from 'socket.io-client';
-import { type LocalReplica, type Market, place, type Stage, startStage, wait } from '../realtime/support';
-import { until } from '../support/processes';
+import { place } from '../support/engine-order';
+import type { OpenMarket } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { ask, closeAll, connect, goneWithin, many, newAddress, refusal, wireOf } from './address-sockets';
 
 /** What one address, and one socket, may do to the others. */
-let stage: Stage;
-let first: LocalReplica;
-let second: LocalReplica;
-let market: Market;
+let exchange: WebReplicas;
+let first: Replica;
+let second: Replica;
+let market: OpenMarket;
 
 beforeAll(async () => {
-  stage = await startStage({ RATE_LIMIT: 'on', TRUST_PROXY: '1', BROADCAST_INTERVAL_MS: '0' });
-  [first, second] = [await stage.replica(), await stage.replica()];
-  market = await stage.market(first);
+  exchange = await startWebReplicas({
+    replicas: 0,
+    durable: true,
+    env: { RATE_LIMIT: 'on', TRUST_PROXY: '1', BROADCAST_INTERVAL_MS: '0' },
+  });
+  [first, second] = [await exchange.replica(), await exchange.replica()];
+  market = await exchange.market(first);
 });
 afterEach(closeAll);
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 const TOO_MANY = { status: 429, code: 'RATE_LIMITED', scope: 'sockets', retryAfter: '1' };
-const isRefused = async (at: LocalReplica, address: string): Promise<boolean> =>
+const isRefused = async (at: Replica, address: string): Promise<boolean> =>
   refusal(at, address).then(
     () => true,
     () => false,
@@ -27,7 +33,7 @@ const isRefused = async (at: LocalReplica, address: string): Promise<boolean> =>
 test('an address has 100 sockets at both replicas together; others are not concerned, and a closed one makes place', async () => {
   const address = newAddress();
   const [one] = await many(60, first, address);
-  await wait(200);
+  await sleep(200);
   await many(40, second, address);
   await until('both know', async () => (await isRefused(first, address)) && isRefused(second, address));
   expect(await refusal(first, address)).toEqual(TOO_MANY);
@@ -45,14 +51,14 @@ test('an address has 100 sockets at both replicas together; others are not conce
 test('to open and close sockets is no way around the limit', async () => {
   const address = newAddress();
   for (const socket of await many(100, first, address)) socket.disconnect();
-  await wait(100);
+  await sleep(100);
   expect(await refusal(first, address)).toEqual(TOO_MANY);
 });
 
 test('the sockets of an address are counted while Redis is away', async () => {
   const address = newAddress();
-  const away = stage.restartRedis(1_000);
-  await wait(200);
+  const away = exchange.restartRedis(1_000);
+  await sleep(200);
   await many(100, second, address);
   expect(await refusal(second, address)).toEqual(TOO_MANY);
   await away;
@@ -94,7 +100,7 @@ test('a subscription counts as one message for each market it names', async () =
   const codes = answers.map(({ error }) => error.code);
   expect(codes[0]).toBe('MARKET_NOT_FOUND');
   expect(codes.filter((code) => code === 'RATE_LIMITED').length).toBeGreaterThan(7);
-  await wait(1_200);
+  await sleep(1_200);
   expect(await ask(socket, 'subscribe', market.conditionId)).toMatchObject({ ok: true });
 });
 
@@ -109,7 +115,7 @@ test('a socket that follows a market is sent each snapshot once, one that comes 
   await ask(socket, 'unsubscribe', market.conditionId);
   await subscribe();
   expect(snapshots).toEqual([sequence, sequence]);
-  await place(stage, market);
+  await place(exchange, market);
   await until('the market has moved', async () => ((await subscribe()) ?? sequence) > sequence);
   expect(snapshots).toEqual([sequence, sequence, sequence + 1]);
   const again = Array.from({ length: 20 }, () => {
@@ -120,7 +126,7 @@ test('a socket that follows a market is sent each snapshot once, one that comes 
 });
 
 test('a snapshot is turned into text once, however many sockets are sent it', async () => {
-  await place(stage, market);
+  await place(exchange, market);
   const sockets = await many(50, second, newAddress());
   const stringify = jest.spyOn(JSON, 'stringify');
   const heard = sockets.map((socket) => new Promise((resolve) => socket.once('orderbook:snapshot', resolve)));
@@ -136,7 +142,7 @@ test('a snapshot is turned into text once, however many sockets are sent it', as
 
 test('a replay from long ago counts for what it sends', async () => {
   for (let i = 0; i < 70; i++) {
-    await Promise.all(Array.from({ length: 10 }, (_, n) => place(stage, market, { pips: 1_000 + n })));
+    await Promise.all(Array.from({ length: 10 }, (_, n) => place(exchange, market, { pips: 1_000 + n })));
   }
   const socket = await connect(second, newAddress());
   let updates = 0;

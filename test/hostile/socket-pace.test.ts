@@ -1,23 +1,27 @@
 import { get } from 'node:http';
 import type { Socket } from 'socket.io-client';
-import { type LocalReplica, type Stage, startStage, wait } from '../realtime/support';
-import { until } from '../support/processes';
+import { sleep, until } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { ask, closeAll, connect, goneWithin, many, newAddress, refusal, wireOf } from './address-sockets';
 
 /** What all sockets of one address may ask of a process together, however often they are opened. */
 const MARKETS = 50;
-let stage: Stage;
-let web: LocalReplica;
+let exchange: WebReplicas;
+let web: Replica;
 let conditionIds: string[];
 
 beforeAll(async () => {
-  stage = await startStage({ RATE_LIMIT: 'on', TRUST_PROXY: '1', BROADCAST_INTERVAL_MS: '0' });
-  web = await stage.replica();
+  exchange = await startWebReplicas({
+    replicas: 0,
+    durable: true,
+    env: { RATE_LIMIT: 'on', TRUST_PROXY: '1', BROADCAST_INTERVAL_MS: '0' },
+  });
+  web = await exchange.replica();
   conditionIds = [];
-  for (let i = 0; i < MARKETS; i++) conditionIds.push((await stage.market(web)).conditionId);
+  for (let i = 0; i < MARKETS; i++) conditionIds.push((await exchange.market(web)).conditionId);
 });
 afterEach(closeAll);
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 async function secondsOf(act: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
@@ -53,7 +57,9 @@ test('an address whose sockets were cut waits before it may open another, and ot
   expect(await secondsOf(() => refusal(web, address))).toBeGreaterThan(0.9);
   const others = connect(web, newAddress()).then(() => 'connected');
   expect(await Promise.race([others, refusal(web, address)])).toBe('connected');
-  await until('the debt is paid', () => connect(web, address).then(Boolean, () => false), 10_000);
+  await until('the debt is paid', () => connect(web, address).then(Boolean, () => false), {
+    patienceMs: 10_000,
+  });
 });
 
 test('an address that waits for its refusal may leave', async () => {
@@ -63,9 +69,9 @@ test('an address that waits for its refusal may leave', async () => {
     headers: { Connection: 'Upgrade', Upgrade: 'websocket', 'X-Forwarded-For': address },
   });
   leaving.on('error', () => undefined);
-  await wait(100);
+  await sleep(100);
   leaving.socket?.resetAndDestroy();
-  await wait(1_200);
+  await sleep(1_200);
   expect((await web.client.get('/livez')).status).toBe(200);
 });
 
@@ -93,7 +99,7 @@ test('a socket that sends frames without content is cut, though it never sends a
   wireOf(socket)._socket.write(begun);
   for (let i = 0; i < 30; i++) {
     wireOf(socket)._socket.write(Buffer.alloc(600 * empty.length, empty));
-    await wait(10);
+    await sleep(10);
   }
   expect(await gone).toBe(true);
 });

@@ -1,24 +1,24 @@
 import { io, type Socket } from 'socket.io-client';
-import { createWorld, type World } from '../http/bad-input/world';
-import { ADMIN_TOKEN } from '../support/exchange';
+import { startTwoTraders, type TwoTraders } from '../http/bad-input/two-traders';
+import { ADMIN_TOKEN } from '../support/settings';
 import { shown } from './row';
 
 /** The same through sockets: what is refused says why, and the socket lives on. */
-let world: World;
+let traders: TwoTraders;
 let socket: Socket;
 let conditionId: string;
 beforeAll(async () => {
-  world = await createWorld();
-  conditionId = (await world.exchange.client.get(`/markets/${world.market.id}`)).body.conditionId;
+  traders = await startTwoTraders();
+  conditionId = (await traders.exchange.client.get(`/markets/${traders.market.id}`)).body.conditionId;
   socket = await opened();
 });
 afterAll(async () => {
   socket.disconnect();
-  await world.stop();
+  await traders.stop();
 });
 
 const connected = (auth: Record<string, unknown> = {}): Socket =>
-  io(world.exchange.client.url, { transports: ['websocket'], reconnection: false, forceNew: true, auth });
+  io(traders.exchange.client.url, { transports: ['websocket'], reconnection: false, forceNew: true, auth });
 
 function opened(): Promise<Socket> {
   return new Promise((resolve, reject) => {
@@ -115,5 +115,5 @@ test.each([
 
 test('there were enough of them, and no bug was logged', () => {
   expect(MESSAGES.length).toBeGreaterThan(60);
-  expect(world.exchange.logged.join('\n')).not.toContain('INTERNAL');
+  expect(traders.exchange.logged.join('\n')).not.toContain('INTERNAL');
 });

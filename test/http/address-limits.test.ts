@@ -1,7 +1,8 @@
 import type { Answer } from '../support/client';
-import { startExchange, type TestExchange } from '../support/exchange';
 import { openLink } from '../support/redis';
 import { createTrader } from '../support/trader';
+import { sleep } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { openStreet, type Street, told, Visitor } from './from-address';
 
 /** What one address may submit and bring. */
@@ -38,7 +39,7 @@ async function since(whole: number): Promise<number> {
   for (let tries = 0; tries < 40; tries++) {
     const now = Number(await street.link.ask(`GET rl:submissions:${visitor.address}`));
     if (now > whole) return (now - whole) / MICROS_EACH;
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
   return 0;
 }
@@ -179,7 +180,7 @@ describe('new wallets', () => {
 });
 
 describe('a Redis that cannot count', () => {
-  const fifteen = async (at: TestExchange): Promise<number[]> => {
+  const fifteen = async (at: WebReplicas): Promise<number[]> => {
     const answers = await Promise.all(
       Array.from({ length: 15 }, () => at.client.get(`/auth/nonce/0x${'1'.repeat(40)}`)),
     );
@@ -189,15 +190,15 @@ describe('a Redis that cannot count', () => {
   test.each([
     [
       'is full',
-      async (at: TestExchange) => {
+      async (at: WebReplicas) => {
         const full = await openLink(at.redis.port);
         await full.ask('CONFIG SET maxmemory 1');
         full.close();
       },
     ],
-    ['is away', (at: TestExchange) => at.redis.stop()],
+    ['is away', (at: WebReplicas) => at.redis.stop()],
   ] as const)('does not let everybody pass: it %s', async (_, spoil) => {
-    const spoilt = await startExchange({ env: { RATE_LIMIT: 'on' } });
+    const spoilt = await startWebReplicas({ env: { RATE_LIMIT: 'on' } });
     try {
       expect((await spoilt.client.get('/livez')).status).toBe(200);
       await spoil(spoilt);

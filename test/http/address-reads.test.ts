@@ -1,4 +1,4 @@
-import { ADMIN_TOKEN } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { openStreet, type Street, told, Visitor } from './from-address';
 
 /** What one address may read, say and guess. */

@@ -1,15 +1,16 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** One letter of its checksum is in the wrong case. */
 const ORACLE_MISTYPED = '0xF39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let alice: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
 });
 afterAll(() => exchange.stop());
@@ -135,7 +136,7 @@ test('the token opens it; without one configured nothing is there', async () => 
     const answer = await client.post('/admin/markets', { body: { question: 'a' }, token });
     expect([answer.status, answer.body.code]).toEqual([401, 'TOKEN_INVALID']);
   }
-  const closed = await startExchange({ env: { ADMIN_TOKEN: '' } });
+  const closed = await startWebReplicas({ env: { ADMIN_TOKEN: '' } });
   try {
     for (const method of ['POST', 'GET', 'OPTIONS']) {
       const answer = await closed.client.call(method, '/admin/markets', { token: ADMIN_TOKEN });

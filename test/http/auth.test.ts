@@ -1,11 +1,11 @@
-import { startExchange, startReplica, type TestExchange } from '../support/exchange';
 import { createTrader, siweText, type Trader } from '../support/trader';
+import { startReplica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let alice: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
 });
 afterAll(() => exchange.stop());
 beforeEach(async () => {

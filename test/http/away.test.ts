@@ -1,9 +1,10 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { openLink } from '../support/redis';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let alice: Trader;
 
@@ -12,7 +13,7 @@ const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
 const ANSWER_MS = 3_000;
 
 beforeEach(async () => {
-  exchange = await startExchange({ env: { RATE_LIMIT: 'on' } });
+  exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on' } });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
   await alice.signIn();

@@ -1,14 +1,15 @@
 import type { Answer, Sent } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { type Market, openMarket } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Hostile and mistaken requests of operators: refused with a problem, and nothing has changed. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let before: string;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   before = await state();
 });

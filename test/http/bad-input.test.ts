@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, JWT_SECRET } from '../support/exchange';
+import { ADMIN_TOKEN, JWT_SECRET } from '../support/settings';
 import { play } from './bad-input/mutations';
 import { playScenario } from './bad-input/scenarios';
-import { type Case, createWorld, type World } from './bad-input/world';
+import { type Case, startTwoTraders, type TwoTraders } from './bad-input/two-traders';
 
 const { cases } = JSON.parse(readFileSync(path.join(__dirname, '../cases/bad-input.json'), 'utf8')) as {
   cases: Case[];
@@ -15,18 +15,18 @@ const STACK = /\n\s+at |node_modules|\.[jt]s:\d+|ioredis|ReplyError|EVALSHA/;
 const MOVES: ReadonlySet<string> = new Set(['BI-425']);
 const SLOW_LIMIT_MS = 17_000;
 
-let world: World;
+let traders: TwoTraders;
 
 beforeAll(async () => {
-  world = await createWorld();
+  traders = await startTwoTraders();
 });
-afterAll(() => world.stop());
+afterAll(() => traders.stop());
 
 const played = cases.filter((item) => item.skip === undefined);
 
 test.each(played.map((item) => [`${item.id} ${item.why}`, item] as const))('%s', async (_, item) => {
   const story = item.mutation.op === 'scenario';
-  const before = await world.state(story);
+  const before = await traders.state(story);
   const answer = await answerTo(item);
   expect(answer.status).toBeLessThan(500);
   if (item.method === 'WS') {
@@ -36,12 +36,12 @@ test.each(played.map((item) => [`${item.id} ${item.why}`, item] as const))('%s',
     expect(item.expect.status).toContain(answer.status);
     if (answer.status >= 400) checkProblem(answer, item);
   }
-  if (answer.status >= 400 && !MOVES.has(item.id)) expect(await world.state(story)).toBe(before);
+  if (answer.status >= 400 && !MOVES.has(item.id)) expect(await traders.state(story)).toBe(before);
   await checkAlive();
 });
 
 test('nothing secret and no bug was logged', () => {
-  const log = world.exchange.logged.join('\n');
+  const log = traders.exchange.logged.join('\n');
   expect(log).not.toContain('INTERNAL');
   for (const secret of [JWT_SECRET, ADMIN_TOKEN]) expect(log).not.toContain(secret);
   expect(log).not.toMatch(/eyJ[\w-]+\.|0x[0-9a-f]{130}/);
@@ -53,10 +53,10 @@ function answerTo(item: Case): Promise<Answer> {
     const query = String(item.mutation.variant).includes('EIO=3')
       ? 'EIO=3&transport=polling'
       : 'EIO=4&transport=polling&sid=x';
-    return world.next().client.get(`${item.path}?${query}`);
+    return traders.next().client.get(`${item.path}?${query}`);
   }
-  if (op === 'slowHeaders') return slowHeaders(world.next().port, item.path);
-  return op === 'scenario' ? playScenario(world, item) : play(world, item);
+  if (op === 'slowHeaders') return slowHeaders(traders.next().port, item.path);
+  return op === 'scenario' ? playScenario(traders, item) : play(traders, item);
 }
 
 function checkProblem({ status, headers, body, text }: Answer, item: Case): void {
@@ -77,7 +77,7 @@ function checkProblem({ status, headers, body, text }: Answer, item: Case): void
 async function checkAlive(): Promise<void> {
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect(({} as Record<string, unknown>).x).toBeUndefined();
-  for (const { client } of world.exchange.replicas) expect((await client.get('/livez')).status).toBe(200);
+  for (const { client } of traders.exchange.replicas) expect((await client.get('/livez')).status).toBe(200);
 }
 
 /** Headers that come a byte a second: the connection is told 408 and ends. */

@@ -1,4 +1,4 @@
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
@@ -7,8 +7,9 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let other: Market;
 let alice: Trader;
@@ -18,7 +19,7 @@ const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 };
 const UNKNOWN = `0x${'12'.repeat(32)}`;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
 });
 afterAll(() => exchange.stop());
 beforeEach(async () => {

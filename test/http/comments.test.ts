@@ -1,16 +1,17 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
-import { ISO } from './rain';
+import { ISO } from '../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let domain: Domain;
 let market: Market & { slug: string };
 let alice: Trader;
 let bob: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   domain = (await exchange.client.get('/config')).body.eip712.domain;
   [alice, bob] = [newTrader(0), newTrader(1)];
   await Promise.all([alice.signIn(), bob.signIn()]);
@@ -190,7 +191,7 @@ describe('what is no comment is refused, and nothing is added', () => {
 });
 
 test('a wallet may say five things in a minute, on all replicas together', async () => {
-  const limited = await startExchange({ replicas: 2, env: { RATE_LIMIT: 'on' } });
+  const limited = await startWebReplicas({ replicas: 2, env: { RATE_LIMIT: 'on' } });
   try {
     const { id } = await openMarket(limited.client, ADMIN_TOKEN);
     const [loud, quiet] = [newTrader(0, limited), newTrader(1, limited)];

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
-import { startExchange, type TestExchange } from '../support/exchange';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** GET /docs, over HTTP and, where there is one, in a browser. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 beforeAll(async () => {
-  exchange = await startExchange({ env: { PUBLIC_BASE_URL: 'http://localhost:3000' } });
+  exchange = await startWebReplicas({ env: { PUBLIC_BASE_URL: 'http://localhost:3000' } });
 });
 afterAll(() => exchange?.stop());
 

@@ -1,13 +1,13 @@
 import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
-import { startExchange, type TestExchange } from '../support/exchange';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The document and the running code, compared in both directions. */
-let exchange: TestExchange;
-let endpoints: TestExchange['replicas'][0]['web']['endpoints'];
+let exchange: WebReplicas;
+let endpoints: WebReplicas['replicas'][0]['web']['endpoints'];
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   endpoints = exchange.replicas[0].web.endpoints;
 });
 afterAll(() => exchange?.stop());

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
@@ -8,6 +8,7 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** How an order with many fills is shown: bounded everywhere, and all of them in a list of their own. */
 const FILLS = 230;
@@ -15,7 +16,7 @@ const SHOWN = 100;
 const BODY_MAX_BYTES = 64_000;
 const BATCH = 20;
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let redis: Redis;
 let domain: Domain;
 let market: Market;
@@ -63,7 +64,7 @@ async function walk(hash: string, limit: number, meanwhile = async (): Promise<v
 }
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   redis = new Redis(exchange.redis.url);
   domain = (await get('/config')).body.eip712.domain;
   market = await openMarket(exchange.client, ADMIN_TOKEN);

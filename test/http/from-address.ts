@@ -1,11 +1,12 @@
 import type { Answer, Sent } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { openLink } from '../support/redis';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Two replicas with limits on, behind a proxy that tells whose request it is. */
 export interface Street {
-  readonly exchange: TestExchange;
+  readonly exchange: WebReplicas;
   readonly market: Market;
   readonly link: Awaited<ReturnType<typeof openLink>>;
   /** A wallet that sends from no address of a test's. */
@@ -14,7 +15,7 @@ export interface Street {
 }
 
 export async function openStreet(): Promise<Street> {
-  const exchange = await startExchange({ replicas: 2, env: { RATE_LIMIT: 'on', TRUST_PROXY: '1' } });
+  const exchange = await startWebReplicas({ replicas: 2, env: { RATE_LIMIT: 'on', TRUST_PROXY: '1' } });
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const link = await openLink(exchange.redis.port);
   return {

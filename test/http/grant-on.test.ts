@@ -1,11 +1,12 @@
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** GRANT_ON=sign-in: nobody fills Redis with wallets that only sign orders. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 beforeAll(async () => {
-  exchange = await startExchange({ env: { GRANT_ON: 'sign-in', PAPER_GRANT: '1000' } });
+  exchange = await startWebReplicas({ env: { GRANT_ON: 'sign-in', PAPER_GRANT: '1000' } });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
 });
 afterAll(() => exchange?.stop());

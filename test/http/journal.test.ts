@@ -1,20 +1,27 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
-import { ISO, limit } from './rain';
+import { ADMIN_TOKEN } from '../support/settings';
+import {
+  createTrader,
+  type Domain,
+  type Market,
+  type OpenMarket,
+  openMarket,
+  type Trader,
+} from '../support/trader';
+import { ISO, limit } from '../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let domain: Domain;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2, env: { PAPER_GRANT: '10000' } });
+  exchange = await startWebReplicas({ replicas: 2, env: { PAPER_GRANT: '10000' } });
   domain = (await exchange.client.get('/config')).body.eip712.domain;
 });
 afterAll(() => exchange?.stop());
 
-type NamedMarket = Market & { readonly conditionId: string };
 const newTrader = (at = 0): Trader => createTrader((exchange.replicas[at as 0] ?? exchange).client, domain);
-const newMarket = (body = {}): Promise<NamedMarket> => openMarket(exchange.client, ADMIN_TOKEN, body);
+const newMarket = (body = {}): Promise<OpenMarket> => openMarket(exchange.client, ADMIN_TOKEN, body);
 const admin = (path: string, body?: object): Promise<Answer> =>
   exchange.client.post(path, { token: ADMIN_TOKEN, ...(body ? { body } : {}) });
 

@@ -1,8 +1,9 @@
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Replicas keep what they have read, and yet no answer is older than what was answered anywhere before it was asked. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let alice: Trader;
 
@@ -20,7 +21,7 @@ const READS = [
 ] as const;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
   market = await openMarket(exchange.client, ADMIN_TOKEN);
 });

@@ -1,14 +1,15 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** A market's life after its birth, and the exchange's mode, on two replicas. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let alice: Trader;
 let bob: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2, env: { PAPER_GRANT: '1000' } });
+  exchange = await startWebReplicas({ replicas: 2, env: { PAPER_GRANT: '1000' } });
 });
 afterAll(() => exchange.stop());
 beforeEach(async () => {

@@ -1,12 +1,13 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { openLink } from '../support/redis';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, openMarket } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 
 beforeEach(async () => {
-  exchange = await startExchange({ replicas: 2, env: { RATE_LIMIT: 'on' } });
+  exchange = await startWebReplicas({ replicas: 2, env: { RATE_LIMIT: 'on' } });
 });
 afterEach(() => exchange.stop());
 
@@ -93,9 +94,9 @@ test('orders do not use up cancels, nor cancels orders', async () => {
 });
 
 describe('whose requests are counted', () => {
-  const from = (at: TestExchange, forwarded: string): Promise<Answer> =>
+  const from = (at: WebReplicas, forwarded: string): Promise<Answer> =>
     at.client.get(`/auth/nonce/0x${'1'.repeat(40)}`, { headers: { 'x-forwarded-for': forwarded } });
-  const fifteen = async (at: TestExchange, forwarded: (turn: number) => string): Promise<number> =>
+  const fifteen = async (at: WebReplicas, forwarded: (turn: number) => string): Promise<number> =>
     count(await many(15, (i) => from(at, forwarded(i))), 200);
 
   test('without a proxy X-Forwarded-For is not believed', async () => {
@@ -109,7 +110,7 @@ describe('whose requests are counted', () => {
   ])(
     'behind TRUST_PROXY=%s the address that the proxy saw counts, whatever the client wrote before it',
     async (trust, seen) => {
-      const proxied = await startExchange({ env: { RATE_LIMIT: 'on', TRUST_PROXY: trust } });
+      const proxied = await startWebReplicas({ env: { RATE_LIMIT: 'on', TRUST_PROXY: trust } });
       try {
         // A client that invents addresses stays one client, and hits nobody else.
         expect(await fifteen(proxied, (i) => `198.51.100.${i}, ${seen('203.0.113.5')}`)).toBe(10);
@@ -128,7 +129,7 @@ describe('whose requests are counted', () => {
 });
 
 test('RATE_LIMIT=off: nobody is refused, and no header says otherwise', async () => {
-  const free = await startExchange();
+  const free = await startWebReplicas();
   try {
     const answers = await many(150, () => free.client.get('/time'));
     expect(count(answers, 200)).toBe(150);

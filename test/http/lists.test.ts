@@ -1,22 +1,23 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, type TestExchange } from '../support/exchange';
-import { openMarket, type Trader } from '../support/trader';
-import { createRain, limit, type NamedMarket, type Rain } from './rain';
+import { ADMIN_TOKEN } from '../support/settings';
+import { type OpenMarket, openMarket, type Trader } from '../support/trader';
+import { limit, openWeatherMarket, type WeatherMarket } from '../support/weather-market';
+import type { WebReplicas } from '../support/web-replicas';
 
-let rain: Rain;
-let exchange: TestExchange;
-let market: NamedMarket;
+let weather: WeatherMarket;
+let exchange: WebReplicas;
+let market: OpenMarket;
 let alice: Trader;
 let bob: Trader;
 let makerHash: string;
 
 beforeAll(async () => {
-  rain = await createRain();
-  ({ exchange, market, alice, bob, makerHash } = rain);
+  weather = await openWeatherMarket();
+  ({ exchange, market, alice, bob, makerHash } = weather);
 });
-afterAll(() => rain.exchange.stop());
+afterAll(() => weather.exchange.stop());
 
-const get = (path: string, headers = {}): Promise<Answer> => rain.exchange.client.get(path, { headers });
+const get = (path: string, headers = {}): Promise<Answer> => weather.exchange.client.get(path, { headers });
 
 test('my orders: filters and pages', async () => {
   const hashes = async (query: string): Promise<string[]> =>

@@ -1,17 +1,18 @@
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import type { Answer, Client } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
-import { limit } from './rain';
+import { limit } from '../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let here: Client;
 let there: Client;
 let alice: Trader;
 let bob: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   [here, there] = exchange.replicas.map(({ client }) => client) as [Client, Client];
   const domain: Domain = (await here.get('/config')).body.eip712.domain;
   alice = createTrader(here, domain);

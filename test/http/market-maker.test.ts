@@ -1,4 +1,5 @@
 import { createTrader, type Trader } from '../support/trader';
+import { sleep } from '../support/waiting';
 import { openStreet, type Street, Visitor } from './from-address';
 
 /** An honest market maker: 16 connections of one address, 150 submissions and 300 cancels in a second. */
@@ -55,7 +56,7 @@ test('a market maker of one address meets no limit', async () => {
     while (quoted < quotes.length || cancelled < CANCELS * SECONDS) {
       if (quoted < Math.min(due(SUBMISSIONS), quotes.length)) await quote();
       else if (cancelled < Math.min(due(CANCELS), booked.length * 2)) await cancel();
-      else await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+      else await sleep(TICK_MS);
     }
   }
   await Promise.all(Array.from({ length: CONNECTIONS }, () => connection()));

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 interface Step {
   readonly submit: {
@@ -41,11 +42,11 @@ const scenarios = JSON.parse(
 ) as Scenario[];
 const SETS = '10000';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let domain: Domain;
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   domain = (await exchange.client.get('/config')).body.eip712.domain;
 });
 afterAll(() => exchange.stop());

@@ -1,15 +1,16 @@
 import { createShell } from '../cli/shell';
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, openMarket, type Trader } from '../support/trader';
-import { ISO, limit } from './rain';
+import { ISO, limit } from '../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** What an operator can do about what people write. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let domain: Domain;
 let shell: ReturnType<typeof createShell>;
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   domain = (await exchange.client.get('/config')).body.eip712.domain;
   shell = createShell(exchange.redis.url);
 });

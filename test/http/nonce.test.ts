@@ -5,7 +5,7 @@ import { createLogger } from '../../src/log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine } from '../../src/store/verbs/engine';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
@@ -14,14 +14,16 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
+import { until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let domain: Domain;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 };
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   domain = (await exchange.client.get('/config')).body.eip712.domain;
 });
@@ -110,11 +112,12 @@ test('a worker finishes what its raiser did not live to do', async () => {
     LOG_LEVEL: 'silent',
   });
   const worker = await startWorker(config, createLogger(config, 'worker', { write: () => undefined }));
-  for (let tries = 0; tries < 500 && (await statusOf(orderHash))[0] === 'OPEN'; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  try {
+    await until('the order is no longer open', async () => (await statusOf(orderHash))[0] !== 'OPEN');
+    expect(await statusOf(orderHash)).toEqual(['INVALIDATED', 'NONCE']);
+  } finally {
+    await worker.stop(2_000);
   }
-  expect(await statusOf(orderHash)).toEqual(['INVALIDATED', 'NONCE']);
-  await worker.stop(2_000);
 });
 
 test('raising needs a bearer, takes no body, and is not there for other methods', async () => {

@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis';
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { openMarket } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
 });
 afterAll(() => exchange.stop());
 

@@ -1,9 +1,9 @@
-import { startExchange, type TestExchange } from '../support/exchange';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** An address that goes on after it was refused is slowed down, and nobody else is. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 beforeAll(async () => {
-  exchange = await startExchange({ env: { RATE_LIMIT: 'on', TRUST_PROXY: '1' } });
+  exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on', TRUST_PROXY: '1' } });
 });
 afterAll(() => exchange.stop());
 

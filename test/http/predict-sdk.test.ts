@@ -1,14 +1,15 @@
 import { AddressesByChainId, ChainId, OrderBuilder, Side } from '@predictdotfun/sdk';
 import { Wallet } from 'ethers';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { type Domain, type Market, openMarket } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Orders of somebody else's SDK, sent as its builder signed them: only its domain's name and address are ours. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let domain: Domain;
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   domain = (await exchange.client.get('/config')).body.eip712.domain;
 });

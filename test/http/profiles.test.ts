@@ -1,13 +1,14 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, openMarket, type Trader } from '../support/trader';
-import { ISO, limit } from './rain';
+import { ISO, limit } from '../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let domain: Domain;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   domain = (await exchange.client.get('/config')).body.eip712.domain;
 });
 afterAll(() => exchange?.stop());

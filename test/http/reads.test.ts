@@ -1,33 +1,33 @@
 import { crc32 } from 'node:zlib';
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, type TestExchange } from '../support/exchange';
-import { type Domain, openMarket, type Trader } from '../support/trader';
+import { ADMIN_TOKEN } from '../support/settings';
+import { type Domain, type OpenMarket, openMarket, type Trader } from '../support/trader';
 import {
   bookBody,
-  createRain,
   ISO,
   marketBody,
-  type NamedMarket,
-  type Rain,
+  openWeatherMarket,
   tickerBody,
   tradeBody,
-} from './rain';
+  type WeatherMarket,
+} from '../support/weather-market';
+import type { WebReplicas } from '../support/web-replicas';
 
-let rain: Rain;
-let exchange: TestExchange;
+let weather: WeatherMarket;
+let exchange: WebReplicas;
 let domain: Domain;
-let market: NamedMarket;
+let market: OpenMarket;
 let alice: Trader;
 let bob: Trader;
 let takerHash: string;
 
 beforeAll(async () => {
-  rain = await createRain();
-  ({ exchange, domain, market, alice, bob, takerHash } = rain);
+  weather = await openWeatherMarket();
+  ({ exchange, domain, market, alice, bob, takerHash } = weather);
 });
-afterAll(() => rain.exchange.stop());
+afterAll(() => weather.exchange.stop());
 
-const get = (path: string, headers = {}): Promise<Answer> => rain.exchange.client.get(path, { headers });
+const get = (path: string, headers = {}): Promise<Answer> => weather.exchange.client.get(path, { headers });
 const ofMarket = (path: string, headers = {}): Promise<Answer> =>
   get(`/markets/${market.id}${path}`, headers);
 
@@ -64,14 +64,14 @@ test('the ETag of a book is its sequence', async () => {
 
 test('ticker, trades and the whole trading snapshot', async () => {
   expect((await ofMarket('/ticker')).body).toEqual(tickerBody(market));
-  expect((await ofMarket('/trades')).body).toEqual({ data: [tradeBody(rain)], nextCursor: null });
+  expect((await ofMarket('/trades')).body).toEqual({ data: [tradeBody(weather)], nextCursor: null });
   const { body } = await ofMarket('/trading');
   const { eip712, contracts } = (await get('/config')).body;
   expect(body).toEqual({
     market: marketBody(market),
     orderbook: bookBody(market),
     ticker: tickerBody(market),
-    recentTrades: [tradeBody(rain)],
+    recentTrades: [tradeBody(weather)],
     eip712,
     approvals: {
       collateral: { token: contracts.collateral, spender: contracts.exchange },

@@ -1,5 +1,5 @@
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
@@ -8,8 +8,9 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let alice: Trader;
 let bob: Trader;
@@ -19,7 +20,7 @@ const HIGHER: Limit = { ...BID, pips: 4_500 };
 const UNKNOWN = `0x${'12'.repeat(32)}`;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
 });
 afterAll(() => exchange.stop());
 beforeEach(async () => {

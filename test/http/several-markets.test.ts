@@ -1,12 +1,13 @@
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let markets: readonly Market[];
 let alice: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2, env: { RATE_LIMIT: 'on' } });
+  exchange = await startWebReplicas({ replicas: 2, env: { RATE_LIMIT: 'on' } });
   alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
   const open = () => openMarket(exchange.client, ADMIN_TOKEN);
   markets = [await open(), await open(), await open()];

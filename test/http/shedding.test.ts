@@ -4,8 +4,10 @@ import { createShedding } from '../../src/http/shedding';
 import { createLogger } from '../../src/log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
 
@@ -42,11 +44,11 @@ describe('orders under way', () => {
 });
 
 describe('a backlog', () => {
-  let exchange: TestExchange;
+  let exchange: WebReplicas;
   let market: Market;
   let alice: Trader;
   beforeAll(async () => {
-    exchange = await startExchange();
+    exchange = await startWebReplicas();
     market = await openMarket(exchange.client, ADMIN_TOKEN);
     alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
   });
@@ -62,16 +64,17 @@ describe('a backlog', () => {
     disconnect(redis);
   }
 
-  const backlogged = async (expected: boolean): Promise<void> => {
-    for (let tries = 0; tries < 100; tries++) {
-      const { status } = await exchange.client.post(`/markets/${market.id}/orders?dryRun=true`, {
-        body: { order: await alice.order(market, BID) },
-      });
-      if ((status === 503) === expected) return;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error(`still ${expected ? 'no' : 'a'} backlog`);
-  };
+  const backlogged = (expected: boolean): Promise<void> =>
+    until(
+      expected ? 'there is a backlog' : 'the backlog is gone',
+      async () => {
+        const { status } = await exchange.client.post(`/markets/${market.id}/orders?dryRun=true`, {
+          body: { order: await alice.order(market, BID) },
+        });
+        return (status === 503) === expected;
+      },
+      { pollMs: 100 },
+    );
 
   test('refuses new orders alone, and goes when it is worked off', async () => {
     const order = await alice.order(market, BID);
@@ -79,7 +82,7 @@ describe('a backlog', () => {
     const { body } = await exchange.client.post(path, { body: { order } });
     const rests = await alice.submit(market, BID);
     await fill(99_990);
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await sleep(1_200);
     expect((await alice.submit(market, BID)).status).toBe(200);
     await fill(20);
     await backlogged(true);

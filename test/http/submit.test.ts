@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
-import { until } from '../support/processes';
+import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
@@ -10,8 +9,10 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
+import { until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let domain: Domain;
 let market: Market;
 let alice: Trader;
@@ -20,7 +21,7 @@ let bob: Trader;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 };
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   domain = (await exchange.client.get('/config')).body.eip712.domain;
   alice = createTrader(exchange.client, domain);
   bob = createTrader(exchange.client, domain);

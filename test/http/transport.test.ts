@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import type { Answer } from '../support/client';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { sendRaw } from '../support/raw-http';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let port: number;
 /** A submission that is accepted. */
@@ -13,7 +14,7 @@ let body: string;
 const PAD_TO = 16_384;
 
 beforeAll(async () => {
-  exchange = await startExchange({ env: { CORS_ORIGINS: 'https://app.example' } });
+  exchange = await startWebReplicas({ env: { CORS_ORIGINS: 'https://app.example' } });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   port = exchange.replicas[0].port;
   const alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
@@ -252,7 +253,7 @@ test('CORS by configuration, and the headers of helmet', async () => {
 });
 
 test('stopping lets a request under way finish, and fails /readyz first', async () => {
-  const second = await startExchange();
+  const second = await startWebReplicas();
   const { client, replicas } = second;
   replicas[0].web.drain();
   const ready = await client.get('/readyz');

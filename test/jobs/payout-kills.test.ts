@@ -7,9 +7,10 @@ import { readUInt } from '../../src/store/records/order';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
-import { type Started, startScript, until } from '../support/processes';
+import { type Started, startScript } from '../support/processes';
 import { type Proxy as Network, startProxy } from '../support/proxy';
 import { startTestRedis } from '../support/redis';
+import { until } from '../support/waiting';
 
 /**
  * Holders are paid while the worker that pays them is killed with -9, again and again: what they got is what was
@@ -151,7 +152,7 @@ async function killInTheMiddle(markets: readonly string[]): Promise<number[]> {
 }
 
 async function allPaid(): Promise<void> {
-  await until('all paid', async () => (await redis.exists(keys.ending)) === 0, PAID_MS);
+  await until('all paid', async () => (await redis.exists(keys.ending)) === 0, { patienceMs: PAID_MS });
 }
 
 /** Who was told of a payout, and how often. */

@@ -2,8 +2,8 @@ import { createPriceChore } from '../../src/jobs/prices';
 import type { RunningRedis } from '../../src/local/redis';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
-import { createRandom } from '../store/fuzzing/random';
 import { createMarket, expectedDay, nextMs, openStore, type Store } from '../store/trading';
+import { createRandom } from '../support/random';
 import { startTestRedis } from '../support/redis';
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,5 +1,6 @@
 import type { Market } from '../../src/store/records/views';
 import { type Started, startScript } from '../support/processes';
+import { sleep, until } from '../support/waiting';
 import { type Settling, startSettling } from './settling';
 
 /**
@@ -16,8 +17,6 @@ const PATIENCE_MS = 75_000;
 
 let world: Settling;
 const workers: Started[] = [];
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 beforeAll(async () => {
   world = await startSettling();
 });
@@ -41,12 +40,12 @@ const isRunning = ({ child, stdout }: Started): boolean =>
   child.signalCode === null && child.exitCode === null && stdout().includes('worker is running');
 
 async function twoRunning(): Promise<void> {
-  while (workers.filter(isRunning).length < WORKERS) await wait(20);
+  await until('two workers run', () => workers.filter(isRunning).length >= WORKERS);
 }
 
 /** While the next fills are on their way. */
 async function killLater(): Promise<void> {
-  await wait(Math.random() * 60);
+  await sleep(Math.random() * 60);
   const [victim] = workers.filter(isRunning);
   victim?.child.kill('SIGKILL');
   await victim?.exited;

@@ -7,7 +7,7 @@ import type { SendToChain } from '../../src/jobs/settle';
 import { type RunningSettlement, startSettlement } from '../../src/jobs/settlement';
 import { matchName } from '../../src/jobs/settlement-queue';
 import type { Market } from '../../src/store/records/views';
-import { until } from '../support/processes';
+import { until } from '../support/waiting';
 import { type Settling, scale, startSettling } from './settling';
 
 let world: Settling;
@@ -16,7 +16,7 @@ let connection: Redis;
 let queue: Queue;
 const running: RunningSettlement[] = [];
 const QUIET_MS = 10_000;
-const soon = (what: string, holds: () => Promise<boolean>) => until(what, holds, QUIET_MS);
+const soon = (what: string, holds: () => Promise<boolean>) => until(what, holds, { patienceMs: QUIET_MS });
 
 beforeEach(async () => {
   world = await startSettling();

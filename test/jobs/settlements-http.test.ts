@@ -3,11 +3,12 @@ import { Redis } from 'ioredis';
 import { startWorker } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
-import { until } from '../support/processes';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let worker: Awaited<ReturnType<typeof startWorker>>;
 let market: Market & { conditionId: string };
 let alice: Trader;
@@ -21,7 +22,7 @@ const MEMBERS =
   'id marketId conditionId sequence status takerOrderHash makerOrderHashes takerOrder makerOrders takerFillAmount makerFillAmounts matchTypes refundAmount tradeIds attempts transactionHash createdAt updatedAt';
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   const config = loadConfig({
     NODE_ENV: 'test',
     REDIS_URL: exchange.redis.url,
@@ -42,12 +43,9 @@ afterAll(async () => {
 const settlements = async (query = '') => exchange.client.get(`/admin/settlements${query}`, asAdmin);
 
 async function settled(count: number) {
-  for (let tries = 0; tries < 250; tries++) {
-    const { body } = await settlements(`?marketId=${market.id}&limit=200`);
-    if (body.data.length >= count) return body.data;
-    await new Promise((resolve) => setTimeout(resolve, 40));
-  }
-  throw new Error(`not ${count} settlements`);
+  const found = async () => (await settlements(`?marketId=${market.id}&limit=200`)).body.data;
+  await until(`${count} settlements`, async () => (await found()).length >= count);
+  return found();
 }
 
 test('a match is settled, and the operator sees the call with the orders as they were signed', async () => {

@@ -21,6 +21,7 @@ import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
 import { startTestRedis } from '../support/redis';
+import { sleep } from '../support/waiting';
 
 const GRANT = micro(1_000_000_000_000_000);
 export const scale = chainScale(18);
@@ -141,7 +142,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
     for (;;) {
       const [stored, open] = await Promise.all([redis.hlen(keys.settlements), redis.zcard(keys.unsettled)]);
       if (stored - open >= records || Date.now() - start > limitMs) return Date.now() - start;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
     }
   }
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createClient } from 'ctf-exchange-client';
 import { freePort } from '../../src/local/ports';
 import { ROOT, type Started, startProgram } from '../support/processes';
+import { until } from '../support/waiting';
 
 /** From nothing built to a moving book; its 90 s include the download of the packages. */
 const START_MS_MAX = 90_000;
@@ -33,22 +34,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function eventually(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  const giveUpAt = Date.now() + START_MS_MAX;
-  while (!(await holds())) {
-    if (Date.now() > giveUpAt || started.child.exitCode !== null) {
-      throw new Error(`still not: ${what}\n${started.stdout()}${started.stderr()}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
+const inTime = (what: string, holds: () => Promise<boolean> | boolean): Promise<void> =>
+  until(what, holds, {
+    patienceMs: START_MS_MAX,
+    pollMs: POLL_MS,
+    isLost: () => started.child.exitCode !== null,
+    explain: () => started.stdout() + started.stderr(),
+  });
 
 test(
   'npm start in a fresh folder: six markets with a day of history whose books move, gone within 5 s of Ctrl-C',
   async () => {
     const port = await freePort();
     started = startProgram('npm', ['--prefix', folder, 'start'], { PORT: String(port) });
-    await eventually('the banner', () => /Ctrl-C/.test(started.stdout()));
+    await inTime('the banner', () => /Ctrl-C/.test(started.stdout()));
     const lines = `${started.stdout()}${started.stderr()}`.trimEnd().split('\n');
     expect(lines.some((line) => line.startsWith('The exchange is open:'))).toBe(true);
     expect(lines.length).toBeLessThanOrEqual(LINES_MAX);
@@ -56,15 +55,15 @@ test(
 
     const client = createClient({ baseUrl: `http://127.0.0.1:${port}` });
     const markets = async () => (await client.markets()).data;
-    await eventually('six books with two sides', async () => {
+    await inTime('six books with two sides', async () => {
       const open = await markets();
       return open.length === 6 && open.every(({ bestBid, bestAsk }) => bestBid !== null && bestAsk !== null);
     });
     const before = new Map((await markets()).map(({ id, sequence }) => [id, sequence]));
-    await eventually('all of them move', async () =>
+    await inTime('all of them move', async () =>
       (await markets()).every(({ id, sequence }) => sequence > (before.get(id) ?? sequence)),
     );
-    await eventually('somebody trades', async () => (await markets()).some(({ volume }) => volume !== '0'));
+    await inTime('somebody trades', async () => (await markets()).some(({ volume }) => volume !== '0'));
     for (const { id, category } of await markets()) {
       expect(category).not.toBe('');
       expect((await client.priceHistory(id, '1d')).history.length).toBeGreaterThanOrEqual(DAY_POINTS_MIN);

@@ -3,8 +3,9 @@ import { createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import { startRedis } from '../../src/local/redis';
-import { isAlive, type Started, startScript, until } from '../support/processes';
+import { isAlive, type Started, startScript } from '../support/processes';
 import { openLink, startTestCluster, startTestRedis } from '../support/redis';
+import { until } from '../support/waiting';
 
 /** A temp folder of this file's own: other tests have their servers in the system's at the same time. */
 let tempFolder: string;

@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../src/local/ports';
-import { isAlive, ROOT, type Started, startNode, startScript, until } from '../support/processes';
+import { isAlive, ROOT, type Started, startNode, startScript } from '../support/processes';
+import { until } from '../support/waiting';
 
 /** With npm's four, the build and the search for a Redis: 12. */
 const BANNER_LINES_MAX = 5;

@@ -4,18 +4,20 @@ import { Yaml } from '@stoplight/spectral-parsers';
 import { type Running, startWorker } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
 import { ROOT } from '../support/processes';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { sleep } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let worker: Running;
 let workerUrl: string;
 let market: Market;
 let alice: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   const lines: string[] = [];
   const config = loadConfig({
     NODE_ENV: 'test',
@@ -35,7 +37,7 @@ afterAll(async () => {
 
 /** Series and their values; scrapes within a second get the same text. */
 async function scrape(url = exchange.client.url): Promise<Map<string, number>> {
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await sleep(1_100);
   const response = await fetch(`${url}/metrics`);
   expect([response.status, response.headers.get('content-type')]).toEqual([
     200,

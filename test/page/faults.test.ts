@@ -1,14 +1,23 @@
+import {
+  type BrowserStage,
+  levels,
+  place,
+  plain,
+  startBrowserStage,
+  state,
+  takeTestWallet,
+} from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { eventually, levels, place, plain, type Stage, startStage, state, takeTestWallet } from './stage';
+import { eventually } from '../support/waiting';
 
 /** What the page promises: not "live" for longer than this without a server, and whole again so soon after its return. */
 const LEAVES_MS_MAX = 3_000;
 const HEALS_MS_MAX = 5_000;
 
 describeInBrowser('the server goes away', () => {
-  let stage: Stage;
+  let stage: BrowserStage;
   beforeAll(async () => {
-    stage = await startStage();
+    stage = await startBrowserStage();
   }, 60_000);
   afterAll(() => stage?.stop());
 

@@ -1,7 +1,15 @@
 import { getBytes, Wallet } from 'ethers';
 import type { Page } from 'playwright-core';
+import {
+  type BrowserStage,
+  fillIn,
+  place,
+  reason,
+  startBrowserStage,
+  submit,
+  takeTestWallet,
+} from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { fillIn, place, reason, type Stage, startStage, submit, takeTestWallet } from './stage';
 
 /** A browser's wallet as it is from outside: EIP-1193 in front, a real key behind. */
 function createWallet() {
@@ -54,9 +62,9 @@ function createWallet() {
 }
 
 describeInBrowser('the wallet of the browser', () => {
-  let stage: Stage;
+  let stage: BrowserStage;
   beforeAll(async () => {
-    stage = await startStage();
+    stage = await startBrowserStage();
   }, 60_000);
   afterAll(() => stage?.stop());
 

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
+import {
+  type BrowserStage,
+  place,
+  startBrowserStage,
+  takeTestWallet,
+  type Visit,
+} from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { eventually, place, type Stage, startStage, takeTestWallet, type Visit } from './stage';
+import { eventually } from '../support/waiting';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -23,9 +30,9 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 describeInBrowser('how the page looks', () => {
-  let stage: Stage;
+  let stage: BrowserStage;
   beforeAll(async () => {
-    stage = await startStage();
+    stage = await startBrowserStage();
   }, 60_000);
   afterAll(() => stage?.stop());
 

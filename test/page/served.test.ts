@@ -2,16 +2,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type IncomingHttpHeaders, request } from 'node:http';
 import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { startExchange, type TestExchange } from '../support/exchange';
 import { ROOT } from '../support/processes';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const FOLDER = path.join(ROOT, 'dist/page');
 /** The whole page, what is loaded later too, as gzip sends it. */
 const SIZE_MAX_BYTES = 200_000;
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
 });
 afterAll(() => exchange.stop());
 
@@ -121,7 +121,7 @@ test('HEAD, a copy that is still good, other methods, and paths that are not the
 });
 
 test('SERVE_UI=0 serves none of it', async () => {
-  const bare = await startExchange({ env: { SERVE_UI: '0' } });
+  const bare = await startWebReplicas({ env: { SERVE_UI: '0' } });
   try {
     for (const target of ['/', assets[0] ?? '']) {
       const { status, body } = await bare.client.get(target);

@@ -1,27 +1,27 @@
-import { describeInBrowser } from '../support/chromium';
 import {
-  eventually,
+  type BrowserStage,
   fillIn,
   levels,
   place,
   plain,
   QUESTION,
   reason,
-  type Stage,
-  startStage,
+  startBrowserStage,
   state,
   submit,
   takeTestWallet,
   type Visit,
-} from './stage';
+} from '../support/browser-stage';
+import { describeInBrowser } from '../support/chromium';
+import { eventually } from '../support/waiting';
 
 describeInBrowser('a person trades', () => {
-  let stage: Stage;
+  let stage: BrowserStage;
   let visit: Visit;
   let address: string;
 
   beforeAll(async () => {
-    stage = await startStage();
+    stage = await startBrowserStage();
     visit = await stage.open();
   }, 60_000);
   afterAll(() => stage?.stop());

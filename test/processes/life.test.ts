@@ -1,6 +1,8 @@
-import { DEPLOYMENT, type Deployment, startDeployment } from '../support/deployment';
+import { type Deployment, startDeployment } from '../support/deployment';
 import { startNode } from '../support/processes';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, type Domain, openMarket } from '../support/trader';
+import { until } from '../support/waiting';
 
 let deployment: Deployment;
 beforeAll(async () => {
@@ -8,11 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => deployment.stop());
 
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 test('the worker expires orders by themselves: book, reservation and open orders', async () => {
   const [web] = await Promise.all([deployment.web(), deployment.worker()]);
-  const market = await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN);
+  const market = await openMarket(web.client, ADMIN_TOKEN);
   const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
   const maker = createTrader(web.client, domain);
   const expiration = String(Math.floor(Date.now() / 1_000) + 2);
@@ -23,11 +23,9 @@ test('the worker expires orders by themselves: book, reservation and open orders
   );
   expect(body.status).toBe('OPEN');
   expect((await maker.get('/me/balances')).body.collateral.reserved).toBe('5');
-  let record = body;
-  for (let tries = 0; record.status === 'OPEN' && tries < 100; tries++) {
-    await wait(100);
-    record = (await web.client.get(`/orders/${body.orderHash}`)).body;
-  }
+  const shown = async () => (await web.client.get(`/orders/${body.orderHash}`)).body;
+  await until('the order has ended', async () => (await shown()).status !== 'OPEN', { pollMs: 100 });
+  const record = await shown();
   expect(record).toMatchObject({ status: 'EXPIRED', reason: 'EXPIRED', cancelledSize: '10' });
   expect((await web.client.get(`/markets/${market.id}/orderbook`)).body.bids).toEqual([]);
   expect((await maker.get('/me/balances')).body.collateral).toMatchObject({
@@ -40,15 +38,13 @@ test('the worker expires orders by themselves: book, reservation and open orders
 test('a market closes at its time, and what rested is given back', async () => {
   const web = await deployment.web();
   const closesAt = new Date(Date.now() + 2_000).toISOString();
-  const market = await openMarket(web.client, DEPLOYMENT.ADMIN_TOKEN, { closesAt });
+  const market = await openMarket(web.client, ADMIN_TOKEN, { closesAt });
   const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
   const maker = createTrader(web.client, domain);
   const { body } = await maker.submit(market, { side: 'BUY', outcome: 1, pips: 5_000, lots: 1_000 });
-  let record = body;
-  for (let tries = 0; record.status === 'OPEN' && tries < 100; tries++) {
-    await wait(100);
-    record = (await web.client.get(`/orders/${body.orderHash}`)).body;
-  }
+  const shown = async () => (await web.client.get(`/orders/${body.orderHash}`)).body;
+  await until('the order has ended', async () => (await shown()).status !== 'OPEN', { pollMs: 100 });
+  const record = await shown();
   expect(record).toMatchObject({ status: 'CANCELLED', reason: 'MARKET_CLOSED' });
   expect((await web.client.get(`/markets/${market.id}`)).body.status).toBe('CLOSED');
 });
@@ -72,7 +68,7 @@ test.each(['dist/web.js', 'dist/worker.js'])(
 );
 
 test('a web process without Redis says so and ends', async () => {
-  const started = startNode(['dist/web.js'], { ...DEPLOYMENT, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' });
+  const started = startNode(['dist/web.js'], { ...ENVIRONMENT, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' });
   expect(await started.exited).toBe(1);
   expect(started.stdout()).toContain('Redis did not answer');
 }, 30_000);

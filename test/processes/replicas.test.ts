@@ -1,8 +1,10 @@
 import { createOrderVerifier } from '../../src/auth/order-signature';
 import { loadConfig } from '../../src/config/load';
-import { DEPLOYMENT, type Deployment, type Process, startDeployment } from '../support/deployment';
+import { type Deployment, type Process, startDeployment } from '../support/deployment';
 import { startProxy } from '../support/proxy';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { until } from '../support/waiting';
 
 let deployment: Deployment;
 let first: Process;
@@ -13,7 +15,7 @@ let market: Market;
 beforeAll(async () => {
   deployment = await startDeployment();
   [first, second] = await Promise.all([deployment.web(), deployment.web()]);
-  market = await openMarket(first.client, DEPLOYMENT.ADMIN_TOKEN);
+  market = await openMarket(first.client, ADMIN_TOKEN);
   domain = (await first.client.get('/config')).body.eip712.domain;
 });
 afterAll(() => deployment.stop());
@@ -77,12 +79,9 @@ test('a replica killed between the script and its reply: the order is there, onc
     const lost = doomed.client
       .post(`/markets/${market.id}/orders`, { body: { order: signed } })
       .catch(() => 'lost');
-    let stored = await second.client.get(`/orders/${orderHash}`);
-    for (let tries = 0; stored.status !== 200 && tries < 100; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      stored = await second.client.get(`/orders/${orderHash}`);
-    }
-    expect(stored.body).toMatchObject({ status: 'OPEN', size: '10' });
+    const stored = () => second.client.get(`/orders/${orderHash}`);
+    await until('the order is stored', async () => (await stored()).status === 200);
+    expect((await stored()).body).toMatchObject({ status: 'OPEN', size: '10' });
     doomed.child.kill('SIGKILL');
     expect(await lost).toBe('lost');
 

@@ -3,8 +3,9 @@ import { createDeadMansSwitch } from '../../src/realtime/sockets/dead-mans-switc
 import { createPresence } from '../../src/store/people/presence';
 import { addressBytes } from '../../src/store/records/order';
 import { createScripts } from '../../src/store/redis/scripts';
-import { until } from '../support/processes';
-import { place, type Stage, startStage } from './support';
+import { place } from '../support/engine-order';
+import { until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Wallets that lose their sockets together; each has so many orders. */
 const WALLETS = Number(process.env.ABSENT_WALLETS ?? 400);
@@ -12,39 +13,39 @@ const ORDERS = 3;
 const LEASE = 'lease-of-the-test';
 const MARKET = { id: 'market00' };
 
-let stage: Stage;
+let exchange: WebReplicas;
 beforeAll(async () => {
-  stage = await startStage();
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 const addressOf = (i: number): string => `0x${(i + 1).toString(16).padStart(40, '0')}`;
 const openOf = (address: string): Promise<number> =>
-  stage.redis.zcount(stage.keys.wallet(addressBytes(address)), '(0', '+inf');
+  exchange.store.redis.zcount(exchange.store.keys.wallet(addressBytes(address)), '(0', '+inf');
 
 /** The switch of the process that broadcasts, whose sockets are those of the wallets `here`. */
 function switchWith(here: readonly string[]) {
-  const presence = createPresence({ run: createScripts(stage.redis), keys: stage.keys });
+  const presence = createPresence({ run: createScripts(exchange.store.redis), keys: exchange.store.keys });
   const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
   return createDeadMansSwitch({
-    ...{ presence, engine: stage.engine, log, wallets: () => here },
+    ...{ presence, engine: exchange.store.engine, log, wallets: () => here },
     held: () => ({ token: LEASE, sinceMs: 0 }),
   });
 }
 
 /** Gone, each a moment later than the one before. */
 async function leave(addresses: readonly string[]): Promise<void> {
-  const presence = createPresence({ run: createScripts(stage.redis), keys: stage.keys });
+  const presence = createPresence({ run: createScripts(exchange.store.redis), keys: exchange.store.keys });
   for (const address of addresses) await presence.mark([address], 1);
 }
 
 test(`of ${WALLETS} absent wallets the last comes back while the others are swept: it keeps its orders, and what it places`, async () => {
-  const { engine, redis, keys } = stage;
+  const { engine, redis, keys } = exchange.store;
   await engine.createMarket({ id: MARKET.id, conditionId: '0x00', slug: MARKET.id }, '{}', 'OPEN');
   const addresses = Array.from({ length: WALLETS }, (_, i) => addressOf(i));
   const last = addressOf(WALLETS - 1);
   for (const maker of addresses) {
-    await Promise.all(Array.from({ length: ORDERS }, () => place(stage, MARKET, { maker })));
+    await Promise.all(Array.from({ length: ORDERS }, () => place(exchange, MARKET, { maker })));
   }
   await leave(addresses);
   await redis.set(keys.lease, LEASE);
@@ -55,7 +56,7 @@ test(`of ${WALLETS} absent wallets the last comes back while the others are swep
     await until('the first is swept', async () => (await openOf(addressOf(0))) === 0);
     await deadMansSwitch.arm(last);
     here.push(last);
-    await place(stage, MARKET, { maker: last });
+    await place(exchange, MARKET, { maker: last });
     await until('all others are swept', async () => (await redis.zcard(keys.absences)) === 1);
     expect(await openOf(last)).toBe(ORDERS + 1);
     const left = await Promise.all(addresses.slice(0, -1).map(openOf));
@@ -66,11 +67,11 @@ test(`of ${WALLETS} absent wallets the last comes back while the others are swep
 }, 60_000);
 
 test('a wallet whose orders cannot be cancelled keeps those of no other wallet open', async () => {
-  const { engine, redis, keys } = stage;
+  const { engine, redis, keys } = exchange.store;
   const market = { id: 'market01' };
   await engine.createMarket({ id: market.id, conditionId: '0x01', slug: market.id }, '{}', 'OPEN');
   const [spoilt, sound] = [addressOf(WALLETS), addressOf(WALLETS + 1)];
-  for (const maker of [spoilt, sound]) await place(stage, market, { maker });
+  for (const maker of [spoilt, sound]) await place(exchange, market, { maker });
   // It holds less than its orders reserved.
   await redis.hset(keys.cash, addressBytes(spoilt), Buffer.alloc(24));
   await leave([spoilt, sound]);

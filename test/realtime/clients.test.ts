@@ -1,20 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { io as io4, Manager } from 'socket.io-client';
 import { io as io3 } from 'socket.io-client-3';
+import { place } from '../support/engine-order';
+import { listen } from '../support/listener';
 import { sendRaw } from '../support/raw-http';
-import { listen } from './listener';
-import { type LocalReplica, type Market, place, type Stage, startStage } from './support';
+import type { OpenMarket } from '../support/trader';
+import { until } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let stage: Stage;
-let replicas: [LocalReplica, LocalReplica];
-let market: Market;
+let exchange: WebReplicas;
+let replicas: [Replica, Replica];
+let market: OpenMarket;
 
 beforeAll(async () => {
-  stage = await startStage();
-  replicas = [await stage.replica(), await stage.replica()];
-  market = await stage.market(replicas[0]);
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
+  replicas = [await exchange.replica(), await exchange.replica()];
+  market = await exchange.market(replicas[0]);
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 const port = (): number => replicas[0].web.port;
 
@@ -29,7 +32,7 @@ test.each([
   const ack = await new Promise((resolve) => socket.emit('subscribe', market.conditionId, resolve));
   expect(ack).toMatchObject({ ok: true });
   expect(await snapshot).toMatchObject({ marketId: market.id });
-  await place(stage, market);
+  await place(exchange, market);
   expect(await update).toMatchObject({ marketId: market.id, reason: 'ORDER' });
   socket.close();
 });
@@ -71,10 +74,11 @@ ifPython("Debian's python3-socketio and python3-websocket subscribe and receive"
   void ended.then((value) => {
     code = value;
   });
-  for (let tries = 0; tries < 100 && code === undefined; tries++) {
-    if (said.includes('snapshot')) await place(stage, market);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  const isOver = async (): Promise<boolean> => {
+    if (said.includes('snapshot')) await place(exchange, market);
+    return code !== undefined;
+  };
+  await until('the Python client has ended', isOver, { pollMs: 100, explain: () => said });
   const lines = said.split('\n');
   expect([await ended, lines]).toEqual([
     0,
@@ -119,7 +123,7 @@ test('a WebSocket of a wrong form is refused by the handshake', async () => {
 });
 
 test('only listed origins may connect from a browser', async () => {
-  const guarded = await stage.replica({ CORS_ORIGINS: 'https://good.example' });
+  const guarded = await exchange.replica({ CORS_ORIGINS: 'https://good.example' });
   const at = (origin?: string) =>
     sendRaw(
       guarded.web.port,
@@ -146,7 +150,7 @@ test('a request that offers another protocol is served as if it did not', async 
 });
 
 test('stopping ends the sockets so that clients come back by themselves, and refuses new ones', async () => {
-  const leaving = await stage.replica();
+  const leaving = await exchange.replica();
   const one = await listen(leaving.url);
   const idle = new Manager(leaving.url, {
     transports: ['websocket'],

@@ -2,12 +2,12 @@ import { startWeb } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { createClient } from '../support/client';
-import { until } from '../support/processes';
+import { listen } from '../support/listener';
 import { startTestCluster } from '../support/redis';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, openMarket } from '../support/trader';
+import { until } from '../support/waiting';
 import { bookOf, createBookClient } from './book-client';
-import { listen } from './listener';
-import { ADMIN_TOKEN } from './support';
 
 test('on a cluster, replicas are joined by sharded publish and subscribe', async () => {
   const cluster = await startTestCluster();
@@ -16,7 +16,7 @@ test('on a cluster, replicas are joined by sharded publish and subscribe', async
     PORT: '0',
     REDIS_URL: cluster.url,
     PUBLIC_BASE_URL: 'https://exchange.test',
-    JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
+    JWT_SECRET: ENVIRONMENT.JWT_SECRET,
     ADMIN_TOKEN,
     RATE_LIMIT: 'off',
   });

@@ -1,21 +1,21 @@
-import { until } from '../support/processes';
-import { createTrader, type Domain, type Trader } from '../support/trader';
-import { listen } from './listener';
-import { type LocalReplica, type Market, type Stage, startStage, wait } from './support';
+import { listen } from '../support/listener';
+import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const GRACE_MS = 10_000;
-let stage: Stage;
-let replicas: [LocalReplica, LocalReplica];
-let market: Market;
+let exchange: WebReplicas;
+let replicas: [Replica, Replica];
+let market: OpenMarket;
 let domain: Domain;
 
 beforeAll(async () => {
-  stage = await startStage();
-  replicas = [await stage.replica(), await stage.replica()];
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
+  replicas = [await exchange.replica(), await exchange.replica()];
   domain = (await replicas[0].client.get('/config')).body.eip712.domain;
-  market = await stage.market(replicas[0]);
+  market = await exchange.market(replicas[0]);
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 const trader = (): Trader => createTrader(replicas[0].client, domain);
 
@@ -33,7 +33,7 @@ const guarded = async (owner: Trader, url: string) =>
 
 test('orders are cancelled 10 s after the last such socket is gone, of its wallet only', async () => {
   const [gone, stays, plain, back, killed] = [trader(), trader(), trader(), trader(), trader()];
-  const child = await stage.child();
+  const child = await exchange.replicaProcess();
   const sockets = {
     gone: [await guarded(gone, replicas[0].url), await guarded(gone, replicas[1].url)],
     stays: [await guarded(stays, replicas[0].url), await guarded(stays, replicas[1].url)],
@@ -49,7 +49,7 @@ test('orders are cancelled 10 s after the last such socket is gone, of its walle
     killed: await order(killed),
   };
   sockets.gone[0]?.close();
-  await wait(1_000);
+  await sleep(1_000);
 
   const leftAtMs = Date.now();
   sockets.gone[1]?.close();
@@ -58,7 +58,7 @@ test('orders are cancelled 10 s after the last such socket is gone, of its walle
   sockets.back.close();
   // A replica that dies takes its sockets along, and cannot say so.
   await child.kill();
-  await wait(GRACE_MS - 2_500);
+  await sleep(GRACE_MS - 2_500);
   const again = await guarded(back, replicas[0].url);
   const all = [...orders.gone, orders.stays, orders.plain, orders.back, orders.killed];
   expect((await Promise.all(all.map((one) => one()))).map(({ status }) => status)).toEqual(
@@ -66,20 +66,19 @@ test('orders are cancelled 10 s after the last such socket is gone, of its walle
   );
 
   const cancelled = [...orders.gone, orders.killed];
-  for (;;) {
-    const records = await Promise.all(cancelled.map((one) => one()));
-    if (records.every(({ reason }) => reason === 'DISCONNECT')) break;
-    expect(Date.now() - leftAtMs).toBeLessThan(GRACE_MS + 8_000);
-    await wait(100);
-  }
+  const isOver = async (): Promise<boolean> =>
+    (await Promise.all(cancelled.map((one) => one()))).every(({ reason }) => reason === 'DISCONNECT');
+  const patienceMs = GRACE_MS + 8_000 - (Date.now() - leftAtMs);
+  await until('the orders of the wallets that left are cancelled', isOver, { patienceMs, pollMs: 100 });
   expect(Date.now() - leftAtMs).toBeGreaterThan(GRACE_MS - 1_000);
-  await wait(1_500);
+  await sleep(1_500);
   for (const one of [orders.stays, orders.plain, orders.back]) expect((await one()).status).toBe('OPEN');
 
   // Nothing is left to be cancelled of what comes later.
   expect((await (await order(gone))()).status).toBe('OPEN');
-  await until('the list is done with', () => true);
-  expect(await stage.redis.zscore(stage.keys.absences, Buffer.from(gone.address.slice(2), 'hex'))).toBeNull();
+  const { redis, keys } = exchange.store;
+  const absence = () => redis.zscore(keys.absences, Buffer.from(gone.address.slice(2), 'hex'));
+  await until('the wallet is off the list of the absent', async () => (await absence()) === null);
   for (const socket of [...sockets.stays, again]) socket.close();
 }, 60_000);
 
@@ -87,8 +86,8 @@ test('wallets whose sockets never went keep their orders when Redis was away for
   const alice = trader();
   const socket = await guarded(alice, replicas[1].url);
   const resting = await order(alice);
-  await stage.restartRedis(GRACE_MS + 1_500);
-  await wait(5_000);
+  await exchange.restartRedis(GRACE_MS + 1_500);
+  await sleep(5_000);
   expect((await resting()).status).toBe('OPEN');
   expect(socket.ended()).toBeNull();
   socket.close();

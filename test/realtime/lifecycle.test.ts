@@ -1,26 +1,27 @@
-import { createTrader, type Domain, type Trader } from '../support/trader';
-import { type Listener, listen } from './listener';
-import { ADMIN_TOKEN, type LocalReplica, type Market, type Stage, startStage } from './support';
+import { type Listener, listen } from '../support/listener';
+import { ADMIN_TOKEN } from '../support/settings';
+import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** What sockets are told when a market changes and ends, by the other replica than the one that was asked. */
-let stage: Stage;
-let replicas: [LocalReplica, LocalReplica];
-let market: Market;
+let exchange: WebReplicas;
+let replicas: [Replica, Replica];
+let market: OpenMarket;
 let domain: Domain;
 const open: Listener[] = [];
 
 beforeAll(async () => {
-  stage = await startStage();
-  replicas = [await stage.replica(), await stage.replica()];
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
+  replicas = [await exchange.replica(), await exchange.replica()];
   domain = (await replicas[0].client.get('/config')).body.eip712.domain;
 });
 beforeEach(async () => {
-  market = await stage.market(replicas[0]);
+  market = await exchange.market(replicas[0]);
 });
 afterEach(() => {
   for (const one of open.splice(0)) one.close();
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 async function listener(owner?: Trader): Promise<Listener> {
   const one = await listen(replicas[1].url, owner ? { token: await owner.token() } : {});

@@ -1,26 +1,29 @@
-import { createRandom } from '../store/fuzzing/random';
-import { until } from '../support/processes';
+import { place } from '../support/engine-order';
+import { type Listener, listen } from '../support/listener';
+import { createRandom } from '../support/random';
+import { ADMIN_TOKEN } from '../support/settings';
+import type { OpenMarket } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { bookOf, createBookClient } from './book-client';
-import { type Listener, listen } from './listener';
-import { type LocalReplica, type Market, place, type Stage, startStage, wait } from './support';
 
 const INTERVAL_MS = 25;
-let stage: Stage;
-let replicas: [LocalReplica, LocalReplica];
-let market: Market;
+let exchange: WebReplicas;
+let replicas: [Replica, Replica];
+let market: OpenMarket;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
-  stage = await startStage();
-  replicas = [await stage.replica(), await stage.replica()];
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
+  replicas = [await exchange.replica(), await exchange.replica()];
 });
 beforeEach(async () => {
-  market = await stage.market(replicas[0]);
+  market = await exchange.market(replicas[0]);
 });
 afterEach(() => {
   for (const one of open.splice(0)) one.close();
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 async function listener(at = 0): Promise<Listener> {
   const one = await listen((replicas[at] ?? replicas[0]).url);
@@ -30,7 +33,7 @@ async function listener(at = 0): Promise<Listener> {
 const rest = async (path: string) => (await replicas[0].client.get(`/markets/${market.id}${path}`)).body;
 
 test('subscribing answers with the sequence and sends the body of the REST book; then updates, on every replica', async () => {
-  await place(stage, market, { pips: 6_100, lots: 12_000 });
+  await place(exchange, market, { pips: 6_100, lots: 12_000 });
   const [here, there] = [await listener(0), await listener(1)];
   for (const one of [here, there]) {
     expect(await one.ask('subscribe', { conditionId: market.conditionId })).toEqual({
@@ -43,7 +46,7 @@ test('subscribing answers with the sequence and sends the body of the REST book;
     expect({ ...book, timestamp: shown.timestamp }).toEqual(shown);
     expect(Math.abs(timestamp - Date.now())).toBeLessThan(60_000);
   }
-  await place(stage, market, { pips: 6_300, lots: 150 });
+  await place(exchange, market, { pips: 6_300, lots: 150 });
   // What led to the snapshot may still be told behind it; a client drops it, for it does not go beyond its book.
   const third = async (one: typeof here) => {
     const told = () => one.all('orderbook:update').find(({ sequence }) => sequence === 3);
@@ -70,8 +73,14 @@ test('subscribing answers with the sequence and sends the body of the REST book;
 test('a trade comes as an update, as a trade record and in the ticker', async () => {
   const one = await listener();
   await one.ask('subscribe', market.conditionId);
-  await place(stage, market, { side: 0, outcome: 0, pips: 4_000, lots: 500 });
-  await place(stage, market, { side: 0, outcome: 1, pips: 6_000, lots: 700, maker: `0x${'cd'.repeat(20)}` });
+  await place(exchange, market, { side: 0, outcome: 0, pips: 4_000, lots: 500 });
+  await place(exchange, market, {
+    side: 0,
+    outcome: 1,
+    pips: 6_000,
+    lots: 700,
+    maker: `0x${'cd'.repeat(20)}`,
+  });
   await until('the trade is told', () => one.all('trade:new').length === 1);
   const last = one.all('orderbook:update').at(-1);
   expect(last).toMatchObject({ sequence: 3, reason: 'TRADE', bestBid: null, bestAsk: '0.4' });
@@ -86,7 +95,7 @@ test('the state of the market is told, and every sequence has its update', async
   const one = await listener(1);
   await one.ask('subscribe', market.conditionId);
   const path = `/admin/markets/${market.id}/pause`;
-  const token = 'admin-token-of-the-tests-0123456789';
+  const token = ADMIN_TOKEN;
   expect((await replicas[0].client.post(path, { token })).status).toBe(200);
   expect(await one.heard('market:update')).toEqual(await rest(''));
   expect(one.all('market:update')[0].status).toBe('PAUSED');
@@ -99,7 +108,7 @@ test('a heartbeat carries the sequence that was broadcast', async () => {
   const client = createBookClient(market.conditionId);
   open.push(client);
   await client.connect(replicas[1].url);
-  await place(stage, market);
+  await place(exchange, market);
   await until('a heartbeat behind the update', () =>
     client.heartbeats.some(({ sequence }) => sequence === 2),
   );
@@ -113,26 +122,26 @@ test('snapshot and updates join without a gap, whenever a client comes', async (
     while (placing) {
       await Promise.all(
         Array.from({ length: 5 }, () =>
-          place(stage, market, {
+          place(exchange, market, {
             outcome: random.pick([0, 1]),
             pips: random.int(30, 70) * 100,
             lots: random.int(1, 300),
           }),
         ),
       );
-      await wait(random.int(0, 8));
+      await sleep(random.int(0, 8));
     }
   })();
   const clients = await Promise.all(
     Array.from({ length: 40 }, async () => {
-      await wait(random.int(0, 1_500));
+      await sleep(random.int(0, 1_500));
       const client = createBookClient(market.conditionId);
       open.push(client);
       await client.connect(random.pick(replicas).url);
       return client;
     }),
   );
-  await wait(300);
+  await sleep(300);
   placing = false;
   await orders;
   const book = bookOf(await rest('/orderbook'));
@@ -152,16 +161,16 @@ test('subscribing again sends the same snapshot once; leaving ends it', async ()
   await one.ask('subscribe', market.conditionId);
   await one.ask('subscribe', market.conditionId);
   expect(one.all('orderbook:snapshot')).toHaveLength(1);
-  await place(stage, market);
+  await place(exchange, market);
   await one.heard('orderbook:update');
-  await wait(4 * INTERVAL_MS);
+  await sleep(4 * INTERVAL_MS);
   expect(one.all('orderbook:update')).toHaveLength(1);
   expect(await one.ask('unsubscribe', { conditionIds: [market.conditionId] })).toEqual({
     ok: true,
     unsubscribed: [{ conditionId: market.conditionId }],
   });
-  await place(stage, market);
-  await wait(8 * INTERVAL_MS);
+  await place(exchange, market);
+  await sleep(8 * INTERVAL_MS);
   expect(one.all('orderbook:update')).toHaveLength(1);
 });
 
@@ -170,7 +179,7 @@ test('updates of a market are at least an interval apart, and hold all that happ
   open.push(client);
   await client.connect(replicas[1].url);
   const began = Date.now();
-  for (let i = 0; i < 400; i++) await place(stage, market, { pips: 1_000 + 100 * (i % 40) });
+  for (let i = 0; i < 400; i++) await place(exchange, market, { pips: 1_000 + 100 * (i % 40) });
   const lasted = Date.now() - began;
   await until('the last one', () => client.sequence() === 401);
   // Not one for each of 400 orders: one for each interval, and one at either end.
@@ -179,7 +188,7 @@ test('updates of a market are at least an interval apart, and hold all that happ
 });
 
 test('an interval of 0 is an update for every command', async () => {
-  const other = await startStage({ BROADCAST_INTERVAL_MS: '0' });
+  const other = await startWebReplicas({ replicas: 0, durable: true, env: { BROADCAST_INTERVAL_MS: '0' } });
   try {
     const replica = await other.replica();
     const own = await other.market(replica);

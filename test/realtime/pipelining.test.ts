@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { createTurns } from '../../src/realtime/sockets/turns';
-import { startExchange, type TestExchange } from '../support/exchange';
-import { until } from '../support/processes';
+import { until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Requests that are sent before the answers to those before them. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
 });
 afterAll(() => exchange?.stop());
 

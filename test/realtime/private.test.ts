@@ -5,34 +5,35 @@ import { decodeMarket } from '../../src/store/records/market';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
-import { until } from '../support/processes';
-import { createTrader, type Domain, type Trader } from '../support/trader';
-import { type Listener, listen, refusal } from './listener';
-import { ADMIN_TOKEN, type LocalReplica, type Market, type Stage, startStage, wait } from './support';
+import { type Listener, listen, refusal } from '../support/listener';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
+import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 interface Update {
   readonly fillCount: number;
   readonly fills: readonly unknown[];
 }
 
-let stage: Stage;
-let replicas: [LocalReplica, LocalReplica];
-let market: Market;
+let exchange: WebReplicas;
+let replicas: [Replica, Replica];
+let market: OpenMarket;
 let domain: Domain;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
-  stage = await startStage();
-  replicas = [await stage.replica(), await stage.replica()];
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
+  replicas = [await exchange.replica(), await exchange.replica()];
   domain = (await replicas[0].client.get('/config')).body.eip712.domain;
 });
 beforeEach(async () => {
-  market = await stage.market(replicas[0]);
+  market = await exchange.market(replicas[0]);
 });
 afterEach(() => {
   for (const one of open.splice(0)) one.close();
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 const trader = (): Trader => createTrader(replicas[0].client, domain);
 
@@ -161,7 +162,7 @@ test('a session that ends in another way ends its sockets too', async () => {
   const alice = trader();
   const one = await listener(alice);
   const sid = JSON.parse(Buffer.from((await alice.token()).split('.')[1] ?? '', 'base64url').toString()).sid;
-  await stage.redis.del(`{s:${sid}}`);
+  await exchange.store.redis.del(`{s:${sid}}`);
   await until('the socket ends', () => one.ended() !== null);
 });
 
@@ -186,15 +187,15 @@ test('what happens while Redis restarts is told when it is back', async () => {
   const one = await listener(alice);
   await alice.submit(market, { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 });
   await one.heard('order:update');
-  await stage.restartRedis();
-  await wait(1_000);
+  await exchange.restartRedis();
+  await sleep(1_000);
   const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_900, lots: 100 });
   await until('the order', () => one.all('order:update').some((o) => o.orderHash === body.orderHash));
   expect(one.ended()).toBeNull();
 });
 
 async function settleSecondMatch(): Promise<void> {
-  const { redis, keys } = stage;
+  const { redis, keys } = exchange.store;
   const run = createScripts(redis);
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
@@ -209,7 +210,7 @@ async function settleSecondMatch(): Promise<void> {
 /** Signs as the replicas do. */
 function signer() {
   return createTokens({
-    secrets: parseJwtSecrets('jwt-secret-of-the-tests-0123456789abcdef'),
+    secrets: parseJwtSecrets(ENVIRONMENT.JWT_SECRET),
     issuer: 'https://exchange.test',
     audience: 'chain:97',
     nowMs: Date.now,

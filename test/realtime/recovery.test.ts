@@ -1,26 +1,28 @@
 import { createBroadcasts } from '../../src/store/outbox/update-log';
 import { createScripts } from '../../src/store/redis/scripts';
-import { until } from '../support/processes';
+import { place } from '../support/engine-order';
+import type { OpenMarket } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { type RunningWeb, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { type BookClient, bookOf, createBookClient } from './book-client';
-import { type Market, place, type Replica, type Stage, startStage, wait } from './support';
 
 /** Another process takes over the broadcast within this time (docs/faults.md). */
 const TAKEOVER_MS = 2_000;
 /** A level of the stored book: nine lots of one order. */
 const LEVEL = Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]);
-let stage: Stage;
-let market: Market;
+let exchange: WebReplicas;
+let market: OpenMarket;
 const open: { close(): void }[] = [];
 
 beforeEach(async () => {
-  stage = await startStage();
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
 });
 afterEach(async () => {
   for (const one of open.splice(0)) one.close();
-  await stage.stop();
+  await exchange.stop();
 });
 
-async function follow(replica: Replica): Promise<BookClient> {
+async function follow(replica: RunningWeb): Promise<BookClient> {
   const client = createBookClient(market.conditionId);
   open.push(client);
   await client.connect(replica.url);
@@ -32,8 +34,8 @@ function orders(everyMs: number): () => Promise<void> {
   let stopped = false;
   const run = (async () => {
     for (let i = 0; !stopped; i++) {
-      await place(stage, market, { pips: 3_000 + 100 * (i % 30) }).catch(() => undefined);
-      await wait(everyMs);
+      await place(exchange, market, { pips: 3_000 + 100 * (i % 30) }).catch(() => undefined);
+      await sleep(everyMs);
     }
   })();
   return async () => {
@@ -43,7 +45,7 @@ function orders(everyMs: number): () => Promise<void> {
 }
 
 /** Every client comes to what REST shows. */
-async function agree(replica: Replica, clients: readonly BookClient[]): Promise<void> {
+async function agree(replica: RunningWeb, clients: readonly BookClient[]): Promise<void> {
   const book = bookOf((await replica.client.get(`/markets/${market.id}/orderbook`)).body);
   await until('all are at the end', () => clients.every((client) => client.sequence() === book.sequence));
   for (const client of clients) expect(client.book()).toEqual(book);
@@ -52,10 +54,10 @@ async function agree(replica: Replica, clients: readonly BookClient[]): Promise<
 test.each(['SIGKILL', 'SIGTERM'] as const)(
   'another process takes over within 2 s of %s',
   async (signal) => {
-    const leader = await stage.child();
+    const leader = await exchange.replicaProcess();
     await until('it broadcasts', () => leader.started.stdout().includes('broadcasting'));
-    const other = await stage.replica();
-    market = await stage.market(other);
+    const other = await exchange.replica();
+    market = await exchange.market(other);
     const client = await follow(other);
     const stop = orders(10);
     await until('updates', () => client.updates.length > 10);
@@ -75,13 +77,13 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 );
 
 test('updates that the adapter lost come from the log, in their place and once', async () => {
-  const replicas = [await stage.replica(), await stage.replica(), await stage.replica()] as const;
-  market = await stage.market(replicas[0]);
+  const replicas = [await exchange.replica(), await exchange.replica(), await exchange.replica()] as const;
+  market = await exchange.market(replicas[0]);
   const clients = await Promise.all(replicas.map(follow));
   const stop = orders(3);
   for (let i = 0; i < 15; i++) {
-    await wait(120);
-    await stage.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await sleep(120);
+    await exchange.store.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
   }
   await stop();
   await agree(replicas[0], clients);
@@ -91,9 +93,9 @@ test('updates that the adapter lost come from the log, in their place and once',
 
 test('a process without the lease changes nothing', async () => {
   const broadcasts = createBroadcasts({
-    redis: stage.redis,
-    run: createScripts(stage.redis),
-    keys: stage.keys,
+    redis: exchange.store.redis,
+    run: createScripts(exchange.store.redis),
+    keys: exchange.store.keys,
   });
   const update = {
     previousSequence: 4,
@@ -134,69 +136,69 @@ test('a process without the lease changes nothing', async () => {
 
 test.each([
   // Whoever broadcast may go on, and not know.
-  ['is still there', (lease: string) => stage.redis.pexpire(lease, 3_000)],
-  ['is gone', (lease: string) => stage.redis.del(lease)],
+  ['is still there', (lease: string) => exchange.store.redis.pexpire(lease, 3_000)],
+  ['is gone', (lease: string) => exchange.store.redis.del(lease)],
 ])(
   'a Redis that lost its latest writes, the lease %s: clients are sent the book that is',
   async (_what, prepare) => {
-    const [replica, other] = [await stage.replica(), await stage.replica()];
-    market = await stage.market(replica);
+    const [replica, other] = [await exchange.replica(), await exchange.replica()];
+    market = await exchange.market(replica);
     const clients = [await follow(replica), await follow(other)];
-    for (let i = 0; i < 20; i++) await place(stage, market, { pips: 3_000 + i * 100 });
+    for (let i = 0; i < 20; i++) await place(exchange, market, { pips: 3_000 + i * 100 });
     await until('all are told', () => clients.every((client) => client.sequence() === 21));
-    await prepare(stage.keys.lease);
-    const saved = stage.saved();
-    for (let i = 0; i < 20; i++) await place(stage, market, { pips: 6_000 + i * 100 });
+    await prepare(exchange.store.keys.lease);
+    const saved = exchange.saved();
+    for (let i = 0; i < 20; i++) await place(exchange, market, { pips: 6_000 + i * 100 });
     await until('all are told', () => clients.every((client) => client.sequence() === 41));
-    await stage.restartRedis(100, saved);
+    await exchange.restartRedis(100, saved);
     await until('the book is sent again', () => clients.every(({ counts }) => counts.resent === 1));
     expect(clients.map((client) => client.sequence())).toEqual([21, 21]);
-    for (let i = 0; i < 5; i++) await place(stage, market, { pips: 2_000 });
+    for (let i = 0; i < 5; i++) await place(exchange, market, { pips: 2_000 });
     await agree(replica, clients);
   },
   30_000,
 );
 
 test('commands that are missing in the outbox: clients are sent the book', async () => {
-  const replica = await stage.replica();
-  market = await stage.market(replica);
+  const replica = await exchange.replica();
+  market = await exchange.market(replica);
   const client = await follow(replica);
-  await place(stage, market);
+  await place(exchange, market);
   await until('it is told', () => client.sequence() === 2);
-  await stage.redis.hset(stage.keys.market(market.id), 'b4000', LEVEL);
-  const state = await stage.redis.hgetBuffer(stage.keys.market(market.id), 's');
+  await exchange.store.redis.hset(exchange.store.keys.market(market.id), 'b4000', LEVEL);
+  const state = await exchange.store.redis.hgetBuffer(exchange.store.keys.market(market.id), 's');
   state?.writeUIntBE(7, 2, 6);
-  await stage.redis.hset(stage.keys.market(market.id), 's', state as Buffer);
-  await place(stage, market);
+  await exchange.store.redis.hset(exchange.store.keys.market(market.id), 's', state as Buffer);
+  await place(exchange, market);
   await until('the book is sent again', () => client.counts.resent === 1);
-  await place(stage, market);
+  await place(exchange, market);
   await agree(replica, [client]);
-  expect(stage.logged.some((line) => line.includes('missing in the outbox'))).toBe(true);
+  expect(exchange.logged.some((line) => line.includes('missing in the outbox'))).toBe(true);
 }, 30_000);
 
 test('sequences that come again: nothing of the past is built upon', async () => {
-  const replica = await stage.replica();
-  market = await stage.market(replica);
+  const replica = await exchange.replica();
+  market = await exchange.market(replica);
   const client = await follow(replica);
-  const state = await stage.redis.hgetBuffer(stage.keys.market(market.id), 's');
-  for (let i = 0; i < 5; i++) await place(stage, market);
+  const state = await exchange.store.redis.hgetBuffer(exchange.store.keys.market(market.id), 's');
+  for (let i = 0; i < 5; i++) await place(exchange, market);
   await until('it is told', () => client.sequence() === 6);
-  await stage.redis.hset(stage.keys.market(market.id), 's', state as Buffer);
-  await place(stage, market);
+  await exchange.store.redis.hset(exchange.store.keys.market(market.id), 's', state as Buffer);
+  await place(exchange, market);
   await until('the book is sent again', () => client.counts.resent === 1);
-  await place(stage, market, { pips: 4_000 });
+  await place(exchange, market, { pips: 4_000 });
   await agree(replica, [client]);
-  expect(stage.logged.some((line) => line.includes('has lost its latest writes'))).toBe(true);
+  expect(exchange.logged.some((line) => line.includes('has lost its latest writes'))).toBe(true);
 }, 30_000);
 
 test('a book that was broadcast wrongly is found out', async () => {
-  const replica = await stage.replica();
-  market = await stage.market(replica);
+  const replica = await exchange.replica();
+  market = await exchange.market(replica);
   const client = await follow(replica);
-  await place(stage, market);
+  await place(exchange, market);
   await until('it is told', () => client.sequence() === 2);
-  await stage.redis.hset(stage.keys.market(market.id), 'b4000', LEVEL);
+  await exchange.store.redis.hset(exchange.store.keys.market(market.id), 'b4000', LEVEL);
   await until('the book is sent again', () => client.counts.resent === 1);
-  await place(stage, market);
+  await place(exchange, market);
   await agree(replica, [client]);
 }, 30_000);

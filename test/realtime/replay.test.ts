@@ -1,25 +1,27 @@
-import { until } from '../support/processes';
+import { place } from '../support/engine-order';
+import { type Listener, listen } from '../support/listener';
+import type { OpenMarket } from '../support/trader';
+import { until } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { bookOf, createBookClient, type Update } from './book-client';
-import { type Listener, listen } from './listener';
-import { type LocalReplica, type Market, place, type Stage, startStage } from './support';
 
-let stage: Stage;
-let replica: LocalReplica;
-let market: Market;
+let exchange: WebReplicas;
+let replica: Replica;
+let market: OpenMarket;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
   // Every command is an update, so that the window is as short as it ever is.
-  stage = await startStage({ BROADCAST_INTERVAL_MS: '0' });
-  replica = await stage.replica();
+  exchange = await startWebReplicas({ replicas: 0, durable: true, env: { BROADCAST_INTERVAL_MS: '0' } });
+  replica = await exchange.replica();
 });
 beforeEach(async () => {
-  market = await stage.market(replica);
+  market = await exchange.market(replica);
 });
 afterEach(() => {
   for (const one of open.splice(0)) one.close();
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 async function listener(): Promise<Listener> {
   const one = await listen(replica.url);
@@ -30,7 +32,7 @@ async function listener(): Promise<Listener> {
 async function orders(count: number): Promise<void> {
   for (let i = 0; i < count; i += 50) {
     const some = Array.from({ length: Math.min(50, count - i) }, (_, n) =>
-      place(stage, market, { pips: 100 + 10 * ((i + n) % 900) }),
+      place(exchange, market, { pips: 100 + 10 * ((i + n) % 900) }),
     );
     await Promise.all(some);
   }
@@ -41,10 +43,10 @@ async function broadcast(sequence: number): Promise<void> {
   open.push(client);
   await client.connect(replica.url);
   const tail = async () =>
-    (await stage.redis.xrevrange(stage.keys.updates(market.id), '+', '-', 'COUNT', 1))[0]?.[0];
-  for (let tries = 0; (await tail()) !== `${sequence}-0` && tries < 500; tries++)
-    await new Promise((r) => setTimeout(r, 10));
-  expect(await tail()).toBe(`${sequence}-0`);
+    (
+      await exchange.store.redis.xrevrange(exchange.store.keys.updates(market.id), '+', '-', 'COUNT', 1)
+    )[0]?.[0];
+  await until('the update is in the log', async () => (await tail()) === `${sequence}-0`);
 }
 
 test('a client that was away for 1,000 updates is sent them, not a snapshot', async () => {

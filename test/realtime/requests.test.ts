@@ -1,23 +1,26 @@
 import { io, Manager } from 'socket.io-client';
-import { type Listener, listen } from './listener';
-import { type LocalReplica, type Market, place, type Stage, startStage, wait } from './support';
+import { place } from '../support/engine-order';
+import { type Listener, listen } from '../support/listener';
+import type { OpenMarket } from '../support/trader';
+import { sleep } from '../support/waiting';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let stage: Stage;
-let replica: LocalReplica;
-let market: Market;
+let exchange: WebReplicas;
+let replica: Replica;
+let market: OpenMarket;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
-  stage = await startStage({ RATE_LIMIT: 'off' });
-  replica = await stage.replica();
-  market = await stage.market(replica);
+  exchange = await startWebReplicas({ replicas: 0, durable: true, env: { RATE_LIMIT: 'off' } });
+  replica = await exchange.replica();
+  market = await exchange.market(replica);
 });
 afterEach(() => {
   for (const one of open.splice(0)) one.close();
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
-async function listener(at: LocalReplica = replica): Promise<Listener> {
+async function listener(at: Replica = replica): Promise<Listener> {
   const one = await listen(at.url);
   open.push(one);
   return one;
@@ -51,8 +54,8 @@ test.each<[string, unknown, string]>([
   expect(ack).toEqual({ ok: false, error: { code, detail: expect.stringMatching(/\w/) } });
   expect(await one.ask('unsubscribe', sent)).toMatchObject({ ok: false, error: { code } });
   // Nothing of it was done, and the socket is as good as before.
-  await place(stage, market);
-  await wait(100);
+  await place(exchange, market);
+  await sleep(100);
   expect(one.told).toEqual([]);
   expect(await one.ask('subscribe', market.conditionId.toUpperCase().replace('0X', '0x'))).toMatchObject({
     ok: true,
@@ -124,17 +127,17 @@ test('a malformed packet costs its own connection at most', async () => {
         await new Promise<void>((resolve) => manager.open(() => resolve()));
         const { ws } = manager.engine.transport as unknown as { ws: { send(data: string | Buffer): void } };
         if (first) ws.send(first);
-        await wait(20);
+        await sleep(20);
         ws.send(packet);
-        await wait(60);
+        await sleep(60);
         manager.engine.close();
       }),
     );
   }
   const seen = witness.all('orderbook:update').length;
-  await place(stage, market);
+  await place(exchange, market);
   await witness.heard('orderbook:update', seen + 1);
-  expect(stage.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
+  expect(exchange.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);
 });
 
 test('a message of more than 16 kB ends the connection', async () => {
@@ -144,7 +147,7 @@ test('a message of more than 16 kB ends the connection', async () => {
 });
 
 test('50 messages a second; the next are told to wait', async () => {
-  const limited = await stage.replica({ RATE_LIMIT: 'on' });
+  const limited = await exchange.replica({ RATE_LIMIT: 'on' });
   const one = await listener(limited);
   const acks = await Promise.all(Array.from({ length: 80 }, () => one.ask('subscribe', market.conditionId)));
   const refused = acks.filter(({ ok }) => !ok);
@@ -152,16 +155,16 @@ test('50 messages a second; the next are told to wait', async () => {
   expect(acks.slice(0, 49).every(({ ok }) => ok)).toBe(true);
   expect(refused.length).toBeGreaterThan(10);
   expect(refused[0].error.code).toBe('RATE_LIMITED');
-  await wait(200);
+  await sleep(200);
   expect(await one.ask('unsubscribe', market.conditionId)).toMatchObject({ ok: true });
   expect(await one.ask('subscribe', market.conditionId)).toMatchObject({ ok: true });
   await limited.stop();
 });
 
 test('one snapshot is built for a market and a sequence, however many ask', async () => {
-  await place(stage, market);
+  await place(exchange, market);
   const reads = async () => {
-    const info = await stage.redis.info('commandstats');
+    const info = await exchange.store.redis.info('commandstats');
     return Number(/cmdstat_hgetall:calls=(\d+)/.exec(info)?.[1] ?? 0);
   };
   const before = await reads();
@@ -173,13 +176,13 @@ test('one snapshot is built for a market and a sequence, however many ask', asyn
 });
 
 test('without Redis a subscription is refused, and the socket stays', async () => {
-  const away = await startStage();
+  const away = await startWebReplicas({ replicas: 0, durable: true });
   try {
     const own = await away.replica();
     const other = await away.market(own);
     const one = await listen(own.url);
     const restarting = away.restartRedis(1_500);
-    await wait(300);
+    await sleep(300);
     expect(await one.ask('subscribe', other.conditionId)).toMatchObject({
       ok: false,
       error: { code: 'UNAVAILABLE' },
@@ -193,7 +196,7 @@ test('without Redis a subscription is refused, and the socket stays', async () =
     });
     expect(await refused).toBe('TOKEN_INVALID');
     await restarting;
-    await wait(1_200);
+    await sleep(1_200);
     expect(await one.ask('subscribe', other.conditionId)).toMatchObject({ ok: true });
     await place(away, other);
     await one.heard('orderbook:update');

@@ -1,6 +1,8 @@
-import { until } from '../support/processes';
-import { type Listener, listen } from './listener';
-import { type ChildReplica, type Market, place, type Stage, startStage, wait } from './support';
+import { place } from '../support/engine-order';
+import { type Listener, listen } from '../support/listener';
+import type { OpenMarket } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { type ReplicaProcess, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const LEVELS = 1_500;
 const ASKED = 400;
@@ -11,18 +13,18 @@ const UPDATES_WITHOUT = 2_000;
 /** What one such client may cost. */
 const COST_MAX_MB = 30;
 
-let stage: Stage;
-let replica: ChildReplica;
-let market: Market;
+let exchange: WebReplicas;
+let replica: ReplicaProcess;
+let market: OpenMarket;
 beforeAll(async () => {
-  stage = await startStage({ BROADCAST_INTERVAL_MS: '0' });
-  replica = await stage.child(['--expose-gc', '-r', './test/realtime/memory-gauge.js']);
-  market = await stage.market(replica);
+  exchange = await startWebReplicas({ replicas: 0, durable: true, env: { BROADCAST_INTERVAL_MS: '0' } });
+  replica = await exchange.replicaProcess(['--expose-gc', '-r', './test/realtime/memory-gauge.js']);
+  market = await exchange.market(replica);
   for (let at = 0; at < LEVELS; at += 100) {
-    await Promise.all(Array.from({ length: 100 }, (_, i) => place(stage, market, { pips: 1 + at + i })));
+    await Promise.all(Array.from({ length: 100 }, (_, i) => place(exchange, market, { pips: 1 + at + i })));
   }
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 /** What the replica holds, without garbage. */
 async function heldMb(): Promise<number> {
@@ -52,11 +54,11 @@ test('a client that asks and does not read costs little, and others go on', asyn
   for (let i = 0; i < ASKED; i++) slow.socket.emit('subscribe', market.conditionId);
   let most = before;
   for (let turn = 0; turn < 20; turn++) {
-    await wait(50);
+    await sleep(50);
     most = Math.max(most, await heldMb());
   }
   const heard = quick.all('orderbook:update').length;
-  await place(stage, market);
+  await place(exchange, market);
   await quick.heard('orderbook:update', heard + 1);
   webSocketOf(slow).terminate();
   quick.close();
@@ -72,7 +74,7 @@ test('a client that listens and does not read is dropped before it costs much, a
   const updates = async (count: number, isOver = () => false): Promise<number> => {
     let most = 0;
     for (const end = placed + count; placed < end && !isOver(); placed += 500) {
-      await Promise.all(Array.from({ length: 500 }, (_, i) => place(stage, market, { pips: 1 + i })));
+      await Promise.all(Array.from({ length: 500 }, (_, i) => place(exchange, market, { pips: 1 + i })));
       most = Math.max(most, await heldMb());
     }
     return most;

@@ -1,7 +1,9 @@
-import { createRandom, type Random } from '../store/fuzzing/random';
-import { until } from '../support/processes';
+import { place } from '../support/engine-order';
+import { createRandom, type Random } from '../support/random';
+import type { OpenMarket } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+import { type ReplicaProcess, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { type BookClient, bookOf, createBookClient } from './book-client';
-import { type ChildReplica, type Market, place, type Stage, startStage, wait } from './support';
 
 const COMMANDS = Number(process.env.STORM_COMMANDS ?? 10_000);
 const CLIENTS = 4;
@@ -10,23 +12,23 @@ const TOGETHER = 8;
 /** Between two commands of one of them, so that most updates hold a few. */
 const PAUSE_MS = 12;
 
-let stage: Stage;
+let exchange: WebReplicas;
 beforeAll(async () => {
-  stage = await startStage();
+  exchange = await startWebReplicas({ replicas: 0, durable: true });
 });
-afterAll(() => stage.stop());
+afterAll(() => exchange.stop());
 
 const maker = (random: Random): string => `0x${String(random.int(1, 4)).repeat(40)}`;
 
 /** One random command: the book stays a few dozen levels deep. */
-async function command(market: Market, random: Random, open: [string, string][]): Promise<void> {
+async function command(market: OpenMarket, random: Random, open: [string, string][]): Promise<void> {
   const old = open.length > 60 || (open.length > 0 && random.chance(0.3)) ? open.shift() : undefined;
   if (old) {
-    await stage.engine.cancel(market.id, old[0], old[1], 'USER');
+    await exchange.store.engine.cancel(market.id, old[0], old[1], 'USER');
     return;
   }
   const owner = maker(random);
-  const orderHash = await place(stage, market, {
+  const orderHash = await place(exchange, market, {
     maker: owner,
     outcome: random.pick([0, 1]),
     pips: random.int(30, 70) * 100,
@@ -38,16 +40,20 @@ async function command(market: Market, random: Random, open: [string, string][])
 
 test('through killed processes and a restart of Redis, every client has the book and misses nothing', async () => {
   const random = createRandom(7);
-  const replicas: ChildReplica[] = await Promise.all([stage.child(), stage.child(), stage.child()]);
-  const market = await stage.market(replicas[0] as ChildReplica);
+  const replicas: ReplicaProcess[] = await Promise.all([
+    exchange.replicaProcess(),
+    exchange.replicaProcess(),
+    exchange.replicaProcess(),
+  ]);
+  const market = await exchange.market(replicas[0] as ReplicaProcess);
   const clients = Array.from({ length: CLIENTS }, () => createBookClient(market.conditionId));
   for (const client of clients) await client.connect(random.pick(replicas).url);
 
-  const isLeader = ({ started }: ChildReplica) => started.stdout().includes('"msg":"broadcasting"');
+  const isLeader = ({ started }: ReplicaProcess) => started.stdout().includes('"msg":"broadcasting"');
   const killed: string[] = [];
   const chaos: Record<number, () => Promise<void>> = {
     [Math.floor(COMMANDS * 0.25)]: () => killLeader(),
-    [Math.floor(COMMANDS * 0.5)]: () => stage.restartRedis(300),
+    [Math.floor(COMMANDS * 0.5)]: () => exchange.restartRedis(300),
     [Math.floor(COMMANDS * 0.75)]: () => killLeader(),
   };
   async function killLeader(): Promise<void> {
@@ -57,7 +63,7 @@ test('through killed processes and a restart of Redis, every client has the book
     replicas.splice(replicas.indexOf(leader), 1);
     await leader.kill();
     killed.push(leader.url);
-    replicas.push(await stage.child());
+    replicas.push(await exchange.replicaProcess());
   }
 
   let done = 0;
@@ -68,19 +74,19 @@ test('through killed processes and a restart of Redis, every client has the book
       const turn = ++done;
       const act = chaos[turn];
       if (act) under = under.then(act);
-      await wait(random.int(0, PAUSE_MS));
+      await sleep(random.int(0, PAUSE_MS));
       try {
         await command(market, random, open);
       } catch {
         // Redis is away: what was asked may have been done; the book says.
-        await wait(50);
+        await sleep(50);
       }
     }
   }
   let reconnects = 0;
   async function reconnect(): Promise<void> {
     while (done < COMMANDS || reconnects < RECONNECTS) {
-      await wait(random.int(100, 600));
+      await sleep(random.int(100, 600));
       const lost = clients.filter((client) => !client.connected());
       const client = lost[0] ?? random.pick(clients);
       await client.connect(random.pick(replicas).url, random.chance(0.2)).then(
@@ -104,8 +110,8 @@ test('through killed processes and a restart of Redis, every client has the book
 /** Everybody comes to the sequence that REST shows, and then has the same book. */
 async function agree(
   clients: readonly BookClient[],
-  replicas: ChildReplica[],
-  market: Market,
+  replicas: ReplicaProcess[],
+  market: OpenMarket,
 ): Promise<void> {
   const books = await Promise.all(
     replicas.map(async ({ client }) => bookOf((await client.get(`/markets/${market.id}/orderbook`)).body)),

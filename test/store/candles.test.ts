@@ -3,8 +3,8 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createHistory, type History } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { CANDLE_INTERVALS, presentCandles, windowOf } from '../../src/wire/answers/candles';
+import { createRandom, type Random } from '../support/random';
 import { startTestRedis } from '../support/redis';
-import { createRandom, type Random } from './fuzzing/random';
 import {
   createMarket,
   DAY_MS,

@@ -23,7 +23,7 @@ import { checkOrders } from './fuzzing/harness';
 import { type Operation, operationsOf, type World, worldOf } from './fuzzing/operations';
 import { remember } from './fuzzing/perform';
 import { addressOf, hashOf, marketOf, requestFor, resent } from './fuzzing/requests';
-import { createStage, type Stage } from './fuzzing/stage';
+import { createSideBySide, type SideBySide } from './fuzzing/side-by-side';
 import { readState } from './fuzzing/stored';
 import { filterOf } from './fuzzing/sweeps';
 
@@ -181,7 +181,7 @@ function bySequence(
 }
 
 function replay(
-  stage: Stage,
+  stage: SideBySide,
   commands: ReadonlyMap<number, Done | OutboxEvent>,
   told: ReadonlyMap<number, OutboxEvent>,
   sweeps: readonly Swept[],
@@ -231,7 +231,7 @@ const isSwept = ({ maker, filter }: Swept, { request }: ModelOrder): boolean =>
   (filter.side ?? request.order.side) === request.order.side;
 
 /** At the number that a sweep of this market answered none of the orders it was to cancel is open. */
-function checkSwept({ model }: Stage, sweeps: readonly Swept[], id: string): void {
+function checkSwept({ model }: SideBySide, sweeps: readonly Swept[], id: string): void {
   const { sequence, resting } = model.market(id);
   for (const one of sweeps) {
     if (one.filter.marketId !== id || one.sweep.sequences.get(id) !== sequence) continue;
@@ -240,7 +240,7 @@ function checkSwept({ model }: Stage, sweeps: readonly Swept[], id: string): voi
 }
 
 /** None of those below the number that any sweep answered is open any more. */
-function checkEnded({ model }: Stage, sweeps: readonly Swept[], id: string): void {
+function checkEnded({ model }: SideBySide, sweeps: readonly Swept[], id: string): void {
   for (const one of sweeps) {
     const number = one.sweep.sequences.get(id) ?? 0;
     const left = model.market(id).resting.filter((o) => o.sequence < number && isSwept(one, o));
@@ -255,7 +255,7 @@ test(
     const drawn = { ...worldOf(seed), wallets: WALLETS };
     const world: World = { ...drawn, grantMicro: GRANT, makersMax: 5, staleMax: 200, scale: 1, deep: false };
     const [first, second] = connections as [Redis, Redis];
-    const stage = await createStage(world, { redis: first, realTime: true });
+    const stage = await createSideBySide(world, { redis: first, realTime: true });
     const { run, keys, model, ledger, marketIds } = stage;
     for (const who of ledger.addresses) {
       for (const id of marketIds) {

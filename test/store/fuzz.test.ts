@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { type Lane, startLane } from './fuzzing/lane';
-import type { Tally } from './fuzzing/stage';
+import type { Tally } from './fuzzing/side-by-side';
 
 /**
  * Random operations on the engine and on the naive model of test/model, compared field by field after each.

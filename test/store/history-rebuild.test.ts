@@ -5,8 +5,8 @@ import { CANDLE_BYTES } from '../../src/store/records/candle';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
 import { createShell } from '../cli/shell';
+import { createRandom } from '../support/random';
 import { startTestRedis } from '../support/redis';
-import { createRandom } from './fuzzing/random';
 import {
   createMarket,
   expectedCandles,

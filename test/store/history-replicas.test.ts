@@ -1,14 +1,15 @@
 import { createCandleWriter } from '../../src/store/candles/writer';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, openMarket } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { openStore, type Store } from './trading';
 
 const TRADES = 30;
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let store: Store;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   store = await openStore(exchange.redis.url);
 });
 afterAll(async () => {

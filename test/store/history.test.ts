@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningRedis } from '../../src/local/redis';
 import { createHistory, type History } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
+import { createRandom, type Random } from '../support/random';
 import { startTestRedis } from '../support/redis';
-import { createRandom, type Random } from './fuzzing/random';
+import { sleep } from '../support/waiting';
 import {
   createMarket,
   DAY_MS,

@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { createShell } from '../cli/shell';
-import { type Replica, startReplica } from '../support/exchange';
-import { until } from '../support/processes';
 import { startTestCluster, type TestCluster } from '../support/redis';
 import { startShuttle } from '../support/slots';
+import { until } from '../support/waiting';
+import { type Replica, startReplica } from '../support/web-replicas';
 
 /** One of three masters has the book: what is said of the store is said of that one, wherever the book is. */
 const PREFIX = '{x0}:';

@@ -12,7 +12,7 @@ import { startTestRedis } from '../support/redis';
 import { operationsOf, worldOf } from './fuzzing/operations';
 import { perform } from './fuzzing/perform';
 import { FAKE_CLOCK, type Patch, patchedScripts } from './fuzzing/scripts';
-import { createStage, type Stage } from './fuzzing/stage';
+import { createSideBySide, type SideBySide } from './fuzzing/side-by-side';
 
 /**
  * Positions and journals against a naive count of the same random operations, with two processes that keep the books
@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-function openJournal(redis: Redis, { keys }: Stage, patches: readonly Patch[]) {
+function openJournal(redis: Redis, { keys }: SideBySide, patches: readonly Patch[]) {
   const run = createScripts(redis, patchedScripts([FAKE_CLOCK, ...patches]));
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
@@ -43,7 +43,7 @@ function openJournal(redis: Redis, { keys }: Stage, patches: readonly Patch[]) {
 type Journal = ReturnType<typeof openJournal>;
 
 /** The model tells the books what it does. */
-function observed(stage: Stage, books: Books): Stage {
+function observed(stage: SideBySide, books: Books): SideBySide {
   const place: typeof stage.model.place = (request, nowMs, oldHash) => {
     const answer = stage.model.place(request, nowMs, oldHash);
     if ('fills' in answer && !request.dryRun) books.trade(answer.order, answer.fills);
@@ -80,7 +80,7 @@ function effectOf(row: JournalRow): { market: string; changes: [bigint, bigint, 
   return { market: row.marketId, changes: [sign * (cash ?? 0n), -sign * (yes ?? 0n), -sign * (no ?? 0n)] };
 }
 
-async function compare(stage: Stage, books: Books, journals: readonly Journal[]): Promise<void> {
+async function compare(stage: SideBySide, books: Books, journals: readonly Journal[]): Promise<void> {
   const { model, world, ledger } = stage;
   const total = ({ free, reserved }: { free: bigint; reserved: bigint }): bigint => free + reserved;
   for (const who of ledger.addresses) {
@@ -113,7 +113,11 @@ async function compare(stage: Stage, books: Books, journals: readonly Journal[])
 }
 
 /** Every market ends; then all that was gained or lost is realized, and in the wallet. */
-async function settleUp(stage: Stage, journal: Journal, faucet: ReadonlyMap<string, bigint>): Promise<void> {
+async function settleUp(
+  stage: SideBySide,
+  journal: Journal,
+  faucet: ReadonlyMap<string, bigint>,
+): Promise<void> {
   const { engine, world, ledger, redis } = { ...stage, redis: connections[0] };
   for (const [i, { id }] of world.markets.entries()) {
     if (!stage.model.market(id).ended) {
@@ -135,14 +139,14 @@ async function settleUp(stage: Stage, journal: Journal, faucet: ReadonlyMap<stri
   }
 }
 
-const outcomeOf = ({ model }: Stage, market: string): 0 | 1 | null =>
+const outcomeOf = ({ model }: SideBySide, market: string): 0 | 1 | null =>
   model.market(market).ended?.outcome ?? null;
 
 /** Throws where the books part from the naive count; `patches` are bugs planted in the scripts. */
 async function play(seed: number, patches: readonly Patch[] = []): Promise<void> {
   const world = worldOf(seed);
   const books = createBooks();
-  const stage = observed(await createStage(world, { redis: connections[0], patches }), books);
+  const stage = observed(await createSideBySide(world, { redis: connections[0], patches }), books);
   const journals = connections.map((redis) => openJournal(redis, stage, patches));
   const faucet = new Map<string, bigint>();
   let trades = 0;

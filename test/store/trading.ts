@@ -5,7 +5,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { historyWindow, type presentHistory, type Timeframe } from '../../src/wire/answers/history';
-import type { Random } from './fuzzing/random';
+import type { Random } from '../support/random';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;

@@ -1,18 +1,11 @@
 import type { RunningRedis } from '../../src/local/redis';
 import { type Client, createClient } from './client';
-import { type Started, startNode, until } from './processes';
+import { portOf, type Started, startNode } from './processes';
 import { startTestRedis } from './redis';
+import { ENVIRONMENT } from './settings';
+import { until } from './waiting';
 
 const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
-
-export const DEPLOYMENT = {
-  ADMIN_TOKEN: 'admin-token-of-the-tests-0123456789',
-  JWT_SECRET: 'jwt-secret-of-the-tests-0123456789abcdef',
-  PUBLIC_BASE_URL: 'https://exchange.test',
-  NODE_ENV: 'test',
-  RATE_LIMIT: 'off',
-  LOG_LEVEL: 'info',
-} as const;
 
 /** A built process of the Procfile, as an operator runs it. */
 export interface Process extends Started {
@@ -34,7 +27,7 @@ export async function startDeployment(): Promise<Deployment> {
   const redis = await startTestRedis();
   const started: Started[] = [];
   const start = (file: string, env: Record<string, string>): Started => {
-    const process_ = startNode([file], { ...DEPLOYMENT, REDIS_URL: redis.url, ...env });
+    const process_ = startNode([file], { ...ENVIRONMENT, REDIS_URL: redis.url, ...env });
     started.push(process_);
     return process_;
   };
@@ -42,8 +35,7 @@ export async function startDeployment(): Promise<Deployment> {
     redis,
     web: async (env = {}) => {
       const child = start('dist/web.js', { PORT: '0', ...env });
-      await until('web listens', () => /"port":\d+/.test(child.stdout()));
-      const url = `http://127.0.0.1:${/"port":(\d+)/.exec(child.stdout())?.[1]}`;
+      const url = `http://127.0.0.1:${await portOf(child)}`;
       return { ...child, url, client: createClient(url) };
     },
     worker: async () => {

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { until } from './waiting';
 
 export const ROOT = path.join(__dirname, '../..');
-const UNTIL_MS_MAX = 20_000;
-const POLL_MS = 20;
 
 export function isAlive(pid: number): boolean {
   try {
@@ -11,19 +10,6 @@ export function isAlive(pid: number): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Waits for a condition; rejects with its name when it does not come. */
-export async function until(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  patienceMs = UNTIL_MS_MAX,
-): Promise<void> {
-  const giveUpAt = Date.now() + patienceMs;
-  while (!(await holds())) {
-    if (Date.now() > giveUpAt) throw new Error(`still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
@@ -67,3 +53,13 @@ export const startScript = (
   env: Readonly<Record<string, string>> = {},
   before: readonly string[] = [],
 ): Started => startNode([...before, '-r', './test/support/typescript.js', '-e', script], env);
+
+/** The port that a web process told in its log. */
+export async function portOf(started: Started): Promise<string> {
+  const told = (): string | undefined => /"port":(\d+)/.exec(started.stdout())?.[1];
+  await until('web listens', () => told() !== undefined, {
+    isLost: () => started.child.exitCode !== null || started.child.signalCode !== null,
+    explain: () => started.stdout() + started.stderr(),
+  });
+  return told() ?? '';
+}

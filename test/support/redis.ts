@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { type RunningRedis, type StartRedisOptions, startRedis } from '../../src/local/redis';
+import { sleep } from './waiting';
 
 /** A Redis of the test file's own: `beforeAll(startTestRedis)`, and `stop()` it in `afterAll`. */
 export const startTestRedis = (options: StartRedisOptions = {}): Promise<RunningRedis> => startRedis(options);
@@ -51,7 +52,7 @@ async function join(nodes: readonly RunningRedis[]): Promise<void> {
     for (const link of links) {
       while (!isWhole(await link.ask('CLUSTER INFO'), nodes.length)) {
         if (Date.now() > giveUpAt) throw new Error('the test cluster did not form');
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+        await sleep(POLL_MS);
       }
     }
   } finally {

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { TestCluster } from './redis';
+import { sleep } from './waiting';
 
 export interface Shuttle {
   /** How often the slot has changed its node. */
@@ -48,7 +49,7 @@ export async function startShuttle(cluster: TestCluster, key: string, restMs: nu
       const startedAt = Date.now();
       await move(at, to);
       [at, moves] = [to, moves + 1];
-      await new Promise((resolve) => setTimeout(resolve, Math.max(restMs, Date.now() - startedAt)));
+      await sleep(Math.max(restMs, Date.now() - startedAt));
     }
   })();
   // Told by stop(), which the test awaits.

@@ -138,12 +138,14 @@ export function siweText(challenge: Record<string, unknown>, more: Record<string
 
 const hex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`;
 
+export type OpenMarket = Market & { readonly slug: string; readonly conditionId: string };
+
 /** Creates an open market through the admin route. Less than a share can be ordered in it, unless the body says otherwise. */
 export async function openMarket(
   client: Client,
   adminToken: string,
   body: Record<string, unknown> = {},
-): Promise<Market & { slug: string; conditionId: string }> {
+): Promise<OpenMarket> {
   const answer = await client.post('/admin/markets', {
     token: adminToken,
     body: {

@@ -1,36 +1,36 @@
 import { Wallet } from 'ethers';
 import jwt from 'jsonwebtoken';
 import type { Answer, Sent } from '../../support/client';
-import { JWT_SECRET } from '../../support/exchange';
-import { type Case, RESTING, type World } from './world';
+import { JWT_SECRET } from '../../support/settings';
+import { type Case, RESTING, type TwoTraders } from './two-traders';
 
 type Send = (sent?: Sent, path?: string) => Promise<Answer>;
 type Json = Record<string, unknown>;
 
 /** Sends a case's request, mutated, and gives the answer. Throws on a mutation nobody taught it. */
-export async function play(world: World, item: Case): Promise<Answer> {
-  const path = await world.fill(item.path);
+export async function play(traders: TwoTraders, item: Case): Promise<Answer> {
+  const path = await traders.fill(item.path);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(item.headers ?? {}))
-    headers[name.toLowerCase()] = await world.fill(value);
-  const { client } = world.next();
+    headers[name.toLowerCase()] = await traders.fill(value);
+  const { client } = traders.next();
   const send: Send = (sent = {}, at = path) =>
     client.call(item.method, at, { ...sent, headers: { ...headers, ...sent.headers } });
   const { op } = item.mutation;
   if (op === 'path' || op === 'query') return send();
   if (op === 'rawBody') return send({ raw: String(item.mutation.value) });
-  if (op === 'header' || op === 'prependBOM') return envelope(world, item, send);
-  if (op === 'jwt') return withToken(world, String(item.mutation.variant), send);
-  if (op === 'refresh') return refresh(world, String(item.mutation.variant));
-  if (item.mutation.base === 'validSiwe') return signIn(world, item, send);
-  if (item.mutation.base === 'validOrder') return order(world, item, send);
+  if (op === 'header' || op === 'prependBOM') return envelope(traders, item, send);
+  if (op === 'jwt') return withToken(traders, String(item.mutation.variant), send);
+  if (op === 'refresh') return refresh(traders, String(item.mutation.variant));
+  if (item.mutation.base === 'validSiwe') return signIn(traders, item, send);
+  if (item.mutation.base === 'validOrder') return order(traders, item, send);
   if (op === 'set') return send({ body: { [String(item.mutation.path)]: item.mutation.value } });
   throw new Error(`${item.id}: no mutation ${op}`);
 }
 
-async function envelope(world: World, item: Case, send: Send): Promise<Answer> {
+async function envelope(traders: TwoTraders, item: Case, send: Send): Promise<Answer> {
   const { op, name, value } = item.mutation;
-  const raw = JSON.stringify({ order: await world.alice.order(world.market, RESTING) });
+  const raw = JSON.stringify({ order: await traders.alice.order(traders.market, RESTING) });
   if (op === 'prependBOM') return send({ raw: `\ufeff${raw}` });
   const text = String(value).replace(/^(.)\*(\d+)$/, (_, letter: string, times: string) =>
     letter.repeat(Number(times)),
@@ -39,8 +39,8 @@ async function envelope(world: World, item: Case, send: Send): Promise<Answer> {
   return item.method === 'GET' ? send({ headers }) : send({ raw, headers });
 }
 
-async function order(world: World, { id, mutation }: Case, send: Send): Promise<Answer> {
-  const { alice, market, domain } = world;
+async function order(traders: TwoTraders, { id, mutation }: Case, send: Send): Promise<Answer> {
+  const { alice, market, domain } = traders;
   const fields: Json = alice.fields(market, RESTING);
   const body: Json = { order: await alice.signed(fields) };
   const signed = body.order as Json;
@@ -55,8 +55,8 @@ async function order(world: World, { id, mutation }: Case, send: Send): Promise<
       if (op === 'delete') delete target[name];
       else
         target[name] =
-          op === 'tamper' ? String(BigInt(String(signed[name])) + 1n) : await filled(world, mutation.value);
-      if (mutation.resign === true) await resign(world, signed);
+          op === 'tamper' ? String(BigInt(String(signed[name])) + 1n) : await filled(traders, mutation.value);
+      if (mutation.resign === true) await resign(traders, signed);
       break;
     }
     case 'signature':
@@ -74,11 +74,11 @@ async function order(world: World, { id, mutation }: Case, send: Send): Promise<
   return send({ raw: withOwnKeys(body) });
 }
 
-const filled = async (world: World, value: unknown): Promise<unknown> =>
-  typeof value === 'string' ? world.fill(value) : value;
+const filled = async (traders: TwoTraders, value: unknown): Promise<unknown> =>
+  typeof value === 'string' ? traders.fill(value) : value;
 
 /** As far as a wallet will sign it: what has no EIP-712 encoding keeps its signature. */
-async function resign({ alice }: World, signed: Json): Promise<void> {
+async function resign({ alice }: TwoTraders, signed: Json): Promise<void> {
   try {
     const { signature: _, ...fields } = signed;
     signed.signature = (await alice.signed(fields)).signature;
@@ -101,11 +101,11 @@ function orderSignature(variant: string, signature: string): string {
   return form;
 }
 
-async function signIn(world: World, { mutation }: Case, send: Send): Promise<Answer> {
-  const { alice, exchange } = world;
+async function signIn(traders: TwoTraders, { mutation }: Case, send: Send): Promise<Answer> {
+  const { alice, exchange } = traders;
   const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address}`);
   const fields: Json = { ...challenge };
-  if (mutation.op === 'setField') fields[String(mutation.path)] = await filled(world, mutation.value);
+  if (mutation.op === 'setField') fields[String(mutation.path)] = await filled(traders, mutation.value);
   else if (mutation.op !== 'text:object') fields.kept = true;
   let message: unknown = siweLines(fields).join('\n');
   if (mutation.op.startsWith('text:dropLine:')) {
@@ -153,8 +153,8 @@ function siweSignature(form: string, signature: string): unknown {
   return forms[form];
 }
 
-async function withToken(world: World, variant: string, send: Send): Promise<Answer> {
-  const token = await world.alice.token();
+async function withToken(traders: TwoTraders, variant: string, send: Send): Promise<Answer> {
+  const token = await traders.alice.token();
   const [head = '', payload = '', mac = ''] = token.split('.');
   const claims = jwt.decode(token) as jwt.JwtPayload;
   const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string };
@@ -176,9 +176,9 @@ async function withToken(world: World, variant: string, send: Send): Promise<Ans
 }
 
 /** Each on a session of its own, so that the traders' stay. */
-async function refresh(world: World, variant: string): Promise<Answer> {
-  const { replicas } = world.exchange;
-  const { accessToken, refreshToken } = (await world.alice.signIn()).body;
+async function refresh(traders: TwoTraders, variant: string): Promise<Answer> {
+  const { replicas } = traders.exchange;
+  const { accessToken, refreshToken } = (await traders.alice.signIn()).body;
   const use = (token: string, turn = 0): Promise<Answer> =>
     (replicas[turn % replicas.length] ?? replicas[0]).client.post('/auth/refresh', {
       body: { refreshToken: token },

@@ -1,10 +1,10 @@
 import { Wallet } from 'ethers';
 import type { Answer } from '../../support/client';
-import { ADMIN_TOKEN } from '../../support/exchange';
+import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, type Limit, openMarket, type Trader } from '../../support/trader';
-import { type Case, createWorld, RESTING, type World } from './world';
+import { type Case, RESTING, startTwoTraders, type TwoTraders } from './two-traders';
 
-type Scenario = (world: World) => Promise<Answer>;
+type Scenario = (traders: TwoTraders) => Promise<Answer>;
 
 const FLOOD = 300;
 const RACES = 40;
@@ -63,35 +63,35 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     return answer;
   },
 
-  raceWithFill: async (world) => {
+  raceWithFill: async (traders) => {
     let last: Answer | undefined;
-    for (let i = 0; i < RACES; i++) last = await race(world);
+    for (let i = 0; i < RACES; i++) last = await race(traders);
     return last as Answer;
   },
 
   noAuth: ({ exchange, market }) => exchange.client.post(`/markets/${market.id}/orders/cancel-all`),
 
   ordersWallet: async () => {
-    const world = await createWorld({ RATE_LIMIT: 'on' });
+    const traders = await startTwoTraders({ RATE_LIMIT: 'on' });
     try {
-      return await flood(world);
+      return await flood(traders);
     } finally {
-      await world.stop();
+      await traders.stop();
     }
   },
 };
 
-export function playScenario(world: World, { id, mutation }: Case): Promise<Answer> {
+export function playScenario(traders: TwoTraders, { id, mutation }: Case): Promise<Answer> {
   const scenario = SCENARIOS[String(mutation.variant)];
   if (!scenario) throw new Error(`${id}: no scenario ${String(mutation.variant)}`);
-  return scenario(world);
+  return scenario(traders);
 }
 
 const cancel = (trader: Trader, marketId: string, orderHash: string): Promise<Answer> =>
   trader.post(`/markets/${marketId}/orders/cancel`, { orderHash });
 
 /** A cancel and a crossing order at once: what is filled and what is cancelled make up the order, whoever wins. */
-async function race({ exchange, alice, bob, market }: World): Promise<Answer> {
+async function race({ exchange, alice, bob, market }: TwoTraders): Promise<Answer> {
   const limit: Limit = { side: 'SELL', outcome: 0, pips: 5_000, lots: 100 };
   const { body } = await alice.submit(market, limit);
   const [cancelled, crossed] = await Promise.all([
@@ -106,7 +106,7 @@ async function race({ exchange, alice, bob, market }: World): Promise<Answer> {
 }
 
 /** More orders of one wallet than its bucket holds, over both replicas at once. */
-async function flood({ exchange, domain, market }: World): Promise<Answer> {
+async function flood({ exchange, domain, market }: TwoTraders): Promise<Answer> {
   const carla = createTrader(exchange.client, domain, new Wallet(`0x${'ca'.repeat(32)}`));
   const orders = await Promise.all(
     Array.from({ length: FLOOD }, () => carla.order(market, { side: 'BUY', outcome: 0, pips: 100, lots: 1 })),

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Refusal } from '../../../src/exchange/errors';
 import type { OutcomeIndex } from '../../../src/exchange/market';
@@ -12,6 +11,7 @@ import type { Market } from '../../../src/store/records/views';
 import { shardKeys } from '../../../src/store/redis/keys';
 import { createScripts } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';
+import { sleep } from '../../support/waiting';
 import { runWorld } from '../fuzzing/harness';
 import { operationsOf, worldOf } from '../fuzzing/operations';
 import { type Auditing, openAuditing, told } from './auditing';

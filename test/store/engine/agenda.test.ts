@@ -2,7 +2,7 @@ import { MARKET_STATUSES, type MarketStatus } from '../../../src/exchange/market
 import { createAgenda } from '../../../src/store/markets/agenda';
 import { encodeMarket } from '../../../src/store/records/market';
 import type { Market } from '../../../src/store/records/views';
-import { alice, type World, YES } from '../../support/world';
+import { alice, type EngineWorld, YES } from '../../support/engine-world';
 import { TERMS } from '../trading';
 import { withWorlds } from './setup';
 
@@ -14,12 +14,17 @@ const documentOf = (id: string, closesAtMs: number | null): Market => ({
   texts: { question: '?', description: '', category: 'general', tags: [], imageUrl: null, closesAtMs },
 });
 
-async function list(w: World, id: string, closesAtMs: number | null, status: MarketStatus): Promise<void> {
+async function list(
+  w: EngineWorld,
+  id: string,
+  closesAtMs: number | null,
+  status: MarketStatus,
+): Promise<void> {
   const document = encodeMarket(documentOf(id, closesAtMs));
   await w.engine.createMarket({ id, conditionId: `0x${id}`, slug: id }, document, status);
 }
 
-const closeAt = (w: World, id: string, closesAtMs: number | null): Promise<void> =>
+const closeAt = (w: EngineWorld, id: string, closesAtMs: number | null): Promise<void> =>
   w.engine.editMarket(
     id,
     ({ terms, texts }) => ({ terms, texts: { ...texts, closesAtMs } }),

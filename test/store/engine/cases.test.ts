@@ -6,7 +6,7 @@ import { chainScale, orderOf, type SignedOrder, ZERO_ADDRESS } from '../../../sr
 import type { OrderType, SelfTradePrevention } from '../../../src/exchange/status';
 import { formatLots, formatPips, parseLots, parsePips } from '../../../src/exchange/units';
 import type { PlaceReply, PlaceRequest } from '../../../src/store/verbs/engine';
-import { alice, bob, carla, type World } from '../../support/world';
+import { alice, bob, carla, type EngineWorld } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 /** test/cases/matching.json played on the engine alone; over HTTP they are played by test/http. */
@@ -56,7 +56,7 @@ function termsOf({ tickSize, lotSize }: Scenario): MarketTerms {
   };
 }
 
-function requestOf(terms: MarketTerms, submit: Submit, open: World): PlaceRequest {
+function requestOf(terms: MarketTerms, submit: Submit, open: EngineWorld): PlaceRequest {
   const outcome = submit.outcome === 'YES' ? 0 : 1;
   const side = submit.side === 'BUY' ? 0 : 1;
   const maker = makers[submit.maker] ?? '';
@@ -73,7 +73,7 @@ function requestOf(terms: MarketTerms, submit: Submit, open: World): PlaceReques
 }
 
 /** What the answer says, in the words of the case. */
-async function answer(open: World, step: Step, terms: MarketTerms, ids: Map<string, string>) {
+async function answer(open: EngineWorld, step: Step, terms: MarketTerms, ids: Map<string, string>) {
   let reply: PlaceReply;
   try {
     const request = requestOf(terms, step.submit, open);
@@ -90,7 +90,7 @@ async function answer(open: World, step: Step, terms: MarketTerms, ids: Map<stri
   return { status: reply.record.status, fills, filledSize: formatLots(reply.record.filledLots) };
 }
 
-const free = async (open: World, who: string): Promise<number> =>
+const free = async (open: EngineWorld, who: string): Promise<number> =>
   Number((await open.state()).money.cash.get(who)?.reduce((a, b) => a + b, 0n));
 
 test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', async (_, scenario) => {

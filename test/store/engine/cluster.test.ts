@@ -1,6 +1,16 @@
 import { connect, disconnect, ready } from '../../../src/store/redis/connection';
+import {
+  alice,
+  bob,
+  carla,
+  type EngineWorld,
+  NO,
+  openEngineWorld,
+  START_SECOND,
+  told,
+  YES,
+} from '../../support/engine-world';
 import { startTestCluster, type TestCluster } from '../../support/redis';
-import { alice, bob, carla, NO, openWorld, START_SECOND, told, type World, YES } from '../../support/world';
 import { runWorld } from '../fuzzing/harness';
 import { operationsOf, worldOf } from '../fuzzing/operations';
 
@@ -14,9 +24,9 @@ beforeAll(async () => {
 afterAll(async () => cluster.stop());
 
 describe('on a Redis Cluster of three masters', () => {
-  let w: World;
+  let w: EngineWorld;
   beforeEach(async () => {
-    w = await openWorld({ urls: cluster.url.split(','), makersMax: 3 });
+    w = await openEngineWorld({ urls: cluster.url.split(','), makersMax: 3 });
   });
   afterEach(() => w.stop());
 

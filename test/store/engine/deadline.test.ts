@@ -1,13 +1,13 @@
 import { micro } from '../../../src/exchange/units';
 import { BOOK_WITHIN_MS } from '../../../src/store/verbs/deadline';
 import { createEngine } from '../../../src/store/verbs/engine';
-import { alice, bob, NO, START_SECOND, type World, YES } from '../../support/world';
+import { alice, bob, type EngineWorld, NO, START_SECOND, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();
 const START_MS = START_SECOND * 1_000;
 
-const arrivedAt = (w: World, arrivedMs: number, deadlineMs = 0) => ({
+const arrivedAt = (w: EngineWorld, arrivedMs: number, deadlineMs = 0) => ({
   ...w.buy(alice, YES, '10', '0.50', { deadlineMs }),
   arrivedMs,
 });

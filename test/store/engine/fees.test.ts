@@ -1,6 +1,6 @@
 import { formatMicro } from '../../../src/exchange/units';
 import type { PlaceReply } from '../../../src/store/verbs/engine';
-import { alice, bob, carla, NO, YES } from '../../support/world';
+import { alice, bob, carla, NO, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();

@@ -1,4 +1,4 @@
-import { alice, bob, carla, NO, told, YES } from '../../support/world';
+import { alice, bob, carla, NO, told, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds({ makersMax: 3 });

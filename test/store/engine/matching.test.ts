@@ -1,5 +1,5 @@
 import { formatLots, formatPips } from '../../../src/exchange/units';
-import { alice, bob, carla, NO, told, YES } from '../../support/world';
+import { alice, bob, carla, NO, told, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();

@@ -1,4 +1,4 @@
-import { alice, bob, NO, START_SECOND, YES } from '../../support/world';
+import { alice, bob, NO, START_SECOND, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();

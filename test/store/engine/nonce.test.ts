@@ -1,5 +1,5 @@
 import { createRaisedNonces } from '../../../src/store/verbs/invalidate';
-import { alice, bob, NO, YES } from '../../support/world';
+import { alice, bob, NO, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();

@@ -1,5 +1,5 @@
 import type { OutboxEvent } from '../../../src/store/outbox/outbox';
-import { alice, bob, carla, NO, START_SECOND, YES } from '../../support/world';
+import { alice, bob, carla, NO, START_SECOND, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();

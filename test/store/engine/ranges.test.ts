@@ -5,7 +5,7 @@ import { createAudit } from '../../../src/store/audit/audit';
 import { ownKeys, readKey } from '../../../src/store/backup/keys';
 import { createCandleWriter } from '../../../src/store/candles/writer';
 import { addressBytes } from '../../../src/store/records/order';
-import { alice, bob, NO, type World, YES } from '../../support/world';
+import { alice, bob, type EngineWorld, NO, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 /** 2^53 - 1 micro-units. */
@@ -13,7 +13,7 @@ const MOST = '9007199254.740991';
 const { world } = withWorlds({ grant: MOST });
 
 /** Everything there is in Redis: the sum of each key. */
-async function everything({ redis, keys }: World): Promise<Map<string, string | null>> {
+async function everything({ redis, keys }: EngineWorld): Promise<Map<string, string | null>> {
   const all = new Map<string, string | null>();
   for (const key of await ownKeys(redis, keys)) {
     all.set(key.toString('latin1'), (await readKey(redis, key, async () => {})).sum);
@@ -22,14 +22,14 @@ async function everything({ redis, keys }: World): Promise<Map<string, string | 
   return all;
 }
 
-async function leavesNoTrace(w: World, act: () => Promise<unknown>, expected: object): Promise<void> {
+async function leavesNoTrace(w: EngineWorld, act: () => Promise<unknown>, expected: object): Promise<void> {
   const before = await everything(w);
   await expect(act()).rejects.toMatchObject(expected);
   expect(await everything(w)).toEqual(before);
 }
 
 /** Alice has 100 Yes, and is ten units short of all the collateral that an account can hold. */
-async function fullAlice(feeRateBps: number): Promise<World> {
+async function fullAlice(feeRateBps: number): Promise<EngineWorld> {
   const w = world();
   await w.market({ feeRateBps });
   await w.split(bob, '100');

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../../src/exchange/errors';
 import { chainScale } from '../../../src/exchange/order';
 import { lots, micro, pips } from '../../../src/exchange/units';
@@ -8,7 +7,8 @@ import { createAudit } from '../../../src/store/audit/audit';
 import { hashBytes } from '../../../src/store/records/order';
 import type { RedisClient } from '../../../src/store/redis/scripts';
 import type { PlaceRequest } from '../../../src/store/verbs/engine';
-import { type Random, seeded } from '../../faults/random';
+import { createRandom, type Random } from '../../support/random';
+import { sleep } from '../../support/waiting';
 import { auditingOn } from '../audit/auditing';
 
 type Exchange = Awaited<ReturnType<typeof openExchange>>;
@@ -73,14 +73,14 @@ function drawn(random: Random, { market, sellers, traders }: Exchange): PlaceReq
     maker: random.pick(side === 1 ? sellers : traders),
     order: {
       side,
-      outcome: random.int(2) as 0 | 1,
-      pricePips: pips(4_600 + 100 * random.int(9)),
+      outcome: random.below(2) as 0 | 1,
+      pricePips: pips(4_600 + 100 * random.below(9)),
       sizeLots: lots(random.pick(SIZES)),
       budgetMicro: micro(0),
     },
     orderType: random.next() < 0.15 ? 'IOC' : 'GTC',
     selfTradePrevention: 'NONE',
-    expirationSec: isExpiring ? Math.ceil(Date.now() / 1_000) + 1 + random.int(3) : 0,
+    expirationSec: isExpiring ? Math.ceil(Date.now() / 1_000) + 1 + random.below(3) : 0,
     ...{ nonce: 0, feeRateBps: 0, lotLots: market.terms.lotLots, deadlineMs: 0, clientOrderId: null },
     ...{ signed, dryRun: false },
   };
@@ -96,7 +96,7 @@ export async function trade(
   orders: number,
   seed: number,
 ): Promise<Load> {
-  const random = seeded(seed);
+  const random = createRandom(seed);
   const engines = [exchange.engine, ...others];
   const [accepted, wrong, open]: [Told[], string[], Told[]] = [[], [], []];
   let [sent, repeated, cancels, serial] = [0, 0, 0, 0];

@@ -1,12 +1,12 @@
 import { decodeState } from '../../../src/store/records/market';
 import { readUInt } from '../../../src/store/records/order';
-import { alice, bob, carla, NO, told, type World, YES } from '../../support/world';
+import { alice, bob, carla, type EngineWorld, NO, told, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();
 
 /** Alice buys Yes for 0.60, Bob No for 0.40: 100 sets. Both also have orders that rest. */
-async function hundredSets(w: World): Promise<void> {
+async function hundredSets(w: EngineWorld): Promise<void> {
   await w.market();
   await w.place(w.buy(alice, YES, '100', '0.60'));
   expect(told(await w.place(w.buy(bob, NO, '100', '0.40'))).fills).toEqual(['100 @ 0.4 MINT']);
@@ -14,7 +14,7 @@ async function hundredSets(w: World): Promise<void> {
   await w.place(w.buy(bob, NO, '50', '0.05'));
 }
 
-async function windUp(w: World, most = 200): Promise<number> {
+async function windUp(w: EngineWorld, most = 200): Promise<number> {
   while ((await w.engine.clearBook('market00', most)).left);
   let paid = 0;
   for (;;) {

@@ -1,19 +1,19 @@
 import type { RunningRedis } from '../../../src/local/redis';
+import { type EngineWorld, type EngineWorldOptions, openEngineWorld } from '../../support/engine-world';
 import { startTestRedis } from '../../support/redis';
-import { openWorld, type World, type WorldOptions } from '../../support/world';
 
 /** One Redis for the file, an empty world for each test; `world()` is the test's. */
-export function withWorlds(options: Omit<WorldOptions, 'urls'> = {}): {
-  world: () => World;
+export function withWorlds(options: Omit<EngineWorldOptions, 'urls'> = {}): {
+  world: () => EngineWorld;
   redis: () => RunningRedis;
 } {
   let server: RunningRedis | null = null;
-  let current: World | null = null;
+  let current: EngineWorld | null = null;
   beforeAll(async () => {
     server = await startTestRedis();
   });
   beforeEach(async () => {
-    current = await openWorld({ ...options, urls: [server?.url ?? ''] });
+    current = await openEngineWorld({ ...options, urls: [server?.url ?? ''] });
   });
   afterEach(() => current?.stop());
   afterAll(async () => server?.stop());

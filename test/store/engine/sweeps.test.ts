@@ -1,5 +1,5 @@
 import type { PlaceRequest, SweepFilter, WalkPlace } from '../../../src/store/verbs/engine';
-import { alice, bob, NO, START_SECOND, type World, YES } from '../../support/world';
+import { alice, bob, type EngineWorld, NO, START_SECOND, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 /** Orders of the wallet in another market; the full size is 50,000. */
@@ -11,7 +11,7 @@ const STORY_MS = 300_000;
 
 const { world } = withWorlds({ grant: '1000000' });
 
-async function fill(w: World, count: number, market: string, from = 0): Promise<PlaceRequest[]> {
+async function fill(w: EngineWorld, count: number, market: string, from = 0): Promise<PlaceRequest[]> {
   const all: PlaceRequest[] = [];
   for (let at = 0; at < count; at += AT_ONCE) {
     await w.clock(w.now() + 1);
@@ -25,7 +25,7 @@ async function fill(w: World, count: number, market: string, from = 0): Promise<
 }
 
 /** Every step to the end, with what happens between two of them. */
-async function walk(w: World, filter: SweepFilter, between = async (_: number) => {}, look = LOOK_MAX) {
+async function walk(w: EngineWorld, filter: SweepFilter, between = async (_: number) => {}, look = LOOK_MAX) {
   const steps = [];
   let from: WalkPlace | undefined;
   for (let step = 0; step < 1_000; step++) {
@@ -38,7 +38,7 @@ async function walk(w: World, filter: SweepFilter, between = async (_: number) =
   throw new Error('the walk does not end');
 }
 
-const statusOf = async (w: World, order: PlaceRequest): Promise<string> =>
+const statusOf = async (w: EngineWorld, order: PlaceRequest): Promise<string> =>
   (await w.stored(order))?.status ?? 'none';
 
 describe('cancel_all', () => {
@@ -205,12 +205,12 @@ describe('cancel_absent', () => {
   const LEASE = 'lease-of-the-test';
   const GRACE_MS = 10_000;
   const address = Buffer.from(alice.slice(2), 'hex');
-  const absence = (w: World) => w.redis.zscore(w.keys.absences, address);
-  const mark = (w: World) => w.run('mark_present', [w.keys.absences], [GRACE_MS, address]);
-  const absent = (w: World) =>
+  const absence = (w: EngineWorld) => w.redis.zscore(w.keys.absences, address);
+  const mark = (w: EngineWorld) => w.run('mark_present', [w.keys.absences], [GRACE_MS, address]);
+  const absent = (w: EngineWorld) =>
     w.run('take_absent', [w.keys.lease, w.keys.absences], [LEASE, 10, GRACE_MS]) as Promise<Buffer[]>;
 
-  async function begin(): Promise<{ w: World; resting: PlaceRequest }> {
+  async function begin(): Promise<{ w: EngineWorld; resting: PlaceRequest }> {
     const w = world();
     await w.market();
     await w.redis.set(w.keys.lease, LEASE);

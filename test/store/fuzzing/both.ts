@@ -1,11 +1,11 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { Answer } from '../../model/exchange';
 import { check, extraOf } from './compare';
-import type { Stage } from './stage';
+import type { SideBySide } from './side-by-side';
 
 /** The engine's answer or refusal, beside the model's. */
 export async function both<T>(
-  stage: Stage,
+  stage: SideBySide,
   act: () => Promise<T>,
   ask: () => Answer,
 ): Promise<{ got: T | null; expected: Answer }> {

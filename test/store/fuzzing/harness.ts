@@ -2,7 +2,7 @@ import { decodeFills, type Fill, hashBytes } from '../../../src/store/records/or
 import { check, checkFills, checkRecord, checkState, checkToldLevels, levelsOf, Mismatch } from './compare';
 import type { Operation, World } from './operations';
 import { perform } from './perform';
-import { createStage, type RunOptions, type Stage, type Tally } from './stage';
+import { createSideBySide, type RunOptions, type SideBySide, type Tally } from './side-by-side';
 import { readState } from './stored';
 
 /** Where the engine and the model parted, or a script failed. */
@@ -28,7 +28,7 @@ export async function runWorld(
   operations: readonly Operation[],
   options: RunOptions,
 ): Promise<Tally> {
-  const stage = await createStage(world, options);
+  const stage = await createSideBySide(world, options);
   for (const [at, operation] of operations.entries()) {
     await failing(at, operation, () => step(stage, operation));
   }
@@ -45,7 +45,7 @@ async function failing(at: number, operation: Operation | null, act: () => Promi
   }
 }
 
-async function step(stage: Stage, operation: Operation): Promise<void> {
+async function step(stage: SideBySide, operation: Operation): Promise<void> {
   const { world, model, marketIds, ledger, run, keys, memory, levels, count } = stage;
   check('news before', 0, model.emitted.length);
   await perform(stage, operation);
@@ -70,7 +70,7 @@ async function step(stage: Stage, operation: Operation): Promise<void> {
 const FILLS_STEP = 50;
 
 /** Every order ever booked, and the chain of its fills. */
-export async function checkOrders(stage: Stage): Promise<void> {
+export async function checkOrders(stage: SideBySide): Promise<void> {
   const { model, chains, run, keys } = stage;
   const all = [...model.orders.keys()];
   for (let at = 0; at < all.length; at += STEP) {
@@ -85,7 +85,7 @@ export async function checkOrders(stage: Stage): Promise<void> {
 }
 
 /** Oldest first, read in stretches that end within matches, too. */
-async function chainOf({ run, keys }: Stage, hash: string): Promise<Fill[]> {
+async function chainOf({ run, keys }: SideBySide, hash: string): Promise<Fill[]> {
   const chain: Fill[] = [];
   for (let more = true; more; ) {
     const { tradeMs = 0, sequence = 0, index = 0 } = chain.at(-1) ?? {};

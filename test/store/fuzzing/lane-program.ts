@@ -3,7 +3,7 @@ import { Failure, runWorld } from './harness';
 import type { Fault, Job, Outcome, Reply } from './lane';
 import { type Operation, operationsOf, type World, worldOf } from './operations';
 import { shrink } from './shrink';
-import type { Tally } from './stage';
+import type { Tally } from './side-by-side';
 
 /** The process of a lane (lane.ts): the address of its Redis is its argument, jobs and outcomes are messages. */
 const redis = new Redis(process.argv[2] ?? '');

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import path from 'node:path';
 import { startTestRedis } from '../../support/redis';
 import type { Patch } from './scripts';
-import type { Tally } from './stage';
+import type { Tally } from './side-by-side';
 
 /** A world to be played. */
 export interface Job {

@@ -1,7 +1,7 @@
 import type { MarketStatus, OutcomeIndex } from '../../../src/exchange/market';
 import type { Mode } from '../../../src/exchange/status';
+import type { Random } from '../../support/random';
 import type { Operation } from './operations';
-import type { Random } from './random';
 
 /** What operators and the worker do to a market, and the mode of all of them. */
 export type MarketStep =

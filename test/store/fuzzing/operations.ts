@@ -6,8 +6,8 @@ import {
   type Reason,
   type SelfTradePrevention,
 } from '../../../src/exchange/status';
+import { createRandom, type Random } from '../../support/random';
 import { ENDING_WEIGHTS, type MarketStep, marketSteps, STEP_WEIGHTS } from './market-steps';
-import { createRandom, type Random } from './random';
 import { createReplacing } from './replacing';
 import { type SweepOperation, sweepOf } from './sweeps';
 

@@ -2,10 +2,10 @@ import { both } from './both';
 import { check } from './compare';
 import type { MarketStep } from './market-steps';
 import { marketOf } from './requests';
-import type { Stage } from './stage';
+import type { SideBySide } from './side-by-side';
 import { readState } from './stored';
 
-export async function performStep(stage: Stage, op: MarketStep): Promise<void> {
+export async function performStep(stage: SideBySide, op: MarketStep): Promise<void> {
   if (op.kind === 'mode') {
     await stage.engine.setMode(op.mode);
     stage.model.setMode(op.mode);
@@ -34,7 +34,7 @@ export async function performStep(stage: Stage, op: MarketStep): Promise<void> {
   }
 }
 
-async function clear({ engine, model, toldNow, count }: Stage, id: string, most: number): Promise<void> {
+async function clear({ engine, model, toldNow, count }: SideBySide, id: string, most: number): Promise<void> {
   const { cancelled, left } = await engine.clearBook(id, most);
   const expected = model.clear(id, most, await toldNow());
   if (expected > 0) count('cleared');
@@ -46,7 +46,7 @@ async function clear({ engine, model, toldNow, count }: Stage, id: string, most:
  * Which holders a step pays is the engine's choice, among those there are; how many it pays, what each of them gets and
  * that none of them is left with tokens is not.
  */
-async function pay(stage: Stage, id: string, most: number): Promise<void> {
+async function pay(stage: SideBySide, id: string, most: number): Promise<void> {
   const { engine, model, run, keys, count } = stage;
   const wanted = { markets: [id], wallets: [], hashes: [], news: 2 };
   const before = [...((await readState(run, keys, wanted)).markets[0]?.tokens.keys() ?? [])];

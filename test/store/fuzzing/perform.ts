@@ -23,11 +23,11 @@ import { check, checkFills, checkRecord, fillsOf } from './compare';
 import type { Operation, Place } from './operations';
 import { performStep } from './perform-steps';
 import { addressOf, atNonce, hashOf, marketOf, requestFor, resent } from './requests';
-import type { Stage } from './stage';
+import type { SideBySide } from './side-by-side';
 import { performSweep } from './sweeps';
 
 /** One operation on the engine and on the model; throws a Mismatch when their answers differ. */
-export async function perform(stage: Stage, op: Operation): Promise<void> {
+export async function perform(stage: SideBySide, op: Operation): Promise<void> {
   switch (op.kind) {
     case 'place':
       return place(stage, draw(stage, op));
@@ -63,14 +63,14 @@ const FAUCET_MS = 3_600_000;
 type Of<K extends Operation['kind']> = Operation & { readonly kind: K };
 
 /** What is to be sent for an operation; `freed` micro-units of collateral and of tokens are free besides. */
-function draw(stage: Stage, op: Place, freed: readonly [bigint, bigint] = [0n, 0n]): PlaceRequest {
+function draw(stage: SideBySide, op: Place, freed: readonly [bigint, bigint] = [0n, 0n]): PlaceRequest {
   const drawn = requestFor(stage.world, op, sizeOf(stage, op, freed), stage.now());
   const request = atNonce(drawn, stage.model.nonce(drawn.maker), op);
   stage.requests.set(op.id, request);
   return request;
 }
 
-function sizeOf({ model, world }: Stage, op: Place, freed: readonly [bigint, bigint]): number {
+function sizeOf({ model, world }: SideBySide, op: Place, freed: readonly [bigint, bigint]): number {
   const { id, lotLots } = marketOf(world, op.market);
   if ('lots' in op.size) return Math.max(op.size.lots, lotLots);
   const { free } = model.account(op.side === 0 ? 'cash' : `${id}${op.outcome}`, addressOf(op.wallet));
@@ -78,7 +78,7 @@ function sizeOf({ model, world }: Stage, op: Place, freed: readonly [bigint, big
   return Math.max((Number((free + freed[op.side]) / unit) + op.size.all) * lotLots, lotLots);
 }
 
-async function place(stage: Stage, request: PlaceRequest): Promise<void> {
+async function place(stage: SideBySide, request: PlaceRequest): Promise<void> {
   const { engine, model } = stage;
   const { got, expected } = await both<PlaceReply>(
     stage,
@@ -89,7 +89,7 @@ async function place(stage: Stage, request: PlaceRequest): Promise<void> {
 }
 
 function checkBooked(
-  stage: Stage,
+  stage: SideBySide,
   request: PlaceRequest,
   expected: Exclude<Answer, Refused>,
   got: PlaceReply,
@@ -102,7 +102,7 @@ function checkBooked(
 }
 
 /** The old order may be in any state, and anybody's; what it reserved is free when it is the wallet's and rests. */
-async function replace(stage: Stage, op: Of<'replace'>): Promise<void> {
+async function replace(stage: SideBySide, op: Of<'replace'>): Promise<void> {
   const { engine, model, world, requests, count } = stage;
   const oldHash = hashOf(world, op.of);
   const before = model.orders.get(oldHash) ?? null;
@@ -129,7 +129,7 @@ async function replace(stage: Stage, op: Of<'replace'>): Promise<void> {
 
 /** Keeps what the stored state is compared with later. */
 export function remember(
-  { ledger, chains, count }: Stage,
+  { ledger, chains, count }: SideBySide,
   order: ModelOrder,
   fills: readonly ModelFill[],
 ): void {
@@ -148,7 +148,7 @@ export function remember(
   }
 }
 
-async function cancel(stage: Stage, op: Of<'cancel'>): Promise<void> {
+async function cancel(stage: SideBySide, op: Of<'cancel'>): Promise<void> {
   const { engine, model, world, toldNow, count } = stage;
   const { id } = marketOf(world, op.market);
   const who = addressOf(op.wallet);
@@ -172,7 +172,7 @@ async function cancel(stage: Stage, op: Of<'cancel'>): Promise<void> {
   }
 }
 
-async function cancelOne(stage: Stage, op: Of<'cancel'>, hash: string): Promise<void> {
+async function cancelOne(stage: SideBySide, op: Of<'cancel'>, hash: string): Promise<void> {
   const { engine, model, world, toldNow, count } = stage;
   const who = addressOf(op.wallet);
   const here = op.one === 'here' ? marketOf(world, op.market).id : null;
@@ -201,7 +201,7 @@ async function cancelOne(stage: Stage, op: Of<'cancel'>, hash: string): Promise<
   check('sequence of a cancel of one', model.market(id).sequence, got.sequence);
 }
 
-async function expire({ engine, model, toldNow, count }: Stage, most: number): Promise<void> {
+async function expire({ engine, model, toldNow, count }: SideBySide, most: number): Promise<void> {
   const { expired, waiting } = await engine.expire(most);
   const expected = model.expire(most, await toldNow());
   if (expected > 0) count('expired by the sweep');
@@ -210,14 +210,17 @@ async function expire({ engine, model, toldNow, count }: Stage, most: number): P
 }
 
 /** To `ms` from now, or to the next expiration that rests, or just before it. */
-async function tick({ model, marketIds, now, setClock }: Stage, ms: number | 'before' | 'at'): Promise<void> {
+async function tick(
+  { model, marketIds, now, setClock }: SideBySide,
+  ms: number | 'before' | 'at',
+): Promise<void> {
   const seconds = marketIds.flatMap((id) => model.market(id).resting.map((o) => o.request.expirationSec));
   const next = seconds.filter((second) => second * 1000 > now()).sort((a, b) => a - b)[0];
   if (typeof ms === 'number') await setClock(now() + ms);
   else if (next) await setClock(Math.max(now(), next * 1000 - (ms === 'before' ? 1 : 0)));
 }
 
-async function convert(stage: Stage, op: Of<'convert'>): Promise<void> {
+async function convert(stage: SideBySide, op: Of<'convert'>): Promise<void> {
   const { engine, model, world } = stage;
   const { id } = marketOf(world, op.market);
   const who = addressOf(op.wallet);
@@ -237,7 +240,7 @@ async function convert(stage: Stage, op: Of<'convert'>): Promise<void> {
 }
 
 /** The faucet is no business of the model's: it only gives what the engine may give. */
-async function credit(stage: Stage, who: string, amount: number): Promise<void> {
+async function credit(stage: SideBySide, who: string, amount: number): Promise<void> {
   const { engine, model, ledger, faucet, now } = stage;
   const ask = (): Answer => {
     if (model.mode() === 'HALTED') return refuse('HALTED');
@@ -255,7 +258,7 @@ async function credit(stage: Stage, who: string, amount: number): Promise<void> 
 }
 
 /** An operation seen before answers with the nonce it gave then. */
-async function raise(stage: Stage, who: string, operation: string): Promise<void> {
+async function raise(stage: SideBySide, who: string, operation: string): Promise<void> {
   const { engine, model, raised, count } = stage;
   if (model.mode() === 'HALTED' && !raised.has(operation + who)) {
     await both(
@@ -274,7 +277,7 @@ async function raise(stage: Stage, who: string, operation: string): Promise<void
 }
 
 /** One step; the next one of this wallet goes on where it ended, whatever happened in between. */
-async function invalidate(stage: Stage, op: Of<'invalidate'>): Promise<void> {
+async function invalidate(stage: SideBySide, op: Of<'invalidate'>): Promise<void> {
   const { engine, model, walks, toldNow, count } = stage;
   const who = addressOf(op.wallet);
   const walk = walks.get(who) ?? { nonce: model.nonce(who), from: undefined, after: null };

@@ -1,5 +1,5 @@
+import { createRandom, type Random } from '../../support/random';
 import type { Operation, Place } from './operations';
-import { createRandom, type Random } from './random';
 
 /** How far back orders are looked at to be replaced. */
 const REACH = 40;

@@ -3,11 +3,11 @@ import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
 import type { SweepFilter, SweepStep, WalkPlace } from '../../../src/store/verbs/engine';
 import type { Place } from '../../model/sweep';
+import { createRandom } from '../../support/random';
 import { check } from './check';
 import type { World } from './operations';
-import { createRandom } from './random';
 import { addressOf, marketOf } from './requests';
-import type { Stage } from './stage';
+import type { SideBySide } from './side-by-side';
 
 /** The next bounded step of cancelling a wallet's orders: of the walk that is under way, or else of a new one. */
 export interface SweepOperation {
@@ -46,7 +46,7 @@ export function filterOf(world: World, { market, outcome, side }: SweepOperation
   };
 }
 
-export async function performSweep(stage: Stage, drawn: SweepOperation): Promise<void> {
+export async function performSweep(stage: SideBySide, drawn: SweepOperation): Promise<void> {
   const { engine, model, world, sweeps, toldNow, count } = stage;
   const walk = sweeps.get(drawn.wallet);
   const op = { ...(walk?.op ?? drawn), look: drawn.look };

@@ -32,7 +32,7 @@ interface Walk {
 }
 
 /** The engine and the model side by side, and what the comparison keeps. */
-export interface Stage {
+export interface SideBySide {
   readonly world: World;
   readonly run: RunScript;
   readonly keys: ShardKeys;
@@ -75,7 +75,7 @@ function timeIn(name: string, reply: unknown): number | null {
 
 const START_MS = 1_800_000_000_500;
 
-export async function createStage(world: World, options: RunOptions): Promise<Stage> {
+export async function createSideBySide(world: World, options: RunOptions): Promise<SideBySide> {
   const { redis, patches = [], realTime = false } = options;
   const { grantMicro, makersMax, staleMax } = world;
   let nowMs = START_MS;

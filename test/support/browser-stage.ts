@@ -1,22 +1,14 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { freePort } from '../../src/local/ports';
-import { startChromium } from '../support/chromium';
-import { DEPLOYMENT, type Deployment, type Process, startDeployment } from '../support/deployment';
-import {
-  createTrader,
-  type Domain,
-  type Limit,
-  type Market,
-  openMarket,
-  type Trader,
-} from '../support/trader';
-
-type NamedMarket = Market & { readonly slug: string; readonly conditionId: string };
+import { startChromium } from './chromium';
+import { type Deployment, type Process, startDeployment } from './deployment';
+import { ADMIN_TOKEN } from './settings';
+import { createTrader, type Domain, type Limit, type OpenMarket, openMarket, type Trader } from './trader';
 
 /** A real exchange, web and worker on a Redis of their own, with a market that has a book, and a browser. */
-export interface Stage {
+export interface BrowserStage {
   readonly url: string;
-  readonly market: NamedMarket;
+  readonly market: OpenMarket;
   readonly maker: Trader;
   trader(): Trader;
   web(): Process;
@@ -24,7 +16,7 @@ export interface Stage {
   rest(limit: Limit): Promise<string>;
   /** What REST says of the book. */
   book(): Promise<Book>;
-  openMarket(body?: Record<string, unknown>): Promise<NamedMarket>;
+  openMarket(body?: Record<string, unknown>): Promise<OpenMarket>;
   /** `prepare` may put into the page what is there before it. */
   open(
     options?: BrowserContextOptions,
@@ -57,7 +49,7 @@ export interface Visit {
 
 export const QUESTION = 'Will it rain in Lisbon tomorrow?';
 
-export async function startStage(): Promise<Stage> {
+export async function startBrowserStage(): Promise<BrowserStage> {
   const deployment: Deployment = await startDeployment();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -66,8 +58,8 @@ export async function startStage(): Promise<Stage> {
   const [browser] = await Promise.all([startChromium(), deployment.worker()]);
   const { client } = web;
   const domain: Domain = (await client.get('/config')).body.eip712.domain;
-  const open = (body: Record<string, unknown> = {}): Promise<NamedMarket> =>
-    openMarket(client, DEPLOYMENT.ADMIN_TOKEN, body);
+  const open = (body: Record<string, unknown> = {}): Promise<OpenMarket> =>
+    openMarket(client, ADMIN_TOKEN, body);
   const market = await open({
     question: QUESTION,
     category: 'weather',
@@ -196,23 +188,6 @@ export async function levels(page: Page): Promise<Sides> {
         name === 'bid' ? Number(b.price) - Number(a.price) : Number(a.price) - Number(b.price),
       );
   return { bids: side('bid'), asks: side('ask') };
-}
-
-const DEADLINE_MS = 8_000;
-
-/** Looks again until it holds, or tells the last that was seen. */
-export async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => void): Promise<T> {
-  const giveUpAt = Date.now() + DEADLINE_MS;
-  for (;;) {
-    const seen = await look();
-    try {
-      holds(seen);
-      return seen;
-    } catch (error) {
-      if (Date.now() > giveUpAt) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }
 
 /** Without the number of orders, which the page does not show. */

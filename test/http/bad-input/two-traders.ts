@@ -1,6 +1,6 @@
 import { Wallet } from 'ethers';
 import type { Answer, Client } from '../../support/client';
-import { ADMIN_TOKEN, type Replica, startExchange, type TestExchange } from '../../support/exchange';
+import { ADMIN_TOKEN } from '../../support/settings';
 import {
   createTrader,
   type Domain,
@@ -9,6 +9,7 @@ import {
   openMarket,
   type Trader,
 } from '../../support/trader';
+import { type Replica, startWebReplicas, type WebReplicas } from '../../support/web-replicas';
 
 /** One case of test/cases/bad-input.json. */
 export interface Case {
@@ -25,8 +26,8 @@ export interface Case {
 }
 
 /** Alice (A) and Bob (B) with funds and orders in two markets of an exchange with two replicas. */
-export interface World {
-  readonly exchange: TestExchange;
+export interface TwoTraders {
+  readonly exchange: WebReplicas;
   readonly domain: Domain;
   readonly market: Market;
   readonly otherMarket: Market;
@@ -42,8 +43,8 @@ export interface World {
 
 export const RESTING: Limit = { side: 'BUY', outcome: 0, pips: 1_000, lots: 1_000 };
 
-export async function createWorld(env: Record<string, string> = {}): Promise<World> {
-  const exchange = await startExchange({ replicas: 2, env: { PAPER_GRANT: '1000000', ...env } });
+export async function startTwoTraders(env: Record<string, string> = {}): Promise<TwoTraders> {
+  const exchange = await startWebReplicas({ replicas: 2, env: { PAPER_GRANT: '1000000', ...env } });
   const { client, replicas } = exchange;
   const domain = (await client.get('/config')).body.eip712.domain as Domain;
   const market = await openMarket(client, ADMIN_TOKEN);

@@ -1,5 +1,9 @@
 /** Small seeded generator (mulberry32): the same seed gives the same operations on every machine. */
 export interface Random {
+  /** From 0 to below 1. */
+  next(): number;
+  /** Whole number from 0 to below `most`. */
+  below(most: number): number;
   /** Whole number from `low` up to and with `high`. */
   int(low: number, high: number): number;
   chance(probability: number): boolean;
@@ -32,5 +36,12 @@ export function createRandom(seed: number): Random {
     }
     return pick(entries)[0];
   }
-  return { int, chance: (probability) => next() < probability, pick, weighted };
+  return {
+    next,
+    below: (most) => int(0, most - 1),
+    int,
+    chance: (probability) => next() < probability,
+    pick,
+    weighted,
+  };
 }

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type Client, type ClientOptions, createClient } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
 import type { Environment } from '../../src/config/load';
-import { ADMIN_TOKEN, startExchange } from '../support/exchange';
-import { type Market, openMarket } from '../support/trader';
-
-export type OpenMarket = Market & { slug: string; conditionId: string };
+import { ADMIN_TOKEN } from './settings';
+import { type OpenMarket, openMarket } from './trader';
+import { startWebReplicas } from './web-replicas';
 
 export interface Trader {
   readonly client: Client;
@@ -18,11 +17,11 @@ interface TraderOptions extends Partial<ClientOptions> {
   readonly signIn?: boolean;
 }
 
-export type ClientStage = Awaited<ReturnType<typeof startClientStage>>;
+export type TypedClients = Awaited<ReturnType<typeof startTypedClients>>;
 
 /** A real exchange, and clients of it as its users have them. */
-export async function startClientStage(env: Environment = {}, replicas = 1) {
-  const exchange = await startExchange({ env, replicas });
+export async function startTypedClients(env: Environment = {}, replicas = 1) {
+  const exchange = await startWebReplicas({ env, replicas });
   const port = (index = 0): number => exchange.replicas[index]?.port ?? 0;
   const url = (index = 0): string => `http://127.0.0.1:${port(index)}`;
   return {

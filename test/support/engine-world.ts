@@ -27,7 +27,7 @@ export const bob = `0x${'b0'.repeat(20)}`;
 export const carla = `0x${'ca'.repeat(20)}`;
 export const [YES, NO]: readonly [OutcomeIndex, OutcomeIndex] = [0, 1];
 
-export interface WorldOptions {
+export interface EngineWorldOptions {
   /** One address, or the nodes of a cluster. */
   readonly urls: readonly string[];
   readonly makersMax?: number;
@@ -55,10 +55,10 @@ export interface OrderOptions {
 /** The second at which the clock of a world starts. */
 export const START_SECOND = 1_800_000_000;
 
-export type World = Awaited<ReturnType<typeof openWorld>>;
+export type EngineWorld = Awaited<ReturnType<typeof openEngineWorld>>;
 
 /** Empties the Redis. Its scripts read the time from a key: it stands still unless `clock` moves it. */
-export async function openWorld({ urls, makersMax = 500, grant = '10000' }: WorldOptions) {
+export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }: EngineWorldOptions) {
   const redis = connect({ urls });
   await ready(redis, 10_000);
   const masters = 'nodes' in redis ? redis.nodes('master') : [redis];

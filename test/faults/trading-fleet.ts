@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../support/client';
-import { ADMIN_TOKEN } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { openMarket } from '../support/trader';
+import { sleep } from '../support/waiting';
 import { type Evidence, gather, type SettledFacts, type StartedMarket } from './evidence';
 import { type Fleet, type FleetOptions, startFleet } from './fleet';
 import { INVARIANTS } from './invariants';
@@ -10,7 +10,7 @@ import { createPeople, type Person } from './people';
 import { GRANT, type Seats } from './seats';
 
 /** A fleet, markets and people with money and tokens: where every fault story begins. */
-export interface FaultStage<F extends Seats = Fleet> {
+export interface TradingFleet<F extends Seats = Fleet> {
   readonly fleet: F;
   readonly markets: readonly StartedMarket[];
   readonly people: readonly Person[];
@@ -27,7 +27,7 @@ interface SceneOptions {
   readonly markets?: number;
   readonly people?: number;
 }
-export type StageOptions = FleetOptions & SceneOptions;
+export type TradingFleetOptions = FleetOptions & SceneOptions;
 
 const SETS = '20000';
 const POLL_MS = 100;
@@ -36,11 +36,14 @@ const EXPIRED_WITHIN_MS = 2_000;
 const LATEST_SETTLED = 200;
 const PATIENCE_MS = 15_000;
 
-export const startFaultStage = async (options: StageOptions): Promise<FaultStage> =>
-  setStage(await startFleet(options), options);
+export const startTradingFleet = async (options: TradingFleetOptions): Promise<TradingFleet> =>
+  openTrading(await startFleet(options), options);
 
 /** The same on processes that are there; whatever is not set up with them is ended with them. */
-export async function setStage<F extends Seats>(fleet: F, options: SceneOptions): Promise<FaultStage<F>> {
+export async function openTrading<F extends Seats>(
+  fleet: F,
+  options: SceneOptions,
+): Promise<TradingFleet<F>> {
   const [{ client: first }] = fleet.webs;
   const journal = createJournal();
   const opened = [];

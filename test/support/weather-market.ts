@@ -1,21 +1,13 @@
 import { crc32 } from 'node:zlib';
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
-import {
-  createTrader,
-  type Domain,
-  type Limit,
-  type Market,
-  openMarket,
-  type Trader,
-} from '../support/trader';
-
-export type NamedMarket = Market & { readonly slug: string; readonly conditionId: string };
+import { ADMIN_TOKEN } from './settings';
+import { createTrader, type Domain, type Limit, type OpenMarket, openMarket, type Trader } from './trader';
+import { startWebReplicas, type WebReplicas } from './web-replicas';
 
 /** A market with two traders, a trade and a book, and what every read says of it. */
-export interface Rain {
-  readonly exchange: TestExchange;
+export interface WeatherMarket {
+  readonly exchange: WebReplicas;
   readonly domain: Domain;
-  readonly market: NamedMarket;
+  readonly market: OpenMarket;
   readonly alice: Trader;
   readonly bob: Trader;
   readonly makerHash: string;
@@ -32,8 +24,8 @@ export const limit = (side: Limit['side'], outcome: 0 | 1, pips: number, lots: n
 });
 
 /** Bob sells 40 Yes at 0.61 and 10 at 0.64; Alice takes 30, and bids 0.59 for 20. */
-export async function createRain(): Promise<Rain> {
-  const exchange = await startExchange();
+export async function openWeatherMarket(): Promise<WeatherMarket> {
+  const exchange = await startWebReplicas();
   const { client } = exchange;
   const domain = (await client.get('/config')).body.eip712.domain;
   const market = await openMarket(client, ADMIN_TOKEN, {
@@ -55,7 +47,7 @@ export async function createRain(): Promise<Rain> {
   return { exchange, domain, market, alice, bob, makerHash, takerHash };
 }
 
-export const marketBody = (market: NamedMarket) => ({
+export const marketBody = (market: OpenMarket) => ({
   id: market.id,
   slug: market.slug,
   conditionId: market.conditionId,
@@ -90,7 +82,7 @@ export const marketBody = (market: NamedMarket) => ({
   sequence: 5,
 });
 
-export const bookBody = (market: NamedMarket) => ({
+export const bookBody = (market: OpenMarket) => ({
   marketId: market.id,
   conditionId: market.conditionId,
   sequence: 5,
@@ -125,7 +117,7 @@ export const bookBody = (market: NamedMarket) => ({
   checksum: crc32('5|b:0.59:20|a:0.61:10,0.64:10').toString(16).padStart(8, '0'),
 });
 
-export const tickerBody = (market: NamedMarket) => ({
+export const tickerBody = (market: OpenMarket) => ({
   marketId: market.id,
   conditionId: market.conditionId,
   sequence: 5,
@@ -162,7 +154,7 @@ export const tickerBody = (market: NamedMarket) => ({
   ],
 });
 
-export const tradeBody = ({ market, makerHash, takerHash }: Rain) => ({
+export const tradeBody = ({ market, makerHash, takerHash }: WeatherMarket) => ({
   id: `${market.id}-4-0`,
   sequence: 4,
   marketId: market.id,

@@ -1,5 +1,5 @@
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
-import { until } from '../support/processes';
+import { until } from './waiting';
 
 export interface Refused {
   readonly code: string;

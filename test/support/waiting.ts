@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The tests' words for waiting: `sleep` for a length of time, `until` for a condition, `eventually` for an expectation. */
+export { sleep };
+
+const PATIENCE_MS = 20_000;
+const POLL_MS = 20;
+const EXPECTATION_MS = 8_000;
+const EXPECTATION_POLL_MS = 50;
+
+export interface Waiting {
+  readonly patienceMs?: number;
+  readonly pollMs?: number;
+  /** What the error adds, for example the output of a process. */
+  readonly explain?: () => string;
+  /** The condition cannot come true any more: the wait ends at once. */
+  readonly isLost?: () => boolean;
+}
+
+/** Waits until a condition holds; rejects with its name if it does not hold in time. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  { patienceMs = PATIENCE_MS, pollMs = POLL_MS, explain, isLost = () => false }: Waiting = {},
+): Promise<void> {
+  const giveUpAt = performance.now() + patienceMs;
+  while (!(await holds())) {
+    if (performance.now() > giveUpAt || isLost())
+      throw new Error(`still not: ${what}${explain ? `\n${explain()}` : ''}`);
+    await sleep(pollMs);
+  }
+}
+
+/** Looks again until the expectation holds; rejects with its latest failure. Resolves with what was seen. */
+export async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => void): Promise<T> {
+  const giveUpAt = performance.now() + EXPECTATION_MS;
+  for (;;) {
+    const seen = await look();
+    try {
+      holds(seen);
+      return seen;
+    } catch (error) {
+      if (performance.now() > giveUpAt) throw error;
+      await sleep(EXPECTATION_POLL_MS);
+    }
+  }
+}
