@@ -9,9 +9,9 @@ import { type Plan, plansOf } from './attacks';
 import { cpuMicros, message, type Side, startWeb, stopSides } from './web-process';
 
 /**
- * What one hostile address costs everybody else: the CPU time it takes of a web process and of Redis, as a share of a core,
- * and what a bystander at another address waits for a book meanwhile, over what it waits when nothing else happens. Limits
- * are on, as a deployment has them.
+ * The cost of one hostile address for everyone else: the CPU time it takes of a web process and of Redis, as a share of
+ * a core, and how long a bystander at another address waits for a book meanwhile, compared with a quiet exchange.
+ * Limits are on, as a deployment has them.
  */
 export interface AbuseRow {
   readonly suite: 'abuse';
@@ -27,13 +27,13 @@ export interface AbuseRow {
   /** Of the bystander's p50 to the one of a quiet moment right before. */
   readonly p50OverQuiet: number;
   readonly p99OverQuiet: number;
-  /** What Redis grew by for each request sent. */
+  /** The growth of Redis for each request sent. */
   readonly redisBytesPerRequest: number;
 }
 
 const CONNECTIONS = [1, 10, 50];
 const SECONDS = 4;
-/** What is within the allowance is used up before it counts. */
+/** The allowance is used up before the measurement starts. */
 const WARM_SECONDS = 2;
 const ATTACKER_NICE = 10;
 const BYSTANDER = '198.51.100.7';

@@ -4,8 +4,8 @@ import { io } from 'socket.io-client';
 import { answerIn } from './load';
 
 /**
- * One hostile address, in a process of its own: it sends the same requests again and again on so many connections, each as
- * soon as the one before is answered, until it is told to stop. A connection that is closed is opened again.
+ * One hostile address, in a process of its own: it sends the same requests repeatedly on many connections, each as soon
+ * as the one before is answered, until its parent stops it. A connection that is closed is opened again.
  */
 export interface Attack {
   readonly port: number;

@@ -26,7 +26,7 @@ export interface AuditRow {
 
 const ORDERS = 100_000;
 const ROUNDS = 3;
-/** What trades here meanwhile is settled by nobody. */
+/** No worker settles the trades made meanwhile. */
 const GRACE_MS = 3_600_000;
 const IN_FLIGHT = 500;
 const PER_WALLET = 50;

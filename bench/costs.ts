@@ -8,8 +8,8 @@ import { type CpuProfile, STAGES, type Stage, timesOf } from './stages';
 import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
- * Where the CPU time of a web process goes that takes orders: the time of each stage by a CPU profile of one process,
- * scaled to what an order takes in another that nobody watches. Beside it the same of Express with one trivial EVALSHA.
+ * The stages of a web process's CPU time for orders: the time of each stage by a CPU profile of one process, scaled to
+ * the cost of an order in another process without a profiler. Beside it the same of Express with one trivial EVALSHA.
  */
 export interface CostRow {
   readonly suite: 'costs';

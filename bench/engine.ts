@@ -8,11 +8,12 @@ import { createEngine, type Engine, type PlaceRequest } from '../src/store/verbs
 import { createFiller } from './fill';
 
 /**
- * What a command of the engine costs Redis, without HTTP. The floor is EVALSHA of `#!lua return 1` with 10 keys and 9
- * arguments of the size a submission has: warm, IN_FLIGHT commands in one pipeline, measured right before each operation and in the same way. Server
- * time is usec / calls of EVALSHA in INFO commandstats; `floors` is the median over ROUNDS of the ratio within a round.
- * A round takes Redis one or two milliseconds, so that other work on the machine, which takes the processor away for
- * longer, falls between rounds or spoils few of them. One row per operation and depth, smallest depth first.
+ * The cost of the engine's commands in Redis, without HTTP. The floor is EVALSHA of `#!lua return 1` with 10 keys and 9
+ * arguments of the size a submission has: warm, IN_FLIGHT commands in one pipeline, measured right before each
+ * operation and in the same way. Server time is usec / calls of EVALSHA in INFO commandstats; `floors` is the median
+ * over ROUNDS of the ratio within a round. A round takes Redis one or two milliseconds, so that other work on the
+ * machine, which takes the processor away for longer, falls between rounds or spoils few of them. One row per operation
+ * and depth, smallest depth first.
  */
 export interface EngineRow {
   readonly op: 'insert' | 'cancel' | 'match1' | 'sweep10' | 'sweep100' | 'cancel100' | 'cancel1000';
@@ -159,7 +160,10 @@ async function inFlight(total: number, task: (i: number) => Promise<unknown>): P
   }
 }
 
-/** What Redis allocates for the book, the records and the index of the first `count` wallets, each key to the byte. */
+/**
+ * The memory that Redis allocates for the book, the records and the index of the first `count` wallets, each key to the
+ * byte.
+ */
 async function usedMemory(redis: RedisClient, count: number): Promise<number> {
   const ofMarket = [keys.market(MARKET.id), keys.bids(MARKET.id), keys.asks(MARKET.id)];
   const ofWallets = Array.from({ length: count }, (_, n) => keys.wallet(addressBytes(wallet(n))));

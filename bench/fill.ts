@@ -37,7 +37,7 @@ export interface Filler {
   stop(): void;
 }
 
-/** What the engine takes for a record, since nothing was answered: an open order with nothing in it. */
+/** An order that the engine accepts as a record, since nothing was answered: an open order with nothing in it. */
 const SILENT_REPLY = Buffer.alloc(64);
 
 function command(args: readonly (string | number | Buffer)[]): Buffer<ArrayBuffer> {

@@ -225,8 +225,8 @@ function intoEngine({ redis, signer }: Stage, perSecond: number, isEnough = () =
 }
 
 /**
- * What no rate of one web process does, a worker that stands still does: a backlog, until new orders are refused. Then a
- * cancel must still pass, and when the worker goes on all must be done.
+ * One web process cannot build a backlog at any rate, so a worker is stopped: the backlog grows until new orders are
+ * refused. Then a cancel must still pass, and when the worker goes on all must be done.
  */
 async function standstill(stage: Stage): Promise<KeepUpRow> {
   const { web, signer } = stage;

@@ -4,7 +4,7 @@ export interface Line {
   readonly what: string;
   readonly figure: number;
   readonly unit: string;
-  /** What `ratio` compares the figure with; empty for a figure that stands by itself. */
+  /** The figure that `ratio` compares with; empty for a figure without a baseline. */
   readonly baseline: string;
   readonly ratio: number | null;
   readonly target: string;
@@ -27,7 +27,7 @@ export interface Finding {
   readonly baseline?: string;
   readonly ratio?: number | null;
   readonly target?: Target;
-  /** What is behind the suite's name in the command that takes it again. */
+  /** The part of the command after the suite's name that takes the row again. */
   readonly options?: string;
 }
 

@@ -6,7 +6,7 @@ import { createEngine } from '../src/store/verbs/engine';
 import { batched, MARKET, passive } from './engine';
 
 /**
- * What writing to disk costs: resting inserts with `appendonly everysec` beside the same without, in turns, each on a
+ * The cost of writing to disk: resting inserts with `appendonly everysec` beside the same without, in turns, each on a
  * Redis of its own. The rate is that of one pipelined client, so where the client is the limit the ratio flatters.
  */
 export interface PersistenceRow {

@@ -9,9 +9,9 @@ import jwt from 'jsonwebtoken';
 import { ORDER_TYPES } from '../src/auth/order-hash';
 
 /**
- * What our path is measured against, each a process of its own on the Redis of its first argument:
- * `plain`  the stack one would write first: express, express.json, joi, `ethers.verifyTypedData`, jsonwebtoken, and one Lua
- *          script that keeps orders as JSON members of a sorted set;
+ * The baselines of a submission, each a process of its own on the Redis of its first argument.
+ * `plain`  the stack one would write first: express, express.json, joi, `ethers.verifyTypedData`, jsonwebtoken, and one
+ *          Lua script that keeps orders as JSON members of a sorted set;
  * `floor`  Express with one trivial EVALSHA, nothing checked and nothing verified.
  * Both take POST /orders { order } and POST /cancel { orderHash }; the plain stack's /session gives a bearer for a wallet.
  */

@@ -60,7 +60,7 @@ const msOf = (id: string): number => Number(id.split('-')[0]);
 /** One entry that is not done is behind, however young. */
 const AT_LEAST_MS = 1;
 
-/** What grows in a second, of the later two thirds of the pulses: the first one is getting started. */
+/** The growth in a second, of the later two thirds of the pulses: the first third is the start-up. */
 export function growth(pulses: readonly Pulse[], of: (pulse: Pulse) => number): number {
   const later = pulses.slice(Math.floor(pulses.length / 3));
   return slope(later.map((pulse) => ({ x: pulse.atMs / 1_000, y: of(pulse) })));

@@ -111,7 +111,8 @@ async function latency(
   await wait(SETTLE_MS);
   const cpu = (await cpuMicros(far)) - before;
   socket.disconnect();
-  // An order is told by the first update at or behind its sequence; one that came before its HTTP answer took no time.
+  // The first update at or behind an order's sequence reports the order; an update that came before the HTTP answer
+  // took no time.
   const times = accepted.flatMap(({ sequence, atMs }) => {
     const told = arrivals.find((arrival) => arrival.sequence >= sequence);
     return told ? [Math.max(0, told.atMs - atMs)] : [];

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { shardKeys } from '../src/store/redis/keys';
 
-/** What Redis holds, in bytes. */
+/** The memory of Redis, in bytes. */
 export interface RedisMemory {
   readonly usedBytes: number;
-  /** What the exchange keeps for good: orders, matches, settlements, journals, balances, candles. */
+  /** The records that the exchange keeps for good: orders, matches, settlements, journals, balances, candles. */
   readonly recordsBytes: number;
   /** The last minute of events. */
   readonly outboxBytes: number;

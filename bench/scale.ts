@@ -25,7 +25,7 @@ export interface ScaleRow {
   /** To those of one process. */
   readonly webRatio: number;
   readonly redisRatio: number;
-  /** What becomes of processes that share nothing. */
+  /** The throughput of processes that share nothing. */
   readonly floorRatio: number;
 }
 

@@ -20,7 +20,7 @@ export interface Submission {
 }
 
 export interface Wish {
-  /** Of the token bought; usual is one after another of the prices that meet nobody. */
+  /** Of the token bought; by default the prices that meet no order, one after another. */
   readonly cents?: number;
   readonly outcome?: 0 | 1;
   readonly lots?: bigint;

@@ -55,7 +55,7 @@ interface Look {
   readonly worker: { rssBytes: number; heapBytes: number };
 }
 
-/** What Redis holds besides its records, by kind of key. */
+/** The memory of Redis besides its records, by kind of key. */
 export interface KindRow {
   readonly suite: 'soak';
   readonly kind: string;
@@ -207,7 +207,7 @@ async function createCommands(signer: Signer): Promise<Commands> {
   };
 }
 
-/** Commands a second when nobody waits. */
+/** Commands a second without waiting. */
 async function flood(load: Load, commands: Commands): Promise<number> {
   let count = 0;
   const start = performance.now();

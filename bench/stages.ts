@@ -29,7 +29,7 @@ type Rule = readonly [stage: Stage, url: RegExp, name?: RegExp];
 
 /**
  * Asked from the innermost frame outwards; the first that knows its stage decides. Frames of Node itself mostly serve
- * whoever called them, so but for the sending of an answer they decide only when nobody of ours did.
+ * their caller, so, except for the sending of an answer, they decide only when no frame of the exchange did.
  */
 const OWNERS: readonly Rule[] = [
   [

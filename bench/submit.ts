@@ -19,7 +19,10 @@ export interface SubmitRow {
   readonly perCpuSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU time of the plain stack to this one's, and of the floor to this one's; the floor's p99 in this one's. */
+  /**
+   * CPU time of the plain stack and of the floor divided by that of the exchange; the p99 of the exchange divided by
+   * the floor's.
+   */
   readonly timesPlain: number | null;
   readonly ofFloor: number | null;
   readonly p99OfFloor: number | null;
@@ -35,7 +38,7 @@ const COMMANDS = { exchange: 2_000, ethers: 300, plain: 300, floor: 2_000 } as c
 const WARM_UP = { exchange: 10_000, ethers: 1_000, plain: 1_000, floor: 10_000 } as const;
 /** Of twenty commands of the mix: 9 rest, 8 cancel, 3 cross. */
 const PATTERN = 'rcrcxrcrcrcxrcrcrcxr';
-/** What is crossed: large enough for every taker of a run. */
+/** The resting orders to be crossed: large enough for every taker of a run. */
 const MAKER_LOTS = 100_000_000n;
 const MAKER_CENTS = 45;
 const TAKER_CENTS = 56;

@@ -1,7 +1,7 @@
 import type { AbuseRow } from './abuse';
 import { atMost, type Line, lineOf } from './line';
 
-/** What one hostile address may take: a share of a core, and times what a bystander waits when it is quiet. */
+/** The limits for one hostile address: a share of a core, and a multiple of a bystander's quiet waiting time. */
 const SHARE_MOST = 0.35;
 const TIMES_MOST = 5;
 

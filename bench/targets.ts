@@ -12,7 +12,7 @@ import type { ScaleRow } from './scale';
 import type { SoakRow } from './soak';
 import type { SubmitRow } from './submit';
 
-/** What each suite's rows say in the table, and what they have to reach. */
+/** The text of each suite's rows in the table, and their targets. */
 
 const DEPTH_USUAL = 10_000;
 const ENGINE_TARGETS = { insert: 9, cancel: 7, match1: 15 } as const;

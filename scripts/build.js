@@ -47,7 +47,7 @@ function isStale({ checked = false } = {}) {
 /** The output of a deleted source must not be found by a test or a require. */
 function removeOrphans() {
   for (const file of filesUnder(DIST)) {
-    // The page's folder is made anew each time.
+    // The build deletes and recreates the page's folder each time.
     if (file.startsWith(path.join(DIST, 'page') + path.sep)) continue;
     const source = path.join(ROOT, 'src', path.relative(DIST, file)).replace(/\.js(\.map)?$/, '.ts');
     if (/\.js(\.map)?$/.test(file) && !existsSync(source)) rmSync(file);

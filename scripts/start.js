@@ -14,7 +14,7 @@ const say = (line) => process.stdout.write(`${line}\n`);
 /** Runs a step of the way to its end, with a line that counts the seconds at a terminal; an interrupt ends both. */
 function step(what, command, args) {
   const startedAtMs = Date.now();
-  // What a step has to complain of goes to stderr.
+  // Complaints of a step go to stderr.
   const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const { stdout } = process;
   const tell = () => stdout.write(`\r${what} (${Math.round((Date.now() - startedAtMs) / 1000)} s)`);

@@ -114,7 +114,7 @@ const startChecks = () => [
   check('luacheck', 'luacheck', ['--quiet', 'lua']),
 ];
 
-/** What jest is told for each form of the command. */
+/** The arguments of jest for each form of the command. */
 function jestArguments(form, args) {
   if (form === '--check') return RULES;
   if (form === '--quick') {

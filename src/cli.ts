@@ -7,7 +7,7 @@ import { createLogger } from './log';
 
 const EXIT_BROKEN = 4;
 
-// Whoever reads may stop reading: `exchange settlements export | head`.
+// A reader may stop reading: `exchange settlements export | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? 0 : EXIT_BROKEN),
 );

@@ -53,7 +53,7 @@ export interface WebOptions {
   readonly backend?: Backend;
 }
 
-/** What `npm run build` made of src/page, for the sources and the build alike. */
+/** The page as `npm run build` made it from src/page, for the sources and the build alike. */
 const PAGE_FOLDER = path.join(__dirname, '../../dist/page');
 
 /** The time of Redis is known, and production keeps what it answered; or the process does not start. */

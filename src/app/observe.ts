@@ -27,7 +27,9 @@ export interface Observed {
 
 const { version } = require('../../package.json') as { version: string };
 
-/** What web and worker both tell: themselves, and the state in Redis, which any of them can read for all. */
+/**
+ * The metrics of web and worker alike: the process itself, and the state in Redis, which any process can read for all.
+ */
 export function observe(name: 'web' | 'worker', observed: Observed): void {
   const { config, metrics, eventLoop, redis } = observed;
   const labels = {
@@ -82,7 +84,7 @@ async function settlementSamples({ settlements, clock }: Observed): Promise<Samp
   ];
 }
 
-/** What only a web process has. */
+/** The metrics that only a web process has. */
 export function observeWeb(
   metrics: Metrics,
   backend: string,

@@ -32,7 +32,7 @@ const REDIS_WAIT_MS = 10_000;
 /** A person waits. */
 const OPERATOR_WAIT_MS = 3_000;
 
-/** For whoever looks for a Redis that is not there; without user and password. */
+/** Helps an operator to find a Redis that does not answer; without user and password. */
 function whereOf({ redisUrls, redisGiven }: Config): string {
   const hosts = redisUrls.map((url) => new URL(url).host).join(', ');
   return redisGiven
@@ -40,7 +40,7 @@ function whereOf({ redisUrls, redisGiven }: Config): string {
     : `${hosts}: set REDIS_URL to the Redis that has the exchange`;
 }
 
-/** What web and worker share: the store on one connection. */
+/** The parts that web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = connect({
     urls: config.redisUrls,
@@ -114,7 +114,7 @@ export type Store = Awaited<ReturnType<typeof createStore>>;
 /** The store by itself, for what an operator does by hand (src/cli/). */
 export async function openStore(config: Config, log: Logger) {
   const store = await createStore(config, log, OPERATOR_WAIT_MS);
-  // What is wrong with a Redis that runs no scripts is the doctor's to say.
+  // The doctor explains a Redis that runs no scripts.
   await store.clock.measure().catch(() => undefined);
   return { ...store, config, close: () => disconnect(store.redis) };
 }

@@ -7,8 +7,8 @@ let hasher: Hasher | undefined;
 let loading: Promise<void> | undefined;
 
 /**
- * Loads the WebAssembly hasher, once per process. Until then, and where WebAssembly cannot be had, `keccak256`
- * answers the same from ethers, only slower; so nobody has to await this to be right.
+ * Loads the WebAssembly hasher, once per process. Until then, and where WebAssembly is not available, `keccak256` uses
+ * ethers, which is slower and returns the same, so a caller never needs to await this.
  */
 export function loadKeccak(): Promise<void> {
   loading ??= createKeccak(256).then(

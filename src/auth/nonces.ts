@@ -9,9 +9,9 @@ import {
 import type { JwtSecret } from './tokens';
 
 /**
- * A sign-in nonce carries what is to be known of it, so that nobody's requests cost another's: when it ends, 128 random
- * bits, and a code over both and the wallet that only the processes of this exchange can make. Nothing is stored until
- * it is used.
+ * A sign-in nonce carries all that must be known of it, so that one wallet's requests cost another nothing: its end,
+ * 128 random bits, and a code over both and the wallet that only the processes of this exchange can make. Nothing is
+ * stored until it is used.
  */
 export interface Nonces {
   /** For one wallet until `expiresAtMs`. */
@@ -23,7 +23,7 @@ export interface Nonces {
 export interface NonceOptions {
   /** The first one makes nonces, all of them recognise theirs. */
   readonly secrets: readonly [JwtSecret, ...JwtSecret[]];
-  /** What else a nonce is bound to: another exchange may have the same secret. */
+  /** The audience binds a nonce to this exchange, because another exchange may have the same secret. */
   readonly audience: string;
 }
 

@@ -57,7 +57,7 @@ export function domainSeparator(
   return getBytes(TypedDataEncoder.hashDomain(domain));
 }
 
-/** What the wallet signs: keccak256(0x1901, separator, structHash). */
+/** The digest that the wallet signs: keccak256(0x1901, separator, structHash). */
 export function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint8Array {
   envelope.set(separator, 2);
   envelope.set(structHash, 2 + WORD);

@@ -12,7 +12,7 @@ import { personalDigest } from './personal';
 import type { Recovery } from './recovery';
 import type { Signature } from './signature';
 
-/** What a client may have taken for our domain. */
+/** Domains that a client may have used by mistake. */
 type Fields = Parameters<typeof domainSeparator>[0];
 
 /** Both networks, then the chains wallets and local nodes start on. */
@@ -50,10 +50,9 @@ export type Explain = (
 ) => Hint | null;
 
 /**
- * Signs nothing and guesses nothing: a hint is given only if the signature recovers to the signer once that
- * one mistake is assumed. Each single mistake is tried, and one pair: a wrong network together with a wrong
- * contract, which is what a client set up for another network sends; setting the network right cures both, so
- * it is told as CHAIN_ID.
+ * Signs nothing and guesses nothing: a hint is given only if the signature recovers to the signer once that one mistake
+ * is assumed. Each single mistake is tried, and one pair: a wrong network together with a wrong contract, which a
+ * client set up for another network sends; the right network corrects both, so the hint is CHAIN_ID.
  */
 export function createHints({ domain, recovery, otherContracts, budgetMs }: HintOptions): Explain {
   let hypotheses: (readonly [Hint, Uint8Array])[] | undefined;

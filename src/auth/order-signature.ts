@@ -21,7 +21,7 @@ export interface OrderVerifierOptions {
 }
 
 export interface OrderVerifier {
-  /** What recovers the signers; worth a line in the log, for `ethers` is fifty times slower than `secp256k1`. */
+  /** The library that recovers the signers; it is logged, because `ethers` is fifty times slower than `secp256k1`. */
   readonly backend: Backend;
   readonly domain: OrderDomain;
   /** The EIP-712 digest, 0x + 64 lower-case hex: the identity of the order. */

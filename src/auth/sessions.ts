@@ -48,7 +48,7 @@ export interface TokenPair {
   readonly refreshExpiresIn: number;
 }
 
-/** Who calls, and the life of the access token they call with (ISO-8601). */
+/** The caller, and the life of its access token (ISO-8601). */
 export interface Caller {
   readonly address: string;
   readonly sid: string;

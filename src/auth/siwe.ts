@@ -49,9 +49,9 @@ export interface SignIn {
   /** Throws INVALID_ADDRESS. */
   challenge(address: string): Challenge;
   /**
-   * The checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID.
-   * What the message says is checked first and costs no nonce; a message that could sign somebody in burns its
-   * nonce, and only then the signature is looked at, so no nonce serves for a second try.
+   * The checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID. The text of the
+   * message is checked first and costs no nonce; a message that could sign a wallet in burns its nonce before its
+   * signature is checked, so no nonce serves for a second try.
    */
   verify(message: unknown, signature: unknown): Promise<{ readonly address: string }>;
 }

@@ -4,12 +4,12 @@ import { Refusal } from '../exchange/errors';
 import { createRecent } from '../exchange/recent';
 import { isAddress } from './address';
 
-/** What a token is good for; one can never stand in for the other. */
+/** The use of a token; a token of one use is never accepted for the other. */
 export type TokenUse = 'access' | 'refresh';
 
 export const TOKEN_LIFETIME_SEC: Readonly<Record<TokenUse, number>> = { access: 900, refresh: 2_592_000 };
 
-/** What we sign, besides iss, aud and exp. */
+/** The claims we sign, besides iss, aud and exp. */
 export interface TokenSubject {
   /** Checksummed. */
   readonly address: string;
@@ -49,7 +49,7 @@ export interface JwtSecret {
 
 const ALGORITHM = 'HS256';
 const TOKEN_MAX_LENGTH = 4_096;
-/** What the clocks of two hosts may be apart. */
+/** The difference that is allowed between the clocks of two hosts. */
 const AHEAD_MAX_SEC = 60;
 /** Tokens of which a process remembers that they are genuine: a bot sends the same one with every request. */
 const GENUINE_MAX = 4_096;

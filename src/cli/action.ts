@@ -25,7 +25,7 @@ export async function recorded<T>({ actions }: CliStore, doing: Doing, act: () =
     return result;
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal('INTERNAL');
-    // What failed is more to the point than a log that could not be completed.
+    // The failure itself matters more than a log that could not be completed.
     await actions.note({ ...entry, status: refusal.status, code: refusal.code }).catch(() => undefined);
     throw error;
   }

@@ -53,7 +53,7 @@ export const restore =
     return audit(run);
   };
 
-/** What is wrong with a file is told in its name. */
+/** An error about a file starts with its name. */
 async function readable<T>(file: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

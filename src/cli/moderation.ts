@@ -8,7 +8,7 @@ import { recorded } from './action';
 import { type Command, EXIT } from './store';
 import { table } from './table';
 
-/** Takes the text of a comment, whoever wrote it. */
+/** Deletes the text of a comment of any author. */
 export const deleteComment =
   (id: string): Command =>
   async ({ store, say }) => {

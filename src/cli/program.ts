@@ -32,7 +32,7 @@ Exit codes: 0 done; 1 an audit or doctor that found something; 2 wrong usage; 3 
 const NAME = 'id, slug or condition id';
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
-/** `choose` is told which command was asked for, with its arguments checked. */
+/** `choose` receives the command with its arguments checked. */
 export function createProgram(choose: (command: Command) => void): Commander {
   const program = new Commander('exchange')
     .description(ABOUT)

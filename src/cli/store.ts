@@ -13,7 +13,7 @@ import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
 
-/** What the commands work on: the same store as web and worker have, on one connection. */
+/** The commands' view of the exchange: the same store as web and worker have, on one connection. */
 export interface CliStore {
   readonly config: Config;
   readonly redis: RedisClient;
@@ -54,7 +54,7 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What a command is given besides its own arguments. */
+/** The context of a command, besides its own arguments. */
 export interface Run {
   readonly store: CliStore;
   readonly isJson: boolean;

@@ -7,7 +7,7 @@ const SHOWN_LENGTH_MAX = 40;
 /** One row of the table an operator sees. */
 export interface ConfigProblem {
   readonly variable: string;
-  /** What was given, fit for printing; secrets are hidden. */
+  /** The given value, fit for printing; secrets are hidden. */
   readonly given: string;
   readonly problem: string;
 }

@@ -101,7 +101,7 @@ export function parseOrigins(text: string): '*' | readonly string[] {
   });
 }
 
-/** What Express calls `trust proxy`; `true` is left out, as it would believe any client's X-Forwarded-For. */
+/** The values of Express's `trust proxy`; `true` is left out, because it would believe any client's X-Forwarded-For. */
 export function parseTrustProxy(text: string): false | number | readonly string[] {
   if (/^(off|0|false)$/.test(text)) return false;
   if (/^\d{1,2}$/.test(text)) return Number(text);

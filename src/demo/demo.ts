@@ -33,7 +33,7 @@ const STOCK_EVERY_MS = 20_000;
 /** Of one taker. */
 const TAKE_EVERY_MS = 1_600;
 const TIDY_EVERY_MS = 30_000;
-/** The same trouble is told once in so long. */
+/** The same error is logged once in this time. */
 const TELL_EVERY_MS = 60_000;
 
 /** Bots that keep the demo markets moving, through the public interface like everybody else. */

@@ -34,7 +34,7 @@ export interface DeskOptions {
   readonly live: Live;
   readonly demo: DemoMarket;
   readonly random: Random;
-  /** What a new wallet is granted. */
+  /** The grant of a new wallet. */
   readonly grant: number;
   readonly say: (line: string) => void;
 }

@@ -16,8 +16,8 @@ const BACK_OFF_MS_MAX = 15_000;
 const TRADING: ReadonlySet<string> = new Set(['FOK_NOT_FILLED', 'INSUFFICIENT_BALANCE']);
 
 /**
- * Does something again and again, at about this pace, until the signal. What the exchange refuses is told and lived
- * with, more slowly while it goes on; anything else is a bug and ends the loop.
+ * Does something again and again, at about this pace, until the signal. The loop logs a refusal and continues more
+ * slowly while it lasts; anything else is a bug and ends the loop.
  */
 export async function loop(act: () => Promise<void>, options: LoopOptions): Promise<void> {
   const { everyMs, random, signal, onRefusal } = options;

@@ -9,7 +9,7 @@ const LADDER = [0, 1, 2, 3.5, 5, 7, 10];
 /** Quotes set and taken back in one turn. */
 const PLACE_MAX = 14;
 const CANCEL_MAX = 14;
-/** A quote that nobody takes back ends by itself. */
+/** A quote that is not cancelled expires. */
 const EXPIRY_MS = 15 * 60_000;
 /** Quotes of one side. */
 const SIDE_MAX = LADDER.length + 4;
@@ -39,7 +39,7 @@ export function createMaker(desk: Desk, wallet: BotWallet, random: Random): Make
   const step = Math.max(tickPips, Math.round(desk.character.halfSpreadPips));
   const resting = followOrders(wallet, market.id);
 
-  /** Who holds a lot of Yes wants less of it. */
+  /** A maker with a lot of Yes wants less of it. */
   function centrePips(): number {
     const [yes, no] = wallet.held(market.id);
     const steps = (yes - no) / (QUOTES_PER_STEP * size);

@@ -1,16 +1,16 @@
 import type { Walk } from './walk';
 
-/** What the bots believe Yes is worth, in pips. */
+/** The bots' opinion of the value of Yes, in pips. */
 export interface Opinion {
   pips(): number;
-  /** Somebody traded at this Yes price: opinions follow, a little and for a while. */
+  /** A trade at this Yes price moves the opinion, a little and for a while. */
   hear(yesPips: number): void;
 }
 
 const PIPS = 10_000;
 /** Of how much a trade is off. */
 const FOLLOW = 0.1;
-/** Nobody leads the bots further than that, or for much longer. */
+/** A single trader cannot lead the bots further than that, or for much longer. */
 const FOLLOW_PIPS_MAX = 100;
 const FORGET_MS = 60_000;
 

@@ -15,13 +15,13 @@ const MINUTE_MS = 60_000;
 const MINUTES = 24 * 60;
 const STEPS = 6;
 const STEP_SEC = 10;
-/** Minutes in which somebody might have traded. */
+/** Minutes that have a price in the invented day. */
 const BUSY = 0.8;
 const PIPS = 10_000;
 
 /**
- * A day of prices that nobody traded at, for the charts of a market that opens now: it ends with the minute before this
- * one. Prices only, because volume would be a claim about money.
+ * An invented day of prices for the charts of a market that opens now: it ends with the minute before this one. Prices
+ * only, because volume would be a claim about money.
  */
 export function inventDay(
   character: Character,

@@ -1,7 +1,7 @@
 import type { Character } from './markets';
 import { normal, type Random } from './random';
 
-/** What a share of Yes is worth in the bots' opinion, from moment to moment. */
+/** The value of a share of Yes in the bots' opinion, from moment to moment. */
 export interface Walk {
   /** Probability of Yes. */
   readonly price: number;
@@ -13,7 +13,7 @@ const SLOW_SEC = 4 * 3_600;
 const QUICK_SEC = 600;
 /** Of the swing: what the quick part takes, in log odds. */
 const QUICK_SHARE = 0.35;
-/** Nobody is ever surer than that. */
+/** The bots are never more certain than that. */
 const PRICE_MIN = 0.01;
 
 const logOdds = (price: number): number => Math.log(price / (1 - price));

@@ -20,7 +20,7 @@ export interface BotWallet {
   /** Shares of a market, those in orders as well: Yes and No. */
   held(marketId: string): readonly [number, number];
   cash(): number;
-  /** What it has been granted at the start. */
+  /** The wallet's grant at the start. */
   readonly grant: number;
   /** Signed in, again if need be: a session may end, and a bot stays. */
   ready(): Promise<void>;
@@ -59,7 +59,7 @@ export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<Bo
       () => undefined,
     );
   };
-  // What happened while nobody listened, or did not happen after all.
+  // Changes that happened while the bot was disconnected, or that did not happen after all.
   live.onConnect(lookUp);
   live.onEpoch(lookUp);
   let signingIn: Promise<unknown> | null = null;

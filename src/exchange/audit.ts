@@ -1,6 +1,9 @@
 import type { MarketId } from './market';
 
-/** What an audit can find. Each names where: the members beside `kind` say which order, wallet or market. */
+/**
+ * The kinds of differences that an audit can find. Each names where: the members beside `kind` say which order, wallet
+ * or market.
+ */
 export const DIFFERENCE_KINDS = [
   'ORDER_RECORD',
   'BOOK_ENTRY',
@@ -47,7 +50,7 @@ export interface Difference {
   readonly sequence?: number;
   readonly settlementId?: string;
   readonly name?: string;
-  /** What follows from the orders, and what is stored. */
+  /** The expected value, which follows from the orders, and the stored value. */
   readonly expected?: string;
   readonly found?: string;
   readonly detail: string;

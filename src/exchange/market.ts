@@ -4,7 +4,7 @@ import type { Lots, Pips } from './units';
 export const OUTCOMES = ['Yes', 'No'] as const;
 export type OutcomeIndex = 0 | 1;
 
-/** Codes are stored by the Lua scripts (lua/lib/market.lua); the order is for ever. */
+/** Codes are stored by the Lua scripts; their order never changes. */
 export const MARKET_STATUSES = ['DRAFT', 'OPEN', 'PAUSED', 'CLOSED', 'RESOLVED', 'VOIDED'] as const;
 export type MarketStatus = (typeof MARKET_STATUSES)[number];
 
@@ -12,7 +12,7 @@ export type MarketStatus = (typeof MARKET_STATUSES)[number];
 export type MarketId = string;
 export const MARKET_ID = /^[0-9a-z]{8}$/;
 
-/** What never changes after creation; replicas may keep it for ever. */
+/** The terms that never change after creation; replicas may cache them without end. */
 export interface MarketTerms {
   readonly id: MarketId;
   readonly slug: string;
@@ -31,7 +31,7 @@ export interface MarketTerms {
   readonly createdAtMs: number;
 }
 
-/** What an operator may edit. */
+/** The fields that an operator may edit. */
 export interface MarketTexts {
   readonly question: string;
   readonly description: string;

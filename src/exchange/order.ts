@@ -36,7 +36,7 @@ export interface SignedOrder {
   readonly signature: string;
 }
 
-/** What the engine matches: the signed struct in the units of the exchange. */
+/** The order that the engine matches: the signed struct in the units of the exchange. */
 export interface Order {
   readonly side: Side;
   readonly outcome: OutcomeIndex;
@@ -44,7 +44,7 @@ export interface Order {
   readonly pricePips: Pips;
   /** Size; for a MARKET BUY the least it must buy to be FILLED. */
   readonly sizeLots: Lots;
-  /** What a MARKET BUY may spend; 0 for every other order. */
+  /** The budget of a MARKET BUY; 0 for every other order. */
   readonly budgetMicro: Micro;
 }
 

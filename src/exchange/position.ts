@@ -1,9 +1,9 @@
 import type { OutcomeIndex, Resolution } from './market';
 
 /**
- * What a wallet holds of one outcome and what that has cost it, by average cost: what is given away takes its share of the
- * cost with it, rounded down, and the last of it takes all that is left. So at any moment, exactly,
- * `realized - cost = everything received - everything paid`.
+ * A wallet's position in one outcome by average cost: selling reduces the cost basis pro rata, rounded down, and
+ * closing the position clears the remainder. So at any moment, exactly, `realized - cost = everything received -
+ * everything paid`.
  */
 export interface Position {
   readonly sizeMicro: bigint;
@@ -15,7 +15,10 @@ export interface Position {
 
 export const NO_POSITION: Position = { sizeMicro: 0n, costMicro: 0n, realizedMicro: 0n, openedAtMs: 0 };
 
-/** What one event did to a wallet: tokens of one outcome that came or, below zero, went, and the collateral for them. */
+/**
+ * The effect of one event on a wallet: tokens of one outcome that it received or, below zero, gave, and the collateral
+ * for them.
+ */
 export interface Change {
   readonly tokensMicro: bigint;
   readonly collateralMicro: bigint;
@@ -72,6 +75,6 @@ export function payoutChanges(
   ];
 }
 
-/** What a token is paid when its market has ended, in halves of the unit. */
+/** The payout of a token when its market has ended, in halves of the unit. */
 export const payoutHalves = ({ outcome }: Resolution, index: OutcomeIndex): 0 | 1 | 2 =>
   outcome === null ? 1 : outcome === index ? 2 : 0;

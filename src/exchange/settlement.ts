@@ -3,9 +3,9 @@ import type { ChainScale } from './order';
 import type { Lots, Pips } from './units';
 
 /**
- * What the exchange contract is told of a match: `matchOrders(takerOrder, makerOrders, takerFillAmount,
- * makerFillAmounts)` of the CTF exchange (ctf-exchange, mixins/Trading.sol `_matchOrders`). Amounts are in chain units
- * and, as there, in what each order gives: collateral for a BUY, tokens for a SELL.
+ * A match as the exchange contract takes it: `matchOrders(takerOrder, makerOrders, takerFillAmount, makerFillAmounts)`
+ * of the CTF exchange (ctf-exchange, mixins/Trading.sol `_matchOrders`). Amounts are in chain units and, as there, in
+ * what each order gives: collateral for a BUY, tokens for a SELL.
  */
 
 /** Makers in one record, so that it fits a block; the scripts count the taker's fee by the same number. */
@@ -21,7 +21,7 @@ export interface MatchedOrder {
 
 export interface MatchedFill {
   readonly maker: MatchedOrder;
-  /** What the taker paid or got, in its own token. */
+  /** The amount that the taker paid or received, in its own token. */
   readonly pricePips: Pips;
   readonly sizeLots: Lots;
   readonly matchType: MatchType;
@@ -59,9 +59,9 @@ export const partOf = (fillIndex: number): number => Math.floor(fillIndex / SETT
 export const partsOf = (fills: number): number => Math.ceil(fills / SETTLEMENT_MAKERS_MAX);
 
 /**
- * The records of one match, each valid by itself: every amount is a whole multiple of what its order signed for, so
- * nothing is truncated on chain, and no part needs another one's surplus. Makers never are MARKET orders (those do not
- * rest), so their limits are exact.
+ * The records of one match, each valid without the others: every amount is a whole multiple of the amount its order
+ * signed, so nothing is truncated on chain, and no part needs the surplus of another. Makers never are MARKET orders
+ * (those do not rest), so their limits are exact.
  */
 export function settlementsOf(match: Match, scale: ChainScale): Settlement[] {
   return Array.from({ length: partsOf(match.fills.length) }, (_, part) => {
@@ -101,7 +101,7 @@ function settlementOf(
   };
 }
 
-/** What an order gives for `sizeLots` at its own limit. */
+/** The amount that an order gives for `sizeLots` at its own limit. */
 const gives = ({ side, pricePips }: MatchedOrder, sizeLots: Lots, scale: ChainScale): bigint =>
   side === 1 ? BigInt(sizeLots) * scale.lotAmount : BigInt(sizeLots) * BigInt(pricePips) * scale.microAmount;
 

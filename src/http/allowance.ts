@@ -26,7 +26,7 @@ export interface Left {
 interface Entry {
   points: number;
   atMs: number;
-  /** Taken here, and not told yet. */
+  /** Counted here and not yet reported to Redis. */
   untold: number;
 }
 
@@ -34,11 +34,11 @@ interface AllowanceOptions {
   readonly run: RunScript;
   readonly name: string;
   readonly rate: Rate;
-  /** Points that are told of together: what each replica may let through too much. */
+  /** Points that are reported together: each replica may let that many too many through. */
   readonly toldEach: number;
 }
 
-/** Addresses remembered; whoever is forgotten has been quiet, and Redis remembers what it was told. */
+/** Addresses remembered; a forgotten address has been quiet, and Redis still has its reported points. */
 const KEYS_MAX = 10_000;
 
 export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions): Allowance {

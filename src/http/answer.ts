@@ -5,7 +5,7 @@ import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../wire/problem';
 export const REQUEST_ID = 'X-Request-Id';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What a handler answers: a value to be told as JSON, JSON bytes that were made before, or nothing. */
+/** The result of a handler: a value to send as JSON, JSON bytes that exist already, or nothing. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
@@ -67,7 +67,7 @@ function problemHeaders({ code, status, extra }: Refusal): [string, string][] {
   return status === 503 || status === 429 ? [['Retry-After', String(RETRY_AFTER_SEC)]] : [];
 }
 
-/** RFC 6750: a request without credentials is told no error. */
+/** RFC 6750: the answer to a request without credentials names no error. */
 function challenge(code: ErrorCode): string {
   const scheme = 'Bearer realm="exchange"';
   if (code === 'UNAUTHORIZED') return scheme;

@@ -127,8 +127,8 @@ function hides(pattern: string, path: string): boolean {
 }
 
 /**
- * What every answer says: its request's id, what a crash of Redis may lose, which unbroken history it belongs to, and
- * what browsers must not do. Refuses what HTTP/1.1 requires to be refused.
+ * The headers of every answer: its request's id, the durability of Redis, the epoch, and restrictions for browsers.
+ * Refuses what HTTP/1.1 requires to be refused.
  */
 function preface({ config, reads, standing }: HttpDeps): RequestHandler {
   const date = createDate(reads.clock);
@@ -162,8 +162,8 @@ function crossOrigin(origins: HttpDeps['config']['corsOrigins']): RequestHandler
 }
 
 /**
- * Middleware that answers every request without an Origin with the same headers: asked once, at the start, since to ask
- * it anew for each request takes as long as to read the request.
+ * Middleware that answers every request without an Origin with the same headers: they are computed once, at the start,
+ * because computing them for each request takes as long as reading the request.
  */
 function always(middleware: RequestHandler): RequestHandler {
   const answer = new ServerResponse(new IncomingMessage(new Socket()));
@@ -175,7 +175,7 @@ function always(middleware: RequestHandler): RequestHandler {
   };
 }
 
-/** What operators have does not even have methods where there are none. */
+/** Without an operator token the operators' paths do not even report their methods. */
 function rest(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler {
   if (!withAdmin && group.some(({ bearer }) => bearer === 'admin')) {
     return () => {
@@ -195,7 +195,7 @@ function answerErrors({ log, observer }: HttpDeps): ErrorRequestHandler {
     observer.refused(refusal.code);
     logFailure(log, error, refusal, { requestId, method: request.method, path: request.path });
     if (response.headersSent) return;
-    // What was not read of the request would be taken for the next one.
+    // The next request would otherwise start with the unread rest of this one.
     if (!request.complete) response.setHeader('Connection', 'close');
     sendProblem(response, refusal);
   };

@@ -26,7 +26,7 @@ function isSentTwice({ rawHeaders }: IncomingMessage): boolean {
   return count > 1;
 }
 
-/** Who calls. A bearer that is sent must be valid, also where none is required. */
+/** The identity of a caller. A bearer that is sent must be valid, also where none is required. */
 export async function callerOf(
   request: IncomingMessage,
   rule: 'optional' | 'required',

@@ -8,7 +8,10 @@ const USER = 'admin';
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** Browsers say which page asks. What sends neither header is none, and has the token because it was given it. */
+/**
+ * Browsers say which page asks. A request that sends neither header comes from no browser, and has the token because it
+ * was given it.
+ */
 function isAskedElsewhere({ headers }: Request, own: string): boolean {
   const { origin = own, 'sec-fetch-site': site = 'same-origin' } = headers;
   return origin !== own || site !== 'same-origin';

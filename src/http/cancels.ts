@@ -13,7 +13,7 @@ export interface CancelledList {
 
 export type Cancels = ReturnType<typeof createCancels>;
 
-/** What a wallet may take back. A wallet learns nothing of another's orders here: they are not found. */
+/** The cancels of a wallet. A wallet learns nothing of another's orders here: they are not found. */
 export function createCancels({ reads, engine, orderBody }: Context) {
   /**
    * In the given market or, with null, in any. ORDER_NOT_FOUND, ORDER_NOT_CANCELLABLE with the record; an order that

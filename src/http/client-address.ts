@@ -4,12 +4,12 @@ import { isIP } from 'node:net';
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 const GROUPS = 8;
-/** What one customer is given of IPv6, at least; all its addresses count as one client. */
+/** The smallest IPv6 network that a provider gives a customer; all its addresses count as one client. */
 const NETWORK_GROUPS = 4;
 
 /**
- * Who a limit by IP is about: an IPv4 address, or the /64 network of an IPv6 one. `ip` is Express's, which believes
- * X-Forwarded-For as far as TRUST_PROXY says; text that is no address is not believed.
+ * The address that a limit by IP counts: an IPv4 address, or the /64 network of an IPv6 one. `ip` is Express's, which
+ * believes X-Forwarded-For as far as TRUST_PROXY says; text that is no address is not believed.
  */
 export function clientAddress({
   ip = '',

@@ -19,7 +19,7 @@ export interface RouteDeps extends HttpDeps {
   readonly isDraining: () => boolean;
 }
 
-/** What several routes need: names resolved, records made ready for the presenters. */
+/** Helpers that several routes need: they resolve names and prepare records for the presenters. */
 export interface Context extends RouteDeps {
   /** The domain, types and contracts a client signs for and approves. */
   readonly ticket: TradingTerms;

@@ -1,6 +1,6 @@
 const SECOND_MS = 1_000;
 
-/** The text of the Date header, made once a second: by the clock of every other time a client is told. */
+/** The text of the Date header, made once a second by the clock of Redis. */
 export function createDate(nowMs: () => number): () => string {
   let second = Number.NaN;
   let text = '';

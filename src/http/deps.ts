@@ -27,7 +27,7 @@ export type BoardHandler = (
   next: (error?: unknown) => void,
 ) => void;
 
-/** Is told what happens, for the metrics. */
+/** Receives events for the metrics. */
 export interface HttpObserver {
   /** `route` is the declared one, `GET /markets/{id}`. */
   answered(route: string, status: number, seconds: number): void;
@@ -60,11 +60,11 @@ export interface HttpDeps {
   readonly board: BoardHandler | null;
   /** The trading page; empty where it is not served. */
   readonly page: PageFiles;
-  /** Compares everything stored with the orders; one at a time, for whoever asks. */
+  /** Compares everything stored with the orders; one audit at a time, shared by concurrent callers. */
   readonly audit: Audit;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
-  /** What the exchange may promise, as last seen. */
+  /** The durability and epoch of the exchange, as last seen. */
   readonly standing: () => Standing | null;
   /** New orders are refused with BACKLOG. */
   readonly isBacklogged: () => boolean;

@@ -46,7 +46,7 @@ const onlyReads: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** What the page asks for is named relative to it. */
+/** Assets of the page have paths relative to it. */
 const redirectToFolder: RequestHandler = (request, response, next) => {
   const [path = ''] = request.originalUrl.split('?');
   if (path.endsWith('/')) return next();

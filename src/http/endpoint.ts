@@ -15,7 +15,7 @@ import type { Limiter } from './limiter';
 import type { OperatorGate } from './operator-gate';
 import type { Shedding } from './shedding';
 
-/** What a handler is given: everything read and checked that the endpoint asked for. */
+/** The input of a handler: everything that the endpoint declared, read and checked. */
 export interface Call<Body> {
   readonly request: Request;
   readonly response: Response;
@@ -42,7 +42,7 @@ export interface Endpoint<Body> {
   readonly answerMaxMs?: number;
   /** Taken by IP before anything is read of the body; buckets by wallet are the handler's. */
   readonly bucket?: 'reads' | 'submissions';
-  /** What it costs in points, of its query; default what the rows of its page cost. */
+  /** The cost of a request in points, from its query; by default the cost of the rows of its page. */
   readonly cost?: (query: Query) => number;
   /** How many requests its body makes of it, each at that cost: told of the body before its shape is looked at. */
   readonly parts?: (body: unknown) => number;
@@ -136,7 +136,7 @@ function queryOf(asked: Asked, url: string): Query | Refusal {
   }
 }
 
-/** What a request costs its address is taken before anything else is spent on it; null when that is done at once. */
+/** Charges the address for a request before any work is done for it; returns null when the charge is immediate. */
 function admit(
   request: Request,
   response: Response,

@@ -1,7 +1,7 @@
 import { Refusal } from '../exchange/errors';
 import type { Logger } from '../log';
 
-/** The client went away before its request was complete: nobody is left to answer. */
+/** The client closed the connection before its request was complete, so there is no one to answer. */
 export class ClientGone extends Error {
   constructor() {
     super('the client closed the connection');
@@ -46,7 +46,10 @@ export function isRedisAway(error: unknown): boolean {
 export const redisReply = (error: unknown): string | null =>
   (error instanceof Error && REDIS_REPLIES.exec(error.message)?.[1]) || null;
 
-/** What the caller is told of anything thrown. Refusals are told as they are; a bug only by its name. */
+/**
+ * The refusal that the caller receives for anything thrown. Refusals are returned unchanged; of a bug the caller learns
+ * only that it happened.
+ */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isRedisAway(error)) {
@@ -65,8 +68,8 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /**
- * What is not a refusal is a bug or a Redis that is away: logged under the id the caller is told. Only a bug with its
- * stack, and never with the command of a Redis error, whose arguments are what the caller sent.
+ * Anything else is a bug or a Redis that is away: it is logged under the id that the caller receives. Only a bug with
+ * its stack, and never with the command of a Redis error, whose arguments are what the caller sent.
  */
 export function logFailure(
   log: Logger,

@@ -14,7 +14,7 @@ export interface MarketMoment {
 
 export type KeptAnswers = ReturnType<typeof createKeptAnswers>;
 
-/** What a level takes in memory, about. */
+/** The approximate memory of a level. */
 const LEVEL_BYTES = 150;
 const VIEW_BYTES = 2_000;
 /** Orders of which a process knows the market. */

@@ -17,7 +17,7 @@ export interface MarketPage {
   readonly cursor: string | null;
 }
 
-/** What a market counts in each order; the highest comes first. Soonest to close first, never last. */
+/** The value by which a market is sorted in each order; the highest comes first. Soonest to close first, never last. */
 const RANKS: Readonly<Record<MarketSort, (market: MarketView) => number>> = {
   volume24h: ({ day }) => day.volumeMicro,
   volume: ({ state }) => state.volumeMicro,
@@ -91,7 +91,7 @@ const hasWords = (text: string, words: readonly string[]): boolean =>
 
 const searchTexts = new WeakMap<MarketView['texts'], string>();
 
-/** What a search looks through, made once for each text. */
+/** The text that a search looks through, made once for each market. */
 function searchTextOf({ terms, texts }: MarketView): string {
   const known = searchTexts.get(texts);
   if (known !== undefined) return known;

@@ -5,8 +5,8 @@ import type { Call } from './endpoint';
 const OPERATION_KEY = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * What this request is known by, so that a repetition changes nothing: the caller's Idempotency-Key together with what
- * was asked, or, without one, a name nobody else has.
+ * The name of this request, so that a repetition changes nothing: the caller's Idempotency-Key together with the
+ * operation, or, without one, a unique name.
  */
 export function operationOf({ request }: Call<unknown>, facts: readonly string[]): string {
   const key = request.headers['idempotency-key'];

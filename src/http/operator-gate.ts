@@ -17,7 +17,7 @@ interface GateOptions {
 
 const BUCKET = 'admin-tokens';
 
-/** Whoever guesses is not listened to any more, and is not told that a guess was right. */
+/** An address that guesses is refused, and does not learn whether a guess was right. */
 export function createOperatorGate({ limiter, log, adminToken }: GateOptions): OperatorGate {
   return async (request, response, judge) => {
     if (adminToken === null) throw new Refusal('NOT_FOUND');

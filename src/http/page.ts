@@ -39,8 +39,8 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_FIRST = 'no-cache';
 
 /**
- * Nothing but what this server sends, to and from nobody else: no inline script or style, no frame around it, no picture
- * or font of another site. `connect-src` covers the socket, which some browsers do not count as 'self'.
+ * The page may use only resources of this server: no inline script or style, no frame around it, no picture or font of
+ * another site. `connect-src` covers the socket, which some browsers do not count as 'self'.
  */
 const policyOf = (publicBaseUrl: string): string => {
   const socket = `${publicBaseUrl.replace(/^http/, 'ws').replace(/^(wss?:\/\/[^/]+).*$/, '$1')}`;
@@ -56,7 +56,7 @@ const policyOf = (publicBaseUrl: string): string => {
   ].join('; ');
 };
 
-/** What `npm run build` made; empty when the page has not been built. */
+/** The files that `npm run build` made; empty when the page has not been built. */
 export function loadPage(folder: string): PageFiles {
   if (!existsSync(folder)) return new Map();
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter(

@@ -14,8 +14,8 @@ export interface Replaced {
 /** A submission in the place of a resting order of the same wallet: both happen, or neither. */
 export function createReplace({ engine, reads, orderBody }: Context, submit: Submit) {
   /**
-   * The new order was booked before: perhaps by this request, perhaps on its own. It took the old one's place when that
-   * was replaced at the moment at which it was booked.
+   * The new order was booked before: perhaps by this request, perhaps on its own. The new order replaced the old one if
+   * both happened at the same moment.
    */
   async function replacedBy({ answer }: Submitted, oldHash: string): Promise<OrderRecord | null> {
     const old = (await reads.order(oldHash))?.record;

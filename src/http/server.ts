@@ -13,7 +13,7 @@ export type { HttpDeps } from './deps';
 
 export interface Http {
   readonly server: Server;
-  /** What it serves, for those who compare it with what is written about it. */
+  /** The list of its endpoints, for tests that compare it with the documentation. */
   readonly endpoints: readonly AnyEndpoint[];
   /** The port it listens on; 0 takes any free one. */
   listen(port: number, host?: string): Promise<number>;

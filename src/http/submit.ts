@@ -95,13 +95,16 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
     return explain(context, submission, { refusal, stage: progress.stage, signed, orderType });
   }
   if (!dryRun) await admit(context, submission, signed.maker);
-  // The caller was told that there is no answer in time: an order that has not been sent to the engine is not sent now.
+  // The caller has already received an answer that the exchange timed out: an order that has not been sent to the
+  // engine is not sent now.
   if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');
   const { book = context.engine.place } = submission;
   return answer(context, await book(request), orderType);
 }
 
-/** After the signature, so that nobody can use up another wallet's share. A wallet that is known waits for nothing more. */
+/**
+ * After the signature, so that another wallet's share cannot be used up. A wallet that is known waits for nothing more.
+ */
 async function admit(
   { limiter, newcomers }: Context,
   { address, response }: Submission,
@@ -128,7 +131,7 @@ interface Candidate {
   readonly arrivedAt: number;
 }
 
-/** What the engine is to book; throws the first refusal of the checks from `taker` to `signature`. */
+/** The request to the engine; throws the first refusal of the checks from `taker` to `signature`. */
 function check(
   { reads, verifier, scale, isBacklogged }: Context,
   candidate: Candidate,

@@ -49,13 +49,13 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
   ],
 ]);
 
-/** The answer Node would have written is on its way already, or nobody listens. */
+/** The answer of Node has already been sent, or the client is gone. */
 function isAnswered(socket: Socket): boolean {
   const current = '_httpMessage' in socket ? (socket._httpMessage as ServerResponse | null) : null;
   return !socket.writable || current?.headersSent === true;
 }
 
-/** For the server's 'clientError': a request that did not become one is told so, and its connection ends. */
+/** For the server's 'clientError': answers bytes that did not become a request, and ends the connection. */
 export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || isAnswered(socket)) {
     socket.destroy();

@@ -35,7 +35,7 @@ function unlessRefused(error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** What the worker does by the clock. */
+/** The worker's chores by the clock. */
 export function createChores({
   engine,
   markets,
@@ -57,7 +57,7 @@ export function createChores({
       },
     },
     {
-      // Whoever raises a nonce does this at once; here it is finished for those who died on the way.
+      // A web process that raises a nonce does this at once; this chore finishes the work of processes that died.
       name: 'invalidate-orders',
       everyMs: INVALIDATE_EVERY_MS,
       async run() {
@@ -92,7 +92,7 @@ export function createChores({
       },
     },
     {
-      // Whoever asks for a wallet's books finds what is still missing booked first: this keeps it little.
+      // A request for a wallet's books first records the missing entries; this chore keeps their number small.
       name: 'keep-journal',
       everyMs: BOOK_EVERY_MS,
       async run() {

@@ -2,8 +2,8 @@
 export const JOBS_PREFIX = '{jobs}';
 
 /**
- * What BullMQ tells of its jobs, in a stream for each queue. Nobody here listens, and its usual 10,000 take an hour to fill
- * and megabytes to keep.
+ * BullMQ writes the events of its jobs into a stream for each queue. No process here reads them, and the default of
+ * 10,000 takes an hour to fill and megabytes to keep.
  */
 const EVENTS_KEPT = 200;
 
@@ -11,7 +11,7 @@ const EVENTS_KEPT = 200;
 export const QUEUE_OPTIONS = { prefix: JOBS_PREFIX, streams: { events: { maxLen: EVENTS_KEPT } } } as const;
 
 export const SETTLEMENT_QUEUE = 'settlement';
-/** What the worker does by the clock, a queue for each; see chores.ts and reconcile.ts. */
+/** The worker's chores by the clock, a queue for each; see chores.ts and reconcile.ts. */
 export const RECONCILE_QUEUE = 'reconcile-settlements';
 
 /** Every queue there is, for the board. */

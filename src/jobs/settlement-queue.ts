@@ -2,7 +2,7 @@ import { type ConnectionOptions, Queue } from 'bullmq';
 import type { MatchRef } from '../store/records/settlement';
 import { QUEUE_OPTIONS, SETTLEMENT_QUEUE } from './queues';
 
-/** What a job of this queue carries: matches, each as `<market>-<tradeMs>-<sequence>`. */
+/** The content of a job of this queue: matches, each as `<market>-<tradeMs>-<sequence>`. */
 export interface SettlementJob {
   readonly matches: readonly string[];
 }

@@ -4,11 +4,11 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { Environment } from '../config/load';
 
-/** What runs for as long as this process does, and no longer. */
+/** A child that runs for as long as this process does, and no longer. */
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  /** Settles when the process is gone, whoever ended it. */
+  /** Settles when the process has ended for any reason. */
   readonly exited: Promise<ChildExit>;
   /** The last lines of its output, oldest first. */
   lastLines(): readonly string[];

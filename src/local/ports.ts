@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A loopback port that was free a moment ago; whoever binds it must be ready to find it taken. */
+/** A loopback port that was free a moment ago; the caller must expect to find it taken. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

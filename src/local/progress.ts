@@ -1,8 +1,8 @@
 const TELL_EVERY_MS = 1_000;
 
 /**
- * The result of something that may take long. Whoever waits at a terminal sees one line that counts the seconds and is
- * gone at the end; a log wants no line that is overtaken.
+ * The result of something that may take long. A terminal shows one line that counts the seconds and disappears at the
+ * end; a log shows none, because the line would be outdated at once.
  */
 export async function withProgress<T>(what: string, work: Promise<T>): Promise<T> {
   const { stdout } = process;

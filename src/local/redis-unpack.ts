@@ -5,7 +5,7 @@ import { runCommand } from './child';
 
 /** The server is in this package; `redis-server` itself only adds the service around it. */
 const PACKAGE = 'redis-tools';
-/** What it needs beyond a bare Debian, when apt cannot work that out itself. */
+/** The packages it needs beyond a bare Debian, when apt cannot determine that. */
 const LIBRARIES = ['libatomic1', 'libjemalloc2', 'liblzf1', 'libssl3'];
 const PACKAGES_MAX = 40;
 const UPDATE_MS_MAX = 120_000;
@@ -74,7 +74,7 @@ function createApt(work: string, env: Environment) {
   };
 }
 
-/** Moves the finished tree into place at once, so that nobody ever starts half a Redis. */
+/** Moves the finished tree into place at once, so that no process ever starts half a Redis. */
 async function unpackInto(work: string, target: string, env: Environment): Promise<boolean> {
   const root = path.join(work, 'root');
   for (const file of readdirSync(path.join(work, 'debs')).filter((name) => name.endsWith('.deb'))) {

@@ -64,7 +64,7 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Runni
     const folder = mkdtempSync(path.join(options.tempFolder ?? tmpdir(), 'exchange-redis-'));
     const ports = { port, busPort: options.cluster === true ? await freePort() : 0 };
     const args = serverArguments(options, program, ports, folder);
-    // Between choosing a port and binding it somebody else may take it.
+    // Another process may take the port between choosing and binding it.
     const server = await startServer(program, ports, folder, args);
     if (server !== null) return server;
     if (options.port !== undefined) throw new Error(`port ${port} is taken`);

@@ -97,7 +97,10 @@ function createSession(): Session {
   return session;
 }
 
-/** What `npm start` sets where the user did not. Secrets are drawn here, so that all processes share them. */
+/**
+ * The defaults that `npm start` sets for variables that the user did not set. Secrets are drawn here, so that all
+ * processes share them.
+ */
 function withLocalDefaults(env: Environment): Environment {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim() !== ''));
   return { DEMO: '1', LOG_LEVEL: 'warn', ...given };
@@ -257,8 +260,8 @@ async function pagesServed(baseUrl: string): Promise<readonly string[]> {
 }
 
 /**
- * Few lines: with what npm, the build and the search for a Redis say before, a first start prints at most 12. Each thing
- * that can be set is told only where it is not.
+ * Few lines: with what npm, the build and the search for a Redis say before, a first start prints at most 12. Each
+ * variable is mentioned only where it is not set.
  */
 function printBanner(config: Config, port: number, pages: readonly string[], logFile: string): void {
   const url = `http://localhost:${port}`;

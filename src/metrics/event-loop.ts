@@ -6,7 +6,7 @@ export interface EventLoop {
 }
 
 const TICK_MS = 50;
-/** What a tick counts for: a lateness that lasts is known after a few. */
+/** The weight of a tick: a lateness that lasts is visible after a few ticks. */
 const WEIGHT = 0.3;
 
 export function watchEventLoop(): EventLoop {

@@ -1,7 +1,10 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Tally, Timings } from './recorders';
 
-/** What is measured while it happens: no names of wallets, markets or orders, so the number of series is bounded. */
+/**
+ * The metrics that are measured while they happen: no names of wallets, markets or orders, so the number of series is
+ * bounded.
+ */
 export interface Metrics {
   /** A script ran, or its call failed. */
   script(verb: string, seconds: number, failed: boolean): void;
@@ -13,7 +16,7 @@ export interface Metrics {
   order(result: OrderResult, code: string): void;
   /** Adds a reader of gauges, asked at each scrape. One that fails or is late leaves its gauges out. */
   sample(read: () => Promise<readonly Sample[]> | readonly Sample[]): void;
-  /** What GET /metrics answers. Scrapes that come close together get the same text. */
+  /** The text of GET /metrics. Scrapes that come close together get the same text. */
   expose(): Promise<Exposition>;
 }
 
@@ -94,7 +97,7 @@ export function createMetrics(): Metrics {
     const samples = await Promise.all(readers.map((read) => inTime(read)));
     for (const { name, isPlain, gauge } of gauges) {
       gauge.reset();
-      // Without labels a reset leaves a zero, which would be a claim about what nobody could read.
+      // Without labels a reset leaves a zero, which would claim a value that could not be read.
       if (isPlain) gauge.remove();
       for (const sample of samples.flat())
         if (sample.name === name) gauge.set(sample.labels ?? {}, sample.value);
@@ -120,7 +123,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** What a reader says; nothing when it fails or takes too long. */
+/** The values of a reader; nothing when it fails or takes too long. */
 async function inTime(
   read: () => Promise<readonly Sample[]> | readonly Sample[],
 ): Promise<readonly Sample[]> {

@@ -1,8 +1,8 @@
 import { Counter, type Metric, type Registry } from 'prom-client';
 
 /**
- * What is counted with every request. The library looks its series up by the text of their labels, which costs more
- * than a microsecond each time; here it is two lookups and an addition, and the text is made when it is asked for.
+ * The counters of every request. The library looks its series up by the text of their labels, which costs more than a
+ * microsecond each time; here it is two lookups and an addition, and the text is made when it is asked for.
  */
 interface Series {
   /** Observations by bucket, not added up; the last one is beyond every bound. */

@@ -3,7 +3,7 @@ import { type Cell, cell, useCell } from './cell';
 import { client, live, type Wallet, wallet } from './exchange';
 import { remember, remembered } from './market-list-data';
 
-/** What belongs to the wallet that is signed in; a part is null until it is known. */
+/** The data of the signed-in wallet; a part is null until it is known. */
 export interface Account {
   readonly balances: Balances | null;
   readonly orders: readonly Order[] | null;
@@ -14,7 +14,7 @@ export interface Account {
 const NOTHING: Account = { balances: null, orders: null, positions: null, trades: null };
 const ORDERS_MAX = 100;
 const TRADES_MAX = 50;
-/** Values of positions move with prices: asked for anew this often. */
+/** Values of positions move with prices, so they are read again this often. */
 const REFRESH_MS = 15_000;
 /** Several things happen to a wallet at once, and what positions cost is counted a moment after a fill. */
 const SETTLE_MS = [150, 2_000] as const;

@@ -17,7 +17,7 @@ import { Trades } from './parts/trades';
 import { route } from './route';
 import { enterMarket } from './ticket-state';
 
-/** A fault of the page is told as one; nothing it shows could be trusted any more. */
+/** A fault of the page shows an error in place of the page, because its data can no longer be trusted. */
 export const Root = () => {
   const [fault] = useErrorBoundary();
   if (fault === undefined) return <App />;

@@ -24,7 +24,7 @@ export function cell<T>(initial: T): Cell<T> {
   };
 }
 
-/** The value of a cell; the component renders anew when it changes. */
+/** The value of a cell; the component renders again when it changes. */
 export function useCell<T>(source: Cell<T>): T {
   const [value, setValue] = useState(source.get);
   useEffect(() => {

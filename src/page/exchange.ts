@@ -6,7 +6,7 @@ import { keep, kept, onKept } from './kept';
 
 export type WalletKind = 'test' | 'injected';
 
-/** Who is signed in. */
+/** The signed-in wallet. */
 export interface Wallet {
   readonly address: string;
   readonly kind: WalletKind;
@@ -47,7 +47,7 @@ export const client = createClient({
 
 export const live = connectLive({ baseUrl: '', getToken: client.accessToken });
 
-/** What the next session is signed with. */
+/** The wallet that signs in to the next session. */
 export function useKind(next: WalletKind): void {
   kind = next;
 }

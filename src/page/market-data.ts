@@ -4,10 +4,10 @@ import { type Cell, cell } from './cell';
 import { client, live } from './exchange';
 import { remember } from './market-list-data';
 
-/** What is known of the market shown, as of now. */
+/** The current data of the market shown. */
 export interface Shown {
   readonly market: Market;
-  /** What an order is signed for; null until it is known. */
+  /** The EIP-712 domain and types of an order; null until it is known. */
   readonly trading: Trading | null;
   /** The Yes book; null before the first snapshot. */
   readonly book: (BookSides & { readonly sequence: number }) | null;
@@ -53,7 +53,7 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
       () => undefined,
     );
   };
-  // What was traded while there was no connection was not told.
+  // Trades that happened without a connection were not sent, so they are read.
   const loadTrades = (): void => {
     client.trades(market.id, { limit: TRADES_MAX }).then(
       ({ data }) => change({ trades: merged(shown.trades ?? [], data) }),

@@ -15,7 +15,7 @@ import {
 } from './units';
 import { type Refused, wordsOf } from './words';
 
-/** What stands in the ticket. */
+/** The content of the ticket. */
 export interface Inputs {
   readonly side: 'BUY' | 'SELL';
   readonly outcome: OutcomeIndex;
@@ -25,12 +25,12 @@ export interface Inputs {
   readonly shares: string;
 }
 
-/** What the order would meet. */
+/** The resting orders that the order would meet. */
 export interface Standing {
   readonly market: Pick<Market, 'tickSize' | 'lotSize' | 'minOrderSize' | 'feeRateBps' | 'status'>;
   /** Of the outcome traded; null while the book is not known to be right. */
   readonly book: BookSides | null;
-  /** Null where nobody is signed in, or it is not known yet. */
+  /** Null without a session, or until it is known. */
   readonly free: { readonly cashMicro: number; readonly lots: number } | null;
 }
 
@@ -74,7 +74,7 @@ export interface Estimate {
   readonly preview: Preview;
 }
 
-/** What the ticket shows beside the fields; null until they say enough. */
+/** The summary that the ticket shows beside the fields; null until they are complete. */
 export function estimate(inputs: Inputs, standing: Standing): Estimate | null {
   const lots = lotsTyped(inputs.shares);
   const limitPips = limitOf(inputs, lots, standing);
@@ -88,8 +88,8 @@ export function estimate(inputs: Inputs, standing: Standing): Estimate | null {
 export type Judgement = { readonly refused: Refused } | { readonly order: NewOrder };
 
 /**
- * What the exchange would refuse for certain is told before a wallet is asked to sign it; of the rest the exchange
- * is the judge.
+ * Mistakes that the exchange would certainly refuse are shown before a wallet signs; the exchange judges everything
+ * else.
  */
 export function judge(inputs: Inputs, standing: Standing): Judgement {
   const wrong = wrongPrice(inputs, standing) ?? wrongShares(inputs, standing);
@@ -164,7 +164,7 @@ function unfit(inputs: Inputs, standing: Standing, found: Estimate): { readonly 
   return null;
 }
 
-/** What the exchange reserves for a BUY. */
+/** The amount that the exchange reserves for a BUY. */
 const neededMicro = ({ orderType }: Inputs, { limitPips, lots, preview: { costMicro } }: Estimate): number =>
   orderType === 'MARKET' ? costMicro : limitPips * lots;
 

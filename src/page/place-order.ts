@@ -7,7 +7,7 @@ import { signerOf } from './sign-in';
 import { centsOf, lotsOf, shares } from './units';
 import { type Refused, wordsFor } from './words';
 
-/** What became of an order, in words, and where in the ticket they belong. */
+/** The outcome of an order, in words, and the field of the ticket that they belong to. */
 export interface Said extends Refused {
   readonly tone: 'done' | 'refused';
 }
@@ -68,7 +68,7 @@ function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: 
   };
 }
 
-/** What became of an order, in a sentence. */
+/** The outcome of an order, in a sentence. */
 function happened(inputs: Inputs, placed: Submission): string {
   const { status, filledSize, remainingSize, averagePrice, price: limit } = placed;
   const did = inputs.side === 'BUY' ? 'Bought' : 'Sold';

@@ -1,6 +1,6 @@
 import { PIPS_ONE } from './units';
 
-/** What an order would do to the book as it stands. Prices are those of the outcome traded. */
+/** The effect of an order on the current book. Prices are those of the outcome traded. */
 export interface Level {
   readonly pips: number;
   readonly lots: number;

@@ -34,7 +34,7 @@ export async function signInWithInjected(): Promise<void> {
   follow(provider);
 }
 
-/** What signs orders for the wallet that is signed in; throws a WalletRefusal where it is out of reach. */
+/** Signs orders for the signed-in wallet; throws a WalletRefusal if the wallet is out of reach. */
 export async function signerOf({ address, kind }: Wallet): Promise<Signer> {
   const signer = kind === 'test' ? await testWallet() : await connected();
   if (signer.address.toLowerCase() !== address.toLowerCase()) {

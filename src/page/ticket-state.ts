@@ -7,7 +7,7 @@ export const side: Cell<'BUY' | 'SELL'> = cell<'BUY' | 'SELL'>('BUY');
 /** Also the outcome whose book, chart and trades are shown. */
 export const outcome: Cell<OutcomeIndex> = cell<OutcomeIndex>(0);
 export const orderType: Cell<OrderType> = cell<OrderType>('GTC');
-/** Null follows the book; so it stays where nobody typed it, until somebody says how many shares. */
+/** Null follows the book: the price stays there until the person types one or enters a size. */
 export interface TicketPrice {
   /** Cents. */
   readonly text: string;
@@ -23,7 +23,7 @@ export const pinPrice = (text: string): void => {
   if (price.get() === null && text !== '') price.set({ text, isTyped: false });
 };
 
-/** What was not typed is suggested anew. */
+/** Values that the person did not type are suggested again. */
 export function unpinPrice(): void {
   if (price.get()?.isTyped === false) price.set(null);
 }

@@ -63,7 +63,10 @@ export const roughShares = (lots: number): string =>
 /** A price as a chance: "62%", "62.5%". */
 export const percent = (pips: number): string => `${trimmed(pips / 100, 1)}%`;
 
-/** What a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than `decimals`. */
+/**
+ * The numbers that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than
+ * `decimals`.
+ */
 function typed(text: string, decimals: number): number | null {
   const plain = text.replace(/[\s¢$]/g, '');
   // A comma before three digits groups, any other one is a decimal point.

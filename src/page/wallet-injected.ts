@@ -44,7 +44,7 @@ async function ask(provider: Provider, method: string, params: readonly unknown[
   }
 }
 
-/** The account the person chose; `silent` asks nobody, and is null where none is connected. */
+/** The account the person chose; `silent` shows no prompt, and is null if no account is connected. */
 export async function accountOf(provider: Provider, silent = false): Promise<string | null> {
   const accounts = await ask(provider, silent ? 'eth_accounts' : 'eth_requestAccounts');
   const [first] = Array.isArray(accounts) ? accounts : [];

@@ -8,7 +8,7 @@ import { computeAddress } from 'ethers/transaction';
 const KEY = /^0x[0-9a-f]{64}$/;
 const KEY_BYTES = 32;
 
-/** A key that is drawn anew when there is none yet. */
+/** A key that is generated when there is none yet. */
 export function keyOf(kept: string | null): string {
   if (kept !== null && KEY.test(kept)) return kept;
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));

@@ -7,7 +7,7 @@ export interface Refused {
   readonly text: string;
 }
 
-/** What the words need to know of the order that was refused. */
+/** The facts of the refused order that the words need. */
 export interface Ticket {
   readonly side: 'BUY' | 'SELL';
   readonly outcome: string;
@@ -180,5 +180,5 @@ export function wordsFor(error: unknown, ticket: Ticket = NO_TICKET): Refused {
   return { field: 'form', text: 'That did not work. Reload the page and try again.' };
 }
 
-/** What a wallet would not do, told in its words or ours. */
+/** The action that a wallet refused, in its words or ours. */
 export class WalletRefusal extends Error {}

@@ -3,7 +3,9 @@ import type { UpdateBody } from '../wire/answers/events';
 import type { presentMarket, presentTicker } from '../wire/answers/market';
 import type { presentTrade } from '../wire/answers/trade';
 
-/** What the broadcasting process tells the other replicas of a market, in the order in which clients are to hear it. */
+/**
+ * A message of the broadcasting process to the other replicas about a market, in the order in which clients receive it.
+ */
 export type FeedMessage =
   | {
       readonly kind: 'update';
@@ -18,7 +20,7 @@ export type FeedMessage =
       readonly marketId: MarketId;
       readonly ticker: ReturnType<typeof presentTicker>;
     }
-  /** What clients have of this market may be wrong: they need a snapshot. */
+  /** The clients' book of this market may be wrong, so they need a snapshot. */
   | { readonly kind: 'reset'; readonly marketId: MarketId };
 
 /** How many sockets a replica has of the addresses that have many: all of them, or those that changed. */

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Makes one chunk of a Lua script and the modules it requires. Redis builds a script's functions anew at every call,
- * so what is not used is left out and what is constant is written where it is used; measured, this takes an insert
- * from 18 floors to the figure in bench/README.md. The rules the sources keep, so that it can be this small:
+ * Makes one chunk of a Lua script and the modules it requires. Redis builds a script's functions again at every call,
+ * so unused functions are left out and constants are written into their uses; measured, this takes an insert from 18
+ * floors to the figure in bench/README.md. The rules the sources keep, so that it can be this small:
  *
  *   local book = require('lib.book')     at the start of a line; the local has the module's name
  *   local book = {} ... return book      a module is one table of functions and constants, without any state
@@ -74,7 +74,7 @@ function bundle(verb: string, modules: ReadonlyMap<string, string>): string {
   const main = bodies.pop() ?? '';
   const functions = functionsOf(names, bodies);
   const placed = new Set<string>();
-  // What the verb calls from a module it requires late is not needed before that line.
+  // A verb calls the functions of a module that it requires late only after that line.
   const late = [...main.matchAll(LAZY)].map(([, name = '']) => name);
   const early = place(
     late.reduce((text, name) => text.replaceAll(`${name}_`, ''), main),
@@ -97,7 +97,7 @@ const SHORTCUTS = [
 
 /**
  * Locals for what the verb's own code calls at every turn. Not for the functions it requires: each would have to bind
- * them anew at every run, which takes longer than looking them up.
+ * them again at every run, which takes longer than looking them up.
  */
 function withShortcuts(main: string): string {
   const used = SHORTCUTS.filter(([name]) => main.split(`${name}(`).length > SHORTCUT_USES_MIN);

@@ -3,11 +3,11 @@ import { OPERATIONS } from './documents/openapi/operations';
 import { ROWS_PER_POINT } from './limits';
 import { limitOf, parseQuery, type Query } from './queries';
 
-/** What a request may ask for in its query, as its operation is described. */
+/** The query parameters of a request, as its operation describes them. */
 export interface Asked {
   /** The query of a request target; INVALID_REQUEST for what the operation does not have. */
   query(url: string): Query;
-  /** What the rows it asks for cost, in points of the reads. */
+  /** The cost of the requested rows, in points of the reads. */
   cost(query: Query): number;
 }
 

@@ -8,7 +8,7 @@ import { Refusal } from '../exchange/errors';
 export interface Walk {
   /** Names the history of the data: in another one a place may be another row's. */
   readonly epoch: string;
-  /** What the list is sorted by. */
+  /** The value by which the list is sorted. */
   readonly sort: string;
   /** Rows there were when it began: places from 0. */
   readonly count: number;

@@ -39,7 +39,7 @@ function describedExtent(description: Joi.Description): Extent {
   };
 }
 
-/** What there is too much of, the first object or list at fault; null when nothing is. */
+/** The part that is too large, the first object or list at fault; null when there is none. */
 export function excessOf(
   value: unknown,
   extent: Extent,

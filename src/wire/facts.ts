@@ -11,8 +11,8 @@ import type { OrderStatus, OrderType, Reason, SettlementStatus } from '../exchan
 import type { Lots, Micro, Pips } from '../exchange/units';
 
 /**
- * What the presenters need to know, in the units of the exchange. The reads of src/store answer with more;
- * src/http hands it over.
+ * The facts that the presenters need, in the units of the exchange. The reads of src/store answer with more; src/http
+ * hands it over.
  */
 export interface LevelFacts {
   readonly pricePips: Pips;

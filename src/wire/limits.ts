@@ -6,7 +6,7 @@ export interface Rate {
   /** On top of the points, after a quiet moment. */
   readonly burst: number;
   readonly by: 'ip' | 'maker' | 'wallet';
-  /** What is counted, for people. */
+  /** The name of the counted requests, for people. */
   readonly what: string;
 }
 
@@ -18,11 +18,11 @@ const rate = (by: Rate['by'], points: number, durationSec: number, what: string,
   what,
 });
 
-/** By bucket: the names are told in headers, as `scope` of a refusal and in GET /config. */
+/** By bucket: the names appear in headers, as `scope` of a refusal and in GET /config. */
 export const LIMITS = {
-  /** What a page costs: ROWS_PER_POINT. */
+  /** ROWS_PER_POINT is the cost of a page. */
   reads: rate('ip', 100, 1, 'reads'),
-  /** What each costs: SUBMISSION_COSTS. */
+  /** SUBMISSION_COSTS has the cost of each. */
   submissions: rate('ip', 200, 1, 'submissions', 200),
   orders: rate('maker', 50, 1, 'orders', 50),
   cancels: rate('wallet', 100, 1, 'cancels', 100),
@@ -72,8 +72,8 @@ export const SOCKET_LIMITS = {
 } as const;
 
 /**
- * What an address may ask of one process, whatever it asks: every request costs a point, and more when it is refused. An
- * address in debt is not refused: its requests are held until the debt is paid.
+ * The pace of an address at one process, for all its requests: every request costs a point, and more when it is
+ * refused. An address in debt is not refused: its requests are held until the debt is paid.
  */
 export const PACE = {
   pointsPerSecond: 1_000,

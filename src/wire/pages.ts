@@ -17,6 +17,6 @@ export const PAGE_SIZES = {
   actions: { usual: 50, most: 200 },
 } as const satisfies Record<string, PageSize>;
 
-/** What the list of markets can be sorted by. */
+/** The values by which the list of markets can be sorted. */
 export const MARKET_SORTS = ['volume24h', 'volume', 'liquidity', 'createdAt', 'closesAt'] as const;
 export type MarketSort = (typeof MARKET_SORTS)[number];

@@ -46,8 +46,8 @@ export function formatSpread({ bid, ask }: Touch): string | null {
 }
 
 /**
- * What an outcome is worth, in tenths of a pip: the midpoint of a narrow spread, else the last trade, else null. No is
- * 1 - Yes.
+ * The price of an outcome, in tenths of a pip: the midpoint of a narrow spread, else the last trade, else null. No is 1
+ * - Yes.
  */
 export function worthOf(book: BookFacts, outcome: OutcomeIndex): number | null {
   const { bid, ask } = touchOf(book, 0);

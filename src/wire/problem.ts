@@ -4,7 +4,7 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Of a 429 or 503 that names no time of its own. */
 export const RETRY_AFTER_SEC = 1;
 
-/** Members of a refusal that are told in headers instead. */
+/** Members of a refusal that headers carry instead. */
 const HEADER_MEMBERS: ReadonlySet<string> = new Set(['retryAfterMs']);
 
 export interface ProblemFacts {

@@ -2,7 +2,7 @@ import type Joi from 'joi';
 import { type ErrorCode, Refusal } from '../exchange/errors';
 import { ERRORS_MAX, excessOf, extentOf, type FieldError } from './extent';
 
-/** What a body must look like. `schema` is also what OpenAPI shows. */
+/** The shape of a body. `schema` is also what OpenAPI shows. */
 export interface Shape<T> {
   readonly schema: Joi.Schema;
   /** Throws INVALID_REQUEST or INVALID_ADDRESS with `errors`. */
@@ -13,7 +13,7 @@ export interface Shape<T> {
 export const ADDRESS_PATTERN = 'address';
 
 /**
- * Words of our own instead of joi's. Not as joi's `messages`: it would compile them anew for every body, which takes
+ * Words of our own instead of joi's. Not as joi's `messages`: it would compile them again for every body, which takes
  * longer than the rest of its check.
  */
 const WORDS: Readonly<Record<string, (context: Joi.Context) => string>> = {

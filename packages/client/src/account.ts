@@ -19,7 +19,7 @@ import type {
   ProfileChange,
 } from './types-account';
 
-/** What one request takes. */
+/** The largest number of orders in one request. */
 const CANCEL_HASHES_MAX = 100;
 const KEY_BYTES = 16;
 
@@ -30,7 +30,7 @@ export interface CancelAllFilter {
   readonly side?: Side | undefined;
 }
 
-/** What the signed-in wallet may see and do, besides placing orders. */
+/** The signed-in wallet's own reads and actions, besides placing orders. */
 export function createAccount(sessions: Sessions, forgetNonces: () => void) {
   /** A request that may be sent twice: it changes nothing, or nothing more. */
   const again = async <T>(request: Request): Promise<T> =>

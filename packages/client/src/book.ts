@@ -65,7 +65,7 @@ function placeOf(levels: readonly BookLevel[], wanted: number, direction: 1 | -1
   return low;
 }
 
-/** What the exchange sends with a book at this sequence. */
+/** The fields that the exchange sends with a book at this sequence. */
 export const checksumOf = ({ sequence, bids, asks }: Book): string =>
   crc32(`${sequence}|b:${sideText(bids)}|a:${sideText(asks)}`);
 

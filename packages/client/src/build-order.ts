@@ -3,7 +3,7 @@ import { mutableTypes, type Signer } from './sessions';
 import type { Decimal, Eip712, OrderType, OutcomeIndex, Side, Trading } from './types';
 import type { SignedOrder, UnsignedOrder } from './types-account';
 
-/** What an order needs to know of its market; the answer of GET /markets/{id}/trading fits. */
+/** The facts of a market that an order needs; the answer of GET /markets/{id}/trading fits. */
 export type OrderTerms = {
   readonly market: Pick<Trading['market'], 'id'> & {
     readonly outcomes: readonly { readonly tokenId: string }[];
@@ -22,7 +22,7 @@ export interface OrderParams {
   readonly price?: Decimal | undefined;
   /** Shares. Of a MARKET BUY: the least it must buy to be FILLED. */
   readonly size?: Decimal | undefined;
-  /** What a MARKET BUY may spend; price x size when left out. */
+  /** The budget of a MARKET BUY; price x size when left out. */
   readonly budget?: Decimal | undefined;
   /** When it expires; a number is epoch milliseconds. Never, when left out. */
   readonly expiresAt?: Date | number | undefined;

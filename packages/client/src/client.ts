@@ -40,11 +40,14 @@ export function createClient(options: ClientOptions) {
     ...createAccount(sessions, forgetNonces),
     ...orders,
     signIn: sessions.signIn,
-    /** The session ends everywhere; here even when the exchange cannot be told. */
+    /** Ends the session everywhere; in this client even when the exchange does not answer. */
     signOut: sessions.signOut,
-    /** A token to send now, renewed in time; null when nobody is signed in. What `connectLive` asks for. */
+    /**
+     * An access token for the next request, renewed in time; null without a session. The options of `connectLive` that
+     * the client provides.
+     */
     accessToken: sessions.accessToken,
-    /** What to keep, or null when nobody is signed in. */
+    /** The session to store, or null without one. */
     get session(): Session | null {
       return sessions.current();
     },
@@ -53,7 +56,7 @@ export function createClient(options: ClientOptions) {
   };
 }
 
-/** What the exchange says, asked for once, unless the caller knows. */
+/** The exchange's configuration, requested once, unless the caller knows it. */
 function decimalsOf(given: number | undefined, config: () => Promise<ExchangeConfig>): () => Promise<number> {
   let known = given === undefined ? null : Promise.resolve(given);
   return () => {

@@ -18,7 +18,7 @@ interface Facts {
 const REFUSED: ReadonlySet<string> = new Set(['CANCEL_ONLY', 'HALTED', 'BACKLOG']);
 const REQUEST_TIMEOUT = 408;
 const SERVER_ERROR = 500;
-/** What is shown of an answer that is no problem document. */
+/** The part of an answer that is shown if it is no problem document. */
 const TEXT_MAX = 200;
 
 /** Everything that goes wrong between a call and its answer. `status` is 0 when there was no answer. */

@@ -12,7 +12,10 @@ export interface FollowedEvents {
   onError(error: ExchangeError): void;
 }
 
-/** What a book has of its market, and of what history: in another epoch the same number may stand for another book. */
+/**
+ * The state of a book: its sequence, and the epoch it belongs to, because in another epoch the same number may mean
+ * another book.
+ */
 export interface Since {
   readonly lastSequence: number;
   readonly epoch: string;
@@ -101,7 +104,7 @@ export function createFollowedBook({ conditionId, link, events, silenceMsMax }: 
   function refuse({ code, detail }: { readonly code: string; readonly detail: string }): void {
     const retryable = code === 'UNAVAILABLE' || code === 'RATE_LIMITED';
     events.onError(new ExchangeError({ status: 0, code, detail, retryable }));
-    // What is refused is not asked again as it was.
+    // A refused request is not repeated unchanged.
     heal(`${code}: ${detail}`, code === 'INVALID_REQUEST');
   }
 
@@ -164,7 +167,7 @@ export function createFollowedBook({ conditionId, link, events, silenceMsMax }: 
       heardAtMs = Date.now();
       if (book === null || needsSnapshot || update.sequence <= book.sequence) return;
       if (update.previousSequence > book.sequence) {
-        // What was asked for will fill it.
+        // The pending answer will fill it.
         if (asking === null) heal(`updates after ${book.sequence} are missing`);
         return;
       }

@@ -101,7 +101,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   const link: Link = {
     subscribe: (conditionId, since, answer) =>
       pacer.run(() => {
-        // Whoever follows a market is not sent the same snapshot again.
+        // The exchange does not send the same snapshot again to a socket that follows a market.
         if (since === null && asked.has(conditionId)) socket.emit('unsubscribe', { conditionId });
         asked.add(conditionId);
         const message = { conditionId, ...since };

@@ -114,11 +114,11 @@ export function connectLive(options: LiveOptions) {
     onOrder: (handler: (order: Order) => void) => socket.on('order:update', handler),
     onTrade: (handler: (trade: TradeUpdate) => void) => socket.on('trade:update', handler),
     onBalance: (handler: (balances: Balances) => void) => socket.on('balance:update', handler),
-    /** At every connection: what happened to the wallet before it was not told, so ask for it. */
+    /** Called at every connection: private events before it were not sent, so read the wallet's state. */
     onConnect: socket.onConnect,
     /** The exchange has lost its latest writes, perhaps: look up your orders, send the signed ones that are missing again. */
     onEpoch: (handler: (change: EpochChange) => void) => socket.on('epoch', handler),
-    /** Connects anew, with the token `getToken` has now: after signing in or out. */
+    /** Connects again, with the current token of `getToken`: after signing in or out. */
     reauthenticate: socket.reconnect,
     get isConnected(): boolean {
       return socket.isConnected();

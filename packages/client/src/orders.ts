@@ -18,7 +18,7 @@ export interface PlaceOptions {
 }
 
 export interface Placed extends Submission {
-  /** What was signed: sent again, it is the same order. */
+  /** The signed order: sent again, it is the same order. */
   readonly signed: SignedOrder;
   /** Whether an earlier attempt, whose answer was lost, had booked it. */
   readonly replayed: boolean;
@@ -49,7 +49,7 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
   /** Of each maker, once the exchange has named it. */
   const nonces = new Map<string, string>();
 
-  /** What never changes of a market, asked for once. */
+  /** The facts of a market that never change, requested once. */
   async function termsOf(market: string | OrderTerms): Promise<OrderTerms> {
     if (typeof market !== 'string') return market;
     const found = known.get(market);
@@ -61,8 +61,8 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
   }
 
   /**
-   * In the maker's name when that is who is signed in, else in nobody's: the signature speaks for itself, and a session
-   * that has ended meanwhile must not keep an outcome from being known.
+   * The session is sent when it belongs to the maker, otherwise no token: the signature is enough, and a session that
+   * has ended meanwhile must not hide the outcome.
    */
   async function post<T>(request: Request, maker: string): Promise<Answer<T>> {
     const isMaker = sessions.current()?.address.toLowerCase() === maker.toLowerCase();
@@ -158,7 +158,7 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     }
   }
 
-  /** A refusal that names the current nonce: the order was not booked, and may be signed anew. */
+  /** A refusal that names the current nonce: the order was not booked, and may be signed again. */
   function learnNonce(error: unknown, maker: string): boolean {
     if (!(error instanceof ExchangeError) || error.code !== 'INVALID_NONCE_VALUE') return false;
     const current = error.problem?.current;
@@ -227,8 +227,8 @@ function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): Su
 }
 
 /**
- * Once an attempt may have been booked, only an answer about the order itself ends the search: whoever refuses to look at
- * it says nothing about the attempt before.
+ * Once an attempt may have been booked, only an answer about the order itself ends the search: a refusal for another
+ * reason says nothing about the earlier attempt.
  */
 async function resolved<T>(
   attempt: () => Promise<Answer<T>>,

@@ -4,7 +4,7 @@ import { persist, type Request, type Send } from './transport';
 import type { Eip712Domain, Eip712Types } from './types';
 import type { Challenge, Tokens } from './types-account';
 
-/** Who signs: an ethers Wallet fits as it is, and so does any EIP-1193 wallet with three lines around it. */
+/** The signer: an ethers Wallet fits unchanged, and any EIP-1193 wallet needs a few lines around it. */
 export interface Signer {
   readonly address: string;
   signMessage(text: string): Promise<string>;
@@ -15,7 +15,7 @@ export interface Signer {
   ): Promise<string>;
 }
 
-/** What to keep to stay signed in; it is a secret. */
+/** The session to store in order to stay signed in; it is a secret. */
 export interface Session {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -84,7 +84,7 @@ export function createSessions(send: Send, options: SessionsOptions) {
         REFRESH_MS_MAX,
       );
       const next = sessionOf(body, askedAtMs);
-      // Somebody may have signed in or out meanwhile.
+      // The user may have signed in or out meanwhile.
       if (session === old) set(next);
       return next;
     } catch (error) {
@@ -103,7 +103,7 @@ export function createSessions(send: Send, options: SessionsOptions) {
     return underway.next;
   }
 
-  /** A token to send now, renewed when it is about to end; null when nobody is signed in. */
+  /** An access token for the next request, renewed when it is about to end; null without a session. */
   async function accessToken(): Promise<string | null> {
     if (session === null) return null;
     const leftMs = session.expiresAt - Date.now();

@@ -205,7 +205,7 @@ export interface OwnTrade extends Trade {
   };
 }
 
-/** What happened to a wallet; the members of a trade are null where there was none. */
+/** An event of a wallet; the members of a trade are null where there was none. */
 export interface Activity {
   readonly id: string;
   readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'FAUCET' | 'REDEEM';
@@ -220,7 +220,7 @@ export interface Activity {
   readonly fee: Decimal | null;
   readonly tradeId: string | null;
   readonly orderHash: string | null;
-  /** What it did to the balances; below zero, what went. */
+  /** The change of the balances; negative amounts were given away. */
   readonly changes: { readonly collateral: Decimal; readonly yes: Decimal; readonly no: Decimal };
 }
 
@@ -259,7 +259,7 @@ export interface Comment {
   readonly deleted: boolean;
 }
 
-/** What GET /auth/nonce answers: all that a sign-in message needs. */
+/** The answer of GET /auth/nonce: everything a sign-in message needs. */
 export interface Challenge {
   readonly nonce: string;
   readonly address: string;

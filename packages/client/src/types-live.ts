@@ -20,7 +20,7 @@ export interface BookUpdate {
   readonly checksum: string;
 }
 
-/** A trade as one of its two wallets is told of it. */
+/** A trade as the exchange reports it to one of its two wallets. */
 export interface TradeUpdate extends Trade {
   readonly role: 'MAKER' | 'TAKER';
 }
@@ -40,7 +40,7 @@ export type SubscribeAck =
   | {
       readonly ok: true;
       readonly subscribed: readonly { readonly conditionId: string; readonly sequence: number }[];
-      /** Of the history that follows; not told for the moment in which nobody knows it. */
+      /** The epoch of the following updates; missing while the exchange does not know it. */
       readonly epoch?: string;
     }
   | { readonly ok: false; readonly error: { readonly code: string; readonly detail: string } };

@@ -34,7 +34,7 @@ export function adminEndpoints({ engine, markets, reads, marketOf }: Context): A
     },
   };
 
-  /** What is done to the market of the path; answers the market as it then is. */
+  /** Changes the market of the path and answers the market afterwards. */
   const act =
     <Body>(change: (id: MarketId, body: Body) => Promise<void>) =>
     async (call: Call<Body>): Promise<Reply> => {

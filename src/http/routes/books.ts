@@ -32,7 +32,7 @@ const LIST_START = Buffer.from('{"data":[');
 const COMMA = Buffer.from(',');
 const LIST_END = Buffer.from(']}');
 
-/** What a market's page shows: book, ticker, trades, prices. */
+/** The reads of a market's page: book, ticker, trades, prices. */
 export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[] {
   const { reads, ticket, standing } = context;
   const { momentOf } = kept;
@@ -55,7 +55,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     const etag = bookTag(sequence, now);
     // A copy may be kept, and must be asked about each time.
     const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
-    // Nobody knows yet of what epoch the answer is when the connection was lost a moment ago.
+    // The epoch of the answer is unknown while the connection has just been lost.
     if (now?.isCertain && names(call.request.headers['if-none-match'], etag)) return { status: 304, headers };
     return { ...okJson(json), headers };
   }

@@ -14,7 +14,7 @@ import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf }
 import type { KeptAnswers } from '../kept-answers';
 import { operationOf } from '../operation';
 
-/** What people say of a market. Everybody reads; a wallet writes, deletes its own and likes. */
+/** Comments of a market. Everybody reads; a wallet writes, deletes its own and likes. */
 export function commentEndpoints({ comments, limiter, marketOf }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const list = read(PATHS.comments, async (call) => {
     const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };

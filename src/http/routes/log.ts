@@ -6,7 +6,7 @@ import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, read } from '../endpoint';
 
-/** What operators have done. */
+/** The operators' log. */
 export function logEndpoints({ actions }: Context): AnyEndpoint[] {
   return [
     read(

@@ -9,7 +9,7 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read } from '../endpoint';
 import { commentRefOf } from './comments';
 
-/** What operators may take away of what people wrote, and what they see of a wallet. */
+/** The operators' moderation: removing texts, and looking at a wallet. */
 export function moderationEndpoints({ comments, profiles, reads }: Context): AnyEndpoint[] {
   const removeComment: Endpoint<unknown> = {
     method: 'DELETE',

@@ -14,7 +14,7 @@ export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndp
   const isSettled = (fills: readonly { readonly settlementStatus: string }[]): boolean =>
     fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
 
-  /** What everybody may see is kept like every public read; the maker's own view is read each time. */
+  /** Public reads are cached; the maker's own view is read each time. */
   const status = read(
     PATHS.order,
     async (call) => {

@@ -64,7 +64,8 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
       await context.marketOf(parameter(call, 'id'));
       const results: unknown[] = [];
       for (const order of call.body.orders) {
-        // The caller was told that the exchange does not answer: what is left is not booked behind its back.
+        // The caller has already received an answer that the exchange timed out, so the remaining orders are not
+        // booked.
         if (call.response.headersSent) break;
         results.push(await resultOf(call, order));
       }

@@ -8,7 +8,7 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
 import type { KeptAnswers } from '../kept-answers';
 
-/** What a wallet says of itself. */
+/** Profiles of wallets. */
 export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const factsOf = async (address: string): Promise<ProfileFacts> => ({
     address,
@@ -37,7 +37,7 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
     'required',
   );
 
-  // Every address may be somebody's: one that never came has a profile that says nothing.
+  // Every address has a profile; a wallet that never came has an empty one.
   const others = read(PATHS.profile, async (call) => {
     const address = checksumAddress(parameter(call, 'address'));
     const json = await kept.json(

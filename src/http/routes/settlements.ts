@@ -11,7 +11,7 @@ import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, read } from '../endpoint';
 
-/** What became of the matches, for the operator. */
+/** The settlements of the matches, for the operator. */
 export function settlementEndpoints({ settlements, marketIdOf, termsOf }: Context): AnyEndpoint[] {
   async function list({ query }: Call<undefined>): Promise<Reply> {
     const page = { limit: limitOf(query, PAGE_SIZES.settlements), cursor: cursorOf(query) };

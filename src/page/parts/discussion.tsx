@@ -10,7 +10,7 @@ const COMMENTS_MAX = 50;
 const BODY_MAX = 2_000;
 const REFRESH_MS = 20_000;
 
-/** What people say of the market, newest first. */
+/** The comments of the market, newest first. */
 export const Discussion = ({ market }: { readonly market: Market }) => {
   const wallet = useWallet();
   const [comments, setComments] = useState<readonly Comment[] | null>(null);
@@ -126,7 +126,7 @@ interface CommentProps {
 
 const CommentRow = ({ comment, isOwn, canLike, onChange }: CommentProps) => {
   const { id, author, body, likes, createdAt, parentId } = comment;
-  // What it will have been, if it works; if not, the comment stays as it is.
+  // Shows the new state at once; if the request fails, the comment stays unchanged.
   const act = (work: Promise<Comment | null>): void =>
     void work.then(
       (next) => onChange(id, next),

@@ -119,7 +119,7 @@ const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen:
   );
 };
 
-/** What keeps a market from trading, in a word; null while it trades. */
+/** The reason why a market does not trade, in a word; null while it trades. */
 export function statusWord({ status, resolution }: Market): string | null {
   switch (status) {
     case 'OPEN':

@@ -9,7 +9,7 @@ import { Notice, Skeleton } from './notice';
 
 type Tab = 'orders' | 'trades';
 
-/** What the wallet has done: its orders, open ones first, and its trades. */
+/** The wallet's orders, open ones first, and its trades. */
 export const Activity = () => {
   const [tab, setTab] = useState<Tab>('orders');
   const wallet = useWallet();
@@ -162,7 +162,7 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
   );
 };
 
-/** Trades are told as the taker's; what the maker did follows from how the two met. */
+/** Trades are reported from the taker's side; the maker's side follows from the match type. */
 function ownView({ role, side, outcomeIndex, price, matchType }: OwnTrade) {
   if (role === 'TAKER') return { side, outcomeIndex, price };
   if (matchType === 'COMPLEMENTARY') return { side: OTHER[side], outcomeIndex, price };

@@ -9,7 +9,7 @@ import { aboutPips, centsOf, dollars, microOf, PIPS_ONE, shares as sharesText, s
 import { wordsFor } from '../words';
 import { Notice, Skeleton } from './notice';
 
-/** What the wallet has: money, and shares by market. */
+/** The wallet's money, and its shares by market. */
 export const Portfolio = () => {
   const wallet = useWallet();
   const account = useAccount();

@@ -94,7 +94,7 @@ export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
   );
 };
 
-/** What is free is never rounded up. */
+/** The free amount is never rounded up. */
 const CENT_MICRO = 10_000;
 const AMOUNTS = [10, 100] as const;
 

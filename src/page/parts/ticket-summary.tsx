@@ -19,7 +19,7 @@ const Line = ({ label, testId, strong = false, children }: LineProps) => (
   </div>
 );
 
-/** What the order would do, walked through the book as it stands this moment. */
+/** The effect of the order on the current book. */
 export const Summary = ({
   inputs,
   standing,

@@ -13,7 +13,7 @@ import { Choice, Outcomes, SIDES, TypeField } from './ticket-choices';
 import { PriceField, SharesField } from './ticket-fields';
 import { Summary } from './ticket-summary';
 
-/** What is typed, and for an untouched price what the book suggests. */
+/** The typed values, and for an untouched price the book's suggestion. */
 function useInputs(shown: Shown | null): Inputs {
   const [s, o, t, p, n] = [
     useCell(side),

@@ -28,7 +28,7 @@ export const Trades = ({ shown }: { readonly shown: Shown | null }) => {
           <ul class="trades-rows" tabIndex={0} aria-label="Recent trades">
             {trades.map(({ id, price, size, side, outcomeIndex, matchedAt }) => {
               const pips = outcomeIndex === index ? pipsOf(price) : PIPS_ONE - pipsOf(price);
-              // Who buys No sells Yes.
+              // A buyer of No is a seller of Yes.
               const isUp = (side === 'BUY') === (outcomeIndex === index);
               return (
                 <li key={id} class="trade" data-testid="trade">

@@ -54,8 +54,8 @@ export interface Term {
 
 /**
  * Reads the outbox in order and turns it into updates of books: at most one for each market in `intervalMs`, each
- * written to the market's log under the lease before anybody is told. A process that lost the lease cannot write, and
- * what it may still tell has been told before: replicas drop what does not go on from where they are.
+ * written to the market's log under the lease before any replica receives it. A process that lost the lease cannot
+ * write, and messages it still sends are known already: replicas drop a message that does not continue their chain.
  */
 export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number, from: string): Term {
   const { broadcasts, reader, reads, log, intervalMs, tell, moved } = deps;
@@ -134,7 +134,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     const { marketId, sequence } = event;
     const market = await reads.market(marketId);
     if (!market) {
-      // One market that nobody can subscribe to must not keep the others from being broadcast.
+      // One market that cannot be followed must not stop the broadcast of the others.
       log.error({ marketId }, 'the outbox names an unknown market');
       return undefined;
     }

@@ -26,7 +26,7 @@ export interface FollowedMarket {
   readonly book: Book;
   /** The command the book was last seen at. */
   readonly sequence: number;
-  /** What has traded up to the latest update. */
+  /** The trades up to the latest update. */
   readonly counted: CountedState;
   /** Outbox entry before the first one that is not broadcast yet; null when all are. */
   readonly waitingSince: string | null;
@@ -43,8 +43,8 @@ export interface FollowedMarket {
 }
 
 /**
- * `first` is the sequence of the command to be applied next; the chain of updates goes on from the log's tail, or
- * begins anew in front of that command when `restart` is set or there is no log.
+ * `first` is the sequence of the next command; the chain of updates continues at the log's tail, or starts again before
+ * that command when `restart` is set or there is no log.
  */
 export function followMarket(
   terms: MarketTerms,
@@ -81,7 +81,7 @@ export function followMarket(
     for (const { side, pricePips, sizeLots, orders } of event.levels) {
       const price = pips(pricePips);
       touched.set(side === 'b' ? pricePips : -pricePips, { side, pricePips: price });
-      // What was loaded has this command in it already.
+      // The loaded book contains this command already.
       if (sequence > state.sequence) {
         book.set(side, { pricePips: price, sizeLots: lots(sizeLots), orders });
       }
@@ -156,7 +156,7 @@ function bestFirst([a]: [number, unknown], [b]: [number, unknown]): number {
   return b - a;
 }
 
-/** What matters most to a reader of the book: that it traded, then that the market moved, then the latest change. */
+/** The most important reason for a reader of the book: a trade, then a change of the market, then the latest change. */
 function reasonOf(reasons: ReadonlySet<CommandKind>, latest: CommandKind): CommandKind {
   if (reasons.has('TRADE')) return 'TRADE';
   return reasons.has('MARKET') ? 'MARKET' : latest;

@@ -17,7 +17,7 @@ export interface TickersDeps {
   readonly tell: (messages: readonly FeedMessage[]) => void;
 }
 
-/** What a ticker shows, as it was behind one update. */
+/** The content of a ticker, as of one update. */
 interface Face {
   readonly sequence: number;
   readonly bids: readonly LevelFacts[];
@@ -29,12 +29,12 @@ interface Face {
 
 /** Tells tickers of the markets whose best prices or last price have changed, from the books of the broadcaster. */
 export function createTickers({ history, reads, log, tell }: TickersDeps) {
-  /** What the latest ticker of a market showed. */
+  /** The content of a market's latest ticker. */
   const shown = new WeakMap<FollowedMarket, string>();
   const changed = new Map<FollowedMarket, Face>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Called when an update was told, before the market changes again. */
+  /** Called after an update was sent, before the market changes again. */
   function moved(market: FollowedMarket): void {
     const face = faceOf(market);
     if (shown.get(market) === face.text && !changed.has(market)) return;

@@ -4,7 +4,7 @@ import type { MarketFeed } from './market-feed';
 
 const RETRY_MS = 250;
 
-/** Looks into the logs when told to, and until Redis answers; being told again meanwhile means once more. */
+/** Reads the logs when notified, and repeats until Redis answers; a notification meanwhile causes one more read. */
 export function createCatchUp(
   feed: Pick<MarketFeed, 'catchUp'>,
   log: Logger,

@@ -31,8 +31,8 @@ export interface TrackedMarket {
   /** Everything up to here was sent to the room. */
   readonly cursor: number;
   /**
-   * What takes a book at `sequence` to the cursor, oldest first; null when that is not known here any more. `older`
-   * are updates from the log.
+   * The updates from a book at `sequence` to the cursor, oldest first; null when this process no longer knows them.
+   * `older` are updates from the log.
    */
   path(sequence: number, older: readonly UpdateBody[]): readonly UpdateBody[] | null;
   /** Ends the claim that `track` made. */
@@ -56,7 +56,10 @@ export interface MarketFeed {
   receive(messages: readonly FeedMessage[]): void;
   /** Compares every market with its log and sends what is missing. */
   catchUp(): Promise<void>;
-  /** The same, then tells every room where it is. Nothing is told when Redis does not answer: it might be untrue. */
+  /**
+   * The same, then tells every room where it is. Nothing is sent while Redis does not answer, because it might be
+   * wrong.
+   */
   heartbeat(): Promise<void>;
 }
 
@@ -99,7 +102,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
       },
     };
     markets.set(id, market);
-    // What was broadcast between the read and now was not received: the market was not followed yet.
+    // Updates broadcast between the read and now were not received, because the market was not followed yet.
     await settle(market);
     return market;
   }
@@ -139,7 +142,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
   function hold(market: Tracked, act: () => Promise<void>): void {
     void exclusively(market, act).catch((error: unknown) => {
       log.warn({ err: String(error), marketId: market.id }, 'a market could not catch up');
-      // What waits does not connect; the next message or heartbeat tries again.
+      // A waiting message does not continue the chain; the next message or heartbeat tries again.
       market.queue = [];
     });
   }
@@ -160,7 +163,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     await fill(market);
     if (message.update.previousSequence > market.cursor) {
       await resend(market);
-      // The snapshot is younger than any update that was told before it was read.
+      // The snapshot is newer than any update that was sent before it was read.
       market.cursor = Math.max(market.cursor, message.update.sequence);
     } else deliver(market, message);
   }

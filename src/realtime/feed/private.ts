@@ -17,7 +17,7 @@ import { presentOrder } from '../../wire/answers/order';
 
 const READ_MAX = 500;
 const BLOCK_MS = 1_000;
-/** What comes within this time is told together: one `order:update` for each order, one `balance:update`. */
+/** Changes within this time are sent together: one `order:update` for each order, one `balance:update`. */
 const PACE_MS = 20;
 const RETRY_MS = 200;
 /** Of one batch. */
@@ -52,7 +52,7 @@ interface OrderNews {
   readonly fills: Map<string, Fill>;
 }
 
-/** What one wallet is to be told; its orders by hash. */
+/** The pending messages of one wallet; its orders by hash. */
 interface News {
   readonly orders: Map<string, OrderNews>;
   readonly trades: OwnTrade[];
@@ -60,7 +60,7 @@ interface News {
 }
 
 export interface PrivateFeed {
-  /** Resolves when everything that happens from now on will be told. */
+  /** Resolves when every later event will be sent. */
   ready(): Promise<void>;
   stop(): void;
 }
@@ -96,7 +96,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       try {
         const entries = await reader.read(at, READ_MAX, BLOCK_MS);
         if (stopped) return;
-        // A failure is Redis' and passes. One that does not must not keep everything behind it from being told.
+        // A failure is Redis' and passes. A failure of one must not block the events behind it.
         if (isAnybodyHere() && failures < FAILURES_MAX) await tell(entries);
         at = entries.at(-1)?.id ?? at;
         failures = 0;
@@ -151,7 +151,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
         orderNews(fill.takerHash)?.fills.set(id, fill);
         orderNews(fill.makerHash)?.fills.set(id, fill);
       }
-      // What became of a match moves no money of ours.
+      // A change of a settlement moves no money of the ledger.
       if (event.kind === 'SETTLE') continue;
       for (const address of [...owners.map(({ maker }) => maker), ...event.wallets]) {
         const own = newsFor(address);

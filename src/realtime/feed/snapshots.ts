@@ -10,7 +10,7 @@ import { eventText } from '../sockets/sockets';
 export type Snapshot = ReturnType<typeof presentOrderbook>;
 
 export interface Snapshots {
-  /** The book as it is, not older than this call. Built once for each market and sequence, whoever asks. */
+  /** The book as it is, not older than this call. Built once for each market and sequence, for all callers. */
   fresh(id: MarketId): Promise<Snapshot>;
   /** As an event of its own, written once however many sockets are sent it. */
   textOf(snapshot: Snapshot): string;

@@ -21,7 +21,7 @@ const UNSENT_MAX = 256 * 1024;
 const DRAIN_POLL_MS = 20;
 /** Updates of a replay that count as one message. */
 const REPLAYED_PER_MESSAGE = 20;
-/** What a snapshot counts as that the socket was sent before. */
+/** The points of a snapshot that the socket has received before. */
 const AGAIN_MESSAGES = 10;
 
 export interface SubscriberDeps {
@@ -42,7 +42,7 @@ interface Start {
   readonly older: readonly UpdateBody[];
 }
 
-/** What `subscribe` and `unsubscribe` do. Both throw refusals: INVALID_REQUEST, MARKET_NOT_FOUND. */
+/** The handlers of `subscribe` and `unsubscribe`. Both throw refusals: INVALID_REQUEST, MARKET_NOT_FOUND. */
 export function createSubscriber(deps: SubscriberDeps) {
   const { feed, snapshots, broadcasts, reads, standings, charge } = deps;
   const sent = createSentSnapshots(MARKETS_MAX);
@@ -85,7 +85,10 @@ export function createSubscriber(deps: SubscriberDeps) {
     }
   }
 
-  /** Asked before the books are: theirs is this one or a later one. Null when nobody knows, as while Redis takes no writes. */
+  /**
+   * Asked before the books are: theirs is this one or a later one. Null while it is unknown, for example while Redis
+   * accepts no writes.
+   */
   async function epochNow(): Promise<string | null> {
     const standing = standings.current();
     if (standing?.isCertain) return standing.epoch;
@@ -123,7 +126,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     return isNear ? { market, snapshot: null, sequence, older } : null;
   }
 
-  /** It was told that it is subscribed: when that fails, it must notice. */
+  /** The client believes that it is subscribed, so it must notice a failure. */
   async function enterOrCut(socket: ExchangeSocket, start: Start): Promise<void> {
     try {
       await enter(socket, start);

@@ -16,7 +16,7 @@ export const tooMuch = (): Refusal =>
 const ASKS_FOR_ANSWER = /^42(\d{1,16})\[/;
 const BEGINNING = 24;
 
-/** What one connection may still send. */
+/** The remaining allowance of one connection. */
 interface Allowance {
   /** False when it has sent too much already; what is refused costs nothing. */
   take(bytes: number): boolean;
@@ -29,7 +29,7 @@ type Connection = ExchangeSocket['conn'];
 export interface Allowances {
   /** Counts what a connection sends, before any of it is parsed; what is too much goes no further. */
   watch(connection: Connection): void;
-  /** What a message asked for counts as so many more. False when the socket must wait: messages come faster than their turn. */
+  /** A message may count as several. False when the socket must wait: messages come faster than their turn. */
   charge(socket: ExchangeSocket, messages: number): boolean;
 }
 

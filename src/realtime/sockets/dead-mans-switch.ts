@@ -33,8 +33,8 @@ export interface DeadMansSwitch {
 
 /**
  * `cancelOnDisconnect`: replicas note again and again which wallets they have, each time with the moment at which the
- * wallet would count as gone. What is past its moment is cancelled by the process that broadcasts: each step of it asks again
- * whether the wallet is gone.
+ * wallet would count as gone. The broadcasting process cancels the orders of a wallet after its deadline: each step
+ * checks again whether the wallet is still away.
  */
 export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
   const { presence, engine, held, log, wallets } = deps;
@@ -58,7 +58,7 @@ export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
       } catch (error) {
         // HALTED, or more orders than one walk may take: it stays on the list.
         if (error instanceof Refusal) continue;
-        // What is wrong with one wallet's records keeps no other wallet's orders open.
+        // Damaged records of one wallet must not keep another wallet's orders open.
         if (!isAnswered(error)) throw error;
         failures.push(error);
       }

@@ -26,8 +26,8 @@ type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) 
 const ASKING: ReadonlySet<string> = new Set(['upgrade', 'http2-settings', 'connection']);
 
 /**
- * Lets Socket.IO have the connections that are for it, and nothing else. What is refused is told as everywhere: Engine.IO
- * would answer in a format of its own.
+ * Lets Socket.IO have the connections that are for it, and nothing else. A refusal has the same format everywhere;
+ * Engine.IO would use its own.
  */
 export function openFrontDoor(io: ExchangeServer, server: Server, options: FrontDoorOptions): void {
   const serve = server.listeners('request') as ((
@@ -95,7 +95,7 @@ function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorO
   const speaksOurs = query.get('EIO') === '4' && query.get('transport') === 'websocket';
   if (!speaksOurs || upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
     return ONLY_WEBSOCKET;
-  // Browsers ask nobody before they open a WebSocket: the origin is ours to check.
+  // Browsers do not check the origin of a WebSocket, so the server does.
   if (origin === undefined || corsOrigins === '*' || corsOrigins.includes(origin)) return null;
   return new Refusal('FORBIDDEN', 'connections from this origin are not allowed');
 }

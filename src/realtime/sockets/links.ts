@@ -21,7 +21,7 @@ export interface Links {
   close(): void;
 }
 
-/** Adapter calls whose promises nobody looks at: without Redis they fail, and what they say is said again later. */
+/** Adapter calls whose promises are ignored: without Redis they fail, and a later call repeats their message. */
 const UNWATCHED = [
   'publish',
   'spublish',

@@ -4,9 +4,9 @@ import type { PlacesTold } from '../messages';
 
 /** An address with fewer sockets here is not worth telling the other replicas. */
 const TOLD_FROM = 10;
-/** Changes of this time are told together. */
+/** Changes within this time are sent together. */
 const TELL_AFTER_MS = 20;
-/** All of it is told again, for replicas that are new or missed something. */
+/** The whole state is sent again, for replicas that are new or missed a message. */
 const TELL_ALL_EVERY_MS = 5_000;
 /** A replica that said nothing for so long is gone, and its sockets with it. */
 const FORGET_AFTER_MS = 12_000;
@@ -16,7 +16,7 @@ const REST_MS = 1_000;
 export interface Places {
   /** A place for one more socket of an address, and how to give it back; null when it has all it may have. */
   take(address: string): (() => void) | null;
-  /** What another replica tells of its own. */
+  /** The report of another replica about its own sockets. */
   hear(told: PlacesTold): void;
   start(): void;
   stop(): Promise<void>;

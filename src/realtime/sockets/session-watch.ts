@@ -3,7 +3,10 @@ import { EVENTS, presentSessionEnd } from '../../wire/answers/events';
 import { repeat } from './repeat';
 import type { ExchangeServer, ExchangeSocket } from './sockets';
 
-/** How often every session with sockets here is looked up; a logout is told at once, this catches what was not told. */
+/**
+ * How often every session with sockets here is checked; a logout is announced at once, and this check catches missed
+ * announcements.
+ */
 const CHECK_EVERY_MS = 1_000;
 const TOGETHER_MAX = 500;
 /** The longest a timer can wait. */
@@ -75,7 +78,7 @@ export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): 
   };
 }
 
-/** The client is told why, and does not come back by itself: its token is of no use any more. */
+/** The client receives the reason and does not reconnect by itself, because its token is no longer valid. */
 function endSocket(socket: ExchangeSocket, code: 'TOKEN_INVALID' | 'TOKEN_EXPIRED'): void {
   socket.emit(EVENTS.sessionEnded, presentSessionEnd(code));
   socket.disconnect(true);

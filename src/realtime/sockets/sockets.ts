@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DefaultEventsMap, Server, Socket } from 'socket.io';
 import type { BetweenEvents } from '../messages';
 
-/** Who a socket belongs to; null for the public. */
+/** The owner of a socket; null for a public socket. */
 export interface SocketOwner {
   /** In lower case. */
   readonly address: string;
@@ -21,7 +21,9 @@ export type ExchangeSocket = Socket<DefaultEventsMap, DefaultEventsMap, BetweenE
 
 export const walletRoom = (address: string): string => `w:${address}`;
 
-/** What engine.io keeps of a connection: not in its types, and the only way to see what the peer does not take. */
+/**
+ * The state that engine.io keeps of a connection: it is not in its types, and it is the only way to see unsent bytes.
+ */
 interface Pipe {
   readonly transport?: { readonly socket?: WebSocketLike };
   readonly writeBuffer?: readonly { readonly data?: unknown }[];

@@ -68,7 +68,7 @@ export function createTurns(serve: Serve): Turns {
   };
 }
 
-/** Reads nothing more of a connection, whoever asks for it: Node reads on as soon as a request's body is looked at. */
+/** Stops reading from a connection, because Node would otherwise read on as soon as a handler looks at a request's body. */
 function hold(socket: Duplex, on: boolean): void {
   if (Object.hasOwn(socket, 'resume') === on) return;
   if (on) {

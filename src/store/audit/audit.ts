@@ -34,7 +34,7 @@ export interface AuditOptions {
   readonly scale: ChainScale;
   /** How long a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
-  /** What this process may still take; default what its heap has left. */
+  /** The memory that this process may still use; by default the rest of its heap. */
   readonly freeBytes?: () => number;
 }
 
@@ -146,7 +146,10 @@ interface StreamsOptions {
   readonly feeRateOf: (id: MarketId) => number | null;
 }
 
-/** What is only ever added: matches and settlement records, up to the moment of the snapshot. Returns the fills counted. */
+/**
+ * Records that are only ever added: matches and settlement records, up to the moment of the snapshot. Returns the fills
+ * counted.
+ */
 async function checkStreams(options: AuditOptions, streams: StreamsOptions): Promise<number> {
   const { redis, keys, settlementGraceMs = SETTLEMENT_GRACE_MS } = options;
   const { snapshot, findings, breathe, states } = streams;

@@ -44,7 +44,7 @@ function check(
   findings: Findings,
 ): void {
   const status = MARKET_STATUSES[state?.[0] ?? -1];
-  // What cannot be read is named elsewhere.
+  // Another check reports unreadable records.
   const closesAtMs = document && closingTime(document);
   if (!status || closesAtMs === undefined) return;
   const isTraded = status === 'OPEN' || status === 'PAUSED';

@@ -15,7 +15,7 @@ export interface Match {
   readonly fills: readonly Fill[];
 }
 
-/** What the matches say of an order. */
+/** The state of an order according to the matches. */
 interface Tally {
   filledLots: number;
   quoteMicro: number;

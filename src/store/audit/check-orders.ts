@@ -11,7 +11,7 @@ export interface ExpectedLevel {
   orders: number;
 }
 
-/** What the open orders come to: everything else must say the same. */
+/** The sums over the open orders, which every other record must match. */
 export interface Expected {
   /** Collateral reserved, by wallet. */
   readonly cash: Map<string, number>;
@@ -145,7 +145,7 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-/** What the indexes name that no order accounts for. */
+/** Index entries that belong to no order. */
 function checkStrangers(snapshot: Snapshot, findings: Findings): void {
   const isKnown = (hash: string): boolean => snapshot.orders.has(hash) || snapshot.brokenOrders.has(hash);
   for (const [orderHash, places] of snapshot.book) {

@@ -10,7 +10,10 @@ import type { Snapshot } from './snapshot';
 
 type States = ReadonlyMap<MarketId, MarketState>;
 
-/** What was handed out is what all have together, and what is locked in sets; sets are as many as tokens of each outcome. */
+/**
+ * The collateral ever granted equals the sum of all accounts and the collateral locked in sets; there are as many sets
+ * as tokens of each outcome.
+ */
 export async function checkTotals(
   snapshot: Snapshot,
   states: States,
@@ -60,7 +63,9 @@ function paidTokens(payouts: ReadonlyMap<string, Payout> | undefined): [bigint, 
   return [yes, no];
 }
 
-/** What tokens are worth in the end; of an odd number of micro-units in a void market the last half is nobody's. */
+/**
+ * The value of tokens at the end; of an odd number of micro-units in a void market the last half is paid to no account.
+ */
 function worth({ outcome }: PayoutState, { tokensMicro: [yes, no] }: Payout): bigint {
   if (outcome === null) return (BigInt(yes) + BigInt(no)) / 2n;
   return BigInt(outcome === 0 ? yes : no);
@@ -99,7 +104,10 @@ function checkPayouts(snapshot: Snapshot, marketId: MarketId, state: MarketState
   });
 }
 
-/** What the exchange keeps of a void market once everybody is paid: the halves of micro-units that make no whole. */
+/**
+ * The remainder of a void market after all payouts: the halves of micro-units that make no whole one, which the
+ * exchange keeps.
+ */
 const dustOf = ({ outcome, paidAtMs, setsMicro }: PayoutState, paid: bigint): bigint =>
   outcome === null && paidAtMs > 0 ? BigInt(setsMicro) - paid : 0n;
 

@@ -1,6 +1,6 @@
 import type { Difference } from '../../exchange/audit';
 
-/** Differences that are named; of more only the number is told. */
+/** Differences that are named; beyond these only the number is reported. */
 const DIFFERENCES_MAX = 10_000;
 
 export interface Findings {

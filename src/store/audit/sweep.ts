@@ -64,7 +64,7 @@ export async function sweep(options: SweepOptions, snapshot: Snapshot): Promise<
   await sweepWallets(options, snapshot, sortedSet);
 }
 
-/** What belongs to each wallet: the index of its orders and the list of its markets. */
+/** The records of each wallet: the index of its orders and the list of its markets. */
 async function sweepWallets(
   { redis, keys, onStep }: SweepOptions,
   snapshot: Snapshot,

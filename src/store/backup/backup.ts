@@ -22,13 +22,13 @@ export { BadBackup } from './file';
 interface BackupOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
-  /** Whose signatures the orders bear. */
+  /** The chain and contract of the orders' signatures. */
   readonly chainId: number;
   readonly exchange: string;
   readonly now: () => number;
 }
 
-/** Times a copy is made anew because something moved under it. */
+/** How often a copy starts again because something changed meanwhile. */
 const TRIES_MAX = 5;
 /** By then the worker has finished what it was at. */
 const PAUSE_MS = 1_000;
@@ -36,9 +36,9 @@ const PAUSE_MS = 1_000;
 const ignore = async (): Promise<void> => undefined;
 
 /**
- * Copies everything the exchange keeps, in bounded steps, and then reads all of it once more: what is equal both times did
- * not change in between, so the copy is what there was at one moment, between the two. That comes to an end only when
- * nobody trades: the mode must be HALTED. UNAVAILABLE when something moves all the same, five times.
+ * Copies everything the exchange keeps, in bounded steps, and then reads all of it once more: what is equal both times
+ * did not change in between, so the copy is what there was at one moment, between the two. The two readings agree only
+ * while no one trades: the mode must be HALTED. UNAVAILABLE when something moves all the same, five times.
  */
 export async function writeBackup(options: BackupOptions, file: string): Promise<BackupSummary> {
   const { redis, keys, chainId, exchange, now } = options;

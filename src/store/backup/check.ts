@@ -16,9 +16,9 @@ export interface PieceCheck {
 }
 
 /**
- * What a backup may hold, whoever wrote it: keys of this exchange alone, each once and of one type, with values that Redis
- * takes. Everything Redis would refuse is refused here, before anything is removed. The checksum says that a file is whole,
- * not whose it is.
+ * The content that a backup may have, whatever program wrote it: keys of this exchange only, each once and of one type,
+ * with values that Redis accepts. Everything Redis would refuse is refused here, before anything is removed. The
+ * checksum says that a file is whole, not whose it is.
  */
 export function createPieceCheck(keys: ShardKeys): PieceCheck {
   const forbidden = volatileKeys(keys);

@@ -7,8 +7,9 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
 /**
- * The file of a backup: gzipped lines of JSON. The first is the header, then one for each piece of a key, the last says how
- * many there were and the SHA-256 of everything before it, so that a file that was cut or changed is told from a whole one.
+ * The file of a backup: gzipped lines of JSON. The first line is the header, then one line for each piece of a key; the
+ * last contains their number and the SHA-256 of everything before it, so that a file that was cut or changed is
+ * recognised.
  */
 export const BACKUP_FORMAT = 'ctf-exchange-backup';
 export const BACKUP_VERSION = 1;
@@ -22,7 +23,7 @@ export interface BackupHeader {
   readonly format: typeof BACKUP_FORMAT;
   readonly version: number;
   readonly createdAt: string;
-  /** Whose orders these are: a restore elsewhere would take signatures that mean another exchange. */
+  /** The chain and contract of the orders: elsewhere their signatures would mean another exchange. */
   readonly chainId: number;
   readonly exchange: string;
 }
@@ -45,7 +46,7 @@ export interface BackupPiece {
   readonly type: KeyType;
   /** hash: field, value...; zset: member, score...; set and list: members; stream: id, field, value...; string: the bytes. */
   readonly values: readonly string[];
-  /** Of the first piece: milliseconds the key had to live, 0 for ever. */
+  /** Of the first piece: the milliseconds until the key expires, 0 for never. */
   readonly ttlMs?: number;
   /** Of the last piece of a stream. */
   readonly lastId?: string;

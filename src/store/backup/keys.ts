@@ -10,8 +10,8 @@ const STRING_STEP = 262_144;
 const SCAN_STEP = 1_000;
 
 /**
- * What says which process does what, and the name of the unbroken history: another Redis that holds the data has its own.
- * Of the restore that is under way nothing is kept either.
+ * The leases and the epoch: another Redis that holds the data has its own. Of the restore that is under way nothing is
+ * kept either.
  */
 export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([keys.lease, keys.relayLease, keys.epoch, keys.restoring]);

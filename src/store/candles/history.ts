@@ -42,13 +42,13 @@ interface HistoryOptions extends SeriesOptions {
 
 export type CountedState = Pick<MarketState, 'volumeMicro' | 'lastPips' | 'lastTradeMs'>;
 
-/** What stood when a minute began: the market's volume so far and its price, or its very first price. */
+/** The values at the beginning of a minute: the market's volume so far and its price, or its very first price. */
 interface Opening {
   readonly totalMicro: Micro;
   readonly pricePips: Pips | null;
 }
 
-/** Minutes counted after a mark by this process, for as long as nobody stores them. */
+/** Minutes that this process counted after a mark, until they are stored. */
 interface Tail {
   readonly mark: Mark;
   readonly reached: Mark;
@@ -100,7 +100,7 @@ export function createHistory(options: HistoryOptions): History {
     };
   }
 
-  /** What is a day old does not change, so a process looks for it once in a minute. */
+  /** Data of a day ago does not change, so a process reads it once in a minute. */
   function openingOf(id: MarketId, fromMs: number): Promise<Opening> {
     const kept = openings.get(id);
     if (kept?.fromMs === fromMs) return kept.opening;

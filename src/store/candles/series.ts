@@ -26,7 +26,7 @@ export interface SeriesOptions {
   readonly keys: ShardKeys;
 }
 
-/** What a writer builds on: a mark, and the run of Redis it was read from (src/store/redis/run.ts). */
+/** The basis of a writer: a mark, and the run of Redis it was read from (src/store/redis/run.ts). */
 export interface Seen {
   readonly from: Buffer;
   readonly seen: Buffer;

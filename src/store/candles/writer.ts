@@ -48,8 +48,8 @@ export function createCandleWriter(options: SeriesOptions) {
   }
 
   /**
-   * Counts a market anew from all of its matches, and puts the result in the place of what is stored. Trading, reading
-   * and counting go on meanwhile. Returns how many matches it has counted.
+   * Counts a market again from all of its matches, and replaces the stored candles. Trading, reading and counting go on
+   * meanwhile. Returns how many matches it has counted.
    */
   async function rebuild(id: MarketId): Promise<number> {
     const from = await series.from();

@@ -7,7 +7,7 @@ import type { Check } from './doctor';
 interface Master {
   readonly redis: Redis;
   readonly name: string;
-  /** What it says of itself in CLUSTER NODES behind its state: its slots, and those that move. */
+  /** The fields of a node in CLUSTER NODES after its state: its slots, and those that move. */
   readonly slots: readonly string[];
 }
 

@@ -21,7 +21,7 @@ export interface DoctorOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** What is a warning elsewhere is a failure in production. */
+  /** A warning elsewhere is a failure in production. */
   readonly isProduction: boolean;
 }
 
@@ -42,7 +42,7 @@ const BACKLOG_WARN = BACKLOG_MAX / 5;
 export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
   const { redis, keys, isProduction } = options;
   const cluster = await examineCluster(redis, keys, isProduction);
-  // What is said of one server is said of the one that has the book.
+  // The checks of one server apply to the one that has the book.
   const server = holderOf(redis, keys);
   const info = factsOf(String(await server.info()));
   const settings = await settingsOf(server);

@@ -1,6 +1,6 @@
 import type { Standings } from './standing';
 
-/** What a process has read and keeps while there is no doubt that it is still of the same history. */
+/** Data that a process caches as long as it is certain to belong to the current history. */
 export interface Doubtful<K, V> {
   get(key: K): V | undefined;
   /** Unless there was a doubt since the value began to be read, at the number `at`. */

@@ -5,7 +5,7 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Standing, Standings } from './standing';
 
-/** What /readyz and /config ask of the store. */
+/** The state of the store, for /readyz and /config. */
 export interface Health {
   readonly redis: boolean;
   /** The scripts of this version run on that Redis. */

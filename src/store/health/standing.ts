@@ -4,11 +4,14 @@ import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
-/** What a Redis that dies keeps of what it answered: all of it, all but the last second or so, nothing for certain. */
+/**
+ * How much of its acknowledged writes a crashing Redis keeps: all of them, all but the last second or so, nothing for
+ * certain.
+ */
 export const DURABILITIES = ['always', 'everysec', 'none'] as const;
 export type Durability = (typeof DURABILITIES)[number];
 
-/** What the exchange may promise, as Redis is set up now. */
+/** The durability that the exchange can promise with the current settings of Redis. */
 export interface Standing {
   readonly durability: Durability;
   /** `maxmemory-policy`; null where CONFIG is closed. */
@@ -78,7 +81,7 @@ export function createStandings({ redis, run, keys }: Options): Standings {
       const fresh = randomBytes(EPOCH_BYTES).toString('hex');
       const args = [fresh, durability === 'always' ? 0 : 1, known] as const;
       const [name, first] = await run('renew_epoch', [keys.epoch, keys.markets], args);
-      // Whoever has the book now, if it moved meanwhile, is to be asked how it keeps it.
+      // If the book moved meanwhile, its new node must be asked for its durability.
       if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
       const eviction = settings?.get('maxmemory-policy') ?? null;
       return { durability, eviction, epoch: name.toString(), isFirst: first === 1, isCertain: true };
@@ -122,7 +125,7 @@ export function createStandings({ redis, run, keys }: Options): Standings {
 /** Null where CONFIG is closed, as managed servers have it. */
 export type Settings = ReadonlyMap<string, string> | null;
 
-/** What CONFIG of this node says that matters here; rejects when it does not answer. */
+/** The relevant settings of this node; rejects when it does not answer. */
 export async function settingsOf(redis: Redis): Promise<Settings> {
   try {
     const replies = (await Promise.all(
@@ -135,7 +138,7 @@ export async function settingsOf(redis: Redis): Promise<Settings> {
   }
 }
 
-/** What cannot be seen is not promised; `appendfsync no` promises nothing. */
+/** A setting that cannot be read is not promised; `appendfsync no` promises nothing. */
 export function durabilityOf(settings: Settings): Durability {
   if (settings?.get('appendonly') !== 'yes') return 'none';
   const policy = settings.get('appendfsync');

@@ -45,7 +45,7 @@ interface RawEntry {
   readonly packed: Buffer;
 }
 
-/** What a stretch of the outbox did, as far as it was read. */
+/** The effects of a stretch of the outbox, as far as it was read. */
 interface Stretch {
   readonly reached: string;
   readonly events: readonly { event: OutboxEvent; match: StoredMatch | null }[];
@@ -67,7 +67,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     return noted ?? NO_ENTRY;
   }
 
-  /** Books the next stretch; whether there may be more, which is also so when somebody else has booked it. */
+  /** Records the next stretch; returns whether there may be more, also when another process has recorded it. */
   async function extend(): Promise<boolean> {
     const from = await readRun(run, keys);
     const [seen, rebuilt] = [await mark(), await redis.hget(keys.sums, 'rebuilt')];
@@ -116,7 +116,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     });
   }
 
-  /** What write_journal is to write. */
+  /** The input of write_journal. */
   async function book({ events }: Stretch) {
     const changes = createChanges();
     const entries: ScriptArgument[] = [];

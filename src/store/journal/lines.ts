@@ -93,7 +93,7 @@ export function createKnownLines({ redis, run, keys }: Options) {
   return { matchesOf, payoutsOf, stored };
 }
 
-/** What tells a line from every other: of a trade and of a payout, which its market has once. */
+/** The identity of a line: of a trade and of a payout, which its market has once. */
 function nameOf(line: Buffer): string | null {
   const entry = unpackEntry(line);
   if (entry.type === 'TRADE') return `${entry.ref.marketId} ${entry.ref.tradeMs}-${entry.ref.sequence}`;

@@ -62,7 +62,7 @@ const POSITION_CURSOR = /^(\d{1,15})-([0-9a-z]{8})-([01])$/;
 
 export type JournalReads = ReturnType<typeof createJournalReads>;
 
-/** What the journal says of one wallet, once everything that happened before the question is booked. */
+/** The journal of one wallet, after everything that happened before the request is recorded. */
 export function createJournalReads({ redis, keys, journal, matches, settlements }: JournalReadsOptions) {
   /** Positions the wallet has or, closed, had; the one it opened last first. Throws INVALID_CURSOR. */
   async function positions(

@@ -72,7 +72,7 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     throw new Error(`the journal of ${address} changes faster than it can be put right: go on from there`);
   }
 
-  /** What takes long is done once: whatever is traded from now on, the journal books. */
+  /** Slow work is done once: the journal records trades from now on. */
   async function begin(address: string): Promise<Work> {
     const wallet = addressBytes(address);
     const from = await readRun(run, keys);
@@ -84,7 +84,7 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     const rebuilt = (await redis.hget(keys.sums, 'rebuilt')) ?? '';
     const named = [...trades, ...(await known.stored(wallet))];
     const lines = [...trades, ...(await known.payoutsOf(wallet, named, endOf))];
-    // What of these is still in the outbox is booked now; what then is not in the journal never will be.
+    // Those of these entries that are still in the outbox are recorded now; a later entry can never be missing.
     await journal.catchUp();
     const stored = await known.stored(wallet);
     const merged = mergeLines(stored, lines);
@@ -111,7 +111,7 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     }
   }
 
-  /** What lines make of a wallet's positions; behind those asked for before it goes on from there. */
+  /** A wallet's positions according to its lines; the walk continues after the requested ones. */
   function createPositions(address: string): Work['positions'] {
     const wallet = address.toLowerCase();
     let worked: readonly Buffer[] = [];

@@ -27,7 +27,10 @@ export function sidesOf({ taker, fills }: StoredMatch): OwnSide[] {
 export const salesFirst = (sides: readonly OwnSide[]): OwnSide[] =>
   [...sides].sort((a, b) => a.fill.index - b.fill.index || b.order.side - a.order.side);
 
-/** What a fill did to the wallet of one of its orders: a BUY pays its fee in the tokens it gets, a SELL in collateral. */
+/**
+ * The effect of a fill on the wallet of one of its orders: a BUY pays its fee in the tokens it gets, a SELL in
+ * collateral.
+ */
 export function changeOf({ order, fill, pricePips, feeMicro }: OwnSide): Change {
   const tokens = BigInt(fill.sizeLots) * BigInt(MICRO_PER_LOT);
   const value = BigInt(fill.sizeLots) * BigInt(pricePips);

@@ -7,13 +7,13 @@ const LOOK_MAX = 100;
 
 export type Agenda = ReturnType<typeof createAgenda>;
 
-/** What has to be done in which market (lua/lib/agenda.lua). */
+/** The work that is due, by market (lua/lib/agenda.lua). */
 export function createAgenda({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
   return {
     /** Markets whose closing time has come. */
     due: (nowMs: number): Promise<MarketId[]> =>
       redis.zrangebyscore(keys.closes, '-inf', Math.trunc(nowMs), 'LIMIT', 0, LOOK_MAX),
-    /** Markets that are to be wound up, drawn at random, so that none waits for ever behind the others. */
+    /** Markets that are to be wound up, drawn at random, so that no market waits without end behind the others. */
     ending: async (): Promise<MarketId[]> => (await redis.srandmember(keys.ending, LOOK_MAX)) ?? [],
   };
 }

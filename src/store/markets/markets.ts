@@ -14,7 +14,7 @@ import type { Market } from '../records/views';
 import type { Clock } from '../redis/clock';
 import type { Engine } from '../verbs/engine';
 
-/** What an operator says of a new market; everything but the question has a default. */
+/** The fields of a new market; all but the question have a default. */
 export interface NewMarket extends Partial<MarketTexts> {
   readonly question: string;
   readonly slug?: string;
@@ -36,7 +36,7 @@ export interface MarketsOptions {
     oracle: string,
     questionId: string,
   ) => { conditionId: string; tokenIds: readonly [string, string] };
-  /** Who resolves markets that name no oracle of their own; checksummed. */
+  /** The oracle of markets that name none; checksummed. */
   readonly defaultOracle: string;
 }
 
@@ -96,8 +96,8 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     engine.moveMarket(id, to, from);
 
   /**
-   * What is left to do in a market that is over: its orders are cancelled, then, if it is resolved or void, its holders
-   * are paid. What a crash or the bound leaves undone, the worker's next round does.
+   * The remaining work in a market that has ended: its orders are cancelled, then, if it is resolved or void, its
+   * holders are paid. The worker's next round completes the work that a crash or the bound left.
    */
   async function windUp(id: MarketId): Promise<void> {
     let cleared = false;
@@ -112,7 +112,7 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     await windUp(id);
   }
 
-  /** For a market of which somebody who only knows the time roughly thinks that it has come. */
+  /** For a market whose closing time a caller believes to have come. */
   async function closeWhenDue(id: MarketId): Promise<void> {
     if (await engine.closeWhenDue(id)) await windUp(id);
   }

@@ -2,7 +2,7 @@ import { type Lots, lots, type Pips, pips } from '../../exchange/units';
 import { readUInt } from '../records/order';
 import { EVENT_KINDS, type EventKind, type OutboxEvent } from './outbox';
 
-/** What changes a market: each of these got the next sequence of its market. */
+/** The changes of a market: each received the next sequence of its market. */
 export type CommandKind = Exclude<EventKind, 'BALANCE' | 'SETTLE'>;
 export type CommandEvent = OutboxEvent & { readonly kind: CommandKind };
 

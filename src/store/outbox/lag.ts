@@ -6,7 +6,10 @@ import { isCommand } from './book-update';
 import { decodeEvent, type ReaderName } from './outbox';
 import type { Broadcasts } from './update-log';
 
-/** Who must have finished with an entry before it counts as processed; one that never read has everything before it. */
+/**
+ * The readers that must have finished an entry before it counts as processed; a reader that never read has all entries
+ * before it.
+ */
 export const OUTBOX_READERS = ['broadcast', 'settlement'] as const satisfies readonly ReaderName[];
 export type OutboxReaderName = (typeof OUTBOX_READERS)[number];
 
@@ -33,7 +36,7 @@ interface Anchor {
 const ANCHORS_MAX = 600;
 /** Entries counted in one call when no anchor is old enough. */
 const COUNT_STEP = 5_000;
-/** Nobody needs to know a backlog beyond this exactly. */
+/** A larger backlog need not be known exactly. */
 export const COUNT_MAX = 200_000;
 /** Markets of the latest commands are compared with what was broadcast. */
 const COMMANDS_LOOKED_AT = 100;

@@ -16,7 +16,7 @@ export const EVENT_KINDS = [
   'SETTLE',
 ] as const;
 export type EventKind = NonNullable<(typeof EVENT_KINDS)[number]>;
-/** What the first byte of an entry says. */
+/** The meaning of the first byte of an entry. */
 export const kindOf = (packed: Buffer): EventKind | null => EVENT_KINDS[packed[0] ?? 0] ?? null;
 export const marketOf = (packed: Buffer): MarketId => packed.toString('latin1', 1, 9);
 /** Stands where an entry belongs to no market. */
@@ -80,7 +80,7 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
   };
 }
 
-/** Who reads the outbox, by the names under which they note how far they are (`keys.readers`). */
+/** The readers of the outbox, by the names under which they store their positions (`keys.readers`). */
 export const READERS = ['broadcast', 'settlement', 'journal'] as const;
 export type ReaderName = (typeof READERS)[number];
 

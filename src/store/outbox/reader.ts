@@ -4,7 +4,7 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { decodeEvent, type OutboxEvent } from './outbox';
 
-/** How much longer than it was told to block a read may take before its connection counts as dead. */
+/** How much longer than its block time a read may take before its connection counts as dead. */
 const PATIENCE_MS = 3_000;
 
 export interface OutboxEntry {
@@ -31,7 +31,7 @@ export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: 
     return (stream?.[1] ?? []).map(([id, [, packed]]) => ({ id: id.toString(), event: decodeEvent(packed) }));
   }
 
-  /** A peer that vanished without a word leaves a blocked read waiting for ever, and so does a client that is ended. */
+  /** A peer that vanished silently leaves a blocked read waiting without end, and so does a client that is ended. */
   async function orReconnect<T>(reply: Promise<T>, limitMs: number): Promise<T> {
     const timer = setTimeout(() => redis.disconnect(true), limitMs);
     let onEnd = (): void => {};

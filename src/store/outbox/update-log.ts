@@ -17,7 +17,7 @@ const READ_MAX = 200;
 export interface Publication {
   readonly marketId: MarketId;
   readonly update: BookUpdate;
-  /** The log begins anew: nothing connects it with what it held. */
+  /** The log starts again: nothing connects it with its former content. */
   readonly restart: boolean;
 }
 
@@ -31,8 +31,8 @@ export type Broadcasts = ReturnType<typeof createBroadcasts>;
 type Entry = [Buffer, [Buffer, Buffer]];
 
 /**
- * Who may broadcast, and what was broadcast. Everything that a holder of the lease writes is checked against the
- * lease by the script that writes it: a process that lost it without noticing changes nothing.
+ * The broadcaster's lease, and the published updates. Everything that a holder of the lease writes is checked against
+ * the lease by the script that writes it: a process that lost it without noticing changes nothing.
  */
 export function createBroadcasts({
   redis,

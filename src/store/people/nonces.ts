@@ -2,8 +2,8 @@ import { nonceKey } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
 /**
- * Sign-in nonces that were used, each until it would have ended anyway. What the method must do is said where it is
- * used, at `BurntNonces` of src/auth/siwe.ts.
+ * Sign-in nonces that were used, each until it would have ended anyway. `BurntNonces` of src/auth/siwe.ts explains what
+ * the method must do.
  */
 export function createNonceStore({ run }: { run: RunScript }) {
   return {

@@ -2,7 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
-/** What an operator asked for, and what became of it. */
+/** An operator's request, and its result. */
 export interface Action {
   /** UUID. */
   readonly id: string;
@@ -13,10 +13,10 @@ export interface Action {
   readonly path: string;
   /** As it was sent, long texts shortened. */
   readonly body: unknown;
-  /** Who: where the request came from, and what it called itself. */
+  /** The caller: its address, and its user agent. */
   readonly address: string;
   readonly agent: string | null;
-  /** Null while it is under way, and for ever when the process that did it died. */
+  /** Null while it is in progress, and permanently if its process died. */
   readonly status: number | null;
   /** Of a refusal. */
   readonly code: string | null;

@@ -16,8 +16,8 @@ export function createPresence({ run, keys }: { run: RunScript; keys: ShardKeys 
       }
     },
     /**
-     * Those that are gone, in lower case, the longest gone first; they stay on the list until `cancelAbsent` is done with them.
-     * Nobody is said to go later than `graceMs` from now. Nobody without the lease of broadcasting.
+     * Those that are gone, in lower case, the longest gone first; they stay on the list until `cancelAbsent` is done
+     * with them. No wallet's deadline is later than `graceMs` from now. Only under the lease of broadcasting.
      */
     async absent(token: string, graceMs: number): Promise<string[]> {
       const found = await run('take_absent', [keys.lease, keys.absences], [token, WALLETS_MAX, graceMs]);

@@ -5,7 +5,7 @@ import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
-/** What everybody may know of a wallet; null where it has said nothing. */
+/** The public profile of a wallet; null where it has said nothing. */
 export interface Profile {
   readonly username: string | null;
   readonly bio: string | null;
@@ -29,7 +29,7 @@ interface ProfilesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** What a wallet gets when it first signs in; 0 where its first order grants. */
+  /** The grant of a wallet that signs in first; 0 where its first order grants. */
   readonly joinGrantMicro: number;
 }
 

@@ -1,7 +1,7 @@
 import { sessionKey } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
-/** What rotate_session answers, by its code. */
+/** The replies of rotate_session, by code. */
 const KINDS = ['gone', 'rotated', 'replayed', 'reused'] as const;
 
 export type SessionRotation =

@@ -13,7 +13,7 @@ import type { RedisClient } from '../redis/scripts';
  * shows its effect.
  */
 
-/** What answers belong to; every change of what they show is another moment. */
+/** The moment that answers belong to; every change of their content is another moment. */
 export interface Moment {
   /** Of one market, or of what people say. */
   readonly of: string;
@@ -23,16 +23,16 @@ export interface Moment {
 
 export interface Answer<T> {
   readonly value: T;
-  /** What it takes in memory, about. */
+  /** The approximate memory of an entry. */
   readonly bytes: number;
   /** False when it may change without its moment, as the progress of a settlement does: it is kept for UNSETTLED_MS. */
   readonly isFinal?: boolean;
 }
 
 export interface Kept {
-  /** The market as it stands now; null when there is no such market. */
+  /** The current state of the market; null when it does not exist. */
   market(id: MarketId): Promise<Moment | null>;
-  /** What people say, profiles and comments, as it stands now. */
+  /** The current state of profiles and comments. */
   talk(): Promise<Moment>;
   /** The answer under `name` that was made in this moment, or the one that `make` makes. A failure is not kept. */
   answer<T>(moment: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T>;
@@ -54,9 +54,9 @@ interface Entry {
 }
 
 const UNSETTLED_MS = 100;
-/** What is kept at least, and half of what is kept at most. */
+/** The least and half of the greatest size of the cache. */
 const BYTES_MAX = 16 * 1024 * 1024;
-/** What an entry takes beside its answer. */
+/** The memory of an entry beside its answer. */
 const ENTRY_BYTES = 500;
 /** Markets whose questions are shared; only the sharing is lost above it. */
 const MARKETS_MAX = 1_000;
@@ -66,7 +66,7 @@ export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
   const questions = new Map<MarketId, () => Promise<Buffer | null>>();
   const talked = coalesce(() => redis.get(keys.talk));
 
-  /** One question at a time for each market: whoever comes while one is under way shares the next. */
+  /** One read at a time for each market: callers that come while one is in progress share the next. */
   function stateOf(id: MarketId): Promise<Buffer | null> {
     const known = questions.get(id);
     if (known) return known();

@@ -16,7 +16,7 @@ interface MarketListOptions {
   readonly clock: Clock;
   readonly history: Pick<History, 'day'>;
   readonly doubts: Standings['doubts'];
-  /** One market as it stands now. */
+  /** The current state of one market. */
   readonly view: (id: MarketId) => Promise<MarketView>;
 }
 
@@ -41,9 +41,9 @@ function withoutDepth(market: MarketView): MarketView {
 }
 
 /**
- * The markets as a process keeps them. Before each answer the outbox is asked, after the request came, what has changed since:
- * markets that did are read again, so that an answer to a command shows in every list that is asked for after it. Whoever
- * comes while that is under way shares the next.
+ * The markets as a process keeps them. Before each answer the outbox is asked, after the request came, what has changed
+ * since: markets that did are read again, so that an answer to a command shows in every list that is asked for after
+ * it. Callers that come meanwhile share the next read.
  */
 export function createMarketList({
   redis,
@@ -61,7 +61,7 @@ export function createMarketList({
   let list: readonly MarketView[] | null = null;
   let keptAt = doubts();
 
-  /** What was read before a doubt is shown to who asked before it, and to nobody else. */
+  /** Data read before a doubt is shown only to requests that came before it. */
   function forgetDoubtful(): void {
     if (keptAt === doubts()) return;
     kept.clear();
@@ -91,12 +91,12 @@ export function createMarketList({
     return list;
   }
 
-  /** The markets of the entries behind `position`; null when that cannot be told. */
+  /** The markets of the entries after `position`; null when they are unknown. */
   async function changedSince(reached: string): Promise<ReadonlySet<MarketId> | null> {
     if (position === NO_ENTRY || reached === NO_ENTRY) return null;
     const entries = await redis.xrangeBuffer(keys.outbox, position, reached, 'COUNT', ENTRIES_MAX);
     const [first] = entries;
-    // What the outbox no longer has, or has too much of.
+    // The outbox no longer has these entries, or has too many of them.
     if (first?.[0].toString() !== position || entries.length === ENTRIES_MAX) return null;
     const touched = new Set<MarketId>();
     for (const [, fields] of entries.slice(1)) {

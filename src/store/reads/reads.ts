@@ -26,7 +26,7 @@ export interface ReadsOptions {
   readonly clock: Clock;
   readonly kept: Kept;
   readonly doubts: Standings['doubts'];
-  /** What a wallet never seen before holds. */
+  /** The balances of an unknown wallet. */
   readonly grantMicro: number;
 }
 
@@ -141,7 +141,7 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     ...wallets,
     candles: history.candles,
     clock: () => clock.now(),
-    /** The exchange's mode as it stands now. */
+    /** The current mode of the exchange. */
     mode: coalesce(() => readMode(redis, keys)),
     kept,
   };

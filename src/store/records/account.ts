@@ -30,7 +30,7 @@ export const decodeTokens = (packed: Buffer): readonly [TokenAccount, TokenAccou
   { freeMicro: readUInt(packed, 14, 7), reservedMicro: readUInt(packed, 21, 7) },
 ];
 
-/** What an account held of a market that has ended, and what it got for it (lua/lib/resolution.lua). */
+/** An account's balances in a market that has ended, and its payout (lua/lib/resolution.lua). */
 export interface Payout {
   readonly tokensMicro: readonly [yes: number, no: number];
   readonly cashMicro: number;

@@ -6,7 +6,7 @@ export const MOVE_REASONS = ['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM'] as
 export type MoveReason = (typeof MOVE_REASONS)[number];
 
 /**
- * What moved in one wallet, in micro-units, none of it below zero; the reason says which way: a FAUCET gives
+ * The amounts that moved in one wallet, in micro-units, none below zero; the reason gives the direction: a FAUCET gives
  * collateral, a SPLIT takes collateral and gives tokens, a MERGE and a REDEEM take tokens and give collateral.
  */
 export interface Move {

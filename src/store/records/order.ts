@@ -55,7 +55,7 @@ export interface Fill {
   readonly makerFeeMicro: Micro;
 }
 
-/** What follows the body of an order that somebody has met. */
+/** The fields that follow the body of an order that has met another. */
 const CHANGES_BYTES = 37;
 /** The body up to the client order id, and the part of it that the script packs. */
 const BODY_BYTES = 54;
@@ -127,7 +127,7 @@ export function decodeChains(packed: Buffer): MatchPlace[] {
   });
 }
 
-/** What a submitter fixes of an order. */
+/** The fields of an order that its submitter determines. */
 export interface SubmittedBody {
   readonly order: {
     readonly side: Side;

@@ -18,7 +18,7 @@ export interface SettlementKey {
   readonly part: number;
 }
 
-/** What shows of a settlement on a fill. */
+/** The part of a settlement that a fill shows. */
 export interface SettlementState {
   readonly settlementStatus: SettlementStatus;
   /** 0x-prefixed hex; null until one is known, and always with paper funds. */
@@ -131,7 +131,7 @@ function packAmount(n: bigint): Buffer {
   return Buffer.concat([Buffer.from([bytes.length]), bytes]);
 }
 
-/** What tells a match from one that was lost and had its number. */
+/** Distinguishes a match from a lost one that had the same number. */
 export interface MatchFacts {
   readonly tradeMs: number;
   readonly takerHash: string;

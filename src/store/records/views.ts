@@ -12,7 +12,7 @@ import type { Lots, Micro, Pips } from '../../exchange/units';
 import type { Fill, OrderRecord } from './order';
 import type { SettlementState } from './settlement';
 
-/** What the reads answer: stored facts in the units of the exchange, before a route puts them on the wire. */
+/** The results of the reads: stored facts in the units of the exchange, before a route puts them on the wire. */
 
 export interface Level {
   readonly pricePips: Pips;

@@ -19,7 +19,7 @@ export interface MeasuredClock extends Clock {
 }
 
 interface Measurement {
-  /** What is to be added to `performance.now()`. */
+  /** The difference to add to `performance.now()`. */
   readonly offsetMs: number;
   /** The offset is wrong by no more: the time may have been read at any moment of the round trip. */
   readonly errorMs: number;

@@ -10,7 +10,7 @@ const COMMAND_TIMEOUT_MS = 2_000;
 const SILENCE_MAX_MS = 2_500;
 const CONNECT_TIMEOUT_MS = 2_000;
 const DEFAULT_PORT = 6379;
-/** What a connection that is ended is given to close by itself. */
+/** The time that a connection has to close by itself. */
 const DISCONNECT_TIMEOUT_MS = 200;
 const RECONNECT_STEP_MS = 50;
 const RECONNECT_MAX_MS = 1_000;
@@ -109,9 +109,9 @@ class CommandCluster extends Cluster {
 }
 
 /**
- * A command that was answered, with a time-out too, is not sent any more: neither from the queue of a node that was being
- * connected to, nor because a late reply says to ask another node. And nobody looks at the reply to ASKING, which the
- * client puts before a command for a slot that moves: if it is lost, that must not end the process.
+ * A command that was answered, with a time-out too, is not sent any more: neither from the queue of a node that was
+ * being connected to, nor because a late reply says to ask another node. The client sends ASKING before a command for a
+ * slot that moves and ignores the reply: if it is lost, that must not end the process.
  */
 function guardNode(node: Redis): void {
   const send = node.sendCommand.bind(node);
@@ -142,8 +142,8 @@ function clusterOf(urls: readonly string[], blocking: boolean, subscriber: boole
       ...(protocol === 'rediss:' && { tls: {} }),
     },
   };
-  // What answers MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not run: it is sent again, up to 16 times within the command's
-  // time-out. A command whose connection closed may have run, and is not sent again: that is what 0 says.
+  // A command answered with MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not run: it is sent again, up to 16 times within
+  // the command's time-out. A command whose connection closed may have run, and is not sent again: that is what 0 says.
   const client = blocking
     ? new Cluster(nodes, options)
     : new CommandCluster(nodes, { ...options, retryDelayOnFailover: 0 });

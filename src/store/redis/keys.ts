@@ -57,7 +57,7 @@ export interface ShardKeys {
   trades(id: MarketId): TextKey<'trades'>;
   tokens(id: MarketId): TextKey<'tokens'>;
   wallet(address: Buffer): ByteKey<'wallet'>;
-  /** hash: what the wallet says of itself (lua/edit_profile.lua). */
+  /** hash: the wallet's profile (lua/edit_profile.lua). */
   profile(address: Buffer): ByteKey<'profile'>;
   /** hash: username in lower case -> wallet (20 bytes). */
   readonly usernames: TextKey<'usernames'>;

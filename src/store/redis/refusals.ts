@@ -15,7 +15,7 @@ export const limitRefusal = (error: unknown): Refusal | null =>
 /** Redis itself said no: it is there, and what went wrong is a matter of this one command. */
 export const isAnswered = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
 
-/** What a script refused, in the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
+/** A script's refusal, in the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
 export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal {
   const number = (i: number) => Number(detail[i]);
   switch (code) {

@@ -10,8 +10,8 @@ import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs'
 export type { ScriptArgument } from './verbs';
 export type RedisClient = Redis | Cluster;
 /**
- * Runs one script; a script of a shard is handed the shard's door behind its keys (`doorOf`), so whoever runs a script
- * runs it through here. Keys, arguments and reply are those of the table in verbs.ts.
+ * Runs one script; a script of a shard receives the shard's door after its keys (`doorOf`), so every script runs
+ * through here. Keys, arguments and reply are those of the table in verbs.ts.
  */
 export type RunScript = <Name extends VerbName>(
   name: Name,

@@ -50,7 +50,7 @@ interface MatchesOptions {
   readonly settlements: Settlements;
 }
 
-/** What there is to settle: from the outbox while it happens, and from the markets' streams for good. */
+/** The matches to settle: from the outbox while they happen, and from the markets' streams for good. */
 export function createMatches({ redis, run, keys, settlements }: MatchesOptions) {
   /** True when the token has the lease of reading now. */
   async function take(token: string, lifeMs: number): Promise<boolean> {
@@ -118,8 +118,8 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
 
   /**
    * Walks a market's matches from where everything before was final, and moves that mark on. Returns up to `most`
-   * matches without a final record: those dated more than `graceMs` from now, and of those that somebody is trying only
-   * the ones nothing happened to for `patienceMs`.
+   * matches without a final record: those dated more than `graceMs` from now, and of those in progress only the ones
+   * that have not changed for `patienceMs`.
    */
   async function unsettled(
     id: MarketId,
@@ -186,7 +186,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
   return { take, hold, release, position, read, load, markets, unsettled };
 }
 
-/** What cannot be read counts as one record, which says so. */
+/** An unreadable record counts as one record, which says so. */
 const recordsOf = (packed: Buffer): number => Math.max(1, partsOf(countFills(packed)));
 
 function refOf(marketId: MarketId, [id]: Entry): MatchRef {

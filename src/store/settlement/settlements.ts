@@ -81,8 +81,8 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   }
 
   /**
-   * move_settlement: null when the record stays as it is: CONFIRMED already, SUBMITTED less than `holdMs` ago by somebody
-   * else, or at another attempt than the failed `attempt`. To SUBMITTED it is the number of the attempt.
+   * move_settlement: null when the record does not change: it is CONFIRMED, another sender SUBMITTED it less than
+   * `holdMs` ago, or it is at another attempt than the failed `attempt`. To SUBMITTED it is the number of the attempt.
    */
   async function move(
     key: SettlementKey & { readonly tradeMs: number },

@@ -19,7 +19,7 @@ export interface WalkedSettlement {
   readonly orders: ReadonlyMap<string, OrderRecord>;
 }
 
-/** Every settlement that passes, oldest first: in the order in which a chain should be told. */
+/** Every settlement that passes, oldest first, which is the order in which a chain should receive them. */
 export async function* walkSettlements(
   { redis, keys, settlements }: WalkOptions,
   { status, marketId }: SettlementsFilter,

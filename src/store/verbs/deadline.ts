@@ -4,13 +4,13 @@ import { Refusal } from '../../exchange/errors';
 export interface Deadlines {
   /** The submitter's own, epoch milliseconds; 0 none. */
   readonly deadlineMs: number;
-  /** When the request reached the web process, by the clock of Redis; left out where nobody waits for an answer. */
+  /** When the request reached the web process, by the clock of Redis; omitted where no caller waits for an answer. */
   readonly arrivedMs?: number;
 }
 
 /**
- * Whoever waits is told before this that nothing came of it, and may ask elsewhere: from then on the order must not be booked
- * any more, however late the command reaches Redis. A connection that stalls keeps what was written into it.
+ * The caller receives a refusal before this time and may ask elsewhere: from then on the order must not be booked,
+ * however late the command reaches Redis. A connection that stalls keeps what was written into it.
  */
 export const BOOK_WITHIN_MS = 3_000;
 
@@ -29,7 +29,7 @@ const passed = (deadlineMs: number): string | undefined =>
     ? 'deadline is in epoch milliseconds, and this value looks like seconds; multiply it by 1,000'
     : undefined;
 
-/** What the submitter of an order that came to the script too late is told: whose deadline it was. */
+/** The text for an order that came to the script too late: it names the deadline that passed. */
 export function tooLate(deadlines: Deadlines): Refusal {
   return lastMomentOf(deadlines) === deadlines.deadlineMs
     ? new Refusal('DEADLINE_EXCEEDED', passed(deadlines.deadlineMs))

@@ -18,7 +18,7 @@ export type { Sweep, SweepFilter, SweepStep, WalkPlace } from './sweeps';
 export interface EngineOptions {
   readonly run: RunScript;
   readonly keys?: ShardKeys;
-  /** What a wallet gets when it is first seen. */
+  /** The grant of a new wallet. */
   readonly grantMicro: Micro;
   readonly makersMax: number;
 }

@@ -56,7 +56,10 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
     return { invalidated, next: rank.length === 0 ? null : { rank: rank.toString(), hash } };
   }
 
-  /** Every open order of the wallet below the nonce, in bounded steps; whoever is interrupted may begin again. HALTED. */
+  /**
+   * Invalidates every open order of the wallet below the nonce, in bounded steps; an interrupted caller may start
+   * again. HALTED.
+   */
   async function invalidateAll(address: string, nonce: number): Promise<void> {
     let from: OpenOrderPlace | null = BEGINNING;
     for (let step = 0; from && step < STEPS_MAX; step++) from = (await invalidate(address, nonce, from)).next;
@@ -70,7 +73,7 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
   return { raiseNonce, invalidate, invalidateAll };
 }
 
-/** Wallets whose nonce was raised by somebody who did not live to invalidate all of their orders. */
+/** Wallets whose nonce was raised by a process that died before it had invalidated all of their orders. */
 export function createRaisedNonces({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
   return async (): Promise<ReadonlyMap<string, number>> => {
     const found = new Map<string, number>();

@@ -9,7 +9,7 @@ import type { RunScript } from '../redis/scripts';
 
 /** Accounts that one step of pay_holders pays at most. */
 const PAY_MAX = 200;
-/** Times an edit is made anew because another one came in between. */
+/** How often an edit is repeated because another one came in between. */
 const EDIT_TRIES = 20;
 /** The outcome code of lua/lib/resolution.lua for a void market. */
 const VOID = 2;
@@ -55,7 +55,10 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     accepted(code, status);
   }
 
-  /** move_market: closes a market whose time has come, by the clock of Redis. False when it has not, whoever thought so. */
+  /**
+   * move_market: closes a market whose time has come, by the clock of Redis. False when it has not, whatever the caller
+   * believed.
+   */
   async function closeWhenDue(marketId: MarketId): Promise<boolean> {
     const [code, status] = await move(marketId, 'CLOSED', ['OPEN', 'PAUSED'], true);
     if (code.toString() === 'NOT_DUE') return false;
@@ -91,7 +94,7 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     accepted(code, status);
   }
 
-  /** pay_holders: one bounded step; pays nobody while orders rest. */
+  /** pay_holders: one bounded step; it pays no holder while orders rest. */
   async function payHolders(marketId: MarketId, most = PAY_MAX): Promise<{ paid: number; left: boolean }> {
     const [paid, left] = await run(
       'pay_holders',
@@ -110,7 +113,10 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     return { paid, left: left === 1 };
   }
 
-  /** edit_market: `change` may be asked again, for what somebody else has made of it. MARKET_NOT_FOUND, MARKET_NOT_OPEN. */
+  /**
+   * edit_market: `change` may be called again, for a document that another operator has changed. MARKET_NOT_FOUND,
+   * MARKET_NOT_OPEN.
+   */
   async function editMarket(
     marketId: MarketId,
     change: (market: Market) => Market,

@@ -23,7 +23,7 @@ export function presentBalances(account: AccountFacts) {
   };
 }
 
-/** What an operator sees of a wallet. `positions` are the outcomes of which it holds tokens. */
+/** An operator's view of a wallet. `positions` are the outcomes of which it holds tokens. */
 export function presentAdminAccount(profile: ProfileFacts, account: AccountFacts, openOrders: number) {
   return {
     ...presentProfile(profile),
@@ -42,7 +42,7 @@ export interface SessionFacts {
   readonly refreshExpiresIn: number;
 }
 
-/** What sign-in and refresh answer. */
+/** The answer of sign-in and refresh. */
 export function presentSession({ address, ...tokens }: SessionFacts, chainId: number) {
   return { ...tokens, user: { id: address, address, chainId } };
 }

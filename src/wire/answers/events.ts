@@ -61,7 +61,7 @@ export function presentUpdate(update: UpdateFacts, { id, conditionId }: MarketTe
   };
 }
 
-/** `trade:update`: a trade as one of its two wallets is told of it. */
+/** `trade:update`: a trade as the exchange sends it to one of its two wallets. */
 export function presentOwnTrade(fill: FillFacts, terms: MarketTerms, role: 'MAKER' | 'TAKER') {
   return { ...presentTrade(fill, terms), role };
 }
@@ -83,7 +83,7 @@ export function presentSessionEnd(code: ErrorCode, detail: string = ERRORS[code]
 
 /** How `subscribe` and `unsubscribe` are acknowledged. */
 export const presentAck = {
-  /** `epoch` is not told while it is not known. */
+  /** `epoch` is omitted while it is unknown. */
   subscribed: (markets: readonly { conditionId: string; sequence: number }[], epoch: string | null) => ({
     ok: true as const,
     subscribed: markets,

@@ -70,7 +70,7 @@ export function presentTradeOf(side: SideFacts, fill: FillFacts, terms: MarketTe
   };
 }
 
-/** What happened, as far as it was no trade. */
+/** An event that was no trade. */
 const NO_TRADE = {
   side: null,
   outcomeIndex: null,
@@ -134,7 +134,7 @@ export function presentMove(id: string, atMs: number, move: MoveFacts, terms: Ma
   };
 }
 
-/** What the line did to the wallet's balances, fees taken off. */
+/** The line's changes of the wallet's balances, after fees. */
 const presentChanges = (collateral: bigint, yes: bigint, no: bigint) => ({
   collateral: formatMicro(collateral),
   yes: formatMicro(yes),

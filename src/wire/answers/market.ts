@@ -64,7 +64,7 @@ function presentResolution({ outcome, resolvedAtMs }: Resolution) {
   return { outcomeIndex: outcome, payouts, resolvedAt: iso(resolvedAtMs) };
 }
 
-/** What a ticker shows of a market. */
+/** The facts of a ticker. */
 export type TickerFacts = Pick<MarketFacts, 'terms' | 'day' | 'nowMs'> & { readonly state: BookFacts };
 
 export function presentTicker(market: TickerFacts) {
@@ -103,7 +103,7 @@ function changeOf(lastPips: number | null, openPips: number | null, index: Outco
   return formatPips(index === 0 ? lastPips - openPips : openPips - lastPips);
 }
 
-/** What the ticket needs besides the market itself; addresses checksummed. */
+/** The facts that a ticket needs besides the market itself; addresses checksummed. */
 export interface TradingTerms {
   readonly eip712: Eip712Facts;
   readonly contracts: ContractFacts;

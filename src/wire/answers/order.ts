@@ -40,7 +40,7 @@ export function presentSubmission(record: RecordFacts, fills: readonly ShownFill
   };
 }
 
-/** What became of an order that another one replaced. */
+/** The outcome of an order that another one replaced. */
 export function presentReplaced(record: RecordFacts) {
   const { filledSize, cancelledSize } = sizesOf(record);
   return { orderHash: record.orderHash, filledSize, cancelledSize };
@@ -54,7 +54,7 @@ export interface OrderFacts {
 }
 
 /**
- * Who an order is shown to. `clientOrderId` and the signed struct, which settles on chain, are for the maker's own eyes;
+ * The viewer of an order. `clientOrderId` and the signed struct, which settles on chain, are for the maker's own eyes;
  * where the struct would be said again and again, it is left out.
  */
 export type Viewer = 'ANYBODY' | 'MAKER' | 'MAKER_WITHOUT_STRUCT';

@@ -10,7 +10,7 @@ export interface ProfileFacts {
   readonly joinedAtMs: number | null;
 }
 
-/** What everybody may know of a wallet. */
+/** The public profile of a wallet. */
 export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs }: ProfileFacts) {
   return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs) };
 }

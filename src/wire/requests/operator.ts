@@ -39,13 +39,13 @@ export interface NewMarketBody {
   readonly draft?: boolean;
 }
 
-/** What an operator writes. */
+/** The bodies of an operator's requests. */
 const words = Joi.string()
   .custom((text: string, helpers) => (isUnicode(text) ? text : helpers.error('text.unicode')))
   .messages({ 'text.unicode': 'must be valid Unicode' });
 const label = (most: number) => words.trim().min(1).max(most);
 const word = (most: number) => Joi.string().pattern(SLUG, 'word of a-z, 0-9 and single hyphens').max(most);
-/** A lot or a least size above the largest order would be a market in which nobody can trade. */
+/** A lot or a least size above the largest order would make a market that cannot be traded. */
 const size = Joi.string()
   .pattern(SIZE, 'number of shares with at most two decimals, such as 0.01')
   .custom((text: string, helpers) =>

@@ -5,11 +5,11 @@ import { hashSchema } from './orders';
 /** Markets one message may name. */
 const CONDITIONS_MAX = 50;
 
-/** What `subscribe` and `unsubscribe` ask for. */
+/** The bodies of `subscribe` and `unsubscribe`. */
 export interface Subscription {
   /** In lower case, each once. */
   readonly conditionIds: readonly string[];
-  /** What the client has of the one market it names. */
+  /** The client's position in the one market it names. */
   readonly lastSequence: number | null;
   /** Of what history that is; null when the client does not say. */
   readonly epoch: string | null;

@@ -18,7 +18,7 @@ is refused with HTTP 429 before it is one. How to keep a book in step is told in
 
 const TOKEN = { $ref: '#/components/securitySchemes/wallet' };
 
-/** What the channels are for; both are the default namespace. */
+/** The purposes of the channels; both are the default namespace. */
 const CHANNELS = {
   markets: {
     title: 'Markets',

@@ -17,7 +17,10 @@ import {
 } from '../openapi/schema';
 import { TRADE_MEMBERS } from '../openapi/schemas/books';
 
-/** What a socket sends (`in`), is answered (`ack`), is told of markets (`market`) or of its own wallet (`wallet`). */
+/**
+ * The messages of a socket: sent by it (`in`), acknowledgements (`ack`), about markets (`market`), about its own wallet
+ * (`wallet`).
+ */
 export interface Message {
   readonly kind: 'in' | 'ack' | 'market' | 'wallet';
   /** The event, or for an acknowledgement the event it answers. */

@@ -44,7 +44,7 @@ const headersOf = (names: readonly string[]): Json => ({
   headers: Object.assign({}, ...['X-Request-Id', ...names].map(header)),
 });
 
-/** What every answer of a limited operation tells. */
+/** The headers of every answer of a limited operation. */
 const LIMIT_HEADERS = ['RateLimit', 'RateLimit-Policy'];
 
 function successOf({ success, limited }: Operation): Json {

@@ -25,7 +25,7 @@ export interface Parameter {
   readonly page?: PageSize;
 }
 
-/** What the body of a request looks like; `shape` is the one that checks it. */
+/** The schema of a request's body; `shape` checks it. */
 export interface BodyDoc {
   readonly shape: Shape<unknown>;
   readonly example: unknown;
@@ -47,10 +47,10 @@ export interface SuccessDoc {
 
 export type HeaderName = 'ETag' | 'Idempotent-Replayed';
 
-/** Who may call, as in the endpoint. */
+/** The callers that are allowed, as in the endpoint. */
 export type BearerDoc = 'none' | 'optional' | 'required' | 'admin';
 
-/** One operation as it is told. A test compares it with the endpoint of the same method and path. */
+/** One operation in the document. A test compares it with the endpoint of the same method and path. */
 export interface Operation {
   readonly id: string;
   readonly tag: keyof typeof TAGS;

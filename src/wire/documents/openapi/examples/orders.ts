@@ -89,7 +89,7 @@ export const ORDER = {
   ],
 };
 
-/** What only the maker's own bearer is shown. */
+/** The members that only the maker's own bearer sees. */
 export const OWN_ORDER = { ...ORDER, order: ALICE_ORDER };
 
 export const SUBMIT_BODY = { order: ALICE_ORDER, orderType: 'GTC', clientOrderId: 'rain-1' };

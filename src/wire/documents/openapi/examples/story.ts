@@ -36,7 +36,7 @@ export const ALICE_ORDER = {
 } as const;
 export const ALICE_HASH = '0x2b9bdc3dee7a369a8142fc79c4a25ad7452f0d7f45b885f4b16f4d1c10efd2d6';
 
-/** What Alice puts in its place once 40 are filled: the 60 that are left, at 0.61. */
+/** Alice's replacement once 40 are filled: the 60 that are left, at 0.61. */
 export const ALICE_NEXT_ORDER = {
   ...ALICE_ORDER,
   salt: '479249096355',

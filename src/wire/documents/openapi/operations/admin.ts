@@ -22,7 +22,7 @@ const step = (operation: MarketStep, now: Partial<Record<keyof typeof MARKET, un
   ...operation,
 });
 
-/** Nobody quotes any more. */
+/** The book is empty now. */
 const EMPTY_BOOK = {
   bestBid: null,
   bestAsk: null,

@@ -5,7 +5,7 @@ import { BALANCES } from '../examples/orders';
 import { PROFILE } from '../examples/traders';
 import type { Operations } from '../operation';
 
-/** What operators may do about what people write. */
+/** The operators' moderation. */
 export const MODERATION_OPERATIONS: Operations = {
   [`DELETE ${PATHS.adminComment}`]: {
     id: 'moderateComment',

@@ -8,7 +8,7 @@ import { cursor, limit, type Operations, query } from '../operation';
 import { array, choice, jsonSchemaOf, object, text } from '../schema';
 import { problemExample } from '../schemas/problems';
 
-/** What the checks of an order, and the engine, can refuse. */
+/** The refusals of an order's checks and of the engine. */
 const SUBMIT_CODES: readonly ErrorCode[] = [
   'INVALID_ADDRESS',
   'INVALID_TOKEN',

@@ -33,7 +33,7 @@ const comment = (description: string, status?: number) => ({
 });
 const nothing = { shape: emptyShape, example: {}, optional: true } as const;
 
-/** What people say of a market. */
+/** Comments of a market. */
 const COMMENT_OPERATIONS: Operations = {
   [`GET ${PATHS.comments}`]: {
     id: 'listComments',
@@ -95,7 +95,7 @@ const COMMENT_OPERATIONS: Operations = {
   },
 };
 
-/** What a wallet is to others, and its own books. */
+/** The wallet's public profile, and its own books. */
 export const TRADER_OPERATIONS: Operations = {
   ...COMMENT_OPERATIONS,
   [`GET ${PATHS.me}`]: {

@@ -7,7 +7,7 @@ const seconds = integer('Seconds since 1970.');
 const levels = array(ref('Level'));
 const points = array(object({ t: seconds, p: ref('Price') }));
 
-/** Members of a trade; a wallet is told its own with one more. */
+/** Members of a trade; a wallet's own trade has one more. */
 export const TRADE_MEMBERS: Readonly<Record<string, Json>> = {
   id: ref('TradeId'),
   sequence: ref('Sequence'),
@@ -27,7 +27,7 @@ export const TRADE_MEMBERS: Readonly<Record<string, Json>> = {
   transactionHash: ref('TransactionHash'),
 };
 
-/** What a market's page shows. */
+/** The reads of a market's page. */
 export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
   Level: object({ price: ref('Price'), size: ref('Size'), orders: integer('Orders at this price.') }),
   Checksum: text('CRC-32 of the book, see docs/real-time.md.', { pattern: '^[0-9a-f]{8}$' }),

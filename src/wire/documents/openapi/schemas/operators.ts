@@ -1,7 +1,7 @@
 import { DIFFERENCE_KINDS } from '../../../../exchange/audit';
 import { array, choice, flag, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
-/** What operators are answered besides markets and settlements. */
+/** The answers to operators besides markets and settlements. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
   ExchangeMode: object({ mode: ref('Mode') }),
   AdminAccount: object({

@@ -34,7 +34,7 @@ const submission = {
   createdAt: ref('Time'),
 };
 
-/** Orders: what is signed, what a submission and a cancel answer, an order as it stands. */
+/** Orders: the signed struct, the answers of a submission and a cancel, the current order. */
 export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
   SignedOrder: object({
     salt: ref('Uint256'),

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../limits';
 import { presentProblem } from '../../../problem';
 import { array, choice, constant, described, type Json, nullable, object, ref, text } from '../schema';
 
-/** What a code tells besides the members that every problem has. The ones after `?` may be missing. */
+/** The members of a problem beside those that every problem has. The ones after `?` may be missing. */
 interface Extension {
   readonly members: Readonly<Record<string, Json>>;
   readonly optional?: readonly string[];
@@ -108,7 +108,7 @@ export const problemSchemaName = (code: ErrorCode): string =>
     .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
     .join('')}Problem`;
 
-/** What a caller is told with a code. */
+/** The explanation of each code. */
 export const problemExample = (code: ErrorCode): Json =>
   presentProblem(
     { code, detail: ERRORS[code].title, extra: EXTENSIONS[code]?.example ?? {} },
