@@ -24,9 +24,9 @@ import { createCandleWriter } from '../store/candles/writer';
 import { weaknessOf } from '../store/health/standing';
 import { createAgenda } from '../store/markets/agenda';
 import { watchBacklog } from '../store/outbox/backlog';
+import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
 import { createNonceStore } from '../store/people/nonces';
-import { createSessionStore } from '../store/people/sessions';
 import { connect, disconnect } from '../store/redis/connection';
 import { createRaisedNonces } from '../store/verbs/invalidate';
 import { SOCKET_LIMITS } from '../wire/limits';
@@ -100,12 +100,13 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
         });
   const eventLoop = watchEventLoop();
   const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'));
-  const realtime = createRealtime({
-    ...store,
-    config,
-    log,
-    sessions: createSessions({ tokens, store: createSessionStore({ redis, run }) }),
+  const sessions = createSessions({
+    tokens,
+    store: store.sessionStore,
+    // Its sockets end on every replica at once.
+    onLogout: (sid) => realtime.endSession(sid),
   });
+  const realtime = createRealtime({ ...store, config, log, sessions });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
   const http = createHttp({
@@ -120,7 +121,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     config,
     log,
     verifier,
-    sessions: realtime.sessions,
+    sessions,
     signIn: createSignIn({
       domain: new URL(config.publicBaseUrl).host,
       uri: config.publicBaseUrl,
@@ -169,6 +170,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   });
   const settlement = startSettlement({
     ...store,
+    relayLease: createLease(store, 'settlement', store.keys.relayLease),
     connection,
     onError: (error, what) => log.warn({ err: error.message }, what),
   });

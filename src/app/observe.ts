@@ -4,10 +4,10 @@ import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
 import type { Standing, Standings } from '../store/health/standing';
 import { broadcastLag, type createOutboxLag } from '../store/outbox/lag';
-import { createBroadcasts } from '../store/outbox/update-log';
+import type { Broadcasts } from '../store/outbox/update-log';
 import type { Clock } from '../store/redis/clock';
 import type { ShardKeys } from '../store/redis/keys';
-import type { RedisClient, RunScript } from '../store/redis/scripts';
+import type { RedisClient } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 
 /** The part of the composition root that says where the gauges of docs/metrics.md come from. */
@@ -16,8 +16,8 @@ export interface Observed {
   readonly metrics: Metrics;
   readonly eventLoop: EventLoop;
   readonly redis: RedisClient;
-  readonly run: RunScript;
   readonly keys: ShardKeys;
+  readonly broadcasts: Broadcasts;
   readonly clock: Clock;
   readonly settlements: Settlements;
   readonly standings: Pick<Standings, 'current'>;
@@ -59,10 +59,10 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
 const durabilitySamples = (standing: Standing | null): Sample[] =>
   standing ? [{ name: 'exchange_durability', value: 1, labels: { durability: standing.durability } }] : [];
 
-async function outboxSamples({ outboxLag, redis, run, keys }: Observed): Promise<Sample[]> {
+async function outboxSamples({ outboxLag, redis, keys, broadcasts }: Observed): Promise<Sample[]> {
   const [{ length, readers }, broadcast] = await Promise.all([
     outboxLag.look(),
-    broadcastLag({ redis, keys }, createBroadcasts({ redis, run, keys })),
+    broadcastLag({ redis, keys }, broadcasts),
   ]);
   return [
     { name: 'exchange_outbox_length', value: length },

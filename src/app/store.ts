@@ -14,9 +14,12 @@ import { createJournalReads } from '../store/journal/reads';
 import { createJournalRebuild } from '../store/journal/rebuild';
 import { createMarkets } from '../store/markets/markets';
 import { createOutboxLag } from '../store/outbox/lag';
+import { createBroadcasts } from '../store/outbox/update-log';
 import { createComments } from '../store/people/comments';
 import { createActions } from '../store/people/operator-log';
+import { createPresence } from '../store/people/presence';
 import { createProfiles } from '../store/people/profiles';
+import { createSessionStore } from '../store/people/sessions';
 import { createKept } from '../store/reads/kept';
 import { createMarketList } from '../store/reads/market-list';
 import { createReads } from '../store/reads/reads';
@@ -99,6 +102,9 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
     profiles: createProfiles({ redis, run, keys, joinGrantMicro }),
     comments: createComments({ run, keys }),
+    broadcasts: createBroadcasts({ redis, run, keys }),
+    presence: createPresence({ run, keys }),
+    sessionStore: createSessionStore({ redis, run }),
     actions,
     health,
     metrics,

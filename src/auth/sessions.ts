@@ -71,7 +71,14 @@ const SID_BYTES = 16;
 const REPLAY_GRACE_MS = 10_000;
 const JTI = /^[0-9a-f]{32}\.([1-9][0-9]{0,14})\.[ar]$/;
 
-export function createSessions({ tokens, store }: { tokens: Tokens; store: SessionStore }): Sessions {
+interface SessionsOptions {
+  readonly tokens: Tokens;
+  readonly store: SessionStore;
+  /** Told of each logout when it is in effect. */
+  readonly onLogout?: (sid: string) => void;
+}
+
+export function createSessions({ tokens, store, onLogout = () => {} }: SessionsOptions): Sessions {
   const { access, refresh } = TOKEN_LIFETIME_SEC;
 
   const pair = (address: string, sid: string, generation: number, atMs: number): TokenPair => {
@@ -105,7 +112,10 @@ export function createSessions({ tokens, store }: { tokens: Tokens; store: Sessi
       if (!(await store.isLive(sid))) throw ended();
       return { address, sid, issuedAt: iso(issuedAtSec), expiresAt: iso(expiresAtSec) };
     },
-    logout: (sid) => store.revoke(sid),
+    logout: async (sid) => {
+      await store.revoke(sid);
+      onLogout(sid);
+    },
   };
 }
 

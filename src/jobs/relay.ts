@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lease } from '../store/outbox/lease';
 import type { MatchRef } from '../store/records/settlement';
 import type { Matches } from '../store/settlement/matches';
 
 interface RelayOptions {
-  readonly matches: Matches;
+  readonly lease: Lease;
+  readonly matches: Pick<Matches, 'read'>;
   readonly enqueue: (refs: readonly MatchRef[]) => Promise<void>;
   readonly onError: (error: Error) => void;
 }
@@ -21,7 +23,7 @@ const AFTER_ERROR_MS = 500;
  * Reads the outbox, in one process at a time, and makes jobs of its matches. The position moves on behind the jobs: a
  * process that dies in between leaves matches that are made jobs of again, which does no harm.
  */
-export function startRelay({ matches, enqueue, onError }: RelayOptions): { stop(): Promise<void> } {
+export function startRelay({ lease, matches, enqueue, onError }: RelayOptions): { stop(): Promise<void> } {
   const token = randomUUID();
   const stopping = new AbortController();
   const running = run();
@@ -29,25 +31,25 @@ export function startRelay({ matches, enqueue, onError }: RelayOptions): { stop(
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        if (await matches.take(token, LEASE_MS)) await readOn();
+        if (await lease.take(token, LEASE_MS)) await readOn();
         else await pause(RENEW_MS);
       } catch (error) {
         onError(error instanceof Error ? error : new Error(String(error)));
         await pause(AFTER_ERROR_MS);
       }
     }
-    await matches.release(token).catch(onError);
+    await lease.release(token).catch(onError);
   }
 
   /** Until the lease is lost. */
   async function readOn(): Promise<void> {
-    let position = await matches.position();
+    let position = await lease.position();
     let noted = performance.now();
     while (!stopping.signal.aborted) {
       const { matches: found, last, more } = await matches.read(position, READ_MAX);
       await enqueue(found);
       if (found.length > 0 || performance.now() - noted >= RENEW_MS) {
-        if (!(await matches.hold(token, LEASE_MS, last))) return;
+        if (!(await lease.renew(token, LEASE_MS, last))) return;
         noted = performance.now();
       }
       position = last;

@@ -1,5 +1,6 @@
 import { type ConnectionOptions, type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { ChainScale } from '../exchange/order';
+import type { Lease } from '../store/outbox/lease';
 import type { Reads } from '../store/reads/reads';
 import type { MatchRef } from '../store/records/settlement';
 import { type Matches, NoSuchMatch } from '../store/settlement/matches';
@@ -20,6 +21,8 @@ import {
 export interface SettlementOptions {
   /** For BullMQ: blocking, so that its commands wait for a Redis that is away. */
   readonly connection: ConnectionOptions;
+  /** Of reading the outbox under the name `settlement`. */
+  readonly relayLease: Lease;
   readonly matches: Matches;
   readonly settlements: Settlements;
   readonly reads: Pick<Reads, 'market' | 'clock'>;
@@ -47,7 +50,7 @@ const STALLS_MAX = 1_000;
  * both have lost. BullMQ gives retries and something to look at; that each match is settled once is the records' doing.
  */
 export function startSettlement(options: SettlementOptions): RunningSettlement {
-  const { connection, matches, settlements, reads, scale, onError, send, retries } = options;
+  const { connection, relayLease, matches, settlements, reads, scale, onError, send, retries } = options;
   const queue = createSettlementQueue({
     connection,
     onError: (error) => onError(error, 'settlement queue'),
@@ -74,6 +77,7 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
   worker.on('error', (error) => onError(error, 'settlement worker'));
   worker.on('failed', (_job, error) => onError(error, 'settlement'));
   const relay = startRelay({
+    lease: relayLease,
     matches,
     enqueue: (refs) => queue.add(refs, 'relay'),
     onError: (error) => onError(error, 'settlement relay'),

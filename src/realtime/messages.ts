@@ -1,7 +1,11 @@
-import type { MarketId } from '../exchange/market';
-import type { UpdateBody } from '../wire/answers/events';
-import type { presentMarket, presentTicker } from '../wire/answers/market';
-import type { presentTrade } from '../wire/answers/trade';
+import type { MarketId, MarketTerms } from '../exchange/market';
+import type { BookUpdate } from '../store/outbox/book-update';
+import type { Reads } from '../store/reads/reads';
+import type { Fill } from '../store/records/order';
+import { tradeId } from '../store/records/views';
+import { presentUpdate, type UpdateBody } from '../wire/answers/events';
+import { presentMarket, type presentTicker } from '../wire/answers/market';
+import { presentTrade } from '../wire/answers/trade';
 
 /**
  * A message of the broadcasting process to the other replicas about a market, in the order in which clients receive it.
@@ -22,6 +26,24 @@ export type FeedMessage =
     }
   /** The clients' book of this market may be wrong, so they need a snapshot. */
   | { readonly kind: 'reset'; readonly marketId: MarketId };
+
+export type UpdateMessage = FeedMessage & { readonly kind: 'update' };
+
+/** What clients are told of an update: the same, whether it was just broadcast or is read from the log. */
+export async function updateMessage(
+  reads: Pick<Reads, 'view'>,
+  terms: MarketTerms,
+  update: BookUpdate,
+  fills: readonly Fill[],
+): Promise<UpdateMessage> {
+  return {
+    kind: 'update',
+    marketId: terms.id,
+    update: presentUpdate(update, terms),
+    trades: fills.map((fill) => presentTrade({ ...fill, id: tradeId(terms.id, fill) }, terms)),
+    market: update.marketChanged ? presentMarket(await reads.view(terms.id)) : null,
+  };
+}
 
 /** How many sockets a replica has of the addresses that have many: all of them, or those that changed. */
 export interface PlacesTold {

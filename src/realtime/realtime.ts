@@ -1,17 +1,14 @@
 import type { Server } from 'node:http';
-import type { Sessions } from '../auth/sessions';
+import type { SessionStore, Sessions } from '../auth/sessions';
 import type { Config } from '../config/load';
 import type { Logger } from '../log';
 import type { History } from '../store/candles/history';
 import type { Standings } from '../store/health/standing';
 import { createOutboxReader } from '../store/outbox/reader';
-import { createBroadcasts } from '../store/outbox/update-log';
-import { createPresence } from '../store/people/presence';
-import { createSessionStore } from '../store/people/sessions';
-import { createOrderRecords } from '../store/reads/order-records';
+import type { Broadcasts } from '../store/outbox/update-log';
+import type { Presence } from '../store/people/presence';
 import type { Reads } from '../store/reads/reads';
 import type { ShardKeys } from '../store/redis/keys';
-import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Engine } from '../store/verbs/engine';
 import { EVENTS, presentEpoch } from '../wire/answers/events';
 import { createBroadcasting } from './broadcast/broadcasting';
@@ -37,19 +34,20 @@ import { closeSockets, type SocketOwner, walletRoom } from './sockets/sockets';
 export interface RealtimeDeps {
   readonly config: Pick<Config, 'redisUrls' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'>;
   readonly log: Logger;
-  readonly redis: RedisClient;
-  readonly run: RunScript;
   readonly keys: ShardKeys;
+  readonly broadcasts: Broadcasts;
+  readonly presence: Presence;
   readonly reads: Reads;
   readonly engine: Engine;
   readonly history: History;
   readonly standings: Pick<Standings, 'doubts' | 'current' | 'refresh'>;
   readonly sessions: Sessions;
+  readonly sessionStore: Pick<SessionStore, 'isLive'>;
 }
 
 export interface Realtime {
-  /** The sessions that were handed in; a logout through them ends the session's sockets on every replica at once. */
-  readonly sessions: Sessions;
+  /** Ends the sockets of a session that is over, on every replica. */
+  endSession(sid: string): void;
   /** Takes connections of this server from now on. */
   attach(server: Server, callers: Callers): void;
   start(): void;
@@ -67,11 +65,10 @@ const CLOSE_MAX_MS = 1_000;
 
 /** Everything that sockets send and receive: docs/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
-  const { config, log, redis, run, keys, reads, engine, sessions } = deps;
+  const { config, log, keys, broadcasts, presence, reads, engine, sessions } = deps;
   // The connection for commands says it louder.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({ urls: config.redisUrls, onError });
-  const broadcasts = createBroadcasts({ redis, run, keys });
   let open = true;
   const io = createServer(links.adapter);
   const emit = (room: string, event: string, body: unknown): void => {
@@ -95,7 +92,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     [...io.sockets.sockets.values()].flatMap(({ data }) => data.owner ?? []);
   const privateFeed = createPrivateFeed({
     reader: createOutboxReader({ redis: links.privateReader, keys }),
-    records: createOrderRecords({ redis, keys }),
+    records: reads.records,
     broadcasts,
     reads,
     log,
@@ -103,15 +100,13 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     isHere: (address) => isHeard(walletRoom(address)),
     isAnybodyHere: () => owners().length > 0,
   });
-  const { isLive } = createSessionStore({ redis, run });
-  const watch = createSessionWatch({ io, isLive, now: reads.clock, log });
+  const watch = createSessionWatch({ io, isLive: deps.sessionStore.isLive, now: reads.clock, log });
   const tell = (messages: readonly FeedMessage[]): void => {
     feed.receive(messages);
     io.serverSideEmit(BETWEEN.feed, messages);
   };
   const broadcasting = createBroadcasting({
     ...deps,
-    broadcasts,
     reader: createOutboxReader({ redis: links.broadcastReader, keys }),
     intervalMs: config.broadcastIntervalMs,
     tell,
@@ -122,7 +117,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     onRelease: () => io.serverSideEmit(BETWEEN.leaseFree),
   });
   const deadMansSwitch = createDeadMansSwitch({
-    presence: createPresence({ run, keys }),
+    presence,
     engine,
     log,
     held: broadcasting.held,
@@ -160,13 +155,9 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
 
   const parts = [places, watch, guard, heart, deadMansSwitch, broadcasting];
   return {
-    sessions: {
-      ...sessions,
-      logout: async (sid) => {
-        await sessions.logout(sid);
-        watch.end(sid);
-        io.serverSideEmit(BETWEEN.sessionOver, sid);
-      },
+    endSession(sid) {
+      watch.end(sid);
+      io.serverSideEmit(BETWEEN.sessionOver, sid);
     },
     attach(server, callers) {
       const { corsOrigins, rateLimit } = config;

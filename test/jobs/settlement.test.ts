@@ -33,9 +33,9 @@ afterEach(async () => {
 });
 
 function start(send?: SendToChain): RunningSettlement {
-  const { reads, settlements, matches } = world;
+  const { reads, settlements, matches, relayLease } = world;
   const settlement = startSettlement({
-    ...{ connection, reads, settlements, matches, scale },
+    ...{ connection, relayLease, reads, settlements, matches, scale },
     onError: () => undefined,
     retries: { attempts: 3, backoffMs: 20 },
     ...(send && { send }),

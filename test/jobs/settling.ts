@@ -9,6 +9,7 @@ import type { RunningRedis } from '../../src/local/redis';
 import { createHistory } from '../../src/store/candles/history';
 import { runProbe } from '../../src/store/health/health';
 import { createMarkets } from '../../src/store/markets/markets';
+import { createLease } from '../../src/store/outbox/lease';
 import { decodeEvent } from '../../src/store/outbox/outbox';
 import { createKept } from '../../src/store/reads/kept';
 import { createReads } from '../../src/store/reads/reads';
@@ -46,6 +47,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   });
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
+  const relayLease = createLease({ redis, run, keys }, 'settlement', keys.relayLease);
   const oracle = `0x${'11'.repeat(20)}`;
   const markets = createMarkets({
     engine,
@@ -148,7 +150,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
 
   return {
     ...{ server, redis, run, keys, clock, doubts, engine, reads, settlements, matches, wallets, made },
-    ...{ createMarket, place, match, census, drained },
+    ...{ relayLease, createMarket, place, match, census, drained },
     async stop() {
       redis.disconnect();
       await server.stop();

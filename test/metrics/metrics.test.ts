@@ -146,6 +146,8 @@ test('what readers of the outbox have not finished with is told', async () => {
   const after = await scrape();
   expect(after.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(5);
   expect(after.get('exchange_outbox_lag_seconds{reader="settlement"}')).toBeGreaterThan(0);
+  // Nobody has asked for a wallet's books since.
+  expect(after.get('exchange_outbox_unprocessed{reader="journal"}')).toBe(5);
   expect(after.get('exchange_outbox_unprocessed{reader="broadcast"}')).toBe(0);
   expect(after.get('exchange_broadcast_lag_sequences')).toBe(0);
 });

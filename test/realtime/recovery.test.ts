@@ -118,20 +118,20 @@ test('a process without the lease changes nothing', async () => {
       { marketId: 'market01', update: { ...update, ...more }, restart: false },
     ]);
   await expect(publish('old')).rejects.toThrow('DEPOSED');
-  expect(await broadcasts.take('old', 10_000)).toBe(true);
-  expect(await broadcasts.take('new', 10_000)).toBe(false);
+  expect(await broadcasts.lease.take('old', 10_000)).toBe(true);
+  expect(await broadcasts.lease.take('new', 10_000)).toBe(false);
   await publish('old');
-  expect(await broadcasts.position()).toBe('2-0');
-  await broadcasts.release('old');
-  expect(await broadcasts.take('new', 10_000)).toBe(true);
+  expect(await broadcasts.lease.position()).toBe('2-0');
+  await broadcasts.lease.release('old');
+  expect(await broadcasts.lease.take('new', 10_000)).toBe(true);
   await expect(publish('old', { previousSequence: 5, sequence: 6 })).rejects.toThrow('DEPOSED');
-  expect(await broadcasts.renew('old', 10_000, '9-0')).toBe(false);
-  await broadcasts.release('old');
+  expect(await broadcasts.lease.renew('old', 10_000, '9-0')).toBe(false);
+  await broadcasts.lease.release('old');
   // Its successor, too, goes on only where the log ends.
   await expect(publish('new')).rejects.toThrow('BROKEN');
   await expect(publish('new', { previousSequence: 6, sequence: 7 })).rejects.toThrow('BROKEN');
   expect(await broadcasts.tail('market01')).toEqual(update);
-  expect(await broadcasts.position()).toBe('2-0');
+  expect(await broadcasts.lease.position()).toBe('2-0');
 });
 
 test.each([

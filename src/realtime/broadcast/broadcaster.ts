@@ -6,12 +6,9 @@ import type { OutboxEntry, OutboxReader } from '../../store/outbox/reader';
 import type { Broadcasts, Publication } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import type { Fill } from '../../store/records/order';
-import { type MarketState, tradeId } from '../../store/records/views';
+import type { MarketState } from '../../store/records/views';
 import { isBefore } from '../../store/redis/entry-id';
-import { presentUpdate } from '../../wire/answers/events';
-import { presentMarket } from '../../wire/answers/market';
-import { presentTrade } from '../../wire/answers/trade';
-import type { FeedMessage } from '../messages';
+import { type FeedMessage, updateMessage } from '../messages';
 import { type FollowedMarket, followMarket } from './followed-market';
 
 /** Entries read in one go. */
@@ -174,16 +171,9 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     return oldest;
   }
 
-  async function messageFor({ market, publication }: Cut, fills: readonly Fill[]): Promise<FeedMessage> {
-    const { marketId, update } = publication;
+  function messageFor({ market, publication }: Cut, fills: readonly Fill[]): Promise<FeedMessage> {
     market.traded(fills);
-    return {
-      kind: 'update',
-      marketId,
-      update: presentUpdate(update, market.terms),
-      trades: fills.map((fill) => presentTrade({ ...fill, id: tradeId(marketId, fill) }, market.terms)),
-      market: update.marketChanged ? presentMarket(await reads.view(marketId)) : null,
-    };
+    return updateMessage(reads, market.terms, publication.update, fills);
   }
 
   /** Takes the markets in turn. A difference would be a bug of ours or of Redis; clients are sent the book. */

@@ -14,7 +14,7 @@ export interface BroadcastingDeps
 /** This process's part in broadcasting: nothing while another has the lease, else all of it. */
 export function createBroadcasting(deps: BroadcastingDeps): Leadership {
   return createLeadership({
-    broadcasts: deps.broadcasts,
+    lease: deps.broadcasts.lease,
     log: deps.log,
     onBegin: deps.onBegin,
     onRelease: deps.onRelease,

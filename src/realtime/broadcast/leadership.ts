@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../log';
-import type { Broadcasts } from '../../store/outbox/update-log';
-import { NO_ENTRY } from '../../store/redis/entry-id';
+import type { Lease } from '../../store/outbox/lease';
 import type { Term } from './broadcaster';
 
 /** A holder that is killed is replaced after at most LEASE_MS + CANDIDATE_EVERY_MS, well within 2 s. */
@@ -11,7 +10,7 @@ const CANDIDATE_EVERY_MS = 200;
 const TOKEN_BYTES = 12;
 
 export interface LeadershipDeps {
-  readonly broadcasts: Broadcasts;
+  readonly lease: Lease;
   readonly log: Logger;
   readonly begin: (token: string, leaseMs: number, from: string) => Term;
   /** Something a dead predecessor did may be only half told. */
@@ -30,8 +29,8 @@ export interface Leadership {
   stop(): Promise<void>;
 }
 
-/** Takes turns with the other web processes at being the one that broadcasts. */
-export function createLeadership({ broadcasts, log, begin, onBegin, onRelease }: LeadershipDeps): Leadership {
+/** Takes turns with the other web processes at being the one that lease. */
+export function createLeadership({ lease, log, begin, onBegin, onRelease }: LeadershipDeps): Leadership {
   let held: { readonly token: string; readonly sinceMs: number; readonly term: Term } | null = null;
   let timer: NodeJS.Timeout | undefined;
   let turn: Promise<void> = Promise.resolve();
@@ -55,14 +54,14 @@ export function createLeadership({ broadcasts, log, begin, onBegin, onRelease }:
   async function step(): Promise<void> {
     if (held === null) return candidate();
     const { token, term } = held;
-    const isOurs = await broadcasts.renew(token, LEASE_MS, term.position()).catch(() => false);
+    const isOurs = await lease.renew(token, LEASE_MS, term.position()).catch(() => false);
     if (!isOurs) await drop('the lease of broadcasting was lost');
   }
 
   async function candidate(): Promise<void> {
     const token = randomBytes(TOKEN_BYTES).toString('hex');
-    if (!(await broadcasts.take(token, LEASE_MS))) return;
-    const from = (await broadcasts.position()) ?? NO_ENTRY;
+    if (!(await lease.take(token, LEASE_MS))) return;
+    const from = await lease.position();
     const term = begin(token, LEASE_MS, from);
     held = { token, sinceMs: performance.now(), term };
     log.info({ from }, 'broadcasting');
@@ -71,7 +70,7 @@ export function createLeadership({ broadcasts, log, begin, onBegin, onRelease }:
       if (held?.term !== term) return;
       await drop('broadcasting ended');
       // Not before the next turn: whatever was wrong gets a moment to pass.
-      await broadcasts.release(token).catch(() => undefined);
+      await lease.release(token).catch(() => undefined);
     });
   }
 
@@ -94,8 +93,8 @@ export function createLeadership({ broadcasts, log, begin, onBegin, onRelease }:
       const { token, term } = held;
       held = null;
       await term.stop();
-      await broadcasts.renew(token, LEASE_MS, term.position()).catch(() => false);
-      await broadcasts.release(token).catch(() => undefined);
+      await lease.renew(token, LEASE_MS, term.position()).catch(() => false);
+      await lease.release(token).catch(() => undefined);
       onRelease();
     },
   };

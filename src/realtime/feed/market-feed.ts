@@ -3,11 +3,8 @@ import type { Logger } from '../../log';
 import type { BookUpdate } from '../../store/outbox/book-update';
 import type { Broadcasts } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
-import { tradeId } from '../../store/records/views';
-import { EVENTS, presentHeartbeat, presentUpdate, type UpdateBody } from '../../wire/answers/events';
-import { presentMarket } from '../../wire/answers/market';
-import { presentTrade } from '../../wire/answers/trade';
-import type { FeedMessage } from '../messages';
+import { EVENTS, presentHeartbeat, type UpdateBody } from '../../wire/answers/events';
+import { type FeedMessage, type UpdateMessage, updateMessage } from '../messages';
 import type { Snapshots } from './snapshots';
 
 /** Updates kept per market, for those who are about to join. */
@@ -38,8 +35,6 @@ export interface TrackedMarket {
   /** Ends the claim that `track` made. */
   release(): void;
 }
-
-type UpdateMessage = FeedMessage & { readonly kind: 'update' };
 
 interface Tracked extends TrackedMarket {
   cursor: number;
@@ -194,15 +189,8 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
   }
 
   async function deliverLogged(market: Tracked, update: BookUpdate): Promise<void> {
-    const { id, terms } = market;
-    const fills = await broadcasts.fills(id, update.matches);
-    deliver(market, {
-      kind: 'update',
-      marketId: id,
-      update: presentUpdate(update, terms),
-      trades: fills.map((one) => presentTrade({ ...one, id: tradeId(id, one) }, terms)),
-      market: update.marketChanged ? presentMarket(await reads.view(id)) : null,
-    });
+    const fills = await broadcasts.fills(market.id, update.matches);
+    deliver(market, await updateMessage(reads, market.terms, update, fills));
   }
 
   /** The room begins again from a snapshot; the chain goes on from the end of the log. */

@@ -3,13 +3,14 @@ import type { MarketId, Resolution } from '../../exchange/market';
 import { type Change, payoutChanges, setChanges } from '../../exchange/position';
 import { createDoubtful } from '../health/doubtful';
 import type { Standings } from '../health/standing';
+import { positionOf } from '../outbox/lease';
 import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox/outbox';
 import { decodeResolution } from '../records/market';
 import type { Move } from '../records/moves';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from '../records/position';
 import { coalesce } from '../redis/coalesce';
-import { isBefore, NO_ENTRY } from '../redis/entry-id';
+import { isBefore } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript, ScriptArgument } from '../redis/scripts';
@@ -60,12 +61,7 @@ interface Stretch {
 export function createJournal({ redis, run, keys, matches, doubts }: JournalOptions) {
   const resolutions = createDoubtful<MarketId, Resolution>(doubts, MARKETS_MAX);
 
-  async function mark(): Promise<string> {
-    const noted = await redis.hget(keys.readers, READER);
-    // Noted before anything is read, so that nothing is trimmed before it was.
-    if (!noted) await redis.hsetnx(keys.readers, READER, NO_ENTRY);
-    return noted ?? NO_ENTRY;
-  }
+  const mark = (): Promise<string> => positionOf(redis, keys, READER);
 
   /** Records the next stretch; returns whether there may be more, also when another process has recorded it. */
   async function extend(): Promise<boolean> {

@@ -1,8 +1,11 @@
 import type { createOutboxLag } from './lag';
+import type { ReaderName } from './outbox';
 
 /** New orders are refused (`BACKLOG`, docs/interface.md) above this number of entries that a reader of the outbox has not finished. */
 export const BACKLOG_MAX = 100_000;
 const EVERY_MS = 500;
+/** Whoever asks for the journal books what it lacks, so that nobody is told less than there is. */
+const ON_DEMAND: ReaderName = 'journal';
 
 export interface Backlog {
   /** The readers of the outbox are too far behind for new orders, as last seen. */
@@ -21,7 +24,7 @@ export function watchBacklog(lag: ReturnType<typeof createOutboxLag>, most = BAC
     looking = true;
     try {
       const { readers } = await lag.look();
-      tooLong = readers.some(({ unprocessed }) => unprocessed > most);
+      tooLong = readers.some(({ reader, unprocessed }) => reader !== ON_DEMAND && unprocessed > most);
     } catch {
       // Without Redis no order is booked either; what was seen last stands.
     } finally {

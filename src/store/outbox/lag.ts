@@ -3,18 +3,11 @@ import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { isCommand } from './book-update';
-import { decodeEvent, type ReaderName } from './outbox';
+import { decodeEvent, READERS, type ReaderName } from './outbox';
 import type { Broadcasts } from './update-log';
 
-/**
- * The readers that must have finished an entry before it counts as processed; a reader that never read has all entries
- * before it.
- */
-export const OUTBOX_READERS = ['broadcast', 'settlement'] as const satisfies readonly ReaderName[];
-export type OutboxReaderName = (typeof OUTBOX_READERS)[number];
-
 export interface ReaderLag {
-  readonly reader: OutboxReaderName;
+  readonly reader: ReaderName;
   /** Entries it has not finished with; never more than there are, at most one look's worth too few. */
   readonly unprocessed: number;
   /** Age of what it has not finished with; 0 when it has finished with everything. */
@@ -57,10 +50,10 @@ export function createOutboxLag({ redis, keys, now }: Options) {
   async function look(): Promise<OutboxLag> {
     const [info, positions] = await Promise.all([streamInfo(), redis.hgetall(keys.readers)]);
     if (!info)
-      return { length: 0, readers: OUTBOX_READERS.map((reader) => ({ reader, unprocessed: 0, seconds: 0 })) };
+      return { length: 0, readers: READERS.map((reader) => ({ reader, unprocessed: 0, seconds: 0 })) };
     note({ id: info.lastId, added: info.added });
     const readers: ReaderLag[] = [];
-    for (const reader of OUTBOX_READERS) {
+    for (const reader of READERS) {
       const position = positions[reader] ?? NO_ENTRY;
       const isDone = !isBefore(position, info.lastId);
       const unprocessed = isDone ? 0 : await behind(position, info.added, info.length);

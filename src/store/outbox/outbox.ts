@@ -80,7 +80,10 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
   };
 }
 
-/** The readers of the outbox, by the names under which they store their positions (`keys.readers`). */
+/**
+ * The readers of the outbox, by the names under which they store their positions (`keys.readers`). A reader that never read
+ * has all entries before it.
+ */
 export const READERS = ['broadcast', 'settlement', 'journal'] as const;
 export type ReaderName = (typeof READERS)[number];
 

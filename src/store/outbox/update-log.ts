@@ -5,6 +5,7 @@ import type { MarketState } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';
+import { createLease } from './lease';
 import type { ReaderName } from './outbox';
 
 /** Its name among the readers of the outbox. */
@@ -43,25 +44,6 @@ export function createBroadcasts({
   run: RunScript;
   keys: ShardKeys;
 }) {
-  /** True when the token has the lease now. */
-  async function take(token: string, lifeMs: number): Promise<boolean> {
-    return (await run('hold_lease', [keys.lease, keys.readers], [token, lifeMs, READER, ''])) === 1;
-  }
-
-  /** Renews the lease and notes the position; false when it is not the token's any more. */
-  async function renew(token: string, lifeMs: number, position: string): Promise<boolean> {
-    return (await run('hold_lease', [keys.lease, keys.readers], [token, lifeMs, READER, position])) === 1;
-  }
-
-  async function release(token: string): Promise<void> {
-    await run('release_lease', [keys.lease], [token]);
-  }
-
-  /** Id of the last outbox entry the broadcasters have finished with; null when there never was one. */
-  async function position(): Promise<string | null> {
-    return redis.hget(keys.readers, READER);
-  }
-
   /**
    * Appends to the logs, PUBLISH_MAX at a time; `at` is noted with the last of them. Throws when the lease is gone or
    * a log does not end where an update begins: then the caller must start afresh.
@@ -145,7 +127,17 @@ export function createBroadcasts({
     return found;
   }
 
-  return { take, renew, release, position, publish, tail, tails, since, sequence, load, book, fills };
+  return {
+    lease: createLease({ redis, run, keys }, READER, keys.lease),
+    publish,
+    tail,
+    tails,
+    since,
+    sequence,
+    load,
+    book,
+    fills,
+  };
 }
 
 const decode = ([id, [, packed]]: Entry): BookUpdate =>

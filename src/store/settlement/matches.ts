@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
-import { kindOf, marketOf, type ReaderName } from '../outbox/outbox';
+import { kindOf, marketOf } from '../outbox/outbox';
 import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from '../records/order';
 import {
   decodeSettlementState,
@@ -26,8 +26,6 @@ export interface StoredMatch {
 export type Matches = ReturnType<typeof createMatches>;
 type Entry = [Buffer, [Buffer, Buffer]];
 
-/** Its name among the readers of the outbox. */
-const READER: ReaderName = 'settlement';
 const WALK_STEP = 500;
 
 /** The match does not exist, or not any more as it was written: trying again is no use. */
@@ -52,27 +50,6 @@ interface MatchesOptions {
 
 /** The matches to settle: from the outbox while they happen, and from the markets' streams for good. */
 export function createMatches({ redis, run, keys, settlements }: MatchesOptions) {
-  /** True when the token has the lease of reading now. */
-  async function take(token: string, lifeMs: number): Promise<boolean> {
-    return hold(token, lifeMs, '');
-  }
-
-  /** Renews the lease and notes how far its holder has read; false when it was lost. */
-  async function hold(token: string, lifeMs: number, position: string): Promise<boolean> {
-    const leases = [keys.relayLease, keys.readers] as const;
-    return (await run('hold_lease', leases, [token, lifeMs, READER, position])) === 1;
-  }
-
-  async function release(token: string): Promise<void> {
-    await run('release_lease', [keys.relayLease], [token]);
-  }
-
-  /** Id of the last outbox entry that was read; from its beginning when there was none. Noted, so that nothing is trimmed. */
-  async function position(): Promise<string> {
-    await redis.hsetnx(keys.readers, READER, NO_ENTRY);
-    return (await redis.hget(keys.readers, READER)) ?? NO_ENTRY;
-  }
-
   /** The matches among the next `most` entries of the outbox, the last of these entries, and whether there may be more. */
   async function read(after: string, most: number) {
     const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
@@ -183,7 +160,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
     });
   }
 
-  return { take, hold, release, position, read, load, markets, unsettled };
+  return { read, load, markets, unsettled };
 }
 
 /** An unreadable record counts as one record, which says so. */

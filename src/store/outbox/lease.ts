@@ -1,0 +1,45 @@
+import { NO_ENTRY } from '../redis/entry-id';
+import type { Key, ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import type { ReaderName } from './outbox';
+
+/** The right to read the outbox under a name, for one process at a time. A holder is known by its token. */
+export interface Lease {
+  /** True when the token has the lease now. */
+  take(token: string, lifeMs: number): Promise<boolean>;
+  /** Renews the lease and notes how far its holder has read; false when it is not the token's any more. */
+  renew(token: string, lifeMs: number, position: string): Promise<boolean>;
+  release(token: string): Promise<void>;
+  /** Id of the last entry that its holders have finished with. */
+  position(): Promise<string>;
+}
+
+interface LeaseOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
+
+export function createLease(
+  { redis, run, keys }: LeaseOptions,
+  reader: ReaderName,
+  key: Key<'lease' | 'relayLease'>,
+): Lease {
+  const hold = async (token: string, lifeMs: number, position: string): Promise<boolean> =>
+    (await run('hold_lease', [key, keys.readers], [token, lifeMs, reader, position])) === 1;
+  return {
+    take: (token, lifeMs) => hold(token, lifeMs, ''),
+    renew: hold,
+    async release(token) {
+      await run('release_lease', [key], [token]);
+    },
+    position: () => positionOf(redis, keys, reader),
+  };
+}
+
+/** How far a reader is. One that never read has it noted that nothing was: what it is to read is not trimmed before. */
+export async function positionOf(redis: RedisClient, keys: ShardKeys, reader: ReaderName): Promise<string> {
+  const noted = await redis.hget(keys.readers, reader);
+  if (noted === null) await redis.hsetnx(keys.readers, reader, NO_ENTRY);
+  return noted ?? NO_ENTRY;
+}
