@@ -5,7 +5,7 @@ export { type Book, type BookLevel, type BookSides, checksumOf, viewOf } from '.
 export { buildOrder, type OrderParams, type OrderTerms, signOrder } from './build-order';
 export { type Client, type ClientOptions, createClient } from './client';
 export { type ClientCode, ExchangeError } from './errors';
-export type { LiveState } from './followed-book';
+export type { LiveState } from './following';
 export { connectLive, type Live, type LiveBook, type LiveOptions, type WatchHandlers } from './live';
 export { isBooked, type NewOrder, type Placed, type PlaceOptions, type Replaced } from './orders';
 export { walk } from './reads';

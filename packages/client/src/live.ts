@@ -1,6 +1,7 @@
 import { type BookSides, viewOf } from './book';
 import type { ExchangeError } from './errors';
-import { createFollowedBook, type FollowedBook, type LiveState } from './followed-book';
+import { createFollowedBook, type FollowedBook } from './followed-book';
+import type { LiveState } from './following';
 import { createLiveSocket, type LiveSocketOptions } from './live-socket';
 import type { Market, Orderbook, OutcomeIndex, Ticker, Trade } from './types';
 import type { Balances, Order } from './types-account';
