@@ -70,14 +70,14 @@ export function createFollowedBook({
     const [next, effects] = step(following, { ...event, nowMs: Date.now() });
     following = next;
     for (const effect of effects) {
-      // Whoever was told just now may have stopped it.
+      // A handler may have stopped the book.
       if (isStopped) return;
       run(effect);
     }
   }
 
   function ask({ number, since }: Question): void {
-    // Whoever was told just now may have ended the connection.
+    // A handler may have ended the connection.
     if (following.question?.number !== number) return;
     link.subscribe(conditionId, since, (ack) => happen({ type: 'answered', question: number, ack }));
   }

@@ -83,7 +83,7 @@ const HEAL_PAUSE_MS_MAX = 4_000;
 /** In step for so long, the next failure is a first one again. */
 export const HEALTHY_MS = 10_000;
 
-/** What can be wrong with a book, how its users are told, and what is asked for. */
+/** The faults of a book: the words for its users, and what the book asks the exchange for. */
 const HEALING = {
   gap: { why: (sequence: number) => `updates after ${sequence} are missing`, asks: 'what is missing' },
   behind: { why: (sequence: number) => `updates up to ${sequence} are missing`, asks: 'what is missing' },
@@ -137,7 +137,7 @@ export function step(before: Following, event: FollowingEvent): Step {
       return isBehind ? heal(now, 'behind', nowMs, event.sequence) : [now, []];
     }
     case 'epoch': {
-      // What was asked before may be answered of the history before.
+      // The answer that is pending may be of the history before.
       const isOther = before.isConnected && (before.question !== null || event.epoch !== before.epoch);
       return isOther ? heal(before, 'otherEpoch', nowMs) : [before, []];
     }
@@ -175,7 +175,7 @@ function refused(
 ): Step {
   const retryable = code === 'UNAVAILABLE' || code === 'RATE_LIMITED';
   const error = new ExchangeError({ status: 0, code, detail, retryable });
-  // What is refused is not asked again as it was.
+  // A refused request is not repeated unchanged.
   const needsSnapshot = before.needsSnapshot || code === 'INVALID_REQUEST';
   const [next, effects] = askAgain({ ...before, needsSnapshot }, `${code}: ${detail}`, nowMs);
   return [next, [{ type: 'tellError', error }, ...effects]];
@@ -195,7 +195,7 @@ function update(before: Following, change: BookUpdate, nowMs: number): Step {
   const { book, needsSnapshot, question } = before;
   if (book === null || needsSnapshot || change.sequence <= book.sequence) return [before, []];
   if (change.previousSequence > book.sequence) {
-    // What was asked for will fill it.
+    // The pending answer will fill it.
     return question === null ? heal(before, 'gap', nowMs, book.sequence) : [before, []];
   }
   const changed = applyUpdate(book, change);
