@@ -21,6 +21,15 @@ export const bookSideOf = (side: Side, outcome: OutcomeIndex): BookSide => (side
 /** An order's own price as a price of the Yes book, and back. */
 export const yesPrice = (own: Pips, outcome: OutcomeIndex): Pips => (outcome === 0 ? own : complement(own));
 
+/** What a fee is taken in: of a SELL the collateral it brings, of a BUY the tokens it buys. */
+export const FEE_ASSETS = ['COLLATERAL', 'YES', 'NO'] as const;
+export type FeeAsset = (typeof FEE_ASSETS)[number];
+
+export function feeAssetOf(side: Side, outcome: OutcomeIndex): FeeAsset {
+  if (side === 1) return 'COLLATERAL';
+  return outcome === 0 ? 'YES' : 'NO';
+}
+
 /** The match type of a taker and a maker that cross: by their sides alone. */
 export function matchTypeOf(taker: Side, maker: Side): MatchType {
   if (taker !== maker) return 'COMPLEMENTARY';

@@ -206,7 +206,11 @@ async function answer(
     const stored = await replays(record.orderHash);
     return replayed(stored ?? { record, answer: presentSubmission(record, []) }, orderType);
   }
-  const shown = fills.map((fill) => ({ ...fill, tradeId: tradeId(record.marketId, fill) }));
+  const shown = fills.map((fill) => ({
+    ...fill,
+    tradeId: tradeId(record.marketId, fill),
+    feeMicro: fill.takerFeeMicro,
+  }));
   return { answer: presentSubmission(record, shown), replayed: false };
 }
 

@@ -88,12 +88,13 @@ export interface ShownFill {
   readonly sizeLots: Lots;
   readonly matchType: MatchType;
   readonly makerHash: string;
+  /** Of the order it is shown with. */
+  readonly feeMicro: Micro;
 }
 
 /** A fill as its order shows it; the price is in that order's token. */
 export interface OwnFill extends ShownFill {
   readonly role: 'MAKER' | 'TAKER';
-  readonly feeMicro: Micro;
   readonly settlementStatus: SettlementStatus;
   readonly transactionHash: string | null;
 }

@@ -11,6 +11,7 @@ export type Query = ReadonlyMap<string, readonly string[]>;
 const EMPTY: Query = new Map();
 const LIMIT = /^[1-9][0-9]*$/;
 const SECONDS = /^(0|[1-9][0-9]{0,10})$/;
+const EPOCH_MS = /^(0|[1-9][0-9]{0,13})$/;
 const MILLISECONDS = /^[1-9][0-9]{11,13}$/;
 const DEPTH = /^[1-9][0-9]{0,2}$/;
 export const DEPTH_MAX = 500;
@@ -123,6 +124,30 @@ export function idsOf(query: Query): string[] {
     throw refuse('INVALID_REQUEST', 'ids', 'must be names of markets, separated by commas');
   if (names.length > IDS_MAX) throw refuse('INVALID_REQUEST', 'ids', `may be at most ${IDS_MAX} markets`);
   return names;
+}
+
+export const ORDERS = ['asc', 'desc'] as const;
+
+/** A stretch of a list by time, and the direction in which it is read. */
+export interface Period {
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+  readonly order: (typeof ORDERS)[number];
+}
+
+export function periodOf(query: Query): Period {
+  const [sinceMs, untilMs] = [millisecondsOf(query, 'since'), millisecondsOf(query, 'until')];
+  if (sinceMs !== undefined && untilMs !== undefined && sinceMs > untilMs) {
+    throw refuse('INVALID_REQUEST', 'since', 'must not be after until');
+  }
+  return { sinceMs, untilMs, order: choiceOf(query, 'order', ORDERS) ?? 'desc' };
+}
+
+function millisecondsOf(query: Query, name: string): number | undefined {
+  const text = single(query, name);
+  if (text === undefined) return undefined;
+  if (!EPOCH_MS.test(text)) throw refuse('INVALID_REQUEST', name, 'must be whole milliseconds since 1970');
+  return Number(text);
 }
 
 /** What a candle of each interval takes, and `1m` without the member. */

@@ -146,6 +146,7 @@ test('trades and activity say what the wallet’s own order had, and who trades 
       side: 'BUY',
       price: '0.4',
       fee: '0',
+      feeAsset: 'NO',
     },
   });
   expect((await alice.get('/me/activity')).body.data).toEqual([
@@ -161,6 +162,7 @@ test('trades and activity say what the wallet’s own order had, and who trades 
       price: '0.6',
       size: '10',
       fee: '0',
+      feeAsset: 'YES',
       tradeId: id,
       orderHash: taker.body.orderHash,
       changes: { collateral: '-6', yes: '10', no: '0' },

@@ -118,6 +118,8 @@ function checkFills({ body }: Answer, wanted: Step['expect'], hashes: Map<string
       size,
       price: plain(priceForTaker),
       makerOrderHash: hashes.get(maker),
+      fee: expect.any(String),
+      feeAsset: expect.any(String),
     })),
   );
 }

@@ -153,6 +153,7 @@ test('an order, to everybody without its client order id and to its maker with i
         role: 'TAKER',
         matchType: 'COMPLEMENTARY',
         fee: '0',
+        feeAsset: 'YES',
         settlementStatus: 'MATCHED',
         transactionHash: null,
       },

@@ -9,6 +9,7 @@ import type {
   Orderbook,
   Page,
   PageQuery,
+  Period,
   PriceHistory,
   Ticker,
   Timeframe,
@@ -51,7 +52,8 @@ export function createReads(send: Send, sessions: Sessions) {
     /** Of at most 50 markets, in the order of `ids`. */
     tickers: async (ids: readonly string[]) =>
       (await get<{ readonly data: readonly Ticker[] }>('/tickers', { ids: ids.join() })).data,
-    trades: (id: string, query: PageQuery = {}) => get<Page<Trade>>(marketPath(id, '/trades'), query),
+    trades: (id: string, query: PageQuery & Period = {}) =>
+      get<Page<Trade>>(marketPath(id, '/trades'), query),
     /** With the signed struct when it is the signed-in wallet's own. */
     order: async (orderHash: string): Promise<Order> => {
       const request = { method: 'GET', path: `/orders/${encodeURIComponent(orderHash)}` } as const;

@@ -1,5 +1,6 @@
 import type {
   Decimal,
+  FeeAsset,
   IsoTime,
   MatchType,
   OrderReason,
@@ -7,6 +8,7 @@ import type {
   OrderType,
   OutcomeIndex,
   PageQuery,
+  Period,
   Problem,
   SelfTradePrevention,
   SettlementStatus,
@@ -69,6 +71,8 @@ export interface Submission extends Sizes {
     readonly size: Decimal;
     readonly matchType: MatchType;
     readonly makerOrderHash: string;
+    readonly fee: Decimal;
+    readonly feeAsset: FeeAsset;
   }[];
   readonly sequence: number;
   readonly createdAt: IsoTime;
@@ -99,6 +103,7 @@ export interface OrderFill {
   readonly role: 'MAKER' | 'TAKER';
   readonly matchType: MatchType;
   readonly fee: Decimal;
+  readonly feeAsset: FeeAsset;
   readonly settlementStatus: SettlementStatus;
   readonly transactionHash: string | null;
 }
@@ -187,7 +192,7 @@ export interface PositionsQuery extends PageQuery {
   readonly marketId?: string | undefined;
 }
 
-export interface JournalQuery extends PageQuery {
+export interface JournalQuery extends PageQuery, Period {
   readonly marketId?: string | undefined;
 }
 
@@ -202,6 +207,7 @@ export interface OwnTrade extends Trade {
     readonly side: Side;
     readonly price: Decimal;
     readonly fee: Decimal;
+    readonly feeAsset: FeeAsset;
   };
 }
 
@@ -218,6 +224,7 @@ export interface Activity {
   readonly price: Decimal | null;
   readonly size: Decimal | null;
   readonly fee: Decimal | null;
+  readonly feeAsset: FeeAsset | null;
   readonly tradeId: string | null;
   readonly orderHash: string | null;
   /** The change of the balances; negative amounts were given away. */

@@ -10,6 +10,8 @@ export type OutcomeIndex = 0 | 1;
 export type Side = 'BUY' | 'SELL';
 export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
 export type SelfTradePrevention = 'NONE' | 'CANCEL_TAKER' | 'CANCEL_MAKER' | 'CANCEL_BOTH';
+/** What a fee is taken in: of a SELL collateral, of a BUY the token bought. */
+export type FeeAsset = 'COLLATERAL' | 'YES' | 'NO';
 export type MatchType = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
 export type OrderStatus = 'OPEN' | 'PARTIALLY_FILLED' | 'FILLED' | 'CANCELLED' | 'EXPIRED' | 'INVALIDATED';
 export type OrderReason =
@@ -34,6 +36,16 @@ export type Timeframe = '1h' | '6h' | '1d' | '1w' | '1m' | 'all';
 export interface Page<T> {
   readonly data: readonly T[];
   readonly nextCursor: string | null;
+}
+
+/** A stretch of a list, and the end it begins with. */
+export interface Period {
+  /** Epoch milliseconds; nothing that happened before. */
+  readonly since?: number | undefined;
+  /** Epoch milliseconds; nothing that happened after. */
+  readonly until?: number | undefined;
+  /** Oldest first with `asc`; newest first without it. */
+  readonly order?: 'asc' | 'desc' | undefined;
 }
 
 export interface PageQuery {

@@ -17,6 +17,7 @@ import {
   intervalOf,
   limitOf,
   outcomeOf,
+  periodOf,
   type Query,
   rangeOf,
   timeframeOf,
@@ -99,11 +100,15 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
   }
 
   async function trades(call: Call<undefined>): Promise<Reply> {
-    const page = { limit: limitOf(call.query, PAGE_SIZES.trades), cursor: cursorOf(call.query) };
+    const page = {
+      limit: limitOf(call.query, PAGE_SIZES.trades),
+      cursor: cursorOf(call.query),
+      ...periodOf(call.query),
+    };
     const { terms, moment } = await momentOf(call);
     const json = await kept.json(
       moment,
-      `trades ${page.limit} ${page.cursor ?? ''}`,
+      `trades ${JSON.stringify(page)}`,
       () => reads.trades(terms.id, page),
       ({ fills, next }) => ({
         data: factsOf(terms, fills).map((fill) => presentTrade(fill, terms)),

@@ -11,7 +11,7 @@ import {
 import type { FillFacts } from '../../wire/facts';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
-import { choiceOf, cursorOf, limitOf, type Query } from '../../wire/queries';
+import { choiceOf, cursorOf, limitOf, periodOf, type Query } from '../../wire/queries';
 import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
@@ -21,6 +21,8 @@ const POSITION_STATES = ['open', 'closed'] as const;
 /** A wallet's own books: what it holds and gained, its trades, and all that moved its balances. */
 export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Context): AnyEndpoint[] {
   const pageOf = (query: Query) => ({ limit: limitOf(query, PAGE_SIZES.journal), cursor: cursorOf(query) });
+
+  const rowsOf = (query: Query) => ({ ...pageOf(query), ...periodOf(query) });
 
   async function positions(call: Call<undefined>) {
     const page = pageOf(call.query);
@@ -38,7 +40,7 @@ export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Contex
   const viewOf = async (id: string) => [id, await reads.view(id)] as const;
 
   async function trades(call: Call<undefined>) {
-    const page = pageOf(call.query);
+    const page = rowsOf(call.query);
     const filter = { marketId: await marketIdOf(call.query), tradesOnly: true };
     const { rows, next } = await journal.rows(walletOf(call), filter, page);
     const data = await Promise.all(rows.flatMap((row) => (row.type === 'TRADE' ? [tradeBody(row)] : [])));
@@ -51,7 +53,7 @@ export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Contex
   }
 
   async function activity(call: Call<undefined>) {
-    const page = pageOf(call.query);
+    const page = rowsOf(call.query);
     const filter = { marketId: await marketIdOf(call.query) };
     const { rows, next } = await journal.rows(walletOf(call), filter, page);
     return ok({ data: await Promise.all(rows.map(activityBody)), nextCursor: next });

@@ -56,7 +56,7 @@ export function orderReadEndpoints(context: Context, kept: KeptAnswers): AnyEndp
       return found;
     };
     const present = (found: OrderFillsPage) => ({
-      data: found.fills.map(presentOrderFill),
+      data: found.fills.map((fill) => presentOrderFill(found.record, fill)),
       nextCursor: found.next,
     });
     const moment = await kept.orderMoment(hash);

@@ -5,6 +5,7 @@ import type { Move } from '../records/moves';
 import { addressBytes } from '../records/order';
 import { type JournalEntry, unpackEntry, unpackPositions } from '../records/position';
 import { decodeSettlementState, type SettlementState } from '../records/settlement';
+import type { RowsPage } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Matches } from '../settlement/matches';
@@ -57,6 +58,10 @@ interface Place {
 /** Entries looked at in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 100;
 const STEPS_MAX = 50;
+/** Behind every line of an entry. */
+const LINE_MAX = 999_999;
+/** Times of a journal rise, but for what the clocks of two Redis differ by when one takes over from the other. */
+const DISORDER_MS = 60_000;
 const CURSOR = /^(\d{1,12})-(\d{1,6})$/;
 const POSITION_CURSOR = /^(\d{1,15})-([0-9a-z]{8})-([01])$/;
 
@@ -90,39 +95,73 @@ export function createJournalReads({ redis, keys, journal, matches, settlements 
     return { positions: shown, next };
   }
 
-  /** Newest first; throws INVALID_CURSOR. A line that is added while the list is walked stands before its beginning. */
+  /**
+   * Throws INVALID_CURSOR. A line that is added while the list is walked stands before its beginning, newest first, or at its
+   * end, oldest first. A cursor is the line that was shown last: it means the same in both directions.
+   */
   async function rows(
     address: string,
     filter: JournalFilter,
-    page: Page,
+    page: RowsPage,
   ): Promise<{ rows: JournalRow[]; next: string | null }> {
+    const isAscending = page.order === 'asc';
     const after = page.cursor === null ? null : parseCursor(page.cursor);
     await journal.catchUp();
     const list = keys.journal(addressBytes(address));
-    let end = after ? Math.min(after.entry + 1, await redis.llen(list)) : await redis.llen(list);
+    let [low, high] = await stretchOf(list, page, after, isAscending);
     const shown: JournalRow[] = [];
-    for (let step = 0; step < STEPS_MAX && end > 0 && shown.length <= page.limit; step++) {
-      const from = Math.max(0, end - STEP);
+    for (let step = 0; step < STEPS_MAX && low < high && shown.length <= page.limit; step++) {
+      const [from, end] = isAscending
+        ? [low, Math.min(high, low + STEP)]
+        : [Math.max(low, high - STEP), high];
       const packed = await redis.lrangeBuffer(list, from, end - 1);
       const entries = packed.map((entry, i) => ({ entry: from + i, is: unpackEntry(entry) }));
-      const wanted = entries.filter(({ is }) => passes(is, filter)).reverse();
+      const passing = entries.filter(({ is }) => passes(is, filter) && isWithin(timeOf(is), page));
+      const wanted = isAscending ? passing : passing.reverse();
       for (let i = 0; i < wanted.length && shown.length <= page.limit; i += page.limit) {
-        const part = wanted.slice(i, i + page.limit);
-        const lines = (await linesOf(part, address)).filter(({ place }) => !after || isOlder(place, after));
-        shown.push(...lines.map(({ row }) => row));
+        const lines = await linesOf(wanted.slice(i, i + page.limit), address, isAscending);
+        const behind = lines.filter(({ place }) => !after || isBehind(place, after, isAscending));
+        shown.push(...behind.map(({ row }) => row));
       }
-      end = from;
+      [low, high] = isAscending ? [end, high] : [low, from];
     }
-    const isCut = shown.length > page.limit;
     const last = shown[page.limit - 1];
-    if (isCut && last) return { rows: shown.slice(0, page.limit), next: last.id };
-    return { rows: shown, next: end > 0 ? `${end}-0` : null };
+    if (shown.length > page.limit && last) return { rows: shown.slice(0, page.limit), next: last.id };
+    if (low >= high) return { rows: shown, next: null };
+    return { rows: shown, next: isAscending ? `${low - 1}-${LINE_MAX}` : `${high}-0` };
   }
 
-  /** Lines newest first, of entries newest first. */
+  /** The entries that may have rows of a page: from the first of the two up to the one before the second. */
+  async function stretchOf(
+    list: Buffer,
+    { sinceMs, untilMs }: RowsPage,
+    after: Place | null,
+    isAscending: boolean,
+  ): Promise<[low: number, high: number]> {
+    const length = await redis.llen(list);
+    const low = sinceMs === undefined ? 0 : await firstAt(list, length, sinceMs - DISORDER_MS);
+    const high = untilMs === undefined ? length : await firstAt(list, length, untilMs + DISORDER_MS + 1);
+    if (after === null) return [low, high];
+    return isAscending ? [Math.max(low, after.entry), high] : [low, Math.min(high, after.entry + 1)];
+  }
+
+  /** The first entry that is of this time or later, by halves: exact to DISORDER_MS. */
+  async function firstAt(list: Buffer, length: number, atMs: number): Promise<number> {
+    let [low, high] = [0, length];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const packed = await redis.lindexBuffer(list, middle);
+      if (packed && timeOf(unpackEntry(packed)) < atMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The lines of entries, in their direction. */
   async function linesOf(
     entries: readonly { readonly entry: number; readonly is: JournalEntry }[],
     address: string,
+    isAscending: boolean,
   ): Promise<{ place: Place; row: JournalRow }[]> {
     const wallet = address.toLowerCase();
     const refs = entries.flatMap(({ is }) => (is.type === 'TRADE' ? [is.ref] : []));
@@ -148,9 +187,10 @@ export function createJournalReads({ redis, keys, journal, matches, settlements 
         });
       }),
     );
-    return lines.flatMap((list, i) =>
-      list.map((row, line) => ({ place: { entry: entries[i]?.entry ?? 0, line }, row })).reverse(),
-    );
+    return lines.flatMap((list, i) => {
+      const placed = list.map((row, line) => ({ place: { entry: entries[i]?.entry ?? 0, line }, row }));
+      return isAscending ? placed : placed.reverse();
+    });
   }
 
   return { positions, rows };
@@ -160,8 +200,15 @@ const passes = (entry: JournalEntry, { marketId, tradesOnly }: JournalFilter): b
   (!tradesOnly || entry.type === 'TRADE') &&
   (marketId === undefined || (entry.type === 'TRADE' ? entry.ref.marketId : entry.marketId) === marketId);
 
-const isOlder = (a: Place, b: Place): boolean =>
-  a.entry < b.entry || (a.entry === b.entry && a.line < b.line);
+const timeOf = (entry: JournalEntry): number => (entry.type === 'TRADE' ? entry.ref.tradeMs : entry.atMs);
+
+const isWithin = (atMs: number, { sinceMs, untilMs }: RowsPage): boolean =>
+  (sinceMs === undefined || atMs >= sinceMs) && (untilMs === undefined || atMs <= untilMs);
+
+function isBehind(place: Place, after: Place, isAscending: boolean): boolean {
+  const order = place.entry - after.entry || place.line - after.line;
+  return isAscending ? order > 0 : order < 0;
+}
 
 type PositionPlace = Pick<HeldPosition, 'openedAtMs' | 'marketId' | 'outcome'>;
 

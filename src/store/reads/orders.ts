@@ -79,6 +79,7 @@ export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) 
     const page = found.fills.slice(0, limit);
     const last = page.at(-1);
     return {
+      record: found.record,
       fills: await shownFills(found.record, page),
       next: last && found.fills.length > limit ? `${last.tradeMs}-${last.sequence}-${last.index}` : null,
     };

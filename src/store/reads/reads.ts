@@ -7,8 +7,8 @@ import { readMode } from '../health/health';
 import type { Standings } from '../health/standing';
 import { decodeCash, decodeTokens } from '../records/account';
 import { decodeMarket, decodeState } from '../records/market';
-import { addressBytes, decodeFills, type Fill } from '../records/order';
-import type { Balances, Market, MarketView, SettledFill, TokenBalance, TradesPage } from '../records/views';
+import { addressBytes } from '../records/order';
+import type { Balances, Market, MarketView, SettledFill, TokenBalance } from '../records/views';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
 import type { ShardKeys } from '../redis/keys';
@@ -16,6 +16,7 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 import { createSettlements } from '../settlement/settlements';
 import type { Kept } from './kept';
 import { createOrderReads } from './orders';
+import { createTradeReads, fillsOf } from './trades';
 import { createWalletReads } from './wallet-orders';
 
 export interface ReadsOptions {
@@ -32,12 +33,8 @@ export interface ReadsOptions {
 
 export type Reads = ReturnType<typeof createReads>;
 
-type StreamEntry = [Buffer, [Buffer, Buffer]];
-/** Matches read at a time while a page of trades is filled. */
-const MATCHES_STEP = 100;
 /** Terms kept per process: they never change. */
 const TERMS_MAX = 10_000;
-const TRADE_CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
 
 /** Everything the exchange shows, read from Redis at the moment it is asked for. Nothing here changes state. */
 export function createReads({ redis, run, keys, history, clock, kept, doubts, grantMicro }: ReadsOptions) {
@@ -72,37 +69,14 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     const decoded = decodeState(state);
     const day = await history.day(id, decoded, nowMs);
     const view = { ...decodeMarket(document), state: decoded, day, nowMs };
-    return { view, fills: await show(id, matches.flatMap(newestFirst).slice(0, trades)) };
+    return {
+      view,
+      fills: await show(id, matches.flatMap((entry) => fillsOf(entry).reverse()).slice(0, trades)),
+    };
   }
 
   async function view(id: MarketId): Promise<MarketView> {
     return (await snapshot(id, 0)).view;
-  }
-
-  /** Newest first; throws INVALID_CURSOR. */
-  async function trades(id: MarketId, page: { limit: number; cursor: string | null }): Promise<TradesPage> {
-    const position = page.cursor === null ? null : TRADE_CURSOR.exec(page.cursor);
-    if (page.cursor !== null && !position) throw new Refusal('INVALID_CURSOR');
-    const after = position && { id: `${position[1]}-${position[2]}`, index: Number(position[3]) };
-    let from = after ? after.id : '+';
-    const fills: Fill[] = [];
-    while (fills.length <= page.limit) {
-      const entries = await redis.xrevrangeBuffer(keys.trades(id), from, '-', 'COUNT', MATCHES_STEP);
-      for (const entry of entries as unknown as StreamEntry[]) {
-        const found = newestFirst(entry);
-        from = `(${entry[0].toString()}`;
-        const isCursor = after !== null && entry[0].toString() === after.id;
-        fills.push(...(isCursor ? found.filter((fill) => fill.index < after.index) : found));
-      }
-      if (entries.length < MATCHES_STEP) break;
-    }
-    const shown = fills.slice(0, page.limit);
-    const last = shown.at(-1);
-    const more = fills.length > page.limit && last;
-    return {
-      fills: await show(id, shown),
-      next: more ? `${last.tradeMs}-${last.sequence}-${last.index}` : null,
-    };
   }
 
   async function balances(address: string): Promise<Balances> {
@@ -134,7 +108,7 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     market,
     view,
     snapshot,
-    trades,
+    trades: createTradeReads({ redis, keys, show }),
     ...orders,
     balances,
     nonce,
@@ -145,11 +119,6 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     mode: coalesce(() => readMode(redis, keys)),
     kept,
   };
-}
-
-function newestFirst([id, [, packed]]: StreamEntry): Fill[] {
-  const [ms, sequence] = id.toString().split('-').map(Number);
-  return decodeFills(ms ?? 0, sequence ?? 0, packed).reverse();
 }
 
 function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {

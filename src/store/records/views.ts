@@ -59,6 +59,16 @@ export interface MarketView extends Market {
 /** A fill and what became of it. */
 export type SettledFill = Fill & SettlementState;
 
+/** Which rows of a list, and in which direction: behind `cursor`, of a stretch of time whose ends belong to it. */
+export interface RowsPage {
+  readonly limit: number;
+  readonly cursor: string | null;
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  /** Newest first without it. */
+  readonly order?: 'asc' | 'desc';
+}
+
 export interface TradesPage {
   readonly fills: readonly SettledFill[];
   /** Opaque to clients; null at the end. */
@@ -92,6 +102,7 @@ export interface PlacedView {
 }
 
 export interface OrderFillsPage {
+  readonly record: OrderRecord;
   /** Newest first. */
   readonly fills: readonly OrderFill[];
   readonly next: string | null;

@@ -1,5 +1,5 @@
 import type { MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
-import { SIDES } from '../../exchange/match';
+import { feeAssetOf, SIDES } from '../../exchange/match';
 import { type Change, type Position, payoutHalves } from '../../exchange/position';
 import {
   formatLots,
@@ -66,6 +66,7 @@ export function presentTradeOf(side: SideFacts, fill: FillFacts, terms: MarketTe
       side: SIDES[order.side],
       price: formatPips(pricePips),
       fee: formatMicro(feeMicro),
+      feeAsset: feeAssetOf(order.side, order.outcome),
     },
   };
 }
@@ -78,6 +79,7 @@ const NO_TRADE = {
   price: null,
   size: null,
   fee: null,
+  feeAsset: null,
   tradeId: null,
   orderHash: null,
 };
@@ -104,6 +106,7 @@ export function presentTradeActivity(
     price: formatPips(side.pricePips),
     size: formatLots(fill.sizeLots),
     fee: formatMicro(side.feeMicro),
+    feeAsset: feeAssetOf(order.side, order.outcome),
     tradeId: fill.id,
     orderHash: order.orderHash,
     changes: presentChanges(change.collateralMicro, yes, no),

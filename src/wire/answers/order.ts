@@ -1,5 +1,5 @@
 import type { MarketTerms } from '../../exchange/market';
-import { FILLS_SHOWN_MAX, SIDES } from '../../exchange/match';
+import { FILLS_SHOWN_MAX, feeAssetOf, SIDES } from '../../exchange/match';
 import type { SignedOrder } from '../../exchange/order';
 import { isFinal } from '../../exchange/status';
 import { formatAverage, formatLots, formatMicro, formatPips } from '../../exchange/units';
@@ -34,6 +34,7 @@ export function presentSubmission(record: RecordFacts, fills: readonly ShownFill
       size: formatLots(fill.sizeLots),
       matchType: fill.matchType,
       makerOrderHash: fill.makerHash,
+      ...presentFee(record, fill),
     })),
     sequence: record.sequence,
     createdAt: iso(record.createdAtMs),
@@ -85,20 +86,26 @@ export function presentOrder(
     updatedAt: iso(record.updatedAtMs),
     sequence: record.sequence,
     fillCount: record.fillCount,
-    fills: fills.map(presentOrderFill),
+    fills: fills.map((fill) => presentOrderFill(record, fill)),
     ...(viewer === 'MAKER' ? { order: presentSigned(signed) } : {}),
   };
 }
 
+/** What a fill cost the order it is shown with. */
+const presentFee = ({ side, outcome }: RecordFacts, { feeMicro }: Pick<ShownFill, 'feeMicro'>) => ({
+  fee: formatMicro(feeMicro),
+  feeAsset: feeAssetOf(side, outcome),
+});
+
 /** A fill as its order shows it. */
-export function presentOrderFill(fill: OwnFill) {
+export function presentOrderFill(record: RecordFacts, fill: OwnFill) {
   return {
     tradeId: fill.tradeId,
     price: formatPips(fill.pricePips),
     size: formatLots(fill.sizeLots),
     role: fill.role,
     matchType: fill.matchType,
-    fee: formatMicro(fill.feeMicro),
+    ...presentFee(record, fill),
     settlementStatus: fill.settlementStatus,
     transactionHash: fill.transactionHash,
   };

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../../../exchange/errors';
 import type { PageSize } from '../../pages';
+import { ORDERS } from '../../queries';
 import type { Shape } from '../../shape';
-import { integer, type Json, ref, text } from './schema';
+import { choice, integer, type Json, ref, text } from './schema';
 
 export const TAGS = {
   Sign: 'Sign-In with Ethereum (EIP-4361), and the life of a session.',
@@ -88,6 +89,18 @@ export const limit = (page: PageSize): Parameter => ({
   page,
 });
 export const cursor: Parameter = query('cursor', '`nextCursor` of the page before.', text());
+
+/** A stretch of a list by time, and the end it is read from. */
+export const period: readonly Parameter[] = [
+  query('since', 'Only what happened then or later, in milliseconds since 1970.', integer(), 1801483205000),
+  query('until', 'Only what happened then or before, in milliseconds since 1970.', integer(), 1801483210000),
+  query(
+    'order',
+    'Newest or oldest first. A `cursor` goes on behind the row it was answered with, in the direction asked for.',
+    { ...choice(ORDERS), default: 'desc' },
+    'desc',
+  ),
+];
 
 /** Codes that any request can get. */
 const ALWAYS: readonly ErrorCode[] = ['INVALID_REQUEST', 'REQUEST_TIMEOUT', 'INTERNAL', 'UNAVAILABLE'];

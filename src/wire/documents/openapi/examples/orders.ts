@@ -28,7 +28,12 @@ export const SUBMISSION = {
   cancelledSize: '0',
   averagePrice: '0.6',
   fillCount: 1,
-  fills: [{ tradeId: TRADE_ID, price: '0.6', size: '40', matchType: 'MINT', makerOrderHash: BOB_HASH }],
+  fills: [
+    {
+      ...{ tradeId: TRADE_ID, price: '0.6', size: '40', matchType: 'MINT', makerOrderHash: BOB_HASH },
+      ...{ fee: '0', feeAsset: 'YES' },
+    },
+  ],
   sequence: SEQUENCE,
   createdAt: MATCHED_AT,
 };
@@ -83,6 +88,7 @@ export const ORDER = {
       role: 'TAKER',
       matchType: 'MINT',
       fee: '0',
+      feeAsset: 'YES',
       settlementStatus: 'CONFIRMED',
       transactionHash: null,
     },

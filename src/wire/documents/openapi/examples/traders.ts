@@ -35,6 +35,7 @@ export const OWN_TRADE = {
     side: 'BUY',
     price: '0.6',
     fee: '0',
+    feeAsset: 'YES',
   },
 };
 
@@ -50,6 +51,7 @@ export const ACTIVITY = {
   price: '0.6',
   size: '40',
   fee: '0',
+  feeAsset: 'YES',
   tradeId: TRADE_ID,
   orderHash: ALICE_HASH,
   changes: { collateral: '-24', yes: '40', no: '0' },

@@ -5,7 +5,7 @@ import { MARKET_SORTS, PAGE_SIZES } from '../../../pages';
 import { PATHS } from '../../../paths';
 import { DEPTH_MAX, IDS_MAX, TEXT_MAX } from '../../../queries';
 import { CANDLES, MARKET, ORDERBOOK, PRICE_HISTORY, TICKER, TRADE, TRADING } from '../examples/market';
-import { cursor, limit, type Operations, type Parameter, query } from '../operation';
+import { cursor, limit, type Operations, type Parameter, period, query } from '../operation';
 import { choice, integer, text } from '../schema';
 
 const LISTED = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
@@ -173,10 +173,10 @@ export const MARKET_OPERATIONS: Operations = {
   [`GET ${PATHS.trades}`]: {
     id: 'listTrades',
     tag: 'Markets',
-    summary: 'Trades, newest first',
+    summary: 'Trades, newest first or oldest first',
     description: "One for each maker met. Side, outcome, token and price are the taker's.",
     limited: true,
-    parameters: [limit(PAGE_SIZES.trades), cursor],
+    parameters: [limit(PAGE_SIZES.trades), cursor, ...period],
     success: {
       description: 'A page of trades.',
       schema: 'TradePage',

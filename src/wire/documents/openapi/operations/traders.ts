@@ -4,7 +4,7 @@ import { emptyShape } from '../../../requests/orders';
 import { BIO_MAX, COMMENT_MAX, commentShape, profileShape } from '../../../requests/social';
 import type { Shape } from '../../../shape';
 import { ACTIVITY, COMMENT, COMMENT_BODY, ME, OWN_TRADE, POSITION, PROFILE } from '../examples/traders';
-import { cursor, limit, type Operations, query } from '../operation';
+import { cursor, limit, type Operations, period, query } from '../operation';
 import { choice, type Json, jsonSchemaOf, text } from '../schema';
 import { idempotencyKey } from './account';
 
@@ -167,23 +167,23 @@ export const TRADER_OPERATIONS: Operations = {
   [`GET ${PATHS.myTrades}`]: {
     id: 'listMyTrades',
     tag: 'Account',
-    summary: "The wallet's trades, newest first",
+    summary: "The wallet's trades, newest first or oldest first",
     description:
       'The trade as everybody sees it, in the terms of its taker, the role of the wallet, and `own`: what its own order had of it. Who trades with itself has two lines.',
     bearer: 'required',
     limited: true,
-    parameters: [ofMarket, ...paged],
+    parameters: [ofMarket, ...paged, ...period],
     success: pageOf('OwnTradePage', 'A page of trades.', OWN_TRADE),
   },
   [`GET ${PATHS.myActivity}`]: {
     id: 'listMyActivity',
     tag: 'Account',
-    summary: 'Everything that moved the balances, newest first',
+    summary: 'Everything that moved the balances, newest first or oldest first',
     description:
       'Trades, splits, merges, faucet and payouts. The `changes` of all lines and the first grant add up to the balances. Orders that did not trade are in `GET /me/orders`.',
     bearer: 'required',
     limited: true,
-    parameters: [ofMarket, ...paged],
+    parameters: [ofMarket, ...paged, ...period],
     success: pageOf('ActivityPage', 'A page of lines.', ACTIVITY),
   },
 };

@@ -1,5 +1,5 @@
 import { MARKET_STATUSES } from '../../../../exchange/market';
-import { MATCH_TYPES, SIDES } from '../../../../exchange/match';
+import { FEE_ASSETS, MATCH_TYPES, SIDES } from '../../../../exchange/match';
 import {
   MODES,
   ORDER_STATUSES,
@@ -61,6 +61,7 @@ export const COMMON_SCHEMAS: Readonly<Record<string, Json>> = {
     description: 'Why an order is final; null while it is open, and when it was filled.',
   },
   MatchType: choice(MATCH_TYPES),
+  FeeAsset: choice(FEE_ASSETS, 'What the fee is taken in: of a SELL collateral, of a BUY the token bought.'),
   SettlementStatus: choice(SETTLEMENT_STATUSES),
   MarketStatus: choice(MARKET_STATUSES, '`PAUSED` takes cancels only.'),
   Mode: choice(MODES),

@@ -1,0 +1,115 @@
+import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { limit } from './rain';
+
+/** Lists by time and direction: trades of a market, a wallet's own trades, its activity. */
+let exchange: TestExchange;
+let market: Market;
+let alice: Trader;
+let bob: Trader;
+
+type Row = { readonly id: string; readonly matchedAt?: string; readonly occurredAt?: string };
+const TRADES = 12;
+
+beforeAll(async () => {
+  exchange = await startExchange({ replicas: 2 });
+  const domain = (await exchange.client.get('/config')).body.eip712.domain as Domain;
+  [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
+  market = await openMarket(exchange.client, ADMIN_TOKEN);
+  for (let i = 0; i < TRADES / 3; i++) {
+    // Three makers met by one taker: rows of one moment.
+    for (const lots of [100, 200, 300]) await bob.submit(market, limit('BUY', 1, 4_000, lots));
+    await alice.submit(market, limit('BUY', 0, 6_000, 600));
+  }
+});
+afterAll(() => exchange.stop());
+
+const LISTS = ['trades', 'me/trades', 'me/activity'] as const;
+type List = (typeof LISTS)[number];
+
+async function page(list: List, query: string): Promise<{ data: Row[]; nextCursor: string | null }> {
+  const path = list === 'trades' ? `/markets/${market.id}/trades` : `/${list}`;
+  const { status, body } = await alice.get(`${path}?${query}`);
+  expect({ query, status }).toEqual({ query, status: 200 });
+  return body;
+}
+
+async function walk(list: List, query: string, meanwhile = async (): Promise<void> => {}): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { data, nextCursor }: { data: Row[]; nextCursor: string | null } = await page(
+      list,
+      `${query}${cursor && `&cursor=${cursor}`}`,
+    );
+    rows.push(...data);
+    cursor = nextCursor;
+    await meanwhile();
+  }
+  return rows;
+}
+
+const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
+const atMs = ({ matchedAt, occurredAt }: Row): number => Date.parse(matchedAt ?? occurredAt ?? '');
+
+describe.each(LISTS)('%s', (list) => {
+  test.each([1, 2, 5, 100])('oldest first is newest first turned round, in pages of %d', async (rows) => {
+    const newest = await walk(list, `limit=${rows}`);
+    expect(newest.length).toBeGreaterThanOrEqual(TRADES);
+    expect(ids(await walk(list, `limit=${rows}&order=asc`))).toEqual(ids(newest).reverse());
+  });
+
+  test('since and until take the rows of both moments, in both directions and in pages of any size', async () => {
+    const all = await walk(list, 'limit=100');
+    const times = [...new Set(all.map(atMs))];
+    const moments = times.flatMap((ms) => [ms - 1, ms, ms + 1]);
+    for (const since of [undefined, ...moments.slice(0, 7)]) {
+      for (const until of [undefined, ...moments.slice(-7)]) {
+        if (since !== undefined && until !== undefined && since > until) continue;
+        const expected = ids(
+          all.filter((row) => atMs(row) >= (since ?? 0) && atMs(row) <= (until ?? Number.POSITIVE_INFINITY)),
+        );
+        const query = [since && `since=${since}`, until && `until=${until}`].filter(Boolean).join('&');
+        expect(ids(await walk(list, `${query}&limit=4`))).toEqual(expected);
+        expect(ids(await walk(list, `${query}&limit=4&order=asc`))).toEqual(expected.reverse());
+      }
+    }
+  });
+
+  test('a cursor goes on behind its row in either direction, whichever it came from', async () => {
+    const all = ids(await walk(list, 'limit=100'));
+    const { data, nextCursor } = await page(list, 'limit=5');
+    expect(ids(data)).toEqual(all.slice(0, 5));
+    expect(ids((await page(list, `limit=100&order=asc&cursor=${nextCursor}`)).data)).toEqual(
+      all.slice(0, 4).reverse(),
+    );
+    expect(ids((await page(list, `limit=100&cursor=${nextCursor}`)).data)).toEqual(all.slice(5));
+  });
+
+  test('what happens while the list is walked is at the end, oldest first, and not in it, newest first', async () => {
+    const trade = async (): Promise<void> => {
+      await bob.submit(market, limit('BUY', 1, 4_500, 100));
+      await alice.submit(market, limit('BUY', 0, 5_500, 100));
+    };
+    const before = ids(await walk(list, 'limit=100'));
+    let left = 3;
+    const meanwhile = async (): Promise<void> => {
+      if (left-- > 0) await trade();
+    };
+    expect(ids(await walk(list, 'limit=3', meanwhile))).toEqual(before);
+    left = 2;
+    const during = ids(await walk(list, 'limit=3&order=asc', meanwhile));
+    expect(during).toEqual(ids(await walk(list, 'limit=100&order=asc')));
+    expect(during.length).toBe(before.length + 5);
+  });
+
+  test.each([
+    ['since=tomorrow', 'since'],
+    ['until=1.5', 'until'],
+    ['since=2&until=1', 'since'],
+    ['order=up', 'order'],
+  ])('%s is refused by name', async (query, path) => {
+    const where = list === 'trades' ? `/markets/${market.id}/trades` : `/${list}`;
+    const { status, body } = await alice.get(`${where}?${query}`);
+    expect([status, body.code, body.errors[0].path]).toEqual([400, 'INVALID_REQUEST', path]);
+  });
+});
