@@ -1,14 +1,15 @@
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
-import { limit } from './rain';
+import { limit } from '../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let alice: Trader;
 let bob: Trader;
 
 beforeAll(async () => {
-  exchange = await startExchange();
+  exchange = await startWebReplicas();
   const domain = (await exchange.client.get('/config')).body.eip712.domain as Domain;
   [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
   market = await openMarket(exchange.client, ADMIN_TOKEN, { feeRateBps: 200 });

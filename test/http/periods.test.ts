@@ -1,9 +1,10 @@
-import { ADMIN_TOKEN, startExchange, type TestExchange } from '../support/exchange';
+import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
-import { limit } from './rain';
+import { limit } from '../support/weather-market';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Lists by time and direction: trades of a market, a wallet's own trades, its activity. */
-let exchange: TestExchange;
+let exchange: WebReplicas;
 let market: Market;
 let alice: Trader;
 let bob: Trader;
@@ -12,7 +13,7 @@ type Row = { readonly id: string; readonly matchedAt?: string; readonly occurred
 const TRADES = 12;
 
 beforeAll(async () => {
-  exchange = await startExchange({ replicas: 2 });
+  exchange = await startWebReplicas({ replicas: 2 });
   const domain = (await exchange.client.get('/config')).body.eip712.domain as Domain;
   [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
   market = await openMarket(exchange.client, ADMIN_TOKEN);
