@@ -60,15 +60,16 @@ def show(market, book):
 def main():
     market = get(f"/markets/{sys.argv[1]}") if len(sys.argv) > 1 else get("/markets?status=OPEN&limit=1")["data"][0]
     condition = market["conditionId"]
-    client, inbox, book = socketio.Client(), queue.Queue(), None
-    for event in ("connect", "orderbook:snapshot", "orderbook:update", "heartbeat", "disconnect"):
+    client, inbox, book, epoch = socketio.Client(), queue.Queue(), None, None
+    for event in ("connect", "orderbook:snapshot", "orderbook:update", "heartbeat", "epoch", "disconnect"):
         client.on(event, lambda *body, event=event: inbox.put((event, body[0] if body else None)))
 
     def resubscribe():
         message = {"conditionId": condition}
-        if book is not None:
-            message["lastSequence"] = book.sequence
-        client.emit("subscribe", message)
+        # In another epoch the same number may mean another book, so one is of no use without the other.
+        if book is not None and epoch is not None:
+            message.update(lastSequence=book.sequence, epoch=epoch)
+        client.emit("subscribe", message, callback=lambda answer: inbox.put(("answer", answer)))
 
     client.connect(BASE_URL, transports=["websocket"])
     while True:
@@ -82,6 +83,13 @@ def main():
             print(f"-- {event}: this book may be out of date", flush=True)
             if event == "silence" and client.connected:
                 resubscribe()
+        elif event == "answer":
+            # A refused request is sent again after the silence that follows it.
+            epoch = body.get("epoch")
+        elif event == "epoch":
+            print("-- the exchange may have lost its latest writes: begins again", flush=True)
+            book, epoch = None, None
+            resubscribe()
         elif event == "orderbook:snapshot":
             book = Book(body)
             show(market, book)
