@@ -23,7 +23,7 @@ import {
 export { ConfigError, type ConfigProblem, formatProblems, reportAndExit } from './report';
 
 /**
- * The only reader of `process.env`. One table says what every variable means; `.env.example` and the README are
+ * The only reader of `process.env`. One table says what every variable means; `.env.example` and docs/operations.md are
  * compared with it by a test. Bad configuration is reported all at once, never one variable per restart.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -108,7 +108,7 @@ export const VARIABLES = {
     'opens the admin routes, at least 32 characters; unset, they answer 404',
     secret,
   ),
-  FUNDS: variable('paper', parseFunds, 'paper: a ledger in Redis; chain is not available in this version'),
+  FUNDS: variable('paper', parseFunds, 'paper: a ledger in Redis; chain is not built yet'),
   PAPER_GRANT: variable(
     '10000',
     parsePaperGrant,
@@ -153,7 +153,11 @@ export const VARIABLES = {
     'name in the EIP-712 domain of the orders',
   ),
   COLLATERAL_DECIMALS: variable('18', wholeNumber(6, 36), 'decimals of the collateral on chain, 6 to 36'),
-  CHAIN_RPC_URL: optional(parseRpcUrl, 'a node of the chain: contract wallets (EIP-1271) may sign', secret),
+  CHAIN_RPC_URL: optional(
+    parseRpcUrl,
+    'not read yet: funds on a chain and contract wallets (EIP-1271) are not built yet',
+    secret,
+  ),
   DEMO: variable('0', flag, '1 opens demo markets; npm start takes 1'),
 } as const satisfies Record<string, Variable<unknown>>;
 

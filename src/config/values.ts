@@ -150,7 +150,7 @@ export function parsePaperGrant(text: string): Micro {
 
 export function parseFunds(text: string): 'paper' {
   if (oneOf('paper', 'chain')(text) === 'chain') {
-    throw new BadValue('chain (which also needs CHAIN_RPC_URL) is not available in this version; use paper');
+    throw new BadValue('chain is not built yet; use paper');
   }
   return 'paper';
 }

@@ -20,7 +20,7 @@ export interface QuoteTerms {
 export const bookSideOf = ({ side, outcomeIndex }: QuoteTerms): Quote['bookSide'] =>
   (side === 'BUY') === (outcomeIndex === 0) ? 'bid' : 'ask';
 
-export const yesPipsOf = ({ outcomeIndex, price }: QuoteTerms): number =>
+const yesPipsOf = ({ outcomeIndex, price }: QuoteTerms): number =>
   outcomeIndex === 0 ? pipsOf(price) : PIPS - pipsOf(price);
 
 const isOpen = (status: string): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';

@@ -46,6 +46,7 @@ export const ERRORS = {
   POST_ONLY_WOULD_CROSS: { status: 422, title: 'The order would trade at once' },
   INSUFFICIENT_BALANCE: { status: 422, title: 'The balance does not cover the order' },
   BALANCE_LIMIT: { status: 422, title: 'An account or a market would exceed its limit' },
+  // Funds on a chain are not built yet: nothing is refused for this yet.
   INSUFFICIENT_ALLOWANCE: { status: 422, title: 'The allowance does not cover the order' },
   SELF_TRADE: { status: 422, title: "The order would meet the wallet's own order" },
   DEADLINE_EXCEEDED: { status: 422, title: 'The deadline passed before the order was booked' },

@@ -50,7 +50,6 @@ export interface Order {
 
 export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 export const SIGNATURE_TYPE_EOA = 0;
-export const SIGNATURE_TYPE_EIP1271 = 3;
 
 /** Token and collateral amounts of the chain per unit of the exchange. */
 export interface ChainScale {
@@ -80,14 +79,13 @@ export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): Outcome
 }
 
 /** INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE, INVALID_FEE_RATE: in the order of docs/interface.md. */
-export function checkTerms(order: SignedOrder, market: MarketTerms, eip1271: boolean): void {
+export function checkTerms(order: SignedOrder, market: MarketTerms): void {
   if (order.taker !== ZERO_ADDRESS) throw new Refusal('INVALID_TAKER');
-  const supported =
-    order.signatureType === SIGNATURE_TYPE_EOA || (eip1271 && order.signatureType === SIGNATURE_TYPE_EIP1271);
-  if (!supported) {
+  // Contract wallets (EIP-1271, signature type 3) are not built yet.
+  if (order.signatureType !== SIGNATURE_TYPE_EOA) {
     throw new Refusal(
       'UNSUPPORTED_SIGNATURE_TYPE',
-      `signatureType ${order.signatureType} is not supported here`,
+      `signatureType ${order.signatureType} is not supported; sign with the maker's own key, signatureType 0`,
     );
   }
   if (order.feeRateBps !== BigInt(market.feeRateBps)) {

@@ -76,7 +76,6 @@ const parseUnit = (decimals: number, what: string) => (text: string) => {
 /** Throws INVALID_REQUEST. */
 export const parsePips = (text: string): Pips => pips(parseUnit(PIPS_DECIMALS, 'a price')(text));
 export const parseLots = (text: string): Lots => lots(parseUnit(LOTS_DECIMALS, 'a size')(text));
-export const parseMicro = (text: string): Micro => micro(parseUnit(MICRO_DECIMALS, 'an amount')(text));
 
 /**
  * Average price of `quote` micro-units over `size` lots: up to 6 decimals, rounded half up; null without fills.

@@ -1,7 +1,7 @@
 import { Refusal } from '../exchange/errors';
 
 /** Submissions under way in one process: more would only wait for each other. */
-export const ORDERS_IN_FLIGHT_MAX = 1_000;
+const ORDERS_IN_FLIGHT_MAX = 1_000;
 /** A process whose timers are later than this has more to do than it can: what it accepts now is answered too late. */
 export const LATE_MAX_MS = 1_000;
 const RETRY_AFTER_MS = 1_000;

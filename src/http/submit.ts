@@ -138,7 +138,7 @@ function check(
   progress: Progress,
 ): PlaceRequest {
   const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
-  checkTerms(signed, terms, false);
+  checkTerms(signed, terms);
   // Here, so that an order which was accepted before is answered with its record whatever the backlog.
   if (isBacklogged())
     throw new Refusal('BACKLOG', 'the exchange is catching up with accepted orders; retry shortly');

@@ -19,6 +19,7 @@ export interface ChainCall {
 /**
  * Sends one settlement and resolves with its transaction's hash once it is final; rejects to be asked again. It may be
  * asked twice for the same id, when the process that asked first died: it must not send twice what may still succeed.
+ * Funds on a chain are not built yet: only tests hand one in.
  */
 export type SendToChain = (call: ChainCall) => Promise<string>;
 

@@ -8,7 +8,7 @@ export interface SettlementJob {
 }
 
 /** Matches in one job. At a low rate each has a job of its own; at a high one a job costs Redis as much as a match. */
-export const JOB_MATCHES_MAX = 100;
+const JOB_MATCHES_MAX = 100;
 /** Half a second, then double: given up after about a minute. */
 const ATTEMPTS = 8;
 const BACKOFF_MS = 500;

@@ -45,7 +45,7 @@ const COMPACT = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 1,
 });
 /** "$1.2M": where the order of magnitude matters. */
-export const roughly = (micro: number): string => COMPACT.format(micro / MICRO_ONE);
+const roughly = (micro: number): string => COMPACT.format(micro / MICRO_ONE);
 
 const WHOLE = new Intl.NumberFormat('en-US', {
   style: 'currency',

@@ -8,9 +8,11 @@ import {
   formatPips,
   type Lots,
   lots,
+  type Micro,
+  micro,
   parseLots,
-  parseMicro,
   parsePips,
+  parseScaled,
 } from '../../src/exchange/units';
 import { decodeEvent, type OutboxEvent } from '../../src/store/outbox/outbox';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
@@ -20,6 +22,10 @@ import { createEngine, type PlaceReply, type PlaceRequest } from '../../src/stor
 import { signedAs } from '../store/fuzzing/requests';
 import { CLOCK_KEY, FAKE_CLOCK, patchedScripts } from '../store/fuzzing/scripts';
 import { readState } from '../store/fuzzing/stored';
+
+const MICRO_DECIMALS = 6;
+/** Whole units of money or shares, as micro-units. */
+export const parseMicro = (text: string): Micro => micro(Number(parseScaled(text, MICRO_DECIMALS)));
 
 /** The engine on a Redis of the test's own, in whole units, for tests that tell a story with numbers. */
 export const alice = `0x${'a1'.repeat(20)}`;

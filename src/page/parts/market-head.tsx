@@ -7,7 +7,7 @@ import { statusWord } from './market-list';
 const SPREAD_MAX_PIPS = 1_000;
 
 /** The chance of Yes as the exchange has it: the middle of a book that is close, else the last trade. */
-export function chanceOf({ book, market, trades }: Shown): number | null {
+function chanceOf({ book, market, trades }: Shown): number | null {
   const bid = book?.bids[0];
   const ask = book?.asks[0];
   if (bid && ask && pipsOf(ask.price) - pipsOf(bid.price) <= SPREAD_MAX_PIPS) {

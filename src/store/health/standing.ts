@@ -8,7 +8,7 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  * How much of its acknowledged writes a crashing Redis keeps: all of them, all but the last second or so, nothing for
  * certain.
  */
-export const DURABILITIES = ['always', 'everysec', 'none'] as const;
+const DURABILITIES = ['always', 'everysec', 'none'] as const;
 export type Durability = (typeof DURABILITIES)[number];
 
 /** The durability that the exchange can promise with the current settings of Redis. */

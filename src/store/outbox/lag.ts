@@ -30,7 +30,7 @@ const ANCHORS_MAX = 600;
 /** Entries counted in one call when no anchor is old enough. */
 const COUNT_STEP = 5_000;
 /** A larger backlog need not be known exactly. */
-export const COUNT_MAX = 200_000;
+const COUNT_MAX = 200_000;
 /** Markets of the latest commands are compared with what was broadcast. */
 const COMMANDS_LOOKED_AT = 100;
 

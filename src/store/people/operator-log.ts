@@ -22,7 +22,7 @@ export interface Action {
   readonly code: string | null;
 }
 
-export interface KeptAction extends Action {
+interface KeptAction extends Action {
   readonly atMs: number;
 }
 

@@ -1,11 +1,11 @@
 import { chainScale } from '../../../src/exchange/order';
-import { micro, parseMicro } from '../../../src/exchange/units';
+import { micro } from '../../../src/exchange/units';
 import { createPriceChore } from '../../../src/jobs/prices';
 import { createAudit } from '../../../src/store/audit/audit';
 import { ownKeys, readKey } from '../../../src/store/backup/keys';
 import { createCandleWriter } from '../../../src/store/candles/writer';
 import { addressBytes } from '../../../src/store/records/order';
-import { alice, bob, type EngineWorld, NO, YES } from '../../support/engine-world';
+import { alice, bob, type EngineWorld, NO, parseMicro, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 /** 2^53 - 1 micro-units. */

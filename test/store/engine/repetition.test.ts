@@ -1,5 +1,5 @@
-import { micro, parseMicro } from '../../../src/exchange/units';
-import { alice, bob, NO, START_SECOND, told, YES } from '../../support/engine-world';
+import { micro } from '../../../src/exchange/units';
+import { alice, bob, NO, parseMicro, START_SECOND, told, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
 const { world } = withWorlds();
