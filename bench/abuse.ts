@@ -64,8 +64,8 @@ export async function benchAbuse(
     const { plans, marketId } = await plansOf(quiet);
     const look = (): Promise<Moment> => observe(web, redis, marketId);
     await look();
-    const only = process.env.ABUSE_ONLY ?? '';
-    for (const plan of plans.filter(({ what }) => what.includes(only))) {
+    const only = new RegExp(process.env.ABUSE_ONLY ?? '');
+    for (const plan of plans.filter(({ what }) => only.test(what))) {
       for (const connections of CONNECTIONS) {
         if (Date.now() > deadlineMs) return;
         emit(await attacked(plan, connections, web, look));

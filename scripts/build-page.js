@@ -4,13 +4,14 @@
  */
 const { buildSync } = require('esbuild');
 const { createHash } = require('node:crypto');
-const { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
+const { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 const { brotliCompressSync, constants, gzipSync } = require('node:zlib');
 
 const ROOT = path.join(__dirname, '..');
 const SOURCE = path.join(ROOT, 'src/page');
 const OUTPUT = path.join(ROOT, 'dist/page');
+const DOCS = path.join(ROOT, 'dist/docs');
 const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
 /** Below this a compressed copy saves no packet. */
 const COMPRESS_MIN_BYTES = 512;
@@ -81,19 +82,36 @@ function writeHtml(outputs) {
   writeFileSync(path.join(OUTPUT, 'index.html'), html);
 }
 
-function compress(folder) {
+function compress(folder, quality = constants.BROTLI_MAX_QUALITY) {
   for (const name of readdirSync(folder, { recursive: true })) {
     const file = path.join(folder, name);
     if (!/\.(js|css|html|svg)$/.test(name)) continue;
     const content = readFileSync(file);
     if (content.length < COMPRESS_MIN_BYTES) continue;
-    const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+    const params = { [constants.BROTLI_PARAM_QUALITY]: quality };
     writeFileSync(`${file}.br`, brotliCompressSync(content, { params }));
     writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
   }
 }
 
+/** The best one takes seconds for a megabyte and a half that few people look at. */
+const DOCS_QUALITY = 9;
+/** Of the package, what GET /docs shows the interface with, and its licence. An installation for production needs none of it. */
+const DOCS_FILES = [
+  ...['swagger-ui-bundle.js', 'swagger-ui.css', 'index.css', 'favicon-32x32.png'],
+  ...['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'],
+];
+
+function buildDocsPage() {
+  rmSync(DOCS, { recursive: true, force: true });
+  cpSync(path.join(SOURCE, 'docs'), DOCS, { recursive: true });
+  const from = path.dirname(require.resolve('swagger-ui-dist/package.json'));
+  for (const name of DOCS_FILES) cpSync(path.join(from, name), path.join(DOCS, name));
+  compress(DOCS, DOCS_QUALITY);
+}
+
 function buildPage() {
+  buildDocsPage();
   rmSync(OUTPUT, { recursive: true, force: true });
   mkdirSync(path.join(OUTPUT, 'assets'), { recursive: true });
   writeHtml(bundle());

@@ -47,8 +47,8 @@ function isStale({ checked = false } = {}) {
 /** The output of a deleted source must not be found by a test or a require. */
 function removeOrphans() {
   for (const file of filesUnder(DIST)) {
-    // The build deletes and recreates the page's folder each time.
-    if (file.startsWith(path.join(DIST, 'page') + path.sep)) continue;
+    // The build deletes and recreates the pages' folders each time.
+    if (['page', 'docs'].some((name) => file.startsWith(path.join(DIST, name) + path.sep))) continue;
     const source = path.join(ROOT, 'src', path.relative(DIST, file)).replace(/\.js(\.map)?$/, '.ts');
     if (/\.js(\.map)?$/.test(file) && !existsSync(source)) rmSync(file);
   }

@@ -55,6 +55,8 @@ export interface WebOptions {
 
 /** The page as `npm run build` made it from src/page, for the sources and the build alike. */
 const PAGE_FOLDER = path.join(__dirname, '../../dist/page');
+/** And of the page that shows the interface. */
+const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
 /** The time of Redis is known, and production keeps what it answered; or the process does not start. */
 async function checkStanding(config: Config, { redis, clock, standings }: Store): Promise<void> {
@@ -117,6 +119,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     observer: metrics,
     metrics: metrics.expose,
     board: board?.handler ?? null,
+    docs: loadPage(DOCS_FOLDER),
     page: config.serveUi ? loadPage(PAGE_FOLDER) : new Map(),
     config,
     log,

@@ -75,7 +75,7 @@ export function createApplication(
     route.all(rest(group, deps.config.adminToken !== null));
   }
   servePage(app, deps.page, deps.config.publicBaseUrl);
-  app.use(PATHS.docs, docsPage());
+  app.use(PATHS.docs, docsPage(deps.docs));
   const { adminToken } = deps.config;
   if (deps.board && adminToken !== null) {
     const guard = boardGuard(adminToken, deps.config.publicBaseUrl, dispatchDeps.gate);

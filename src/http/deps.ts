@@ -60,6 +60,8 @@ export interface HttpDeps {
   readonly board: BoardHandler | null;
   /** The trading page; empty where it is not served. */
   readonly page: PageFiles;
+  /** The files of GET /docs. */
+  readonly docs: PageFiles;
   /** Compares everything stored with the orders; one audit at a time, shared by concurrent callers. */
   readonly audit: Audit;
   /** For /readyz and /config; rejects when Redis does not answer. */

@@ -1,47 +1,23 @@
 import { type RequestHandler, Router } from 'express';
-import { serveFiles, setup } from 'swagger-ui-express';
 import { Refusal } from '../exchange/errors';
+import { answer, type PageFiles } from './page';
 
-/** Of the package's folder, what the page asks for. */
-const ASSETS: ReadonlySet<string> = new Set([
-  'swagger-ui.css',
-  'swagger-ui-bundle.js',
-  'swagger-ui-standalone-preset.js',
-  'swagger-ui-init.js',
-  'favicon-16x16.png',
-  'favicon-32x32.png',
-]);
-
-const OPTIONS = {
-  // From the page, wherever it is mounted.
-  swaggerUrl: '../openapi.json',
-  customSiteTitle: 'CTF exchange: interface',
-  customCss: '.swagger-ui .topbar { display: none }',
-  swaggerOptions: {
-    // Its default asks a server of Swagger's.
-    validatorUrl: null,
-    defaultModelsExpandDepth: 0,
-    displayRequestDuration: true,
-  },
-};
-
-/** The OpenAPI document to look at and to try out, for `/docs`. All of it comes from here: it works without a net. */
-export function docsPage(): Router {
+/**
+ * The OpenAPI document to look at and to try out, for `/docs`. All of it comes from here, as `npm run build` copied it: it
+ * works without a net, and an installation for production needs no package for it.
+ */
+export function docsPage(files: PageFiles): Router {
   const router = Router({ strict: true });
-  const files = serveFiles(undefined, OPTIONS);
   router.all('/{*path}', onlyReads);
-  router.get('/', redirectToFolder, setup(undefined, OPTIONS));
-  router.get('/:name', onlyAssets, ...files);
+  router.get('/', redirectToFolder);
+  for (const [url, file] of files) router.get(url, answer(file));
   return router;
 }
 
 const onlyReads: RequestHandler = (request, response, next) => {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    throw new Refusal(
-      'METHOD_NOT_ALLOWED',
-      `${request.method} is not supported here; the Allow header lists the methods`,
-    );
+    throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
   }
   next();
 };
@@ -53,11 +29,4 @@ const redirectToFolder: RequestHandler = (request, response, next) => {
   response.statusCode = 308;
   response.setHeader('Location', `${path.slice(path.lastIndexOf('/') + 1)}/`);
   response.end();
-};
-
-const onlyAssets: RequestHandler = (request, response, next) => {
-  if (!ASSETS.has(String(request.params.name))) throw new Refusal('NOT_FOUND');
-  // A copy may be kept, and must be asked about each time.
-  response.setHeader('Cache-Control', 'no-cache');
-  next();
 };

@@ -6,7 +6,7 @@ import { names } from './conditional';
 import { otherMethods } from './methods';
 
 /** One file of the page, in memory: the whole page is smaller than a book of a busy market. */
-interface PageFile {
+export interface PageFile {
   readonly type: string;
   readonly cacheControl: string;
   /** Best first; the plain one last. */
@@ -27,6 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
 };
 const ENCODINGS = [
   ['br', '.br'],
@@ -56,7 +57,7 @@ const policyOf = (publicBaseUrl: string): string => {
   ].join('; ');
 };
 
-/** The files that `npm run build` made; empty when the page has not been built. */
+/** The files that `npm run build` made, by the path they are served at; empty when they have not been built. */
 export function loadPage(folder: string): PageFiles {
   if (!existsSync(folder)) return new Map();
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter(
@@ -95,13 +96,14 @@ export function servePage(app: Express, files: PageFiles, publicBaseUrl: string)
   }
 }
 
-function answer(file: PageFile, policy: string): RequestHandler {
+/** Without a policy of its own it has that of every other answer. */
+export function answer(file: PageFile, policy?: string): RequestHandler {
   return (request, response) => {
     const { encoding, etag, body } = variantFor(file, request.headers['accept-encoding']);
     response.setHeader('Cache-Control', file.cacheControl);
     response.setHeader('Vary', 'Accept-Encoding');
     response.setHeader('ETag', etag);
-    response.setHeader('Content-Security-Policy', policy);
+    if (policy !== undefined) response.setHeader('Content-Security-Policy', policy);
     if (names(request.headers['if-none-match'], etag)) {
       response.statusCode = 304;
       response.end();

@@ -26,7 +26,15 @@ test('the page asks for nothing from elsewhere, under the policy of every other 
 test('there is nothing but the page', async () => {
   const { client } = exchange;
   expect((await client.get('/docs')).status).toBe(200);
-  for (const name of ['package.json', 'index.html', 'swagger-ui.js', 'swagger-ui-bundle.js.map', '..%2fx']) {
+  for (const name of [
+    'package.json',
+    'index.html',
+    'LICENSE',
+    'swagger-ui.css.br',
+    'swagger-ui.js',
+    'swagger-ui-bundle.js.map',
+    '..%2fx',
+  ]) {
     expect([name, (await client.get(`/docs/${name}`)).body?.code]).toEqual([name, 'NOT_FOUND']);
   }
   const posted = await client.post('/docs/', { body: {} });

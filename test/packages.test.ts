@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** What is installed, as the lock file has it. */
+interface Locked {
+  readonly integrity?: string;
+  readonly dev?: true;
+  readonly optional?: true;
+  readonly hasInstallScript?: true;
+}
+const locked = Object.entries(
+  (
+    JSON.parse(readFileSync(path.join(__dirname, '../package-lock.json'), 'utf8')) as {
+      packages: Readonly<Record<string, Locked>>;
+    }
+  ).packages,
+).filter(([name]) => !/^$|^packages\/|\/ctf-exchange-client$/.test(name));
+
+test('what is installed is what was locked: every entry of the lock file has its digest', () => {
+  // Tools of developers on other machines than the one that locked them, whose registry does not have these versions.
+  const elsewhere = new Set([
+    ...[
+      'android-arm64',
+      'android-x64',
+      'darwin-arm64',
+      'darwin-x64',
+      'linux-arm64-musl',
+      'linux-x64-musl',
+    ].map((machine) => `node_modules/@biomejs/cli-${machine}`),
+    ...['win32-arm64', 'win32-x64'].map((machine) => `node_modules/@biomejs/cli-${machine}`),
+    ...['darwin-amd64', 'darwin-arm64', 'linux-arm64', 'win32-amd64'].map(
+      (machine) => `node_modules/@foundry-rs/anvil-${machine}`,
+    ),
+  ]);
+  const without = locked.filter(([, { integrity }]) => integrity === undefined);
+  const unknown = without.filter(([name, { dev, optional }]) => !(elsewhere.has(name) && dev && optional));
+  expect(unknown.map(([name]) => name)).toEqual([]);
+});
+
+test('an installation for production has no install script but those of two native parts that can be done without', () => {
+  const scripts = locked.filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev);
+  expect(scripts.map(([name]) => name.split('node_modules/').at(-1))).toEqual([
+    'msgpackr-extract',
+    'secp256k1',
+  ]);
+});
