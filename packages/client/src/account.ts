@@ -31,11 +31,46 @@ export interface CancelAllFilter {
 }
 
 /** The signed-in wallet's own reads and actions, besides placing orders. */
-export function createAccount(sessions: Sessions, forgetNonces: () => void) {
+export interface Account extends Cancels, Comments {
+  me(): Promise<Me>;
+  balances(): Promise<Balances>;
+  positions(query?: PositionsQuery): Promise<Page<Position>>;
+  orders(query?: OrdersQuery): Promise<Page<Order>>;
+  myTrades(query?: JournalQuery): Promise<Page<OwnTrade>>;
+  activity(query?: JournalQuery): Promise<Page<Activity>>;
+  updateProfile(change: ProfileChange): Promise<Profile>;
+  /** Paper funds, at most once an hour. */
+  faucet(): Promise<Balances>;
+  /** Collateral into full sets. */
+  split(id: string, size: Decimal): Promise<Balances>;
+  /** Full sets into collateral. */
+  merge(id: string, size: Decimal): Promise<Balances>;
+  /** One higher: every open order signed below it is INVALIDATED. */
+  raiseNonce(): Promise<{ readonly nonce: string }>;
+}
+
+/** Cancelling twice is cancelling: all of these go on trying until they are answered, within bounds. */
+interface Cancels {
+  /** In any market. Rejects with ORDER_NOT_CANCELLABLE when it is final for another reason. */
+  cancel(orderHash: string): Promise<Cancelled>;
+  /** The answer of a second attempt lists what was left for it to cancel. */
+  cancelAll(filter?: CancelAllFilter): Promise<CancelledAll>;
+  /** Any number, a hundred in a request; orders that were gone already are in `notCancelled`. */
+  cancelMany(orderHashes: readonly string[]): Promise<CancelledMany>;
+}
+
+interface Comments {
+  postComment(marketId: string, body: string, parentId?: string): Promise<Comment>;
+  deleteComment(id: string): Promise<void>;
+  likeComment(id: string): Promise<Comment>;
+  unlikeComment(id: string): Promise<void>;
+}
+
+export function createAccount(sessions: Sessions, forgetNonces: () => void): Account {
   /** A request that may be sent twice: it changes nothing, or nothing more. */
-  const again = async <T>(request: Request): Promise<T> =>
+  const again: Ask = async <T>(request: Request): Promise<T> =>
     (await persist(() => sessions.authorized<T>(request), isWorthAnother, READ_MS_MAX)).body;
-  const once = async <T>(request: Request): Promise<T> => (await sessions.authorized<T>(request)).body;
+  const once: Ask = async <T>(request: Request): Promise<T> => (await sessions.authorized<T>(request)).body;
   const get = <T>(path: string, query: object = {}): Promise<T> => again<T>({ method: 'GET', path, query });
 
   const convert = (id: string, verb: 'split' | 'merge', size: Decimal): Promise<Balances> =>
@@ -48,20 +83,16 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void) {
     });
 
   return {
-    me: () => get<Me>('/me'),
-    balances: () => get<Balances>('/me/balances'),
-    positions: (query: PositionsQuery = {}) => get<Page<Position>>('/me/positions', query),
-    orders: (query: OrdersQuery = {}) => get<Page<Order>>('/me/orders', query),
-    myTrades: (query: JournalQuery = {}) => get<Page<OwnTrade>>('/me/trades', query),
-    activity: (query: JournalQuery = {}) => get<Page<Activity>>('/me/activity', query),
-    updateProfile: (change: ProfileChange) =>
-      again<Profile>({ method: 'PATCH', path: '/me/profile', body: change }),
-    /** Paper funds, at most once an hour. */
-    faucet: () => once<Balances>({ method: 'POST', path: '/me/faucet' }),
-    /** Collateral into a full set, and back. */
-    split: (id: string, size: Decimal) => convert(id, 'split', size),
-    merge: (id: string, size: Decimal) => convert(id, 'merge', size),
-    /** One higher: every open order signed below it is INVALIDATED. */
+    me: () => get('/me'),
+    balances: () => get('/me/balances'),
+    positions: (query) => get('/me/positions', query),
+    orders: (query) => get('/me/orders', query),
+    myTrades: (query) => get('/me/trades', query),
+    activity: (query) => get('/me/activity', query),
+    updateProfile: (change) => again({ method: 'PATCH', path: '/me/profile', body: change }),
+    faucet: () => once({ method: 'POST', path: '/me/faucet' }),
+    split: (id, size) => convert(id, 'split', size),
+    merge: (id, size) => convert(id, 'merge', size),
     raiseNonce: async () => {
       const raised = await once<{ readonly nonce: string }>({ method: 'POST', path: '/me/nonce' });
       forgetNonces();
@@ -74,23 +105,18 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void) {
 
 type Ask = <T>(request: Request) => Promise<T>;
 
-/** Cancelling twice is cancelling: all of these go on trying until they are answered, within bounds. */
-function cancels(again: Ask) {
+function cancels(again: Ask): Cancels {
   return {
-    /** In any market. Rejects with ORDER_NOT_CANCELLABLE when it is final for another reason. */
-    cancel: (orderHash: string) =>
-      again<Cancelled>({ method: 'POST', path: `/orders/${encodeURIComponent(orderHash)}/cancel` }),
-    /** The answer of a second attempt lists what was left for it to cancel. */
-    cancelAll: async ({ marketId, ...filter }: CancelAllFilter = {}): Promise<CancelledAll> => {
+    cancel: (orderHash) => again({ method: 'POST', path: `/orders/${encodeURIComponent(orderHash)}/cancel` }),
+    cancelAll: async ({ marketId, ...filter } = {}) => {
       if (marketId === undefined) {
         if (Object.keys(filter).length > 0) throw new RangeError('outcomeIndex and side need a marketId');
-        return again<CancelledAll>({ method: 'POST', path: '/me/orders/cancel-all' });
+        return again({ method: 'POST', path: '/me/orders/cancel-all' });
       }
       const path = `/markets/${encodeURIComponent(marketId)}/orders/cancel-all`;
-      return again<CancelledAll>({ method: 'POST', path, body: filter });
+      return again({ method: 'POST', path, body: filter });
     },
-    /** Any number, a hundred in a request; orders that were gone already are in `notCancelled`. */
-    cancelMany: async (orderHashes: readonly string[]): Promise<CancelledMany> => {
+    cancelMany: async (orderHashes) => {
       const cancelled: string[] = [];
       let notCancelled: CancelledMany['notCancelled'] = {};
       for (let from = 0; from < orderHashes.length; from += CANCEL_HASHES_MAX) {
@@ -105,18 +131,18 @@ function cancels(again: Ask) {
   };
 }
 
-function comments(again: Ask, once: Ask) {
+function comments(again: Ask, once: Ask): Comments {
   const path = (id: string, more = ''): string => `/comments/${encodeURIComponent(id)}${more}`;
   return {
-    postComment: (marketId: string, body: string, parentId?: string) =>
-      once<Comment>({
+    postComment: (marketId, body, parentId) =>
+      once({
         method: 'POST',
         path: `/markets/${encodeURIComponent(marketId)}/comments`,
         body: { body, ...(parentId === undefined ? {} : { parentId }) },
       }),
-    deleteComment: (id: string) => again<void>({ method: 'DELETE', path: path(id) }),
-    likeComment: (id: string) => again<Comment>({ method: 'POST', path: path(id, '/like') }),
-    unlikeComment: (id: string) => again<void>({ method: 'DELETE', path: path(id, '/like') }),
+    deleteComment: (id) => again({ method: 'DELETE', path: path(id) }),
+    likeComment: (id) => again({ method: 'POST', path: path(id, '/like') }),
+    unlikeComment: (id) => again({ method: 'DELETE', path: path(id, '/like') }),
   };
 }
 

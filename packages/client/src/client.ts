@@ -1,7 +1,7 @@
-import { createAccount } from './account';
-import { createOrders, RESOLVE_MS_MAX } from './orders';
-import { createReads } from './reads';
-import { createSessions, type Session, type SessionsOptions } from './sessions';
+import { type Account, createAccount } from './account';
+import { createOrders, type Orders, RESOLVE_MS_MAX } from './orders';
+import { createReads, type Reads } from './reads';
+import { createSessions, type Session, type SessionsOptions, type Signer } from './sessions';
 import { createTransport, type Fetch } from './transport';
 import type { ExchangeConfig } from './types';
 
@@ -17,13 +17,24 @@ export interface ClientOptions extends SessionsOptions {
   readonly resolveMs?: number | undefined;
 }
 
-export type Client = ReturnType<typeof createClient>;
-
 /**
  * The exchange as functions: reads, the wallet's own views, orders. Every wait has a bound, every failure is an
  * ExchangeError. Lists come page by page; `walk` goes through all of one.
  */
-export function createClient(options: ClientOptions) {
+export interface Client extends Reads, Account, Orders {
+  readonly baseUrl: string;
+  /** The session to store, or null without one. */
+  readonly session: Session | null;
+  signIn(signer: Signer): Promise<Session>;
+  /** Ends the session everywhere; in this client even when the exchange does not answer. */
+  signOut(): Promise<void>;
+  /** An access token for the next request, renewed in time; null without a session. Give it to `connectLive`. */
+  accessToken(): Promise<string | null>;
+  /** Takes over the session of another tab, or gives this one up without ending it. */
+  useSession(next: Session | null): void;
+}
+
+export function createClient(options: ClientOptions): Client {
   const send = createTransport(options.baseUrl, options.fetch, options.timeoutMs);
   const sessions = createSessions(send, options);
   const reads = createReads(send, sessions);
@@ -40,18 +51,11 @@ export function createClient(options: ClientOptions) {
     ...createAccount(sessions, forgetNonces),
     ...orders,
     signIn: sessions.signIn,
-    /** Ends the session everywhere; in this client even when the exchange does not answer. */
     signOut: sessions.signOut,
-    /**
-     * An access token for the next request, renewed in time; null without a session. The options of `connectLive` that
-     * the client provides.
-     */
     accessToken: sessions.accessToken,
-    /** The session to store, or null without one. */
-    get session(): Session | null {
+    get session() {
       return sessions.current();
     },
-    /** Takes over the session of another tab, or gives this one up without ending it. */
     useSession: sessions.use,
   };
 }

@@ -28,10 +28,18 @@ const TOKEN_MS_MAX = 10_000;
 const SUBSCRIBE_BURST = 40;
 const SUBSCRIBE_EVERY_MS = 25;
 
-export type LiveSocket = ReturnType<typeof createLiveSocket>;
-
 /** The connection itself: it comes back by itself, with a token that is good, and keeps to the exchange's pace. */
-export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketEvents) {
+export interface LiveSocket extends Link {
+  isConnected(): boolean;
+  unsubscribe(conditionId: string): void;
+  /** Both answer a function that ends it. */
+  on<T>(event: string, handler: Handler<T>): () => void;
+  onConnect(handler: ConnectHandler): () => void;
+  reconnect(): void;
+  close(): void;
+}
+
+export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketEvents): LiveSocket {
   const { getToken, cancelOnDisconnect = false } = options;
   const connectHandlers = new Set<ConnectHandler>();
   let sent: string | null = null;
@@ -114,7 +122,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
 
   return {
     ...link,
-    unsubscribe: (conditionId: string): void => {
+    unsubscribe: (conditionId) => {
       if (socket.connected) socket.emit('unsubscribe', { conditionId });
     },
     isConnected: () => socket.connected,

@@ -44,10 +44,28 @@ interface Followed {
   readonly watchers: Set<{ readonly handlers: WatchHandlers; readonly live: LiveBook }>;
 }
 
-export type Live = ReturnType<typeof connectLive>;
+/** Ends what it was the answer to. */
+type End = () => void;
 
 /** One socket for any number of books and, with `getToken`, for what happens to the wallet. */
-export function connectLive(options: LiveOptions) {
+export interface Live {
+  readonly isConnected: boolean;
+  /** Keeps a market's book in step until `stop()`; markets watched twice are asked for once. */
+  watch(id: string, handlers?: WatchHandlers): LiveBook;
+  /** The private events, of the wallet whose token `getToken` gives. */
+  onOrder(handler: (order: Order) => void): End;
+  onTrade(handler: (trade: TradeUpdate) => void): End;
+  onBalance(handler: (balances: Balances) => void): End;
+  /** Called at every connection: private events before it were not sent, so read the wallet's state. */
+  onConnect(handler: (connection: { readonly authenticated: boolean }) => void): End;
+  /** The exchange has lost its latest writes, perhaps: look up your orders, send the signed ones that are missing again. */
+  onEpoch(handler: (change: EpochChange) => void): End;
+  /** Connects again, with the current token of `getToken`: after signing in or out. */
+  reauthenticate(): void;
+  close(): void;
+}
+
+export function connectLive(options: LiveOptions): Live {
   const silenceMsMax = options.silenceMsMax ?? SILENCE_MS_MAX;
   const followed = new Map<string, Followed>();
   const books = (): FollowedBook[] => [...followed.values()].map(({ book }) => book);
@@ -93,7 +111,6 @@ export function connectLive(options: LiveOptions) {
     return entry;
   }
 
-  /** Keeps a market's book in step until `stop()`; markets watched twice are asked for once. */
   function watch(id: string, handlers: WatchHandlers = {}): LiveBook {
     const conditionId = id.toLowerCase();
     const entry = followed.get(conditionId) ?? follow(conditionId);
@@ -111,17 +128,13 @@ export function connectLive(options: LiveOptions) {
 
   return {
     watch,
-    /** Of the wallet whose token `getToken` gives; each answers a function that ends it. */
-    onOrder: (handler: (order: Order) => void) => socket.on('order:update', handler),
-    onTrade: (handler: (trade: TradeUpdate) => void) => socket.on('trade:update', handler),
-    onBalance: (handler: (balances: Balances) => void) => socket.on('balance:update', handler),
-    /** Called at every connection: private events before it were not sent, so read the wallet's state. */
+    onOrder: (handler) => socket.on('order:update', handler),
+    onTrade: (handler) => socket.on('trade:update', handler),
+    onBalance: (handler) => socket.on('balance:update', handler),
     onConnect: socket.onConnect,
-    /** The exchange has lost its latest writes, perhaps: look up your orders, send the signed ones that are missing again. */
-    onEpoch: (handler: (change: EpochChange) => void) => socket.on('epoch', handler),
-    /** Connects again, with the current token of `getToken`: after signing in or out. */
+    onEpoch: (handler) => socket.on('epoch', handler),
     reauthenticate: socket.reconnect,
-    get isConnected(): boolean {
+    get isConnected() {
       return socket.isConnected();
     },
     close(): void {

@@ -1,7 +1,8 @@
 import { buildOrder, type OrderParams, type OrderTerms, signOrder } from './build-order';
 import { ExchangeError } from './errors';
+import { resolved, UNAUTHORIZED } from './outcome';
 import type { Sessions, Signer } from './sessions';
-import { type Answer, persist, type Request, type Send } from './transport';
+import type { Answer, Request, Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
 import type { BatchResult, Booked, Replacement, SignedOrder, Submission, SubmitBody } from './types-account';
 
@@ -29,7 +30,6 @@ export interface Replaced extends Placed, Replacement {}
 /** Longest after the first attempt that another one begins, while the outcome is unknown. */
 export const RESOLVE_MS_MAX = 20_000;
 const TERMS_MAX = 1_000;
-const UNAUTHORIZED = 401;
 const CREATE_ATTEMPTS_MAX = 2;
 
 export interface OrdersDeps {
@@ -40,11 +40,56 @@ export interface OrdersDeps {
   readonly resolveMs: number;
 }
 
+interface Submitting {
+  readonly dryRun?: boolean | undefined;
+}
+
 /**
  * Placing orders so that each is booked once or not at all, whatever becomes of the answers: identity is the hash of
  * what was signed, so a submission whose outcome is unknown is sent again as it is.
  */
-export function createOrders({ send, sessions, trading, decimals, resolveMs }: OrdersDeps) {
+export interface Orders {
+  /** Builds, signs and submits. `market` is an id, a slug, a condition id, or a trading snapshot at hand. */
+  placeOrder(
+    signer: Signer,
+    market: string | OrderTerms,
+    order: NewOrder,
+    options?: PlaceOptions,
+  ): Promise<Placed>;
+  /**
+   * Sends a signed order until its outcome is known, within bounds. Rejects with the refusal, or with OUTCOME_UNKNOWN
+   * when even the last attempt was not answered; then the same body may be sent again at any time.
+   */
+  submitOrder(marketId: string, body: SubmitBody, options?: Submitting): Promise<Placed>;
+  /** A new order in the place of the signer's order `oldHash` of that market, which ends: both happen, or neither. */
+  replace(
+    signer: Signer,
+    market: string | OrderTerms,
+    oldHash: string,
+    order: NewOrder,
+    options?: PlaceOptions,
+  ): Promise<Replaced>;
+  /**
+   * `submitOrder` for a signed order in the place of the order `oldHash`, which is cancelled when this one is booked and
+   * only then. In the name of who is signed in, which must be the maker of both.
+   */
+  submitReplacement(
+    marketId: string,
+    oldHash: string,
+    body: SubmitBody,
+    options?: Submitting,
+  ): Promise<Replaced>;
+  /** Up to 20 orders in one request; each is judged on its own, and booked once however often it has to be sent. */
+  batch(
+    signer: Signer,
+    market: string | OrderTerms,
+    orders: readonly (NewOrder & PlaceOptions)[],
+  ): Promise<readonly BatchResult[]>;
+}
+
+/** `forgetNonces`: the wallet has raised its own. */
+export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void } {
+  const { send, sessions, trading, decimals, resolveMs } = deps;
   const known = new Map<string, OrderTerms>();
   /** Of each maker, once the exchange has named it. */
   const nonces = new Map<string, string>();
@@ -85,28 +130,20 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     });
   }
 
-  /**
-   * Sends a signed order until its outcome is known, within bounds. Rejects with the refusal, or with OUTCOME_UNKNOWN
-   * when even the last attempt was not answered; then the same body may be sent again at any time.
-   */
   async function submitOrder(
     marketId: string,
     body: SubmitBody,
-    { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
+    { dryRun = false }: Submitting = {},
   ): Promise<Placed> {
     const request = requestOf(`/markets/${encodeURIComponent(marketId)}/orders`, body, dryRun);
     return outcomeOf(() => post<Submission>(request, body.order.maker), body);
   }
 
-  /**
-   * The same for a signed order in the place of the order `oldHash`, which is cancelled when this one is booked and only
-   * then. In the name of who is signed in, which must be the maker of both.
-   */
   async function submitReplacement(
     marketId: string,
     oldHash: string,
     body: SubmitBody,
-    { dryRun = false }: { readonly dryRun?: boolean | undefined } = {},
+    { dryRun = false }: Submitting = {},
   ): Promise<Replaced> {
     const path = `/markets/${encodeURIComponent(marketId)}/orders/${encodeURIComponent(oldHash)}/replace`;
     const request = requestOf(path, body, dryRun);
@@ -119,23 +156,10 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     return { ...answer.body, signed: order, replayed };
   }
 
-  /** Builds, signs and submits. `market` is an id, a slug, a condition id, or a trading snapshot at hand. */
-  const placeOrder = (
-    signer: Signer,
-    market: string | OrderTerms,
-    order: NewOrder,
-    options: PlaceOptions = {},
-  ): Promise<Placed> =>
+  const placeOrder: Orders['placeOrder'] = (signer, market, order, options = {}) =>
     signedAnew(signer, market, order, options, (id, body) => submitOrder(id, body, options));
 
-  /** The same in the place of the signer's order `oldHash` of that market, which ends: both happen, or neither. */
-  const replace = (
-    signer: Signer,
-    market: string | OrderTerms,
-    oldHash: string,
-    order: NewOrder,
-    options: PlaceOptions = {},
-  ): Promise<Replaced> =>
+  const replace: Orders['replace'] = (signer, market, oldHash, order, options = {}) =>
     signedAnew(signer, market, order, options, (id, body) => submitReplacement(id, oldHash, body, options));
 
   /** Builds, signs and sends; once more when the exchange names another nonce. */
@@ -167,7 +191,6 @@ export function createOrders({ send, sessions, trading, decimals, resolveMs }: O
     return true;
   }
 
-  /** Up to 20 orders in one request; each is judged on its own, and booked once however often it has to be sent. */
   async function batch(
     signer: Signer,
     market: string | OrderTerms,
@@ -225,46 +248,6 @@ function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): Su
     ...(deadline === undefined ? {} : { deadline: Math.trunc(Number(deadline)) }),
   };
 }
-
-/**
- * Once an attempt may have been booked, only an answer about the order itself ends the search: a refusal for another
- * reason says nothing about the earlier attempt.
- */
-async function resolved<T>(
-  attempt: () => Promise<Answer<T>>,
-  sent: SignedOrder | readonly SignedOrder[],
-  resolveMs: number,
-): Promise<Answer<T>> {
-  let isInDoubt = false;
-  try {
-    return await persist(
-      attempt,
-      (error) => {
-        isInDoubt ||= error.isOutcomeUnknown;
-        return isInDoubt && saysNothing(error);
-      },
-      resolveMs,
-    );
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    if (!isInDoubt || !saysNothing(error)) throw error;
-    throw new ExchangeError({
-      status: error.status,
-      code: 'OUTCOME_UNKNOWN',
-      detail: 'no answer says whether the order was booked; send the same signed order again',
-      requestId: error.requestId,
-      retryable: true,
-      problem: error.problem,
-      cause: { error, signed: sent },
-    });
-  }
-}
-
-const saysNothing = (error: ExchangeError): boolean =>
-  error.isOutcomeUnknown ||
-  error.status === UNAUTHORIZED ||
-  error.code === 'RATE_LIMITED' ||
-  error.code === 'BACKLOG';
 
 /** Whether an order of a batch was booked; if not, the result says why. */
 export const isBooked = (result: BatchResult): result is Booked => 'order' in result;

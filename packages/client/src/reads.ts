@@ -28,43 +28,64 @@ export const isWorthAnother = (error: ExchangeError): boolean =>
 
 const marketPath = (id: string, view = ''): string => `/markets/${encodeURIComponent(id)}${view}`;
 
-/** Everything anybody may see. `id` of a market is its id, its slug or its condition id. */
-export function createReads(send: Send, sessions: Sessions) {
+interface Depth {
+  readonly depth?: number | undefined;
+}
+
+/** The reads that need no session. `id` of a market is its id, its slug or its condition id. */
+export interface Reads {
+  config(): Promise<ExchangeConfig>;
+  time(): Promise<{ readonly timestamp: number }>;
+  markets(query?: MarketsQuery): Promise<Page<Market>>;
+  categories(): Promise<readonly Category[]>;
+  market(id: string): Promise<Market>;
+  trading(id: string): Promise<Trading>;
+  orderbook(id: string, query?: Depth): Promise<Orderbook>;
+  ticker(id: string): Promise<Ticker>;
+  priceHistory(id: string, timeframe?: Timeframe): Promise<PriceHistory>;
+  candles(id: string, query?: CandlesQuery): Promise<Candles>;
+  /** Of at most 50 markets, in the order of `ids`. */
+  orderbooks(ids: readonly string[], query?: Depth): Promise<readonly Orderbook[]>;
+  /** Of at most 50 markets, in the order of `ids`. */
+  tickers(ids: readonly string[]): Promise<readonly Ticker[]>;
+  trades(id: string, query?: PageQuery & Period): Promise<Page<Trade>>;
+  /** With the signed struct when it is the signed-in wallet's own. */
+  order(orderHash: string): Promise<Order>;
+  /** Newest first. */
+  orderFills(orderHash: string, query?: PageQuery): Promise<Page<OrderFill>>;
+  profile(address: string): Promise<Profile>;
+  comments(id: string, query?: PageQuery): Promise<Page<Comment>>;
+}
+
+export function createReads(send: Send, sessions: Sessions): Reads {
   const get = async <T>(path: string, query: object = {}): Promise<T> =>
     (await persist(() => send<T>({ method: 'GET', path, query }), isWorthAnother, READ_MS_MAX)).body;
+  /** A list without pages. */
+  const all = async <T>(path: string, query?: object): Promise<readonly T[]> =>
+    (await get<{ readonly data: readonly T[] }>(path, query)).data;
 
   return {
-    config: () => get<ExchangeConfig>('/config'),
-    time: () => get<{ readonly timestamp: number }>('/time'),
-    markets: (query: MarketsQuery = {}) => get<Page<Market>>('/markets', query),
-    categories: async () => (await get<{ readonly data: readonly Category[] }>('/categories')).data,
-    market: (id: string) => get<Market>(marketPath(id)),
-    trading: (id: string) => get<Trading>(marketPath(id, '/trading')),
-    orderbook: (id: string, query: { readonly depth?: number | undefined } = {}) =>
-      get<Orderbook>(marketPath(id, '/orderbook'), query),
-    ticker: (id: string) => get<Ticker>(marketPath(id, '/ticker')),
-    priceHistory: (id: string, timeframe?: Timeframe) =>
-      get<PriceHistory>(marketPath(id, '/price-history'), { timeframe }),
-    candles: (id: string, query: CandlesQuery = {}) => get<Candles>(marketPath(id, '/candles'), query),
-    /** Of at most 50 markets, in the order of `ids`. */
-    orderbooks: async (ids: readonly string[], query: { readonly depth?: number | undefined } = {}) =>
-      (await get<{ readonly data: readonly Orderbook[] }>('/orderbooks', { ids: ids.join(), ...query })).data,
-    /** Of at most 50 markets, in the order of `ids`. */
-    tickers: async (ids: readonly string[]) =>
-      (await get<{ readonly data: readonly Ticker[] }>('/tickers', { ids: ids.join() })).data,
-    trades: (id: string, query: PageQuery & Period = {}) =>
-      get<Page<Trade>>(marketPath(id, '/trades'), query),
-    /** With the signed struct when it is the signed-in wallet's own. */
-    order: async (orderHash: string): Promise<Order> => {
+    config: () => get('/config'),
+    time: () => get('/time'),
+    markets: (query) => get('/markets', query),
+    categories: () => all('/categories'),
+    market: (id) => get(marketPath(id)),
+    trading: (id) => get(marketPath(id, '/trading')),
+    orderbook: (id, query) => get(marketPath(id, '/orderbook'), query),
+    ticker: (id) => get(marketPath(id, '/ticker')),
+    priceHistory: (id, timeframe) => get(marketPath(id, '/price-history'), { timeframe }),
+    candles: (id, query) => get(marketPath(id, '/candles'), query),
+    orderbooks: (ids, query) => all('/orderbooks', { ids: ids.join(), ...query }),
+    tickers: (ids) => all('/tickers', { ids: ids.join() }),
+    trades: (id, query) => get(marketPath(id, '/trades'), query),
+    order: async (orderHash) => {
       const request = { method: 'GET', path: `/orders/${encodeURIComponent(orderHash)}` } as const;
       const ask = () => (sessions.current() ? sessions.authorized<Order>(request) : send<Order>(request));
       return (await persist(ask, isWorthAnother, READ_MS_MAX)).body;
     },
-    /** Newest first. */
-    orderFills: (orderHash: string, query: PageQuery = {}) =>
-      get<Page<OrderFill>>(`/orders/${encodeURIComponent(orderHash)}/fills`, query),
-    profile: (address: string) => get<Profile>(`/profiles/${encodeURIComponent(address)}`),
-    comments: (id: string, query: PageQuery = {}) => get<Page<Comment>>(marketPath(id, '/comments'), query),
+    orderFills: (orderHash, query) => get(`/orders/${encodeURIComponent(orderHash)}/fills`, query),
+    profile: (address) => get(`/profiles/${encodeURIComponent(address)}`),
+    comments: (id, query) => get(marketPath(id, '/comments'), query),
   };
 }
 

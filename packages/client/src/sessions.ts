@@ -1,6 +1,6 @@
 import { ExchangeError } from './errors';
 import { siweText } from './siwe';
-import { persist, type Request, type Send } from './transport';
+import { type Answer, persist, type Request, type Send } from './transport';
 import type { Eip712Domain, Eip712Types } from './types';
 import type { Challenge, Tokens } from './types-account';
 
@@ -35,10 +35,20 @@ const EXPIRY_MARGIN_MS = 30_000;
 const REFRESH_MS_MAX = 8_000;
 const UNAUTHORIZED = 401;
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 /** The tokens of one wallet: got, renewed once however many need them, and given up. */
-export function createSessions(send: Send, options: SessionsOptions) {
+export interface Sessions {
+  current(): Session | null;
+  /** Takes over a session from elsewhere: another tab, a file. */
+  use(next: Session | null): void;
+  signIn(signer: Signer): Promise<Session>;
+  signOut(): Promise<void>;
+  /** An access token for the next request, renewed when it is about to end; null without a session. */
+  accessToken(): Promise<string | null>;
+  /** A request in the wallet's name; a token the exchange does not take is renewed, once. */
+  authorized<T>(request: Request): Promise<Answer<T>>;
+}
+
+export function createSessions(send: Send, options: SessionsOptions): Sessions {
   let session = options.session ?? null;
   let underway: { readonly old: Session; readonly next: Promise<Session> } | null = null;
 
@@ -103,7 +113,6 @@ export function createSessions(send: Send, options: SessionsOptions) {
     return underway.next;
   }
 
-  /** An access token for the next request, renewed when it is about to end; null without a session. */
   async function accessToken(): Promise<string | null> {
     if (session === null) return null;
     const leftMs = session.expiresAt - Date.now();
@@ -116,8 +125,7 @@ export function createSessions(send: Send, options: SessionsOptions) {
     }
   }
 
-  /** A request in the wallet's name; a token the exchange does not take is renewed, once. */
-  async function authorized<T>(request: Request) {
+  async function authorized<T>(request: Request): Promise<Answer<T>> {
     const token = await accessToken();
     if (token === null) {
       throw new ExchangeError({ status: 0, code: 'NOT_SIGNED_IN', detail: 'sign in first' });
@@ -143,8 +151,7 @@ export function createSessions(send: Send, options: SessionsOptions) {
 
   return {
     current: () => session,
-    /** Takes over a session from elsewhere: another tab, a file. */
-    use: (next: Session | null): void => {
+    use: (next) => {
       session = next;
     },
     signIn,
