@@ -1,4 +1,4 @@
-/** What a benchmark asks of a process that it has started, and how that answers. */
+/** The requests of a benchmark to a process that it has started, and the answers. */
 export type Question = 'cpu' | 'memory';
 
 export interface MemoryOf {

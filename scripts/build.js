@@ -1,8 +1,8 @@
 /**
  * Sources into dist: TypeScript and the page through esbuild, Lua through the bundler the store brings. tsc only checks
- * the types, and keeps its notes in dist, so that it checks what has changed. `--if-stale` does nothing when no source is
- * newer than the last build; `--unchecked` leaves the types out, which takes a tenth of the time: whoever starts the
- * exchange has not changed it.
+ * the types, and keeps its notes in dist, so that it checks what has changed. `--if-stale` does nothing when no source
+ * is newer than the last build; `--unchecked` leaves the types out, which takes a tenth of the time and suits a user
+ * who has changed nothing.
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } = require('node:fs');

@@ -61,7 +61,7 @@ describe('without any variable', () => {
   });
 });
 
-describe('what is accepted', () => {
+describe('accepted values', () => {
   const accepted: [Environment, Partial<ReturnType<typeof loadConfig>>][] = [
     [{ PORT: '0' }, { port: 0, publicBaseUrl: 'http://localhost:0' }],
     [{ PORT: ' 65535 ' }, { port: 65535 }],
@@ -106,7 +106,7 @@ describe('what is accepted', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused values', () => {
   const refused: [keyof typeof VARIABLES, string[]][] = [
     ['NODE_ENV', ['prod']],
     ['PORT', ['-1', '65536', '80a', '0x50', '1e3', '3000.5']],

@@ -41,7 +41,7 @@ test('every error code is answered by something', () => {
   expect(never).toEqual(NOT_BUILT_YET.filter((code) => code in ERRORS));
 });
 
-test('what is exported is named somewhere else', () => {
+test('every export is used in another file', () => {
   const unused = [...sources].flatMap(([file, text]) =>
     [...text.matchAll(/^export (?:async )?(?:const|function|class) (\w+)/gm)].flatMap(([, name = '']) => {
       const isNamed =
@@ -53,7 +53,7 @@ test('what is exported is named somewhere else', () => {
   expect(unused).toEqual([]);
 });
 
-test('what is not built yet is said to be so where it is promised', () => {
+test('pages that mention a missing feature say that it is not built yet', () => {
   const promises = ['.env.example', 'docs/operations.md', 'docs/interface.md', 'docs/errors.md'];
   expect(promises.filter((file) => !textOf(file).includes('not built yet'))).toEqual([]);
 });

@@ -15,7 +15,7 @@ function logged(write: (log: ReturnType<typeof createLogger>) => void): {
   return { text: lines.join(''), record: JSON.parse(lines[0] ?? '{}') };
 }
 
-describe('what the log says', () => {
+describe('the content of the log', () => {
   it('is one JSON record a line with level, process, ISO time and message', () => {
     const { record } = logged((log) => log.info({ marketId: 'm1' }, 'opened'));
     expect(record).toMatchObject({ level: 'info', name: 'web', marketId: 'm1', msg: 'opened' });
@@ -34,7 +34,7 @@ describe('what the log says', () => {
   });
 });
 
-describe('what the log hides', () => {
+describe('secrets are hidden in the log', () => {
   const cases: [string, (log: ReturnType<typeof createLogger>) => void, string][] = [
     [
       'an authorization header',

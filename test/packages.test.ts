@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What is installed, as the lock file has it. */
+/** The installed packages, as the lock file has them. */
 interface Locked {
   readonly integrity?: string;
   readonly dev?: true;
@@ -16,7 +16,7 @@ const locked = Object.entries(
   ).packages,
 ).filter(([name]) => !/^$|^packages\/|\/ctf-exchange-client$/.test(name));
 
-test('what is installed is what was locked: every entry of the lock file has its digest', () => {
+test('every entry of the lock file has its digest', () => {
   // Tools of developers on other machines than the one that locked them, whose registry does not have these versions.
   const elsewhere = new Set([
     ...[

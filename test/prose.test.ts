@@ -1,6 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { brokenLines, type Found, faultsOf, proseOf } from './support/prose';
+import {
+  brokenLines,
+  commentsOf,
+  type Found,
+  faultsOf,
+  faultyNames,
+  proseOf,
+  testNamesOf,
+} from './support/prose';
 
 /** docs/style.md, as far as a machine can check it. Reviewers check the rest. */
 const ROOT = path.join(__dirname, '..');
@@ -16,6 +24,12 @@ const PAGES = [
 ];
 /** Its rules quote what they forbid. */
 const RULES = 'docs/style.md';
+
+const CODE = ['src', 'packages', 'test', 'bench', 'scripts', 'examples'].flatMap((folder) =>
+  inFolder(folder, /\.(?:tsx?|m?js)$/).filter((name) => !name.includes('dist')),
+);
+/** They quote what they forbid. */
+const OWN = ['test/prose.test.ts', 'test/support/prose.ts'];
 
 const told = (file: string, found: readonly Found[]): string[] =>
   found.map(({ line, text }) => `${file}:${line} ${text}`);
@@ -34,4 +48,15 @@ test('the pages use no banned phrase', () => {
   expect(PAGES.filter((page) => page !== RULES).flatMap((page) => faulty(page, proseOf(read(page))))).toEqual(
     [],
   );
+});
+
+test('the comments use no banned phrase', () => {
+  expect(CODE.length).toBeGreaterThan(300);
+  const files = CODE.filter((file) => !OWN.includes(file));
+  expect(files.flatMap((file) => faulty(file, commentsOf(read(file))))).toEqual([]);
+});
+
+test('the names of the tests use no banned phrase', () => {
+  const files = CODE.filter((file) => file.endsWith('.test.ts'));
+  expect(files.flatMap((file) => told(file, faultyNames(testNamesOf(read(file)))))).toEqual([]);
 });

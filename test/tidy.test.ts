@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   metrics: [],
   // A leaf: what `npm start` and the tests use to run the exchange on this machine.
   local: ['exchange', 'demo'],
-  // What an operator types, and what `npm start` does to the demo's markets.
+  // The operator's commands, and those that `npm start` runs for the demo's markets.
   cli: ['exchange', 'wire', 'auth', 'store', 'chain', 'demo'],
   // Leaves of the outside: they know the exchange by its wire alone.
   client: [],
@@ -180,7 +180,7 @@ const MACHINE_CLOCK: readonly string[] = [
   'src/store/health/doctor.ts',
   // Runs before there is a Redis to ask.
   'src/local/start.ts',
-  // What is outside the exchange and knows no other.
+  // Rooms outside the exchange, which know no other.
   ...['demo/demo.ts', 'demo/maker.ts', 'demo/opinion.ts', 'demo/wallet.ts', 'page/units.ts'].map(
     (file) => `src/${file}`,
   ),
@@ -236,7 +236,7 @@ test('every script runs through src/store/redis/scripts.ts, which hands over the
   const runs = /\bEVAL(SHA)?(_RO)?\b|\.(eval|evalsha|evalBuffer|evalshaBuffer|fcall|defineCommand)\(/;
   expect(sources.filter((file) => runs.test(read(file)))).toEqual(['src/store/redis/scripts.ts']);
   expect(read('src/store/redis/scripts.ts').match(/doorOf\(keys\[0\]\)/g)).toHaveLength(1);
-  // Nobody may ever write the key, and a script that counts its keys leaves it out.
+  // The key must never be written, and a script that counts its keys leaves it out.
   const named = [...sources, ...lua].filter((file) => /[:}'`]door['`]/.test(read(file)));
   expect(named).toEqual(['src/store/redis/keys.ts']);
   const counting = lua.flatMap((file) => read(file).match(/#KEYS(?! - \d).*/g) ?? []);

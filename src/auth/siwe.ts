@@ -12,7 +12,10 @@ export interface BurntNonces {
   burn(nonce: string, expiresAtMs: number): Promise<boolean>;
 }
 
-/** Judges a contract wallet's signature (EIP-1271, EIP-6492) over `digest`; both 0x hex. Contract wallets are not built yet: nobody hands one in. */
+/**
+ * Judges a contract wallet's signature (EIP-1271, EIP-6492) over `digest`; both 0x hex. Contract wallets are not built
+ * yet: no caller passes one.
+ */
 export type VerifyContractSignature = (
   address: string,
   digest: string,

@@ -21,7 +21,7 @@ export const bookSideOf = (side: Side, outcome: OutcomeIndex): BookSide => (side
 /** An order's own price as a price of the Yes book, and back. */
 export const yesPrice = (own: Pips, outcome: OutcomeIndex): Pips => (outcome === 0 ? own : complement(own));
 
-/** What a fee is taken in: of a SELL the collateral it brings, of a BUY the tokens it buys. */
+/** The asset of a fee: for a SELL the collateral it receives, for a BUY the tokens it buys. */
 export const FEE_ASSETS = ['COLLATERAL', 'YES', 'NO'] as const;
 export type FeeAsset = (typeof FEE_ASSETS)[number];
 

@@ -1,4 +1,4 @@
-/** Codes are stored by the Lua scripts (lua/lib/order.lua); the order of every list here is for ever. */
+/** Codes are stored by the Lua scripts (lua/lib/order.lua); the order of every list here never changes. */
 export const ORDER_STATUSES = [
   'OPEN',
   'PARTIALLY_FILLED',

@@ -1,4 +1,4 @@
-/** Words by which people know who runs the exchange; two are what programs say of nobody. */
+/** Words that stand for the operator of the exchange; two are names that programs print for a missing user. */
 const RESERVED = [
   ...['admin', 'administrator', 'operator', 'exchange', 'support', 'moderator', 'official', 'system'],
   ...['null', 'undefined'],

@@ -4,9 +4,9 @@ import { createRecent } from '../exchange/recent';
 import { PACE } from '../wire/limits';
 
 /**
- * Points of each address, which come back steadily. What they are for has happened, so they may be owed; an address in
- * debt is made to wait before anything more is spent on it. A refusal costs a process nearly as much as an answer: a
- * client that waits for its answers sends less when they come later, and one that does not waits unread.
+ * Points of each address, which come back steadily. The work they pay for has happened, so they may be owed; an address
+ * in debt waits before any more work is done for it. A refusal costs a process nearly as much as an answer: a client
+ * that waits for its answers sends less when they come later, and one that does not waits unread.
  *
  * Each process counts for itself, in memory: what is protected is the process.
  */

@@ -1,4 +1,6 @@
-/** What this browser keeps between visits. Storage can be missing, full or forbidden; then nothing is kept. */
+/**
+ * The values that this browser keeps between visits. Storage can be missing, full or forbidden; then nothing is kept.
+ */
 const PREFIX = 'exchange.';
 
 export function kept(name: string): string | null {

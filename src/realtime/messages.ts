@@ -29,7 +29,7 @@ export type FeedMessage =
 
 export type UpdateMessage = FeedMessage & { readonly kind: 'update' };
 
-/** What clients are told of an update: the same, whether it was just broadcast or is read from the log. */
+/** The message to clients about an update: the same, whether it was just broadcast or is read from the log. */
 export async function updateMessage(
   reads: Pick<Reads, 'view'>,
   terms: MarketTerms,

@@ -22,7 +22,7 @@ export function askedOf(operation: string): Asked {
   };
 }
 
-/** What the rows that a query asks for cost, in points of the reads. */
+/** The cost of the rows that a query asks for, in points of the reads. */
 export function costOfRows(rowsOf: () => number): number {
   try {
     return Math.ceil(rowsOf() / ROWS_PER_POINT);

@@ -49,8 +49,8 @@ export const SOCKET_LIMITS = {
   /** After so many a socket is cut. */
   refusals: 100,
   /**
-   * What all sockets of an address may ask of one process, those it opens anew included. Nothing is refused for it but
-   * sockets that are opened in debt: those that are open are not read until the debt is paid.
+   * The points of all sockets of an address at one process, new sockets included. Nothing is refused for it but sockets
+   * that are opened in debt: those that are open are not read until the debt is paid.
    */
   pace: {
     pointsPerSecond: 2_000,
@@ -60,7 +60,7 @@ export const SOCKET_LIMITS = {
     upgrade: 10,
     /** Points of what counts as a message. */
     message: 1,
-    /** What is read costs a point for each so many bytes, also when it is no message. */
+    /** Each so many bytes that are read cost a point, also when they are no message. */
     bytesPerPoint: 512,
     /** Points of a socket that had to be cut. */
     cut: 1_000,

@@ -150,7 +150,7 @@ function millisecondsOf(query: Query, name: string): number | undefined {
   return Number(text);
 }
 
-/** What a candle of each interval takes, and `1m` without the member. */
+/** The length of a candle of each interval, and `1m` without the member. */
 export const intervalOf = (query: Query): CandleInterval =>
   choiceOf(query, 'interval', CANDLE_INTERVALS) ?? '1m';
 

@@ -13,7 +13,7 @@ test('a nonce says when it ends, to its wallet alone', () => {
   expect(noncesOf(OLD).expiryOf(bob.address, nonce)).toBeNull();
 });
 
-test("a nonce of which one digit is another is nobody's", () => {
+test('a nonce with one changed digit is refused', () => {
   const nonce = noncesOf(OLD).mint(alice.address, Date.now());
   for (let at = 0; at < nonce.length; at++) {
     const other = nonce[at] === '0' ? '1' : '0';

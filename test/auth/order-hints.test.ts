@@ -75,7 +75,7 @@ test('PERSONAL_SIGN explains a personal message over the hash, as bytes and as t
   expect(await hintOf({ ...order, signature: await alice.signMessage(hash) })).toBe('PERSONAL_SIGN');
 });
 
-test('SIGNER explains a signer that is not the maker, whoever of them signed', async () => {
+test('SIGNER explains a signer that is not the maker, whichever of them signed', async () => {
   const order = orderOf(alice.address, { signer: bob.address });
   for (const wallet of [alice, bob]) {
     const both = await signed(wallet, order);

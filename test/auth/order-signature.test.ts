@@ -95,7 +95,7 @@ describe.each(BACKENDS)('with %s', (backend) => {
     expect(refused.recovered).toMatch(/^0x[0-9a-fA-F]{40}$/);
   });
 
-  test('an r that is not the x of a point recovers to nobody', async () => {
+  test('an r that is not the x of a point recovers no signer', async () => {
     // x = 5 has no y on the curve.
     expect(await refusal(() => verify({ ...good, signature: join(5n, parts.s, 27) }))).toMatchObject({
       code: 'INVALID_SIGNATURE',

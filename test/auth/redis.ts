@@ -19,7 +19,7 @@ export async function startRedis(): Promise<TestRedis> {
     try {
       return await start(await freePort());
     } catch (error) {
-      // Somebody else may have taken the port since.
+      // Another process may have taken the port since.
       if (attempt === ATTEMPTS_MAX) throw error;
     }
   }

@@ -182,7 +182,7 @@ describe('the store', () => {
     expect(await server.client().hexists('{s:b}', 'u100')).toBe(0);
   });
 
-  test('a number from the future is nobody', async () => {
+  test('a generation from the future is refused', async () => {
     await store.open('c', 100);
     expect(await store.rotate('c', 2, 100, GRACE_MS)).toEqual({ kind: 'gone' });
     expect(await store.isLive('c')).toBe(true);

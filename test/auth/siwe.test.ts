@@ -152,7 +152,7 @@ test('every member stands in the message and is checked there', async () => {
   }
 });
 
-test('what is no message is refused, quietly', async () => {
+test('a text that is not a sign-in message is refused without a log line', async () => {
   const said = (['log', 'warn', 'error'] as const).map((method) =>
     jest.spyOn(console, method).mockImplementation(),
   );

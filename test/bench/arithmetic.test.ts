@@ -5,7 +5,7 @@ import { keepsUp, type Pulse } from '../../bench/pulse';
 import { keyGroup } from '../../bench/redis-memory';
 import { type CpuProfile, timesOf } from '../../bench/stages';
 
-/** What a benchmark says is only as good as its own arithmetic. */
+/** The figures of a benchmark are only as good as its arithmetic. */
 
 test('a target is met by the figure or the ratio that it names, and never by what could not be measured', () => {
   const of = { suite: 'reads', what: 'x', figure: 100, unit: 'us', ratio: 0.4 };
@@ -35,7 +35,7 @@ const pulse = (second: number, change: Partial<Pulse> = {}): Pulse => ({
 });
 const seconds = Array.from({ length: 13 }, (_, second) => second);
 
-test('who keeps up is not further behind from second to second, whichever reader it is', () => {
+test('a reader keeps up when it does not fall further behind from second to second', () => {
   const kept = seconds.map((second) => pulse(second));
   expect(keepsUp(kept, 1_000)).toBe(true);
   const late: ((second: number) => Partial<Pulse>)[] = [
@@ -91,7 +91,7 @@ test('a profile counts by who asked, between two moments, without idle time', ()
   });
 });
 
-test('what Redis keeps for good is told from what comes and goes', () => {
+test('records that Redis keeps for good are separated from temporary keys', () => {
   const records = [
     '{x0}:o',
     '{x0}:u:\u0000\u00ff',

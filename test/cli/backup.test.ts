@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Files with a right checksum, made by somebody who knows how. */
+/** Files with a right checksum, made by an attacker. */
 function forged(lines: readonly string[]): (readonly [why: RegExp, bytes: Buffer])[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   const hash = (key: string, more: object = {}) => ({
@@ -163,7 +163,7 @@ test('everything comes back as it was, is audited, and trades on', async () => {
   }
 }, 60_000);
 
-test('what is there is not lost by mistake', async () => {
+test('an existing exchange or file is not replaced without --force', async () => {
   const to = shellAt(target);
   const before = await contents(target?.url ?? '');
   const full = await to.exchange('restore', file);
@@ -183,7 +183,7 @@ test('what is there is not lost by mistake', async () => {
   expect(await contents(target?.url ?? '')).toEqual(await contents(source?.url ?? ''));
 }, 60_000);
 
-test('a file that was cut, changed or is no backup is told before anything is touched', async () => {
+test('a file that was cut, changed or is no backup is refused before anything changes', async () => {
   const whole = readFileSync(file);
   const text = gunzipSync(whole).toString();
   const lines = text.split('\n');
@@ -220,7 +220,7 @@ test('a file that was cut, changed or is no backup is told before anything is to
   expect(await contents(target?.url ?? '')).toEqual(before);
 }, 60_000);
 
-test('what moves under a copy makes it copy again', async () => {
+test('a change during a copy makes the backup start again', async () => {
   const redis = new Redis(source?.url ?? '');
   let moves = 0;
   const moving = setInterval(() => {

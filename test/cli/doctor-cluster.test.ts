@@ -44,7 +44,7 @@ test('a cluster that stops as a whole when one master is down is named, and fail
   await coverage('yes');
 });
 
-test('a slot of the book that moves is told by doctor and by /readyz, and what is asked meanwhile is 503', async () => {
+test('doctor and /readyz report a moving slot of the book, and requests meanwhile are 503', async () => {
   const slot = await (nodes[0] as Redis).cluster('KEYSLOT', '{x0}:');
   const ids = (await Promise.all(nodes.map((node) => node.cluster('MYID')))) as string[];
   const at = Math.floor((slot * nodes.length) / 16_384);

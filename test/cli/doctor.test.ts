@@ -47,7 +47,7 @@ test('a Redis that is fit', async () => {
   expect(out).toMatch(/^ok +connections +\d+ of 10000, .* room for 17\d\d more web processes$/m);
 });
 
-test('what is not fit is named, and fails in production', async () => {
+test('doctor names unfit settings, and fails in production', async () => {
   const weak = await having('appendfsync', 'everysec', () => Promise.all([verdicts(), verdicts(PRODUCTION)]));
   expect(weak.map(({ durability }) => durability)).toEqual(['warn', 'fail']);
   expect((await having('appendonly', 'no', () => verdicts())).durability).toBe('warn');
@@ -98,7 +98,7 @@ test('open markets that take dust are named: it can use up the makers that one o
   expect((await verdicts()).dust).toBe('ok');
 });
 
-test('entries and trades that are dated ahead of Redis are told: its clock was set back', async () => {
+test('doctor reports entries and trades that are dated ahead of Redis', async () => {
   expect((await verdicts()).dates).toBe('ok');
   await redis.xadd('{x0}:out', `${Date.now() + 86_400_000}-0`, 'e', 'x');
   try {

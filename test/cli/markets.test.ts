@@ -95,7 +95,7 @@ test('the audit in words and as JSON, and what it ends with', async () => {
   client.disconnect();
 });
 
-test('what is mistyped is told in one line, and changes nothing', async () => {
+test('a mistyped command prints one line and changes nothing', async () => {
   await shell.json('markets', 'create', 'Will it hail?', '--slug', 'hail');
   const before = (await admin('/admin/log')).body.data.length;
   const bad: readonly (readonly [code: number, told: RegExp, words: readonly string[]])[] = [

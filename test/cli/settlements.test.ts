@@ -63,7 +63,7 @@ async function trade() {
   return { market, alice, bob, taken };
 }
 
-test('what is exported is what the exchange contract takes, signatures and all', async () => {
+test('the export contains the calldata that the exchange contract takes, with the signatures', async () => {
   const { market, alice, bob } = await trade();
   await settle(market.id, 'CONFIRMED');
   const { out, code } = await shell.exchange('settlements', 'export', '--market', market.id, '--calldata');
@@ -97,7 +97,7 @@ test('what is exported is what the exchange contract takes, signatures and all',
   expect(paid + makerFills[0] + makerFills[1]).toBe(40n * e18);
 });
 
-test('what waits for the chain is exported, acknowledged once, and shown', async () => {
+test('an unconfirmed settlement is exported, acknowledged once, and shown', async () => {
   const { market, taken } = await trade();
   await settle(market.id, 'MATCHED');
   const exported = async (...words: string[]): Promise<Record<string, unknown>[]> => {
@@ -134,7 +134,7 @@ test('what waits for the chain is exported, acknowledged once, and shown', async
   expect((await shell.exchange('audit')).code).toBe(0);
 });
 
-test('a settlement of paper funds is told its transaction once', async () => {
+test('a settlement of paper funds takes a transaction hash once', async () => {
   const { market } = await trade();
   await settle(market.id, 'CONFIRMED');
   const file = path.join(folder, 'settlements.ndjson');

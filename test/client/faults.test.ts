@@ -97,7 +97,7 @@ describe('when no answer ever comes', () => {
 
   it('a submission ends as OUTCOME_UNKNOWN, and the same order can be sent again', async () => {
     const url = `http://127.0.0.1:${proxy.port}`;
-    // Who knows the decimals has nothing to ask before it submits.
+    // A client that knows the decimals needs no request before it submits.
     const bounds = { decimals: 18, timeoutMs: 400, resolveMs: 600 };
     const { client, wallet } = await stage.trader({ baseUrl: url, ...bounds });
     const trading = await client.trading(market.id);
@@ -157,7 +157,7 @@ test('a limit is waited out by reads, as Retry-After says', async () => {
       await Promise.all(Array.from({ length: 150 }, () => client.time()));
     }
     expect(refused).toBeGreaterThan(0);
-    // A minute is more than a read waits: it is told at once.
+    // A minute is longer than a read waits, so the error is thrown at once.
     const nonces = Array.from({ length: 11 }, () => client.signIn(Wallet.createRandom()));
     const refusals = (await Promise.allSettled(nonces)).filter(({ status }) => status === 'rejected');
     expect(refusals).toMatchObject([{ reason: { code: 'RATE_LIMITED', status: 429, retryable: true } }]);

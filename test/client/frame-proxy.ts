@@ -6,7 +6,7 @@ export type Passing = (text: string) => string | null;
 
 export interface FrameProxy {
   readonly url: string;
-  /** What becomes of the messages of connections made from now on, and of those there are. */
+  /** The treatment of the messages of present and future connections. */
   filter(pass: Passing): void;
   /** Only of those there are. */
   filterPresent(pass: Passing): void;

@@ -98,7 +98,7 @@ interface Row {
   readonly event: Event;
   /** How long after the book was live. */
   readonly afterMs?: number;
-  /** What its users are told, and what is asked for. */
+  /** The calls to its users, and the requests to the exchange. */
   readonly why: string;
   readonly wanted: Since | null;
 }
@@ -223,7 +223,7 @@ test('a book that comes back asks for what it missed, of the history it knows', 
   expect(asked(run(unnamed, back)[1])).toEqual([SNAPSHOT]);
 });
 
-test('pauses between questions double up to four seconds, and a healthy stretch begins them anew', () => {
+test('pauses between requests double up to four seconds, and a healthy stretch resets them', () => {
   const waited: (number | null)[] = [];
   let [asking] = run(LIVE, [{ type: 'heartbeat', sequence: 5 }]);
   for (let round = 0; round < 6; round++) {

@@ -170,7 +170,7 @@ test('every path of the interface can be called, and no other is', async () => {
   await talk(client, id, wallet.address);
   const next = await client.raiseNonce();
   expect(next).toEqual({ nonce: '1' });
-  // The first is refused with the current nonce, and signed anew.
+  // The first is refused with the current nonce, and signed again.
   expect((await client.placeOrder(wallet, id, order)).signed.nonce).toBe('1');
   client.useSession({ ...(client.session as client.Session), expiresAt: 0 });
   expect(await client.me()).toMatchObject({ address: wallet.address, bio: 'a bio' });

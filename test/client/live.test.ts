@@ -50,7 +50,7 @@ test('a book stays equal to REST and to every checksum through many updates', as
   const book = watch();
   expect([book.state, book.book, book.view(1)]).toEqual(['reconnecting', null, null]);
   await isLive(book);
-  // What happens within a few milliseconds is told in one update: the quicker the exchange, the fewer there are.
+  // Changes within a few milliseconds are one update: the faster the exchange, the fewer updates.
   for (let round = 0; round < ROUNDS_MAX && shown.length <= UPDATES_MIN; round++) {
     await tradeSome(market, traders, 120);
   }

@@ -12,7 +12,7 @@ const SOURCE = path.join(ROOT, 'packages/client');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
 const PROGRAM_MS_MAX = 60_000;
 
-/** What a stranger writes; both kinds of module end in the same lines. */
+/** A program as a stranger writes it; both kinds of module end in the same lines. */
 const USE = `
 async function main(baseUrl) {
   const client = createClient({ baseUrl });

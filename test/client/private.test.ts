@@ -53,7 +53,7 @@ test('a session that ends takes its socket along: it comes back for the books, a
   await until('live', () => book.state === 'live');
   const kept = alice.client.session;
   await alice.client.signOut();
-  // As another tab would have it that was not told.
+  // As in another tab that was not notified.
   alice.client.useSession(kept);
   await until('back', () => connections.length === 2 && book.state === 'live');
   expect(connections).toEqual([true, false]);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.stop());
 
-/** A trader whose requests are written down, and the sessions it was told of. */
+/** A trader whose requests are recorded, and the sessions it received. */
 async function noted() {
   const asked: string[] = [];
   const sessions: (Session | null)[] = [];

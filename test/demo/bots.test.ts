@@ -81,7 +81,7 @@ test('nothing but the restart was worth telling', () => {
   expect(told.filter((line) => !outage.test(line))).toEqual([]);
 });
 
-test('what it left adds up', async () => {
+test('the trades that the bots left add up', async () => {
   const { body } = await web.client.get('/admin/audit', { token: ADMIN_TOKEN });
   expect(body).toMatchObject({ ok: true, differences: [] });
   expect(body.checked.orders).toBeGreaterThan(100);

@@ -19,7 +19,7 @@ const NOW_MS = Date.parse('2026-03-04T05:06:07.000Z');
 const markets = demoMarkets(new Date(NOW_MS));
 const logOdds = (price: number): number => Math.log(price / (1 - price));
 
-describe('what the bots believe', () => {
+describe("the bots' opinion", () => {
   test.each(markets.map(({ body, character }) => [body.slug, character] as const))(
     '%s stays believable for a week, and moves',
     (_, character) => {
@@ -33,7 +33,7 @@ describe('what the bots believe', () => {
     },
   );
 
-  it('goes on from where it is told to', () => {
+  it('a walk continues from its starting point', () => {
     const { character } = markets[0] as (typeof markets)[number];
     const walk = createWalk(character, seeded(1), 0.5);
     expect(walk.price).toBeCloseTo(0.5, 10);

@@ -53,7 +53,7 @@ const isPath = (text: string, verb?: string): boolean =>
       new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(text),
   );
 
-/** What tests, benchmarks, scripts and examples read. */
+/** Variables that tests, benchmarks, scripts and examples read. */
 const composeFile = readFileSync(path.join(ROOT, 'docker-compose.yml'), 'utf8');
 const otherVariables = new Set(
   ['test', 'bench', 'scripts', 'examples'].flatMap((folder) =>

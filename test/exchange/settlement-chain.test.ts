@@ -91,7 +91,7 @@ async function createWorld(setting: (typeof MARKETS)[number], random: Random) {
     for (const token of TOKENS) contract.give(wallet, token, BigInt(SETS) * scale.microAmount);
   }
   const signedOrders = new Map<string, SignedOrder>();
-  /** What the ledger did not charge because it floors a fee to the micro-unit, by wallet and asset. */
+  /** The amounts that the ledger did not charge because it floors a fee to the micro-unit, by wallet and asset. */
   const floored = new Map<string, bigint>();
   const centre = random.int(1, 10_000 / tick - 1);
 

@@ -13,7 +13,7 @@ export const BACK_MS = 3_000;
 const LANES = 6;
 const BID = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 
-/** Requests of somebody with a market of his own, in which one order rests: what he does is not in the way of the load. */
+/** Requests of a wallet with a market of its own, in which one order rests, so that they do not disturb the load. */
 export async function asking({ client }: TradingFleet) {
   const at = client();
   const market = await openMarket(at, ADMIN_TOKEN);
@@ -58,7 +58,7 @@ export async function asking({ client }: TradingFleet) {
 
 type Asks = Readonly<Record<string, () => Promise<Answer>>>;
 
-/** What all of them were answered at once, by their names; none of them late. */
+/** The answers to all of them at once, by their names; none of them late. */
 export async function answers(asks: Asks): Promise<Record<string, string>> {
   const startedAt = performance.now();
   const told = await Promise.all(

@@ -114,7 +114,7 @@ test(
     const redis = connect({ urls: [exchange.redis.url] });
     await ready(redis, 5_000);
     const engine = createEngine({ run: createScripts(redis), grantMicro: micro(0), makersMax: 500 });
-    // Whoever raised it died before it had ended the order.
+    // The process that raised it died before it had ended the order.
     await engine.raiseNonce(trader.address, 'died');
     await engine.setMode('HALTED');
     const book = async () => (await exchange.client.get(`/markets/${market.id}/orderbook`)).body;

@@ -14,7 +14,7 @@ export type Fault = (scene: Scene) => Promise<void>;
 export interface Scene {
   readonly stage: TradingFleet;
   readonly random: Random;
-  /** What the clocks are off by: of the second web process and of the worker. */
+  /** The error of the clocks of the second web process and of the worker. */
   readonly clockFiles: readonly string[];
   /** Under Redis; null where a disk cannot be made to look full. */
   readonly disk: FullDisk | null;
@@ -106,7 +106,8 @@ export const FAULTS = {
     await ask(scene, 'CONFIG SET maxmemory 0');
   },
   'read-only': async (scene) => {
-    // A replica of nobody: it refuses every write until it is a master again, and then with what it had.
+    // A replica of a Redis that does not exist: it refuses every write until it is a master again, and then has its
+    // former data.
     await ask(scene, 'REPLICAOF 127.0.0.1 1');
     await while_(scene);
     await ask(scene, 'REPLICAOF NO ONE');

@@ -15,7 +15,7 @@ import { startTradingFleet, type TradingFleet } from './trading-fleet';
  * right one. Nothing a client sees tells which process it asked, or which worker did what is done by the clock.
  */
 const OFF_MS = 120_000;
-/** How far a time that a client is told may be from the right one. */
+/** The allowed difference between a time in an answer and the right one. */
 const EXACT_MS = 250;
 /** The chores run once a second at least. */
 const LATE_MAX_MS = 2_000;
@@ -67,7 +67,7 @@ describe.each([
     expect(toldMs).toBeLessThan(Date.now() + exactMs);
   }
 
-  test('the times that are told are right', async () => {
+  test('the times in answers are right', async () => {
     const sentMs = Date.now();
     const { headers, body } = await wrong.get('/time');
     expectRight(body.timestamp, sentMs);
@@ -75,7 +75,7 @@ describe.each([
     expectRight((await wrong.get(`/markets/${stage.markets[0]?.id}/trading`)).body.serverTime, sentMs);
   });
 
-  test('who dates a sign-in message by the right time signs in, and one that is too old is refused', async () => {
+  test('a sign-in message with the right time is accepted, and an old one is refused', async () => {
     const wallet = Wallet.createRandom();
     const signIn = async (issuedMs: number) => {
       const sentMs = Date.now();

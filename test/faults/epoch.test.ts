@@ -8,7 +8,7 @@ import { createTrader, type OpenMarket, openMarket, type Trader } from '../suppo
 import { until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 
-/** What is promised about what was answered, and how a client learns that it was not kept. */
+/** The durability of acknowledged writes, and how a client learns that some were lost. */
 interface OneReplica {
   readonly client: Client;
   readonly market: OpenMarket;
@@ -48,7 +48,7 @@ async function withRedis(
   }
 }
 
-test('a lost tail is a new epoch: clients are told, and signed orders that are sent again are booked', () =>
+test('a lost tail is a new epoch: clients are notified, and signed orders that are sent again are booked', () =>
   withRedis({}, async (redis) => {
     const exchange = await startOneReplica(redis.url);
     const told: string[] = [];
@@ -239,7 +239,7 @@ describe('production', () => {
     }),
   );
 
-  test('starts when it is told to, and says what it is; refuses to be ready when a fit Redis becomes weak', () =>
+  test('a weak Redis is accepted only by configuration; a process is not ready when a fit Redis becomes weak', () =>
     withRedis({ appendonly: 'always' }, async (redis) => {
       const [strict, lenient] = [start(redis), start(redis, { ALLOW_WEAK_DURABILITY: '1' })];
       try {

@@ -5,7 +5,9 @@ import type { openMarket } from '../support/trader';
 import type { Journal, Submission } from './load';
 import type { Person } from './people';
 
-/** What the exchange says once it is quiet, over HTTP alone; sizes in lots, prices in pips, money in micro-units. */
+/**
+ * The answers of the exchange once it is quiet, over HTTP alone; sizes in lots, prices in pips, money in micro-units.
+ */
 export interface Evidence {
   readonly orders: ReadonlyMap<string, OrderFacts | null>;
   readonly markets: readonly MarketFacts[];

@@ -16,7 +16,7 @@ interface Stage {
   failOver(): Promise<void>;
 }
 
-/** Nobody listens there. */
+/** No process listens there. */
 const CLOSED_PORT = 1;
 const BID = { side: 'BUY', outcome: 0, pips: 1_000, lots: 100 } as const;
 
@@ -54,7 +54,7 @@ async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void>
 const LOST = { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 } as const;
 const OTHER = { side: 'BUY', outcome: 1, pips: 5_000, lots: 1_000 } as const;
 
-test('a book that a failover has lost is shown to nobody, under no tag, though its number is given again', () =>
+test('a book that a failover has lost is never shown again, under any tag, although its number is used again', () =>
   onFailover(async ({ client, market, alice, failOver }) => {
     const book = (headers = {}) => client.get(`/markets/${market.id}/orderbook`, { headers });
     const { sequence } = (await alice.submit(market, LOST)).body;
@@ -89,7 +89,7 @@ test('a book that a failover has lost is shown to nobody, under no tag, though i
     expect((await book({ 'if-none-match': now.headers.get('etag') ?? '' })).status).toBe(304);
   }));
 
-test('a walk over the markets that began before a failover is told to begin again', () =>
+test('a walk over the markets that began before a failover must begin again', () =>
   onFailover(async ({ client, failOver }) => {
     const walk = (cursor: string) => client.get(`/markets?limit=1&cursor=${encodeURIComponent(cursor)}`);
     const first = (await client.get('/markets?limit=1')).body;

@@ -1,6 +1,6 @@
 import type { Evidence, MarketFacts, OrderFacts, TradeFacts, WalletFacts } from './evidence';
 
-/** What must hold whatever happened, each by the name under which it is reported. */
+/** The invariants that must hold after every fault, each by the name under which it is reported. */
 export const INVARIANTS = {
   'acknowledged orders are there': acknowledged,
   'refused orders left nothing': refused,
@@ -245,7 +245,7 @@ function levels(evidence: Evidence): string[] {
   });
 }
 
-/** Expiries and cancels that nobody was answered take numbers, too; at most one each. */
+/** Expiries and cancels without an answer take numbers, too; at most one each. */
 function sequences(evidence: Evidence): string[] {
   return evidence.markets.flatMap((market) => {
     const orders = ordersOf(evidence, market);

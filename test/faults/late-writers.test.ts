@@ -11,8 +11,8 @@ import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { type Proxy as Link, startProxy } from '../support/proxy';
 
 /**
- * A writer reads on the master, the master dies with its last match, and the writer writes on the replica that took over,
- * where its marks are the same. What it has read never was there.
+ * A writer reads on the master, the master dies with its last match, and the writer writes on the replica that took
+ * over, where its marks are the same. The data it read was never on this Redis.
  */
 interface Stage {
   readonly world: Settling;

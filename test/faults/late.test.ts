@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage?.stop());
 
-/** An order nobody has sent yet, with what it takes to send it. */
+/** An order that has not been sent yet, with everything needed to send it. */
 function fresh() {
   const [market] = stage.markets;
   const [person] = stage.people;
@@ -37,7 +37,7 @@ const replicas = () => {
   return { one, other };
 };
 
-/** What each replica says of the orders, by their hashes. */
+/** The answers of each replica about the orders, by their hashes. */
 async function statuses(hashes: readonly string[]): Promise<number[]> {
   const asked: Promise<number>[] = [];
   for (const { client } of stage.fleet.webs) {

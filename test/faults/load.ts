@@ -37,9 +37,9 @@ export interface Journal {
   /** Requests that brought 503, and that brought none. */
   unavailable: number;
   lost: number;
-  /** Answers nobody should ever get. */
+  /** Answers that must never occur. */
   readonly wrong: string[];
-  /** The stage is gone: whoever still asks gives up. */
+  /** The stage is gone, so open requests give up. */
   isOver: boolean;
 }
 

@@ -91,13 +91,13 @@ const usedNonces = async (): Promise<number> =>
   (await Promise.all(own.nodes('master').map((node) => node.keys('{n:*')))).flat().length;
 const cash = (trader: Trader) => own.hgetBuffer('{x0}:bal', raw(trader));
 
-test('what is asked after a connection was lost is served again at once', async () => {
+test('requests after a lost connection are served again at once', async () => {
   const trader = await newTrader();
   for (const proxy of proxies) proxy.cut();
   await until('an order is booked', async () => (await buy(trader)).status === 200, { patienceMs: 2_000 });
 });
 
-test('a faucet whose reply was lost is not told to have paid before', async () => {
+test('a faucet whose reply was lost does not report an earlier payment', async () => {
   const [first, second] = [await newTrader(), await newTrader()];
   expect((await first.post('/me/faucet')).status).toBe(200);
   const answer = await losing(
@@ -109,7 +109,7 @@ test('a faucet whose reply was lost is not told to have paid before', async () =
   expect(answer.headers.get('retry-after')).not.toBeNull();
 });
 
-test('a cancel-all whose reply was lost is not told that there was nothing to cancel', async () => {
+test('a cancel-all whose reply was lost does not report that there was nothing to cancel', async () => {
   const trader = await newTrader();
   const path = `/markets/${market.id}/orders/cancel-all`;
   await buy(trader);
@@ -125,7 +125,7 @@ test('a cancel-all whose reply was lost is not told that there was nothing to ca
   expect(answer).toMatchObject(unavailable);
 });
 
-test('a first submission whose reply was lost is not told to have been replayed', async () => {
+test('a first submission whose reply was lost is not reported as a replay', async () => {
   const trader = await newTrader();
   const orders = await own.hlen('{x0}:o');
   const answer = await losing(
@@ -137,7 +137,7 @@ test('a first submission whose reply was lost is not told to have been replayed'
   expect(answer).toMatchObject(unavailable);
 });
 
-test('a good signature whose reply was lost is not told that its nonce was used', async () => {
+test('a good signature whose reply was lost is not refused for a used nonce', async () => {
   const trader = await newTrader();
   const { body } = await client.get(`/auth/nonce/${trader.address}`);
   const message = siweText(body);

@@ -6,8 +6,9 @@ import { type Bug, withBug } from './planted-program';
 import { startTradingFleet } from './trading-fleet';
 
 /**
- * The checker can fail: each of these bugs, planted in a copy of the scripts or of a built module, is caught from outside,
- * by the invariant that is about it. A patch that no longer finds its place fails here, too: anchor it anew.
+ * The checker can fail: each of these bugs, planted in a copy of the scripts or of a built module, is caught from
+ * outside, by the invariant that is about it. A patch that no longer finds its place fails here, too: give it a new
+ * anchor.
  */
 interface Planted extends Bug {
   readonly caughtBy: keyof typeof INVARIANTS;

@@ -134,7 +134,7 @@ test(`${REQUESTS} requests during a rolling restart: none fails, and followed bo
     const ready = new Set(fleet.webs);
     const leaving = new Set<unknown>();
     let over = false;
-    // What a load balancer does: it asks each process whether it is ready, and asks those that are.
+    // As a load balancer does: it checks whether each process is ready, and sends requests to those that are.
     const probing = (async () => {
       while (!over) {
         for (const web of fleet.webs) {

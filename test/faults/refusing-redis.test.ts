@@ -5,7 +5,7 @@ import { violationsOf } from './invariants';
 import { slowestMs } from './load';
 import { startTradingFleet, type TradingFleet, type TradingFleetOptions } from './trading-fleet';
 
-/** A Redis that is there and takes no writes: its disk is full, or it was told to follow another. */
+/** A Redis that runs and accepts no writes: its disk is full, or it follows another. */
 const ORDERS = Number(process.env.FAULT_REFUSED ?? 60);
 const REFUSING_MS = Number(process.env.FAULT_REFUSING_MS ?? 500);
 /** The write that meets the end of the disk is cut in two. */
@@ -69,7 +69,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
         await redis.gone();
         for (const asks of [writes, reads, { ready }])
           expect(await answers(asks)).toEqual(all(asks, UNAVAILABLE));
-        // As whoever looks after it starts it again.
+        // As a supervisor starts it again.
         await redis.revive();
         await redis.gone();
         expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
@@ -108,7 +108,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
         await load.goesOn(ORDERS);
         await load.stop();
         expect(await cancelled()).toBe(true);
-        // What was accepted and did not fit is on the disk by then, too.
+        // Accepted writes that did not fit are on the disk by then, too.
         await sleep(SYNCED_MS);
         await redis.kill();
         await redis.revive();
@@ -120,7 +120,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
 });
 
 test(
-  'a Redis that is told to follow another refuses writes, loses nothing and keeps its epoch',
+  'a Redis that becomes a replica refuses writes, loses nothing and keeps its epoch',
   () =>
     withStage({ seed: 'read-only' }, async (stage) => {
       const { redis } = stage.fleet;
@@ -131,7 +131,7 @@ test(
       // Twice: by the second time it was a replica once.
       for (let turn = 0; turn < 2; turn++) {
         await load.goesOn(ORDERS);
-        // Nobody listens there.
+        // No process listens there.
         await redis.ask('REPLICAOF 127.0.0.1 1');
         expect(await answers(writes)).toEqual(all(writes, UNAVAILABLE));
         expect(await answers(reads)).toEqual(all(reads, '200'));

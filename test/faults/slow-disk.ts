@@ -22,7 +22,7 @@ export function slowDisk(): { readonly env: Readonly<Record<string, string>>; re
   writeFileSync(source, SOURCE);
   const { status } = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']);
   if (status !== 0) return { env: process.env as Record<string, string>, isSlow: false };
-  // Programs are remembered by the path they were looked for in: with another path this one is looked for anew.
+  // Node caches programs by the search path: with another path it searches for this one again.
   const env = { ...process.env, PATH: `${process.env.PATH}:`, LD_PRELOAD: library };
   return { env, isSlow: true };
 }

@@ -97,7 +97,7 @@ export async function openTrading<F extends Seats>(
       // An order that ends while it is being asked about would be a contradiction that is none.
       await sleep(Math.max(0, Math.max(0, ...expiries) + EXPIRED_WITHIN_MS - Date.now()));
       const giveUpAt = Date.now() + patienceMs;
-      // What is not settled by then is for the checker to say. A job that is tried again is overtaken by later ones.
+      // The checker reports settlements that are missing then. A job that is tried again is overtaken by later ones.
       while (!(await isSettled().catch(() => false)) && Date.now() < giveUpAt) await sleep(POLL_MS);
       for (;;) {
         await sleep(POLL_MS);

@@ -38,7 +38,7 @@ export function connect(at: Replica, address: string): Promise<Socket> {
 export const many = (count: number, at: Replica, address: string): Promise<Socket[]> =>
   Promise.all(Array.from({ length: count }, () => connect(at, address)));
 
-/** What an HTTP client is told that wants to become a socket. */
+/** The answer to an HTTP client that wants to become a socket. */
 export async function refusal(at: Replica, address: string) {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {

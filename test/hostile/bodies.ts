@@ -151,7 +151,7 @@ export function bodyRows(victim: Victim): Row[] {
   return rows;
 }
 
-/** What is no JSON, or no JSON that anybody should read. */
+/** Bodies that are no JSON, or JSON that no server should read. */
 export function textRows({ marketId, order }: Victim): Row[] {
   const path = `/markets/${marketId}/orders`;
   const whole = JSON.stringify({ order });

@@ -2,7 +2,7 @@ import { INVALID, type Row, row, type Victim } from './row';
 
 const many = (count: number, each: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => each(i)).join(',');
-/** An object of members that nobody knows. */
+/** An object of unknown members. */
 const strange = (members: number): string => `{${many(members, (i) => `"m${i}":1`)}}`;
 const nested = (depth: number): string => `${'{"orders":['.repeat(depth)}${']}'.repeat(depth)}`;
 

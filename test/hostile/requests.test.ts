@@ -35,7 +35,7 @@ afterAll(() => traders.stop());
 
 let played = 0;
 
-/** What every row got instead of what it may get. */
+/** The answer of every row that is not among its allowed ones. */
 async function play(rows: readonly Row[]): Promise<string[]> {
   const wrong: string[] = [];
   let next = 0;

@@ -10,7 +10,7 @@ export interface Row {
   readonly expected: readonly string[];
 }
 
-/** What the rows are made of: things that are there, and a wallet's rights. */
+/** The parts of the rows: existing records, and a wallet's rights. */
 export interface Victim {
   readonly marketId: string;
   readonly orderHash: string;

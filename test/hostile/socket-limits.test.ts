@@ -5,7 +5,7 @@ import { sleep, until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { ask, closeAll, connect, goneWithin, many, newAddress, refusal, wireOf } from './address-sockets';
 
-/** What one address, and one socket, may do to the others. */
+/** The effect of one address, and of one socket, on the others. */
 let exchange: WebReplicas;
 let first: Replica;
 let second: Replica;

@@ -4,7 +4,7 @@ import { sleep, until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { ask, closeAll, connect, goneWithin, many, newAddress, refusal, wireOf } from './address-sockets';
 
-/** What all sockets of one address may ask of a process together, however often they are opened. */
+/** The points that all sockets of one address share at a process, however often they are opened. */
 const MARKETS = 50;
 let exchange: WebReplicas;
 let web: Replica;
@@ -53,7 +53,7 @@ test('an address whose sockets were cut waits before it may open another, and ot
   const refused = await refusal(web, address);
   expect(refused).toMatchObject({ status: 429, code: 'RATE_LIMITED', scope: 'sockets' });
   expect(Number(refused.retryAfter)).toBeGreaterThan(1);
-  // Whoever comes back at once is kept waiting for the refusal.
+  // An address that comes back at once waits for its refusal.
   expect(await secondsOf(() => refusal(web, address))).toBeGreaterThan(0.9);
   const others = connect(web, newAddress()).then(() => 'connected');
   expect(await Promise.race([others, refusal(web, address)])).toBe('connected');
@@ -81,7 +81,7 @@ test('the sockets of an address that owes are read later, and nothing is refused
   const subscribe = (socket: Socket) => async () =>
     expect(await ask(socket, 'subscribe', conditionIds[0])).toMatchObject({ ok: true });
   await cutOf(address);
-  // What had come by then is served.
+  // Messages that had arrived by then are served.
   await subscribe(calm)();
   const own = secondsOf(subscribe(calm));
   expect(await secondsOf(subscribe(other))).toBeLessThan(await own);

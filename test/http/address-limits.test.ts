@@ -5,7 +5,7 @@ import { sleep } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { openStreet, type Street, told, Visitor } from './from-address';
 
-/** What one address may submit and bring. */
+/** The submissions and bytes of one address. */
 let street: Street;
 let visitor: Visitor;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function owe(points: number): Promise<number> {
   return whole;
 }
 
-/** Points that were told of since. */
+/** Points that were reported since. */
 async function since(whole: number): Promise<number> {
   for (let tries = 0; tries < 40; tries++) {
     const now = Number(await street.link.ask(`GET rl:submissions:${visitor.address}`));
@@ -59,7 +59,7 @@ describe('submissions', () => {
     expect((await submit({})).status).toBe(400);
   });
 
-  test('what other replicas took counts', async () => {
+  test('points taken at other replicas count', async () => {
     await owe(10_000);
     for (const turn of [0, 1]) {
       const statuses: number[] = [];
@@ -104,7 +104,7 @@ describe('submissions', () => {
       });
     const whole = await owe(360);
     for (let i = 0; i < 10; i++) expect((await replace()).status).toBe(400);
-    // The twentieth point is told of, and the debt is heard then.
+    // The twentieth point is reported, and the debt is received then.
     expect((await replace('?dryRun=true')).status).toBe(400);
     expect(await since(whole)).toBeGreaterThanOrEqual(20);
     await owe(10_000);
@@ -123,7 +123,7 @@ describe('submissions', () => {
     expect(await since(whole)).toBe(20);
   });
 
-  test('what is looked up to explain a refusal is a read', async () => {
+  test('the lookup that explains a refusal counts as a read', async () => {
     const order = { ...(await (await street.trader()).order(street.market, LIMIT)), salt: '1' };
     expect((await submit({ order })).body.code).toBe('INVALID_SIGNATURE');
     await visitor.spend('reads', 100);

@@ -1,7 +1,7 @@
 import { ADMIN_TOKEN } from '../support/settings';
 import { openStreet, type Street, told, Visitor } from './from-address';
 
-/** What one address may read, say and guess. */
+/** The reads, texts and guesses of one address. */
 let street: Street;
 let visitor: Visitor;
 beforeAll(async () => {

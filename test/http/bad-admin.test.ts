@@ -137,7 +137,7 @@ test('too much, the wrong type, the wrong method, the wrong name, no token', asy
   expect(await state()).toBe(before);
 });
 
-test('markets nobody has', async () => {
+test('unknown markets', async () => {
   for (const id of ['none', '%00', '__proto__', 'x'.repeat(500), `0x${'0'.repeat(64)}`, '..%2f..%2fmode']) {
     for (const [method, path, body] of [
       [...PATCH, { question: 'Is it there?' }],

@@ -30,7 +30,8 @@ test.each(played.map((item) => [`${item.id} ${item.why}`, item] as const))('%s',
   const answer = await answerTo(item);
   expect(answer.status).toBeLessThan(500);
   if (item.method === 'WS') {
-    // Only WebSocket of Engine.IO 4 is served: what polls, or speaks an older protocol, is told so.
+    // The exchange serves only WebSocket of Engine.IO 4; a client that polls, or speaks an older protocol, receives
+    // that as an error.
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_REQUEST']);
   } else {
     expect(item.expect.status).toContain(answer.status);
@@ -80,7 +81,7 @@ async function checkAlive(): Promise<void> {
   for (const { client } of traders.exchange.replicas) expect((await client.get('/livez')).status).toBe(200);
 }
 
-/** Headers that come a byte a second: the connection is told 408 and ends. */
+/** Headers that arrive a byte a second: the connection receives 408 and ends. */
 function slowHeaders(port: number, target: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');

@@ -58,7 +58,7 @@ test('a cancel, and the same again', async () => {
   });
 });
 
-test("unknown, in another market, and somebody else's orders are not found", async () => {
+test("an unknown order, one in another market and another wallet's are not found", async () => {
   const orderHash = await rest(alice);
   for (const answer of [
     await cancel(alice, UNKNOWN),
@@ -74,7 +74,7 @@ test("unknown, in another market, and somebody else's orders are not found", asy
   expect((await exchange.client.get(`/orders/${orderHash}`)).body.status).toBe('OPEN');
 });
 
-test('a filled order is not cancellable, and is told', async () => {
+test('a filled order cannot be cancelled, and the refusal contains it', async () => {
   const orderHash = await rest(alice);
   await bob.submit(market, { side: 'BUY', outcome: 1, pips: 6_000, lots: 1_000 });
   for (const answer of [await cancel(alice, orderHash), await alice.post(`/orders/${orderHash}/cancel`)]) {

@@ -77,7 +77,7 @@ test('from and to name the candles by their first second, both included', async 
   expect(await starts(`&to=${t - 1}`)).toEqual([]);
   expect(await starts(`&from=0&limit=1`)).toEqual([t]);
   expect(await starts(`&limit=1`)).toEqual([candles.at(-1).t]);
-  // What has not begun is no candle.
+  // An interval that has not begun has no candle.
   expect(await starts(`&from=${t + 7_200}&to=${t + 90_000}`)).toEqual([]);
 });
 

@@ -118,7 +118,7 @@ test('a comment that is repeated by its key is one', async () => {
   expect((await list()).data).toHaveLength(1);
 });
 
-describe('what is no comment is refused, and nothing is added', () => {
+describe('an invalid comment is refused, and nothing is added', () => {
   const longest = '🌧'.repeat(2_000);
 
   test('2000 characters are 2000 code points', async () => {

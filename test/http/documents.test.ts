@@ -40,7 +40,7 @@ test('the document says of each who may call it, what it takes and whether it is
   for (const { told, is } of facts) expect(told).toEqual(is);
 });
 
-test('what is served is the document of this code', async () => {
+test('the served document is the one that this code makes', async () => {
   const { status, body, headers } = await exchange.client.get('/openapi.json');
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));

@@ -102,7 +102,7 @@ test('the list of its fills has each once, newest first, also while it is filled
   expect(body.data[0]).toEqual(latest);
 });
 
-test('an order that is sent again and again costs no match while it stands as it did, and is told as it stands', async () => {
+test('an order that is sent repeatedly reads no match while it is unchanged, and returns its current record', async () => {
   const junk = { ...signed, signature: `0x${'11'.repeat(64)}1b` };
   const send = async () => {
     const answer = await exchange.client.post(`/markets/${market.id}/orders`, { body: { order: junk } });
@@ -131,7 +131,7 @@ test('a read of an order looks up as many matches as it shows, and so does sendi
     () => exchange.client.post(path, { body: { order: signed } }),
     () => exchange.client.post(path, { body: { order: junk } }),
   ]) {
-    // What was read before is kept while the market stands still.
+    // Earlier answers are cached while the market does not change.
     await submitMany(bob, other(1), 1);
     expect(await matchesRead(async () => expect((await act()).status).toBe(200))).toBe(SHOWN);
   }

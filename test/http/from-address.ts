@@ -31,7 +31,7 @@ export async function openStreet(): Promise<Street> {
   };
 }
 
-/** Somebody at one address. */
+/** A client at one address. */
 export class Visitor {
   private static count = 0;
   readonly address = `203.0.113.${++Visitor.count}`;
@@ -62,7 +62,7 @@ export class Visitor {
   }
 }
 
-/** What a refusal by a limit says. */
+/** The content of a refusal by a limit. */
 export const told = ({ status, body, headers }: Answer): unknown[] => [
   status,
   body.scope,

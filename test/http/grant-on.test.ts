@@ -2,7 +2,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** GRANT_ON=sign-in: nobody fills Redis with wallets that only sign orders. */
+/** GRANT_ON=sign-in: wallets that only sign orders do not fill Redis. */
 let exchange: WebReplicas;
 let market: Market;
 beforeAll(async () => {

@@ -231,7 +231,7 @@ test('a walk neither skips nor repeats a line while lines are added, also within
   expect(walked).toEqual([`${other.id} 0`, `${other.id} 1`, `${market.id} 0`]);
 });
 
-test('what cannot be asked is refused, and nobody sees another’s books', async () => {
+test('invalid queries are refused, and no wallet sees another’s books', async () => {
   const alice = newTrader();
   for (const path of ['/me/positions', '/me/trades', '/me/activity']) {
     expect((await exchange.client.get(path)).body.code).toBe('UNAUTHORIZED');

@@ -53,7 +53,7 @@ test('a read begun after an answer shows its effect, on every replica, while man
   expect(looked).toBeGreaterThan(ORDERS);
 });
 
-test('what is kept is what would be read: both replicas answer the same, again and again', async () => {
+test('cached answers equal fresh reads: both replicas answer the same, repeatedly', async () => {
   await alice.submit(market, { side: 'BUY', outcome: 1, pips: 9_500, lots: 50 });
   for (const what of READS) {
     const answers = [];

@@ -57,13 +57,13 @@ test('resolved: the answer is the market as it then is; winners are paid, orders
     tokens: [],
   });
   expect(await cash(bob)).toMatchObject({ collateral: { total: '996' }, tokens: [] });
-  // What was done is done: the trade still shows, nothing new comes.
+  // The end is final: the trade is still shown, and nothing new comes.
   expect((await elsewhere(`/markets/${market.id}/trades`)).body.data).toHaveLength(1);
   const late = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 100 });
   expect([late.status, late.body.code]).toEqual([409, 'MARKET_NOT_OPEN']);
 });
 
-test('asked again it says the same and pays nobody; another end is refused', async () => {
+test('the same resolution again answers the same and pays no one; another result is refused', async () => {
   const { market } = await tenSets();
   const first = await admin('POST', `markets/${market.id}/resolve`, { outcomeIndex: 1 });
   expect(await admin('POST', `markets/${market.id}/resolve`, { outcomeIndex: 1 })).toMatchObject({

@@ -46,7 +46,7 @@ test('sign-in: 10 a minute of one address', async () => {
   expect([count(answers, 200), count(answers, 429)]).toEqual([10, 5]);
 });
 
-test("nobody uses up another wallet's orders, and a burst of 100 passes", async () => {
+test("no client uses up another wallet's orders, and a burst of 100 passes", async () => {
   const { body } = await exchange.client.get('/config');
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const alice = createTrader(exchange.client, body.eip712.domain);
@@ -93,7 +93,7 @@ test('orders do not use up cancels, nor cancels orders', async () => {
   expect((await client(0).post(`${path}/cancel-all`, { token })).status).toBe(429);
 });
 
-describe('whose requests are counted', () => {
+describe('the address that requests are counted for', () => {
   const from = (at: WebReplicas, forwarded: string): Promise<Answer> =>
     at.client.get(`/auth/nonce/0x${'1'.repeat(40)}`, { headers: { 'x-forwarded-for': forwarded } });
   const fifteen = async (at: WebReplicas, forwarded: (turn: number) => string): Promise<number> =>
@@ -112,14 +112,14 @@ describe('whose requests are counted', () => {
     async (trust, seen) => {
       const proxied = await startWebReplicas({ env: { RATE_LIMIT: 'on', TRUST_PROXY: trust } });
       try {
-        // A client that invents addresses stays one client, and hits nobody else.
+        // A client that invents addresses stays one client, and affects no other.
         expect(await fifteen(proxied, (i) => `198.51.100.${i}, ${seen('203.0.113.5')}`)).toBe(10);
         expect(await fifteen(proxied, () => seen('198.51.100.1'))).toBe(10);
         expect((await from(proxied, `203.0.113.9, ${seen('203.0.113.5')}`)).status).toBe(429);
         // One customer has a whole /64.
         expect(await fifteen(proxied, (i) => seen(`2001:db8:0:7::${i + 1}`))).toBe(10);
         expect((await from(proxied, seen('2001:db8:0:8::1'))).status).toBe(200);
-        // What is no address is not believed: the connection's own counts.
+        // A malformed address is not believed: the connection's own counts.
         expect(await fifteen(proxied, (i) => seen(`unknown-${i}`))).toBe(10);
       } finally {
         await proxied.stop();
@@ -128,7 +128,7 @@ describe('whose requests are counted', () => {
   );
 });
 
-test('RATE_LIMIT=off: nobody is refused, and no header says otherwise', async () => {
+test('with RATE_LIMIT=off no request is limited, and no header mentions a limit', async () => {
   const free = await startWebReplicas();
   try {
     const answers = await many(150, () => free.client.get('/time'));

@@ -40,7 +40,7 @@ test('my orders: filters and pages', async () => {
   expect((await get('/me/orders')).body.code).toBe('UNAUTHORIZED');
 });
 
-test('a client’s own name of an order is told wherever the order is, and finds it', async () => {
+test('clientOrderId is in every record of the order, and finds it', async () => {
   const named = limit('BUY', 0, 1_100, 100);
   const { body: first } = await alice.submit(market, named, { clientOrderId: 'bot-7:a.b_c' });
   // Names are the client's business: one may be given twice.

@@ -135,7 +135,7 @@ test('where nothing happens, a list costs one question', async () => {
   disconnect(redis);
 });
 
-test('what is no list is refused', async () => {
+test('an invalid query of the list is refused', async () => {
   const { body: page } = await here.get('/markets?limit=1');
   const cursor: string = page.nextCursor;
   for (const [query, code] of [

@@ -42,7 +42,7 @@ test('a market maker of one address meets no limit', async () => {
     booked.push([wallet, body.orderHash]);
   }
 
-  /** Each order twice: whoever quotes does not wait to hear that it is gone. */
+  /** Each order twice: a quoting bot does not wait to hear that its order is gone. */
   async function cancel(): Promise<void> {
     const [wallet, hash] = booked[cancelled++ >> 1] ?? [];
     if (!wallet) return;

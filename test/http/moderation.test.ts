@@ -5,7 +5,7 @@ import { createTrader, type Domain, openMarket, type Trader } from '../support/t
 import { ISO, limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** What an operator can do about what people write. */
+/** The operators' moderation. */
 let exchange: WebReplicas;
 let domain: Domain;
 let shell: ReturnType<typeof createShell>;
@@ -48,7 +48,7 @@ test('an operator takes down a comment of anybody, once and for good, and the lo
   }
 });
 
-test('nobody else does', async () => {
+test('other callers are refused', async () => {
   const { id, read } = await commented('it will rain');
   const stranger = newTrader();
   await stranger.signIn();
@@ -59,7 +59,7 @@ test('nobody else does', async () => {
   expect(await read()).toMatchObject({ body: 'it will rain', deleted: false });
 });
 
-test('an operator clears what a wallet says of itself, and puts nothing in its place', async () => {
+test('an operator can clear parts of a profile, and cannot write them', async () => {
   const alice = newTrader();
   const said = { username: 'Rude_1', bio: 'rude', avatarUrl: 'https://example.org/rude.png' };
   await alice.send('PATCH', '/me/profile', said);

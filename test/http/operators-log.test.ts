@@ -18,7 +18,7 @@ const ask = (method: string, path: string, body?: unknown, headers = {}): Promis
   });
 const log = async (query = ''): Promise<Answer> => ask('GET', `log${query}`);
 
-test('what an operator does is kept with what became of it, and logged once under its request id', async () => {
+test("an operator's action is stored with its result, and logged once under its request id", async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN, { description: 'x'.repeat(1_000) });
   await ask('POST', `markets/${market.id}/pause`, undefined, {
     'x-request-id': 'pause-1',
@@ -51,7 +51,7 @@ test('what an operator does is kept with what became of it, and logged once unde
   expect(exchange.logged.join()).not.toContain(ADMIN_TOKEN);
 });
 
-test('what is refused for its shape or its token was never an action; reading is none', async () => {
+test('a request that is refused for its shape or its token is no action, and neither is a read', async () => {
   const before = (await log()).body.data.length;
   await ask('PUT', 'mode', { mode: 'OFF' });
   await exchange.client.call('PUT', '/admin/mode', { token: 'wrong', body: { mode: 'HALTED' } });

@@ -1,6 +1,6 @@
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** An address that goes on after it was refused is slowed down, and nobody else is. */
+/** An address that goes on after it was refused is slowed down, and no other is. */
 let exchange: WebReplicas;
 beforeAll(async () => {
   exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on', TRUST_PROXY: '1' } });

@@ -86,7 +86,7 @@ describe.each(LISTS)('%s', (list) => {
     expect(ids((await page(list, `limit=100&cursor=${nextCursor}`)).data)).toEqual(all.slice(5));
   });
 
-  test('what happens while the list is walked is at the end, oldest first, and not in it, newest first', async () => {
+  test('events during a walk appear at its end, oldest first, and not at all, newest first', async () => {
     const trade = async (): Promise<void> => {
       await bob.submit(market, limit('BUY', 1, 4_500, 100));
       await alice.submit(market, limit('BUY', 0, 5_500, 100));

@@ -4,7 +4,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { type Domain, type Market, openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Orders of somebody else's SDK, sent as its builder signed them: only its domain's name and address are ours. */
+/** Orders of a foreign SDK, sent as its builder signed them: only its domain's name and address are ours. */
 let exchange: WebReplicas;
 let market: Market;
 let domain: Domain;

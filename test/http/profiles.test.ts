@@ -18,7 +18,7 @@ const profileOf = (address: string): Promise<Answer> =>
   (exchange.replicas[1 as 0] ?? exchange).client.get(`/profiles/${address}`);
 const edit = (trader: Trader, body: unknown): Promise<Answer> => trader.send('PATCH', '/me/profile', body);
 
-test('a wallet that signs in has joined, and says of itself what it likes', async () => {
+test('a wallet that signs in has joined, and can edit its profile', async () => {
   const alice = newTrader();
   const { body: me, status } = await alice.get('/me');
   const nothing = { username: null, bio: null, avatarUrl: null };
@@ -34,7 +34,7 @@ test('a wallet that signs in has joined, and says of itself what it likes', asyn
   expect((await profileOf(alice.address)).body).toEqual(profile);
   expect((await profileOf(alice.address.toLowerCase())).body).toEqual(profile);
   expect((await alice.get('/me')).body).toEqual({ ...profile, session: me.session });
-  // What is left out stays, null clears, and nothing is nothing.
+  // An omitted member stays, null clears, and an empty change changes nothing.
   expect((await edit(alice, { bio: null })).body).toEqual({ ...profile, bio: null });
   expect((await edit(alice, {})).body).toEqual({ ...profile, bio: null });
   expect((await edit(alice, { username: null, avatarUrl: null })).body).toEqual({ ...profile, ...nothing });
@@ -52,7 +52,7 @@ test('a profile shows public facts alone, of any address', async () => {
     avatarUrl: null,
     joinedAt: null,
   });
-  // Who trades without signing in has joined with the first order.
+  // A wallet that trades without signing in has joined with its first order.
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const { body: order } = await stranger.submit(market, limit('BUY', 0, 1_000, 100));
   expect((await profileOf(stranger.address)).body.joinedAt).toBe(order.createdAt);
@@ -86,7 +86,7 @@ test('a username is one wallet’s, whatever its case and however many ask at on
   expect((await edit(loser, { username: 'sunny' })).status).toBe(200);
 });
 
-describe('what is no profile changes nothing', () => {
+describe('an invalid profile changes nothing', () => {
   let alice: Trader;
   beforeAll(async () => {
     alice = newTrader();

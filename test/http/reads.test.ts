@@ -213,7 +213,7 @@ test('a market without trades or orders has no prices', async () => {
   expect((await get(`/markets/${quiet.id}/price-history`)).body).toMatchObject({ history: [], candles: [] });
 });
 
-test('what the exchange is', async () => {
+test('the facts about the exchange', async () => {
   const { body } = await get('/config');
   expect(body).toMatchObject({
     network: 'testnet',

@@ -80,7 +80,7 @@ test('the answer to a replace, to the letter, and what became of both orders', a
   expect((await alice.get('/me/balances')).body.collateral.reserved).toBe('4.5');
 });
 
-test('what the old order reserved pays for the new one, and no micro-unit more', async () => {
+test('the reserve of the old order pays for the new one, to the micro-unit', async () => {
   await alice.post(`/markets/${market.id}/split`, { size: '100' });
   const sell: Limit = { side: 'SELL', outcome: 0, pips: 6_000, lots: 10_000 };
   const old = await rest(alice, sell);
@@ -145,7 +145,7 @@ test('a refused order leaves the old one as it was', async () => {
   expect(after).toEqual([before[0], { ...before[1], sequence, timestamp, checksum }, before[2]]);
 });
 
-test('an order that is final cannot be replaced, and is told', async () => {
+test('an order that is final cannot be replaced, and the refusal contains it', async () => {
   const old = await rest(alice);
   await alice.post(`/orders/${old}/cancel`);
   const { status: code, body } = await replace(alice, old, HIGHER);

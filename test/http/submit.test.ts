@@ -212,7 +212,7 @@ test('refusals carry what explains them', async () => {
   });
 });
 
-test('an expiry years ahead rests, and is told as it was signed', async () => {
+test('an order that expires in years rests, and shows its signed expiration', async () => {
   const expiration = String(Math.floor(Date.now() / 1_000) + 9 * 365 * 86_400);
   const { body } = await alice.submit(market, BID, { more: { expiration } });
   expect(body.status).toBe('OPEN');

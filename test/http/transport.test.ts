@@ -205,7 +205,7 @@ test('requests that are none', async () => {
   expect(await raw(two)).toEqual([401, 'TOKEN_INVALID']);
 });
 
-test('a client that asks before it sends is told to go on', async () => {
+test('a client that sends Expect: 100-continue receives 100', async () => {
   const head = `POST /markets/${market.id}/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
   for (const expects of ['100-continue', 'the-unexpected']) {
     const answer = await sendRaw(port, `${head}Expect: ${expects}\r\nContent-Length: 2\r\n\r\n{}`);

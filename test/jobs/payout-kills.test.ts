@@ -13,8 +13,9 @@ import { startTestRedis } from '../support/redis';
 import { until } from '../support/waiting';
 
 /**
- * Holders are paid while the worker that pays them is killed with -9, again and again: what they got is what was
- * outstanding, and nobody got it twice. `TEST_HOLDERS=10000 TEST_KILLS=5 npx jest test/jobs/payout-kills` is the whole of it.
+ * Holders are paid while the worker that pays them is killed with -9, repeatedly: the payouts equal the outstanding
+ * sets, and each holder is paid once. `TEST_HOLDERS=10000 TEST_KILLS=5 npx jest test/jobs/payout-kills` is the whole of
+ * it.
  */
 const HOLDERS = Number(process.env.TEST_HOLDERS ?? 800);
 const PAID_MS = 60_000;
@@ -155,7 +156,7 @@ async function allPaid(): Promise<void> {
   await until('all paid', async () => (await redis.exists(keys.ending)) === 0, { patienceMs: PAID_MS });
 }
 
-/** Who was told of a payout, and how often. */
+/** The accounts whose payout was reported, and how often. */
 async function tellings(market: string): Promise<Map<string, number[]>> {
   const told = new Map<string, number[]>();
   for (const [, [, packed]] of (await redis.xrangeBuffer(keys.outbox, '-', '+')) as unknown as [
@@ -174,7 +175,10 @@ async function tellings(market: string): Promise<Map<string, number[]>> {
 
 type Before = Awaited<ReturnType<typeof accounts>>;
 
-/** What everybody got for a market is what it was worth, told once; together the sets there were. Returns the sum. */
+/**
+ * The payouts of a market equal its value, each reported once; together they equal the sets there were. Returns the
+ * sum.
+ */
 async function check(market: string, outcome: OutcomeIndex | null, sets: number, before: Before, got: Gains) {
   const told = await tellings(market);
   let [paid, halves] = [0, 0];

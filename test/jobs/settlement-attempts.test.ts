@@ -43,7 +43,7 @@ test('a sender that hung changes nothing of the attempt that came after it', asy
   expect(await statusOf(ref)).toEqual(['SUBMITTED', 2, null]);
   expect(await move(key, 'RETRYING', { attempt: second })).not.toBeNull();
   expect(await statusOf(ref)).toEqual(['RETRYING', 2, null]);
-  // What is final is so by whatever attempt.
+  // A final record stays final, whatever the attempt.
   expect(await move(key, 'CONFIRMED', { attempt: 1, transactionHash: HASH })).not.toBeNull();
   expect(await statusOf(ref)).toEqual(['CONFIRMED', 2, HASH]);
 });

@@ -112,7 +112,7 @@ test('the same match in many jobs is settled once', async () => {
   expect(await world.census([market])).toMatchObject({ missing: [], records: 1, listed: 1, told: 1 });
 });
 
-test('what a wiped queue has lost is found in the matches', async () => {
+test('the reconciler finds the matches whose jobs a wiped queue lost', async () => {
   for (let i = 0; i < 5; i++) await world.match(market);
   await world.redis.del(world.keys.outbox);
   start();
@@ -163,7 +163,7 @@ test('the reconciler leaves alone what is on its way', async () => {
   expect(found).toHaveLength(1);
 });
 
-test('a match that cannot be settled ends with the dead letters, and stops nobody', async () => {
+test('a match that cannot be settled becomes a dead letter, and stops no other', async () => {
   const poison = await world.match(market);
   const hash = Buffer.from(poison.fills[0]?.makerHash.slice(2) ?? '', 'hex');
   const stored = await world.redis.hgetBuffer(world.keys.orders, hash);

@@ -144,7 +144,7 @@ test.each<Record<string, string>>([
   expect([answer.status, answer.body.code]).toEqual([403, 'FORBIDDEN']);
 });
 
-test('what is done at the board stands in the operators’ log', async () => {
+test('actions at the board appear in the operators’ log', async () => {
   expect((await pause({ origin: 'https://exchange.test', 'sec-fetch-site': 'same-origin' })).status).toBe(
     200,
   );

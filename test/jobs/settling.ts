@@ -65,7 +65,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   const createMarket = (feeRateBps = 0): Promise<Market> =>
     markets.create({ question: `q ${randomBytes(6).toString('hex')}`, feeRateBps, minOrderLots: lots(1) });
 
-  /** BUY Yes and BUY No meet and mint; nobody needs tokens for that. */
+  /** BUY Yes and BUY No meet and mint, so neither needs tokens. */
   async function place({ terms }: Market, outcome: 0 | 1, pips: number, size: number, maker = anybody()) {
     const tokens = BigInt(size) * scale.lotAmount;
     const signed: SignedOrder = {
@@ -109,7 +109,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
     return place(market, 0, 6_000, 10 * makers);
   }
 
-  /** Every match of the markets, how often each was settled, and how often that was told. */
+  /** Every match of the markets, how often each was settled, and how often that was reported. */
   async function census(of: readonly Market[]) {
     let fills = 0;
     let parts = 0;

@@ -61,7 +61,7 @@ test.each(READERS)(
   },
 );
 
-test('what every reader has finished with is kept for a minute', async () => {
+test('entries that every reader has finished are kept for a minute', async () => {
   await traded();
   for (const reader of READERS) await note(reader);
   expect(await createOutbox(world).trim()).toBe(0);

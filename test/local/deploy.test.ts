@@ -22,7 +22,7 @@ describe('the files others deploy by', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(set).toContain('REDIS_URL');
     expect(asked).toContain('JWT_SECRET');
-    // Of Redis' own, which the exchange is told within REDIS_URL.
+    // A variable of Redis itself, which the exchange receives within REDIS_URL.
     const known = [...Object.keys(VARIABLES), 'REDIS_PASSWORD'];
     expect(known).toEqual(expect.arrayContaining([...set, ...asked]));
   });
@@ -36,7 +36,7 @@ describe('the files others deploy by', () => {
     expect(compose).toMatch(/web:\n {4}<<: \*exchange\n {4}deploy:\n {6}replicas: 2\n/);
   });
 
-  it('what the load balancer says itself is a problem as web tells it', () => {
+  it('the errors of the load balancer have the form of web’s problems', () => {
     const answers = [...read('docs/deploy/nginx.conf').matchAll(/return (\d+) '(\{.*\})';/g)];
     const codes = answers.map(([, status, text = '']) => {
       const problem = JSON.parse(text);
@@ -50,7 +50,7 @@ describe('the files others deploy by', () => {
     ]);
   });
 
-  it('the load balancer lets nobody outside reach what operators and their machines read', () => {
+  it('the load balancer blocks operator paths and metrics from outside', () => {
     const [, closed = ''] = /location ~\* (\S+) \{/.exec(read('docs/deploy/nginx.conf')) ?? [];
     const ours = Object.values(PATHS).filter((one) => new RegExp(closed, 'i').test(one));
     const operators = Object.values(PATHS).filter((one) => one.startsWith('/admin') || one === '/metrics');
@@ -58,7 +58,7 @@ describe('the files others deploy by', () => {
     expect(new RegExp(closed, 'i').test('/ADMIN/log')).toBe(true);
   });
 
-  it('the Redis of compose knows the user of the exchange, by its password, and nobody else', async () => {
+  it('the Redis of compose has one user, the exchange, with a password', async () => {
     const [, script = ''] = /sed -n "([^"]+)"/.exec(read('docker-compose.yml')) ?? [];
     const lines = execFileSync(
       'sed',
@@ -105,7 +105,7 @@ describe('the files others deploy by', () => {
     ]);
   });
 
-  it('the image runs web as nobody special, and is built without secrets', () => {
+  it('the image runs web as an unprivileged user, and is built without secrets', () => {
     const image = read('Dockerfile');
     expect(image).toMatch(/^USER node$/m);
     expect(image).toMatch(/^CMD \["node", "dist\/web.js"\]$/m);

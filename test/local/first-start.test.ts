@@ -14,7 +14,7 @@ const LINES_MAX = 12;
 const STOP_MS_MAX = 5_000;
 /** Buckets of five minutes in a day, but for the one that may just have begun. */
 const DAY_POINTS_MIN = 285;
-/** What a clone does not have. */
+/** The files that a clone does not have. */
 const NOT_CLONED: ReadonlySet<string> = new Set(['node_modules', 'dist', '.cache', '.git']);
 
 let folder: string;

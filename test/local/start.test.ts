@@ -79,7 +79,7 @@ describe('npm start', () => {
       expect(Date.parse(body.closesAt)).toBeGreaterThan(Date.now());
       expect(body.questionId).toMatch(/^0x[0-9a-f]{64}$/);
     }
-    // Their past is written before the bots come, who are told no secret.
+    // Their past is written before the bots start, which know no secret.
     expect(told('demo-history').REDIS_URL).toBe(told('web').REDIS_URL);
     await until('the bots have come', () => /^demo /m.test(notes()));
     expect(told('demo')).toEqual({ baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
@@ -169,7 +169,7 @@ describe('under npm', () => {
   });
 });
 
-describe('what can go wrong', () => {
+describe('failures of the start', () => {
   it('a taken port, in one line', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, resolve));

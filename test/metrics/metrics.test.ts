@@ -98,7 +98,7 @@ test('every metric of the dashboard is there, and every one of ours is in it', a
   expect([...live].filter((name) => name.startsWith('exchange_') && !shown.includes(name))).toEqual([]);
 });
 
-test('orders are counted by what became of them, and nobody is named', async () => {
+test('orders are counted by their outcome, without names', async () => {
   const bid = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
   const order = await alice.order(market, bid);
   const submissions = `/markets/${market.id}/orders`;
@@ -136,7 +136,7 @@ test('the worker tells its own scripts on a port of its own', async () => {
   expect((await fetch(`${workerUrl}/config`)).status).toBe(404);
 });
 
-test('what readers of the outbox have not finished with is told', async () => {
+test('the metrics show the entries that readers of the outbox have not finished', async () => {
   const before = await scrape();
   expect(before.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(0);
   await worker.stop(1_000);
@@ -146,7 +146,7 @@ test('what readers of the outbox have not finished with is told', async () => {
   const after = await scrape();
   expect(after.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(5);
   expect(after.get('exchange_outbox_lag_seconds{reader="settlement"}')).toBeGreaterThan(0);
-  // Nobody has asked for a wallet's books since.
+  // No request for a wallet's books has come since.
   expect(after.get('exchange_outbox_unprocessed{reader="journal"}')).toBe(5);
   expect(after.get('exchange_outbox_unprocessed{reader="broadcast"}')).toBe(0);
   expect(after.get('exchange_broadcast_lag_sequences')).toBe(0);

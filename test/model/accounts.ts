@@ -4,7 +4,7 @@ import { limitOf, MICRO_PER_LOT } from './matching';
 export type Account = Record<'free' | 'reserved', bigint>;
 export const FEE_ACCOUNT = 'fee';
 
-/** Whose what is, in micro-units, and what of it orders have reserved. */
+/** The balances, in micro-units, and the part that orders have reserved. */
 export function createAccounts(grantMicro: number) {
   const accounts = new Map<string, Account>();
   /** `asset` is 'cash' or a market's id and outcome. */
@@ -16,10 +16,10 @@ export function createAccounts(grantMicro: number) {
   }
   /** The tokens an order is about. */
   const held = (r: PlaceRequest, who: string): Account => account(r.marketId + r.order.outcome, who);
-  /** What an order pays with. */
+  /** The asset that an order pays with. */
   const source = (r: PlaceRequest): Account =>
     r.order.side === 0 ? account('cash', r.maker) : held(r, r.maker);
-  /** What so many of its lots reserve. */
+  /** The reserve of that many of its lots. */
   const bound = (r: PlaceRequest, lots: bigint): bigint =>
     lots * (r.order.side === 0 ? limitOf(r) : MICRO_PER_LOT);
   function reserve(r: PlaceRequest, amount: bigint): void {

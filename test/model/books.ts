@@ -1,8 +1,8 @@
 import { MICRO_PER_LOT, type ModelFill, type ModelOrder } from './matching';
 
 /**
- * What wallets hold and have gained, naively: every event in its order, by average cost. Written from docs/interface.md and
- * docs/outbox.md, not from src. Money in micro-units.
+ * The positions and gains of wallets, naively: every event in its order, by average cost. Written from
+ * docs/interface.md and docs/outbox.md, not from src. Money in micro-units.
  */
 export interface Book extends Record<'size' | 'cost' | 'realized' | 'paid' | 'received', bigint> {}
 
@@ -46,7 +46,7 @@ export function createBooks() {
         () => side(taker, lots, price, takerFee),
         () => side(maker, lots, BigInt(maker.request.order.pricePips), makerFee),
       ];
-      // What a wallet sells to itself it has before it buys it.
+      // A wallet that trades with itself sells before it buys.
       if (taker.request.order.side === 0) sides.reverse();
       for (const act of sides) act();
     }

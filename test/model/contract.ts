@@ -21,7 +21,7 @@ export interface MatchOrders {
   readonly makerFillAmounts: readonly bigint[];
 }
 
-/** What one call moved besides the orders' own exchange. */
+/** The amounts that one call moved besides the orders' own exchange. */
 export interface Matched {
   readonly refund: bigint;
   readonly takerFee: bigint;
@@ -107,7 +107,7 @@ export function createContract(tokens: readonly [bigint, bigint]) {
     give: add,
     /** Of its maker amount; null before its first fill, 0 when it is filled. */
     remaining: (order: SignedOrder): bigint | null => left.get(order)?.remaining ?? null,
-    /** What the exchange itself holds, which must be nothing between two calls. */
+    /** The balance of the contract itself, which must be zero between two calls. */
     kept: (): bigint[] => [COLLATERAL, ...tokens].map((asset) => balance(EXCHANGE, asset)),
     /** Throws Revert; balances are then half moved, as no chain would leave them. */
     matchOrders({ takerOrder, makerOrders, takerFillAmount, makerFillAmounts }: MatchOrders): Matched {

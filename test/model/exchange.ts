@@ -24,7 +24,7 @@ export type Answer =
   | { readonly code: 'REPLAYED'; readonly order: ModelOrder }
   | Refused;
 type Kind = 'ORDER' | 'TRADE' | 'CANCEL' | 'EXPIRE' | 'MARKET' | 'BALANCE';
-/** What the outbox must tell about one command; in `orders` the taker is first. */
+/** The expected outbox entry of one command; in `orders` the taker is first. */
 export interface Emitted extends Record<'orders' | 'wallets', readonly string[]> {
   readonly kind: Kind;
   readonly market: string;
@@ -193,7 +193,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     emit(fills.length > 0 ? 'TRADE' : 'ORDER', m.id, [r.orderHash, ...hashes(makers)]);
     return { code: 'BOOKED', order, fills };
   }
-  /** One result per hash: the order as it stands when it is this wallet's here, and whether this call cancelled it. */
+  /** One result per hash: the current order when it is this wallet's here, and whether this call cancelled it. */
   function cancel(id: string, maker: string, wanted: readonly string[], reason: string, nowMs: number) {
     const isMine = ({ request }: ModelOrder) => request.maker === maker && request.marketId === id;
     const list = market(id).resting.filter((o) => wanted.includes(o.request.orderHash) && isMine(o));
@@ -273,7 +273,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     const { ended, resting } = market(id);
     return ended !== null && !ended.done && resting.length === 0;
   }
-  /** One step: these accounts, and nobody is left when it is the `last`. */
+  /** One step: these accounts, and no account is left when it is the `last`. */
   function payHolders(id: string, who: readonly string[], last: boolean): void {
     const m = market(id);
     if (m.ended) pay(m, m.ended, who, last, { account, emitted, feeAccount: FEE_ACCOUNT });

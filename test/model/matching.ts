@@ -1,7 +1,7 @@
 import type { PlaceRequest } from '../../src/store/verbs/engine';
 import { calculateFee } from './fee';
 
-/** Who meets whom, at what price and fee: no state, only what follows from an order and the orders that rest. */
+/** The makers of a match, their prices and fees: no state, only a function of an order and the orders that rest. */
 export interface ModelOrder
   extends Record<'size' | 'filled' | 'quote', bigint>,
     Record<'createdMs' | 'updatedMs' | 'sequence' | 'fillMs' | 'fillSequence' | 'fillCount', number> {
@@ -37,7 +37,7 @@ const ofOutcome = (price: bigint, outcome: number): bigint => (outcome === 0 ? p
 /** BUY Yes and SELL No are bids. */
 export const isBid = (r: PlaceRequest): boolean => (r.order.side === 0) === (r.order.outcome === 0);
 export const yesPrice = (r: PlaceRequest): bigint => ofOutcome(limitOf(r), r.order.outcome);
-/** Age among a wallet's orders; what is as old is told apart by its hash. */
+/** Age among a wallet's orders; orders of one age are ordered by their hash. */
 export const rankOf = (o: ModelOrder): number => o.createdMs * 1000 + (o.sequence % 1000);
 export const remaining = (o: ModelOrder): bigint => o.size - o.filled;
 export const isExpired = ({ expirationSec }: PlaceRequest, nowMs: number): boolean =>
@@ -78,7 +78,7 @@ export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: numb
     const type = r.order.side === maker.request.order.side ? alike : 'COMPLEMENTARY';
     const lots = left < remaining(maker) ? left : remaining(maker);
     plan.fills.push({ maker, lots, price, type, takerFee: 0n, makerFee: 0n });
-    // Whoever cannot take all of a maker is done: only the last maker met keeps anything.
+    // A taker that cannot take all of a maker is done: only the last maker met keeps anything.
     if (lots < remaining(maker)) break;
   }
   charge(r, plan.fills);
@@ -94,7 +94,7 @@ export function verdict(r: PlaceRequest, plan: Plan): Pick<ModelOrder, 'status' 
   if (stop ?? rest) return { status: 'CANCELLED', reason: stop ?? rest };
   return { status: filled > 0n ? 'PARTIALLY_FILLED' : 'OPEN', reason: null };
 }
-/** What `matchOrders` takes from an order that trades `lots` for `value` micro-units. */
+/** The amount that `matchOrders` takes from an order that trades `lots` for `value` micro-units. */
 function feeOf(r: PlaceRequest, lots: bigint, value: bigint): bigint {
   const [size, worth] = [lots * MICRO_PER_LOT * CHAIN, value * CHAIN];
   const [making, taking] = r.order.side === 0 ? [worth, size] : [size, worth];

@@ -10,7 +10,7 @@ import {
 import { describeInBrowser } from '../support/chromium';
 import { eventually } from '../support/waiting';
 
-/** What the page promises: not "live" for longer than this without a server, and whole again so soon after its return. */
+/** The page's promise: not "live" for longer than this without a server, and whole again soon after its return. */
 const LEAVES_MS_MAX = 3_000;
 const HEALS_MS_MAX = 5_000;
 

@@ -16,7 +16,7 @@ const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const DESK = { width: 1_440, height: 900 };
 const PHONE = { width: 390, height: 844 };
 
-/** What a checker of WCAG AA finds, by rule and element. */
+/** The findings of a WCAG AA checker, by rule and element. */
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const found = await page.evaluate<AxeResults>(
@@ -88,7 +88,7 @@ describeInBrowser('how the page looks', () => {
     await close(visit);
   });
 
-  test('what loads later moves nothing', async () => {
+  test('parts that load later move nothing', async () => {
     const visit = await stage.open();
     await visit.page.getByTestId('chart').locator('canvas').first().waitFor();
     const shift = await visit.page.evaluate<number>(`new Promise((resolve) => {

@@ -29,7 +29,7 @@ const refused = (more: Partial<Inputs>, at: Standing = standing) => {
   return 'refused' in judged ? judged.refused : null;
 };
 
-test('what fills now is walked through the book, the rest waits at the limit', () => {
+test('the preview fills from the book, and the rest waits at the limit', () => {
   expect(preview({ price: '60', shares: '120' })).toMatchObject({
     filledLots: 12_000,
     restingLots: 0,
@@ -125,7 +125,7 @@ test('funds and post-only are judged by what is known, and by the exchange where
   expect(refused({ orderType: 'POST_ONLY', price: '56' }, blind)).toBeNull();
 });
 
-test('what is free to sell is of this market and outcome, in whole lots', () => {
+test('the free size to sell is of this market and outcome, in whole lots', () => {
   const token = {
     marketId: 'm',
     outcomeIndex: 1,

@@ -69,7 +69,7 @@ test('it is asked about each time, and allows nothing that is not its own', asyn
   expect((await ask('/?market=anything')).body.toString()).toBe(html);
 });
 
-test('what it loads may be kept for ever, under names that change with the content', async () => {
+test('assets may be cached without end, because their names change with their content', async () => {
   expect(assets.length).toBeGreaterThan(3);
   for (const asset of assets) {
     expect(asset).toMatch(/-[A-Za-z0-9]{8}\.(js|css|svg)$/);

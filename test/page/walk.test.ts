@@ -111,7 +111,7 @@ describeInBrowser('a person trades', () => {
     expect(await reason(visit)).toMatch(/would trade at once against 55¢.*bid lower/i);
   });
 
-  test('what only the exchange can refuse is told in words, too', async () => {
+  test('refusals that only the exchange can make are shown in words, too', async () => {
     await fillIn(visit, { type: 'FOK', price: '56', shares: '5000' });
     await submit(visit);
     expect(await reason(visit)).toMatch(/^Only 90 shares can be had at this price/);
@@ -203,7 +203,7 @@ describeInBrowser('a person trades', () => {
     expect(await ticket.getByRole('status').textContent()).toMatch(/^Order placed: 4 at 21¢/);
   });
 
-  test('nothing was complained of but what the exchange refused, and nobody else was asked', () => {
+  test('the console shows refusals only, and no request went to another server', () => {
     const refused = /the server responded with a status of 422/;
     expect(visit.complaints.filter((line) => !refused.test(line))).toEqual([]);
     expect(visit.outside).toEqual([]);

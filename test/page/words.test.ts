@@ -53,7 +53,7 @@ test('the words name what would have been right, in the units of the page', () =
   expect(words('INVALID_SIGNATURE', { hint: 'CHAIN_ID' }).text).toMatch(/another network/);
 });
 
-test('what nobody foresaw is told, too', () => {
+test('unexpected errors are shown in words, too', () => {
   expect(wordsFor(refusal('HTTP_502')).text).toBe('the detail');
   expect(wordsFor(new Error('a bug')).text).toMatch(/reload the page/i);
 });

@@ -3,7 +3,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** What sockets are told when a market changes and ends, by the other replica than the one that was asked. */
+/** The socket events of a market that changes and ends, at the replica that did not receive the request. */
 let exchange: WebReplicas;
 let replicas: [Replica, Replica];
 let market: OpenMarket;
@@ -47,7 +47,7 @@ test('an edit is a market:update, and an update of the book without a change', a
   });
 });
 
-test('every step of its life is told, and at last that all are paid', async () => {
+test('every step of its life is sent, and at last that all holders are paid', async () => {
   const one = await listener();
   await one.ask('subscribe', { conditionId: market.conditionId });
   const [alice, bob] = [createTrader(replicas[0].client, domain), createTrader(replicas[0].client, domain)];
@@ -61,7 +61,7 @@ test('every step of its life is told, and at last that all are paid', async () =
   }
   expect(told).toEqual(['PAUSED', 'OPEN', 'CLOSED']);
   const { body } = await admin('POST', '/resolve', { outcomeIndex: 0 });
-  // Resolving and the last payout are two commands, which may be told together.
+  // Resolving and the last payout are two commands, which may come in one update.
   let last = await one.heard('market:update', 4);
   if (last.openInterest !== '0') last = await one.heard('market:update', 5);
   expect(last).toEqual(body);

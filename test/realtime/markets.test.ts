@@ -47,7 +47,8 @@ test('subscribing answers with the sequence and sends the body of the REST book;
     expect(Math.abs(timestamp - Date.now())).toBeLessThan(60_000);
   }
   await place(exchange, market, { pips: 6_300, lots: 150 });
-  // What led to the snapshot may still be told behind it; a client drops it, for it does not go beyond its book.
+  // Updates that the snapshot contains may still arrive after it; a client drops them, because they do not go beyond
+  // its book.
   const third = async (one: typeof here) => {
     const told = () => one.all('orderbook:update').find(({ sequence }) => sequence === 3);
     await until('the update is told', () => told() !== undefined);
@@ -91,7 +92,7 @@ test('a trade comes as an update, as a trade record and in the ticker', async ()
   expect(one.all('ticker:update').at(-1)).toEqual({ ...shown, timestamp: expect.any(Number) });
 });
 
-test('the state of the market is told, and every sequence has its update', async () => {
+test('the state of the market is sent, and every sequence has its update', async () => {
   const one = await listener(1);
   await one.ask('subscribe', market.conditionId);
   const path = `/admin/markets/${market.id}/pause`;

@@ -66,7 +66,7 @@ test('of one connection at most 8 are served at once, and what comes behind them
   let [underWay, most, read] = [0, 0, 0];
   const turns = createTurns((request, response) => {
     most = Math.max(most, ++underWay);
-    // As a handler reads a body: Node reads on for it, whatever the connection was told.
+    // As a handler reads a body: Node reads on for it, although the connection was stopped.
     request.resume();
     setTimeout(() => {
       underWay--;

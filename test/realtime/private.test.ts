@@ -44,7 +44,7 @@ async function listener(owner: Trader, at = 1): Promise<Listener> {
   return one;
 }
 
-test('a wallet is told of its orders, trades and balances, and of nobody else', async () => {
+test('a wallet receives its own orders, trades and balances, and no others', async () => {
   const [alice, bob] = [trader(), trader()];
   const [toAlice, toBob] = [await listener(alice), await listener(bob)];
   const bid = { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 } as const;
@@ -69,14 +69,14 @@ test('a wallet is told of its orders, trades and balances, and of nobody else', 
     expect(told.all('balance:update').at(-1)).toEqual((await owner.get('/me/balances')).body);
     expect(told.all('trade:update')).toHaveLength(1);
   }
-  // Neither is told the other's order, nor anything public without asking for it.
+  // Neither receives the other's order, nor any public event without subscribing.
   expect(new Set(toBob.told.map(([event]) => event))).toEqual(
     new Set(['order:update', 'trade:update', 'balance:update']),
   );
   expect(toBob.all('order:update').map(({ orderHash }) => orderHash)).toEqual([taker.body.orderHash]);
 });
 
-test('an order that is filled again and again is told with the new fills alone, and with those that were settled', async () => {
+test('an update of an order contains only its new fills and those whose settlement changed', async () => {
   const [alice, bob] = [trader(), trader()];
   const maker = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });
   const one = await listener(alice);
@@ -97,7 +97,7 @@ test('an order that is filled again and again is told with the new fills alone, 
   });
 });
 
-test('cancels, closing, and money without an order are told', async () => {
+test('cancels, closing, and money without an order are sent', async () => {
   const alice = trader();
   const one = await listener(alice);
   const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 });
@@ -182,7 +182,7 @@ test('a socket ends with its token', async () => {
   expect(one.all('session:ended')).toEqual([{ code: 'TOKEN_EXPIRED', detail: expect.any(String) }]);
 });
 
-test('what happens while Redis restarts is told when it is back', async () => {
+test('events during a restart of Redis are sent when it is back', async () => {
   const alice = trader();
   const one = await listener(alice);
   await alice.submit(market, { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 });

@@ -135,7 +135,7 @@ test('a process without the lease changes nothing', async () => {
 });
 
 test.each([
-  // Whoever broadcast may go on, and not know.
+  // The former broadcaster may continue without knowing it.
   ['is still there', (lease: string) => exchange.store.redis.pexpire(lease, 3_000)],
   ['is gone', (lease: string) => exchange.store.redis.del(lease)],
 ])(

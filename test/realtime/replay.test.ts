@@ -69,7 +69,7 @@ test('a client that was away for 1,000 updates is sent them, not a snapshot', as
   expect(client.faults).toEqual([]);
 });
 
-test('what is replayed is what was sent, to the letter', async () => {
+test('a replay repeats the sent updates to the letter', async () => {
   const one = await listener();
   await one.ask('subscribe', market.conditionId);
   await orders(20);
@@ -97,7 +97,7 @@ test.each([
   expect(one.all('orderbook:snapshot')).toHaveLength(snapshots);
 });
 
-test('what a client has of another epoch is not gone on from, whatever its number', async () => {
+test('a book of another epoch is never continued, whatever its number', async () => {
   await orders(10);
   await broadcast(11);
   const { epoch } = (await replica.client.get('/readyz')).body;

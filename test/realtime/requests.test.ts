@@ -146,7 +146,7 @@ test('a message of more than 16 kB ends the connection', async () => {
   await new Promise<void>((resolve) => one.socket.once('disconnect', () => resolve()));
 });
 
-test('50 messages a second; the next are told to wait', async () => {
+test('a socket may send 50 messages a second, and more are refused', async () => {
   const limited = await exchange.replica({ RATE_LIMIT: 'on' });
   const one = await listener(limited);
   const acks = await Promise.all(Array.from({ length: 80 }, () => one.ask('subscribe', market.conditionId)));

@@ -10,7 +10,7 @@ const ASKED = 400;
 const UPDATES_MAX = 40_000;
 /** Without such a client the same goes on for so many updates. */
 const UPDATES_WITHOUT = 2_000;
-/** What one such client may cost. */
+/** The allowed cost of one such client. */
 const COST_MAX_MB = 30;
 
 let exchange: WebReplicas;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => exchange.stop());
 
-/** What the replica holds, without garbage. */
+/** The memory of the replica, without garbage. */
 async function heldMb(): Promise<number> {
   const { child, stdout } = replica.started;
   const said = (): string[] => stdout().match(/"heldBytes":\d+/g) ?? [];

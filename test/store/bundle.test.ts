@@ -30,7 +30,7 @@ test('constants and functions of one expression are written into their uses', ()
   );
 });
 
-test('what is not called is left out, with what only it calls', () => {
+test('unused functions are left out, with the functions that only they call', () => {
   const a =
     'local function help(n)\n  n = n + 1\n  return n\nend\nfunction a.used(n)\n  n = n + 2\n  return n\nend\n' +
     'function a.unused(n)\n  n = 3\n  return help(n)\nend\n';

@@ -106,7 +106,7 @@ function formerCandle(startMs: number, price: number, totalMicro: number): Buffe
   return packed;
 }
 
-test('data whose candles tell no shares are counted anew from the matches, and what only they knew is kept', async () => {
+test('candles of the former layout are counted again from the matches, and their invented past is kept', async () => {
   const random = createRandom(SEED);
   const { redis, keys } = store;
   const market = createMarket(store, 'candles3');

@@ -144,7 +144,7 @@ async function sweepAll(engine: Engine, maker: string, filter: SweepFilter, look
   throw new Error('a sweep does not end');
 }
 
-/** What changed a market, by its number there; no number is missing or taken twice. */
+/** The commands that changed a market, by number; no number is missing or taken twice. */
 function bySequence(
   done: readonly Done[],
   events: readonly OutboxEvent[],
@@ -173,7 +173,7 @@ function bySequence(
   }
   for (const event of events) {
     if (event.marketId !== market || commands.get(event.sequence)?.kind === 'replaced') continue;
-    // A cancel that nobody named orders for is a sweep's.
+    // A cancel without named orders is a sweep's.
     const isSweep = event.kind === 'CANCEL' && !commands.has(event.sequence);
     if (event.kind === 'EXPIRE' || isSweep) add(event.sequence, event);
   }

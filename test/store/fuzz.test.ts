@@ -10,7 +10,7 @@ import type { Tally } from './fuzzing/side-by-side';
 const OPERATIONS = 2_500;
 const WORLDS = Number(process.env.FUZZ_WORLDS ?? 40);
 const LIMIT_MS = 900_000;
-/** What so many random operations must have met, or they prove little. */
+/** The events that so many random operations must have met, or they prove little. */
 const MUST_MEET = [
   ...[
     'COMPLEMENTARY',

@@ -64,7 +64,7 @@ async function walk(journal: Journal, who: string, limit: number): Promise<Journ
   return all;
 }
 
-/** What a line did to collateral, Yes and No. */
+/** The change of a line in collateral, Yes and No. */
 function effectOf(row: JournalRow): { market: string; changes: [bigint, bigint, bigint] } {
   if (row.type === 'TRADE') {
     const { tokensMicro, collateralMicro } = changeOf(row.side);

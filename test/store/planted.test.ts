@@ -3,13 +3,13 @@ import { type Bug, REPLACED } from './fuzzing/planted-replacing';
 import type { Patch } from './fuzzing/scripts';
 
 /**
- * The fuzz can fail: each of these bugs, planted in a copy of lua/, is caught by it within few operations.
- * A patch that no longer finds its place in the sources fails here, too: anchor it anew.
+ * The fuzz can fail: each of these bugs, planted in a copy of lua/, is caught by it within few operations. A patch that
+ * no longer finds its place in the sources fails here, too: give it a new anchor.
  */
 const OPERATIONS = 2_500;
 /** Worlds without and with fees, with few and with many makers; number 3 is deep. */
 const SEEDS = [1, 2, 0, 3, 6];
-/** What needs an event that few worlds have: the worlds that have it. */
+/** Bugs that show only in an event that few worlds have: the worlds that have it. */
 const RARE_SEEDS: Readonly<Record<string, number[]>> = {
   'fee of one settlement record for all': [19, 11],
   'a raise that is repeated raises again': [17, 38],

@@ -61,9 +61,9 @@ export function createMarket({ redis, keys }: Store, id: MarketId) {
     await redis.xadd(keys.trades(id), `${ms}-${++sequence}`, 'f', Buffer.concat([head, ...fills]));
   }
 
-  /** Its place among the markets; the text is nobody's business here. */
+  /** Its place among the markets; the text does not matter here. */
   const list = () => redis.hset(keys.markets, id, '{}');
-  /** What its hash would count. */
+  /** The number that its hash would count. */
   const state = () => ({
     volumeMicro: micro(Number(trades.reduce((sum, { valueMicro }) => sum + valueMicro, 0n))),
     lastPips: trades.length === 0 ? null : pips(trades.at(-1)?.yesPips ?? 0),

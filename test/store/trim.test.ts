@@ -37,7 +37,7 @@ async function add(redis: ReturnType<typeof connect>, atMs: number, count: numbe
   return last;
 }
 
-test('what every reader has finished with is kept for a minute, and goes then', async () => {
+test('entries that every reader has finished are deleted after a minute', async () => {
   await withOutbox(async (redis) => {
     const now = Date.now();
     await add(redis, now - 2 * MINUTE_MS, 5 * NODE);
@@ -56,7 +56,7 @@ test('a clock that was a day ahead for a moment does not stop trimming for that 
     await noted(`${tomorrow}-${10 * NODE - 1}`);
     const trim = outboxOf(redis, 3 * NODE);
     expect(await trim()).toBe(3 * NODE);
-    // What one of them has not finished with stays, however much it is.
+    // Entries that one of them has not finished stay, however many they are.
     for (let i = 0; i < 6 * NODE; i++) await redis.xadd(keys.outbox, '*', 'e', 'x');
     await redis.hset(keys.readers, 'broadcast', `${tomorrow + 1}-0`, 'settlement', `${tomorrow + 1}-0`);
     expect(await trim()).toBeGreaterThanOrEqual(6 * NODE);

@@ -14,7 +14,7 @@ export interface BrowserStage {
   web(): Process;
   /** Rests an order of the maker's. */
   rest(limit: Limit): Promise<string>;
-  /** What REST says of the book. */
+  /** The book over REST. */
   book(): Promise<Book>;
   openMarket(body?: Record<string, unknown>): Promise<OpenMarket>;
   /** `prepare` may put into the page what is there before it. */
@@ -38,7 +38,7 @@ export interface Book extends Sides {
   readonly outcomes: readonly Sides[];
 }
 
-/** A page somebody has opened, and all that it said and asked for. */
+/** An open page, with all its errors and requests. */
 export interface Visit {
   readonly page: Page;
   readonly ticket: Locator;

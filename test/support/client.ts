@@ -1,4 +1,4 @@
-/** What a replica answered; `body` is the JSON of the answer, undefined without one. */
+/** The answer of a replica; `body` is its JSON, undefined without one. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

@@ -4,7 +4,7 @@ import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/prob
 import { PATHS } from '../../src/wire/paths';
 import { faultsAt, pointerPart } from './schemas';
 
-/** Whatever a test sees of the exchange, compared with what the exchange says of itself. */
+/** Every observed answer of the exchange, compared with its documents. */
 export interface Seen {
   readonly method: string;
   /** With its query. */
@@ -30,7 +30,7 @@ interface Documented {
 }
 
 const PROBLEM = 'application/problem+json';
-/** What browsers look at is no part of the document. */
+/** The pages for browsers are no part of the document. */
 const PAGE_TYPES = /^(text\/(html|css|javascript)|application\/javascript|image\/)/;
 const PAGES = [PATHS.adminQueues, PATHS.docs];
 /** AsyncAPI's; what is refused there is a problem as everywhere. */
@@ -54,7 +54,7 @@ const matchers = Object.keys(document.paths)
     pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
   }));
 
-/** What is not as the document says; empty when all is. */
+/** The differences from the document; empty when there are none. */
 export function violationsOf(seen: Seen): string[] {
   const { method, status } = seen;
   const path = seen.path.split('?')[0] ?? '';
@@ -84,7 +84,7 @@ function ofOperation(seen: Seen, { responses, requestBody }: Documented, pointer
 /** Of a batch, each order is refused or taken on its own. */
 const IN_PARTS = /\/orders\/batch$/;
 
-/** What was taken must be what is documented: a schema that is too narrow would turn clients away. */
+/** An accepted request must be a documented one: a schema that is too narrow would turn clients away. */
 function requestFaults({ path, status, sent }: Seen, pointer: string): string[] {
   if (IN_PARTS.test(path) || status >= 300 || sent === undefined || sent === '') return [];
   return faultsAt(`${pointer}/content/application~1json/schema`, JSON.parse(sent)).map(
@@ -127,7 +127,7 @@ function codesOf(told: unknown): ReadonlySet<string> {
   return known;
 }
 
-/** What is there at no documented path, or by no documented method. */
+/** Answers at no documented path, or by no documented method. */
 function elsewhere({ method, status, headers, text }: Seen, path: string): string[] {
   const type = mediaTypeOf(headers);
   if (PAGES.some((page) => path.startsWith(page))) {

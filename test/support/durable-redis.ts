@@ -9,10 +9,10 @@ export interface DurableRedis {
   readonly port: number;
   readonly url: string;
   readonly pid: number;
-  /** What it keeps is here. */
+  /** Its data is here. */
   readonly folder: string;
   isUp(): boolean;
-  /** Resolves when the running one is gone, whoever ended it. */
+  /** Resolves when the running one has ended for any reason. */
   gone(): Promise<void>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;

@@ -13,7 +13,7 @@ export interface EngineOrder {
   readonly maker?: string;
 }
 
-/** An order straight into the engine: nobody signed it. */
+/** An unsigned order straight into the engine. */
 export async function place(
   { store }: Pick<WebReplicas, 'store'>,
   market: { id: string },

@@ -139,7 +139,7 @@ export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }
     return readState(run, keys, { markets: [...markets.keys()], wallets, hashes, news: 0 });
   }
 
-  /** What a wallet has, free and (in parentheses) reserved: '9945 (0)' of each asset. */
+  /** The balances of a wallet, free and (in parentheses) reserved: '9945 (0)' of each asset. */
   async function balance(who: string, id = [...markets.keys()][0] ?? '') {
     const { money, markets: stored } = await state();
     const [free = parseMicro(who === 'fee' ? '0' : grant), reserved = 0n] = money.cash.get(who) ?? [];

@@ -49,7 +49,7 @@ exec '${command}' "$@"
   };
 }
 
-/** The soft limit alone: whoever runs the tests may raise it again. */
+/** The soft limit alone, so that the tests may raise it again. */
 function limit(pid: number, bytes: string): void {
   const { status, error, stderr } = spawnSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:`]);
   if (status !== 0) throw new Error(`prlimit: ${error?.message ?? stderr}`);

@@ -10,7 +10,7 @@ const { Document, Spectral } = core;
 const { asyncapi, oas } = rulesets;
 
 const WARNING = 1;
-/** Who operates the exchange, and where, is not the exchange's to say. */
+/** The exchange does not know its operator, or where it is. */
 const NOT_OURS = 'asyncapi-info-contact-properties';
 
 async function redocly(source) {

@@ -11,7 +11,7 @@ type Body = any;
 
 export type Listener = Awaited<ReturnType<typeof listen>>;
 
-/** A connected socket, with everything it was told. Rejects with the `data` of a `connect_error`. */
+/** A connected socket, with every message it received. Rejects with the `data` of a `connect_error`. */
 export async function listen(
   url: string,
   auth: Record<string, unknown> = {},
@@ -54,7 +54,7 @@ export async function listen(
   };
 }
 
-/** What a refused connection was told. */
+/** The error of a refused connection. */
 export async function refusal(connecting: Promise<Listener>): Promise<Refused> {
   try {
     (await connecting).close();

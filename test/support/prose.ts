@@ -45,6 +45,10 @@ export function commentsOf(source: string): Found[] {
   );
 }
 
+/** The names that break a rule; a name may start with a small letter. */
+export const faultyNames = (names: readonly Found[]): Found[] =>
+  names.filter(({ text }) => faultsOf(text.charAt(0).toUpperCase() + text.slice(1)).length > 0);
+
 /** The comments of a Lua file, line by line joined to paragraphs. */
 export function luaCommentsOf(source: string): Found[] {
   const blocks = source.matchAll(/^([ \t]*)--.*(?:\n\1--.*)*/gm);

@@ -39,7 +39,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
   const late = new WeakMap<Socket, Late[]>();
   let needles: readonly Buffer[] = [];
   let swallowed = false;
-  /** What is to be done at the end of the stall, in its order. */
+  /** Actions at the end of the stall, in their order. */
   let stalled: (() => void)[] | null = null;
   let delayMs = 0;
   let target = targetPort;

@@ -16,7 +16,7 @@ const validators = new Map<string, ValidateFunction>();
 export const pointerPart = (part: string): string =>
   encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** What of `value` is not as the schema at `pointer` says, as in `openapi.json#/components/schemas/Market`. */
+/** The differences of `value` from the schema at `pointer`, as in `openapi.json#/components/schemas/Market`. */
 export function faultsAt(pointer: string, value: unknown): string[] {
   const validate = validators.get(pointer) ?? ajv.getSchema(pointer);
   if (!validate) throw new Error(`no schema at ${pointer}`);

@@ -35,7 +35,7 @@ export async function startShuttle(cluster: TestCluster, key: string, restMs: nu
       const { port = 0 } = target.options;
       await source.call('MIGRATE', '127.0.0.1', port, '', 0, MIGRATE_MS, 'KEYS', ...keys);
     }
-    // The new owner first: if the old one forgot the slot before, nobody would have it.
+    // The new owner first: if the old one forgot the slot before, no node would have it.
     const others = nodes.filter((node) => node !== source && node !== target);
     for (const node of [target, source, ...others]) {
       await node.cluster('SETSLOT', slot, 'NODE', ids[to] as string);

@@ -20,7 +20,7 @@ export interface Limit {
   readonly lots: number;
 }
 
-/** What is signed of a market. */
+/** The facts of a market that orders are signed for. */
 export interface Market {
   readonly id: string;
   readonly outcomes: readonly { readonly tokenId: string }[];

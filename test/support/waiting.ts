@@ -11,7 +11,7 @@ const EXPECTATION_POLL_MS = 50;
 export interface Waiting {
   readonly patienceMs?: number;
   readonly pollMs?: number;
-  /** What the error adds, for example the output of a process. */
+  /** Text that the error adds, for example the output of a process. */
   readonly explain?: () => string;
   /** The condition cannot come true any more: the wait ends at once. */
   readonly isLost?: () => boolean;

@@ -22,7 +22,7 @@ export const forgive = (): void => void violations.splice(0);
 
 const { fetch } = globalThis;
 
-/** What every answer of ours has, and hardly anybody else's. */
+/** The headers of every answer of the exchange, and of hardly any other server. */
 const OURS = 'x-request-id';
 const WITHOUT_BODY = new Set([204, 304]);
 

@@ -129,7 +129,7 @@ export async function startWebReplicas({
     replicas: replicas as [Replica, ...Replica[]],
     /** Every line that replicas within the test's process logged. */
     logged,
-    /** The test's own connection, and an engine on it: nobody signs what it books. */
+    /** The test's own connection, and an engine on it: its orders are not signed. */
     store: { redis: own, run, keys: shardKeys(), engine },
     replica,
     replicaProcess,

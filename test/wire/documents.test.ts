@@ -82,7 +82,7 @@ test('every object is closed', () => {
   expect(open).toEqual([]);
 });
 
-test('every code is told by an operation, or is not for one', () => {
+test('every code belongs to an operation, or to none', () => {
   const { paths, components } = openApiDocument() as Part;
   const told = JSON.stringify([paths, components.responses]);
   const untold = Object.keys(ERRORS).filter((code) => !told.includes(problemSchemaName(code as ErrorCode)));

@@ -10,7 +10,7 @@ const code = (bytes: Buffer | string): string => {
   return 'accepted';
 };
 
-test('what JSON.parse reads is read', () => {
+test('valid JSON reads as JSON.parse reads it', () => {
   for (const value of [
     null,
     1,

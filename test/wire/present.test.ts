@@ -107,7 +107,7 @@ test('sizes add up, for a MARKET BUY that bought more than it had to as well', (
     outcome: 0,
     orderType: 'MARKET',
     pricePips: pips(6_000),
-    // What it bought, which is how the engine keeps it.
+    // The amount that it bought, as the engine keeps it.
     sizeLots: lots(1_909),
     filledLots: lots(1_909),
     quoteMicro: micro(9_999_500),

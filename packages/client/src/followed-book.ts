@@ -35,7 +35,7 @@ export interface FollowedOptions {
   readonly silenceMsMax: number;
 }
 
-/** One market's book kept in step: is told what happens, and tells what becomes of the book. */
+/** One market's book kept in step: it receives events, and reports the state of the book. */
 export interface FollowedBook {
   readonly conditionId: string;
   book(): Book | null;

@@ -10,7 +10,7 @@ export type OutcomeIndex = 0 | 1;
 export type Side = 'BUY' | 'SELL';
 export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
 export type SelfTradePrevention = 'NONE' | 'CANCEL_TAKER' | 'CANCEL_MAKER' | 'CANCEL_BOTH';
-/** What a fee is taken in: of a SELL collateral, of a BUY the token bought. */
+/** The asset of a fee: for a SELL collateral, for a BUY the token bought. */
 export type FeeAsset = 'COLLATERAL' | 'YES' | 'NO';
 export type MatchType = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
 export type OrderStatus = 'OPEN' | 'PARTIALLY_FILLED' | 'FILLED' | 'CANCELLED' | 'EXPIRED' | 'INVALIDATED';

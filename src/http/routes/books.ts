@@ -73,7 +73,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
   const tickers = async ({ query }: Call<undefined>): Promise<Reply> =>
     okJson(await listOf(idsOf(query), tickerOf));
 
-  /** What is kept of each market, in the order asked for; every market's part is of a moment of its own. */
+  /** The cached parts of the markets, in the order of the request; every part has a moment of its own. */
   async function listOf(
     ids: readonly string[],
     jsonOf: (at: MarketMoment) => Promise<Buffer>,

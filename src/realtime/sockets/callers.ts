@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Who asks, and what all sockets of an address have left to ask for; handed in by the composition root. */
+/** The caller of a socket, and the remaining points of all sockets of an address; passed in by the composition root. */
 export interface Callers {
   readonly addressOf: (request: IncomingMessage) => string;
   readonly pace: {

@@ -8,7 +8,7 @@ const { bytesPerPoint } = SOCKET_LIMITS.pace;
 const SILENT_BYTES_MAX = 2 * MESSAGE_MAX_BYTES;
 
 export interface Reading {
-  /** What was read last had a message in it. */
+  /** The last read contained a message. */
   heard(): void;
 }
 

@@ -105,7 +105,7 @@ export function createCandleWriter(options: SeriesOptions) {
     const from = await series.from();
     const { seen } = await series.read(id, [], 0, 0);
     const invented = seen.length === 0 ? await former.invented(id) : [];
-    // Whoever was first does it all.
+    // The first process does all of it.
     if (invented.length > 0 && !(await begin(id, { from, seen }, invented))) return;
     await former.drop(id);
   }

@@ -4,7 +4,7 @@ import type { ReaderName } from './outbox';
 /** New orders are refused (`BACKLOG`, docs/interface.md) above this number of entries that a reader of the outbox has not finished. */
 export const BACKLOG_MAX = 100_000;
 const EVERY_MS = 500;
-/** Whoever asks for the journal books what it lacks, so that nobody is told less than there is. */
+/** A request for the journal first records the missing entries, so that its answer is complete. */
 const ON_DEMAND: ReaderName = 'journal';
 
 export interface Backlog {

@@ -4,8 +4,8 @@ import { decodeFills, type Fill, readUInt } from './order';
 import type { Candle } from './views';
 
 /**
- * What was traded in a market from its first trade up to a moment: money (taker price x size), shares, and trades.
- * Each stands still where numbers end, as the market's own volume does (lua/lib/book.lua).
+ * The trading of a market from its first trade up to a moment: money (taker price x size), shares, and trades. Each
+ * stands still where numbers end, as the market's own volume does (lua/lib/book.lua).
  */
 export interface Totals {
   readonly totalMicro: Micro;

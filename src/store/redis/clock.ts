@@ -1,7 +1,7 @@
 /**
- * The clock of Redis as this process knows it: a clock that only counts, which nobody sets, and how far Redis is ahead of
- * it. What must be true at one moment is decided by the scripts; this is for everything that only needs to be close, and
- * the machine's own clock is asked for nothing.
+ * The clock of Redis as this process knows it: a monotonic clock, and how far Redis is ahead of it. Scripts decide
+ * everything that must be true at one moment; this clock serves everything that only needs to be close, and the
+ * machine's own clock is not used.
  */
 export interface Clock {
   /** Milliseconds since the epoch; throws before the first measurement. */

@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 
 declare const NAME: unique symbol;
-/** A key that is told by its name from every other one, so that a script cannot be handed the wrong one (verbs.ts). */
+/** A key whose type carries its name, so that a caller cannot pass the wrong key to a script (verbs.ts). */
 interface Named<Name extends string> {
   readonly [NAME]: Name;
 }
@@ -9,7 +9,7 @@ export type TextKey<Name extends string> = string & Named<Name>;
 /** Of a wallet: its address stands in the key as it is. */
 export type ByteKey<Name extends string> = Buffer & Named<Name>;
 export type Key<Name extends string> = TextKey<Name> | ByteKey<Name>;
-/** What the key of a script may be called. */
+/** The names of the keys of scripts. */
 export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' | 'allowance';
 
 /**

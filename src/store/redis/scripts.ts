@@ -83,7 +83,7 @@ export function createScripts(
       observe(name, (performance.now() - startedAt) / 1_000, failed);
     }
   }
-  // What a script replies is known from its text only: test/store/verbs.test.ts compares that with the table.
+  // Only the text of a script determines its reply: test/store/verbs.test.ts compares it with the table.
   return run as RunScript;
 }
 

@@ -12,7 +12,7 @@ interface Verb<Keys extends readonly Slot[], Args extends number, More extends B
   readonly args: Args;
   readonly more: More;
 }
-/** What may follow, as many as the caller likes: keys of one name, and arguments. */
+/** Further keys of one name, and further arguments, as many as the caller likes. */
 interface Behind {
   readonly keys?: KeyName;
   readonly args?: true;
@@ -27,7 +27,7 @@ interface Replying<Reply> {
   readonly [REPLY]?: Reply;
 }
 
-/** What many scripts reply: a code, the time of Redis in milliseconds, and what explains the code. */
+/** The reply of many scripts: a code, the time of Redis in milliseconds, and values that explain the code. */
 type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer, ...Rest];
 /** Done, or to be read again. */
 type Flag = number;

@@ -74,7 +74,7 @@ const REQUEST_BYTES = 81;
 
 /** The verbs that book an order. */
 export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
-  /** What the script answers once no expired order is in the way any more. */
+  /** The script's answer once no expired order is in the way. */
   async function book<R extends Reply>(
     request: PlaceRequest,
     script: (keys: PlaceKeys, args: PlaceArgs) => Promise<R>,

@@ -50,8 +50,8 @@ export function windowOf(
 }
 
 /**
- * `candles` as `presentHistory` takes them: the buckets with trades and the one before. What the No token costs is what is
- * left of 1, so its highest price is where Yes was lowest.
+ * `candles` as `presentHistory` takes them: the buckets with trades and the one before. The price of No is 1 less the
+ * price of Yes, so its highest price is where Yes was lowest.
  */
 export function presentCandles(terms: MarketTerms, window: CandleWindow, candles: readonly CandleFacts[]) {
   const { interval, outcome, most } = window;

@@ -91,7 +91,7 @@ export function presentOrder(
   };
 }
 
-/** What a fill cost the order it is shown with. */
+/** The fee of a fill for the order it is shown with. */
 const presentFee = ({ side, outcome }: RecordFacts, { feeMicro }: Pick<ShownFill, 'feeMicro'>) => ({
   fee: formatMicro(feeMicro),
   feeAsset: feeAssetOf(side, outcome),

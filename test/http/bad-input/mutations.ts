@@ -7,7 +7,7 @@ import { type Case, RESTING, type TwoTraders } from './two-traders';
 type Send = (sent?: Sent, path?: string) => Promise<Answer>;
 type Json = Record<string, unknown>;
 
-/** Sends a case's request, mutated, and gives the answer. Throws on a mutation nobody taught it. */
+/** Sends a case's request, mutated, and gives the answer. Throws on an unknown mutation. */
 export async function play(traders: TwoTraders, item: Case): Promise<Answer> {
   const path = await traders.fill(item.path);
   const headers: Record<string, string> = {};

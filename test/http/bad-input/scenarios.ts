@@ -90,7 +90,9 @@ export function playScenario(traders: TwoTraders, { id, mutation }: Case): Promi
 const cancel = (trader: Trader, marketId: string, orderHash: string): Promise<Answer> =>
   trader.post(`/markets/${marketId}/orders/cancel`, { orderHash });
 
-/** A cancel and a crossing order at once: what is filled and what is cancelled make up the order, whoever wins. */
+/**
+ * A cancel and a crossing order at once: filled and cancelled size together make up the order, whichever comes first.
+ */
 async function race({ exchange, alice, bob, market }: TwoTraders): Promise<Answer> {
   const limit: Limit = { side: 'SELL', outcome: 0, pips: 5_000, lots: 100 };
   const { body } = await alice.submit(market, limit);
@@ -123,7 +125,7 @@ async function flood({ exchange, domain, market }: TwoTraders): Promise<Answer> 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   expect(refused.headers.get('ratelimit')).toMatch(/"orders";r=0;t=\d+$/);
   expect(refused.headers.get('ratelimit-policy')).toMatch(/"orders";q=50;w=1;burst=100$/);
-  // Cancels have their own bucket, so whoever sends too much can still get out.
+  // Cancels have their own bucket, so a wallet that sends too many orders can still cancel.
   expect((await carla.post(`/markets/${market.id}/orders/cancel-all`)).status).toBe(200);
   return refused;
 }

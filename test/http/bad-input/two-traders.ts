@@ -35,7 +35,7 @@ export interface TwoTraders {
   readonly bob: Trader;
   /** The replicas in turn. */
   next(): Replica;
-  /** What a refusal must not change: books, balances and, unless a story moved them, sequences and orders. */
+  /** The state that a refusal must not change: books, balances and, unless a story moved them, sequences and orders. */
   state(story: boolean): Promise<string>;
   fill(text: string): Promise<string>;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Stands in for dist/web.js: what `npm start` needs of it, and a file of what it was told. */
+/** Stands in for dist/web.js: it does as much as `npm start` needs, and writes its environment into a file. */
 const { createServer } = require('node:http');
 const { appendFileSync } = require('node:fs');
 

@@ -124,13 +124,13 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
   };
 }
 
-/** What a report says, to be compared: the kinds with where each is. */
+/** The content of a report, to be compared: the kinds with their places. */
 export const told = ({ differences }: AuditReport): string[] =>
   differences.map(({ kind, marketId, wallet, orderHash, asset, side, price }: Difference) =>
     [kind, marketId, wallet, orderHash?.slice(0, 10), asset, side, price].filter(Boolean).join(' '),
   );
 
-/** What the corruptions are made in; filled in before the first of them. */
+/** The world that the corruptions are made in; filled in before the first of them. */
 export interface Stage {
   exchange: Auditing;
   market: Market;

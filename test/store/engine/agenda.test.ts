@@ -63,7 +63,7 @@ test('an edit moves the time, takes it away, and gives one to a market that had 
   await expect(closeAt(w, 'edited00', 3)).rejects.toMatchObject({ message: 'the market is CLOSED' });
 });
 
-test('a market that is over is to be wound up until nothing rests and nobody waits', async () => {
+test('a market that has ended is wound up until no order rests and no holder waits', async () => {
   const w = world();
   const agenda = createAgenda(w);
   await w.market();
@@ -83,14 +83,14 @@ test('a market that is over is to be wound up until nothing rests and nobody wai
   expect((await w.balance(alice)).cash).toBe('10000 (0)');
 });
 
-test('whoever thinks too early that the time has come closes nothing: the script asks its own clock', async () => {
+test('a call that comes too early closes nothing, because the script asks its own clock', async () => {
   const w = world();
   await list(w, 'market00', CLOSES_MS, 'OPEN');
   await list(w, 'forever0', null, 'OPEN');
   await w.clock(CLOSES_MS - 1);
   expect(await w.engine.closeWhenDue('market00')).toBe(false);
   expect(await w.engine.closeWhenDue('forever0')).toBe(false);
-  // Nothing changed, so nothing was told.
+  // Nothing changed, so there is no entry.
   expect((await w.outbox()).filter(({ kind }) => kind === 'MARKET')).toHaveLength(2);
   await w.clock(CLOSES_MS);
   await closeAt(w, 'market00', CLOSES_MS + 60_000);

@@ -51,7 +51,7 @@ describe('a cancel', () => {
     expect((await w.engine.cancel(null, alice, order.orderHash, 'USER')).cancelled).toBe(true);
   });
 
-  test('of many is one command; unknown, foreign, final and repeated ones are told apart', async () => {
+  test('a cancel of many orders is one command, and distinguishes unknown, foreign, final and repeated orders', async () => {
     const w = world();
     await w.market();
     const mine = [

@@ -72,7 +72,7 @@ function requestOf(terms: MarketTerms, submit: Submit, open: EngineWorld): Place
   };
 }
 
-/** What the answer says, in the words of the case. */
+/** The answer, in the words of the case. */
 async function answer(open: EngineWorld, step: Step, terms: MarketTerms, ids: Map<string, string>) {
   let reply: PlaceReply;
   try {

@@ -12,7 +12,7 @@ const arrivedAt = (w: EngineWorld, arrivedMs: number, deadlineMs = 0) => ({
   arrivedMs,
 });
 
-test('what reaches the script more than three seconds after it arrived is never booked', async () => {
+test('an order that reaches the script more than three seconds after its arrival is never booked', async () => {
   const w = world();
   await w.market();
   const order = arrivedAt(w, START_MS + 0.7);
@@ -26,7 +26,7 @@ test('what reaches the script more than three seconds after it arrived is never 
   expect((await w.place(order)).replayed).toBe(true);
 });
 
-test('whose deadline passed says the code: the submitter hears 422 of his own and 503 of ours', async () => {
+test("the code names the deadline that passed: 422 for the submitter's, 503 for the exchange's", async () => {
   const w = world();
   await w.market();
   await w.clock(START_MS + BOOK_WITHIN_MS + 1_000);

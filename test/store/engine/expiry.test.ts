@@ -4,7 +4,7 @@ import { withWorlds } from './setup';
 const { world } = withWorlds();
 const SOON = START_SECOND + 10;
 
-/** Bob offers 1 Yes at 0.50 until SOON, then carla 1 for ever. */
+/** Bob offers 1 Yes at 0.50 until SOON, then carla 1 without an end. */
 async function offers() {
   const w = world();
   await w.market();

@@ -18,7 +18,7 @@ describe('the bound on makers (here 3)', () => {
     expect((await book()).asks).toEqual(['0.5 1 1']);
   });
 
-  test('with nobody left to cross, the remainder rests', async () => {
+  test('with no order left to cross, the remainder rests', async () => {
     const { place, buy, book } = await offers(3);
     expect(told(await place(buy(alice, YES, '5', '0.50'))).result).toBe('PARTIALLY_FILLED 3 of 5');
     expect((await book()).bids).toEqual(['0.5 2 1']);

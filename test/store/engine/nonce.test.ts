@@ -92,7 +92,7 @@ describe('a raised nonce', () => {
         [bob, 1],
       ]),
     );
-    // Whoever finishes an older raise must not say that the newer one is finished.
+    // A process that finishes an older raise must not report that the newer one is finished.
     await w.engine.invalidateAll(alice, 1);
     expect((await pending()).get(alice)).toBe(2);
     await w.engine.invalidateAll(alice, 2);

@@ -13,7 +13,7 @@ const brief = (e: OutboxEvent) => ({
   orders: e.orderHashes,
 });
 
-test('every change is told once, with the levels as they now are and the orders touched, the taker first', async () => {
+test('every change has one entry, with the new levels and the changed orders, the taker first', async () => {
   const w = world();
   await w.market();
   const resting = [w.buy(bob, NO, '10', '0.45'), w.buy(bob, NO, '5', '0.45'), w.buy(carla, NO, '1', '0.46')];
@@ -76,7 +76,7 @@ test('sets, grants and the life of a market', async () => {
   ]);
 });
 
-test('what changes nothing is not told', async () => {
+test('a command that changes nothing has no entry', async () => {
   const w = world();
   await w.market();
   const order = w.buy(alice, YES, '1', '0.60');

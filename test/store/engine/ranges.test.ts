@@ -142,7 +142,7 @@ test('a market whose candles cannot be counted keeps no other market from its ow
   expect((await redis.hgetBuffer(keys.candleMarks, second))?.length).toBe(34);
 });
 
-test('what rests in a market, and its sets, stay within what can be counted', async () => {
+test('resting orders and sets of a market stay within exact numbers', async () => {
   const w = world();
   await w.market();
   const rest = (maker: string) => w.buy(maker, YES, '1000000000', '0.90');

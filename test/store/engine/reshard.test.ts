@@ -50,7 +50,7 @@ function withoutDoor(client: RedisClient): RedisClient {
 }
 
 test(
-  `the slot of the book moves to and fro under ${ORDERS} orders: nothing is torn and nobody is told what is not so`,
+  `the slot of the book moves to and fro under ${ORDERS} orders: no write is torn and no answer is false`,
   async () => {
     const [first, ...others] = clients as [RedisClient, ...RedisClient[]];
     const exchange = await openExchange(first);

@@ -13,7 +13,7 @@ import { auditingOn } from '../audit/auditing';
 
 type Exchange = Awaited<ReturnType<typeof openExchange>>;
 
-/** What became of an order, as it was told. */
+/** The outcome of an order, as it was reported. */
 interface Told {
   readonly request: PlaceRequest;
   readonly sequence: number;
@@ -50,7 +50,7 @@ export async function openExchange(redis: RedisClient) {
   const wallets = Array.from({ length: WALLETS }, () => `0x${randomBytes(20).toString('hex')}`);
   const sellers = wallets.slice(0, SELLERS);
   for (const wallet of sellers) await exchange.split(market, wallet, SETS);
-  // Nobody settles here.
+  // No worker settles here.
   const { run, keys } = exchange;
   const audit = createAudit({ redis, run, keys, scale: chainScale(18), settlementGraceMs: UNSETTLED_MS });
   return {
@@ -87,8 +87,9 @@ function drawn(random: Random, { market, sellers, traders }: Exchange): PlaceReq
 }
 
 /**
- * Trades over every connection at once until `orders` were sent. What an answer leaves open is asked again until it is known.
- * Everybody has enough of everything: whoever is refused is refused without a reason, unless the order expired on its way.
+ * Trades over every connection at once until `orders` were sent. A request without a certain answer is repeated until
+ * its outcome is known. Every wallet has enough of everything, so a refusal has no reason, unless the order expired on
+ * its way.
  */
 export async function trade(
   exchange: Exchange,
@@ -157,7 +158,7 @@ export async function trade(
       wrong.push(`${orderHash} is open after its cancel`);
   }
 
-  /** What is split is merged at once: half of it, since a split that is repeated counts once. */
+  /** Half of a split is merged at once, because a split that is repeated counts once. */
   async function sets(): Promise<void> {
     const wallet = random.pick(exchange.setters);
     for (const amount of [2_000_000, -1_000_000]) {
@@ -185,7 +186,7 @@ export async function trade(
   return { orders: sent, accepted, repeated, cancels, wrong };
 }
 
-/** What was told of accepted orders and is not so. */
+/** Reports about accepted orders that turned out false. */
 export async function contradictions(exchange: Exchange, accepted: readonly Told[]): Promise<string[]> {
   const wrong: string[] = [];
   for (let from = 0; from < accepted.length; from += LOOK_STEP) {

@@ -29,7 +29,7 @@ test('a winning token pays 1, the other nothing; orders are given back first; al
   await hundredSets(w);
   await w.engine.resolveMarket('market00', YES);
   await expect(w.place(w.buy(carla, YES, '1', '0.95'))).rejects.toMatchObject({ code: 'MARKET_NOT_OPEN' });
-  // Nobody is paid over the head of an order that rests.
+  // No holder is paid while an order rests.
   expect(await w.engine.payHolders('market00')).toEqual({ paid: 0, left: true });
   expect(await windUp(w)).toBe(2);
   expect(await w.balance(alice)).toEqual({ cash: '10040 (0)', yes: '0 (0)', no: '0 (0)' });
@@ -40,7 +40,7 @@ test('a winning token pays 1, the other nothing; orders are given back first; al
   expect(wallets.map(({ markets: held }) => held)).toEqual([[], []]);
 });
 
-test('repeating any of it pays nobody again', async () => {
+test('repeating any of it pays no holder again', async () => {
   const w = world();
   await hundredSets(w);
   await w.engine.resolveMarket('market00', NO);
@@ -78,7 +78,7 @@ test.each(['PAUSED', 'CLOSED'] as const)('a market that is %s can be resolved, t
   expect((await w.balance(alice)).cash).toBe('10040 (0)');
 });
 
-test('what the exchange took in tokens as fees is paid like anybody else’s', async () => {
+test('the fee account is paid for its tokens like every holder', async () => {
   const w = world();
   await w.market({ feeRateBps: 200 });
   await w.place(w.buy(bob, NO, '100', '0.40'));

@@ -274,7 +274,7 @@ describe('cancel_absent', () => {
   });
 });
 
-test('what a raised nonce has not ended yet stays as it is while the exchange is halted, and ends afterwards', async () => {
+test('orders below a raised nonce stay open while the exchange is halted, and end afterwards', async () => {
   const w = world();
   await w.market();
   const order = w.buy(alice, YES, '1', '0.10');

@@ -45,7 +45,7 @@ export function fillsOf(taker: ModelOrder, fills: readonly ModelFill[]): Fill[] 
   })) as Fill[];
 }
 
-/** What the engine's Refusal must explain, for a refusal of the model. */
+/** The facts that the engine's Refusal must contain, for a refusal of the model. */
 export function extraOf(code: string, detail: readonly (string | number | bigint)[]): unknown {
   const [first, second, asset] = detail;
   switch (code) {
@@ -259,7 +259,10 @@ function checkOutbox(stored: StoredState, model: Model, ledger: Ledger, nowMs: n
   });
 }
 
-/** Every level that changed must be told, as it now is; `before` are the levels of one market before the command. */
+/**
+ * Every level that changed must be in the entry, with its new value; `before` are the levels of one market before the
+ * command.
+ */
 export function checkToldLevels(
   id: string,
   before: ReadonlyMap<string, string>,

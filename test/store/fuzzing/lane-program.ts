@@ -28,7 +28,7 @@ async function attempt(world: World, operations: readonly Operation[], job: Job)
 }
 
 async function play(job: Job): Promise<Outcome> {
-  // A submission that is run again after it cleared its way takes two moments, and by the clock of Redis the model is told
+  // A submission that runs again after it cleared its way takes two moments, and by the clock of Redis the model learns
   // only the last: with the script's own bound it never has to.
   const world = { ...worldOf(job.seed), ...(job.realTime ? { staleMax: 200 } : {}) };
   const operations = drawn(world, job.operations);

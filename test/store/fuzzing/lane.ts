@@ -27,7 +27,7 @@ export interface Fault {
 
 export type Outcome = { readonly tally: Tally } | { readonly fault: Fault };
 
-/** What a lane's process sends: an outcome, or why there is none. */
+/** The message of a lane's process: an outcome, or the reason why there is none. */
 export type Reply = Outcome | { readonly error: string };
 
 export interface Lane {

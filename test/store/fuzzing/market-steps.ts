@@ -3,7 +3,7 @@ import type { Mode } from '../../../src/exchange/status';
 import type { Random } from '../../support/random';
 import type { Operation } from './operations';
 
-/** What operators and the worker do to a market, and the mode of all of them. */
+/** The actions of operators and the worker on a market, and the mode of all of them. */
 export type MarketStep =
   | {
       readonly kind: 'move';

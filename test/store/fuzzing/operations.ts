@@ -275,7 +275,7 @@ function place(world: World, random: Random, id: number, market: number, wallet:
   const outcome = random.int(0, 1) as OutcomeIndex;
   const isBid = side === outcome;
   const type = random.weighted(world.deep ? DEEP_TYPES : TYPES);
-  // In a deep world bids and asks rest apart from each other, and now and then somebody sweeps.
+  // In a deep world bids and asks rest apart from each other, and sometimes an order sweeps.
   const sweeps = world.deep && random.chance(0.02);
   const apart = world.deep && !sweeps ? (isBid ? -random.int(0, 2) : random.int(1, 2)) : random.int(-2, 2);
   const reach = sweeps ? (isBid ? 2 : -2) : apart;

@@ -62,7 +62,7 @@ const FAUCET_MS = 3_600_000;
 
 type Of<K extends Operation['kind']> = Operation & { readonly kind: K };
 
-/** What is to be sent for an operation; `freed` micro-units of collateral and of tokens are free besides. */
+/** The request for an operation; `freed` micro-units of collateral and of tokens are free besides. */
 function draw(stage: SideBySide, op: Place, freed: readonly [bigint, bigint] = [0n, 0n]): PlaceRequest {
   const drawn = requestFor(stage.world, op, sizeOf(stage, op, freed), stage.now());
   const request = atNonce(drawn, stage.model.nonce(drawn.maker), op);
@@ -179,7 +179,7 @@ async function cancelOne(stage: SideBySide, op: Of<'cancel'>, hash: string): Pro
   const id = here ?? model.orders.get(hash)?.request.marketId ?? marketOf(world, op.market).id;
   let got: CancelOneReply | null = null;
   const mine = model.market(id).resting.find((o) => o.request.orderHash === hash && o.request.maker === who);
-  // What is final already is told in any mode.
+  // An order that is final already is reported in any mode.
   const isHalted = model.mode() === 'HALTED' && mine !== undefined;
   let refusal: string | null = null;
   try {

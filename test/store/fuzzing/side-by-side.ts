@@ -56,7 +56,7 @@ export interface SideBySide {
   readonly levels: Map<string, Map<string, string>>;
   readonly marketIds: readonly string[];
   count(what: string): void;
-  /** What the engine said is now, in milliseconds. */
+  /** The engine's time, in milliseconds. */
   now(): number;
   /** The time of the latest outbox entry: for scripts that do not reply with theirs. */
   toldNow(): Promise<number>;
