@@ -19,7 +19,7 @@ const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
 const { SECONDS } = require('../test/support/sequencer.js');
 const count = { passed: 0, failed: 0 };
 
-const RULES = ['test/tidy.test.ts'];
+const RULES = ['test/tidy.test.ts', 'test/tidy-functions.test.ts'];
 /** The sizes of the long form, by the variables that the tests read. */
 const LONG = {
   FUZZ_WORLDS: '80',
