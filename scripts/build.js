@@ -86,6 +86,12 @@ function translate() {
   buildSync({ ...TRANSLATION, entryPoints: [BOTS], bundle: true, packages: 'external', alias });
 }
 
+/** A host that builds without the repository says in SOURCE_VERSION what it builds. */
+function commit() {
+  const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+  return process.env.SOURCE_VERSION || (existsSync(path.join(ROOT, '.git')) && stdout) || '';
+}
+
 function stamp(file, at) {
   writeFileSync(file, '');
   // A source saved while the build ran must count as newer.
@@ -99,6 +105,7 @@ function build({ checked = true } = {}) {
     check('tsconfig.page.json', '.tsbuildinfo-page');
   }
   translate();
+  writeFileSync(path.join(DIST, 'commit'), commit());
   require('./build-client.js').buildClient({ checked });
   removeOrphans();
   // Needs what an installation for production has not.

@@ -21,6 +21,7 @@ import { watchEventLoop } from '../metrics/event-loop';
 import { serveMetrics } from '../metrics/server';
 import { createRealtime } from '../realtime/realtime';
 import { createCandleWriter } from '../store/candles/writer';
+import { noteLayout, unreadable } from '../store/health/layout';
 import { weaknessOf } from '../store/health/standing';
 import { createAgenda } from '../store/markets/agenda';
 import { watchBacklog } from '../store/outbox/backlog';
@@ -32,6 +33,7 @@ import { createRaisedNonces } from '../store/verbs/invalidate';
 import { SOCKET_LIMITS } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { observe, observeWeb } from './observe';
+import { PROGRAM } from './program';
 import { createStore, type Store } from './store';
 
 /** Something that was started and can be stopped; stopping twice is stopping once. */
@@ -58,9 +60,14 @@ const PAGE_FOLDER = path.join(__dirname, '../../dist/page');
 /** And of the page that shows the interface. */
 const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
-/** The time of Redis is known, and production keeps what it answered; or the process does not start. */
-async function checkStanding(config: Config, { redis, clock, standings }: Store): Promise<void> {
+/** The time of Redis is known, this program can read the data, and production keeps what it answered; or the process does not start. */
+async function checkStanding(config: Config, { redis, run, keys, clock, standings }: Store): Promise<void> {
   await clock.measure();
+  const wrong = unreadable(await noteLayout(run, keys));
+  if (wrong !== null) {
+    disconnect(redis);
+    throw new ConfigError([{ variable: 'REDIS_URL', given: '(hidden)', problem: wrong }]);
+  }
   const weakness = weaknessOf(await standings.refresh());
   clock.start();
   standings.start();
@@ -120,6 +127,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     metrics: metrics.expose,
     board: board?.handler ?? null,
     docs: loadPage(DOCS_FOLDER),
+    program: PROGRAM,
     page: config.serveUi ? loadPage(PAGE_FOLDER) : new Map(),
     config,
     log,

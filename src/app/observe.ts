@@ -9,6 +9,7 @@ import type { Clock } from '../store/redis/clock';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
+import { PROGRAM } from './program';
 
 /** The part of the composition root that says where the gauges of docs/metrics.md come from. */
 export interface Observed {
@@ -25,8 +26,6 @@ export interface Observed {
   readonly queues: QueueCounts;
 }
 
-const { version } = require('../../package.json') as { version: string };
-
 /**
  * The metrics of web and worker alike: the process itself, and the state in Redis, which any process can read for all.
  */
@@ -34,7 +33,9 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   const { config, metrics, eventLoop, redis } = observed;
   const labels = {
     process: name,
-    version,
+    version: PROGRAM.version,
+    commit: PROGRAM.commit ?? '',
+    layout: String(PROGRAM.layout),
     node: process.version,
     network: config.network,
     funds: config.funds,

@@ -28,6 +28,13 @@ export type BoardHandler = (
 ) => void;
 
 /** Receives events for the metrics. */
+export interface Program {
+  readonly version: string;
+  /** Null where it was built outside of a checkout. */
+  readonly commit: string | null;
+  readonly layout: number;
+}
+
 export interface HttpObserver {
   /** `route` is the declared one, `GET /markets/{id}`. */
   answered(route: string, status: number, seconds: number): void;
@@ -64,6 +71,8 @@ export interface HttpDeps {
   readonly docs: PageFiles;
   /** Compares everything stored with the orders; one audit at a time, shared by concurrent callers. */
   readonly audit: Audit;
+  /** What GET /version says of the program. */
+  readonly program: Program;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
   /** The durability and epoch of the exchange, as last seen. */

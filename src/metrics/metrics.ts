@@ -35,7 +35,10 @@ export interface Exposition {
 
 /** Gauges that are read when asked for: name -> what it says, and its labels. docs/metrics.md explains each. */
 const GAUGES = {
-  exchange_info: ['1, with the version in its labels', ['process', 'version', 'node', 'network', 'funds']],
+  exchange_info: [
+    '1, with the version in its labels',
+    ['process', 'version', 'commit', 'layout', 'node', 'network', 'funds'],
+  ],
   exchange_verification_backend: ['1 for the library that verifies order signatures', ['backend']],
   exchange_redis_up: ['1 while commands can be sent to Redis', []],
   exchange_outbox_length: ['Entries in the outbox, processed ones included', []],

@@ -66,6 +66,7 @@ export const PATHS = {
   metrics: '/metrics',
   config: '/config',
   time: '/time',
+  version: '/version',
   openapi: '/openapi.json',
   asyncapi: '/asyncapi.json',
   docs: '/docs',

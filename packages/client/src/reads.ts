@@ -17,7 +17,7 @@ import type {
   Trading,
 } from './types';
 import type { Comment, Order, OrderFill, Profile } from './types-account';
-import type { Candles, CandlesQuery } from './types-data';
+import type { Candles, CandlesQuery, ProgramVersion } from './types-data';
 
 /** Longest after the first attempt that another one begins. */
 export const READ_MS_MAX = 10_000;
@@ -36,6 +36,7 @@ interface Depth {
 export interface Reads {
   config(): Promise<ExchangeConfig>;
   time(): Promise<{ readonly timestamp: number }>;
+  version(): Promise<ProgramVersion>;
   markets(query?: MarketsQuery): Promise<Page<Market>>;
   categories(): Promise<readonly Category[]>;
   market(id: string): Promise<Market>;
@@ -67,6 +68,7 @@ export function createReads(send: Send, sessions: Sessions): Reads {
   return {
     config: () => get('/config'),
     time: () => get('/time'),
+    version: () => get('/version'),
     markets: (query) => get('/markets', query),
     categories: () => all('/categories'),
     market: (id) => get(marketPath(id)),

@@ -1,4 +1,14 @@
-import type { Candle, OutcomeIndex } from './types';
+import type { Candle, IsoTime, OutcomeIndex } from './types';
+
+/** Of the process that answers. */
+export interface ProgramVersion {
+  readonly version: string;
+  /** Null where it was built outside of a checkout. */
+  readonly commit: string | null;
+  /** Of the data it writes. */
+  readonly layout: number;
+  readonly startedAt: IsoTime;
+}
 
 export type CandleInterval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d';
 

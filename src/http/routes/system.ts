@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
+import { unreadable } from '../../store/health/layout';
 import { weaknessOf } from '../../store/health/standing';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
 import { openApiDocument } from '../../wire/documents/openapi/document';
@@ -13,6 +14,7 @@ import {
   SUBMISSION_COSTS,
 } from '../../wire/limits';
 import { PATHS } from '../../wire/paths';
+import { iso } from '../../wire/prices';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders';
 import { ok, type Reply } from '../answer';
 import { BATCH_MAX_BYTES, BODY_MAX_BYTES } from '../body';
@@ -23,6 +25,8 @@ import { isRedisAway, redisReply } from '../failures';
 /** Is the process alive, can it serve, what is it configured for. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
   const { config, reads, ticket, health, standing, isDraining, metrics } = context;
+
+  const startedAt = iso(reads.clock());
 
   /** Probes are not limited: a busy address must not look like a dead process. */
   const probe = (path: string, handle: () => Promise<Reply>): Endpoint<undefined> => ({
@@ -39,6 +43,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       redis,
       scripts,
       standing: now,
+      layout: data,
     } = await health().catch((error) => {
       if (!isRedisAway(error)) throw error;
       throw new Refusal('UNAVAILABLE', wordsFor(redisReply(error)));
@@ -49,14 +54,17 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     const weakness = config.nodeEnv === 'production' && !config.allowWeakDurability ? weaknessOf(now) : null;
     if (weakness !== null)
       throw new Refusal('UNAVAILABLE', `Redis is not configured for production: ${weakness}`);
+    const wrong = unreadable(data);
+    if (wrong !== null) throw new Refusal('UNAVAILABLE', wrong);
     const { durability, epoch } = now;
-    return ok({ status: 'ready', redis, scripts, durability, epoch });
+    return ok({ status: 'ready', redis, scripts, durability, epoch, layout: data.layout });
   }
 
   return [
     probe(PATHS.livez, async () => ok({ status: 'alive' })),
     probe(PATHS.readyz, ready),
     probe(PATHS.metrics, async () => ({ status: 200, text: await metrics() })),
+    read(PATHS.version, async () => ok({ ...context.program, startedAt })),
     read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
     read(PATHS.openapi, documentOf(openApiDocument)),
     read(PATHS.asyncapi, documentOf(asyncApiDocument)),

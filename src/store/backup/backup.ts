@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../exchange/errors';
 import { readMode } from '../health/health';
+import { readLayout, unreadable } from '../health/layout';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { createPieceCheck } from './check';
@@ -49,7 +50,11 @@ export async function writeBackup(options: BackupOptions, file: string): Promise
     );
   }
   const createdAt = new Date(now()).toISOString();
-  const header = { format: BACKUP_FORMAT, version: BACKUP_VERSION, createdAt, chainId, exchange } as const;
+  const { layout, oldest } = await readLayout(redis, keys);
+  const header = {
+    ...({ format: BACKUP_FORMAT, version: BACKUP_VERSION, createdAt, chainId, exchange } as const),
+    ...{ layout, oldestLayout: oldest },
+  };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const out = await createBackupFile(file, header);
     try {
@@ -133,6 +138,8 @@ export async function restoreBackup(
     const other = `the contract ${header.exchange} on chain ${header.chainId}`;
     throw new Refusal('INVALID_REQUEST', `the backup belongs to another exchange: ${other}`);
   }
+  const wrong = unreadable({ layout: header.layout ?? 1, oldest: header.oldestLayout ?? 1 });
+  if (wrong !== null) throw new Refusal('INVALID_REQUEST', `of the backup: ${wrong}`);
   if ((await redis.exists(keys.lease, keys.relayLease)) > 0) {
     throw new Refusal(
       'INVALID_REQUEST',

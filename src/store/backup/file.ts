@@ -26,6 +26,9 @@ export interface BackupHeader {
   /** The chain and contract of the orders: elsewhere their signatures would mean another exchange. */
   readonly chainId: number;
   readonly exchange: string;
+  /** Of the data, and the oldest whose programs may read it; not in files of before they were noted. */
+  readonly layout?: number;
+  readonly oldestLayout?: number;
 }
 
 export type KeyType = 'hash' | 'zset' | 'set' | 'list' | 'stream' | 'string';
@@ -208,7 +211,8 @@ function headerOf(value: Record<string, unknown>): BackupHeader {
     typeof createdAt === 'string' &&
     !Number.isNaN(Date.parse(createdAt)) &&
     Number.isSafeInteger(chainId) &&
-    typeof exchange === 'string';
+    typeof exchange === 'string' &&
+    [value.layout ?? 1, value.oldestLayout ?? 1].every(Number.isSafeInteger);
   if (!isWhole) throw new BadBackup('its first line does not say whose it is');
   return value as unknown as BackupHeader;
 }

@@ -8,6 +8,7 @@ import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
 import { dust } from './doctor-dust';
 import { readMode, runProbe } from './health';
+import { LAYOUT, readLayout, unreadable } from './layout';
 import { type Durability, durabilityOf, type Settings, settingsOf } from './standing';
 
 /** One thing that was looked at. */
@@ -56,6 +57,7 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
     ...(await clock(server)),
     ...cluster,
     await scripts(options),
+    await layoutOf(options),
     ...(await exchange(options, await timeOf(server))),
   ];
 }
@@ -196,6 +198,13 @@ async function scripts({ run, keys }: DoctorOptions): Promise<Check> {
       detail: error instanceof Error ? error.message : String(error),
     };
   }
+}
+
+async function layoutOf({ redis, keys }: DoctorOptions): Promise<Check> {
+  const data = await readLayout(redis, keys);
+  const wrong = unreadable(data);
+  const fine = `the data has layout ${data.layout}, readable by programs of layout ${data.oldest} or newer; this program has ${LAYOUT}`;
+  return { name: 'layout', verdict: wrong === null ? 'ok' : 'fail', detail: wrong ?? fine };
 }
 
 /** How the exchange itself is. */

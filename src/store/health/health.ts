@@ -3,6 +3,7 @@ import { NO_MARKET } from '../outbox/outbox';
 import type { Clock } from '../redis/clock';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { type Layout, readLayout } from './layout';
 import type { Standing, Standings } from './standing';
 
 /** The state of the store, for /readyz and /config. */
@@ -12,6 +13,7 @@ export interface Health {
   readonly scripts: boolean;
   readonly standing: Standing;
   readonly mode: Mode;
+  readonly layout: Layout;
 }
 
 export const readMode = async (redis: RedisClient, keys: ShardKeys): Promise<Mode> =>
@@ -35,12 +37,13 @@ export function createHealth(deps: {
   const { redis, run, keys, clock, standings } = deps;
   return async (): Promise<Health> => {
     const askedAt = performance.now();
-    const [nowMs, mode, standing] = await Promise.all([
+    const [nowMs, mode, layout, standing] = await Promise.all([
       runProbe(run, keys),
       readMode(redis, keys),
+      readLayout(redis, keys),
       standings.refresh(),
     ]);
     clock.observe(nowMs, askedAt);
-    return { redis: true, scripts: true, standing, mode };
+    return { redis: true, scripts: true, standing, mode, layout };
   };
 }

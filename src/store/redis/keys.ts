@@ -47,6 +47,8 @@ export interface ShardKeys {
   readonly raisedNonces: TextKey<'raisedNonces'>;
   /** hash: `name` of the unbroken history of this data, `run` id of the Redis that held it last. */
   readonly epoch: TextKey<'epoch'>;
+  /** hash: `layout` of the data, `oldest` layout whose programs may read it (src/store/health/layout.ts). */
+  readonly layout: TextKey<'layout'>;
   /** string: there while a backup is being put back (src/store/backup/). */
   readonly restoring: TextKey<'restoring'>;
   /** hash: market id -> up to which match its candles are counted (src/store/records/candle.ts). */
@@ -142,6 +144,7 @@ export function shardKeys(shard = 0): ShardKeys {
     readers: text(`${prefix}readers`),
     mode: text(`${prefix}mode`),
     epoch: text(`${prefix}epoch`),
+    layout: text(`${prefix}layout`),
     restoring: text(`${prefix}restoring`),
     closes: text(`${prefix}closes`),
     actions: text(`${prefix}al`),

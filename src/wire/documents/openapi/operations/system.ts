@@ -8,7 +8,7 @@ import {
 } from '../../../limits';
 import { PATHS } from '../../../paths';
 import { CONTRACTS, EIP712 } from '../examples/market';
-import { MATCHED_MS } from '../examples/story';
+import { LISTED_AT, MATCHED_MS } from '../examples/story';
 import type { Operations } from '../operation';
 
 export const SYSTEM_OPERATIONS: Operations = {
@@ -34,6 +34,7 @@ export const SYSTEM_OPERATIONS: Operations = {
         scripts: true,
         durability: 'always',
         epoch: '9f2b11c07d3e4a58',
+        layout: 2,
       },
     },
   },
@@ -58,6 +59,24 @@ export const SYSTEM_OPERATIONS: Operations = {
       'The clock that expiries and deadlines are compared with: that of Redis, as every replica knows it. The `Date` header is by it, too.',
     limited: true,
     success: { description: 'Now.', schema: 'ServerTime', example: { timestamp: MATCHED_MS } },
+  },
+  [`GET ${PATHS.version}`]: {
+    id: 'getVersion',
+    tag: 'System',
+    summary: 'Which program answers',
+    description:
+      'Of the process that answers: while an exchange is upgraded, its processes may differ. `layout` numbers how the program stores data; `GET /readyz` says the layout of the data.',
+    limited: true,
+    success: {
+      description: 'The program.',
+      schema: 'Version',
+      example: {
+        version: '0.1.0',
+        commit: '3c7ef2380e3f6d3c0fb4ee1ea1b5f1d5a3bdf0c1',
+        layout: 2,
+        startedAt: LISTED_AT,
+      },
+    },
   },
   [`GET ${PATHS.config}`]: {
     id: 'getConfig',

@@ -35,7 +35,20 @@ const anything: Json = { type: 'object' };
 /** Probes, configuration, and the operator's lists. */
 export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
   Alive: object({ status: constant('alive') }),
-  Ready: object({ status: constant('ready'), redis: flag(), scripts: flag(), durability, epoch }),
+  Ready: object({
+    status: constant('ready'),
+    redis: flag(),
+    scripts: flag(),
+    durability,
+    epoch,
+    layout: integer('Of the data.'),
+  }),
+  Version: object({
+    version: text('Of the program.'),
+    commit: nullable(text('It was built from; null where that is not known.')),
+    layout: integer('Of the data it writes.'),
+    startedAt: ref('Time'),
+  }),
   Metrics: text("Lines of Prometheus' text format."),
   OpenApiDocument: object({
     openapi: text(),

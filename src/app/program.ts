@@ -1,0 +1,13 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Program } from '../http/deps';
+import { LAYOUT } from '../store/health/layout';
+
+/** Written by scripts/build.js. */
+const COMMIT_FILE = path.join(__dirname, '../../dist/commit');
+const { version } = require('../../package.json') as { version: string };
+
+const commitOf = (): string | null =>
+  (existsSync(COMMIT_FILE) && readFileSync(COMMIT_FILE, 'utf8').trim()) || null;
+
+export const PROGRAM: Program = { version, commit: commitOf(), layout: LAYOUT };
