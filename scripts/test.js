@@ -5,9 +5,11 @@
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
  * `npm run test:quick`: every test file that does not take long (test/support/sequencer.js names those that do).
  * `npm run test:long`: the files that have a longer form, in it (LONG below); CI runs it after `npm test`.
+ * Figures and seeds that the tests tell are shown as they come, and those with a seed again at the end.
  */
 const { spawn } = require('node:child_process');
 const { once } = require('node:events');
+const { createInterface } = require('node:readline');
 const { mkdtempSync, readFileSync, rmSync } = require('node:fs');
 const { tmpdir } = require('node:os');
 const path = require('node:path');
@@ -18,11 +20,14 @@ const NODE_MODULES = path.join(ROOT, 'node_modules');
 const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
 const { SECONDS } = require('../test/support/sequencer.js');
 const count = { passed: 0, failed: 0 };
+/** The lines by which the tests of this run told how to repeat them. */
+const seeds = [];
 
 const RULES = ['test/tidy.test.ts', 'test/tidy-functions.test.ts'];
 /** The sizes of the long form, by the variables that the tests read. */
 const LONG = {
-  FUZZ_WORLDS: '80',
+  PLANTED: 'all',
+  FUZZ_WORLDS: '40',
   TEST_FILLS: '20000',
   TEST_KILLS: '9',
   TEST_HOLDERS: '5000',
@@ -33,7 +38,11 @@ const LONG = {
   FAULT_RESTARTS: '2000',
 };
 const LONG_TEST_MS = 600_000;
-const LONG_FILES = ['test/store/fuzz', 'test/jobs/.*kills', 'test/faults/(promises|storm)'];
+const LONG_FILES = [
+  'test/store/(fuzz|planted)',
+  'test/jobs/.*kills',
+  'test/faults/(planted|promises|storm|moving-slot)',
+];
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
@@ -83,9 +92,15 @@ async function runJest(args) {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-jest-'));
   const report = path.join(folder, 'report.json');
   try {
-    const jest = spawn(process.execPath, [JEST, '--ci', '--json', '--outputFile', report, ...args], {
+    // What a failed test left open in the processes of jest must not keep them from ending.
+    const fixed = ['--ci', '--forceExit', '--json', '--outputFile', report];
+    const jest = spawn(process.execPath, [JEST, ...fixed, ...args], {
       cwd: ROOT,
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    createInterface({ input: jest.stdout }).on('line', (line) => {
+      say(line);
+      if (/\bseeds?\b|SEED=/i.test(line)) seeds.push(line);
     });
     await once(jest, 'close');
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, success } = JSON.parse(
@@ -136,6 +151,7 @@ async function main() {
   const checks = form === '--check' || (form === '' && args.length === 0) ? startChecks() : [];
   if (ready) await runJest(jestArguments(form, args));
   await Promise.all(checks);
+  if (seeds.length > 0) say(`Seeds of this run:\n  ${seeds.join('\n  ')}`);
   say(`${count.passed} passed, ${count.failed} failed`);
   process.exitCode = count.failed === 0 ? 0 : 1;
 }

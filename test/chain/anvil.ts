@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { ownChild } from '../support/leftovers';
 
 export interface Anvil {
   readonly url: string;
@@ -23,9 +24,8 @@ function binary(): string {
 
 /** A local chain on a free loopback port. */
 export async function startAnvil(chainId: number): Promise<Anvil> {
-  const child = spawn(binary(), ['--port', '0', '--chain-id', String(chainId), '--accounts', '1'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const args = ['--port', '0', '--chain-id', String(chainId), '--accounts', '1'];
+  const child = ownChild(spawn(binary(), args, { stdio: ['ignore', 'pipe', 'pipe'] }));
   try {
     const url = await listening(child);
     return { url, stop: () => stop(child) };

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { ROOT } from '../support/processes';
+import { tell } from '../support/telling';
 
 /** socket.io-client is most of it. */
 const GZIPPED_MAX = 24_000;
@@ -20,7 +21,7 @@ test('the client is a browser module of its own, without anything of Node', asyn
   });
   const code = outputFiles[0]?.text ?? '';
   const gzipped = gzipSync(code).length;
-  process.stdout.write(`client for browsers: ${code.length} bytes, ${gzipped} gzipped\n`);
+  tell(`client for browsers: ${code.length} bytes, ${gzipped} gzipped`);
   expect(warnings).toEqual([]);
   expect(gzipped).toBeLessThan(GZIPPED_MAX);
   const rooms = Object.keys(metafile.inputs).filter((file) => !file.startsWith('node_modules/'));

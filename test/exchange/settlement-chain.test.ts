@@ -15,12 +15,13 @@ import { createEngine, type Engine, type PlaceReply } from '../../src/store/verb
 import { createContract, OPERATOR } from '../model/contract';
 import { createRandom, type Random } from '../support/random';
 import { startTestRedis } from '../support/redis';
+import { chooseSeed } from '../support/telling';
 
 /**
  * Random signed orders through the real engine; every match as `matchOrders` through the arithmetic of the contract:
- * no revert, nothing left in the exchange, and both ledgers agree. TEST_SEED repeats a run.
+ * no revert, nothing left in the exchange, and both ledgers agree. SEED repeats a run.
  */
-const SEED = Number(process.env.TEST_SEED ?? randomBytes(4).readUInt32BE());
+const SEED = chooseSeed('settlement against the contract');
 const ORDERS = 1_500;
 const WALLETS = 5;
 const GRANT = micro(1_000_000_000_000);

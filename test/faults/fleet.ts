@@ -1,5 +1,6 @@
 import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { type Proxy as Link, startProxy } from '../support/proxy';
+import { stopAll } from '../support/stopping';
 import { type Seat, type Seats, type SeatsOptions, startSeats, WEBS, type WebSeat, WORKERS } from './seats';
 
 interface Linked {
@@ -40,9 +41,11 @@ export async function startFleet({ redis: more, ...options }: FleetOptions = {})
     webs: linked(seats.webs, links.web) as [LinkedWeb, ...LinkedWeb[]],
     workers: linked(seats.workers, links.worker),
     stop: async () => {
-      await seats.stop();
-      await Promise.all([...links.web, ...links.worker].map((link) => link.stop()));
-      await redis.stop();
+      try {
+        await seats.stop();
+      } finally {
+        await stopAll(...[...links.web, ...links.worker].map((link) => link.stop), redis.stop);
+      }
     },
   };
 }

@@ -9,6 +9,7 @@ import { createClient } from '../support/client';
 import { startProxy, type Proxy as TcpProxy } from '../support/proxy';
 import { startTestCluster, type TestCluster } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
+import { stopAll } from '../support/stopping';
 import { createTrader, openMarket, siweText, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 
@@ -58,10 +59,14 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  await web?.stop(1_000);
+  // A test that failed may have left replies held back: web would wait for them.
+  for (const proxy of proxies ?? []) proxy.heal();
   own?.disconnect();
-  await Promise.all((proxies ?? []).map((proxy) => proxy.stop()));
-  await cluster?.stop();
+  try {
+    await web?.stop(1_000);
+  } finally {
+    await stopAll(...(proxies ?? []).map((proxy) => proxy.stop), () => cluster?.stop());
+  }
 });
 
 /** One command to one node, past its proxy. */
@@ -78,8 +83,13 @@ async function losing<T>(scripts: RegExp, ask: () => Promise<T>, isDone: () => P
   );
   for (const proxy of proxies) proxy.holdRepliesFrom(needles);
   const answer = ask();
-  await until('the script has run', isDone);
-  for (const proxy of proxies) proxy.heal();
+  // It is awaited below, unless the script never runs.
+  answer.catch(() => undefined);
+  try {
+    await until('the script has run', isDone);
+  } finally {
+    for (const proxy of proxies) proxy.heal();
+  }
   return answer;
 }
 

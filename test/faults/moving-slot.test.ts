@@ -2,6 +2,7 @@ import { createShell } from '../cli/shell';
 import { createRandom } from '../support/random';
 import { startTestCluster, type TestCluster } from '../support/redis';
 import { startShuttle } from '../support/slots';
+import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { ANSWER_MS } from './asking';
 import { expectRest, type Follower, follow } from './followers';
@@ -75,10 +76,10 @@ test(`${SECONDS} s of trading while the slot of the book moves and processes are
   const evidence = await stage.evidence(40_000);
   const accepted = journal.submissions.filter((one) => one.accepted.length > 0).length;
   const trades = evidence.markets.reduce((sum, one) => sum + one.trades.length, 0);
-  process.stdout.write(
+  tell(
     `moving slot, seed ${SEED}: ${shuttle.moves()} moves and ${kills} kills in ${SECONDS} s, ${journal.submissions.length} orders, ` +
       `${accepted} accepted, ${trades} trades, ${journal.answers} answers, ${journal.unavailable} of 503, ${journal.lost} lost, ` +
-      `the slowest ${Math.round(slowestMs(journal))} ms\n`,
+      `the slowest ${Math.round(slowestMs(journal))} ms`,
   );
   expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
   expect(journal.wrong).toEqual([]);

@@ -1,4 +1,6 @@
+import { findPlace } from '../store/fuzzing/scripts';
 import { createRandom } from '../support/random';
+import { sampleOf } from '../support/sample';
 import { forgive } from '../support/watch';
 import { type INVARIANTS, violationsOf } from './invariants';
 import { startLoad } from './load';
@@ -17,6 +19,8 @@ interface Planted extends Bug {
 
 /** Orders in a round. Lanes race, so that no seed promises the meeting that shows a bug: there are more rounds than one. */
 const ORDERS = 160;
+/** How many bugs one run of `npm test` plants; `npm run test:long` plants every one. */
+const SAMPLE = 3;
 const ROUNDS_MAX = 5;
 /** Less than a reconciliation, which would repair what a bug leaves out. */
 const SETTLED_WITHIN_MS = 3_000;
@@ -165,7 +169,12 @@ async function caught({ expiring = 0, caughtBy, ...bug }: Planted, seed: string)
   });
 }
 
-test.each(Object.entries(BUGS))(
+test('every planted bug still finds its place in the scripts', () => {
+  for (const { lua } of Object.values(BUGS))
+    for (const patch of lua ?? []) expect(() => findPlace(patch)).not.toThrow();
+});
+
+test.each(sampleOf('planted bugs of the processes', Object.entries(BUGS), SAMPLE))(
   '%s: caught',
   async (name, bug) => {
     expect(await caught(bug, name)).toContain(bug.caughtBy);

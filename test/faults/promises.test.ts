@@ -1,5 +1,6 @@
 import type { Answer } from '../support/client';
 import { createRandom } from '../support/random';
+import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { BACK_MS } from './asking';
 import { expectRest, follow } from './followers';
@@ -33,7 +34,6 @@ async function withStage(
   }
 }
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0;
 
 test(
@@ -71,7 +71,7 @@ test(
       await until('all acknowledged', () => acknowledged() >= ORDERS, { patienceMs: STORY_MS });
       await load.stop();
       const violations = violationsOf(await stage.evidence(40_000));
-      say(
+      tell(
         `${acknowledged()} orders acknowledged over ${KILLS} kills of Redis (${isSlow ? '5 ms a sync' : 'disk as it is'}), ` +
           `${violations.length} violations; back to the first order in ${median(backMs)} ms (median), ${Math.max(...backMs)} ms (most)`,
       );
@@ -123,7 +123,7 @@ test(`${REPLIES} lost replies are resolved to one execution each`, async () => {
       );
       expect((await executed()) - before).toBe(done + orders.length);
     }
-    say(`${REPLIES} replies lost, ${ran} of them after the order was booked: ${REPLIES} executions`);
+    tell(`${REPLIES} replies lost, ${ran} of them after the order was booked: ${REPLIES} executions`);
   });
 }, 300_000);
 
@@ -192,7 +192,7 @@ test(`${REQUESTS} requests during a rolling restart: none fails, and followed bo
     await probing;
     for (const one of followers) await expectRest(fleet.webs[0].client, market.id, one);
     for (const one of followers) one.stop();
-    say(
+    tell(
       `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms; ` +
         `${followers.length} followed books came back, after ${followers.map(({ updates }) => updates()).join(', ')} updates`,
     );

@@ -1,4 +1,5 @@
 import { createFullDisk, type FullDisk } from '../support/full-disk';
+import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { ANSWER_MS, all, answers, asking, BACK_MS, startEndlessLoad, UNAVAILABLE } from './asking';
 import { violationsOf } from './invariants';
@@ -42,8 +43,8 @@ async function expectWell(what: string, { journal, evidence, fleet }: TradingFle
   expect(violationsOf(await evidence()).slice(0, 20)).toEqual([]);
   const { submissions, wrong, unavailable } = journal;
   const slowest = slowestMs(journal);
-  process.stdout.write(
-    `${what}: ${submissions.length} orders, ${unavailable} times 503, slowest answer ${Math.round(slowest)} ms, back in ${Math.round(backMs)} ms\n`,
+  tell(
+    `${what}: ${submissions.length} orders, ${unavailable} times 503, slowest answer ${Math.round(slowest)} ms, back in ${Math.round(backMs)} ms`,
   );
   expect(wrong).toEqual([]);
   expect(fleet.logs()).not.toContain('INTERNAL');

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createFullDisk, type FullDisk } from '../support/full-disk';
 import { createRandom } from '../support/random';
+import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { ANSWER_MS } from './asking';
 import { FAULTS, type FaultName } from './catalogue';
@@ -109,10 +110,10 @@ test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
     slowest.set(name, Math.max(slowest.get(name) ?? 0, slowestMs(journal, from, to)));
   const accepted = journal.submissions.filter((one) => one.accepted.length > 0).length;
   const trades = evidence.markets.reduce((sum, market) => sum + market.trades.length, 0);
-  process.stdout.write(
+  tell(
     `storm of seed ${SEED}: ${told.join(', ')}\n  ${journal.submissions.length} orders, ${accepted} accepted, ${trades} trades, ` +
       `${journal.answers} answers, ${journal.unavailable} of them 503, ${journal.lost} connections lost\n` +
-      `  ${slowest.size} different faults, slowest answer in each: ${[...slowest].map(([name, ms]) => `${name} ${Math.round(ms)} ms`).join(', ')}\n`,
+      `  ${slowest.size} different faults, slowest answer in each: ${[...slowest].map(([name, ms]) => `${name} ${Math.round(ms)} ms`).join(', ')}`,
   );
   expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
   expect(journal.wrong).toEqual([]);

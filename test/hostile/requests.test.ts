@@ -1,5 +1,6 @@
 import { RESTING, startTwoTraders, type TwoTraders } from '../http/bad-input/two-traders';
 import { ADMIN_TOKEN, JWT_SECRET } from '../support/settings';
+import { tell } from '../support/telling';
 import { bodyRows, textRows } from './bodies';
 import { largeRows } from './large';
 import { pathRows, tokenRows } from './paths';
@@ -86,5 +87,5 @@ test('there were enough of them, no bug was logged, and memory did not grow with
   const before = process.memoryUsage().heapUsed;
   for (let turn = 0; turn < 2; turn++) await play(textRows(victim));
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(GROWTH_MAX_BYTES);
-  process.stdout.write(`${played} hostile requests\n`);
+  tell(`${played} hostile requests`);
 });

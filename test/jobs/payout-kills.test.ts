@@ -10,6 +10,7 @@ import { createEngine, type Engine } from '../../src/store/verbs/engine';
 import { type Started, startScript } from '../support/processes';
 import { type Proxy as Network, startProxy } from '../support/proxy';
 import { startTestRedis } from '../support/redis';
+import { tell } from '../support/telling';
 import { until } from '../support/waiting';
 
 /**
@@ -233,5 +234,5 @@ test(`two markets of ${HOLDERS} holders, ${KILLS} kills`, async () => {
     expect([who, after.total(who) - (before[0]?.total(who) ?? 0)]).toEqual([who, gains.get(who)]);
   }
   const sum = sets.reduce((a, b) => a + b, 0) / 1e6;
-  process.stdout.write(`unpaid at each kill ${unpaid.join(', ')}: ${sum} paid in ${tookMs} ms\n`);
+  tell(`unpaid at each kill ${unpaid.join(', ')}: ${sum} paid in ${tookMs} ms`);
 }, 300_000);

@@ -5,15 +5,15 @@ import { createCandleWriter } from '../../src/store/candles/writer';
 import { createMarket, expectedDay, nextMs, openStore, type Store } from '../store/trading';
 import { createRandom } from '../support/random';
 import { startTestRedis } from '../support/redis';
+import { chooseSeed } from '../support/telling';
 
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = chooseSeed('prices of trades');
 const BEGIN_MS = Date.UTC(2026, 5, 1);
 
 let server: RunningRedis;
 const workers: Store[] = [];
 
 beforeAll(async () => {
-  process.stdout.write(`prices: SEED=${SEED}\n`);
   server = await startTestRedis();
   for (let i = 0; i < 3; i++) workers.push(await openStore(server.url));
 });

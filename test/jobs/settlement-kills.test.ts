@@ -1,5 +1,6 @@
 import type { Market } from '../../src/store/records/views';
 import { type Started, startScript } from '../support/processes';
+import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { type Settling, startSettling } from './settling';
 
@@ -102,8 +103,8 @@ test(`${FILLS} fills, ${KILLS} workers killed`, async () => {
   });
   expect(census.fills).toBeGreaterThanOrEqual(FILLS);
   expect(workers.filter(({ child }) => child.signalCode === 'SIGKILL').length).toBe(KILLS);
-  process.stdout.write(
-    `${census.fills} fills in ${madeMs} ms, ${parts} records, ${KILLS} kills: drained ${drainedMs} ms after the last fill\n`,
+  tell(
+    `${census.fills} fills in ${madeMs} ms, ${parts} records, ${KILLS} kills: drained ${drainedMs} ms after the last fill`,
   );
 }, 180_000);
 

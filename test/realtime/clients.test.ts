@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { io as io4, Manager } from 'socket.io-client';
 import { io as io3 } from 'socket.io-client-3';
 import { place } from '../support/engine-order';
+import { ownChild } from '../support/leftovers';
 import { listen } from '../support/listener';
 import { sendRaw } from '../support/raw-http';
 import type { OpenMarket } from '../support/trader';
@@ -62,7 +63,7 @@ client.disconnect()
 // Skipped only where the packages are not: apt-get install python3-socketio python3-websocket
 const ifPython = python ? test : test.skip;
 ifPython("Debian's python3-socketio and python3-websocket subscribe and receive", async () => {
-  const child = spawn(python ?? '', ['-c', PYTHON_CLIENT, replicas[1].url, market.conditionId]);
+  const child = ownChild(spawn(python ?? '', ['-c', PYTHON_CLIENT, replicas[1].url, market.conditionId]));
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {

@@ -1,5 +1,6 @@
 import { place } from '../support/engine-order';
 import { type Listener, listen } from '../support/listener';
+import { tell } from '../support/telling';
 import type { OpenMarket } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { type ReplicaProcess, startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -62,7 +63,7 @@ test('a client that asks and does not read costs little, and others go on', asyn
   await quick.heard('orderbook:update', heard + 1);
   webSocketOf(slow).terminate();
   quick.close();
-  process.stdout.write(`a client that asks and does not read: ${(most - before).toFixed(1)} MB\n`);
+  tell(`a client that asks and does not read: ${(most - before).toFixed(1)} MB`);
   expect(most - before).toBeLessThan(COST_MAX_MB);
 }, 60_000);
 
@@ -92,8 +93,8 @@ test('a client that listens and does not read is dropped before it costs much, a
   expect(quick.ended()).toBeNull();
   webSocketOf(slow).terminate();
   quick.close();
-  process.stdout.write(
-    `a client that listens and does not read: ${(most - without).toFixed(1)} MB, dropped after ${placed - UPDATES_WITHOUT} updates\n`,
+  tell(
+    `a client that listens and does not read: ${(most - without).toFixed(1)} MB, dropped after ${placed - UPDATES_WITHOUT} updates`,
   );
   expect(most - without).toBeLessThan(COST_MAX_MB);
 }, 60_000);

@@ -5,6 +5,7 @@ import { createCandleWriter } from '../../src/store/candles/writer';
 import { CANDLE_INTERVALS, presentCandles, windowOf } from '../../src/wire/answers/candles';
 import { createRandom, type Random } from '../support/random';
 import { startTestRedis } from '../support/redis';
+import { chooseSeed } from '../support/telling';
 import {
   createMarket,
   DAY_MS,
@@ -18,14 +19,13 @@ import {
   type TradingMarket,
 } from './trading';
 
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = chooseSeed('candles');
 const BEGIN_MS = Date.UTC(2026, 0, 1) + 17;
 
 let server: RunningRedis;
 let store: Store;
 
 beforeAll(async () => {
-  process.stdout.write(`candles: SEED=${SEED}\n`);
   server = await startTestRedis();
   store = await openStore(server.url);
 });

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { Refusal } from '../../src/exchange/errors';
 import { micro } from '../../src/exchange/units';
@@ -18,6 +17,7 @@ import type {
 import { createEngine } from '../../src/store/verbs/engine';
 import type { ModelOrder } from '../model/matching';
 import { startTestRedis } from '../support/redis';
+import { chooseSeed, tell } from '../support/telling';
 import { checkFills, checkRecord, checkState, fillsOf } from './fuzzing/compare';
 import { checkOrders } from './fuzzing/harness';
 import { type Operation, operationsOf, type World, worldOf } from './fuzzing/operations';
@@ -37,7 +37,7 @@ const LIMIT_MS = 120_000 + OPERATIONS * 30;
 const WALLETS = 12;
 const IN_FLIGHT = 64;
 const STEPS_MAX = 10_000;
-const seed = process.env.SEED ? Number(process.env.SEED) : randomInt(1, 2 ** 31);
+const seed = chooseSeed('fuzz of two replicas');
 /** Enough for everything, so that what is refused does not depend on the order between markets. */
 const GRANT = 1e13;
 const SETS = 1e12;
@@ -251,7 +251,6 @@ function checkEnded({ model }: SideBySide, sweeps: readonly Swept[], id: string)
 test(
   'replaying the commands in the order of their numbers gives the same fills',
   async () => {
-    process.stdout.write(`fuzz of two replicas, seed ${seed}\n`);
     const drawn = { ...worldOf(seed), wallets: WALLETS };
     const world: World = { ...drawn, grantMicro: GRANT, makersMax: 5, staleMax: 200, scale: 1, deep: false };
     const [first, second] = connections as [Redis, Redis];
@@ -291,8 +290,8 @@ test(
     });
     checkState(world, model, stored, ledger, 0);
     await checkOrders(stage);
-    process.stdout.write(
-      `  ${commands} commands, ${hashes.length} booked, ${done.filter((d) => d.kind === 'replaced' && !d.reply.replayed).length} of them in the place of others, ${swept.length} sweeps that cancelled ${swept.flatMap(({ sweep }) => sweep.cancelled).length}, ${[...stage.tally].map(([what, n]) => `${what} ${n}`).join(', ')}\n`,
+    tell(
+      `  ${commands} commands, ${hashes.length} booked, ${done.filter((d) => d.kind === 'replaced' && !d.reply.replayed).length} of them in the place of others, ${swept.length} sweeps that cancelled ${swept.flatMap(({ sweep }) => sweep.cancelled).length}, ${[...stage.tally].map(([what, n]) => `${what} ${n}`).join(', ')}`,
     );
   },
   LIMIT_MS,

@@ -7,6 +7,7 @@ import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answer
 import { createShell } from '../cli/shell';
 import { createRandom } from '../support/random';
 import { startTestRedis } from '../support/redis';
+import { chooseSeed } from '../support/telling';
 import {
   createMarket,
   expectedCandles,
@@ -18,7 +19,7 @@ import {
   type TradingMarket,
 } from './trading';
 
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = chooseSeed('price history rebuilt');
 const MARKETS = ['rebuild1', 'rebuild2', 'rebuild3'];
 
 let server: RunningRedis;
@@ -28,7 +29,6 @@ const markets: TradingMarket[] = [];
 let ms = Date.UTC(2026, 0, 1);
 
 beforeAll(async () => {
-  process.stdout.write(`history rebuilt: SEED=${SEED}\n`);
   server = await startTestRedis();
   store = await openStore(server.url);
   for (const id of MARKETS) markets.push(createMarket(store, id));

@@ -5,6 +5,7 @@ import type { RunScript } from '../../src/store/redis/scripts';
 import { historyWindow, presentHistory, TIMEFRAMES } from '../../src/wire/answers/history';
 import { createRandom, type Random } from '../support/random';
 import { startTestRedis } from '../support/redis';
+import { chooseSeed } from '../support/telling';
 import { sleep } from '../support/waiting';
 import {
   createMarket,
@@ -20,7 +21,7 @@ import {
   type TradingMarket,
 } from './trading';
 
-const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = chooseSeed('price history');
 const LATE_MS_MAX = 15;
 const BEGIN_MS = Date.UTC(2026, 0, 1) + 17;
 
@@ -29,7 +30,6 @@ let store: Store;
 let other: Store;
 
 beforeAll(async () => {
-  process.stdout.write(`history: SEED=${SEED}\n`);
   server = await startTestRedis();
   [store, other] = [await openStore(server.url), await openStore(server.url)];
 });

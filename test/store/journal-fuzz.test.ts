@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
 import { createJournal } from '../../src/store/journal/journal';
@@ -9,6 +8,7 @@ import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { type Books, createBooks } from '../model/books';
 import { startTestRedis } from '../support/redis';
+import { chooseSeed } from '../support/telling';
 import { operationsOf, worldOf } from './fuzzing/operations';
 import { perform } from './fuzzing/perform';
 import { FAKE_CLOCK, type Patch, patchedScripts } from './fuzzing/scripts';
@@ -20,7 +20,8 @@ import { createSideBySide, type SideBySide } from './fuzzing/side-by-side';
  */
 const OPERATIONS = 1_200;
 const COMPARE_EVERY = 150;
-const seeds = process.env.SEED ? [Number(process.env.SEED)] : [1, 6, randomInt(1_000, 2 ** 31)];
+const chosen = chooseSeed('fuzz of the journal');
+const seeds = process.env.SEED ? [chosen] : [1, 6, chosen];
 
 let server: RunningRedis;
 let connections: [Redis, Redis];

@@ -1,12 +1,16 @@
+import { sampleOf } from '../support/sample';
+import { tell } from '../support/telling';
 import { type Fault, type Lane, startLane } from './fuzzing/lane';
 import { type Bug, REPLACED } from './fuzzing/planted-replacing';
-import type { Patch } from './fuzzing/scripts';
+import { findPlace, type Patch } from './fuzzing/scripts';
 
 /**
  * The fuzz can fail: each of these bugs, planted in a copy of lua/, is caught by it within few operations. A patch that
  * no longer finds its place in the sources fails here, too: give it a new anchor.
  */
 const OPERATIONS = 2_500;
+/** How many bugs one run of `npm test` plants; `npm run test:long` plants every one. */
+const [SAMPLE, ENDING_SAMPLE] = [12, 3];
 /** Worlds without and with fees, with few and with many makers; number 3 is deep. */
 const SEEDS = [1, 2, 0, 3, 6];
 /** Bugs that show only in an event that few worlds have: the worlds that have it. */
@@ -240,7 +244,7 @@ async function caught(
 }
 
 const found: string[] = [];
-afterAll(() => process.stdout.write(`planted bugs and what caught them\n${found.join('\n')}\n`));
+afterAll(() => tell(`planted bugs and what caught them\n${found.join('\n')}`));
 
 // Rows of equal length: jest would pass its callback for a member that is missing.
 const rowsOf = (bugs: readonly Bug[]) => bugs.map((bug) => [bug[0], bug] as const);
@@ -253,12 +257,19 @@ async function isCaught([name, from, to, file]: Bug, seeds?: number[], operation
   found.push(`  ${name}: "${outcome?.check}" after ${outcome?.after} operations`);
 }
 
-test.each(rowsOf([...BUGS, ...ONE_MATCH, ...REPLACED]))(
+const TRADING_BUGS = [...BUGS, ...ONE_MATCH, ...REPLACED];
+
+test('every planted bug still finds its place in the scripts', () => {
+  for (const [, from, to, file] of [...TRADING_BUGS, ...ENDING_BUGS])
+    expect(() => findPlace({ from, to, ...(file ? { file } : {}) })).not.toThrow();
+});
+
+test.each(rowsOf(sampleOf('planted bugs of trading', TRADING_BUGS, SAMPLE)))(
   '%s is caught',
   (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]]),
   120_000,
 );
-test.each(rowsOf(ENDING_BUGS))(
+test.each(rowsOf(sampleOf('planted bugs of the end of a market', ENDING_BUGS, ENDING_SAMPLE)))(
   '%s: that is caught',
   (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]] ?? ENDING_SEEDS, ENDING_OPERATIONS),
   120_000,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { ownChild } from './leftovers';
 import { until } from './waiting';
 
 export const ROOT = path.join(__dirname, '../..');
@@ -30,11 +31,9 @@ export function startProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Started {
-  const child = spawn(program, args, {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const stdio = ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'];
+  const known = { PATH: process.env.PATH, HOME: process.env.HOME };
+  const child = ownChild(spawn(program, args, { cwd: ROOT, env: { ...known, ...env }, stdio }));
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].on('data', (chunk: Buffer) => {

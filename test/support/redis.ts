@@ -1,9 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { type RunningRedis, type StartRedisOptions, startRedis } from '../../src/local/redis';
+import { ownServer } from './leftovers';
 import { sleep } from './waiting';
 
 /** A Redis of the test file's own: `beforeAll(startTestRedis)`, and `stop()` it in `afterAll`. */
-export const startTestRedis = (options: StartRedisOptions = {}): Promise<RunningRedis> => startRedis(options);
+export const startTestRedis = async (options: StartRedisOptions = {}): Promise<RunningRedis> =>
+  ownServer(await startRedis(options));
 
 export interface TestCluster {
   /** Seeds, separated by commas, as REDIS_URL takes them. */
@@ -26,7 +28,7 @@ export async function startTestCluster(size = 3, options: StartRedisOptions = {}
   };
   try {
     for (let index = 0; index < size; index++) {
-      nodes.push(await startRedis({ ...options, cluster: true }));
+      nodes.push(await startTestRedis({ ...options, cluster: true }));
     }
     await join(nodes);
   } catch (error) {

@@ -6,9 +6,9 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * notes how long a file took; this is for a machine that has never run them.
  */
 const SECONDS = {
-  'store/fuzz': 170,
-  'faults/planted': 70,
-  'store/planted': 40,
+  'store/fuzz': 40,
+  'faults/planted': 20,
+  'store/planted': 20,
   'realtime/dead-mans-switch': 33,
   'faults/clocks': 50,
   'faults/promises': 30,

@@ -5,6 +5,7 @@ import { createScripts, type RedisClient } from '../../../src/store/redis/script
 import { createEngine } from '../../../src/store/verbs/engine';
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { startShuttle } from '../../support/slots';
+import { tell } from '../../support/telling';
 import { told } from '../audit/auditing';
 import { contradictions, openExchange, trade } from './resharding';
 
@@ -60,10 +61,10 @@ test(
     const seconds = (Date.now() - startedAt) / 1_000;
     await shuttle.stop();
     const report = await exchange.audit();
-    process.stdout.write(
+    tell(
       `${load.orders} orders, ${load.accepted.length} accepted, ${load.cancels} cancels, ${load.repeated} answers only after a 503, ` +
         `${report.checked.fills} fills, ${shuttle.moves()} moves of the slot in ${seconds.toFixed(1)} s: ` +
-        `${report.differences.length} audit differences, ${load.wrong.length} wrong answers\n`,
+        `${report.differences.length} audit differences, ${load.wrong.length} wrong answers`,
     );
     expect(load.wrong.slice(0, 10)).toEqual([]);
     expect(told(report)).toEqual([]);

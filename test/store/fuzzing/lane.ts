@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import path from 'node:path';
+import { ownChild } from '../../support/leftovers';
 import { startTestRedis } from '../../support/redis';
 import type { Patch } from './scripts';
 import type { Tally } from './side-by-side';
@@ -45,7 +46,9 @@ const TYPESCRIPT = path.join(__dirname, '..', '..', 'support', 'typescript.js');
  */
 export async function startLane(): Promise<Lane> {
   const server = await startTestRedis();
-  const child = fork(PROGRAM, [server.url], { execArgv: ['-r', TYPESCRIPT], serialization: 'advanced' });
+  const child = ownChild(
+    fork(PROGRAM, [server.url], { execArgv: ['-r', TYPESCRIPT], serialization: 'advanced' }),
+  );
   const exited = new Promise<never>((_, reject) => {
     child.once('exit', (code, signal) => reject(new Error(`a lane has ended: ${signal ?? code}`)));
   });

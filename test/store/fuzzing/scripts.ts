@@ -37,6 +37,9 @@ function apply(sources: Map<string, string>, { file, from, to }: Patch): void {
   if (changes === 0) throw new Error(`nothing to patch in ${file ?? 'lua'}: ${from}`);
 }
 
+/** Throws unless the patch finds its place in the sources. */
+export const findPlace = (patch: Patch): void => apply(new Map(luaSources(LUA)), patch);
+
 const built = new Map<string, Map<string, string>>();
 
 /** The scripts of a patched copy of lua/, and READ_STATE. Throws when a patch changes nothing. */

@@ -1,0 +1,30 @@
+import type { ChildProcess } from 'node:child_process';
+
+/** What test/support/environment.js hands to each test file; outside jest there is none. */
+interface Leftovers {
+  readonly pids: Set<number>;
+  readonly isOver: boolean;
+}
+const leftovers = (globalThis as { leftovers?: Leftovers }).leftovers;
+
+function listed(pid: number, gone: (forget: () => void) => void): void {
+  if (!leftovers || pid <= 0) return;
+  // The file has ended while this was being started: nobody is left to end it.
+  if (leftovers.isOver) process.kill(pid, 'SIGKILL');
+  leftovers.pids.add(pid);
+  gone(() => leftovers.pids.delete(pid));
+}
+
+/** A process that is killed at the end of the test file, whatever becomes of the test. */
+export function ownChild<T extends ChildProcess>(child: T): T {
+  listed(child.pid ?? 0, (forget) => child.once('exit', forget));
+  return child;
+}
+
+/** The same of a server that tells when it is gone. */
+export function ownServer<T extends { readonly pid: number; readonly exited: Promise<unknown> }>(
+  server: T,
+): T {
+  listed(server.pid, (forget) => void server.exited.then(forget, forget));
+  return server;
+}
