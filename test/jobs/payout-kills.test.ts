@@ -3,7 +3,7 @@ import type { OutcomeIndex } from '../../src/exchange/market';
 import { lots, micro, pips } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
 import { decodeEvent } from '../../src/store/outbox/outbox';
-import { readUInt } from '../../src/store/records/order';
+import { readUInt } from '../../src/store/records/layout';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';

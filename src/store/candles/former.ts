@@ -1,7 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import { lots, micro, pips } from '../../exchange/units';
 import { INTERVALS_MS, MINUTE_MS, type Tally } from '../records/candle';
-import { readUInt } from '../records/order';
+import { readUInt } from '../records/layout';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 

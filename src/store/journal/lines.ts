@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { MarketId } from '../../exchange/market';
 import { micro } from '../../exchange/units';
 import { decodePayout } from '../records/account';
+import { ORDER_BODY } from '../records/layout';
 import { decodeFills } from '../records/order';
 import { packMove, packTrade, unpackEntry } from '../records/position';
 import type { MatchRef } from '../records/settlement';
@@ -43,7 +44,7 @@ export function createKnownLines({ redis, run, keys }: Options) {
   /** Every match of an order, newest first. */
   async function chainOf(hash: Buffer): Promise<MatchRef[]> {
     const stored = await redis.hgetBuffer(keys.orders, hash);
-    const marketId = stored?.toString('latin1', 46, 54) ?? '';
+    const marketId = stored?.toString('latin1', ORDER_BODY.at.marketId, ORDER_BODY.bytes) ?? '';
     const refs: MatchRef[] = [];
     let place = { tradeMs: 0, sequence: 0, index: 0 };
     for (;;) {

@@ -1,5 +1,5 @@
 import { type Lots, lots, type Pips, pips } from '../../exchange/units';
-import { readUInt } from '../records/order';
+import { readUInt, writeUInt } from '../records/layout';
 import { EVENT_KINDS, type EventKind, type OutboxEvent } from './outbox';
 
 /** The changes of a market: each received the next sequence of its market. */
@@ -60,8 +60,8 @@ export function packUpdate(update: BookUpdate): Buffer {
   let at = packed.writeUInt32BE(levels.length, 22);
   for (const { side, pricePips, sizeLots } of levels) {
     packed.writeUInt16BE(pricePips | (SIDES[side] << 15), at);
-    packed.writeUInt16BE(Math.floor(sizeLots / 2 ** 48), at + 2);
-    packed.writeUIntBE(sizeLots % 2 ** 48, at + 4, 6);
+    packed[at + 2] = 0;
+    writeUInt(packed, sizeLots, at + 3, 7);
     at += LEVEL_BYTES;
   }
   at = packed.writeUInt32BE(matches.length, at);
@@ -105,6 +105,6 @@ function levelAt(packed: Buffer, at: number): LevelChange {
   return {
     side: price >> 15 === SIDES.a ? 'a' : 'b',
     pricePips: pips(price & 0x7fff),
-    sizeLots: lots(packed.readUInt16BE(at + 2) * 2 ** 48 + readUInt(packed, at + 4, 6)),
+    sizeLots: lots(readUInt(packed, at + 3, 7)),
   };
 }

@@ -1,6 +1,7 @@
 import type { MarketId } from '../../exchange/market';
+import { OUTBOX_HEAD, readUInt } from '../records/layout';
 import { decodeMove, MOVE_BYTES, type Move } from '../records/moves';
-import { hashHex, readUInt } from '../records/order';
+import { hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
@@ -18,7 +19,14 @@ export const EVENT_KINDS = [
 export type EventKind = NonNullable<(typeof EVENT_KINDS)[number]>;
 /** The meaning of the first byte of an entry. */
 export const kindOf = (packed: Buffer): EventKind | null => EVENT_KINDS[packed[0] ?? 0] ?? null;
-export const marketOf = (packed: Buffer): MarketId => packed.toString('latin1', 1, 9);
+export const marketOf = (packed: Buffer): MarketId =>
+  packed.toString('latin1', OUTBOX_HEAD.at.marketId, OUTBOX_HEAD.at.sequence);
+/** The match that a TRADE is of. */
+export const matchOf = (packed: Buffer) => ({
+  marketId: marketOf(packed),
+  sequence: readUInt(packed, OUTBOX_HEAD.at.sequence, 6),
+  tradeMs: readUInt(packed, OUTBOX_HEAD.at.tradeMs, 6),
+});
 /** Stands where an entry belongs to no market. */
 export const NO_MARKET = '--------';
 
@@ -42,7 +50,7 @@ export interface OutboxEvent {
   readonly moves: readonly Move[];
 }
 
-const HEAD_BYTES = 29;
+const { at: AT, bytes: HEAD_BYTES } = OUTBOX_HEAD;
 const LEVEL_BYTES = 14;
 
 export function decodeEvent(packed: Buffer): OutboxEvent {
@@ -58,7 +66,7 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
     at += 2;
     return packed.readUInt16BE(at - 2);
   };
-  const levels = list(packed.readUInt16BE(27), LEVEL_BYTES, (start) => ({
+  const levels = list(packed.readUInt16BE(AT.levels), LEVEL_BYTES, (start) => ({
     side: packed.toString('latin1', start, start + 1) as 'b' | 'a',
     pricePips: packed.readUInt16BE(start + 1),
     sizeLots: readUInt(packed, start + 3, 7),
@@ -70,9 +78,9 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
   return {
     kind,
     marketId: marketOf(packed),
-    sequence: readUInt(packed, 9, 6),
-    timestampMs: readUInt(packed, 15, 6),
-    tradeMs: readUInt(packed, 21, 6),
+    sequence: readUInt(packed, AT.sequence, 6),
+    timestampMs: readUInt(packed, AT.timestampMs, 6),
+    tradeMs: readUInt(packed, AT.tradeMs, 6),
     levels,
     orderHashes,
     wallets,

@@ -1,6 +1,7 @@
 import type { MarketId } from '../../exchange/market';
+import { MARKET_STATE, readUInt } from '../records/layout';
 import { decodeState } from '../records/market';
-import { decodeFills, type Fill, readUInt } from '../records/order';
+import { decodeFills, type Fill } from '../records/order';
 import type { MarketState } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -101,7 +102,7 @@ export function createBroadcasts({
   /** The market's own sequence; 0 when there is no such market. */
   async function sequence(id: MarketId): Promise<number> {
     const state = await redis.hgetBuffer(keys.market(id), 's');
-    return state ? readUInt(state, 2, 6) : 0;
+    return state ? readUInt(state, MARKET_STATE.at.sequence, 6) : 0;
   }
 
   async function load(id: MarketId): Promise<BookAndTail> {

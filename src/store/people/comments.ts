@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
+import { COMMENT } from '../records/layout';
 import { addressBytes, hashHex } from '../records/order';
 import { OPERATION_MEMORY_MS, type ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
@@ -29,8 +30,6 @@ export type Comments = ReturnType<typeof createComments>;
 
 type Row = ReplyOf<'read_comments'>[number];
 
-/** HEAD of lua/lib/comments.lua. */
-const HEAD_BYTES = 33;
 const CURSOR = /^[1-9][0-9]{0,9}$/;
 
 export function createComments({ run, keys }: { readonly run: RunScript; readonly keys: ShardKeys }) {
@@ -99,14 +98,15 @@ function accepted(reply: Buffer): void {
 }
 
 function commentOf(marketId: MarketId, [number, packed, likes, username, avatarUrl]: Row): Comment {
+  const told = COMMENT.read(packed);
   return {
     marketId,
     number,
-    createdAtMs: packed.readUIntBE(0, 6),
-    parent: packed.readUIntBE(6, 6),
-    author: hashHex(packed.subarray(12, 32)),
-    deleted: packed[32] === 1,
-    body: packed.toString('utf8', HEAD_BYTES),
+    createdAtMs: told.createdAtMs,
+    parent: told.parent,
+    author: hashHex(told.author),
+    deleted: told.deleted === 1,
+    body: packed.toString('utf8', COMMENT.bytes),
     likes,
     username: username.length === 0 ? null : username.toString(),
     avatarUrl: avatarUrl.length === 0 ? null : avatarUrl.toString(),

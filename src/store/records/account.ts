@@ -1,4 +1,4 @@
-import { readUInt } from './order';
+import { CASH, PAYOUT, TOKENS } from './layout';
 
 /** The accounts of lua/lib/ledger.lua, in micro-units. */
 
@@ -18,28 +18,29 @@ export interface TokenAccount {
 export const FEE_ACCOUNT = 'fee';
 const ADDRESS_BYTES = 20;
 
-export const decodeCash = (packed: Buffer): CashAccount => ({
-  freeMicro: readUInt(packed, 0, 7),
-  reservedMicro: readUInt(packed, 7, 7),
-  nonce: packed.readUInt32BE(14),
-});
+export function decodeCash(packed: Buffer): CashAccount {
+  const { freeMicro, reservedMicro, nonce } = CASH.read(packed);
+  return { freeMicro, reservedMicro, nonce };
+}
 
 /** Yes, then No. */
-export const decodeTokens = (packed: Buffer): readonly [TokenAccount, TokenAccount] => [
-  { freeMicro: readUInt(packed, 0, 7), reservedMicro: readUInt(packed, 7, 7) },
-  { freeMicro: readUInt(packed, 14, 7), reservedMicro: readUInt(packed, 21, 7) },
-];
+export function decodeTokens(packed: Buffer): readonly [TokenAccount, TokenAccount] {
+  const { yesFree, yesReserved, noFree, noReserved } = TOKENS.read(packed);
+  return [
+    { freeMicro: yesFree, reservedMicro: yesReserved },
+    { freeMicro: noFree, reservedMicro: noReserved },
+  ];
+}
 
-/** An account's balances in a market that has ended, and its payout (lua/lib/resolution.lua). */
 export interface Payout {
   readonly tokensMicro: readonly [yes: number, no: number];
   readonly cashMicro: number;
 }
 
-export const decodePayout = (packed: Buffer): Payout => ({
-  tokensMicro: [readUInt(packed, 0, 7), readUInt(packed, 7, 7)],
-  cashMicro: readUInt(packed, 14, 7),
-});
+export function decodePayout(packed: Buffer): Payout {
+  const { yesMicro, noMicro, cashMicro } = PAYOUT.read(packed);
+  return { tokensMicro: [yesMicro, noMicro], cashMicro };
+}
 
 /** `fee`, or a wallet in lower-case hex. */
 export const accountName = (raw: Buffer): string =>

@@ -1,6 +1,7 @@
 import { yesPrice } from '../../exchange/match';
 import { type Lots, lots, type Micro, micro, type Pips, pips } from '../../exchange/units';
-import { decodeFills, type Fill, readUInt } from './order';
+import { readUInt, writeUInt } from './layout';
+import { decodeFills, type Fill } from './order';
 import type { Candle } from './views';
 
 /**
@@ -173,7 +174,7 @@ export function unpackMark(packed: Buffer): Mark {
 }
 
 function writeTotals(packed: Buffer, { totalMicro, totalLots, totalTrades }: Totals, at: number): number {
-  const next = writeUInt7(packed, totalLots, writeUInt7(packed, totalMicro, at));
+  const next = writeUInt(packed, totalLots, writeUInt(packed, totalMicro, at, 7), 7);
   return packed.writeUIntBE(totalTrades, next, 6);
 }
 
@@ -182,9 +183,3 @@ const readTotals = (packed: Buffer, at: number): Totals => ({
   totalLots: lots(readUInt(packed, at + 7, 7)),
   totalTrades: readUInt(packed, at + 14, 6),
 });
-
-/** Big-endian; ours are below 2^53. */
-function writeUInt7(buffer: Buffer, value: number, at: number): number {
-  buffer.writeUInt8(Math.floor(value / 2 ** 48), at);
-  return buffer.writeUIntBE(value % 2 ** 48, at + 1, 6);
-}

@@ -1,7 +1,7 @@
 import { MARKET_STATUSES, type OutcomeIndex, type Resolution } from '../../exchange/market';
 import { MODES } from '../../exchange/status';
 import { lots, micro, pips } from '../../exchange/units';
-import { readUInt } from './order';
+import { RESOLUTION as ENDING, LEVEL, MARKET_STATE, readUInt } from './layout';
 import type { Level, Market, MarketState } from './views';
 
 /** A market's terms and texts are one JSON document, written once per edit; its moving part is the hash beside it. */
@@ -12,7 +12,8 @@ const BID = 0x62;
 const ASK = 0x61;
 const STATE = 0x73;
 const RESOLUTION = 0x72;
-const VOID = 2;
+/** Of a market without a winner, where 0 and 1 are outcomes (lua/lib/resolution.lua). */
+export const VOID = 2;
 
 /**
  * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua), `r` how
@@ -32,20 +33,20 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     else if (name[0] === RESOLUTION) resolution = decodeResolution(value);
   }
   if (!state) throw new Error('a stored market has no state');
-  const status = MARKET_STATUSES[state[0] ?? -1];
-  const mode = MODES[state[1] ?? -1];
+  const told = MARKET_STATE.read(state);
+  const status = MARKET_STATUSES[told.status];
+  const mode = MODES[told.mode];
   if (!status || !mode) throw new Error('a stored market has an unknown status or mode');
-  const last = state.readUInt16BE(35);
   return {
     status,
     mode,
-    sequence: readUInt(state, 2, 6),
-    liquidityMicro: micro(readUInt(state, 8, 7)),
-    lastTradeMs: readUInt(state, 15, 6),
-    volumeMicro: micro(readUInt(state, 21, 7)),
-    openInterestMicro: micro(readUInt(state, 28, 7)),
+    sequence: told.sequence,
+    liquidityMicro: micro(told.liquidityMicro),
+    lastTradeMs: told.lastTradeMs,
+    volumeMicro: micro(told.volumeMicro),
+    openInterestMicro: micro(told.openInterestMicro),
     resolution,
-    lastPips: last === 0 ? null : pips(last),
+    lastPips: told.lastPips === 0 ? null : pips(told.lastPips),
     bids: bids.sort((x, y) => y.pricePips - x.pricePips),
     asks: asks.sort((x, y) => x.pricePips - y.pricePips),
   };
@@ -61,23 +62,23 @@ export interface PayoutState {
   readonly paidMicro: number;
 }
 
-export const decodePayouts = (value: Buffer): PayoutState => ({
-  outcome: decodeResolution(value).outcome,
-  paidAtMs: readUInt(value, 7, 6),
-  setsMicro: readUInt(value, 13, 7),
-  paidMicro: readUInt(value, 20, 7),
-});
+export function decodePayouts(value: Buffer): PayoutState {
+  const { outcome, paidAtMs, setsMicro, paidMicro } = ENDING.read(value);
+  return { outcome: winnerOf(outcome), paidAtMs, setsMicro, paidMicro };
+}
 
 /** Field `r` of a market's hash. */
 export function decodeResolution(value: Buffer): Resolution {
-  const outcome = value[0] ?? VOID;
-  return { outcome: outcome === 0 || outcome === 1 ? outcome : null, resolvedAtMs: readUInt(value, 1, 6) };
+  const { outcome, resolvedAtMs } = ENDING.read(value);
+  return { outcome: winnerOf(outcome), resolvedAtMs };
 }
+
+const winnerOf = (code: number): OutcomeIndex | null => (code === 0 || code === 1 ? code : null);
 
 function level(name: Buffer, value: Buffer): Level {
   return {
     pricePips: pips(Number(name.toString('latin1', 1))),
-    sizeLots: lots(readUInt(value, 0, 7)),
-    orders: value.readUInt32BE(7),
+    sizeLots: lots(readUInt(value, LEVEL.at.sizeLots, 7)),
+    orders: value.readUInt32BE(LEVEL.at.orders),
   };
 }

@@ -1,5 +1,5 @@
 import { type Micro, micro } from '../../exchange/units';
-import { readUInt } from './order';
+import { OUTBOX_MOVE } from './layout';
 
 /** Why a balance changed without an order; codes are those of lua/lib/outbox.lua. */
 export const MOVE_REASONS = ['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM'] as const;
@@ -16,15 +16,16 @@ export interface Move {
   readonly noMicro: Micro;
 }
 
-export const MOVE_BYTES = 22;
+export const MOVE_BYTES = OUTBOX_MOVE.bytes;
 
 export function decodeMove(packed: Buffer, at: number): Move {
-  const reason = MOVE_REASONS[packed.readUInt8(at)];
+  const told = OUTBOX_MOVE.read(packed, at);
+  const reason = MOVE_REASONS[told.reason];
   if (!reason) throw new Error('a balance moved for an unknown reason');
   return {
     reason,
-    collateralMicro: micro(readUInt(packed, at + 1, 7)),
-    yesMicro: micro(readUInt(packed, at + 8, 7)),
-    noMicro: micro(readUInt(packed, at + 15, 7)),
+    collateralMicro: micro(told.collateralMicro),
+    yesMicro: micro(told.yesMicro),
+    noMicro: micro(told.noMicro),
   };
 }

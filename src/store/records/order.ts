@@ -9,6 +9,7 @@ import {
   type Reason,
 } from '../../exchange/status';
 import { type Lots, lots, type Micro, micro, type Pips, pips } from '../../exchange/units';
+import { MATCH_FILL, MATCH_HEAD, ORDER_BODY, ORDER_CHANGES, readUInt } from './layout';
 
 /** A stored order: what lua/lib/order.lua packs. `maker` is lower-case hex; routes checksum it. */
 export interface OrderRecord {
@@ -56,12 +57,12 @@ export interface Fill {
 }
 
 /** The fields that follow the body of an order that has met another. */
-const CHANGES_BYTES = 37;
+const CHANGES_BYTES = ORDER_CHANGES.bytes;
 /** The body up to the client order id, and the part of it that the script packs. */
-const BODY_BYTES = 54;
-const SCRIPT_BODY_BYTES = 12;
-const FILLS_HEAD_BYTES = 36;
-const FILL_BYTES = 67;
+const BODY_BYTES = ORDER_BODY.bytes;
+const SCRIPT_BODY_BYTES = ORDER_BODY.at.kind;
+const FILLS_HEAD_BYTES = MATCH_HEAD.bytes;
+const FILL_BYTES = MATCH_FILL.bytes;
 
 export const hashHex = (raw: Buffer): string => `0x${raw.toString('hex')}`;
 export const hashBytes = (hex: string): Buffer => Buffer.from(hex.slice(2), 'hex');
@@ -71,12 +72,6 @@ function pick<T>(list: readonly T[], index: number, what: string): T {
   const value = list[index];
   if (value === undefined) throw new Error(`unknown ${what} ${index} in a stored record`);
   return value;
-}
-
-/** Reads an unsigned big-endian integer of up to 7 bytes, exactly (all ours are below 2^53). */
-export function readUInt(buffer: Buffer, at: number, bytes: number): number {
-  if (bytes <= 6) return buffer.readUIntBE(at, bytes);
-  return buffer.readUIntBE(at, 1) * 2 ** 48 + buffer.readUIntBE(at + 1, 6);
 }
 
 export function decodeOrder(orderHash: string, packed: Buffer): OrderRecord {
@@ -122,7 +117,7 @@ export interface MatchPlace {
 /** For each fill of a match the fill of its maker before it: the links of the chains of fills. */
 export function decodeChains(packed: Buffer): MatchPlace[] {
   return Array.from({ length: countFills(packed) }, (_, index) => {
-    const at = FILLS_HEAD_BYTES + (index + 1) * FILL_BYTES - 12;
+    const at = FILLS_HEAD_BYTES + index * FILL_BYTES + MATCH_FILL.at.chainMs;
     return { tradeMs: readUInt(packed, at, 6), sequence: readUInt(packed, at + 6, 6) };
   });
 }

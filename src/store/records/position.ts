@@ -1,6 +1,7 @@
 import type { MarketId } from '../../exchange/market';
 import { NO_POSITION, type Position } from '../../exchange/position';
 import type { Micro } from '../../exchange/units';
+import { writeUInt } from './layout';
 import { decodeMove, MOVE_BYTES, MOVE_REASONS, type Move } from './moves';
 import type { MatchRef } from './settlement';
 
@@ -65,8 +66,7 @@ export function packMove(atMs: number, marketId: MarketId, move: Move): Buffer {
   const packed = head(MOVE_REASONS.indexOf(move.reason), atMs, marketId, HEAD_BYTES + MOVE_BYTES - 1);
   const amounts: readonly Micro[] = [move.collateralMicro, move.yesMicro, move.noMicro];
   for (const [i, amount] of amounts.entries()) {
-    packed[HEAD_BYTES + 7 * i] = Math.floor(amount / 2 ** 48);
-    packed.writeUIntBE(amount % 2 ** 48, HEAD_BYTES + 7 * i + 1, 6);
+    writeUInt(packed, amount, HEAD_BYTES + 7 * i, 7);
   }
   return packed;
 }

@@ -2,7 +2,8 @@ import type { MarketId } from '../../exchange/market';
 import { MATCH_TYPES } from '../../exchange/match';
 import type { Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
-import { hashBytes, hashHex, readUInt } from './order';
+import { LIST_PLACE, SETTLEMENT } from './layout';
+import { hashBytes, hashHex } from './order';
 
 /** A match by its place in its market's stream. */
 export interface MatchRef {
@@ -36,9 +37,8 @@ export interface SettlementRecord extends SettlementKey, SettlementState {
   readonly settlement: Settlement | null;
 }
 
-const HEAD_BYTES = 26;
+const HEAD_BYTES = SETTLEMENT.bytes;
 const HASH_BYTES = 32;
-export const LIST_PLACE_BYTES = 10;
 
 const UNKNOWN: SettlementState = { settlementStatus: 'MATCHED', transactionHash: null };
 
@@ -63,11 +63,8 @@ export const settlementId = ({ marketId, sequence, part }: SettlementKey): strin
 
 /** A list id as the unsettled ones are sorted by: what their members in lua/lib/settlements.lua's `su` begin with. */
 export function listPlace(id: string): Buffer {
-  const [ms = 0, index = 0] = id.split('-').map(Number);
-  const place = Buffer.allocUnsafe(LIST_PLACE_BYTES);
-  place.writeUIntBE(ms, 0, 6);
-  place.writeUInt32BE(index, 6);
-  return place;
+  const [listMs = 0, listIndex = 0] = id.split('-').map(Number);
+  return LIST_PLACE.pack({ listMs, listIndex });
 }
 
 /** The number of makers I2, every hash, then the amounts: taker, refund, taker fee; then each maker's type B, amount, fee. */
@@ -139,7 +136,7 @@ export interface MatchFacts {
 
 /** The record, unless it is of a lost match with the same number. */
 export function recordOf(packed: Buffer | null | undefined, match: MatchFacts): Buffer | null {
-  if (!packed || readUInt(packed, 9, 6) !== match.tradeMs) return null;
+  if (!packed || SETTLEMENT.read(packed).tradeMs !== match.tradeMs) return null;
   const body = bodyOf(packed);
   return body.length === 0 || hashHex(body.subarray(2, 2 + HASH_BYTES)) === match.takerHash ? packed : null;
 }
@@ -156,19 +153,19 @@ export function decodeSettlementState(packed: Buffer | null): SettlementState {
   };
 }
 
-export const settlementUpdatedMs = (packed: Buffer): number => readUInt(packed, 3, 6);
+export const settlementUpdatedMs = (packed: Buffer): number => SETTLEMENT.read(packed).updatedAtMs;
 
 export function decodeSettlement(key: SettlementKey, packed: Buffer): SettlementRecord {
   const body = bodyOf(packed);
-  const createdAtMs = readUInt(packed, 15, 6);
+  const { attempts, updatedAtMs, tradeMs, listMs, listIndex } = SETTLEMENT.read(packed);
   return {
     ...key,
     ...decodeSettlementState(packed),
-    attempts: packed.readUInt16BE(1),
-    updatedAtMs: settlementUpdatedMs(packed),
-    tradeMs: readUInt(packed, 9, 6),
-    createdAtMs,
-    listId: `${createdAtMs}-${packed.readUInt32BE(21)}`,
+    attempts,
+    updatedAtMs,
+    tradeMs,
+    createdAtMs: listMs,
+    listId: `${listMs}-${listIndex}`,
     settlement: body.length === 0 ? null : unpackSettlement(key.part, body),
   };
 }

@@ -1,6 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
-import { kindOf, marketOf } from '../outbox/outbox';
+import { kindOf, matchOf } from '../outbox/outbox';
 import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from '../records/order';
 import {
   decodeSettlementState,
@@ -57,11 +57,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
     for (const [, fields] of entries) {
       const packed = fields[1] as Buffer;
       if (kindOf(packed) !== 'TRADE') continue;
-      matches.push({
-        marketId: marketOf(packed),
-        sequence: packed.readUIntBE(9, 6),
-        tradeMs: packed.readUIntBE(21, 6),
-      });
+      matches.push(matchOf(packed));
     }
     const last = entries.at(-1)?.[0].toString() ?? after;
     return { matches, last, more: entries.length === most };

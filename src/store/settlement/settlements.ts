@@ -2,11 +2,11 @@ import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { partOf, type Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
+import { LIST_PLACE } from '../records/layout';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import {
   decodeSettlement,
   decodeSettlementState,
-  LIST_PLACE_BYTES,
   listPlace,
   type MatchFacts,
   type MatchRef,
@@ -162,10 +162,10 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
   async function openNames(from: string | null): Promise<Entry[]> {
     const top = from === null ? '+' : Buffer.concat([Buffer.from('('), listPlace(from)]);
     const found = await redis.zrevrangebylexBuffer(unsettled, top, '-', 'LIMIT', 0, STEP);
-    return found.map((member) => ({
-      id: `${member.readUIntBE(0, 6)}-${member.readUInt32BE(6)}`,
-      name: member.subarray(LIST_PLACE_BYTES),
-    }));
+    return found.map((member) => {
+      const { listMs, listIndex } = LIST_PLACE.read(member);
+      return { id: `${listMs}-${listIndex}`, name: member.subarray(LIST_PLACE.bytes) };
+    });
   }
 
   /** The orders that these records name, by hash. */
@@ -199,7 +199,11 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
       redis.zrangeBuffer(unsettled, '0', '0'),
       redis.hget(sums, 'failed'),
     ]);
-    return { unsettled: open, oldestMs: oldest?.readUIntBE(0, 6) ?? null, failed: Number(failed ?? 0) };
+    return {
+      unsettled: open,
+      oldestMs: oldest ? LIST_PLACE.read(oldest).listMs : null,
+      failed: Number(failed ?? 0),
+    };
   }
 
   return { record, move, packed, show, list, orders, ordersOf, counts };

@@ -1,7 +1,8 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { REASONS, type Reason } from '../../exchange/status';
-import { addressBytes, decodeOrder, hashBytes, type OrderRecord, readUInt } from '../records/order';
+import { readUInt } from '../records/layout';
+import { addressBytes, decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';

@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import { MARKET_STATUSES, type MarketId, type MarketStatus, type OutcomeIndex } from '../../exchange/market';
 import { MODES, type Mode } from '../../exchange/status';
-import { decodeMarket, encodeMarket } from '../records/market';
+import { decodeMarket, encodeMarket, VOID } from '../records/market';
 import type { Market } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode, scriptRefusal } from '../redis/refusals';
@@ -11,8 +11,6 @@ import type { RunScript } from '../redis/scripts';
 const PAY_MAX = 200;
 /** How often an edit is repeated because another one came in between. */
 const EDIT_TRIES = 20;
-/** The outcome code of lua/lib/resolution.lua for a void market. */
-const VOID = 2;
 
 /** The verbs of a market's life, and the mode of all of them. */
 export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys }) {

@@ -8,6 +8,7 @@ import {
   type SelfTradePrevention,
 } from '../../exchange/status';
 import { type Lots, type Micro, PIPS_PER_ONE } from '../../exchange/units';
+import { REQUEST } from '../records/layout';
 import {
   addressBytes,
   decodeFills,
@@ -70,7 +71,7 @@ type Reply = ReplyOf<'place_order' | 'replace_order'>;
 /** Times one submission may clear expired makers out of its way (200 each) before it gives up with UNAVAILABLE. */
 const AGAIN_MAX = 1000;
 /** The packed request without the price in Yes at its end. */
-const REQUEST_BYTES = 81;
+const REQUEST_BYTES = REQUEST.bytes;
 
 /** The verbs that book an order. */
 export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
@@ -161,7 +162,12 @@ function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): PlaceKeys {
 }
 
 /** The layout of PACKED in lua/lib/request.lua. */
-function packRequest(request: PlaceRequest, maker: Buffer, grantMicro: Micro, makersMax: number): Buffer {
+export function packRequest(
+  request: PlaceRequest,
+  maker: Buffer,
+  grantMicro: Micro,
+  makersMax: number,
+): Buffer {
   const { order } = request;
   const yes = String(order.outcome === 0 ? order.pricePips : PIPS_PER_ONE - order.pricePips);
   const packed = Buffer.allocUnsafe(REQUEST_BYTES + yes.length);

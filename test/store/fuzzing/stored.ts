@@ -1,4 +1,5 @@
 import { decodeEvent, type OutboxEvent } from '../../../src/store/outbox/outbox';
+import { readUInt } from '../../../src/store/records/layout';
 import {
   addressBytes,
   decodeFills,
@@ -7,7 +8,6 @@ import {
   hashBytes,
   hashHex,
   type OrderRecord,
-  readUInt,
 } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
 import type { RunScript, ScriptArgument } from '../../../src/store/redis/scripts';

@@ -1,0 +1,171 @@
+/**
+ * Records are packed in Lua, by `struct`, and read here. Each format that both sides know is told once on this side, below,
+ * and test/store/layout.test.ts finds it in lua/. What is read most often is read by hand, in its own file, for speed; the same
+ * test compares that with the layout.
+ */
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
+/** The values of a format, as Lua's struct.unpack gives them: numbers, and stretches of bytes. */
+type Values<Format extends string> = Format extends `>${infer Rest}`
+  ? Values<Rest>
+  : Format extends `B${infer Rest}` | `I${Digit}${infer Rest}`
+    ? [number, ...Values<Rest>]
+    : Format extends `c${Digit}${Digit}${infer Rest}`
+      ? [Buffer, ...Values<Rest>]
+      : Format extends `c${Digit}${infer Rest}`
+        ? [Buffer, ...Values<Rest>]
+        : [];
+type Fields<Names extends readonly string[], List extends readonly unknown[]> = List extends readonly [
+  infer Value,
+  ...infer Others,
+]
+  ? Names extends readonly [infer Name extends string, ...infer Rest extends readonly string[]]
+    ? Readonly<Record<Name, Value>> & Fields<Rest, Others>
+    : unknown
+  : unknown;
+
+interface Layout<Format extends string, Names extends readonly string[]> {
+  readonly format: Format;
+  readonly bytes: number;
+  /** Where each field begins. */
+  readonly at: Readonly<Record<Names[number], number>>;
+  /** The fields of a record that begins at `from`. */
+  read(packed: Buffer, from?: number): Fields<Names, Values<Format>>;
+  pack(fields: Fields<Names, Values<Format>>): Buffer;
+}
+
+interface Field {
+  readonly name: string;
+  readonly at: number;
+  readonly bytes: number;
+  readonly isText: boolean;
+}
+
+/** Reads an unsigned big-endian integer of up to 7 bytes, exactly (all ours are below 2^53). */
+export function readUInt(packed: Buffer, at: number, bytes: number): number {
+  if (bytes <= 6) return packed.readUIntBE(at, bytes);
+  return packed.readUIntBE(at, 1) * 2 ** 48 + packed.readUIntBE(at + 1, 6);
+}
+
+/** Writes one, and gives the place behind it. */
+export function writeUInt(packed: Buffer, value: number, at: number, bytes: number): number {
+  if (bytes <= 6) return packed.writeUIntBE(value, at, bytes);
+  packed.writeUInt8(Math.floor(value / 2 ** 48), at);
+  return packed.writeUIntBE(value % 2 ** 48, at + 1, 6);
+}
+
+function fieldsOf(format: string, names: readonly string[]): readonly Field[] {
+  const parts = [...format.matchAll(/B|I([1-7])|c(\d+)/g)];
+  if (`>${parts.map(([text]) => text).join('')}` !== format || parts.length !== names.length) {
+    throw new Error(`the layout ${format} has ${parts.length} fields, and ${names.length} names`);
+  }
+  let at = 0;
+  return parts.map(([, integer, text], i): Field => {
+    const bytes = Number(integer ?? text ?? 1);
+    at += bytes;
+    return { name: names[i] ?? '', at: at - bytes, bytes, isText: text !== undefined };
+  });
+}
+
+function layout<const Format extends string, const Names extends readonly string[]>(
+  format: Format,
+  names: Names,
+): Layout<Format, Names> {
+  const fields = fieldsOf(format, names);
+  const bytes = fields.reduce((sum, field) => sum + field.bytes, 0);
+  return {
+    format,
+    bytes,
+    at: Object.fromEntries(fields.map(({ name, at }) => [name, at])) as Record<Names[number], number>,
+    read(packed, from = 0) {
+      const found: Record<string, number | Buffer> = {};
+      for (const field of fields) {
+        const at = from + field.at;
+        found[field.name] = field.isText
+          ? packed.subarray(at, at + field.bytes)
+          : readUInt(packed, at, field.bytes);
+      }
+      return found as Fields<Names, Values<Format>>;
+    },
+    pack(values) {
+      const packed = Buffer.alloc(bytes);
+      for (const { name, at, bytes: width } of fields) {
+        const value = (values as Record<string, number | Buffer>)[name] ?? 0;
+        if (typeof value === 'number') writeUInt(packed, value, at, width);
+        else value.copy(packed, at, 0, width);
+      }
+      return packed;
+    },
+  };
+}
+
+/** The submitted part of an order, up to the length of its client order id (lua/lib/order.lua). */
+export const ORDER_BODY = layout('>I6I6BI2I6I5c20c8', [
+  ...([
+    'createdAtMs',
+    'sequence',
+    'kind',
+    'pricePips',
+    'sizeLots',
+    'expirationSec',
+    'maker',
+    'marketId',
+  ] as const),
+]);
+/** Behind the body, once the order has met another or is final. */
+export const ORDER_CHANGES = layout('>BI6I7I6I6I6I4B', [
+  ...(['reason', 'filledLots', 'quoteMicro', 'updatedAtMs'] as const),
+  ...(['fillMs', 'fillSequence', 'fillCount', 'status'] as const),
+]);
+/** What an order asks for; the price in Yes follows as text (lua/lib/request.lua). */
+export const REQUEST = layout('>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20B', [
+  ...([
+    'side',
+    'outcome',
+    'orderType',
+    'selfTradePrevention',
+    'pricePips',
+    'sizeLots',
+    'budgetMicro',
+  ] as const),
+  ...(['lastMomentMs', 'expirationSec', 'nonce', 'feeRateBps', 'makersMax', 'grantMicro'] as const),
+  ...(['dryRun', 'lotLots', 'marketId', 'maker', 'yesBytes'] as const),
+]);
+
+/** A match, and each maker in it (lua/lib/trades.lua). */
+export const MATCH_HEAD = layout('>c32BBI2', ['takerHash', 'takerSide', 'takerOutcome', 'fills']);
+export const MATCH_FILL = layout('>c32I2I6BI7I7I6I6', [
+  ...(['makerHash', 'pricePips', 'sizeLots', 'matchType', 'takerFeeMicro', 'makerFeeMicro'] as const),
+  ...(['chainMs', 'chainSequence'] as const),
+]);
+
+/** An entry of the outbox, up to its levels (lua/lib/outbox.lua). */
+export const OUTBOX_HEAD = layout('>Bc8I6I6I6I2', [
+  ...(['kind', 'marketId', 'sequence', 'timestampMs', 'tradeMs', 'levels'] as const),
+]);
+export const OUTBOX_MOVE = layout('>BI7I7I7', ['reason', 'collateralMicro', 'yesMicro', 'noMicro']);
+
+/** Accounts (lua/lib/ledger.lua). */
+export const CASH = layout('>I7I7I4I6', ['freeMicro', 'reservedMicro', 'nonce', 'faucetMs']);
+export const TOKENS = layout('>I7I7I7I7', ['yesFree', 'yesReserved', 'noFree', 'noReserved']);
+
+/** A market's moving part and one of its levels (lua/lib/book.lua). */
+export const MARKET_STATE = layout('>BBI6I7I6I7I7I2', [
+  ...(['status', 'mode', 'sequence', 'liquidityMicro'] as const),
+  ...(['lastTradeMs', 'volumeMicro', 'openInterestMicro', 'lastPips'] as const),
+]);
+export const LEVEL = layout('>I7I4', ['sizeLots', 'orders']);
+
+/** How a market ended, and what one account got for it (lua/lib/resolution.lua). */
+export const RESOLUTION = layout('>BI6I6I7I7I4', [
+  ...(['outcome', 'resolvedAtMs', 'paidAtMs', 'setsMicro', 'paidMicro', 'accounts'] as const),
+]);
+export const PAYOUT = layout('>I7I7I7', ['yesMicro', 'noMicro', 'cashMicro']);
+
+/** A comment before its text (lua/lib/comments.lua). */
+export const COMMENT = layout('>I6I6c20B', ['createdAtMs', 'parent', 'author', 'deleted']);
+
+/** A settlement before the hash of its transaction, and its place among those that are not final (lua/lib/settlements.lua). */
+export const SETTLEMENT = layout('>BI2I6I6I6I4B', [
+  ...(['status', 'attempts', 'updatedAtMs', 'tradeMs', 'listMs', 'listIndex', 'transactionBytes'] as const),
+]);
+export const LIST_PLACE = layout('>I6I4', ['listMs', 'listIndex']);
