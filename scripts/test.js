@@ -23,7 +23,7 @@ const count = { passed: 0, failed: 0 };
 /** The lines by which the tests of this run told how to repeat them. */
 const seeds = [];
 
-const RULES = ['test/tidy.test.ts', 'test/tidy-functions.test.ts'];
+const RULES = ['test/tidy.test.ts', 'test/tidy-functions.test.ts', 'test/prose.test.ts'];
 /** The sizes of the long form, by the variables that the tests read. */
 const LONG = {
   PLANTED: 'all',
@@ -92,7 +92,7 @@ async function runJest(args) {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-jest-'));
   const report = path.join(folder, 'report.json');
   try {
-    // What a failed test left open in the processes of jest must not keep them from ending.
+    // Handles that a failed test left open must not keep jest's processes from ending.
     const fixed = ['--ci', '--forceExit', '--json', '--outputFile', report];
     const jest = spawn(process.execPath, [JEST, ...fixed, ...args], {
       cwd: ROOT,

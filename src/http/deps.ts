@@ -71,7 +71,7 @@ export interface HttpDeps {
   readonly docs: PageFiles;
   /** Compares everything stored with the orders; one audit at a time, shared by concurrent callers. */
   readonly audit: Audit;
-  /** What GET /version says of the program. */
+  /** The facts about the program for GET /version. */
   readonly program: Program;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** What test/support/environment.js hands to each test file; outside jest there is none. */
+/** The list that test/support/environment.js gives to each test file; outside jest there is none. */
 interface Leftovers {
   readonly pids: Set<number>;
   readonly isOver: boolean;
@@ -9,7 +9,7 @@ const leftovers = (globalThis as { leftovers?: Leftovers }).leftovers;
 
 function listed(pid: number, gone: (forget: () => void) => void): void {
   if (!leftovers || pid <= 0) return;
-  // The file has ended while this was being started: nobody is left to end it.
+  // The file has ended during the start, so this ends the process at once.
   if (leftovers.isOver) process.kill(pid, 'SIGKILL');
   leftovers.pids.add(pid);
   gone(() => leftovers.pids.delete(pid));

@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 
-/** A figure or a seed, for whoever reads the run: `npm test` shows these lines, and repeats those with a seed at its end. */
+/**
+ * A figure or a seed for the reader of a run: `npm test` shows these lines, and repeats those with a seed at its end.
+ */
 export const tell = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const SEED_MAX = 2 ** 31;

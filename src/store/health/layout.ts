@@ -10,7 +10,7 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 export const LAYOUT = 2;
 const OLDEST_READER = 1;
 
-/** What the data says of itself. */
+/** The layout of the data, as the data names it. */
 export interface Layout {
   readonly layout: number;
   /** Programs of an older layout must not touch it. */

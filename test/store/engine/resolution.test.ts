@@ -1,5 +1,5 @@
-import { decodeState } from '../../../src/store/records/market';
 import { readUInt } from '../../../src/store/records/layout';
+import { decodeState } from '../../../src/store/records/market';
 import { alice, bob, carla, type EngineWorld, NO, told, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
