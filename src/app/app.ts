@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { createApiKeys } from '../auth/api-keys';
 import { createNonces } from '../auth/nonces';
 import { createOrderVerifier } from '../auth/order-signature';
 import type { Backend } from '../auth/recovery';
@@ -109,13 +110,22 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
         });
   const eventLoop = watchEventLoop();
   const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'));
+  // A key or session that is over ends its sockets on every replica at once.
+  const endSockets = (sid: string): void => realtime.endSession(sid);
+  const apiKeys = createApiKeys({ store: store.keyStore, nowMs: clock.now, onRemoved: endSockets });
   const sessions = createSessions({
     tokens,
+    apiKeys,
     store: store.sessionStore,
-    // Its sockets end on every replica at once.
-    onLogout: (sid) => realtime.endSession(sid),
+    onLogout: endSockets,
   });
-  const realtime = createRealtime({ ...store, config, log, sessions });
+  const realtime = createRealtime({
+    ...store,
+    config,
+    log,
+    sessions,
+    isLive: async (sid) => (await apiKeys.isLive(sid)) ?? store.sessionStore.isLive(sid),
+  });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
   const http = createHttp({
@@ -133,6 +143,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     log,
     verifier,
     sessions,
+    apiKeys,
     signIn: createSignIn({
       domain: new URL(config.publicBaseUrl).host,
       uri: config.publicBaseUrl,

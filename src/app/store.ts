@@ -1,4 +1,5 @@
 import { checksumAddress } from '../auth/address';
+import { KEYS_MAX } from '../auth/api-keys';
 import { binaryMarketIds } from '../chain/ctf';
 import type { Config } from '../config/load';
 import { chainScale } from '../exchange/order';
@@ -15,6 +16,7 @@ import { createJournalRebuild } from '../store/journal/rebuild';
 import { createMarkets } from '../store/markets/markets';
 import { createOutboxLag } from '../store/outbox/lag';
 import { createBroadcasts } from '../store/outbox/update-log';
+import { createKeyStore } from '../store/people/api-keys';
 import { createComments } from '../store/people/comments';
 import { createActions } from '../store/people/operator-log';
 import { createPresence } from '../store/people/presence';
@@ -105,6 +107,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     broadcasts: createBroadcasts({ redis, run, keys }),
     presence: createPresence({ run, keys }),
     sessionStore: createSessionStore({ redis, run }),
+    keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
     actions,
     health,
     metrics,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../exchange/errors';
+import { type ApiKeys, isKey, type KeyScope } from './api-keys';
 import { TOKEN_LIFETIME_SEC, type Tokens } from './tokens';
 
 /**
@@ -53,7 +54,10 @@ export interface Caller {
   readonly address: string;
   readonly sid: string;
   readonly issuedAt: string;
-  readonly expiresAt: string;
+  /** Null for an API key that does not end by itself. */
+  readonly expiresAt: string | null;
+  /** What the API key that was sent may do; null for an access token, which may do everything. */
+  readonly scopes: readonly KeyScope[] | null;
 }
 
 export interface Sessions {
@@ -74,11 +78,13 @@ const JTI = /^[0-9a-f]{32}\.([1-9][0-9]{0,14})\.[ar]$/;
 interface SessionsOptions {
   readonly tokens: Tokens;
   readonly store: SessionStore;
+  /** Their keys stand for access tokens. */
+  readonly apiKeys?: Pick<ApiKeys, 'authenticate'>;
   /** Told of each logout when it is in effect. */
   readonly onLogout?: (sid: string) => void;
 }
 
-export function createSessions({ tokens, store, onLogout = () => {} }: SessionsOptions): Sessions {
+export function createSessions({ tokens, store, apiKeys, onLogout = () => {} }: SessionsOptions): Sessions {
   const { access, refresh } = TOKEN_LIFETIME_SEC;
 
   const pair = (address: string, sid: string, generation: number, atMs: number): TokenPair => {
@@ -108,9 +114,10 @@ export function createSessions({ tokens, store, onLogout = () => {} }: SessionsO
       return pair(address, sid, rotation.generation, rotation.atMs);
     },
     authenticate: async (accessToken) => {
+      if (apiKeys && isKey(accessToken)) return apiKeys.authenticate(accessToken);
       const { address, sid, issuedAtSec, expiresAtSec } = tokens.verify('access', accessToken);
       if (!(await store.isLive(sid))) throw ended();
-      return { address, sid, issuedAt: iso(issuedAtSec), expiresAt: iso(expiresAtSec) };
+      return { address, sid, issuedAt: iso(issuedAtSec), expiresAt: iso(expiresAtSec), scopes: null };
     },
     logout: async (sid) => {
       await store.revoke(sid);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiKeys } from '../auth/api-keys';
 import type { OrderVerifier } from '../auth/order-signature';
 import type { Sessions } from '../auth/sessions';
 import type { SignIn } from '../auth/siwe';
@@ -62,6 +63,7 @@ export interface HttpDeps {
   readonly verifier: OrderVerifier;
   readonly signIn: SignIn;
   readonly sessions: Sessions;
+  readonly apiKeys: ApiKeys;
   readonly scale: ChainScale;
   /** Bull Board; null where there are no admin routes. */
   readonly board: BoardHandler | null;

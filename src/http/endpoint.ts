@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { checkScope, type KeyScope } from '../auth/api-keys';
 import type { Caller, Sessions } from '../auth/sessions';
 import { Refusal } from '../exchange/errors';
 import { type Asked, askedOf } from '../wire/asked';
@@ -34,6 +35,8 @@ export interface Endpoint<Body> {
   readonly method: Method;
   readonly path: string;
   readonly bearer: BearerRule;
+  /** What an API key needs for it. Without one a read needs `read`; anything else that requires a bearer takes no key. */
+  readonly scope?: KeyScope;
   readonly body: Shape<Body> | null;
   /** The body may be left out; it is then an empty object. */
   readonly bodyOptional?: true;
@@ -101,7 +104,7 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
       const cost = admitted instanceof Refusal ? 1 : (endpoint.cost ?? asked.cost)(admitted);
       const taken = admit(request, response, endpoint, cost, deps);
       if (taken) await taken;
-      const caller = await authenticate(request, response, endpoint.bearer, deps);
+      const caller = await authenticate(request, response, endpoint, deps);
       if (admitted instanceof Refusal) throw admitted;
       const query = admitted;
       const take = (parts: number) =>
@@ -155,11 +158,17 @@ function admit(
 async function authenticate(
   request: Request,
   response: Response,
-  rule: BearerRule,
+  { bearer: rule, method, scope }: AnyEndpoint,
   { sessions, gate }: DispatchDeps,
 ): Promise<Caller | null> {
   if (rule === 'none') return null;
-  if (rule !== 'admin') return callerOf(request, rule, sessions);
+  if (rule !== 'admin') {
+    const caller = await callerOf(request, rule, sessions);
+    // Where a bearer is optional and something is done, the signature in the body is what allows it.
+    if (caller && (rule === 'required' || method === 'GET'))
+      checkScope(caller, scope ?? (method === 'GET' ? 'read' : null));
+    return caller;
+  }
   await gate(request, response);
   return null;
 }

@@ -10,6 +10,7 @@ import { bookEndpoints } from './routes/books';
 import { cancelEndpoints } from './routes/cancels';
 import { commentEndpoints } from './routes/comments';
 import { journalEndpoints } from './routes/journal';
+import { keyEndpoints } from './routes/keys';
 import { logEndpoints } from './routes/log';
 import { marketEndpoints } from './routes/markets';
 import { meEndpoints } from './routes/me';
@@ -35,6 +36,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...marketEndpoints(context, kept),
     ...meEndpoints(context),
     ...journalEndpoints(context),
+    ...keyEndpoints(context),
     ...profileEndpoints(context, kept),
     ...commentEndpoints(context, kept),
     ...authEndpoints(context),

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import type { SessionStore, Sessions } from '../auth/sessions';
+import type { Sessions } from '../auth/sessions';
 import type { Config } from '../config/load';
 import type { Logger } from '../log';
 import type { History } from '../store/candles/history';
@@ -42,7 +42,8 @@ export interface RealtimeDeps {
   readonly history: History;
   readonly standings: Pick<Standings, 'doubts' | 'current' | 'refresh'>;
   readonly sessions: Sessions;
-  readonly sessionStore: Pick<SessionStore, 'isLive'>;
+  /** Of a session, or of an API key. */
+  readonly isLive: (sid: string) => Promise<boolean>;
 }
 
 export interface Realtime {
@@ -100,7 +101,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     isHere: (address) => isHeard(walletRoom(address)),
     isAnybodyHere: () => owners().length > 0,
   });
-  const watch = createSessionWatch({ io, isLive: deps.sessionStore.isLive, now: reads.clock, log });
+  const watch = createSessionWatch({ io, isLive: deps.isLive, now: reads.clock, log });
   const tell = (messages: readonly FeedMessage[]): void => {
     feed.receive(messages);
     io.serverSideEmit(BETWEEN.feed, messages);

@@ -43,6 +43,8 @@ export const PATHS = {
   myPositions: '/me/positions',
   myTrades: '/me/trades',
   myActivity: '/me/activity',
+  myKeys: '/me/keys',
+  myKey: '/me/keys/{key_id}',
 
   adminMarkets: '/admin/markets',
   adminOpen: '/admin/markets/{id}/open',

@@ -52,7 +52,7 @@ test('opening gives a pair that authenticates on every replica', async () => {
   });
   const caller = await there.authenticate(pair.accessToken);
   expect(caller).toMatchObject({ address: alice.address, sid: sidOf(pair) });
-  expect(Date.parse(caller.expiresAt) - Date.parse(caller.issuedAt)).toBe(900_000);
+  expect(Date.parse(caller.expiresAt ?? '') - Date.parse(caller.issuedAt)).toBe(900_000);
   expect(Math.abs(Date.parse(caller.issuedAt) - Date.now())).toBeLessThan(60_000);
 });
 

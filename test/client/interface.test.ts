@@ -169,6 +169,9 @@ test('every path of the interface can be called, and no other is', async () => {
   expect((await client.balances()).collateral.reserved).toBe('0');
   await client.faucet();
   await talk(client, id, wallet.address);
+  const { key, ...made } = await client.createApiKey({ name: 'a bot', scopes: ['read'] });
+  expect([key.startsWith('key_'), await client.apiKeys()]).toEqual([true, [made]]);
+  await client.deleteApiKey(made.id);
   const next = await client.raiseNonce();
   expect(next).toEqual({ nonce: '1' });
   // The first is refused with the current nonce, and signed again.

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { bundleScripts } from '../../src/store/bundle';
-import { allowanceKey, type KeyName, nonceKey, sessionKey, shardKeys } from '../../src/store/redis/keys';
+import {
+  allowanceKey,
+  apiKeysKey,
+  type KeyName,
+  nonceKey,
+  sessionKey,
+  shardKeys,
+} from '../../src/store/redis/keys';
 import { VERBS } from '../../src/store/redis/verbs';
 
 /**
@@ -20,7 +27,13 @@ const table = Object.entries(VERBS) as [string, Entry][];
 
 /** A key as headers write it, `{x}:m:<>:b`: whatever stands for a market, a wallet or a number is `<>`. */
 function patternOf(name: KeyName): string {
-  const keys = { ...shardKeys(), session: sessionKey, nonce: nonceKey, allowance: allowanceKey };
+  const keys = {
+    ...shardKeys(),
+    session: sessionKey,
+    nonce: nonceKey,
+    apiKeys: apiKeysKey,
+    allowance: allowanceKey,
+  };
   const key = keys[name] as unknown as string | ((...parts: Buffer[]) => string | Buffer);
   const hole = Buffer.from('<>');
   return (typeof key === 'string' ? key : key(hole, hole).toString()).replace('{x0}', '{x}');

@@ -18,6 +18,7 @@ import type {
   Profile,
   ProfileChange,
 } from './types-account';
+import type { ApiKey, CreatedApiKey, NewApiKey } from './types-keys';
 
 /** The largest number of orders in one request. */
 const CANCEL_HASHES_MAX = 100;
@@ -31,7 +32,7 @@ export interface CancelAllFilter {
 }
 
 /** The signed-in wallet's own reads and actions, besides placing orders. */
-export interface Account extends Cancels, Comments {
+export interface Account extends Cancels, Comments, Keys {
   me(): Promise<Me>;
   balances(): Promise<Balances>;
   positions(query?: PositionsQuery): Promise<Page<Position>>;
@@ -57,6 +58,13 @@ interface Cancels {
   cancelAll(filter?: CancelAllFilter): Promise<CancelledAll>;
   /** Any number, a hundred in a request; orders that were gone already are in `notCancelled`. */
   cancelMany(orderHashes: readonly string[]): Promise<CancelledMany>;
+}
+
+interface Keys {
+  apiKeys(): Promise<readonly ApiKey[]>;
+  /** The answer is the only one that has the key. */
+  createApiKey(key: NewApiKey): Promise<CreatedApiKey>;
+  deleteApiKey(id: string): Promise<void>;
 }
 
 interface Comments {
@@ -98,6 +106,9 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void): Acc
       forgetNonces();
       return raised;
     },
+    apiKeys: async () => (await get<{ readonly data: readonly ApiKey[] }>('/me/keys')).data,
+    createApiKey: (key) => once({ method: 'POST', path: '/me/keys', body: key }),
+    deleteApiKey: (id) => once({ method: 'DELETE', path: `/me/keys/${encodeURIComponent(id)}` }),
     ...cancels(again),
     ...comments(again, once),
   };

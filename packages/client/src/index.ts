@@ -15,5 +15,6 @@ export type { Fetch } from './transport';
 export type * from './types';
 export type * from './types-account';
 export type * from './types-data';
+export type * from './types-keys';
 export type * from './types-limits';
 export type * from './types-live';

@@ -237,7 +237,8 @@ export interface Me {
   readonly bio: string | null;
   readonly avatarUrl: string | null;
   readonly joinedAt: IsoTime;
-  readonly session: { readonly issuedAt: IsoTime; readonly expiresAt: IsoTime };
+  /** `expiresAt` is null for an API key that does not end by itself. */
+  readonly session: { readonly issuedAt: IsoTime; readonly expiresAt: IsoTime | null };
 }
 
 export type Profile = Pick<Me, 'address' | 'username' | 'bio' | 'avatarUrl'> & {

@@ -33,6 +33,7 @@ function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndp
     method: 'POST',
     path: PATHS.cancel,
     bearer: 'required',
+    scope: 'cancel',
     body: cancelShape,
     handle: async (call) => {
       const wallet = await admit(call);
@@ -45,6 +46,7 @@ function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndp
     method: 'POST',
     path: PATHS.cancelByHash,
     bearer: 'required',
+    scope: 'cancel',
     body: emptyShape,
     bodyOptional: true,
     handle: async (call) => {
@@ -57,6 +59,7 @@ function namedCancels(context: Context, cancels: Cancels, admit: Admit): AnyEndp
     method: 'POST',
     path: PATHS.cancelList,
     bearer: 'required',
+    scope: 'cancel',
     body: cancelListShape,
     handle: async (call) => {
       const wallet = await admit(call);
@@ -74,6 +77,7 @@ function sweepingCancels({ engine, marketOf }: Context, admit: Admit): AnyEndpoi
     method: 'POST',
     path: PATHS.cancelAll,
     bearer: 'required',
+    scope: 'cancel',
     body: cancelAllShape,
     bodyOptional: true,
     handle: async (call) => {
@@ -94,6 +98,7 @@ function sweepingCancels({ engine, marketOf }: Context, admit: Admit): AnyEndpoi
     method: 'POST',
     path: PATHS.myCancelAll,
     bearer: 'required',
+    scope: 'cancel',
     body: emptyShape,
     bodyOptional: true,
     handle: async (call) => {

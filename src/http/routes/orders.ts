@@ -40,6 +40,8 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     method: 'POST',
     path: PATHS.replace,
     bearer: 'required',
+    // What is booked has the wallet's signature.
+    scope: 'cancel',
     body: submitShape,
     bucket: 'submissions',
     cost,

@@ -1,4 +1,5 @@
 import { Server } from 'socket.io';
+import { checkScope } from '../../auth/api-keys';
 import type { Sessions } from '../../auth/sessions';
 import { Refusal } from '../../exchange/errors';
 import type { Logger } from '../../log';
@@ -61,11 +62,14 @@ export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: Adm
       if (cancelOnDisconnect) throw new Refusal('UNAUTHORIZED', 'cancelOnDisconnect requires auth.token');
       return;
     }
-    const { address, sid, expiresAt } = await sessions.authenticate(token);
+    const caller = await sessions.authenticate(token);
+    checkScope(caller, 'read');
+    if (cancelOnDisconnect) checkScope(caller, 'cancel');
+    const { address, sid, expiresAt } = caller;
     const owner = {
       address: address.toLowerCase(),
       sid,
-      expiresAtMs: Date.parse(expiresAt),
+      expiresAtMs: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
       cancelOnDisconnect: cancelOnDisconnect === true,
     };
     await welcome(owner);

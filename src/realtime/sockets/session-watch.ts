@@ -58,7 +58,7 @@ export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): 
     end,
     watch: (socket) => {
       const { owner } = socket.data;
-      if (!owner) return;
+      if (!owner || !Number.isFinite(owner.expiresAtMs)) return;
       const ms = Math.min(Math.max(0, owner.expiresAtMs - now()), TIMER_MAX_MS);
       timers.set(
         socket.id,

@@ -8,6 +8,7 @@ export interface SocketOwner {
   /** In lower case. */
   readonly address: string;
   readonly sid: string;
+  /** Infinity for an API key that does not end by itself. */
   readonly expiresAtMs: number;
   readonly cancelOnDisconnect: boolean;
 }

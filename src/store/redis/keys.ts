@@ -10,7 +10,7 @@ export type TextKey<Name extends string> = string & Named<Name>;
 export type ByteKey<Name extends string> = Buffer & Named<Name>;
 export type Key<Name extends string> = TextKey<Name> | ByteKey<Name>;
 /** The names of the keys of scripts. */
-export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' | 'allowance';
+export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' | 'apiKeys' | 'allowance';
 
 /**
  * Every key of the exchange's own data, in one place. All of a shard share one hash tag, because collateral is shared
@@ -122,6 +122,7 @@ const text = <Name extends string>(key: string) => key as TextKey<Name>;
 
 /** The keys that belong to no shard, each in a slot of its own. */
 export const sessionKey = (sid: string): TextKey<'session'> => text(`{s:${sid}}`);
+export const apiKeysKey = (address: string): TextKey<'apiKeys'> => text(`{k:${address}}`);
 export const nonceKey = (nonce: string): TextKey<'nonce'> => text(`{n:${nonce}}`);
 export const allowanceKey = (bucket: string, whose: string): TextKey<'allowance'> =>
   text(`rl:${bucket}:${whose}`);

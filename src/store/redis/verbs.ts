@@ -125,6 +125,7 @@ export const VERBS = {
   mark_present: verb(['absences'], 2).replies<number>(),
   take_absent: verb(['lease', 'absences'], 3).replies<Buffer[]>(),
   note_action: verb(['actions', 'actionRecords'], 2).replies<number>(),
+  add_key: verb(['apiKeys'], 3, { args: true }).replies<Flag>(),
   open_session: verb(['session'], 1).replies<Buffer | number>(),
   rotate_session: verb(['session'], 3).replies<(Buffer | number)[]>(),
   burn_nonce: verb(['nonce'], 1).replies<Flag>(),

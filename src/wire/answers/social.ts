@@ -18,7 +18,7 @@ export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs }
 /** GET /me: a wallet that is signed in has joined. */
 export function presentMe(
   profile: ProfileFacts,
-  session: { readonly issuedAt: string; readonly expiresAt: string },
+  session: { readonly issuedAt: string; readonly expiresAt: string | null },
 ) {
   const { issuedAt, expiresAt } = session;
   const { joinedAt, ...rest } = presentProfile(profile);

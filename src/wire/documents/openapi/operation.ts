@@ -106,8 +106,8 @@ export const period: readonly Parameter[] = [
 const ALWAYS: readonly ErrorCode[] = ['INVALID_REQUEST', 'REQUEST_TIMEOUT', 'INTERNAL', 'UNAVAILABLE'];
 const OF_BEARER: Readonly<Record<BearerDoc, readonly ErrorCode[]>> = {
   none: [],
-  optional: ['TOKEN_INVALID', 'TOKEN_EXPIRED'],
-  required: ['UNAUTHORIZED', 'TOKEN_INVALID', 'TOKEN_EXPIRED'],
+  optional: ['TOKEN_INVALID', 'TOKEN_EXPIRED', 'FORBIDDEN'],
+  required: ['UNAUTHORIZED', 'TOKEN_INVALID', 'TOKEN_EXPIRED', 'FORBIDDEN'],
   admin: ['UNAUTHORIZED', 'TOKEN_INVALID', 'NOT_FOUND', 'RATE_LIMITED'],
 };
 const OF_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
@@ -161,6 +161,11 @@ export const PATH_PARAMETERS: Readonly<
     description: "A comment's id.",
     schema: text(undefined, { pattern: '^[0-9a-z]{8}-c[1-9][0-9]*$' }),
     example: '81cqi70o-c1',
+  },
+  key_id: {
+    description: 'An API key, by its id.',
+    schema: text(undefined, { pattern: '^[0-9a-f]{16}$' }),
+    example: '5f0c6d2b9a3e7148',
   },
   address: {
     description: 'A wallet; mixed case must be its EIP-55 checksum.',

@@ -1,4 +1,16 @@
-import { choice, described, flag, integer, type Json, nullable, object, page, ref, text } from '../schema';
+import {
+  array,
+  choice,
+  described,
+  flag,
+  integer,
+  type Json,
+  nullable,
+  object,
+  page,
+  ref,
+  text,
+} from '../schema';
 import { TRADE_MEMBERS } from './books';
 
 const ROLE = choice(['MAKER', 'TAKER']);
@@ -13,6 +25,14 @@ const PROFILE = {
   avatarUrl: nullable(text()),
 };
 
+const KEY_MEMBERS: Readonly<Record<string, Json>> = {
+  id: text(undefined, { pattern: '^[0-9a-f]{16}$' }),
+  name: text(),
+  scopes: array(choice(['read', 'cancel']), { minItems: 1, maxItems: 2 }),
+  createdAt: ref('Time'),
+  expiresAt: nullable(ref('Time')),
+};
+
 /** Profiles, comments, and a wallet's own books. */
 export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Nonce: object({ nonce: ref('Uint256') }),
@@ -20,7 +40,10 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   Me: object({
     ...PROFILE,
     joinedAt: ref('Time'),
-    session: object({ issuedAt: ref('Time'), expiresAt: ref('Time') }),
+    session: object({
+      issuedAt: ref('Time'),
+      expiresAt: nullable(described(ref('Time'), 'Null for an API key that does not end by itself.')),
+    }),
   }),
   CommentId: text('Its market and its number there.', { pattern: '^[0-9a-z]{8}-c[1-9][0-9]*$' }),
   Comment: object({
@@ -63,6 +86,9 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
       feeAsset: ref('FeeAsset'),
     }),
   }),
+  ApiKey: object(KEY_MEMBERS),
+  ApiKeys: object({ data: array(ref('ApiKey')) }),
+  NewApiKey: object({ ...KEY_MEMBERS, key: text('The bearer itself; it is told this once and not stored.') }),
   OwnTradePage: page(ref('OwnTrade')),
   Activity: object({
     id: text('Unique in the list of one wallet.'),

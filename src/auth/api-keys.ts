@@ -1,0 +1,132 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Refusal } from '../exchange/errors';
+import { checksumAddress } from './address';
+import type { Caller } from './sessions';
+
+/** What a key may do. Whatever else a wallet may do needs the wallet itself. */
+export const KEY_SCOPES = ['read', 'cancel'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
+/** What is stored of a key: never the key itself. */
+export interface KeyRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  /** SHA-256 of the key, in hexadecimal digits. */
+  readonly digest: string;
+  readonly createdAtMs: number;
+  /** Null for a key that does not end by itself. */
+  readonly expiresAtMs: number | null;
+}
+
+/** The keys of wallets (in lower case), shared by all replicas; each method is in effect on every replica when it resolves. */
+export interface KeyStore {
+  /** False when the wallet has as many keys as it may; those that have ended do not count. */
+  add(address: string, record: KeyRecord, nowMs: number): Promise<boolean>;
+  find(address: string, id: string): Promise<KeyRecord | null>;
+  list(address: string): Promise<readonly KeyRecord[]>;
+  /** False when there is no such key. */
+  remove(address: string, id: string): Promise<boolean>;
+}
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  readonly expiresAtMs: number | null;
+}
+
+export type ApiKeys = ReturnType<typeof createApiKeys>;
+
+const [ADDRESS_BYTES, ID_BYTES, SECRET_BYTES] = [20, 8, 32];
+/** The wallet, the id and the secret, in base64url. */
+const KEY = /^key_([A-Za-z0-9_-]{80})$/;
+const SID = /^key:(0x[0-9a-f]{40}):([0-9a-f]{16})$/;
+export const KEYS_MAX = 20;
+
+interface ApiKeysOptions {
+  readonly store: KeyStore;
+  readonly nowMs: () => number;
+  /** Told of each key that was deleted when that is in effect. */
+  readonly onRemoved: (sid: string) => void;
+}
+
+/** Long-lived bearers of a wallet that can do less than it: a program that leaks one has not leaked the wallet. */
+export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions) {
+  const sidOf = (address: string, id: string): string => `key:${address}:${id}`;
+
+  /** The key is told once. INVALID_REQUEST when there are too many. */
+  async function create(wallet: string, { name, scopes, expiresAtMs }: NewKey) {
+    const address = wallet.toLowerCase();
+    const id = randomBytes(ID_BYTES);
+    const bytes = Buffer.concat([Buffer.from(address.slice(2), 'hex'), id, randomBytes(SECRET_BYTES)]);
+    const key = `key_${bytes.toString('base64url')}`;
+    const createdAtMs = Math.trunc(nowMs());
+    const record = { id: id.toString('hex'), name, scopes, digest: digestOf(key), createdAtMs, expiresAtMs };
+    if (!(await store.add(address, record, createdAtMs))) {
+      throw new Refusal('INVALID_REQUEST', `a wallet has at most ${KEYS_MAX} API keys; delete one first`);
+    }
+    return { record, key };
+  }
+
+  /** Throws NOT_FOUND. */
+  async function remove(wallet: string, id: string): Promise<void> {
+    const address = wallet.toLowerCase();
+    if (!(await store.remove(address, id))) throw new Refusal('NOT_FOUND', 'this wallet has no such API key');
+    onRemoved(sidOf(address, id));
+  }
+
+  /** Throws TOKEN_INVALID and TOKEN_EXPIRED. */
+  async function authenticate(key: string): Promise<Caller> {
+    const bytes = Buffer.from(KEY.exec(key)?.[1] ?? '', 'base64url');
+    if (bytes.length !== ADDRESS_BYTES + ID_BYTES + SECRET_BYTES) throw unknown();
+    const address = `0x${bytes.toString('hex', 0, ADDRESS_BYTES)}`;
+    const id = bytes.toString('hex', ADDRESS_BYTES, ADDRESS_BYTES + ID_BYTES);
+    const record = await store.find(address, id);
+    if (!record || !isSame(record.digest, digestOf(key))) throw unknown();
+    if (hasEnded(record)) throw new Refusal('TOKEN_EXPIRED', 'the API key has expired');
+    return {
+      address: checksumAddress(address),
+      sid: sidOf(address, id),
+      issuedAt: iso(record.createdAtMs),
+      expiresAt: record.expiresAtMs === null ? null : iso(record.expiresAtMs),
+      scopes: record.scopes,
+    };
+  }
+
+  const hasEnded = ({ expiresAtMs }: KeyRecord): boolean => expiresAtMs !== null && expiresAtMs <= nowMs();
+
+  /** Of the `sid` of a caller that came with a key; null for that of a session. */
+  async function isLive(sid: string): Promise<boolean | null> {
+    const [, address, id] = SID.exec(sid) ?? [];
+    if (address === undefined || id === undefined) return null;
+    const record = await store.find(address, id);
+    return record !== null && !hasEnded(record);
+  }
+
+  return {
+    create,
+    remove,
+    list: (wallet: string) => store.list(wallet.toLowerCase()),
+    authenticate,
+    isLive,
+  };
+}
+
+/** Whether a bearer is a key; anything else may be a token. */
+export const isKey = (bearer: unknown): bearer is string => typeof bearer === 'string' && KEY.test(bearer);
+
+/** FORBIDDEN when the caller came with a key that may not do this; `scope` null where no key may. */
+export function checkScope({ scopes }: Pick<Caller, 'scopes'>, scope: KeyScope | null): void {
+  if (scopes === null || (scope !== null && scopes.includes(scope))) return;
+  const detail =
+    scope === null
+      ? 'no API key may do this; use the access token of a sign-in'
+      : `this needs an API key with the scope ${scope}, or the access token of a sign-in`;
+  throw new Refusal('FORBIDDEN', detail);
+}
+
+const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+const isSame = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+const unknown = (): Refusal => new Refusal('TOKEN_INVALID', 'the API key is unknown or was deleted');
+const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,16 @@
+import { iso, isoOrNull } from '../prices';
+
+export interface KeyFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly ('read' | 'cancel')[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+export function presentKey({ id, name, scopes, createdAtMs, expiresAtMs }: KeyFacts) {
+  return { id, name, scopes, createdAt: iso(createdAtMs), expiresAt: isoOrNull(expiresAtMs) };
+}
+
+/** The answer that tells the key, once. */
+export const presentNewKey = (facts: KeyFacts, key: string) => ({ ...presentKey(facts), key });
