@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- cancel_absent: one bounded step of cancelling the open orders of a wallet that is gone (lib/walk), of those that are older than
--- the moment from which it counts as gone. A wallet that is back keeps its orders, whoever had listed it. The step that reaches
--- the end takes the wallet off the list.
+-- cancel_absent: one bounded step of cancelling the open orders of a wallet that is gone (lib/walk), of those that are
+-- older than the moment from which it counts as gone. A wallet that is back keeps its orders, also when a caller had
+-- listed it. The step that reaches the end takes the wallet off the list.
 --
 -- KEYS     1 {x}:u:<address>   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:out   6 {x}:mode   7 {x}:away   8 {x}:lease; and, by the
 --          records found, the books and token accounts of their markets, all in this slot

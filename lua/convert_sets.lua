@@ -20,7 +20,7 @@ local sets = tonumber(ARGV[5])
 local now = outbox.now_ms()
 local now_text = integer.text(now)
 
--- What is missing to convert, or nil.
+-- The amount that is missing to convert, or nil.
 local function shortage(accounts)
   local yes, _, no = ledger.tokens(accounts, 1)
   local free = { (ledger.cash(accounts, 1)), yes, no }

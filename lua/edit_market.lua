@@ -3,7 +3,7 @@
 -- document it has changes nothing.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:out   4 {x}:closes   5 {x}:ending
--- ARGV     1 shard prefix `{x}:`   2 market id   3 the document that was changed; empty to be told the one there is
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 the document that was changed; empty to receive the current one
 --          4 what it became   5 the last status code in which this may be changed
 -- Returns  { code, nowMs, detail }: OK; CHANGED with the document there is; MARKET_NOT_FOUND; MARKET_NOT_OPEN with the status
 -- Emits    MARKET, when the document changed

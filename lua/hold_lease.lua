@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- hold_lease: takes a lease of reading the outbox that nobody holds, or renews the token's own and notes how far its reader is.
+-- hold_lease: takes a free lease of reading the outbox, or renews the token's own and stores its reader's position.
 --
 -- KEYS     1 {x}:lease or {x}:relay   2 {x}:readers
 -- ARGV     1 token   2 lifetime of the lease from now, milliseconds   3 name of the reader   4 id of the last outbox entry
 --          it has finished with; empty to take the lease
--- Returns  1 when the token holds it now; 0 when it is another's, and for a position when it is nobody's any more. Then
+-- Returns  1 when the token holds it now; 0 when another token holds it, or when a position is sent and no token holds it. Then
 --          nothing has changed
 -- Emits    nothing
 -- Bound    one lease

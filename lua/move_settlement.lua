@@ -1,7 +1,7 @@
 #!lua
--- move_settlement: takes one settlement record to another status. A CONFIRMED one stays, but may be told the transaction it
--- was settled by, once; one that was SUBMITTED a short time ago is not given to a second sender. What a sender says of its
--- failure counts while the attempt is its own: one that hung changes nothing of the attempt that came after it.
+-- move_settlement: takes one settlement record to another status. A CONFIRMED record stays, but takes the hash of its
+-- transaction once; a record that was SUBMITTED a short time ago is not given to a second sender. A sender's failure
+-- counts while the attempt is its own: a sender that hung changes nothing of the later attempt.
 --
 -- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the matches {x}:m:<id>:t and the list of the
 --          market, which has the form of 2

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- pay_holders: pays holders of tokens of a market that is resolved or void, a bounded number at a time, and takes their tokens.
--- Whoever is paid has no token account left, so that nobody is paid twice, whatever is repeated. Any holders, in any order:
--- run it until nothing is left. Orders that still rest must be cleared first; until then nobody is paid.
+-- pay_holders: pays holders of tokens of a market that is resolved or void, a bounded number at a time, and takes their
+-- tokens. A payout deletes the holder's token account, so repeating a step cannot pay twice. Any holders, in any order:
+-- run it until nothing is left. Orders that still rest must be cleared first; until then no holder is paid.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:m:<id>:bal   5 {x}:m:<id>:paid   6 {x}:bal   7 {x}:out
 --          8 {x}:ending; and the lists of markets of those who are paid, {x}:w:<address>
@@ -22,9 +22,9 @@ local ADDRESS_BYTES = 20
 
 local shard, market, most = ARGV[1], ARGV[2], math.min(tonumber(ARGV[3]), PAY_MAX)
 
--- Gives the first `count` accounts of `holders` (flat: account, packed tokens) what they are worth. When they are the last
--- ones, the fee account gets the rest of the `sets`: halves of micro-units that nobody could be paid make whole ones, and
--- they are the exchange's. Returns the sum.
+-- Gives the first `count` accounts of `holders` (flat: account, packed tokens) what they are worth. With the last
+-- holders, the fee account receives the rest of the `sets`: halves of micro-units that no holder could receive make
+-- whole ones, which go to the exchange. Returns the sum.
 local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)
   local addresses, records, wallets, moves, sum, fee_slot = {}, {}, {}, {}, 0, count + 1
   for slot = 1, count do

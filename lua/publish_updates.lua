@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- publish_updates: appends updates of books to the logs of their markets, each where the one before ended; only the holder
--- of the lease may. What is in a log was broadcast, and nothing else is: the log is the chain that clients see.
+-- publish_updates: appends updates of books to the logs of their markets, each where the one before ended; only the
+-- holder of the lease may. The log contains exactly the updates that were broadcast: it is the chain that clients see.
 --
 -- {x}:m:<id>:u   stream: <sequence>-0 -> field `u`, the update packed (src/store/outbox/book-update.ts)
 --
 -- KEYS     1 {x}:lease   2 {x}:readers   3... {x}:m:<id>:u, the log of each update's market; then the door
 -- ARGV     1 token   2 lifetime of the lease from now, milliseconds   3 name of the reader   4 id of the last outbox entry
---          it has finished with   then for each update: previous sequence, sequence, 1 to start the log anew or 0, the update
+--          it has finished with   then for each update: previous sequence, sequence, 1 to start the log again or 0, the update
 -- Returns  OK; DEPOSED when the lease is another's; BROKEN when a log does not end at the previous sequence. Then nothing
 --          has changed
 -- Emits    nothing

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- raise_nonce: raises a wallet's order nonce by one. From now on no order signed with a lower one is accepted; those that
--- rest are noted as to be invalidated, and lua/invalidate_orders.lua does it, whoever has died meanwhile.
+-- raise_nonce: raises a wallet's order nonce by one. From now on no order signed with a lower one is accepted; resting
+-- orders are marked for lua/invalidate_orders.lua, which the worker runs if the caller has died.
 --
 -- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out   4 {x}:nn   5 {x}:op:<operation>   6 {x}:mode
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units

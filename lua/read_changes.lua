@@ -1,10 +1,11 @@
 #!lua flags=no-writes
--- read_changes: everything that the entries of the outbox behind a position name, as all of it stands at this moment. Who
--- has read the whole exchange bit by bit, and then runs this until nothing is behind, has it as it stood at one moment.
+-- read_changes: everything that the entries of the outbox behind a position name, as all of it stands at this moment. A
+-- caller that has read the whole exchange in steps, and then runs this until nothing remains, has its state at one
+-- moment.
 --
 -- KEYS     1 {x}:out   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:sum; and, by the entries and the records they name, the books,
 --          token accounts and wallets' indexes they touched, all in this slot
--- ARGV     1 shard prefix `{x}:`   2 id of the last entry that was read; empty to be told only where the outbox ends
+-- ARGV     1 shard prefix `{x}:`   2 id of the last entry that was read; empty to receive only the end of the outbox
 -- Returns  { position, read, added, more, granted, orders, cash, markets }: the last entry read and how many were, how many
 --          were ever added, 1 when more are behind, collateral handed out; then what was touched:
 --          orders   { hash, record, score in its wallet's index, in its side of the book, in the expiries }...

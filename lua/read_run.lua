@@ -1,6 +1,6 @@
 #!lua flags=no-writes
--- read_run: names the run of Redis that holds the data. Whoever reads, works something out and writes it asks first, and
--- hands the name to the script that writes: on another Redis it writes nothing.
+-- read_run: names the run of Redis that holds the data. A process that reads, computes and writes asks first, and
+-- passes the name to the script that writes: on another Redis it writes nothing.
 --
 -- KEYS     1 {x}:epoch; any key of the shard would do
 -- ARGV     none

@@ -1,6 +1,6 @@
 #!lua
--- rebuild_journal: puts a wallet's journal and positions right, if nothing was booked for it since they were read, on the Redis
--- on which they were read. Whoever books at the same time begins again (write_journal).
+-- rebuild_journal: puts a wallet's journal and positions right, if nothing was booked for it since they were read, on
+-- the Redis on which they were read. A process that writes the journal at the same time starts again (write_journal).
 --
 -- {x}:sum   hash: `rebuilt`, how often this was done
 --

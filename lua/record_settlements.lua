@@ -22,7 +22,7 @@ for i = 3, #ARGV, 3 do
   local taker = settlements.taker(shard, name, trade_ms)
   local record = settlements.load(shard, name, trade_ms, taker)
   local known = record[settlements.BODY] ~= ''
-  -- What failed before may be settled now; what is waiting for the chain may not be put back.
+  -- A record that failed before may be settled now; a record that waits for the chain may not be put back.
   if taker == settlements.taker_in(ARGV[i + 2]) and record[settlements.STATUS] ~= settlements.CONFIRMED
     and (status == settlements.CONFIRMED or not known) then
     if status == settlements.CONFIRMED then

@@ -30,10 +30,10 @@ end
 
 local is_broken = false
 if name and known[2] ~= run then
-  -- Of data with copies nobody can say whether this is the one that was written to: a restart forgets that it took over.
+  -- With copies of the data it is unknown which one was written to: a restart forgets that it took over.
   is_broken = has_copies or known[4] or ARGV[2] == '1'
 elseif name and known[3] ~= stream then
-  -- A replica of nobody who answered continues its own stream under another name, and knows the one before.
+  -- A replica of a master that never answered continues its own stream under another name, and knows the one before.
   is_broken = took_over and known[3] and replication:match('master_replid2:(%x+)') ~= known[3]
 end
 if not name and ARGV[3] == '' and redis.call('EXISTS', KEYS[2]) == 0 then

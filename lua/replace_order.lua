@@ -58,7 +58,7 @@ elseif old[order.STATUS] > order.PARTIALLY_FILLED then
   return refuse('ORDER_NOT_CANCELLABLE', stored[2])
 end
 
--- What must be free before the order may match; what the old one reserved is.
+-- The funds that must be free before the order may match; the reserve of the old order counts as free.
 ledger.give_back(a, 1, old)
 local required, available, asset = is_budget and budget or size * price, ledger.cash(a, 1), ledger.COLLATERAL
 if side == order.SELL then

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
--- take_absent: the wallets that are gone, for whoever cancels their orders. It decides nothing: whether one is gone is asked
--- again by lua/cancel_absent.lua, which also takes it off the list, so that nothing is lost with the process that cancels.
--- A moment further ahead than a wallet may be given is of a clock that has been put back since: it counts from now.
+-- take_absent: the wallets whose sockets are gone, for the caller that cancels their orders. It decides nothing:
+-- whether one is gone is asked again by lua/cancel_absent.lua, which also takes it off the list, so that nothing is
+-- lost with the process that cancels. A moment further ahead than a wallet may be given is of a clock that has been put
+-- back since: it counts from now.
 --
 -- KEYS     1 {x}:lease   2 {x}:away
 -- ARGV     1 token of the lease   2 how many at most   3 milliseconds from now until a wallet counts as gone

@@ -1,11 +1,11 @@
 #!lua
--- write_candles: puts candles counted from matches into a market's series and moves its mark, both or neither, and only
--- if the mark is still the one the caller has seen, on the Redis on which it was seen: so no match is counted twice, whoever
--- crashes or works at once, and none that a failover has lost.
+-- write_candles: writes candles counted from matches into a market's series and moves its mark, both or neither, and
+-- only if the mark is still the one the caller has seen, on the Redis on which it was seen: so no match is counted
+-- twice, and none that a failover has lost.
 --
 -- KEYS     1 {x}:km   2... {x}:m:<id>:k<sec>, the series (lua/read_candles.lua); then the door
 -- ARGV     1 market id   2 the mark seen, empty for none   3 the mark now   4 the run of Redis it was read from (read_run)
---          5... for each series: the offset in bytes from which it is written anew, and the candles from there to its end;
+--          5... for each series: the offset in bytes from which it is rewritten, and the candles from there to its end;
 --          offset 0 replaces the whole series
 -- Returns  1, or 0 when it is to be read again
 -- Emits    nothing

@@ -1,8 +1,8 @@
 #!lua
--- write_journal: books what stretches of the outbox did to wallets: their positions and their journals, and how far that is,
--- all of it or nothing, and only if the mark still is the one the caller has seen, on the Redis on which it was seen, and no
--- position was put right meanwhile (rebuild_journal). So every entry of the outbox is booked once, whoever crashes or works
--- at once, and nothing that a failover has lost.
+-- write_journal: books what stretches of the outbox did to wallets: their positions and their journals, and how far
+-- that is, all of it or nothing, and only if the mark still is the one the caller has seen, on the Redis on which it
+-- was seen, and no position was put right meanwhile (rebuild_journal). So every entry of the outbox is recorded once,
+-- and nothing that a failover has lost, also when processes crash or work at once.
 --
 -- KEYS     1 {x}:readers   2 {x}:sum; and the positions {x}:ps:<address> and journals {x}:ac:<address> of the wallets, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 name of the reader   3 the mark seen   4 the mark now: the last entry booked

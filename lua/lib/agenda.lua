@@ -1,4 +1,4 @@
--- What a market has ahead of it, kept with its status by every verb that changes one or the other.
+-- The pending work of a market, kept with its status by every verb that changes one or the other.
 --
 -- {x}:closes   sorted set: markets that are traded and have an end -> the millisecond at which they close
 -- {x}:ending   set: markets that are over and may still have resting orders or, once resolved, unpaid holders

@@ -1,5 +1,6 @@
--- Resting orders of one wallet in one market that are cancelled together: one command, with one number and one entry of the
--- outbox. What each leaves behind goes straight into the arguments of the commands that write it: no table for each of them.
+-- Resting orders of one wallet in one market that are cancelled together: one command, with one number and one entry of
+-- the outbox. Each order's results go straight into the arguments of the commands that write them: no table for each of
+-- them.
 
 local book = require('lib.book')
 local integer = require('lib.integer')

@@ -1,5 +1,5 @@
--- Which Redis holds the data: what it says of itself. A script that was read for on one of them and writes on another
--- may write what never was.
+-- The Redis that holds the data, by its own name. A script that was read for on one of them and writes on another may
+-- write what never was.
 
 local history = {}
 

@@ -15,8 +15,8 @@ end
 -- The largest sum that is kept: beyond it doubles leave numbers out.
 integer.MOST = 9007199254740991
 
--- Ends the script unless two parts of a sum can be kept, before anything was written. Below zero they never are, but for a
--- bug; beyond MOST is what nobody can hold. src/store/redis/refusals.ts knows the code.
+-- Ends the script unless two parts of a sum can be kept, before anything was written. Without a bug they are never
+-- below zero; an account cannot hold more than MOST. src/store/redis/refusals.ts knows the code.
 function integer.check(a, b)
   if a >= 0 and b >= 0 and a + b <= integer.MOST then
     return

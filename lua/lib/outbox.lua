@@ -12,7 +12,7 @@
 local outbox = {}
 
 outbox.ORDER, outbox.TRADE, outbox.CANCEL, outbox.EXPIRE, outbox.MARKET, outbox.BALANCE = 1, 2, 3, 4, 5, 6
--- What became of a match: its sequence and time, which it does not count on. No level changes.
+-- The settlement of a match: its sequence and time, which do not count on. No level changes.
 outbox.SETTLE = 7
 -- Why a balance changed: nothing moved, collateral came from the faucet, sets were split or merged, tokens were paid out.
 outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM = 0, 1, 2, 3, 4
@@ -38,7 +38,7 @@ function outbox.write_market(shard, market, sequence, now_ms)
   outbox.write(shard, outbox.MARKET, market, sequence, now_ms, 0, '', 0, '', '')
 end
 
--- What moved in one wallet, none of it below zero.
+-- The amounts that moved in one wallet, none below zero.
 function outbox.move(reason, collateral, yes, no)
   return struct.pack('>BI7I7I7', reason, collateral, yes, no)
 end
@@ -61,7 +61,7 @@ function outbox.one_match(market, sequence, now_ms, fill_ms, level, price, lots,
     lots, orders, 2, taker, maker, 0)
 end
 
--- What an entry names: its kind and market, its levels by name, hashes and wallets back to back.
+-- The content of an entry: its kind and market, its levels by name, hashes and wallets back to back.
 function outbox.names(entry)
   local kind, market, _, _, _, count = struct.unpack('>Bc8I6I6I6I2', entry)
   local levels, at = {}, LEVELS_AT

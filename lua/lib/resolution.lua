@@ -15,8 +15,8 @@ function resolution.first(outcome, now_ms, sets)
   return struct.pack(resolution.FORMAT, outcome, now_ms, 0, sets, 0, 0)
 end
 
--- What so many tokens are worth, in whole micro-units. In a void market a token is worth one half: of an odd number
--- of micro-units the last half is not paid. (Taken apart, because their sum may be beyond 2^53.)
+-- The value of that many tokens, in whole micro-units. In a void market a token is worth one half: of an odd number of
+-- micro-units the last half is not paid. (Taken apart, because their sum may be beyond 2^53.)
 function resolution.worth(outcome, yes, no)
   if outcome == resolution.VOID then
     return math.floor(yes / 2) + math.floor(no / 2) + yes % 2 * (no % 2)

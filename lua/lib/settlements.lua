@@ -33,8 +33,8 @@ function settlements.taker(shard, name, trade_ms)
   return entry and entry[2][2]:sub(1, HASH_BYTES)
 end
 
--- The record of a name, or a new one that is not stored yet (LIST_MS 0). One of a lost match, whose number was given again,
--- begins anew in its place in the list.
+-- The record of a name, or a new one that is not stored yet (LIST_MS 0). A record of a lost match, whose number was
+-- used again, starts again in its place in the list.
 function settlements.load(shard, name, trade_ms, taker)
   local packed = redis.call('HGET', shard .. 'st', name)
   if not packed then

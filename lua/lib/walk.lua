@@ -33,7 +33,7 @@ local function is_wanted(wanted, packed, now_ms)
     return false
   end
   local created_ms = gone_ms > 0 and struct.unpack('>I6', packed) or 0
-  -- What will be created in the future was created before the clock was put back.
+  -- An order dated in the future was created before the clock was put back.
   return created_ms < gone_ms or gone_ms == 0 or created_ms > now_ms
 end
 

@@ -17,7 +17,10 @@ import { MOVE_REASONS } from '../../src/store/records/moves';
 import { decodeChains, decodeFills, decodeOrder, encodeBody, hashHex } from '../../src/store/records/order';
 import { packRequest } from '../../src/store/verbs/place';
 
-/** What Lua packs and TypeScript reads, and the codes that both know by a number, are told once on each side and are equal. */
+/**
+ * The formats that Lua packs and TypeScript reads, and the codes that both know by a number, stand once on each side
+ * and are equal.
+ */
 const LIB = path.join(__dirname, '../../lua/lib');
 const textOf = (lib: string): string => readFileSync(path.join(LIB, `${lib}.lua`), 'utf8');
 const lua = readdirSync(LIB).map((file) => textOf(path.basename(file, '.lua')));
@@ -43,7 +46,7 @@ test('a request is packed as Lua unpacks it, with the price in Yes behind it', (
   expect(textOf('request')).toContain(`'${REQUEST.format}c0'`);
 });
 
-/** What `book.DRAFT, book.OPEN = 0, 1` says, by the names without their library. */
+/** The codes of `book.DRAFT, book.OPEN = 0, 1`, by the names without their library. */
 function constantsOf(lib: string): Map<string, number> {
   const found = new Map<string, number>();
   for (const [, names = '', numbers = ''] of textOf(lib).matchAll(

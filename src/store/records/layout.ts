@@ -1,7 +1,7 @@
 /**
- * Records are packed in Lua, by `struct`, and read here. Each format that both sides know is told once on this side, below,
- * and test/store/layout.test.ts finds it in lua/. What is read most often is read by hand, in its own file, for speed; the same
- * test compares that with the layout.
+ * Records are packed in Lua, by `struct`, and read here. Each format that both sides know stands here once, and
+ * test/store/layout.test.ts finds it in lua/. The most frequent records are read by hand, in their own file, for speed;
+ * the same test compares that code with the layout.
  */
 type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
 /** The values of a format, as Lua's struct.unpack gives them: numbers, and stretches of bytes. */
@@ -116,7 +116,7 @@ export const ORDER_CHANGES = layout('>BI6I7I6I6I6I4B', [
   ...(['reason', 'filledLots', 'quoteMicro', 'updatedAtMs'] as const),
   ...(['fillMs', 'fillSequence', 'fillCount', 'status'] as const),
 ]);
-/** What an order asks for; the price in Yes follows as text (lua/lib/request.lua). */
+/** The terms of an order; the price in Yes follows as text (lua/lib/request.lua). */
 export const REQUEST = layout('>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20B', [
   ...([
     'side',
