@@ -3,7 +3,8 @@
  * All of them run whatever fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
  *
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
- * `npm run test:quick`: every test file that does not take long (test/support/sequencer.js names those that do).
+ * `npm run test:quick`: the test files that start nothing but a Redis and take seconds (NOT_QUICK below and
+ * test/support/sequencer.js name the others).
  * `npm run test:long`: the files that have a longer form, in it (LONG below); CI runs it after `npm test`.
  * Figures and seeds that the tests tell are shown as they come, and those with a seed again at the end.
  */
@@ -37,6 +38,14 @@ const LONG = {
   FAULT_REPLIES: '100',
   FAULT_RESTARTS: '2000',
 };
+/** Folders that start processes, browsers or chains, and what is alike. */
+const NOT_QUICK = [
+  'test/(faults|page|processes|local|demo|hostile|chain|metrics)/',
+  'cluster',
+  'kills',
+  'fuzz',
+  'history',
+];
 const LONG_TEST_MS = 600_000;
 const LONG_FILES = [
   'test/store/(fuzz|planted)',
@@ -134,7 +143,7 @@ function jestArguments(form, args) {
   if (form === '--check') return RULES;
   if (form === '--quick') {
     const long = Object.keys(SECONDS).map((name) => `test/${name}\\.test\\.ts$`);
-    return ['--testPathIgnorePatterns', ...long, ...args];
+    return ['--testPathIgnorePatterns', ...NOT_QUICK, ...long, ...args];
   }
   if (form === '--long') return ['--testTimeout', String(LONG_TEST_MS), ...LONG_FILES, ...args];
   return args;

@@ -229,6 +229,7 @@ test('the facts about the exchange', async () => {
     status: 'ready',
     redis: true,
     scripts: true,
+    layout: expect.any(Number),
     durability: 'none',
     epoch: expect.stringMatching(/^[0-9a-f]{16}$/),
   });
