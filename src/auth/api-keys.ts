@@ -3,11 +3,11 @@ import { Refusal } from '../exchange/errors';
 import { checksumAddress } from './address';
 import type { Caller } from './sessions';
 
-/** What a key may do. Whatever else a wallet may do needs the wallet itself. */
+/** The scopes of a key. Whatever else a wallet may do needs the wallet itself. */
 export const KEY_SCOPES = ['read', 'cancel'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** What is stored of a key: never the key itself. */
+/** The stored record of a key: never the key itself. */
 export interface KeyRecord {
   readonly id: string;
   readonly name: string;
@@ -54,7 +54,7 @@ interface ApiKeysOptions {
 export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions) {
   const sidOf = (address: string, id: string): string => `key:${address}:${id}`;
 
-  /** The key is told once. INVALID_REQUEST when there are too many. */
+  /** The response that creates the key shows it once. INVALID_REQUEST when there are too many. */
   async function create(wallet: string, { name, scopes, expiresAtMs }: NewKey) {
     const address = wallet.toLowerCase();
     const id = randomBytes(ID_BYTES);

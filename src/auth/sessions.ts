@@ -56,7 +56,7 @@ export interface Caller {
   readonly issuedAt: string;
   /** Null for an API key that does not end by itself. */
   readonly expiresAt: string | null;
-  /** What the API key that was sent may do; null for an access token, which may do everything. */
+  /** The scopes of the API key that was sent; null for an access token, which may do everything. */
   readonly scopes: readonly KeyScope[] | null;
 }
 

@@ -35,7 +35,10 @@ export interface Endpoint<Body> {
   readonly method: Method;
   readonly path: string;
   readonly bearer: BearerRule;
-  /** What an API key needs for it. Without one a read needs `read`; anything else that requires a bearer takes no key. */
+  /**
+   * The scope that an API key needs for it. Without one a read needs `read`; anything else that requires a bearer takes
+   * no key.
+   */
   readonly scope?: KeyScope;
   readonly body: Shape<Body> | null;
   /** The body may be left out; it is then an empty object. */

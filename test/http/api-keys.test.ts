@@ -34,7 +34,7 @@ const codeOf = async (answer: Promise<{ status: number; body: { code?: string } 
   return `${status} ${body?.code ?? 'ok'}`;
 };
 
-test('a key is told once, and listed without its text', async () => {
+test('a key is shown once, and listed without its text', async () => {
   const expiresAt = '2031-01-01T00:00:00.000Z';
   const made = (await alice.post('/me/keys', { name: 'once', scopes: ['read'], expiresAt })).body;
   const { key, ...rest } = made;
@@ -145,7 +145,7 @@ test('a key ends at its time, and its socket with it', async () => {
   expect(await codeOf(at(0).get('/me', { token: key }))).toBe('401 TOKEN_EXPIRED');
 });
 
-test('what is nearly a key is refused as a wrong token is', async () => {
+test('a malformed key is refused like a wrong token', async () => {
   const { key } = await make(['read']);
   const other = createTrader(exchange.client, domain);
   const theirs = (await make(['read'], {}, other)).key;

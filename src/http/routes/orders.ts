@@ -40,7 +40,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     method: 'POST',
     path: PATHS.replace,
     bearer: 'required',
-    // What is booked has the wallet's signature.
+    // Every booked order has the wallet's signature.
     scope: 'cancel',
     body: submitShape,
     bucket: 'submissions',

@@ -27,7 +27,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
   [`POST ${PATHS.faucet}`]: {
     id: 'askFaucet',
     tag: 'Account',
-    summary: 'More paper funds',
+    summary: 'Claim more paper funds',
     description: 'Credits `PAPER_GRANT`, at most once an hour, whatever the rate limits are.',
     bearer: 'required',
     limited: true,
@@ -38,7 +38,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
   [`POST ${PATHS.split}`]: {
     id: 'splitSets',
     tag: 'Account',
-    summary: 'Collateral into full sets',
+    summary: 'Split collateral into full sets',
     description: 'One Yes and one No for each unit of collateral.',
     bearer: 'required',
     limited: true,
@@ -58,7 +58,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
   [`POST ${PATHS.merge}`]: {
     id: 'mergeSets',
     tag: 'Account',
-    summary: 'Full sets into collateral',
+    summary: 'Merge full sets into collateral',
     description: 'One unit of collateral for each Yes and No.',
     bearer: 'required',
     limited: true,

@@ -36,7 +36,7 @@ export const ADMIN_OPERATIONS: Operations = {
   [`POST ${PATHS.adminMarkets}`]: {
     id: 'createMarket',
     tag: 'Operators',
-    summary: 'List a market',
+    summary: 'Create a market',
     description:
       'Everything but the question has a default; that of `minOrderSize` is one share, rounded up to whole lots. It is open at once, or a draft with `draft: true`. With `questionId` and `oracle` given, its ids are the same on every deployment of a network.',
     bearer: 'admin',
@@ -78,13 +78,13 @@ export const ADMIN_OPERATIONS: Operations = {
   [`POST ${PATHS.adminPause}`]: step(
     {
       id: 'pauseMarket',
-      summary: 'Take cancels only',
+      summary: 'Pause a market: cancels only',
       description: 'Orders stay in the book and can be cancelled; none is taken or matched.',
     },
     { status: 'PAUSED' },
   ),
   [`POST ${PATHS.adminResume}`]: step(
-    { id: 'resumeMarket', summary: 'Open a paused market again', description: 'With the book it had.' },
+    { id: 'resumeMarket', summary: 'Resume a paused market', description: 'With the book it had.' },
     { status: 'OPEN' },
   ),
   [`POST ${PATHS.adminClose}`]: step(
@@ -98,7 +98,7 @@ export const ADMIN_OPERATIONS: Operations = {
   [`GET ${PATHS.adminSettlements}`]: {
     id: 'listSettlements',
     tag: 'Operators',
-    summary: 'What became of the matches, newest first',
+    summary: 'Settlements of the matches, newest first',
     description: 'The signed orders and the amounts are what `matchOrders` of the exchange contract takes.',
     bearer: 'admin',
     limited: true,

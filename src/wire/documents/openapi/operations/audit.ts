@@ -6,7 +6,7 @@ export const AUDIT_OPERATIONS: Operations = {
   [`GET ${PATHS.adminAudit}`]: {
     id: 'audit',
     tag: 'Operators',
-    summary: 'Recompute everything from the orders, and name what differs',
+    summary: 'Audit: recompute everything from the orders',
     description:
       'Reservations, supplies, levels, indexes, numbers, fees, payouts, settlement records and names are compared with what the orders and matches come to, as all of it stood at one moment; the exchange goes on meanwhile. A hundred thousand orders take a few seconds. Whoever asks while an audit is under way is given its report.',
     bearer: 'admin',

@@ -7,7 +7,7 @@ export const AUTH_OPERATIONS: Operations = {
   [`GET ${PATHS.nonce}`]: {
     id: 'getNonce',
     tag: 'Sign',
-    summary: 'What to sign to sign in',
+    summary: 'The sign-in message to sign',
     description:
       'The members of a Sign-In with Ethereum message. The nonce is bound to the address, works once and for 300 s; at most ten are outstanding per address, the oldest is dropped.',
     limited: true,

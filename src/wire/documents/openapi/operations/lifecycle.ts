@@ -30,7 +30,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
   [`PATCH ${PATHS.adminMarket}`]: {
     id: 'editMarket',
     tag: 'Operators',
-    summary: 'Change the words of a market, or when it closes',
+    summary: "Edit a market's texts or closing time",
     description:
       'What is left out stays as it is; `closesAt: null` means no end. A closed market keeps its end, and one that is resolved or void keeps everything: holders were paid by its words. A `closesAt` that has passed closes the market within a second.',
     bearer: 'admin',
@@ -53,7 +53,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
   [`POST ${PATHS.adminResolve}`]: {
     id: 'resolveMarket',
     tag: 'Operators',
-    summary: 'An outcome has won: pay its holders',
+    summary: 'Resolve a market and pay its holders',
     description:
       'From OPEN, PAUSED or CLOSED, and for good. Nothing matches from here on; resting orders are cancelled with the reason `MARKET_CLOSED`, then every holder is paid once, `"1"` for a token of the outcome that won, and the tokens are gone. In a large market the answer may come before the last holder is paid: `openInterest` is what still waits. The same again is answered the same; another outcome is refused.',
     bearer: 'admin',
@@ -68,7 +68,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
   [`POST ${PATHS.adminVoid}`]: {
     id: 'voidMarket',
     tag: 'Operators',
-    summary: 'Neither outcome has won: pay a half for each token',
+    summary: 'Void a market and pay half for each token',
     description: 'As resolving, with `"0.5"` for every token.',
     bearer: 'admin',
     body: { shape: emptyShape, example: {}, optional: true },
@@ -82,7 +82,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
   [`PUT ${PATHS.adminMode}`]: {
     id: 'setMode',
     tag: 'Operators',
-    summary: 'What the whole exchange takes',
+    summary: 'Set the mode of the exchange',
     description:
       '`CANCEL_ONLY` refuses orders, splits and merges, and lets everybody out of the book. `HALTED` freezes the book and the wallets: cancels, nonces and the faucet are refused as well, and what a raised nonce has not ended yet waits. Either binds every replica from the next command on, and survives restarts. Orders expire, markets close and holders are paid in any mode.',
     bearer: 'admin',
@@ -92,7 +92,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
   [`GET ${PATHS.adminLog}`]: {
     id: 'listActions',
     tag: 'Operators',
-    summary: 'What operators have done, newest first',
+    summary: "The operators' log, newest first",
     description:
       'Every request that changes something is written down before it is done, and completed with its status. The last 20,000 are kept.',
     bearer: 'admin',

@@ -79,7 +79,7 @@ export const MARKET_OPERATIONS: Operations = {
   [`GET ${PATHS.trading}`]: {
     id: 'getTrading',
     tag: 'Markets',
-    summary: 'Everything a ticket needs, of one moment',
+    summary: 'A market with book, ticker and signing data at one moment',
     description:
       'Market, book, ticker, the latest 20 trades, what to sign and what to approve: one consistent view.',
     limited: true,
@@ -88,7 +88,7 @@ export const MARKET_OPERATIONS: Operations = {
   [`GET ${PATHS.orderbook}`]: {
     id: 'getOrderbook',
     tag: 'Markets',
-    summary: 'The book',
+    summary: 'The order book',
     description:
       'The Yes book at the top, best price first on both sides; `outcomes` has both books, that of No mirrored. The checksum covers the best 25 levels of each side.',
     limited: true,
@@ -127,7 +127,7 @@ export const MARKET_OPERATIONS: Operations = {
   [`GET ${PATHS.ticker}`]: {
     id: 'getTicker',
     tag: 'Markets',
-    summary: 'Best prices, last price, day',
+    summary: "Best prices, last price, day's change",
     description: 'An empty side is null, and so is a midpoint without both sides.',
     limited: true,
     success: { description: 'The ticker of both outcomes.', schema: 'Ticker', example: TICKER },

@@ -10,7 +10,7 @@ export const MODERATION_OPERATIONS: Operations = {
   [`DELETE ${PATHS.adminComment}`]: {
     id: 'moderateComment',
     tag: 'Operators',
-    summary: 'Take a comment down',
+    summary: 'Remove a comment',
     description:
       'Whoever wrote it. It keeps its place, with an empty `body` and without likes, and so do the answers to it. Doing it again changes nothing.',
     bearer: 'admin',
@@ -33,7 +33,7 @@ export const MODERATION_OPERATIONS: Operations = {
   [`GET ${PATHS.adminAccount}`]: {
     id: 'getAccount',
     tag: 'Operators',
-    summary: 'What there is of a wallet',
+    summary: "A wallet's account",
     description:
       'Its profile, when it was first seen (`joinedAt`; null for a wallet that never came), its balances, and how many positions and open orders it has.',
     bearer: 'admin',

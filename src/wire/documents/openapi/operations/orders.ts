@@ -65,7 +65,7 @@ export const ORDER_OPERATIONS: Operations = {
   [`POST ${PATHS.replace}`]: {
     id: 'replaceOrder',
     tag: 'Orders',
-    summary: "Put a signed order in the place of one of the caller's that rests",
+    summary: 'Replace a resting order with a signed one',
     description:
       "In one step: the old order is cancelled (reason `REPLACED`) and the new one booked, or the new one is refused and the old one rests as it was. What the old one had reserved counts as free for the new one, which neither meets it nor is kept from trading by it. They get two numbers, the old one's cancel first. The bearer must be the maker of both. Sent again it is not executed again: the answer is the new order's record with `Idempotent-Replayed: true`, and `replaced` is null when the new order was booked in another way.",
     bearer: 'required',
@@ -107,7 +107,7 @@ export const ORDER_OPERATIONS: Operations = {
   [`GET ${PATHS.order}`]: {
     id: 'getOrder',
     tag: 'Orders',
-    summary: 'An order as it stands',
+    summary: "An order's current record",
     description:
       "Public; the signed struct is there, and `clientOrderId` is not null, for the maker's own bearer only. A 404, 5 s after a submission was sent that brought a 503 or no answer, says that this request never books it.",
     bearer: 'optional',

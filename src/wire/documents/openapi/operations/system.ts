@@ -15,14 +15,14 @@ export const SYSTEM_OPERATIONS: Operations = {
   [`GET ${PATHS.livez}`]: {
     id: 'isAlive',
     tag: 'System',
-    summary: 'Is the process alive',
+    summary: 'Liveness of the process',
     description: 'For the platform: restart the process when this does not answer. Not limited.',
     success: { description: 'It is.', schema: 'Alive', example: { status: 'alive' } },
   },
   [`GET ${PATHS.readyz}`]: {
     id: 'isReady',
     tag: 'System',
-    summary: 'Can the process serve',
+    summary: 'Readiness of the process',
     description:
       'For the load balancer: Redis answers, the scripts run, the process is not stopping. On a cluster, 503 while the slot of the book moves. Not limited.',
     success: {
@@ -54,7 +54,7 @@ export const SYSTEM_OPERATIONS: Operations = {
   [`GET ${PATHS.time}`]: {
     id: 'getTime',
     tag: 'System',
-    summary: "The exchange's clock",
+    summary: 'The clock of the exchange',
     description:
       'The clock that expiries and deadlines are compared with: that of Redis, as every replica knows it. The `Date` header is by it, too.',
     limited: true,
@@ -81,7 +81,7 @@ export const SYSTEM_OPERATIONS: Operations = {
   [`GET ${PATHS.config}`]: {
     id: 'getConfig',
     tag: 'System',
-    summary: 'What a client must know of this exchange',
+    summary: 'Network, contracts, mode and limits',
     description: 'Network, what to sign, contracts, mode, durability and limits.',
     limited: true,
     success: {

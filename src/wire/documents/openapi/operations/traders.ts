@@ -47,7 +47,7 @@ const COMMENT_OPERATIONS: Operations = {
   [`POST ${PATHS.comments}`]: {
     id: 'addComment',
     tag: 'Comments',
-    summary: 'Say something, or answer',
+    summary: 'Post a comment or a reply',
     description:
       'At most five in a minute of one wallet. A text has no control characters but the end of a line, and something to see. `parentId` is a comment of the same market that was not deleted.',
     bearer: 'required',
@@ -64,7 +64,7 @@ const COMMENT_OPERATIONS: Operations = {
   [`DELETE ${PATHS.comment}`]: {
     id: 'deleteComment',
     tag: 'Comments',
-    summary: "Take one's own comment back",
+    summary: 'Delete a comment of your own',
     description:
       'It keeps its place, with an empty `body` and without likes. Deleting it again changes nothing.',
     bearer: 'required',
@@ -86,7 +86,7 @@ const COMMENT_OPERATIONS: Operations = {
   [`DELETE ${PATHS.commentLike}`]: {
     id: 'unlikeComment',
     tag: 'Comments',
-    summary: 'No longer like a comment',
+    summary: 'Remove a like',
     description: 'Changes nothing when the wallet did not like it.',
     bearer: 'required',
     limited: true,
@@ -101,7 +101,7 @@ export const TRADER_OPERATIONS: Operations = {
   [`GET ${PATHS.me}`]: {
     id: 'getMe',
     tag: 'Account',
-    summary: 'Who is signed in',
+    summary: 'The signed-in wallet',
     description: 'The profile and the life of the access token.',
     bearer: 'required',
     limited: true,
@@ -110,7 +110,7 @@ export const TRADER_OPERATIONS: Operations = {
   [`PATCH ${PATHS.myProfile}`]: {
     id: 'editProfile',
     tag: 'Account',
-    summary: 'Change what others see',
+    summary: "Edit the caller's profile",
     description:
       "What is left out stays as it is, null clears it. A username is one wallet's, whatever its case; the one given up is free at once. Names that sound like the exchange's own (`admin`, `exchange_support`, `_null_`) are nobody's.",
     bearer: 'required',
@@ -126,7 +126,7 @@ export const TRADER_OPERATIONS: Operations = {
   [`GET ${PATHS.profile}`]: {
     id: 'getProfile',
     tag: 'Account',
-    summary: 'What everybody may know of a wallet',
+    summary: "A wallet's public profile",
     description: 'Any address has a profile; one that never came says nothing, and has joined at no time.',
     limited: true,
     success: { description: 'The profile.', schema: 'Profile', example: PROFILE },
@@ -134,7 +134,7 @@ export const TRADER_OPERATIONS: Operations = {
   [`POST ${PATHS.myNonce}`]: {
     id: 'raiseNonce',
     tag: 'Account',
-    summary: 'One nonce higher: every older order is invalid',
+    summary: 'Raise the nonce and invalidate older orders',
     description:
       'Answered when no open order below the new nonce is left; they are `INVALIDATED`, reason `NONCE`. Orders are signed with the new one from now on.',
     bearer: 'required',
@@ -147,7 +147,7 @@ export const TRADER_OPERATIONS: Operations = {
   [`GET ${PATHS.myPositions}`]: {
     id: 'listMyPositions',
     tag: 'Account',
-    summary: 'Positions, the one opened last first',
+    summary: 'Positions, newest first',
     description:
       'One for each outcome the wallet ever held, by average cost: what is sold takes its share of the cost with it. Splitting and merging count one half for each outcome; fees are part of the cost and of the proceeds.',
     bearer: 'required',
@@ -178,7 +178,7 @@ export const TRADER_OPERATIONS: Operations = {
   [`GET ${PATHS.myActivity}`]: {
     id: 'listMyActivity',
     tag: 'Account',
-    summary: 'Everything that moved the balances, newest first or oldest first',
+    summary: 'Changes of the balances, newest first or oldest first',
     description:
       'Trades, splits, merges, faucet and payouts. The `changes` of all lines and the first grant add up to the balances. Orders that did not trade are in `GET /me/orders`.',
     bearer: 'required',
