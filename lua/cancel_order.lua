@@ -51,7 +51,8 @@ local released
 if side == order.BUY then
   local account = redis.call('HGET', KEYS[2], maker)
   local free, reserved, nonce, faucet_ms = struct.unpack(ledger.CASH, account)
-  released = ledger.cash_with(free, reserved, nonce, faucet_ms, remaining * price, -remaining * price)
+  local value = remaining * price
+  released = ledger.cash_with(free, reserved, nonce, faucet_ms, value, -value)
 else
   account_key = key .. ':bal'
   local account = redis.call('HGET', account_key, maker)
@@ -61,8 +62,7 @@ else
 end
 local lots, orders = struct.unpack(book.TOTAL, found[2])
 lots, orders, sequence, liquidity = lots - remaining, orders - 1, sequence + 1, liquidity - remaining * price
-book.check(liquidity, sets)
-local state = struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last)
+local state = book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, sets, last)
 local record = body .. struct.pack(order.CHANGES, ARGV[4], filled, quote, now_ms, fill_ms, fill_sequence,
   fills, order.CANCELLED)
 

@@ -156,10 +156,8 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
     end
     local lots, orders = struct.unpack(book.TOTAL, found[3])
     lots, orders = lots - size, left == 0 and orders - 1 or orders
-    liquidity = liquidity - met_value
-    book.check(liquidity, sets)
-    volume = book.volume_with(volume, value)
-    local state = struct.pack(book.STATE, status, mode, sequence, liquidity, fill_ms, volume, sets, met_yes)
+    liquidity, volume = liquidity - met_value, book.volume_with(volume, value)
+    local state = book.pack_state(status, mode, sequence, liquidity, fill_ms, volume, sets, met_yes)
     local record = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
       .. struct.pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, 1,
         order.FILLED_STATUS)
@@ -236,16 +234,15 @@ end
 -- It rests.
 local account_key, reserving = KEYS[5]
 if side == order.BUY then
-  reserving = ledger.cash_with(free, reserved, current, faucet_ms, -size * price, size * price)
+  reserving = ledger.cash_with(free, reserved, current, faucet_ms, -required, required)
 else
   account_key = KEYS[6]
   reserving = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, -required, required)
 end
-liquidity = liquidity + size * price
-book.check(liquidity, sets)
+sequence, liquidity = sequence + 1, liquidity + size * price
+local state = book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, sets, last)
 
 -- From here on nothing may fail.
-sequence = sequence + 1
 local packed = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
 if redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0 then
   return refuse(now_ms, 'REPLAYED')
@@ -255,8 +252,7 @@ if found[2] then
   lots, orders = struct.unpack(book.TOTAL, found[2])
   lots, orders = lots + size, orders + 1
 end
-redis.call('HSET', KEYS[1], 's', struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last),
-  level, struct.pack(book.TOTAL, lots, orders))
+redis.call('HSET', KEYS[1], 's', state, level, struct.pack(book.TOTAL, lots, orders))
 redis.call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
 redis.call('ZADD', KEYS[7], integer.text(order.rank(now_ms, sequence)), ARGV[2])
 if expiration > 0 then

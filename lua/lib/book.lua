@@ -45,12 +45,18 @@ function book.open(shard, market, level)
     { [level] = found[2] or '' }, {}, {} }
 end
 
--- Ends the script unless the value of what rests and the sets outstanding can be kept, before anything was written.
+-- Ends the script unless the value of what rests and the sets outstanding can be kept. Call it before the first write.
 function book.check(liquidity, sets)
-  if liquidity < 0 or sets < 0 or liquidity > integer.MOST or sets > integer.MOST then
-    integer.check(liquidity, 0)
-    integer.check(sets, 0)
-  end
+  integer.check(liquidity, 0)
+  integer.check(sets, 0)
+end
+
+-- The state as it is stored, checked likewise. (One expression, written into its calls.)
+function book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, sets, last)
+  return integer.kept(liquidity, 0)
+    and (integer.kept(sets, 0) and struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last)
+      or integer.beyond(sets, 0))
+    or integer.beyond(liquidity, 0)
 end
 
 -- The volume after a trade. What people do together may add up to anything: it stands still at the last number there is.

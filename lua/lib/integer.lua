@@ -15,16 +15,23 @@ end
 -- The largest sum that is kept: beyond it doubles leave numbers out.
 integer.MOST = 9007199254740991
 
--- Ends the script unless two parts of a sum can be kept, before anything was written. Without a bug they are never
--- below zero; an account cannot hold more than MOST. src/store/redis/refusals.ts knows the code.
+-- Whether two parts of a sum can be kept.
+function integer.kept(a, b)
+  return a >= 0 and b >= 0 and a + b <= integer.MOST
+end
+
+-- Ends the script with the two parts of a sum that cannot be kept. An amount below zero is a bug; a sum beyond MOST is more
+-- than an account can hold (src/store/redis/refusals.ts knows the code).
+function integer.beyond(a, b)
+  return error({ err = string.format('%s the amounts %.0f and %.0f cannot be kept together',
+    a >= 0 and b >= 0 and 'BALANCE_LIMIT' or 'ERR', a, b) })
+end
+
+-- Ends the script unless two parts of a sum can be kept. Call it before the first write.
 function integer.check(a, b)
-  if a >= 0 and b >= 0 and a + b <= integer.MOST then
-    return
+  if not integer.kept(a, b) then
+    return integer.beyond(a, b)
   end
-  if a >= 0 and b >= 0 then
-    error({ err = 'BALANCE_LIMIT a sum would pass 2^53' })
-  end
-  error({ err = string.format('ERR a sum would be %.0f and %.0f', a, b) })
 end
 
 -- A whole number as limbs.

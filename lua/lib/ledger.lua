@@ -30,25 +30,29 @@ local NONCE_MOST = 4294967295
 
 local ADDRESSES, CASH_OF, TOKENS_OF, GRANT, GRANTED, NEW_HOLDERS, CASH_MOVED, TOKENS_MOVED = 1, 2, 3, 4, 5, 6, 7, 8
 
--- Accounts as they are stored after so many micro-units more are free and reserved: collateral, tokens of one outcome. (The
--- range is looked at in place: a call for every account would cost an order some percent.)
+-- Accounts as they are stored. They end the script when an amount cannot be kept, so call them before the first write.
+-- (Each is one expression, which the bundler writes into its calls: a function costs an order some percent.)
+function ledger.pack_cash(free, reserved, nonce, faucet_ms)
+  return integer.kept(free, reserved) and struct.pack(ledger.CASH, free, reserved, nonce, faucet_ms)
+    or integer.beyond(free, reserved)
+end
+
+function ledger.pack_tokens(yes_free, yes_reserved, no_free, no_reserved)
+  return integer.kept(yes_free, yes_reserved)
+    and (integer.kept(no_free, no_reserved)
+      and struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free, no_reserved)
+      or integer.beyond(no_free, no_reserved))
+    or integer.beyond(yes_free, yes_reserved)
+end
+
+-- The same after more micro-units are free and reserved: collateral, tokens of one outcome.
 function ledger.cash_with(free, reserved, nonce, faucet_ms, more_free, more_reserved)
-  free, reserved = free + more_free, reserved + more_reserved
-  if free < 0 or reserved < 0 or free + reserved > integer.MOST then
-    integer.check(free, reserved)
-  end
-  return struct.pack(ledger.CASH, free, reserved, nonce, faucet_ms)
+  return ledger.pack_cash(free + more_free, reserved + more_reserved, nonce, faucet_ms)
 end
 
 function ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, more_free, more_reserved)
-  if outcome == 0 then
-    yes_free, yes_reserved = yes_free + more_free, yes_reserved + more_reserved
-    integer.check(yes_free, yes_reserved)
-  else
-    no_free, no_reserved = no_free + more_free, no_reserved + more_reserved
-    integer.check(no_free, no_reserved)
-  end
-  return struct.pack(ledger.TOKENS, yes_free, yes_reserved, no_free, no_reserved)
+  return outcome == 0 and ledger.pack_tokens(yes_free + more_free, yes_reserved + more_reserved, no_free, no_reserved)
+    or ledger.pack_tokens(yes_free, yes_reserved, no_free + more_free, no_reserved + more_reserved)
 end
 
 -- Reads the accounts of the first `count` of `addresses`; `market` nil for collateral alone. `shard` is the key prefix

@@ -25,7 +25,7 @@ const LOCAL_CONSTANTS = new RegExp(
   'gm',
 );
 const ONE_EXPRESSION = /^function (\w+)\(([^)]*)\)\n {2}return (.+(?:\n {4,}.+)*)\nend\n/gm;
-const GLOBALS = new Set('math string struct table unpack redis and or not nil true false'.split(' '));
+const GLOBALS = new Set('math string struct table unpack error redis and or not nil true false'.split(' '));
 /** Functions of one script and its modules. */
 const FUNCTIONS_MAX = 1_000;
 const FUNCTION = /^(?:local )?function (\w+)\([\s\S]*?^end\n/gm;
@@ -220,7 +220,7 @@ function inlineCalls(bodies: readonly string[]): string[] {
 }
 
 function isOpen(expression: string, names: readonly string[]): boolean {
-  const words = expression.replace(/'[^']*'/g, '').match(/(?<![\w.:])[a-zA-Z_]\w*/g) ?? [];
+  const words = expression.replace(/'[^']*'|\b\w+ = /g, '').match(/(?<![\w.:])[a-zA-Z_]\w*/g) ?? [];
   return words.every((word) => names.includes(word) || GLOBALS.has(word) || /^[a-z]+_\w+$/.test(word));
 }
 
