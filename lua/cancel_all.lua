@@ -32,6 +32,6 @@ end
 local reply = walk.step(shard, ARGV[2], ARGV[7], ARGV[8], tonumber(ARGV[9]), { market, ARGV[4], ARGV[5], 0 },
   tonumber(ARGV[6]), now_ms)
 if b and not reply[walk.TOUCHED_AT] then
-  reply[walk.TOUCHED_AT], reply[walk.TOUCHED_AT + 1] = market, integer.text(b[book.SEQUENCE])
+  reply[walk.TOUCHED_AT], reply[walk.TOUCHED_AT + 1] = market, integer.text(b.sequence)
 end
 return reply

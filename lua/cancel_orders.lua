@@ -27,7 +27,7 @@ local b = book.open(shard, market, 's')
 if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
 end
-if b[book.MODE] == book.HALTED then
+if b.mode == book.HALTED then
   return { 'HALTED', integer.text(now_ms) }
 end
 local wanted = math.min(#packed_hashes / HASH_BYTES, CANCEL_MAX)
@@ -54,5 +54,5 @@ end
 if next(now_cancelled) then
   batch.write(t, shard)
 end
-reply[3] = integer.text(b[book.SEQUENCE])
+reply[3] = integer.text(b.sequence)
 return reply

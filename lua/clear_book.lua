@@ -20,7 +20,7 @@ local CLEAR_MAX = 200
 local shard, market, most = ARGV[1], ARGV[2], math.min(tonumber(ARGV[3]), CLEAR_MAX)
 
 local b = book.open(shard, market, 's')
-if not b or b[book.STATUS] <= book.PAUSED then
+if not b or b.status <= book.PAUSED then
   return { 0, 0 }
 end
 local hashes = {}
@@ -36,7 +36,7 @@ if #hashes > 0 then
 end
 local left = #hashes == most and 1 or 0
 -- A market that is resolved is done with when its holders are paid.
-if left == 0 and b[book.STATUS] < book.RESOLVED then
+if left == 0 and b.status < book.RESOLVED then
   agenda.done(shard, market)
 end
 return { #hashes, left }

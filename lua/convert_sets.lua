@@ -38,11 +38,11 @@ end
 if redis.call('EXISTS', KEYS[5]) == 1 then
   return { 'OK', now_text }
 end
-if b[book.STATUS] ~= book.OPEN then
-  return { 'MARKET_NOT_OPEN', now_text, b[book.STATUS] }
+if b.status ~= book.OPEN then
+  return { 'MARKET_NOT_OPEN', now_text, b.status }
 end
-if b[book.MODE] ~= book.NORMAL then
-  return { b[book.MODE] == book.CANCEL_ONLY and 'CANCEL_ONLY' or 'HALTED', now_text }
+if b.mode ~= book.NORMAL then
+  return { b.mode == book.CANCEL_ONLY and 'CANCEL_ONLY' or 'HALTED', now_text }
 end
 local accounts = ledger.read(shard, market, { address }, 1, grant)
 local missing = shortage(accounts)
@@ -51,13 +51,13 @@ if missing then
 end
 ledger.move(accounts, 1, -sets, 0, 0, sets, 0)
 ledger.move(accounts, 1, nil, 0, 1, sets, 0)
-b[book.SETS] = b[book.SETS] + sets
-book.check(b[book.LIQUIDITY], b[book.SETS])
+b.sets = b.sets + sets
+book.check(b.liquidity, b.sets)
 -- From here on nothing may fail.
 redis.call('SET', KEYS[5], '1', 'PX', ARGV[6])
 book.write(b)
 ledger.write(accounts, shard, market, 1)
 local amount = math.abs(sets)
-outbox.write_moves(shard, market, b[book.SEQUENCE], now, address,
+outbox.write_moves(shard, market, b.sequence, now, address,
   outbox.move(sets > 0 and outbox.SPLIT or outbox.MERGE, amount, amount, amount))
 return { 'OK', now_text }

@@ -21,18 +21,18 @@ local now_text = integer.text(now_ms)
 local b, stored = book.open(shard, market, 's'), redis.call('HGET', KEYS[2], market)
 if not b or not stored then
   return { 'MARKET_NOT_FOUND', now_text }
-elseif b[book.STATUS] > tonumber(ARGV[5]) then
-  return { 'MARKET_NOT_OPEN', now_text, b[book.STATUS] }
+elseif b.status > tonumber(ARGV[5]) then
+  return { 'MARKET_NOT_OPEN', now_text, b.status }
 elseif stored == after then
   return { 'OK', now_text }
 elseif stored ~= before then
   return { 'CHANGED', now_text, stored }
 end
-local closes_ms = agenda.closing(after, b[book.STATUS])
+local closes_ms = agenda.closing(after, b.status)
 -- From here on nothing may fail.
 redis.call('HSET', KEYS[2], market, after)
-b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+b.sequence = b.sequence + 1
 book.write(b)
-agenda.note(shard, market, b[book.STATUS], closes_ms)
-outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
+agenda.note(shard, market, b.status, closes_ms)
+outbox.write_market(shard, market, b.sequence, now_ms)
 return { 'OK', now_text }

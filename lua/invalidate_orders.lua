@@ -75,7 +75,7 @@ hashes[most + 1] = nil
 local stale = {}
 local records = hashes[1] and orders.load(shard, hashes) or {}
 for i = 1, #records do
-  if nonce_of(records[i][order.BODY_BYTES]) < nonce then
+  if nonce_of(records[i].body) < nonce then
     stale[#stale + 1] = records[i]
   end
 end

@@ -23,18 +23,18 @@ if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
 end
 if by_time and not agenda.is_due(shard, market, now_ms) then
-  return { 'NOT_DUE', integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }
+  return { 'NOT_DUE', integer.text(now_ms), b.status, integer.text(b.sequence) }
 end
 local code = 'OK'
-if b[book.STATUS] .. '' ~= target then
-  if not from:find(b[book.STATUS] .. '', 1, true) then
+if b.status .. '' ~= target then
+  if not from:find(b.status .. '', 1, true) then
     code = 'MARKET_NOT_OPEN'
   else
     local closes_ms = agenda.closing(redis.call('HGET', KEYS[5], market), tonumber(target))
-    b[book.STATUS], b[book.SEQUENCE] = tonumber(target), b[book.SEQUENCE] + 1
+    b.status, b.sequence = tonumber(target), b.sequence + 1
     book.write(b)
-    agenda.note(shard, market, b[book.STATUS], closes_ms)
-    outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
+    agenda.note(shard, market, b.status, closes_ms)
+    outbox.write_market(shard, market, b.sequence, now_ms)
   end
 end
-return { code, integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }
+return { code, integer.text(now_ms), b.status, integer.text(b.sequence) }

@@ -34,7 +34,7 @@ local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)
   addresses[fee_slot] = ledger.FEE
   local accounts = ledger.read(shard, nil, addresses, #addresses, 0)
   for slot = 1, count do
-    local yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, holders[2 * slot])
+    local yes_free, yes_reserved, no_free, no_reserved = ledger.open_tokens(holders[2 * slot])
     local yes, no = yes_free + yes_reserved, no_free + no_reserved
     local worth = resolution.worth(outcome, yes, no)
     if worth > 0 then
@@ -67,7 +67,7 @@ local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)
 end
 
 local b = book.open(shard, market, resolution.FIELD)
-local ended = b and b[book.KNOWN][resolution.FIELD] or ''
+local ended = b and b.known[resolution.FIELD] or ''
 if ended == '' then
   return { 0, 0 }
 end
@@ -82,16 +82,16 @@ local now_ms = outbox.now_ms()
 local holders = redis.call('HRANDFIELD', KEYS[4], integer.text(most), 'WITHVALUES')
 local count = #holders / 2
 local left = redis.call('HLEN', KEYS[4]) > count and 1 or 0
-local sum = pay(holders, count, left == 0, outcome, b[book.SETS], b[book.SEQUENCE], now_ms)
-b[book.SETS] = b[book.SETS] - sum
+local sum = pay(holders, count, left == 0, outcome, b.sets, b.sequence, now_ms)
+b.sets = b.sets - sum
 if left == 0 then
-  b[book.SEQUENCE], paid_ms = b[book.SEQUENCE] + 1, now_ms
+  b.sequence, paid_ms = b.sequence + 1, now_ms
   agenda.done(shard, market)
 end
 redis.call('HSET', KEYS[1], resolution.FIELD,
   struct.pack(resolution.FORMAT, outcome, resolved_ms, paid_ms, sets, paid + sum, accounts + count))
 book.write(b)
 if left == 0 then
-  outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
+  outbox.write_market(shard, market, b.sequence, now_ms)
 end
 return { count, left }

@@ -86,9 +86,9 @@ local function orders_now()
     reply[at + 1], reply[at + 2], reply[at + 3], reply[at + 4], reply[at + 5] = hash, packed or '', '', '', ''
     if packed then
       local record = order.unpack(packed, hash)
-      local id, maker, kind = record[order.MARKET], record[order.MAKER], record[order.KIND]
+      local id, maker, kind = record.market, record.maker, record.kind
       local side = order.side(kind) == order.outcome(kind) and ':b' or ':a'
-      local member = book.member(record[order.SEQUENCE], hash)
+      local member = book.member(record.sequence, hash)
       reply[at + 3] = redis.call('ZSCORE', shard .. 'u:' .. maker, hash) or ''
       reply[at + 4] = redis.call('ZSCORE', shard .. 'm:' .. id .. side, member) or ''
       reply[at + 5] = redis.call('ZSCORE', KEYS[4], hash) or ''

@@ -42,9 +42,9 @@ if not packed then
   return { '', 1 }
 end
 local record = order.unpack(packed, hash)
-local stream = shard .. 'm:' .. record[order.MARKET] .. ':t'
+local stream = shard .. 'm:' .. record.market .. ':t'
 if ms == 0 then
-  ms, sequence, below = record[order.FILL_MS], record[order.FILL_SEQUENCE], math.huge
+  ms, sequence, below = record.fill_ms, record.fill_sequence, math.huge
 end
 local reply = { packed, 1 }
 while ms > 0 and left > 0 do

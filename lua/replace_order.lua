@@ -3,7 +3,7 @@
 -- For the new one the old one is not there: what it had reserved is free, and it can neither be met nor count in the book.
 -- They are two commands, with two numbers and two entries of the outbox. A hash that was booked before changes nothing.
 --
--- KEYS     1 to 8 as place_order has them, for the new order; and, by the records found, the same others
+-- KEYS     1 to 7 as place_order has them, for the new order; and, by the records found, the same others
 -- ARGV     1 to 4 as place_order has them, for the new order   5 hash of the old one, 32 bytes
 -- Returns  { BOOKED, record, fills, old record }: both as they now stand or, with `dryRun`, would; fills packed as in
 --          lib/trades. Else { code, nowMs, ... }
@@ -46,15 +46,15 @@ if not before then
 end
 local a = ledger.read(ARGV[4], market, { maker }, 1, grant)
 local _, _, current = ledger.cash(a, 1)
-local status, mode = before[book.STATUS], before[book.MODE]
+local status, mode = before.status, before.mode
 local objection = request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
 if objection then
   return refuse(objection, request.detail_of(objection, current, status))
 end
 local old = stored[2] and order.unpack(stored[2], ARGV[5])
-if not old or old[order.MAKER] ~= maker or old[order.MARKET] ~= market then
+if not old or old.maker ~= maker or old.market ~= market then
   return refuse('ORDER_NOT_FOUND')
-elseif old[order.STATUS] > order.PARTIALLY_FILLED then
+elseif old.status > order.PARTIALLY_FILLED then
   return refuse('ORDER_NOT_CANCELLABLE', stored[2])
 end
 
@@ -70,13 +70,12 @@ if available < required then
 end
 
 -- The book without the old order, and the place on the other side that it leaves.
-local replaced = { old }
-orders.finish(before, replaced, order.CANCELLED, order.REASON_REPLACED, now_ms)
+orders.finish(before, { old }, order.CANCELLED, order.REASON_REPLACED, now_ms)
 book.learn(before)
 local b = book.behind(before)
 local opposite, limit = is_bid and KEYS[3] or KEYS[2], is_bid and yes or '-' .. yes
-local gone = (order.side(old[order.KIND]) == order.outcome(old[order.KIND])) ~= is_bid
-  and redis.call('ZRANK', opposite, book.member(old[order.SEQUENCE], ARGV[5])) or plan.NOWHERE
+local gone = (order.side(old.kind) == order.outcome(old.kind)) ~= is_bid
+  and redis.call('ZRANK', opposite, book.member(old.sequence, ARGV[5])) or plan.NOWHERE
 local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', gone == 0 and '1' or '0', '1')
 local first_hash, first, best_total
 if best[1] then
@@ -85,25 +84,15 @@ if best[1] then
   best_total = redis.call('HGET', KEYS[1], is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
 end
 
-local q = { side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot, market,
-  maker, now_ms, is_budget, opposite, limit }
-local p = plan.make(q, b, first_hash, first, best_total, gone)
-if p[plan.STALE] > plan.STALE_MAX then
-  return orders.clear(ARGV[4], market, p[plan.HASHES], p[plan.COUNT] + 1, now_ms)
+local q = { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
+  budget = budget, expiration = expiration, bps = bps, makers_max = makers_max, grant = grant, lot = lot, market = market,
+  maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit }
+local reply, code, explanation = matching.sweep(q, b, first_hash, first, best_total, dry_run,
+  { order = old, gone = gone, before = before })
+if not reply then
+  return refuse(code, explanation)
 end
-local taker_status, reason, explanation = matching.verdict(q, p)
-if not taker_status then
-  return refuse(reason, explanation)
+if reply[1] == 'BOOKED' then
+  reply[4] = order.pack(old)
 end
-if bps > 0 and p[plan.FILLS] > 0 then
-  local charge = require('lib.charge')
-  charge.fees(q, p)
-end
-local record, fills = matching.pack(q, p, taker_status, reason)
-if dry_run ~= 1 then
-  local accounts, wallets, rest = matching.prepare(q, b, p, taker_status, old)
-  -- From here on nothing may fail.
-  orders.write(ARGV[4], before, replaced, outbox.CANCEL, now_ms)
-  matching.write(q, b, p, record, fills, accounts, wallets, rest)
-end
-return { 'BOOKED', record, fills, order.pack(old) }
+return reply

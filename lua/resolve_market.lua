@@ -21,17 +21,17 @@ local b = book.open(shard, market, resolution.FIELD)
 if not b then
   return { 'MARKET_NOT_FOUND', integer.text(now_ms) }
 end
-local code, ended = 'OK', b[book.KNOWN][resolution.FIELD]
+local code, ended = 'OK', b.known[resolution.FIELD]
 if ended ~= '' then
   code = ended:byte() == outcome and 'OK' or 'MARKET_NOT_OPEN'
-elseif b[book.STATUS] == book.DRAFT then
+elseif b.status == book.DRAFT then
   code = 'MARKET_NOT_OPEN'
 else
-  b[book.STATUS] = outcome == resolution.VOID and book.VOIDED or book.RESOLVED
-  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
-  redis.call('HSET', KEYS[1], resolution.FIELD, resolution.first(outcome, now_ms, b[book.SETS]))
+  b.status = outcome == resolution.VOID and book.VOIDED or book.RESOLVED
+  b.sequence = b.sequence + 1
+  redis.call('HSET', KEYS[1], resolution.FIELD, resolution.first(outcome, now_ms, b.sets))
   book.write(b)
-  agenda.note(shard, market, b[book.STATUS], nil)
-  outbox.write_market(shard, market, b[book.SEQUENCE], now_ms)
+  agenda.note(shard, market, b.status, nil)
+  outbox.write_market(shard, market, b.sequence, now_ms)
 end
-return { code, integer.text(now_ms), b[book.STATUS], integer.text(b[book.SEQUENCE]) }
+return { code, integer.text(now_ms), b.status, integer.text(b.sequence) }

@@ -112,7 +112,7 @@ function build({ checked = true } = {}) {
   require('./build-page.js').buildPage();
   const scripts = path.join(DIST, 'lua');
   rmSync(scripts, { recursive: true, force: true });
-  require(path.join(DIST, 'store/bundle.js')).writeBundles(path.join(ROOT, 'lua'), scripts);
+  require(path.join(DIST, 'lua-bundle/bundle.js')).writeBundles(path.join(ROOT, 'lua'), scripts);
   stamp(STAMP, startedAt);
   if (checked) stamp(CHECKED, startedAt);
 }

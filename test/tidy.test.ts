@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { ERRORS } from '../src/exchange/errors';
-import { bundleScripts } from '../src/store/bundle';
+import { bundleScripts } from '../src/lua-bundle/bundle';
 
 /** The rules of the house that a machine can hold; docs/architecture.md gives their reasons. */
 const ROOT = path.join(__dirname, '..');
@@ -220,6 +220,12 @@ describe('every script opens with its header', () => {
       expect(source).toMatch(new RegExp(`^-- ${part} `, 'm'));
     if (!source.startsWith('#!lua flags=no-writes')) expect(source).toMatch(/^-- Emits /m);
   });
+});
+
+test('only the ledger packs, opens and stores accounts', () => {
+  const others = lua.filter((file) => !file.endsWith('lib/ledger.lua'));
+  expect(others.filter((file) => /ledger\.(CASH|TOKENS)\b|I7I7I4I6|I7I7I7I7'/.test(read(file)))).toEqual([]);
+  expect(others.filter((file) => /'HSET', [^\n]*(:bal|'bal'|account_key|tokens_key)/.test(read(file)))).toEqual([]);
 });
 
 test('scripts that let people out work when Redis is full', () => {

@@ -10,12 +10,12 @@ local outbox = require('lib.outbox')
 
 local batch = {}
 
--- Places of the members of a batch: the open book, the wallet, reason and time; hashes and records, ranks and hashes, the
--- hashes, those that have an expiration; what is free again: collateral, Yes and No tokens.
-local BOOK, MAKER, REASON, NOW_MS, ENDED, RANKS, HASHES, EXPIRING, CASH, YES, NO = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 
+-- `ended`: hashes and records; `ranks`: ranks and hashes; `expiring`: hashes of those that have an expiration; `cash`, `yes`
+-- and `no`: collateral and tokens that are free again, in micro-units.
 function batch.open(b, maker, reason, now_ms)
-  return { b, maker, reason, now_ms, {}, {}, {}, {}, 0, 0, 0 }
+  return { book = b, maker = maker, reason = reason, now_ms = now_ms, ended = {}, ranks = {}, hashes = {}, expiring = {},
+    cash = 0, yes = 0, no = 0 }
 end
 
 -- Takes a resting order of the wallet out of the open book, in memory. Returns its new record.
@@ -25,47 +25,47 @@ function batch.add(t, hash, packed, created, number, kind, price, size, expirati
     _, filled, quote, _, fill_ms, fill_sequence, fills = order.changes(packed)
     body = order.body(packed)
   end
-  local b, ended, ranks, hashes = t[BOOK], t[ENDED], t[RANKS], t[HASHES]
+  local b, ended, ranks, hashes = t.book, t.ended, t.ranks, t.hashes
   local n, rest, outcome, level = #hashes + 1, size - filled, order.outcome(kind), book.level_of(kind, price)
-  local record = body .. struct.pack(order.CHANGES, t[REASON], filled, quote, t[NOW_MS], fill_ms, fill_sequence, fills,
+  local record = body .. struct.pack(order.CHANGES, t.reason, filled, quote, t.now_ms, fill_ms, fill_sequence, fills,
     order.CANCELLED)
-  local side = level > 0 and b[book.BIDS] or b[book.ASKS]
+  local side = level > 0 and b.bids or b.asks
   side[#side + 1] = book.member(number, hash)
   book.change(b, level, -rest, -1)
-  b[book.LIQUIDITY] = b[book.LIQUIDITY] - rest * price
+  b.liquidity = b.liquidity - rest * price
   if order.side(kind) == order.BUY then
-    t[CASH] = t[CASH] + rest * price
+    t.cash = t.cash + rest * price
   elseif outcome == 0 then
-    t[YES] = t[YES] + rest * ledger.MICRO_PER_LOT
+    t.yes = t.yes + rest * ledger.MICRO_PER_LOT
   else
-    t[NO] = t[NO] + rest * ledger.MICRO_PER_LOT
+    t.no = t.no + rest * ledger.MICRO_PER_LOT
   end
   hashes[n], ended[2 * n - 1], ended[2 * n] = hash, hash, record
   ranks[2 * n - 1], ranks[2 * n] = integer.text(-order.rank(created, number)), hash
   if expiration > 0 then
-    t[EXPIRING][#t[EXPIRING] + 1] = hash
+    t.expiring[#t.expiring + 1] = hash
   end
   return record
 end
 
 -- Writes a batch that holds anything. Returns the number of the command, the market and the hashes back to back.
 function batch.write(t, shard)
-  local b, maker, cash, yes, no = t[BOOK], t[MAKER], t[CASH], t[YES], t[NO]
-  local market, hashes = b[book.ID], table.concat(t[HASHES])
+  local b, maker, cash, yes, no = t.book, t.maker, t.cash, t.yes, t.no
+  local market, hashes = b.id, table.concat(t.hashes)
   local a = ledger.read(shard, yes + no > 0 and market or nil, { maker }, 1, 0)
   ledger.move(a, 1, cash > 0 and cash, -cash, 0, yes > 0 and yes, -yes)
   ledger.move(a, 1, false, 0, 1, no > 0 and no, -no)
-  book.check(b[book.LIQUIDITY], b[book.SETS])
-  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+  book.check(b.liquidity, b.sets)
+  b.sequence = b.sequence + 1
   local levels, count = book.write(b)
-  redis.call('HSET', shard .. 'o', unpack(t[ENDED]))
-  redis.call('ZADD', shard .. 'u:' .. maker, unpack(t[RANKS]))
-  if t[EXPIRING][1] then
-    redis.call('ZREM', shard .. 'exp', unpack(t[EXPIRING]))
+  redis.call('HSET', shard .. 'o', unpack(t.ended))
+  redis.call('ZADD', shard .. 'u:' .. maker, unpack(t.ranks))
+  if t.expiring[1] then
+    redis.call('ZREM', shard .. 'exp', unpack(t.expiring))
   end
   ledger.write(a, shard, market, 1)
-  outbox.write(shard, outbox.CANCEL, market, b[book.SEQUENCE], t[NOW_MS], 0, levels, count, hashes, '')
-  return b[book.SEQUENCE], market, hashes
+  outbox.write(shard, outbox.CANCEL, market, b.sequence, t.now_ms, 0, levels, count, hashes, '')
+  return b.sequence, market, hashes
 end
 
 return batch

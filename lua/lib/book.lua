@@ -24,14 +24,17 @@ book.DRAFT, book.OPEN, book.PAUSED = 0, 1, 2
 book.RESOLVED, book.VOIDED = 4, 5
 book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 
--- Places of the members of an open book: the state, then what changes: for each changed level a map from it to its
--- place in a flat list of name, pips, lots and orders added; the totals read so far by name; the members to be removed.
--- (An array: every script that opens a book builds it.)
-book.STATUS, book.MODE, book.SEQUENCE, book.LIQUIDITY = 1, 2, 3, 4
-book.TRADE_MS, book.VOLUME, book.SETS, book.LAST = 5, 6, 7, 8
-book.KEY, book.ID, book.PLACES, book.CHANGES, book.KNOWN = 9, 10, 11, 12, 13
-book.BIDS, book.ASKS = 14, 15
+-- An open book is a table: the state (`status` to `last`, as STATE has them), the market's `key` and `id`, then what changes:
+-- `changes`, a flat list of name, pips, lots and orders added for each changed level; `places`, where in it a level stands;
+-- `known`, the totals read so far by a level's name; `bids` and `asks`, the members to be removed.
 local CHANGE_MEMBERS = 4
+
+-- The open book of a market, whose hash is under `key`, by its packed state and the totals known so far.
+function book.of(packed, key, market, known)
+  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, packed)
+  return { status = status, mode = mode, sequence = sequence, liquidity = liquidity, trade_ms = trade_ms, volume = volume,
+    sets = sets, last = last, key = key, id = market, places = {}, changes = {}, known = known, bids = {}, asks = {} }
+end
 
 -- Opens a market's book; `level` is the name of a level that will change, read along. Nil when there is no such market.
 function book.open(shard, market, level)
@@ -40,9 +43,7 @@ function book.open(shard, market, level)
   if not found[1] then
     return nil
   end
-  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
-  return { status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, {}, {},
-    { [level] = found[2] or '' }, {}, {} }
+  return book.of(found[1], key, market, { [level] = found[2] or '' })
 end
 
 -- Ends the script unless the value of what rests and the sets outstanding can be kept. Call it before the first write.
@@ -81,13 +82,13 @@ end
 
 -- Changes a level's open lots and number of orders.
 function book.change(b, level, lots, orders)
-  local changes, at = b[book.CHANGES], b[book.PLACES][level]
+  local changes, at = b.changes, b.places[level]
   if at then
     changes[at + 2], changes[at + 3] = changes[at + 2] + lots, changes[at + 3] + orders
     return
   end
   at = #changes + 1
-  b[book.PLACES][level] = at
+  b.places[level] = at
   local pips = level > 0 and level or -level
   changes[at], changes[at + 1] = (level > 0 and 'b' or 'a') .. pips, pips
   changes[at + 2], changes[at + 3] = lots, orders
@@ -99,16 +100,16 @@ end
 
 -- Marks a resting order for removal from the book, with all that is left of it.
 function book.drop(b, record)
-  local level, lots = book.level_of(record[order.KIND], record[order.PRICE]), order.remaining(record)
-  local gone = level > 0 and b[book.BIDS] or b[book.ASKS]
-  gone[#gone + 1] = book.member(record[order.SEQUENCE], record[order.HASH])
+  local level, lots = book.level_of(record.kind, record.price), order.remaining(record)
+  local gone = level > 0 and b.bids or b.asks
+  gone[#gone + 1] = book.member(record.sequence, record.hash)
   book.change(b, level, -lots, -1)
-  b[book.LIQUIDITY] = b[book.LIQUIDITY] - lots * record[order.PRICE]
+  b.liquidity = b.liquidity - lots * record.price
 end
 
 -- Reads the totals of those changed levels that have not been read yet.
 function book.learn(b)
-  local changes, known, unknown = b[book.CHANGES], b[book.KNOWN], nil
+  local changes, known, unknown = b.changes, b.known, nil
   for at = 1, #changes, CHANGE_MEMBERS do
     if not known[changes[at]] then
       unknown = unknown or {}
@@ -116,7 +117,7 @@ function book.learn(b)
     end
   end
   if unknown then
-    local found = redis.call('HMGET', b[book.KEY], unpack(unknown))
+    local found = redis.call('HMGET', b.key, unpack(unknown))
     for i = 1, #unknown do
       known[unknown[i]] = found[i] or ''
     end
@@ -125,33 +126,36 @@ end
 
 -- The book as it will stand when `b`, whose totals are known, has been written.
 function book.behind(b)
-  local changes, known = b[book.CHANGES], {}
+  local changes, known = b.changes, {}
   for at = 1, #changes, CHANGE_MEMBERS do
-    local packed, lots, orders = b[book.KNOWN][changes[at]], changes[at + 2], changes[at + 3]
+    local packed, lots, orders = b.known[changes[at]], changes[at + 2], changes[at + 3]
     if packed ~= '' then
       local lots_before, orders_before = struct.unpack(book.TOTAL, packed)
       lots, orders = lots + lots_before, orders + orders_before
     end
     known[changes[at]] = orders == 0 and '' or struct.pack(book.TOTAL, lots, orders)
   end
-  return { b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[book.KEY], b[book.ID], {}, {}, known, {}, {} }
+  return { status = b.status, mode = b.mode, sequence = b.sequence, liquidity = b.liquidity, trade_ms = b.trade_ms,
+    volume = b.volume, sets = b.sets, last = b.last, key = b.key, id = b.id, places = {}, changes = {}, known = known,
+    bids = {}, asks = {} }
 end
 
 -- Takes what has been dropped out of the sorted sets.
 local function remove(b)
-  if b[book.BIDS][1] then
-    redis.call('ZREM', b[book.KEY] .. ':b', unpack(b[book.BIDS]))
+  if b.bids[1] then
+    redis.call('ZREM', b.key .. ':b', unpack(b.bids))
   end
-  if b[book.ASKS][1] then
-    redis.call('ZREM', b[book.KEY] .. ':a', unpack(b[book.ASKS]))
+  if b.asks[1] then
+    redis.call('ZREM', b.key .. ':a', unpack(b.asks))
   end
 end
 
 -- Writes levels, whose totals must be known, and state. Returns the changed levels, packed for the outbox, and how
 -- many they are.
 function book.write_levels(b)
-  local changes, known = b[book.CHANGES], b[book.KNOWN]
-  local fields, n, packed_levels, emptied = { 's', struct.pack(book.STATE, unpack(b, 1, 8)), false, false }, 2, '', nil
+  local changes, known = b.changes, b.known
+  local fields, n, packed_levels, emptied = { 's', book.pack_state(b.status, b.mode, b.sequence, b.liquidity, b.trade_ms,
+    b.volume, b.sets, b.last), false, false }, 2, '', nil
   for at = 1, #changes, CHANGE_MEMBERS do
     local name, packed, lots, orders = changes[at], known[changes[at]], changes[at + 2], changes[at + 3]
     if packed ~= '' then
@@ -167,9 +171,9 @@ function book.write_levels(b)
       fields[n + 1], fields[n + 2], n = name, packed, n + 2
     end
   end
-  redis.call('HSET', b[book.KEY], unpack(fields, 1, n))
+  redis.call('HSET', b.key, unpack(fields, 1, n))
   if emptied then
-    redis.call('HDEL', b[book.KEY], unpack(emptied))
+    redis.call('HDEL', b.key, unpack(emptied))
   end
   return packed_levels, #changes / CHANGE_MEMBERS
 end

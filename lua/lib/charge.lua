@@ -5,8 +5,6 @@ local fee = require('lib.fee')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local order = require('lib.order')
-local plan = require('lib.plan')
-local request = require('lib.request')
 local trades = require('lib.trades')
 
 local charge = {}
@@ -18,8 +16,8 @@ local SETTLEMENT_MAKERS_MAX = 50
 -- Those makers that trade, in their order.
 local function traders(p)
   local found = {}
-  for i = 1, p[plan.COUNT] do
-    if p[plan.LOTS][i] > 0 then
+  for i = 1, p.count do
+    if p.lots[i] > 0 then
       found[#found + 1] = i
     end
   end
@@ -29,21 +27,21 @@ end
 -- The taker's fee for the fills `from` to `to`, which settle in one record, spread over them by their tokens; the
 -- shares go into `shares`. Returns their sum.
 local function charge_taker(q, p, makers, shares, from, to)
-  local side, outcome, bps, collateral, tokens = q[request.SIDE], q[request.OUTCOME], q[request.BPS], 0, 0
+  local side, outcome, bps, collateral, tokens = q.side, q.outcome, q.bps, 0, 0
   for n = from, to do
     local i = makers[n]
-    local yes, lots = book.yes_price(p[plan.PRICES][i], order.outcome(p[plan.KINDS][i])), p[plan.LOTS][i]
+    local yes, lots = book.yes_price(p.prices[i], order.outcome(p.kinds[i])), p.lots[i]
     collateral, tokens = collateral + lots * book.yes_price(yes, outcome), tokens + lots * ledger.MICRO_PER_LOT
   end
   local due
-  if side == order.BUY and not q[request.IS_BUDGET] then
-    due = fee.at_limit(side, bps, q[request.PRICE], tokens)
+  if side == order.BUY and not q.is_budget then
+    due = fee.at_limit(side, bps, q.price, tokens)
   else
     due = fee.at_average(side, bps, collateral, tokens)
   end
   local so_far, charged = 0, 0
   for n = from, to do
-    so_far = so_far + p[plan.LOTS][makers[n]] * ledger.MICRO_PER_LOT
+    so_far = so_far + p.lots[makers[n]] * ledger.MICRO_PER_LOT
     local share = integer.ratio({ due, so_far }, { tokens })
     shares[n], charged = share - charged, share
   end
@@ -52,19 +50,19 @@ end
 
 -- Adds the fees to a plan, in micro-units: each maker's, the taker's in all, and both to the packed fills.
 function charge.fees(q, p)
-  local packed, makers, shares, fees = p[plan.PACKED], traders(p), {}, {}
+  local packed, makers, shares, fees = p.packed, traders(p), {}, {}
   for from = 1, #makers, SETTLEMENT_MAKERS_MAX do
     local to = math.min(from + SETTLEMENT_MAKERS_MAX - 1, #makers)
-    p[plan.CHARGED] = p[plan.CHARGED] + charge_taker(q, p, makers, shares, from, to)
+    p.charged = p.charged + charge_taker(q, p, makers, shares, from, to)
   end
   for n = 1, #makers do
     local i, fill = makers[n], packed[n + 1]
-    fees[i] = fee.at_limit(order.side(p[plan.KINDS][i]), q[request.BPS], p[plan.PRICES][i],
-      p[plan.LOTS][i] * ledger.MICRO_PER_LOT)
+    fees[i] = fee.at_limit(order.side(p.kinds[i]), q.bps, p.prices[i],
+      p.lots[i] * ledger.MICRO_PER_LOT)
     packed[n + 1] = fill:sub(1, trades.FEES_AT - 1) .. struct.pack('>I7I7', shares[n], fees[i])
       .. fill:sub(trades.BEHIND_FEES_AT)
   end
-  p[plan.FEES] = fees
+  p.fees = fees
 end
 
 return charge

@@ -28,8 +28,6 @@ ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 -- What CASH has room for.
 local NONCE_MOST = 4294967295
 
-local ADDRESSES, CASH_OF, TOKENS_OF, GRANT, GRANTED, NEW_HOLDERS, CASH_MOVED, TOKENS_MOVED = 1, 2, 3, 4, 5, 6, 7, 8
-
 -- Accounts as they are stored. They end the script when an amount cannot be kept, so call them before the first write.
 -- (Each is one expression, which the bundler writes into its calls: a function costs an order some percent.)
 function ledger.pack_cash(free, reserved, nonce, faucet_ms)
@@ -55,6 +53,25 @@ function ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcom
     or ledger.pack_tokens(yes_free, yes_reserved, no_free + more_free, no_reserved + more_reserved)
 end
 
+-- What a stored account holds: free and reserved collateral, nonce, time of the last faucet call; Yes free, Yes reserved, No free,
+-- No reserved.
+function ledger.open_cash(packed)
+  return struct.unpack(ledger.CASH, packed)
+end
+
+function ledger.open_tokens(packed)
+  return struct.unpack(ledger.TOKENS, packed)
+end
+
+-- Stores accounts under the key of their kind: one wallet's, two wallets'.
+function ledger.put(key, address, packed)
+  return redis.call('HSET', key, address, packed)
+end
+
+function ledger.put_both(key, address, packed, other, other_packed)
+  return redis.call('HSET', key, address, packed, other, other_packed)
+end
+
 -- Reads the accounts of the first `count` of `addresses`; `market` nil for collateral alone. `shard` is the key prefix
 -- `{x}:`, `grant` the micro-units a wallet gets when it is first seen.
 function ledger.read(shard, market, addresses, count, grant)
@@ -62,23 +79,24 @@ function ledger.read(shard, market, addresses, count, grant)
   if market then
     tokens = redis.call('HMGET', shard .. 'm:' .. market .. ':bal', unpack(addresses, 1, count))
   end
-  return { addresses, cash, tokens, grant, 0, false, false, false }
+  return { addresses = addresses, cash_of = cash, tokens_of = tokens, grant = grant, granted = 0, new_holders = false,
+    cash_moved = false, tokens_moved = false }
 end
 
 -- Free and reserved collateral, nonce, and the time of the last faucet call.
 function ledger.cash(a, slot)
-  local packed = a[CASH_OF][slot]
+  local packed = a.cash_of[slot]
   if packed then
-    return struct.unpack(ledger.CASH, packed)
+    return ledger.open_cash(packed)
   end
-  return a[ADDRESSES][slot] ~= ledger.FEE and a[GRANT] or 0, 0, 0, 0
+  return a.addresses[slot] ~= ledger.FEE and a.grant or 0, 0, 0, 0
 end
 
 -- Yes free, Yes reserved, No free, No reserved.
 function ledger.tokens(a, slot)
-  local packed = a[TOKENS_OF][slot]
+  local packed = a.tokens_of[slot]
   if packed then
-    return struct.unpack(ledger.TOKENS, packed)
+    return ledger.open_tokens(packed)
   end
   return 0, 0, 0, 0
 end
@@ -87,26 +105,26 @@ end
 -- outcome. Without an amount an account stays as it is.
 function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, reserved_tokens)
   if free_cash then
-    local packed, free, reserved, nonce, faucet_ms = a[CASH_OF][slot], 0, 0, 0, 0
+    local packed, free, reserved, nonce, faucet_ms = a.cash_of[slot], 0, 0, 0, 0
     if packed then
-      free, reserved, nonce, faucet_ms = struct.unpack(ledger.CASH, packed)
-    elseif a[ADDRESSES][slot] ~= ledger.FEE then
-      free, a[GRANTED] = a[GRANT], a[GRANTED] + a[GRANT]
+      free, reserved, nonce, faucet_ms = ledger.open_cash(packed)
+    elseif a.addresses[slot] ~= ledger.FEE then
+      free, a.granted = a.grant, a.granted + a.grant
     end
-    a[CASH_OF][slot] = ledger.cash_with(free, reserved, nonce, faucet_ms, free_cash, reserved_cash)
-    a[CASH_MOVED] = true
+    a.cash_of[slot] = ledger.cash_with(free, reserved, nonce, faucet_ms, free_cash, reserved_cash)
+    a.cash_moved = true
   end
   if free_tokens then
-    local packed, yes_free, yes_reserved, no_free, no_reserved = a[TOKENS_OF][slot], 0, 0, 0, 0
+    local packed, yes_free, yes_reserved, no_free, no_reserved = a.tokens_of[slot], 0, 0, 0, 0
     if packed then
-      yes_free, yes_reserved, no_free, no_reserved = struct.unpack(ledger.TOKENS, packed)
+      yes_free, yes_reserved, no_free, no_reserved = ledger.open_tokens(packed)
     else
-      a[NEW_HOLDERS] = a[NEW_HOLDERS] or {}
-      a[NEW_HOLDERS][#a[NEW_HOLDERS] + 1] = slot
+      a.new_holders = a.new_holders or {}
+      a.new_holders[#a.new_holders + 1] = slot
     end
-    a[TOKENS_OF][slot] = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, free_tokens,
+    a.tokens_of[slot] = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, free_tokens,
       reserved_tokens)
-    a[TOKENS_MOVED] = true
+    a.tokens_moved = true
   end
 end
 
@@ -114,39 +132,38 @@ end
 -- reserved at its price. A BUY pays collateral and gets tokens, a SELL the other way round; the fee is taken from what it
 -- gets; `fees` nil when nobody pays any.
 function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
-  local pack, parse, cash, tokens = struct.pack, struct.unpack, a[CASH_OF], a[TOKENS_OF]
+  local cash, tokens = a.cash_of, a.tokens_of
   for i = 1, count do
     local slot, kind, price, traded, back = slots[i], kinds[i], prices[i], lots[i], backs[i] or 0
     local got, held = back * ledger.MICRO_PER_LOT, (traded + back) * ledger.MICRO_PER_LOT
-    local free, reserved, nonce, faucet_ms = parse(ledger.CASH, cash[slot])
+    local free, reserved, nonce, faucet_ms = ledger.open_cash(cash[slot])
     if order.side(kind) == order.BUY then
       free, reserved = free + back * price, reserved - (traded + back) * price
       got, held = traded * ledger.MICRO_PER_LOT - (fees and fees[i] or 0), 0
     else
       free = free + traded * price - (fees and fees[i] or 0)
     end
-    integer.check(free, reserved)
-    cash[slot] = pack(ledger.CASH, free, reserved, nonce, faucet_ms)
+    cash[slot] = ledger.pack_cash(free, reserved, nonce, faucet_ms)
     if tokens[slot] then
-      local yes_free, yes_reserved, no_free, no_reserved = parse(ledger.TOKENS, tokens[slot])
+      local yes_free, yes_reserved, no_free, no_reserved = ledger.open_tokens(tokens[slot])
       tokens[slot] = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, order.outcome(kind), got, -held)
-      a[TOKENS_MOVED] = true
+      a.tokens_moved = true
     elseif traded > 0 then
       ledger.move(a, slot, false, 0, order.outcome(kind), got, 0)
     end
   end
-  a[CASH_MOVED] = a[CASH_MOVED] or count > 0
+  a.cash_moved = a.cash_moved or count > 0
 end
 
 -- What the rest of an order has reserved: collateral of a BUY, tokens of a SELL.
 function ledger.reserve_of(record)
   return order.remaining(record)
-    * (order.side(record[order.KIND]) == order.BUY and record[order.PRICE] or ledger.MICRO_PER_LOT)
+    * (order.side(record.kind) == order.BUY and record.price or ledger.MICRO_PER_LOT)
 end
 
 -- An order that ends: gives back what is reserved for it.
 function ledger.give_back(a, slot, record)
-  local kind, reserve = record[order.KIND], ledger.reserve_of(record)
+  local kind, reserve = record.kind, ledger.reserve_of(record)
   if order.side(kind) == order.BUY then
     ledger.move(a, slot, reserve, -reserve)
   else
@@ -186,21 +203,21 @@ end
 
 -- Writes the accounts, as many as `read` was told of.
 function ledger.write(a, shard, market, count)
-  if a[CASH_MOVED] then
-    write_all(shard .. 'bal', a[ADDRESSES], a[CASH_OF], count)
+  if a.cash_moved then
+    write_all(shard .. 'bal', a.addresses, a.cash_of, count)
   end
-  if a[TOKENS_MOVED] then
-    write_all(shard .. 'm:' .. market .. ':bal', a[ADDRESSES], a[TOKENS_OF], count)
+  if a.tokens_moved then
+    write_all(shard .. 'm:' .. market .. ':bal', a.addresses, a.tokens_of, count)
   end
-  if a[NEW_HOLDERS] then
+  if a.new_holders then
     tables.make(shard .. 'm:' .. market .. ':bal')
   end
-  if a[GRANTED] > 0 then
+  if a.granted > 0 then
     tables.make(shard .. 'bal')
-    redis.call('HINCRBY', shard .. 'sum', 'granted', integer.text(a[GRANTED]))
+    redis.call('HINCRBY', shard .. 'sum', 'granted', integer.text(a.granted))
   end
-  for i = 1, a[NEW_HOLDERS] and #a[NEW_HOLDERS] or 0 do
-    redis.call('SADD', shard .. 'w:' .. a[ADDRESSES][a[NEW_HOLDERS][i]], market)
+  for i = 1, a.new_holders and #a.new_holders or 0 do
+    redis.call('SADD', shard .. 'w:' .. a.addresses[a.new_holders[i]], market)
   end
 end
 
@@ -208,8 +225,8 @@ end
 function ledger.grant(a, slot, amount, now_ms)
   ledger.move(a, slot, amount, 0)
   local free, reserved, nonce = ledger.cash(a, slot)
-  a[CASH_OF][slot] = struct.pack(ledger.CASH, free, reserved, nonce, now_ms)
-  a[GRANTED] = a[GRANTED] + amount
+  a.cash_of[slot] = ledger.pack_cash(free, reserved, nonce, now_ms)
+  a.granted = a.granted + amount
 end
 
 -- Takes all tokens of a market from the first `count` of `addresses`: they have been paid for.
@@ -227,7 +244,7 @@ function ledger.raise(a, slot)
   if nonce >= NONCE_MOST then
     error({ err = 'ERR a nonce has no room left' })
   end
-  a[CASH_OF][slot] = struct.pack(ledger.CASH, free, reserved, nonce + 1, faucet_ms)
+  a.cash_of[slot] = ledger.pack_cash(free, reserved, nonce + 1, faucet_ms)
   return nonce + 1
 end
 

@@ -10,21 +10,20 @@ local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 local plan = require('lib.plan')
-local request = require('lib.request')
 local trades = require('lib.trades')
 
 local matching = {}
 
 -- Status and reason the walk leaves the taker with; nil for a refusal, then its code and explanation.
-function matching.verdict(q, p)
-  local filled, stop = p[plan.FILLED], p[plan.STOP]
-  if p[plan.BEST] then
-    return nil, 'POST_ONLY_WOULD_CROSS', p[plan.BEST]
+local function verdict(q, p)
+  local filled, stop = p.filled, p.stop
+  if p.best then
+    return nil, 'POST_ONLY_WOULD_CROSS', p.best
   end
-  if filled >= q[request.SIZE] then
+  if filled >= q.size then
     return order.FILLED_STATUS, order.REASON_NONE
   end
-  if q[request.TYPE] == order.FOK then
+  if q.type == order.FOK then
     if stop == order.REASON_SELF_TRADE then
       return nil, 'SELF_TRADE'
     end
@@ -33,69 +32,69 @@ function matching.verdict(q, p)
   if stop then
     return order.CANCELLED, stop
   end
-  if q[request.TYPE] == order.IOC then
+  if q.type == order.IOC then
     return order.CANCELLED, order.REASON_IOC
   end
-  if q[request.TYPE] == order.MARKET_TYPE then
+  if q.type == order.MARKET_TYPE then
     return order.CANCELLED, order.REASON_MARKET
   end
   return filled > 0 and order.PARTIALLY_FILLED or order.OPEN, order.REASON_NONE
 end
 
 -- The taker's record and the match as they will be stored.
-function matching.pack(q, p, status, reason)
-  local body, traded = ARGV[3], p[plan.FILLS] > 0
+local function pack(q, p, status, reason)
+  local body, traded = ARGV[3], p.fills > 0
   if status == order.OPEN then
-    return struct.pack(order.HEAD, q[request.NOW], p[plan.SEQUENCE]) .. body, ''
+    return struct.pack(order.HEAD, q.now_ms, p.sequence) .. body, ''
   end
-  if q[request.IS_BUDGET] then
-    body = order.with_size(body, math.max(q[request.SIZE], p[plan.FILLED]))
+  if q.is_budget then
+    body = order.with_size(body, math.max(q.size, p.filled))
   end
-  local record = struct.pack(order.HEAD, q[request.NOW], p[plan.SEQUENCE]) .. body
-    .. struct.pack(order.CHANGES, reason, p[plan.FILLED], p[plan.QUOTE], q[request.NOW], traded and p[plan.FILL_MS] or 0,
-      traded and p[plan.SEQUENCE] or 0, p[plan.FILLS], status)
+  local record = struct.pack(order.HEAD, q.now_ms, p.sequence) .. body
+    .. struct.pack(order.CHANGES, reason, p.filled, p.quote, q.now_ms, traded and p.fill_ms or 0,
+      traded and p.sequence or 0, p.fills, status)
   if not traded then
     return record, ''
   end
-  local parts = p[plan.PACKED]
-  parts[1] = struct.pack(trades.HEAD, ARGV[2], q[request.SIDE], q[request.OUTCOME], p[plan.FILLS])
-  return record, table.concat(parts, '', 1, p[plan.FILLS] + 1)
+  local parts = p.packed
+  parts[1] = struct.pack(trades.HEAD, ARGV[2], q.side, q.outcome, p.fills)
+  return record, table.concat(parts, '', 1, p.fills + 1)
 end
 
 -- Moves the money of everybody, in memory; first gives back to the taker what `old`, the order it replaces, had reserved.
 -- Returns the accounts and how many they are.
 local function settle(q, b, p, rest, old)
-  local addresses, side, wallets, bps = p[plan.ADDRESSES], q[request.SIDE], p[plan.WALLETS], q[request.BPS]
+  local addresses, side, wallets, bps = p.addresses, q.side, p.wallets, q.bps
   if bps > 0 then
     wallets = wallets + 1
     addresses[wallets] = ledger.FEE
   end
-  local a = ledger.read(ARGV[4], q[request.MARKET], addresses, wallets, q[request.GRANT])
+  local a = ledger.read(ARGV[4], q.market, addresses, wallets, q.grant)
   if old then
     ledger.give_back(a, 1, old)
   end
-  ledger.settle_makers(a, p[plan.COUNT], p[plan.SLOTS], p[plan.KINDS], p[plan.PRICES], p[plan.LOTS], p[plan.BACKS],
-    p[plan.FEES])
-  ledger.settle_taker(a, 1, side, q[request.OUTCOME], q[request.PRICE], p[plan.FILLED], p[plan.QUOTE], rest,
-    p[plan.CHARGED])
-  if bps > 0 and p[plan.FILLS] > 0 then
-    local cash, yes, no = ledger.collect(side, q[request.OUTCOME], p[plan.CHARGED], 0, 0, 0)
-    for i = 1, p[plan.COUNT] do
-      local kind = p[plan.KINDS][i]
-      cash, yes, no = ledger.collect(order.side(kind), order.outcome(kind), p[plan.FEES][i] or 0, cash, yes, no)
+  ledger.settle_makers(a, p.count, p.slots, p.kinds, p.prices, p.lots, p.backs,
+    p.fees)
+  ledger.settle_taker(a, 1, side, q.outcome, q.price, p.filled, p.quote, rest,
+    p.charged)
+  if bps > 0 and p.fills > 0 then
+    local cash, yes, no = ledger.collect(side, q.outcome, p.charged, 0, 0, 0)
+    for i = 1, p.count do
+      local kind = p.kinds[i]
+      cash, yes, no = ledger.collect(order.side(kind), order.outcome(kind), p.fees[i] or 0, cash, yes, no)
     end
     ledger.move(a, wallets, cash > 0 and cash, 0, 0, yes > 0 and yes, 0)
     ledger.move(a, wallets, false, 0, 1, no > 0 and no, 0)
   end
-  b[book.SETS] = b[book.SETS] + (side == order.BUY and p[plan.SETS] or -p[plan.SETS]) * ledger.MICRO_PER_LOT
+  b.sets = b.sets + (side == order.BUY and p.sets or -p.sets) * ledger.MICRO_PER_LOT
   return a, wallets
 end
 
 -- Moves makers that are final to the final half of their wallets' indexes, each wallet's in one command.
 local function write_indexes(p)
   local addresses, newest, older, ranks, hashes =
-    p[plan.ADDRESSES], p[plan.NEWEST], p[plan.OLDER], p[plan.RANKS], p[plan.HASHES]
-  for slot = 1, p[plan.WALLETS] do
+    p.addresses, p.newest, p.older, p.ranks, p.hashes
+  for slot = 1, p.wallets do
     local i = newest[slot]
     if i and not older[i] then
       redis.call('ZADD', ARGV[4] .. 'u:' .. addresses[slot], ranks[i], hashes[i + 1])
@@ -107,61 +106,98 @@ local function write_indexes(p)
       redis.call('ZADD', ARGV[4] .. 'u:' .. addresses[slot], unpack(members, 1, n))
     end
   end
-  if p[plan.EXPIRING][1] then
-    redis.call('ZREM', ARGV[4] .. 'exp', unpack(p[plan.EXPIRING]))
+  if p.expiring[1] then
+    redis.call('ZREM', ARGV[4] .. 'exp', unpack(p.expiring))
   end
 end
 
 -- Reads the accounts and levels still missing, and changes them in memory; `old` is the order this one replaces, if it does.
 -- Returns the accounts, how many they are, and the lots that will rest.
-function matching.prepare(q, b, p, status, old)
+local function prepare(q, b, p, status, old)
   local rest = 0
-  b[book.SEQUENCE] = p[plan.SEQUENCE]
-  if p[plan.FILLS] > 0 then
-    b[book.TRADE_MS], b[book.VOLUME] = p[plan.FILL_MS], book.volume_with(b[book.VOLUME], p[plan.QUOTE])
-    b[book.LAST] = book.yes_price(p[plan.LAST_PRICE], q[request.OUTCOME])
+  b.sequence = p.sequence
+  if p.fills > 0 then
+    b.trade_ms, b.volume = p.fill_ms, book.volume_with(b.volume, p.quote)
+    b.last = book.yes_price(p.last_price, q.outcome)
   end
   if status <= order.PARTIALLY_FILLED then
-    local yes = book.yes_price(q[request.PRICE], q[request.OUTCOME])
-    rest = p[plan.LEFT]
-    book.change(b, q[request.SIDE] == q[request.OUTCOME] and yes or -yes, rest, 1)
-    b[book.LIQUIDITY] = b[book.LIQUIDITY] + rest * q[request.PRICE]
+    local yes = book.yes_price(q.price, q.outcome)
+    rest = p.left
+    book.change(b, q.side == q.outcome and yes or -yes, rest, 1)
+    b.liquidity = b.liquidity + rest * q.price
   end
   book.learn(b)
   local accounts, wallets = settle(q, b, p, rest, old)
-  book.check(b[book.LIQUIDITY], b[book.SETS])
+  book.check(b.liquidity, b.sets)
   return accounts, wallets, rest
 end
 
 -- Writes what has been prepared. Nothing here may fail.
-function matching.write(q, b, p, record, packed_fills, accounts, wallets, rest)
-  local sequence, traded = p[plan.SEQUENCE], p[plan.FILLS] > 0
-  local rank = order.rank(q[request.NOW], sequence)
-  local is_bid, yes = q[request.SIDE] == q[request.OUTCOME], book.yes_price(q[request.PRICE], q[request.OUTCOME])
-  p[plan.RECORDS][2] = record
-  redis.call('HSET', KEYS[4], unpack(p[plan.RECORDS], 1, 2 * p[plan.COUNT] + 2))
+local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
+  local sequence, traded = p.sequence, p.fills > 0
+  local rank = order.rank(q.now_ms, sequence)
+  local is_bid, yes = q.side == q.outcome, book.yes_price(q.price, q.outcome)
+  p.records[2] = record
+  redis.call('HSET', KEYS[4], unpack(p.records, 1, 2 * p.count + 2))
   -- All that leave stand at the front of their side, with at most one partly filled maker behind them.
-  local last = p[plan.COUNT]
-  local leaving = p[plan.RANKS][last] and last or last - 1
+  local last = p.count
+  local leaving = p.ranks[last] and last or last - 1
   if leaving > 0 then
-    redis.call('ZREMRANGEBYRANK', q[request.OPPOSITE], '0', integer.text(leaving - 1))
+    redis.call('ZREMRANGEBYRANK', q.opposite, '0', integer.text(leaving - 1))
   end
   write_indexes(p)
-  redis.call('ZADD', KEYS[7], integer.text(rest > 0 and rank or -rank), ARGV[2])
+  redis.call('ZADD', KEYS[6], integer.text(rest > 0 and rank or -rank), ARGV[2])
   if rest > 0 then
     redis.call('ZADD', is_bid and KEYS[2] or KEYS[3], integer.text(is_bid and -yes or yes), book.member(sequence, ARGV[2]))
-    if q[request.EXPIRATION] > 0 then
-      redis.call('ZADD', ARGV[4] .. 'exp', integer.text(q[request.EXPIRATION]), ARGV[2])
+    if q.expiration > 0 then
+      redis.call('ZADD', ARGV[4] .. 'exp', integer.text(q.expiration), ARGV[2])
     end
   end
   local levels, count = book.write_levels(b)
-  ledger.write(accounts, ARGV[4], q[request.MARKET], wallets)
+  ledger.write(accounts, ARGV[4], q.market, wallets)
   if traded then
-    redis.call('XADD', KEYS[1] .. ':t', trades.id(p[plan.FILL_MS], sequence), 'f', packed_fills)
+    redis.call('XADD', KEYS[1] .. ':t', trades.id(p.fill_ms, sequence), 'f', packed_fills)
   end
-  local hashes = table.concat(p[plan.HASHES], '', 1, p[plan.COUNT] + 1)
-  redis.call('XADD', KEYS[8], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q[request.MARKET], sequence,
-    q[request.NOW], traded and p[plan.FILL_MS] or 0, levels, count, hashes, ''))
+  local hashes = table.concat(p.hashes, '', 1, p.count + 1)
+  redis.call('XADD', KEYS[7], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q.market, sequence,
+    q.now_ms, traded and p.fill_ms or 0, levels, count, hashes, ''))
+end
+
+-- The open book for a sweep (lib/book; named here so that only sweeps build that function).
+function matching.book_of(packed, key, market, known)
+  return book.of(packed, key, market, known)
+end
+
+-- Walks the other side of the book, and books what comes of it unless `dry_run` is 1. `first` is the record of the first order
+-- there, under `first_hash`, and `best_total` what is packed at its level; nil when there is nobody to meet. `old`, when this
+-- order replaces one: its record `order`, its place `gone` on that side, and the book `before`, without it, which is written
+-- first. Returns BOOKED with the record and the packed fills, or AGAIN when stale makers were expired instead; or nil, the code
+-- of a refusal and what explains it.
+function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
+  local p = plan.make(q, b, first_hash, first, best_total, old and old.gone or plan.NOWHERE)
+  if p.stale > plan.STALE_MAX then
+    local orders = require('lib.orders')
+    return orders.clear(ARGV[4], q.market, p.hashes, p.count + 1, q.now_ms)
+  end
+  local status, reason, explanation = verdict(q, p)
+  if not status then
+    return nil, reason, explanation
+  end
+  if q.bps > 0 and p.fills > 0 then
+    local charge = require('lib.charge')
+    charge.fees(q, p)
+  end
+  local record, fills = pack(q, p, status, reason)
+  if dry_run ~= 1 then
+    local accounts, wallets, rest = prepare(q, b, p, status, old and old.order)
+    -- From here on nothing may fail.
+    if old then
+      local orders = require('lib.orders')
+      orders.write(ARGV[4], old.before, { old.order }, outbox.CANCEL, q.now_ms)
+    end
+    write(q, b, p, record, fills, accounts, wallets, rest)
+  end
+  return { 'BOOKED', record, fills }
 end
 
 return matching

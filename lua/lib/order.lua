@@ -18,12 +18,6 @@ order.KIND_AT, order.MAKER_FROM, order.MAKER_TO, order.MARKET_FROM, order.MARKET
 -- What a new record begins with, before the part of the body that its submitter packs; what changes, and how long it is.
 order.HEAD, order.CHANGES, order.CHANGES_BYTES = '>I6I6', '>BI6I7I6I6I6I4B', 37
 
--- Places of the members in an unpacked record; BODY_BYTES is the packed body.
-order.STATUS, order.REASON, order.FILLED, order.QUOTE, order.UPDATED = 1, 2, 3, 4, 5
-order.FILL_MS, order.FILL_SEQUENCE, order.CREATED, order.SEQUENCE, order.KIND = 6, 7, 8, 9, 10
-order.PRICE, order.SIZE, order.EXPIRATION, order.MAKER, order.MARKET = 11, 12, 13, 14, 15
-order.BODY_BYTES, order.HASH, order.FILLS = 16, 17, 18
-
 -- src/exchange/status.ts holds the names.
 order.OPEN, order.PARTIALLY_FILLED, order.FILLED_STATUS, order.CANCELLED, order.EXPIRED = 0, 1, 2, 3, 4
 order.INVALIDATED = 5
@@ -33,21 +27,23 @@ order.REASON_EXPIRED, order.REASON_NONCE, order.REASON_REPLACED = 8, 9, 12
 order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3, 4
 order.BUY, order.SELL = 0, 1
 
+-- The record as a table: what changes, then the body; `body` is the packed body, `created` and `updated` are in milliseconds.
 function order.unpack(packed, hash)
   local created, sequence, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, packed)
-  if packed:byte(-1) == order.OPEN then
-    return { order.OPEN, 0, 0, 0, created, 0, 0, created, sequence, kind, price, size, expiration, maker, market, packed,
-      hash, 0 }
+  local reason, filled, quote, updated, fill_ms, fill_sequence, fills, status = 0, 0, 0, created, 0, 0, 0, order.OPEN
+  local body = packed
+  if packed:byte(-1) ~= order.OPEN then
+    reason, filled, quote, updated, fill_ms, fill_sequence, fills, status = order.changes(packed)
+    body = order.body(packed)
   end
-  local reason, filled, quote, updated, fill_ms, fill_sequence, fills, status = order.changes(packed)
-  return { status, reason, filled, quote, updated, fill_ms, fill_sequence, created, sequence, kind, price, size,
-    expiration, maker, market, order.body(packed), hash, fills }
+  return { status = status, reason = reason, filled = filled, quote = quote, updated = updated, fill_ms = fill_ms,
+    fill_sequence = fill_sequence, fills = fills, created = created, sequence = sequence, kind = kind, price = price,
+    size = size, expiration = expiration, maker = maker, market = market, body = body, hash = hash }
 end
 
 -- Reason, filled, quote, updated, time and number of the latest fill, how many there are, status: of an order that is not OPEN.
 function order.changes(packed)
-  local at = #packed - order.CHANGES_BYTES + 1
-  return struct.unpack(order.CHANGES, packed, at)
+  return struct.unpack(order.CHANGES, packed, #packed - order.CHANGES_BYTES + 1)
 end
 
 -- The body of the same.
@@ -56,12 +52,12 @@ function order.body(packed)
 end
 
 function order.pack(record)
-  if record[order.STATUS] == order.OPEN then
-    return record[order.BODY_BYTES]
+  if record.status == order.OPEN then
+    return record.body
   end
-  return record[order.BODY_BYTES] .. struct.pack(order.CHANGES, record[order.REASON], record[order.FILLED],
-    record[order.QUOTE], record[order.UPDATED], record[order.FILL_MS], record[order.FILL_SEQUENCE], record[order.FILLS],
-    record[order.STATUS])
+  return record.body .. struct.pack(order.CHANGES, record.reason, record.filled,
+    record.quote, record.updated, record.fill_ms, record.fill_sequence, record.fills,
+    record.status)
 end
 
 -- The submitter's part of a body (kind B, pricePips I2, sizeLots I6, ..., a byte 0) with another size.
@@ -80,7 +76,7 @@ end
 
 -- Lots still open; only meaningful while the status is OPEN or PARTIALLY_FILLED.
 function order.remaining(record)
-  return record[order.SIZE] - record[order.FILLED]
+  return record.size - record.filled
 end
 
 -- `now >= expiration` is expired; 0 never expires.

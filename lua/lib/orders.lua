@@ -23,20 +23,20 @@ end
 
 -- Takes resting orders out of the open book `b` with a command of their own, in memory.
 function orders.finish(b, records, status, reason, now_ms)
-  b[book.SEQUENCE] = b[book.SEQUENCE] + 1
+  b.sequence = b.sequence + 1
   for i = 1, #records do
     local record = records[i]
     book.drop(b, record)
-    record[order.STATUS], record[order.REASON], record[order.UPDATED] = status, reason, now_ms
+    record.status, record.reason, record.updated = status, reason, now_ms
   end
-  book.check(b[book.LIQUIDITY], b[book.SETS])
+  book.check(b.liquidity, b.sets)
 end
 
 -- Gives back what orders that end had reserved, in memory. Returns the accounts and how many they are.
 local function release(shard, market, records)
   local slots, addresses, count = {}, {}, 0
   for i = 1, #records do
-    local maker = records[i][order.MAKER]
+    local maker = records[i].maker
     if not slots[maker] then
       count = count + 1
       slots[maker], addresses[count] = count, maker
@@ -44,7 +44,7 @@ local function release(shard, market, records)
   end
   local a = ledger.read(shard, market, addresses, count, 0)
   for i = 1, #records do
-    ledger.give_back(a, slots[records[i][order.MAKER]], records[i])
+    ledger.give_back(a, slots[records[i].maker], records[i])
   end
   return a, count
 end
@@ -55,13 +55,13 @@ local function save(shard, records)
   local written, hashes, expiring, ranks = {}, {}, {}, {}
   for i = 1, #records do
     local record = records[i]
-    local hash, maker = record[order.HASH], record[order.MAKER]
+    local hash, maker = record.hash, record.maker
     hashes[i] = hash
     written[2 * i - 1], written[2 * i] = hash, order.pack(record)
-    if record[order.EXPIRATION] > 0 then
+    if record.expiration > 0 then
       expiring[#expiring + 1] = hash
     end
-    local rank, text = ranks[maker], integer.text(-order.rank(record[order.CREATED], record[order.SEQUENCE]))
+    local rank, text = ranks[maker], integer.text(-order.rank(record.created, record.sequence))
     if rank then
       local n = #rank
       rank[n + 1], rank[n + 2] = text, hash
@@ -83,15 +83,15 @@ end
 function orders.write(shard, b, records, event, now_ms)
   local levels, count = book.write(b)
   local hashes = save(shard, records)
-  outbox.write(shard, event, b[book.ID], b[book.SEQUENCE], now_ms, 0, levels, count, hashes, '')
+  outbox.write(shard, event, b.id, b.sequence, now_ms, 0, levels, count, hashes, '')
 end
 
 -- Ends resting orders of the market whose book `b` is open: one command, with one number and one entry of the outbox.
 function orders.retire(shard, b, records, event, status, reason, now_ms)
-  local accounts, wallets = release(shard, b[book.ID], records)
+  local accounts, wallets = release(shard, b.id, records)
   orders.finish(b, records, status, reason, now_ms)
   orders.write(shard, b, records, event, now_ms)
-  ledger.write(accounts, shard, b[book.ID], wallets)
+  ledger.write(accounts, shard, b.id, wallets)
 end
 
 -- Ends resting orders of any markets: a command for each market, in the order in which they are met. One that cannot write
@@ -99,7 +99,7 @@ end
 function orders.retire_all(shard, records, event, status, reason, now_ms)
   local groups, names = {}, {}
   for i = 1, #records do
-    local market = records[i][order.MARKET]
+    local market = records[i].market
     if not groups[market] then
       groups[market] = {}
       names[#names + 1] = market
@@ -125,7 +125,7 @@ function orders.clear(shard, market, hashes, count, now_ms)
   local stale = {}
   local records = orders.load(shard, hashes)
   for i = 2, count do
-    if records[i] and order.is_stale(records[i][order.EXPIRATION], now_ms) then
+    if records[i] and order.is_stale(records[i].expiration, now_ms) then
       stale[#stale + 1] = records[i]
     end
   end

@@ -74,10 +74,15 @@ function outbox.names(entry)
   return kind, market, levels, entry:sub(at + 2, wallets_at - 1), entry:sub(wallets_at + 2, wallets_end)
 end
 
+-- A reply of TIME in milliseconds.
+function outbox.ms_of(time)
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
 -- The clock of the script in milliseconds.
 function outbox.now_ms()
   local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  return outbox.ms_of(time)
 end
 
 return outbox

@@ -1,4 +1,4 @@
--- Places of a submission's members, as place_order takes them apart and lib/plan, lib/matching and lib/charge read them.
+-- A submission, as place_order takes it apart and lib/plan, lib/matching and lib/charge read it.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -10,14 +10,11 @@ local request = {}
 -- here would take longer.
 request.PACKED = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'
 
-request.SIDE, request.OUTCOME, request.TYPE, request.PREVENTION = 1, 2, 3, 4
--- The limit in pips of its own token, lots, micro-units a MARKET BUY may spend, epoch seconds (0 never), fee rate.
-request.PRICE, request.SIZE, request.BUDGET, request.EXPIRATION, request.BPS = 5, 6, 7, 8, 9
--- The most makers it may meet, what a wallet gets when it is first seen, the smallest part of a fill in lots.
-request.MAKERS_MAX, request.GRANT, request.LOT = 10, 11, 12
-request.MARKET, request.MAKER, request.NOW, request.IS_BUDGET = 13, 14, 15, 16
--- The key of the other side, and the worst score it may meet there.
-request.OPPOSITE, request.LIMIT = 17, 18
+-- A request `q` is a table of these by name: `side`, `outcome`, `type`, `prevention`, `price` (the limit in pips of its own token),
+-- `size` (lots), `budget` (micro-units a MARKET BUY may spend), `expiration` (epoch seconds, 0 never), `bps` (fee rate),
+-- `makers_max` (the most makers it may meet), `grant` (what a wallet gets when it is first seen), `lot` (the smallest part of a
+-- fill, in lots), `market`, `maker`; with `now_ms`, `is_budget`, and of the other side the key `opposite` and the worst score
+-- it may meet there, `limit`.
 
 -- The refusals that need neither money nor a book, in the order of docs/interface.md; false for none. Written into its calls.
 function request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
@@ -31,6 +28,11 @@ end
 -- What explains one of them; nil for nothing.
 function request.detail_of(objection, current, status)
   return objection == 'INVALID_NONCE_VALUE' and integer.text(current) or objection == 'MARKET_NOT_OPEN' and status or nil
+end
+
+-- The reply for an order that was booked before, whatever would be said of it today: it was accepted once.
+function request.replayed(now_ms, record)
+  return { 'REPLAYED', integer.text(now_ms), record }
 end
 
 return request

@@ -42,7 +42,7 @@ const BUGS: Readonly<Record<string, Planted>> = {
   'a maker fills what it has filled before, again': {
     lua: [
       {
-        file: 'place_order.lua',
+        file: 'lib/straight.lua',
         from: 'local left = met_size - filled - size',
         to: 'local left = met_size - size',
       },
@@ -55,12 +55,12 @@ const BUGS: Readonly<Record<string, Planted>> = {
       { file: 'lib/plan.lua', from: 'left < rest and left or rest, rest, nil', to: 'rest, rest, nil' },
       { file: 'lib/plan.lua', from: 'ended = left == 0 or', to: 'ended = left <= 0 or' },
       // Everybody takes the long way.
-      { file: 'place_order.lua', from: 'if left >= 0 and met ~= maker', to: 'if false and met ~= maker' },
+      { file: 'lib/straight.lua', from: 'if left < 0 or', to: 'if true or' },
     ],
     caughtBy: 'no order is over-filled',
   },
   'a cancel gives nothing back': {
-    lua: [{ file: 'cancel_order.lua', from: '-remaining * price', to: '0' }],
+    lua: [{ file: 'cancel_order.lua', from: 'value, -value', to: 'value, 0' }],
     caughtBy: 'reservations are those of the open orders',
   },
   'a cancelled order still counts in its level': {
@@ -71,7 +71,7 @@ const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       {
         file: 'cancel_order.lua',
-        from: "redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))",
+        from: "call('ZREM', key .. ':' .. book_side, book.member(number, hash))",
         to: '',
       },
     ],
@@ -79,8 +79,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
   },
   'expired orders rest and fill': {
     lua: [
-      { file: 'lib/plan.lua', from: /order\.is_stale\(expiration, q\[[\w.]+\]\)/, to: 'false' },
-      { file: 'place_order.lua', from: ' and not order.is_stale(met_expiration, now_ms)', to: '' },
+      { file: 'lib/plan.lua', from: 'order.is_stale(expiration, q.now_ms)', to: 'false' },
+      { file: 'lib/straight.lua', from: ' or order.is_stale(expiration, now_ms)', to: '' },
       { file: 'expire_orders.lua', from: 'math.floor(now_ms / 1000)', to: '0' },
     ],
     expiring: 0.7,
@@ -89,9 +89,9 @@ const BUGS: Readonly<Record<string, Planted>> = {
   'an order sent again is booked again': {
     lua: [
       {
-        file: 'place_order.lua',
-        from: "redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0",
-        to: "redis.call('HSET', KEYS[4], ARGV[2], packed) == 2",
+        file: 'lib/straight.lua',
+        from: "call('HSETNX', KEYS[4], ARGV[2], record) == 0",
+        to: "call('HSET', KEYS[4], ARGV[2], record) == 2",
       },
     ],
     caughtBy: 'acknowledged orders are there',
@@ -99,17 +99,17 @@ const BUGS: Readonly<Record<string, Planted>> = {
   'one order in five is answered and not stored': {
     lua: [
       {
-        file: 'place_order.lua',
-        from: "redis.call('HSETNX', KEYS[4], ARGV[2], packed) == 0",
-        to: "(ARGV[2]:byte(1) < 205 and redis.call('HSETNX', KEYS[4], ARGV[2], packed) or 1) == 0",
+        file: 'lib/straight.lua',
+        from: "call('HSETNX', KEYS[4], ARGV[2], record) == 0",
+        to: "(ARGV[2]:byte(1) < 205 and call('HSETNX', KEYS[4], ARGV[2], record) or 1) == 0",
       },
     ],
     caughtBy: 'acknowledged orders are there',
   },
   'a merge leaves its sets outstanding': {
     lua: [
-      { file: 'place_order.lua', from: 'sets + tokens or sets - tokens', to: 'sets + tokens or sets' },
-      { file: 'lib/matching.lua', from: 'or -p[plan.SETS])', to: 'or 0)' },
+      { file: 'lib/straight.lua', from: 'sets + tokens or sets - tokens', to: 'sets + tokens or sets' },
+      { file: 'lib/matching.lua', from: 'or -p.sets)', to: 'or 0)' },
     ],
     caughtBy: 'money and tokens are conserved',
   },

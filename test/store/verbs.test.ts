@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { bundleScripts } from '../../src/store/bundle';
+import { bundleScripts } from '../../src/lua-bundle/bundle';
 import {
   allowanceKey,
   apiKeysKey,

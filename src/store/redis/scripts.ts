@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
-import { bundleScripts } from '../bundle';
 import { doorOf } from './keys';
 import { limitRefusal } from './refusals';
 import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs';
@@ -33,7 +32,11 @@ interface Script {
  */
 export function scriptSources(): Map<string, string> {
   const built = join(__dirname, '../../lua');
-  if (!existsSync(built)) return bundleScripts(join(__dirname, '../../../lua'));
+  if (!existsSync(built)) {
+    // Only sources need the bundler: its parser is not installed in production.
+    const { bundleScripts } = require('../../lua-bundle/bundle') as typeof import('../../lua-bundle/bundle');
+    return bundleScripts(join(__dirname, '../../../lua'));
+  }
   const sources = new Map<string, string>();
   for (const file of readdirSync(built)) {
     sources.set(file.replace(/\.lua$/, ''), readFileSync(join(built, file), 'utf8'));

@@ -48,7 +48,7 @@ const verb = <
 });
 
 const BOOK = ['market', 'bids', 'asks'] as const;
-const PLACE = [...BOOK, 'orders', 'cash', 'tokens', 'wallet', 'outbox'] as const;
+const PLACE = [...BOOK, 'orders', 'cash', 'wallet', 'outbox'] as const;
 const SWEEP = ['wallet', 'orders', 'cash', 'expiries', 'outbox'] as const;
 const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] as const;
 

@@ -158,7 +158,7 @@ function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceR
 
 function placeKeys(keys: ShardKeys, id: MarketId, maker: Buffer): PlaceKeys {
   const ofMarket = [keys.market(id), keys.bids(id), keys.asks(id)] as const;
-  return [...ofMarket, keys.orders, keys.cash, keys.tokens(id), keys.wallet(maker), keys.outbox];
+  return [...ofMarket, keys.orders, keys.cash, keys.wallet(maker), keys.outbox];
 }
 
 /** The layout of PACKED in lua/lib/request.lua. */

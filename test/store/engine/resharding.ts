@@ -143,8 +143,8 @@ export async function trade(
   }
 
   async function cancel(): Promise<void> {
+    if (open.length === 0) return submit();
     const told = random.pick(open);
-    if (!told) return submit();
     const { marketId, maker, orderHash } = told.request;
     const isOne = random.next() < 0.7;
     const one = await known('cancel', (engine) =>

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { bundleSources, luaSources } from '../../../src/store/bundle';
+import { bundleSources, luaSources } from '../../../src/lua-bundle/bundle';
 import { READ_STATE, READ_STATE_SOURCE } from './stored';
 
 /** A change to the Lua sources, wherever `from` stands in them; it must stand somewhere. */
@@ -16,8 +16,8 @@ const LUA = join(__dirname, '..', '..', '..', 'lua');
 /** The scripts read their time from CLOCK_KEY, so that a run repeats exactly. */
 export const FAKE_CLOCK: Patch = {
   file: 'lib/outbox.lua',
-  from: "local time = redis.call('TIME')",
-  to: `local ms = tonumber(redis.call('GET', '${CLOCK_KEY}'))\n  local time = { math.floor(ms / 1000), ms % 1000 * 1000 }`,
+  from: 'return time[1] * 1000 + math.floor(time[2] / 1000)',
+  to: `return tonumber(redis.call('GET', '${CLOCK_KEY}'))`,
 };
 
 export const staleMaxPatch = (most: number): Patch => ({

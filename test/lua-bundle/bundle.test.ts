@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { bundleScripts } from '../../src/store/bundle';
+import { bundleScripts } from '../../src/lua-bundle/bundle';
 
 const folders: string[] = [];
 afterAll(() => {
@@ -54,6 +54,37 @@ test('a late require builds its functions where it stands', () => {
   const a = 'function a.run(n)\n  n = n + 1\n  return n\nend\n';
   const text = bundle(`if KEYS[1] then\n  ${needs('a')}  return a.run(1)\nend\nreturn 0\n`, { a });
   expect(text.indexOf('if KEYS')).toBeLessThan(text.indexOf('function a_run'));
+});
+
+test('an argument with an effect is evaluated once: the function is called, not written into the call', () => {
+  const a = 'function a.twice(n)\n  return n + n\nend\n';
+  const text = bundle(`${needs('a')}return a.twice(redis.call('INCR', KEYS[1])) + a.twice(b + 1)\n`, { a });
+  expect(text).toContain("a_twice(redis.call('INCR', KEYS[1]))");
+  expect(text).toContain('((b + 1) + (b + 1))');
+});
+
+test('a string keeps its words when a parameter has the same name', () => {
+  const a = "function a.tell(n)\n  return 'go to n now' .. n\nend\n";
+  expect(bundle(`${needs('a')}return a.tell(KEYS[1])\n`, { a })).toContain("'go to n now' .. KEYS[1]");
+});
+
+test('a function of one call gives all its values, also as a statement', () => {
+  const a = "function a.parts(s)\n  return struct.unpack('>BB', s)\nend\n";
+  const text = bundle(`${needs('a')}local x, y = a.parts(s)\na.parts(t)\nreturn x\n`, { a });
+  expect(text).toContain("local x, y = struct.unpack('>BB', s)\nstruct.unpack('>BB', t)\n");
+});
+
+test('a function whose module two blocks require is built in both', () => {
+  const a = 'function a.run(n)\n  n = n + 1\n  return n\nend\n';
+  const block = `if KEYS[1] then\n  ${needs('a')}  return a.run(1)\nend\n`;
+  expect(bundle(`local m = 0\n${block}${block}return m\n`, { a }).match(/local function a_run/g)).toHaveLength(2);
+});
+
+test('a module requires another one in a block: only that block builds it', () => {
+  const a = `function a.run(n)\n  if n then\n    ${needs('b')}    n = b.grow(n)\n  end\n  return n\nend\n`;
+  const b = 'function b.grow(n)\n  n = n * 2\n  return n\nend\n';
+  const text = bundle(`${needs('a')}return a.run(1)\n`, { a, b });
+  expect(text.indexOf('local function a_run')).toBeLessThan(text.indexOf('local function b_grow'));
 });
 
 test.each([

@@ -1,0 +1,193 @@
+import { isCapital, type LuaFile, memberOf, type Node, nameOf, type Routine, requiredBy } from './module';
+
+/** A block of the verb, and the functions that are built in it. */
+interface Block {
+  readonly parent: Block | null;
+  readonly built: Set<Routine>;
+}
+
+/** Functions that are called of a module which a block requires: only the runs that come by build them. */
+interface Required {
+  readonly calls: Set<Routine>;
+  readonly block: Block;
+}
+
+/** What the names of a piece of source mean. */
+interface Scope {
+  readonly file: LuaFile;
+  readonly load: Load;
+  readonly imports: Map<string, LuaFile>;
+  /** The functions called from here, but for those of modules that a block requires, which are in `late` by the module's name. */
+  readonly calls: Set<Routine>;
+  readonly late: Map<string, Set<Routine>>;
+  /** The requires of blocks in their order: a mark stands in the text, since what they build is known at the end. */
+  readonly required: Required[];
+  readonly block: Block;
+  /** What stands in place of parameters. */
+  readonly given: ReadonlyMap<string, string>;
+}
+
+export type Load = (name: string) => LuaFile;
+
+const scopeOf = (file: LuaFile, load: Load, block: Block, calls: Set<Routine> = new Set()): Scope => {
+  const imports = new Map(file.imports);
+  if (file.name !== '') imports.set(file.name, file);
+  return { file, load, imports, calls, late: new Map(), required: [], block, given: new Map() };
+};
+
+/** The chunk of a verb: the functions it calls, each behind those it calls itself, then its statements. */
+export function writeVerb(verb: LuaFile, load: Load): string {
+  const top: Block = { parent: null, built: new Set() };
+  const scope = scopeOf(verb, load, top);
+  return finish(verb.statements.map((node) => `${write(node, scope)}\n`).join(''), scope);
+}
+
+/** Puts the functions that a piece calls in front of it, and those of its blocks where these require them. */
+function finish(text: string, { calls, required, block, load }: Scope): string {
+  const early = build(calls, block, load);
+  return (
+    early +
+    text.replace(/\0(\d+)\0/g, (_mark, n: string) => {
+      const at = required[Number(n)] as Required;
+      return build(at.calls, at.block, load);
+    })
+  );
+}
+
+/** Those of the functions that are not built yet where `block` stands. */
+function build(calls: Iterable<Routine>, block: Block, load: Load): string {
+  let out = '';
+  for (const routine of calls) {
+    if (isBuilt(routine, block)) continue;
+    block.built.add(routine);
+    const scope = scopeOf(routine.file, load, block);
+    const body = writeParts(routine.node, within(scope), (routine.node.identifier as Node).range[1]);
+    out += `${finish(`local function ${flat(routine)}${body}`, scope)}\n`;
+  }
+  return out;
+}
+
+const isBuilt = (routine: Routine, block: Block | null): boolean =>
+  block !== null && (block.built.has(routine) || isBuilt(routine, block.parent));
+
+/** The scope of a block: what it requires is known in it alone. */
+const within = (scope: Scope): Scope => ({
+  ...scope,
+  imports: new Map(scope.imports),
+  late: new Map(scope.late),
+  block: { parent: scope.block, built: new Set() },
+});
+
+const flat = ({ file, name }: Routine): string => `${file.name}_${name}`;
+
+function write(node: Node, scope: Scope): string {
+  const text = scope.file.text.slice(...node.range);
+  if (node.type === 'Identifier') return writeName(nameOf(node), scope) ?? text;
+  if (node.type === 'MemberExpression') return writeMember(node, scope) ?? writeParts(node, scope);
+  if (node.type === 'CallExpression') {
+    const routine = routineOf(node.base as Node, scope);
+    if (routine) return writeCall(routine, node.arguments as Node[], scope);
+  }
+  const required = requiredBy(node);
+  if (required !== null) return writeRequire(required, scope);
+  return writeParts(node, 'body' in node ? within(scope) : scope);
+}
+
+/** A node from `start` on: its own text, with its children written. */
+function writeParts(node: Node, scope: Scope, start = node.range[0]): string {
+  let [out, at] = ['', start];
+  for (const child of childrenOf(node)) {
+    if (child.range[0] < start) continue;
+    out += scope.file.text.slice(at, child.range[0]) + write(child, scope);
+    at = child.range[1];
+  }
+  return out + scope.file.text.slice(at, node.range[1]);
+}
+
+function writeRequire(name: string, { imports, late, required, block, load }: Scope): string {
+  const calls = new Set<Routine>();
+  imports.set(name, load(name));
+  late.set(name, calls);
+  return `\0${required.push({ calls, block }) - 1}\0`;
+}
+
+/** The nodes below a node in the order of the source, without the names of members and table keys. */
+function childrenOf(node: Node): Node[] {
+  const isNode = (value: unknown): value is Node =>
+    typeof value === 'object' && value !== null && 'type' in value;
+  const hidden =
+    node.type === 'MemberExpression' ? 'identifier' : node.type === 'TableKeyString' ? 'key' : '';
+  const members = Object.entries(node).filter(([name]) => name !== hidden);
+  return members
+    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .filter(isNode)
+    .sort((a, b) => a.range[0] - b.range[0]);
+}
+
+/** A function that its module keeps to itself, and calls without the module's name. */
+function localRoutine(file: LuaFile, name: string): Routine | null {
+  const routine = file.routines.get(name);
+  return routine?.node.isLocal ? routine : null;
+}
+
+const literal = (value: string): string => (value.startsWith('-') ? `(${value})` : value);
+
+function writeName(name: string, { file, given }: Scope): string | undefined {
+  const value = file.constants.get(name);
+  if (value !== undefined) return literal(value);
+  if (localRoutine(file, name)) throw new Error(`${name} is named without being called`);
+  return given.get(name);
+}
+
+function writeMember(node: Node, scope: Scope): string | null {
+  const [base, name] = memberOf(node) ?? ['', ''];
+  const module = scope.imports.get(base);
+  if (!module) return null;
+  if (!isCapital(name)) throw new Error(`${base}.${name} is named without being called`);
+  const value = module.constants.get(name);
+  if (value === undefined) throw new Error(`no constant ${base}.${name}`);
+  return literal(value);
+}
+
+/** The function that a call means; null when it is none of a module's. */
+function routineOf(base: Node, { file, imports }: Scope): Routine | null {
+  const [module, name] = memberOf(base) ?? ['', ''];
+  const found = imports.get(module);
+  if (!found) return localRoutine(file, nameOf(base));
+  const routine = found.routines.get(name);
+  if (!routine) throw new Error(`no function ${module}.${name}`);
+  return routine;
+}
+
+function writeCall(routine: Routine, args: readonly Node[], scope: Scope): string {
+  const calls = scope.late.get(routine.file.name) ?? scope.calls;
+  const texts = args.map((arg) => write(arg, scope));
+  const { expression, parameters } = routine;
+  if (!expression || args.length > parameters.length || !args.every((arg) => isPure(arg, scope))) {
+    calls.add(routine);
+    return `${flat(routine)}(${texts.join(', ')})`;
+  }
+  const given = new Map(
+    parameters.map((name, i) => [name, texts[i] === undefined ? 'nil' : enclose(args[i] as Node, texts[i])]),
+  );
+  const text = write(expression, {
+    ...scopeOf(routine.file, scope.load, scope.block, calls),
+    given,
+  });
+  return expression.type === 'CallExpression' ? text : `(${text})`;
+}
+
+const enclose = (node: Node, text: string): string =>
+  /^(Binary|Logical|Unary)/.test(node.type) ? `(${text})` : text;
+
+/** Whether it does not matter how often the node is evaluated: it calls nothing but short functions of modules. */
+function isPure(node: Node, scope: Scope): boolean {
+  if (/^(Table|FunctionDeclaration|VarargLiteral)/.test(node.type)) return false;
+  if (!/Call/.test(node.type)) return childrenOf(node).every((child) => isPure(child, scope));
+  const routine = node.type === 'CallExpression' ? routineOf(node.base as Node, scope) : null;
+  if (!routine?.expression) return false;
+  return (
+    (node.arguments as Node[]).every((arg) => isPure(arg, scope)) &&
+    isPure(routine.expression, scopeOf(routine.file, scope.load, scope.block))
+  );
+}
