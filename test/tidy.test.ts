@@ -225,7 +225,9 @@ describe('every script opens with its header', () => {
 test('only the ledger packs, opens and stores accounts', () => {
   const others = lua.filter((file) => !file.endsWith('lib/ledger.lua'));
   expect(others.filter((file) => /ledger\.(CASH|TOKENS)\b|I7I7I4I6|I7I7I7I7'/.test(read(file)))).toEqual([]);
-  expect(others.filter((file) => /'HSET', [^\n]*(:bal|'bal'|account_key|tokens_key)/.test(read(file)))).toEqual([]);
+  expect(
+    others.filter((file) => /'HSET', [^\n]*(:bal|'bal'|account_key|tokens_key)/.test(read(file))),
+  ).toEqual([]);
 });
 
 test('scripts that let people out work when Redis is full', () => {

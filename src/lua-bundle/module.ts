@@ -25,7 +25,7 @@ export interface LuaFile {
   /** By name: `OPEN` within the file, `book.OPEN` elsewhere. */
   readonly constants: Map<string, string>;
   readonly routines: Map<string, Routine>;
-  /** What is left: the statements of a verb. */
+  /** The other statements: those of a verb. */
   readonly statements: Node[];
 }
 
@@ -34,7 +34,7 @@ export interface Routine {
   readonly name: string;
   readonly node: Node;
   readonly parameters: readonly string[];
-  /** What it returns, when it does nothing else. */
+  /** The value it returns, when it does nothing else. */
   readonly expression: Node | null;
 }
 

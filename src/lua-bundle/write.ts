@@ -12,7 +12,7 @@ interface Required {
   readonly block: Block;
 }
 
-/** What the names of a piece of source mean. */
+/** The meaning of the names in a piece of source. */
 interface Scope {
   readonly file: LuaFile;
   readonly load: Load;
@@ -23,7 +23,7 @@ interface Scope {
   /** The requires of blocks in their order: a mark stands in the text, since what they build is known at the end. */
   readonly required: Required[];
   readonly block: Block;
-  /** What stands in place of parameters. */
+  /** The texts that stand in place of parameters. */
   readonly given: ReadonlyMap<string, string>;
 }
 

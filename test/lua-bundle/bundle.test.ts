@@ -77,7 +77,9 @@ test('a function of one call gives all its values, also as a statement', () => {
 test('a function whose module two blocks require is built in both', () => {
   const a = 'function a.run(n)\n  n = n + 1\n  return n\nend\n';
   const block = `if KEYS[1] then\n  ${needs('a')}  return a.run(1)\nend\n`;
-  expect(bundle(`local m = 0\n${block}${block}return m\n`, { a }).match(/local function a_run/g)).toHaveLength(2);
+  expect(
+    bundle(`local m = 0\n${block}${block}return m\n`, { a }).match(/local function a_run/g),
+  ).toHaveLength(2);
 });
 
 test('a module requires another one in a block: only that block builds it', () => {
