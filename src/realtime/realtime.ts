@@ -25,6 +25,7 @@ import { openFrontDoor } from './sockets/front-door';
 import { admitSockets, createServer } from './sockets/gateway';
 import { createLinks } from './sockets/links';
 import { createPlaces } from './sockets/places';
+import { createRenew } from './sockets/renew';
 import { repeat } from './sockets/repeat';
 import { serveRequests } from './sockets/requests';
 import { createSessionWatch } from './sockets/session-watch';
@@ -102,6 +103,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     isAnybodyHere: () => owners().length > 0,
   });
   const watch = createSessionWatch({ io, isLive: deps.isLive, now: reads.clock, log });
+  const renew = createRenew({ sessions, watch });
   const tell = (messages: readonly FeedMessage[]): void => {
     feed.receive(messages);
     io.serverSideEmit(BETWEEN.feed, messages);
@@ -143,7 +145,11 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     if (owner) void socket.join(walletRoom(owner.address));
     watch.watch(socket);
     serveRequests(socket, {
-      handlers: { [EVENTS.subscribe]: subscriber.subscribe, [EVENTS.unsubscribe]: subscriber.unsubscribe },
+      handlers: {
+        [EVENTS.subscribe]: subscriber.subscribe,
+        [EVENTS.unsubscribe]: subscriber.unsubscribe,
+        [EVENTS.renew]: renew,
+      },
       log,
     });
   });

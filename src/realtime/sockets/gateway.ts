@@ -6,7 +6,7 @@ import type { Logger } from '../../log';
 import { SOCKET_PATH } from './front-door';
 import type { Links } from './links';
 import { refusedAck } from './requests';
-import type { ExchangeServer, ExchangeSocket, SocketOwner } from './sockets';
+import { type ExchangeServer, type ExchangeSocket, ownerOf, type SocketOwner } from './sockets';
 
 /** A message of ours is a few kilobytes: fifty condition ids, or a token. */
 export const MESSAGE_MAX_BYTES = 16_384;
@@ -65,13 +65,7 @@ export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: Adm
     const caller = await sessions.authenticate(token);
     checkScope(caller, 'read');
     if (cancelOnDisconnect) checkScope(caller, 'cancel');
-    const { address, sid, expiresAt } = caller;
-    const owner = {
-      address: address.toLowerCase(),
-      sid,
-      expiresAtMs: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
-      cancelOnDisconnect: cancelOnDisconnect === true,
-    };
+    const owner = ownerOf(caller, cancelOnDisconnect === true);
     await welcome(owner);
     socket.data.owner = owner;
   }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../log';
-import { EVENTS, presentSessionEnd } from '../../wire/answers/events';
+import { EVENTS, presentExpiring, presentSessionEnd } from '../../wire/answers/events';
 import { repeat } from './repeat';
 import type { ExchangeServer, ExchangeSocket } from './sockets';
 
@@ -9,6 +9,8 @@ import type { ExchangeServer, ExchangeSocket } from './sockets';
  */
 const CHECK_EVERY_MS = 1_000;
 const TOGETHER_MAX = 500;
+/** A client is warned so long before its socket ends. */
+const WARN_BEFORE_MS = 60_000;
 /** The longest a timer can wait. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
@@ -21,7 +23,7 @@ export interface SessionWatchDeps {
 }
 
 export interface SessionWatch {
-  /** Ends the socket when its token does. */
+  /** Warns the socket before its token ends, and ends it then; again after it has got another token. */
   watch(socket: ExchangeSocket): void;
   /** Ends the sockets of a session in this process. */
   end(sid: string, code?: 'TOKEN_INVALID' | 'TOKEN_EXPIRED'): void;
@@ -31,6 +33,7 @@ export interface SessionWatch {
 
 /** Sees to it that no socket outlives its session: by the token's time, by logout, by anything else that ends it. */
 export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): SessionWatch {
+  /** Of each socket the next thing that is due. */
   const timers = new Map<string, NodeJS.Timeout>();
 
   function end(sid: string, code: 'TOKEN_INVALID' | 'TOKEN_EXPIRED' = 'TOKEN_INVALID'): void {
@@ -50,6 +53,26 @@ export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): 
     }
   }
 
+  function forget({ id }: ExchangeSocket): void {
+    clearTimeout(timers.get(id));
+    timers.delete(id);
+  }
+
+  /** Waits for the warning, then for the end. A timer that cannot wait so long waits again. */
+  function awaitEnd(socket: ExchangeSocket, expiresAtMs: number, isWarned: boolean): void {
+    const leftMs = Math.max(0, expiresAtMs - now() - (isWarned ? 0 : WARN_BEFORE_MS));
+    const due = (): void => {
+      const isDue = leftMs <= TIMER_MAX_MS;
+      if (isDue && isWarned) {
+        endSocket(socket, 'TOKEN_EXPIRED');
+        return;
+      }
+      if (isDue) socket.emit(EVENTS.sessionExpiring, presentExpiring(expiresAtMs));
+      awaitEnd(socket, expiresAtMs, isDue);
+    };
+    timers.set(socket.id, setTimeout(due, Math.min(leftMs, TIMER_MAX_MS)));
+  }
+
   const checks = repeat(CHECK_EVERY_MS, check, (error) =>
     log.debug({ err: error.message }, 'sessions could not be checked'),
   );
@@ -58,16 +81,10 @@ export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): 
     end,
     watch: (socket) => {
       const { owner } = socket.data;
-      if (!owner || !Number.isFinite(owner.expiresAtMs)) return;
-      const ms = Math.min(Math.max(0, owner.expiresAtMs - now()), TIMER_MAX_MS);
-      timers.set(
-        socket.id,
-        setTimeout(() => endSocket(socket, 'TOKEN_EXPIRED'), ms),
-      );
-      socket.once('disconnect', () => {
-        clearTimeout(timers.get(socket.id));
-        timers.delete(socket.id);
-      });
+      if (!owner || !socket.connected) return;
+      if (!timers.has(socket.id)) socket.once('disconnect', () => forget(socket));
+      forget(socket);
+      if (Number.isFinite(owner.expiresAtMs)) awaitEnd(socket, owner.expiresAtMs, false);
     },
     start: checks.start,
     stop: () => {

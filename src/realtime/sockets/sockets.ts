@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DefaultEventsMap, Server, Socket } from 'socket.io';
+import type { Caller } from '../../auth/sessions';
 import type { BetweenEvents } from '../messages';
 
 /** The owner of a socket; null for a public socket. */
@@ -12,6 +13,14 @@ export interface SocketOwner {
   readonly expiresAtMs: number;
   readonly cancelOnDisconnect: boolean;
 }
+
+/** What an access token or an API key says of a socket's owner. */
+export const ownerOf = ({ address, sid, expiresAt }: Caller, cancelOnDisconnect: boolean): SocketOwner => ({
+  address: address.toLowerCase(),
+  sid,
+  expiresAtMs: expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+  cancelOnDisconnect,
+});
 
 interface SocketData {
   owner: SocketOwner | null;

@@ -2,13 +2,14 @@ import { ERRORS, type ErrorCode } from '../../exchange/errors';
 import type { MarketTerms } from '../../exchange/market';
 import { formatLots, formatPips, type Lots, type Pips } from '../../exchange/units';
 import type { FillFacts } from '../facts';
-import { formatPrice } from '../prices';
+import { formatPrice, iso } from '../prices';
 import { presentTrade } from './trade';
 
 /** Every event of the socket interface, once. */
 export const EVENTS = {
   subscribe: 'subscribe',
   unsubscribe: 'unsubscribe',
+  renew: 'renew',
   snapshot: 'orderbook:snapshot',
   update: 'orderbook:update',
   trade: 'trade:new',
@@ -19,6 +20,7 @@ export const EVENTS = {
   ownTrade: 'trade:update',
   ownBalance: 'balance:update',
   epoch: 'epoch',
+  sessionExpiring: 'session:expiring',
   sessionEnded: 'session:ended',
 } as const;
 
@@ -81,7 +83,10 @@ export function presentSessionEnd(code: ErrorCode, detail: string = ERRORS[code]
   return { code, detail };
 }
 
-/** How `subscribe` and `unsubscribe` are acknowledged. */
+/** `session:expiring`: when the token ends, and the socket with it unless it is renewed. */
+export const presentExpiring = (expiresAtMs: number) => ({ expiresAt: iso(expiresAtMs) });
+
+/** How `subscribe`, `unsubscribe` and `renew` are acknowledged. */
 export const presentAck = {
   /** `epoch` is omitted while it is unknown. */
   subscribed: (markets: readonly { conditionId: string; sequence: number }[], epoch: string | null) => ({
@@ -93,5 +98,7 @@ export const presentAck = {
     ok: true as const,
     unsubscribed: conditionIds.map((conditionId) => ({ conditionId })),
   }),
+  /** Null for an API key that does not end by itself. */
+  renewed: (expiresAt: string | null) => ({ ok: true as const, expiresAt }),
   refused: (code: string, detail: string) => ({ ok: false as const, error: { code, detail } }),
 };

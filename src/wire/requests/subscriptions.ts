@@ -2,6 +2,13 @@ import Joi from 'joi';
 import { createShape } from '../shape';
 import { hashSchema } from './orders';
 
+const TOKEN_MAX = 4_096;
+
+/** The body of `renew`. */
+export const renewShape = createShape<{ readonly token: string }>(
+  Joi.object({ token: Joi.string().max(TOKEN_MAX).required() }).required(),
+);
+
 /** Markets one message may name. */
 const CONDITIONS_MAX = 50;
 

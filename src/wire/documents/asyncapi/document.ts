@@ -1,3 +1,4 @@
+import { EVENTS } from '../../answers/events';
 import { SOCKET_LIMITS } from '../../limits';
 import { INTERFACE_VERSION } from '../openapi/document';
 import type { Json } from '../openapi/schema';
@@ -34,7 +35,7 @@ const CHANNELS = {
 
 const ENTRIES = Object.entries(MESSAGES) as readonly (readonly [string, Message])[];
 const channelOf = (message: Message): keyof typeof CHANNELS =>
-  message.kind === 'wallet' ? 'wallet' : 'markets';
+  message.kind === 'wallet' || message.event === EVENTS.renew ? 'wallet' : 'markets';
 
 function channels(): Json {
   return Object.fromEntries(
@@ -73,7 +74,7 @@ function operations(): Json {
           ...(message.kind === 'in'
             ? { reply: { channel: { $ref: `#/channels/${channel}` }, messages: [inChannel(`${key}Ack`)] } }
             : {}),
-          ...(message.kind === 'wallet' ? { security: [TOKEN] } : {}),
+          ...(message.kind === 'wallet' || message.event === EVENTS.renew ? { security: [TOKEN] } : {}),
         },
       ];
     }),

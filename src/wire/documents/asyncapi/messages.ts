@@ -1,9 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../../exchange/errors';
 import { EVENTS } from '../../answers/events';
-import { subscribeShape, unsubscribeShape } from '../../requests/subscriptions';
+import { renewShape, subscribeShape, unsubscribeShape } from '../../requests/subscriptions';
 import { MARKET, ORDERBOOK, TICKER, TRADE } from '../openapi/examples/market';
 import { BALANCES, ORDER } from '../openapi/examples/orders';
-import { CONDITION_ID, MARKET_ID, MATCHED_MS, SEQUENCE } from '../openapi/examples/story';
+import { CONDITION_ID, MARKET_ID, MATCHED_AT, MATCHED_MS, SEQUENCE } from '../openapi/examples/story';
 import {
   array,
   choice,
@@ -114,6 +114,23 @@ export const MESSAGES = {
     payload: { oneOf: [unsubscribed, refused] },
     example: { ok: true, unsubscribed: [{ conditionId: CONDITION_ID }] },
   },
+  renew: {
+    kind: 'in',
+    event: EVENTS.renew,
+    title: 'Keep a private socket beyond its token',
+    summary:
+      'Another access token or API key of the same wallet. From then on the socket lives as long as that one does; nothing is interrupted. A refusal leaves the socket as it was.',
+    payload: jsonSchemaOf(renewShape),
+    example: { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIweCJ9.c2lnbmF0dXJl' },
+  },
+  renewAck: {
+    kind: 'ack',
+    event: EVENTS.renew,
+    title: 'Renewed',
+    summary: 'When the socket now ends, null for an API key that does not end by itself; or why not.',
+    payload: { oneOf: [object({ ok: constant(true), expiresAt: nullable(ref('Time')) }), refused] },
+    example: { ok: true, expiresAt: MATCHED_AT },
+  },
   snapshot: {
     kind: 'market',
     event: EVENTS.snapshot,
@@ -209,6 +226,15 @@ export const MESSAGES = {
     summary: 'The body of `GET /me/balances`.',
     payload: ref('Balances'),
     example: BALANCES,
+  },
+  sessionExpiring: {
+    kind: 'wallet',
+    event: EVENTS.sessionExpiring,
+    title: 'The token of this socket is about to expire',
+    summary:
+      '60 s before the end of the token, at once when less is left. Send `renew` with another token to keep the socket.',
+    payload: object({ expiresAt: ref('Time') }),
+    example: { expiresAt: MATCHED_AT },
   },
   sessionEnded: {
     kind: 'wallet',
