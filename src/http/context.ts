@@ -35,14 +35,14 @@ export interface Context extends RouteDeps {
 
 /** Longer than any name a market can have; nothing longer is asked for. */
 const NAME_MAX = 128;
+const NAME = /^[0-9A-Za-z-]{1,128}$/;
 
 export function createContext(deps: RouteDeps): Context {
   const { config, verifier, reads } = deps;
 
   async function marketOf(name: string): Promise<Market> {
     const market = name.length <= NAME_MAX ? await reads.market(name) : null;
-    if (!market)
-      throw new Refusal('MARKET_NOT_FOUND', `no market is called ${JSON.stringify(name.slice(0, NAME_MAX))}`);
+    if (!market) throw noMarket(name);
     return market;
   }
 
@@ -76,6 +76,12 @@ export function createContext(deps: RouteDeps): Context {
     },
   };
 }
+
+/** Names what was asked for when it could be a name at all: nothing else of a request is repeated. */
+const noMarket = (name: string): Refusal =>
+  NAME.test(name)
+    ? new Refusal('MARKET_NOT_FOUND', `no market has the id, slug or condition id ${name}`)
+    : new Refusal('MARKET_NOT_FOUND');
 
 export const fillFacts = (id: MarketId, fill: SettledFill): FillFacts => ({ ...fill, id: tradeId(id, fill) });
 
