@@ -1,11 +1,6 @@
 import path from 'node:path';
-import { createApiKeys } from '../auth/api-keys';
-import { createNonces } from '../auth/nonces';
-import { createOrderVerifier } from '../auth/order-signature';
+import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature';
 import type { Backend } from '../auth/recovery';
-import { createSessions } from '../auth/sessions';
-import { createSignIn } from '../auth/siwe';
-import { createTokens } from '../auth/tokens';
 import { type Config, ConfigError } from '../config/load';
 import { clientAddress } from '../http/client-address';
 import { createPace, noPace } from '../http/pace';
@@ -28,11 +23,12 @@ import { createAgenda } from '../store/markets/agenda';
 import { watchBacklog } from '../store/outbox/backlog';
 import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
-import { createNonceStore } from '../store/people/nonces';
 import { connect, disconnect } from '../store/redis/connection';
+import type { RedisClient } from '../store/redis/scripts';
 import { createRaisedNonces } from '../store/verbs/invalidate';
 import { SOCKET_LIMITS } from '../wire/limits';
 import { PATHS } from '../wire/paths';
+import { createAccess } from './access';
 import { observe, observeWeb } from './observe';
 import { PROGRAM } from './program';
 import { createStore, type Store } from './store';
@@ -81,55 +77,39 @@ async function checkStanding(config: Config, { redis, run, keys, clock, standing
   ]);
 }
 
-/** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
-export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
-  const store = await createStore(config, log);
-  await checkStanding(config, store);
-  const { redis, run, clock, metrics, standings } = store;
-  const verifier = await createOrderVerifier({
+const createVerifier = (config: Config, options: WebOptions): Promise<OrderVerifier> =>
+  createOrderVerifier({
     name: config.eip712Name,
     chainId: config.chainId,
     verifyingContract: config.exchangeAddress,
     otherContracts: [config.collateralAddress, config.conditionalTokensAddress],
     ...options,
   });
-  const audience = `chain:${config.chainId}`;
-  const tokens = createTokens({
-    secrets: config.jwtSecrets,
-    issuer: config.publicBaseUrl,
-    audience,
-    nowMs: clock.now,
+
+const openBoard = (connection: RedisClient, log: Logger) =>
+  createBoard({
+    connection,
+    basePath: PATHS.adminQueues,
+    onError: (error) => log.warn({ err: error.message }, 'board'),
   });
-  const board =
-    config.adminToken === null
-      ? null
-      : createBoard({
-          connection: redis,
-          basePath: PATHS.adminQueues,
-          onError: (error) => log.warn({ err: error.message }, 'board'),
-        });
+
+/** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
+export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
+  const store = await createStore(config, log);
+  await checkStanding(config, store);
+  const { redis, clock, metrics, standings } = store;
+  const verifier = await createVerifier(config, options);
+  const board = config.adminToken === null ? null : openBoard(redis, log);
   const eventLoop = watchEventLoop();
   const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'));
-  // A key or session that is over ends its sockets on every replica at once.
-  const endSockets = (sid: string): void => realtime.endSession(sid);
-  const apiKeys = createApiKeys({ store: store.keyStore, nowMs: clock.now, onRemoved: endSockets });
-  const sessions = createSessions({
-    tokens,
-    apiKeys,
-    store: store.sessionStore,
-    onLogout: endSockets,
-  });
-  const realtime = createRealtime({
-    ...store,
-    config,
-    log,
-    sessions,
-    isLive: async (sid) => (await apiKeys.isLive(sid)) ?? store.sessionStore.isLive(sid),
-  });
+  // A session or key that is over ends its sockets on every replica at once.
+  const access = createAccess(config, store, (sid) => realtime.endSession(sid));
+  const realtime = createRealtime({ ...store, ...access, config, log });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
   const http = createHttp({
     ...store,
+    ...access,
     shedding,
     isBacklogged: backlog.isTooLong,
     standing: standings.current,
@@ -142,16 +122,6 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     config,
     log,
     verifier,
-    sessions,
-    apiKeys,
-    signIn: createSignIn({
-      domain: new URL(config.publicBaseUrl).host,
-      uri: config.publicBaseUrl,
-      chainId: config.chainId,
-      nonces: createNonces({ secrets: config.jwtSecrets, audience }),
-      burnt: createNonceStore({ run }),
-      nowMs: clock.now,
-    }),
   });
   observe('web', { ...store, config, eventLoop, queues });
   observeWeb(metrics, verifier.backend, () => ({ ...realtime.stats(), inFlight: shedding.inFlight() }));

@@ -27,8 +27,8 @@ import { createMarketList } from '../store/reads/market-list';
 import { createReads } from '../store/reads/reads';
 import { createClock } from '../store/redis/clock';
 import { connect, disconnect, ready } from '../store/redis/connection';
-import { shardKeys } from '../store/redis/keys';
-import { createScripts, scriptSources } from '../store/redis/scripts';
+import { type ShardKeys, shardKeys } from '../store/redis/keys';
+import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { createMatches } from '../store/settlement/matches';
 import { createSettlements } from '../store/settlement/settlements';
 import { createEngine } from '../store/verbs/engine';
@@ -45,8 +45,7 @@ function whereOf({ redisUrls, redisGiven }: Config): string {
     : `${hosts}: set REDIS_URL to the Redis that has the exchange`;
 }
 
-/** The parts that web and worker share: the store on one connection. */
-export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
+async function openConnection(config: Config, log: Logger, waitMs: number): Promise<RedisClient> {
   const redis = connect({
     urls: config.redisUrls,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
@@ -55,6 +54,29 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     disconnect(redis);
     throw new Error(`${error.message} at ${whereOf(config)}`);
   });
+  return redis;
+}
+
+/** The connection, the scripts that run on it, and the keys they are given. */
+interface Door {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
+
+/** The parts that keep what people do beside trading. */
+const createPeople = (door: Door, joinGrantMicro: number) => ({
+  profiles: createProfiles({ ...door, joinGrantMicro }),
+  comments: createComments(door),
+  presence: createPresence(door),
+  sessionStore: createSessionStore(door),
+  keyStore: createKeyStore({ ...door, most: KEYS_MAX }),
+  actions: createActions(door),
+});
+
+/** The parts that web and worker share: the store on one connection. */
+export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
+  const redis = await openConnection(config, log, waitMs);
   const metrics = createMetrics();
   const run = createScripts(redis, scriptSources(), metrics.script);
   const keys = shardKeys();
@@ -76,7 +98,6 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     defaultOracle: checksumAddress(config.exchangeAddress),
   });
   const settlements = createSettlements({ redis, run, keys });
-  const actions = createActions({ run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
   const journalWriter = createJournal({ redis, run, keys, matches, doubts });
   const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
@@ -102,13 +123,8 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     journalRebuild: createJournalRebuild({ redis, run, keys, matches, journal: journalWriter }),
     journal,
     marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
-    profiles: createProfiles({ redis, run, keys, joinGrantMicro }),
-    comments: createComments({ run, keys }),
+    ...createPeople({ redis, run, keys }, joinGrantMicro),
     broadcasts: createBroadcasts({ redis, run, keys }),
-    presence: createPresence({ run, keys }),
-    sessionStore: createSessionStore({ redis, run }),
-    keyStore: createKeyStore({ redis, run, most: KEYS_MAX }),
-    actions,
     health,
     metrics,
     outboxLag,

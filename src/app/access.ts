@@ -1,0 +1,43 @@
+import { type ApiKeys, createApiKeys } from '../auth/api-keys';
+import { createNonces } from '../auth/nonces';
+import { createSessions, type Sessions } from '../auth/sessions';
+import { createSignIn, type SignIn } from '../auth/siwe';
+import { createTokens } from '../auth/tokens';
+import type { Config } from '../config/load';
+import { createNonceStore } from '../store/people/nonces';
+import type { Store } from './store';
+
+/** The part of the composition root that decides who a caller is. */
+export interface Access {
+  readonly signIn: SignIn;
+  readonly sessions: Sessions;
+  readonly apiKeys: ApiKeys;
+  /** Of a session, or of an API key. */
+  isLive(sid: string): Promise<boolean>;
+}
+
+/** Calls `onOver` for each session that logged out and each API key that was deleted. */
+export function createAccess(config: Config, store: Store, onOver: (sid: string) => void): Access {
+  const { run, sessionStore, keyStore, clock } = store;
+  const { jwtSecrets: secrets, publicBaseUrl, chainId } = config;
+  const audience = `chain:${chainId}`;
+  const apiKeys = createApiKeys({ store: keyStore, nowMs: clock.now, onRemoved: onOver });
+  return {
+    apiKeys,
+    sessions: createSessions({
+      tokens: createTokens({ secrets, issuer: publicBaseUrl, audience, nowMs: clock.now }),
+      apiKeys,
+      store: sessionStore,
+      onLogout: onOver,
+    }),
+    signIn: createSignIn({
+      domain: new URL(publicBaseUrl).host,
+      uri: publicBaseUrl,
+      chainId,
+      nonces: createNonces({ secrets, audience }),
+      burnt: createNonceStore({ run }),
+      nowMs: clock.now,
+    }),
+    isLive: async (sid) => (await apiKeys.isLive(sid)) ?? sessionStore.isLive(sid),
+  };
+}
