@@ -1,5 +1,5 @@
--- What a Redis script may use, and nothing else of Lua: no io, no os, no globals of its own.
--- `require` is the bundler's (src/store/bundle.ts): the module is inlined when the scripts are built.
+-- The globals that a Redis script may use: no io, no os and no globals of its own.
+-- `require` is the bundler's (src/lua-bundle/bundle.ts): the module is inlined when the scripts are built.
 stds.redis = {
   read_globals = {
     'redis', 'KEYS', 'ARGV', 'cjson', 'cmsgpack', 'struct', 'bit', 'require',

@@ -1,6 +1,6 @@
 #!lua
--- place_order: books one signed order: matches it against the book, rests what is left, moves the money,
--- tells the outbox. All of it or nothing, once for each order hash, for ever.
+-- place_order: books one signed order. It matches the order against the book, rests the remaining lots, moves the money and
+-- writes to the outbox: all of it or nothing, and only once for each order hash.
 --
 -- KEYS     1 {x}:m:<id>       the market: status, sequence, levels (lib/book)
 --          2 {x}:m:<id>:b     bids
@@ -9,24 +9,24 @@
 --          5 {x}:bal          collateral accounts (lib/ledger)
 --          6 {x}:u:<address>  the taker's orders
 --          7 {x}:out          the outbox (lib/outbox)
---          and, when they are needed, the market's token accounts {x}:m:<id>:bal and matches {x}:m:<id>:t (lib/trades), the
---          orders of the makers met, the expiries {x}:exp, a new holder's markets {x}:w:<address>, all in this slot: each key
---          handed over takes time
+--          and, as needed, the market's token accounts {x}:m:<id>:bal and matches {x}:m:<id>:t (lib/trades), the makers'
+--          orders, the expiries {x}:exp and a new holder's markets {x}:w:<address>, all in this slot; they are not passed
+--          because each key passed takes time
 -- ARGV     1 request, packed (lib/request; src/store/verbs/place.ts packs it)
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
 --          4 key prefix of the shard, `{x}:`
--- Returns  the record, when it rested without meeting anybody; { BOOKED, record, fills }, when it was booked otherwise,
---          or with `dryRun` what would have been (fills packed as in lib/trades); the record's time is nowMs.
+-- Returns  the record, when the order rested and met no order; { BOOKED, record, fills }, when it was booked otherwise,
+--          or with `dryRun` would have been (fills packed as in lib/trades). The record's time is nowMs.
 --          Else { code, nowMs, ... }
 --          REPLAYED  record                                     this hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired; run it again
---          a refusal code and what it explains, nothing changed:
+--          a refusal code and its detail, nothing changed:
 --          MARKET_NOT_FOUND | MARKET_NOT_OPEN status | CANCEL_ONLY | HALTED | DEADLINE_EXCEEDED | ORDER_EXPIRED
 --          INVALID_NONCE_VALUE current | INSUFFICIENT_BALANCE required available asset
 --          POST_ONLY_WOULD_CROSS best | FOK_NOT_FILLED available | SELF_TRADE
 -- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
--- Bound    makersMax makers met, STALE_MAX expired ones on the way (lib/matching)
+-- Bound    makersMax makers met, and STALE_MAX expired ones before them (lib/matching)
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -70,7 +70,7 @@ if not found[1] then
   return refuse(now_ms, 'MARKET_NOT_FOUND')
 end
 local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
--- Read who is first on the other side, and the accounts of both.
+-- Read the first order of the other side, and the accounts of both wallets.
 local account, first, first_hash, first_account, held
 if best_level then
   first_hash = best[1]:sub(book.HASH_AT)
@@ -85,7 +85,7 @@ else
   account = call('HGET', KEYS[5], maker)
 end
 
--- Refuse. What must be free before the order may match: limit x size, or the budget, or the tokens.
+-- Refuse. The amount that must be free before the order may match is limit x size, the budget, or the tokens.
 local free, reserved, current, faucet_ms = grant, 0, 0, 0
 if account then
   free, reserved, current, faucet_ms = ledger.open_cash(account)
@@ -109,7 +109,7 @@ if available < required then
   return refuse(now_ms, 'INSUFFICIENT_BALANCE', integer.text(required), integer.text(available), asset)
 end
 
--- Choose: one order met takes all of this one; or it meets more, or may not rest; or it rests.
+-- Choose: the order is filled by one maker; or it meets several makers, or may not rest; or it rests.
 if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_ONLY and not is_budget then
   local straight = require('lib.straight')
   local record, fills = straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, found[3],

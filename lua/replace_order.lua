@@ -1,18 +1,18 @@
 #!lua
 -- replace_order: cancels a resting order of a wallet and books a new one of the same wallet in its market, both or neither.
--- For the new one the old one is not there: what it had reserved is free, and it can neither be met nor count in the book.
--- They are two commands, with two numbers and two entries of the outbox. A hash that was booked before changes nothing.
+-- For the new order, the old one does not exist: its reserve is free, and it is neither met nor counted in the book.
+-- The two are separate commands, with two numbers and two entries of the outbox. A hash that was booked before changes nothing.
 --
 -- KEYS     1 to 7 as place_order has them, for the new order; and, by the records found, the same others
 -- ARGV     1 to 4 as place_order has them, for the new order   5 hash of the old one, 32 bytes
--- Returns  { BOOKED, record, fills, old record }: both as they now stand or, with `dryRun`, would; fills packed as in
---          lib/trades. Else { code, nowMs, ... }
+-- Returns  { BOOKED, record, fills, old record }: both records as they are now or, with `dryRun`, would be; fills packed as
+--          in lib/trades. Else { code, nowMs, ... }
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired; run it again
---          a refusal code and what it explains, nothing changed: those of place_order, which come in its order, and before
---          those about money and the book
---          ORDER_NOT_FOUND                                      the old one is not this wallet's in this market
---          ORDER_NOT_CANCELLABLE old record                     it is final
+--          a refusal code and its detail, nothing changed: those of place_order, in the same order, and before the ones
+--          about money and the book:
+--          ORDER_NOT_FOUND                                      the old order is not this wallet's in this market
+--          ORDER_NOT_CANCELLABLE old record                     the old order is final
 -- Emits    CANCEL, then ORDER, or TRADE when it matched; EXPIRE with AGAIN
 -- Bound    as place_order
 
@@ -58,7 +58,7 @@ elseif old.status > order.PARTIALLY_FILLED then
   return refuse('ORDER_NOT_CANCELLABLE', stored[2])
 end
 
--- The funds that must be free before the order may match; the reserve of the old order counts as free.
+-- The amount that must be free before the order may match; the reserve of the old order counts as free.
 ledger.give_back(a, 1, old)
 local required, available, asset = is_budget and budget or size * price, ledger.cash(a, 1), ledger.COLLATERAL
 if side == order.SELL then
@@ -69,7 +69,7 @@ if available < required then
   return refuse('INSUFFICIENT_BALANCE', integer.text(required), integer.text(available), asset)
 end
 
--- The book without the old order, and the place on the other side that it leaves.
+-- The book without the old order, and the old order's position if it stands on the other side.
 orders.finish(before, { old }, order.CANCELLED, order.REASON_REPLACED, now_ms)
 book.learn(before)
 local b = book.behind(before)

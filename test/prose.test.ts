@@ -29,13 +29,6 @@ const RULES = 'docs/style.md';
 const CODE = ['src', 'packages', 'test', 'bench', 'scripts', 'examples'].flatMap((folder) =>
   inFolder(folder, /\.(?:tsx?|m?js)$/).filter((name) => !name.includes('dist')),
 );
-/** Scripts whose comments do not follow the rules yet. */
-const NOT_YET = [
-  ...['book', 'integer', 'ledger', 'order', 'orders', 'plan', 'request', 'walk'].map(
-    (name) => `lua/lib/${name}.lua`,
-  ),
-  ...['place_order', 'replace_order'].map((name) => `lua/${name}.lua`),
-];
 /** They quote what they forbid. */
 const OWN = ['test/prose.test.ts', 'test/support/prose.ts'];
 
@@ -65,7 +58,7 @@ test('the comments use no banned phrase', () => {
 });
 
 test('the comments of the scripts use no banned phrase', () => {
-  const scripts = inFolder('lua', /\.lua$/).filter((file) => !NOT_YET.includes(file));
+  const scripts = inFolder('lua', /\.lua$/);
   expect(scripts.length).toBeGreaterThan(30);
   expect(scripts.flatMap((file) => faulty(file, luaCommentsOf(read(file))))).toEqual([]);
 });

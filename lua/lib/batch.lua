@@ -1,6 +1,6 @@
--- Resting orders of one wallet in one market that are cancelled together: one command, with one number and one entry of
--- the outbox. Each order's results go straight into the arguments of the commands that write them: no table for each of
--- them.
+-- Resting orders of one wallet in one market that are cancelled together, as one command with one number and one entry of
+-- the outbox. The results of each order go straight into the arguments of the commands that write them, so an order needs
+-- no table of its own.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -11,8 +11,8 @@ local outbox = require('lib.outbox')
 local batch = {}
 
 
--- `ended`: hashes and records; `ranks`: ranks and hashes; `expiring`: hashes of those that have an expiration; `cash`, `yes`
--- and `no`: collateral and tokens that are free again, in micro-units.
+-- Opens an empty batch. `ended` holds hashes and records, `ranks` ranks and hashes, `expiring` the hashes of orders with an
+-- expiration; `cash`, `yes` and `no` are the collateral and tokens that are free again, in micro-units.
 function batch.open(b, maker, reason, now_ms)
   return { book = b, maker = maker, reason = reason, now_ms = now_ms, ended = {}, ranks = {}, hashes = {}, expiring = {},
     cash = 0, yes = 0, no = 0 }
@@ -48,7 +48,7 @@ function batch.add(t, hash, packed, created, number, kind, price, size, expirati
   return record
 end
 
--- Writes a batch that holds anything. Returns the number of the command, the market and the hashes back to back.
+-- Writes a batch of at least one order. Returns the number of the command, the market and the hashes, concatenated.
 function batch.write(t, shard)
   local b, maker, cash, yes, no = t.book, t.maker, t.cash, t.yes, t.no
   local market, hashes = b.id, table.concat(t.hashes)

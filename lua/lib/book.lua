@@ -1,21 +1,21 @@
--- One market's book while a script works on it: its state, its two sorted sets, its level totals.
+-- The book of one market while a script works on it: the state, two sorted sets and the totals of the price levels.
 --
--- {x}:m:<id>     hash: `s` the packed state (STATE below), and the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4;
---                `r` how it ended (lib/resolution), `t` what makes it a table (lib/tables)
+-- {x}:m:<id>     hash: `s` the packed state (STATE below); the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4;
+--                `r` the resolution (lib/resolution); `t` a field that makes the hash a table (lib/tables)
 -- {x}:m:<id>:b   sorted set of bids, score -pips; member = sequence I6 + order hash: ascending is price, then time
--- {x}:m:<id>:a   sorted set of asks, score pips; the same
--- Prices are in Yes. A book is opened once per market and script, changed in memory and written once.
+-- {x}:m:<id>:a   sorted set of asks, score pips; the same members
+-- All prices are prices of Yes. A script opens a market's book once, changes it in memory and writes it once.
 
 local integer = require('lib.integer')
 local order = require('lib.order')
 
 local book = {}
 
--- status, mode, sequence, liquidity (micro-units), time of the last trade (ms), volume and outstanding sets
--- (micro-units), last price (pips, 0 for none). src/store/records/market.ts reads it. The volume is exact up to 2^53.
+-- The packed state: status, mode, sequence, liquidity (micro-units), time of the last trade (ms), volume and outstanding
+-- sets (micro-units), last price (pips, 0 for none). src/store/records/market.ts reads it. The volume is exact up to 2^53.
 book.STATE = '>BBI6I7I6I7I7I2'
 book.TOTAL = '>I7I4'
--- Where the hash begins in a member of a side.
+-- The position of the order hash in a member of a sorted set.
 book.HASH_AT = 7
 local ONE_PIPS = 10000
 
@@ -24,19 +24,22 @@ book.DRAFT, book.OPEN, book.PAUSED = 0, 1, 2
 book.RESOLVED, book.VOIDED = 4, 5
 book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 
--- An open book is a table: the state (`status` to `last`, as STATE has them), the market's `key` and `id`, then what changes:
--- `changes`, a flat list of name, pips, lots and orders added for each changed level; `places`, where in it a level stands;
--- `known`, the totals read so far by a level's name; `bids` and `asks`, the members to be removed.
+-- An open book is a table with these fields:
+-- the state (`status` to `last`, as in STATE) and the market's `key` and `id`;
+-- `changes`: a flat list of name, pips, lots added and orders added, for each changed level;
+-- `places`: the position of each changed level in `changes`;
+-- `known`: the packed totals read so far, by the level's name;
+-- `bids` and `asks`: the members to be removed.
 local CHANGE_MEMBERS = 4
 
--- The open book of a market, whose hash is under `key`, by its packed state and the totals known so far.
+-- Returns the open book of the market whose hash is under `key`, from its packed state and the totals known so far.
 function book.of(packed, key, market, known)
   local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, packed)
   return { status = status, mode = mode, sequence = sequence, liquidity = liquidity, trade_ms = trade_ms, volume = volume,
     sets = sets, last = last, key = key, id = market, places = {}, changes = {}, known = known, bids = {}, asks = {} }
 end
 
--- Opens a market's book; `level` is the name of a level that will change, read along. Nil when there is no such market.
+-- Opens a market's book and reads the total of `level`, a level that will change. Returns nil when the market does not exist.
 function book.open(shard, market, level)
   local key = shard .. 'm:' .. market
   local found = redis.call('HMGET', key, 's', level)
@@ -46,13 +49,13 @@ function book.open(shard, market, level)
   return book.of(found[1], key, market, { [level] = found[2] or '' })
 end
 
--- Ends the script unless the value of what rests and the sets outstanding can be kept. Call it before the first write.
+-- Ends the script unless the liquidity and the outstanding sets can be stored exactly. Call it before the first write.
 function book.check(liquidity, sets)
   integer.check(liquidity, 0)
   integer.check(sets, 0)
 end
 
--- The state as it is stored, checked likewise. (One expression, written into its calls.)
+-- Packs the state after the same check. It is one expression, so the bundler writes it into its calls.
 function book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, sets, last)
   return integer.kept(liquidity, 0)
     and (integer.kept(sets, 0) and struct.pack(book.STATE, status, mode, sequence, liquidity, trade_ms, volume, sets, last)
@@ -60,12 +63,13 @@ function book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, se
     or integer.beyond(liquidity, 0)
 end
 
--- The volume after a trade. What people do together may add up to anything: it stands still at the last number there is.
+-- The volume after a trade. Trading has no limit that keeps the volume below 2^53, so the volume stops at the largest exact
+-- number.
 function book.volume_with(volume, value)
   return math.min(volume + value, integer.MOST)
 end
 
--- The packed state of a market that begins.
+-- The packed state of a new market.
 function book.first_state(status, mode)
   return struct.pack(book.STATE, status, mode, 1, 0, 0, 0, 0, 0)
 end
@@ -74,7 +78,7 @@ function book.yes_price(price, outcome)
   return outcome == 0 and price or ONE_PIPS - price
 end
 
--- A level as one number: the Yes price for bids (BUY Yes, SELL No), less than nothing for asks.
+-- A level as one number: the Yes price for bids (BUY Yes, SELL No), minus the Yes price for asks.
 function book.level_of(kind, price)
   return order.side(kind) == order.outcome(kind) and book.yes_price(price, order.outcome(kind))
     or -book.yes_price(price, order.outcome(kind))
@@ -98,7 +102,7 @@ function book.member(sequence, hash)
   return struct.pack('>I6c32', sequence, hash)
 end
 
--- Marks a resting order for removal from the book, with all that is left of it.
+-- Marks a resting order for removal from the book, with all of its remaining lots.
 function book.drop(b, record)
   local level, lots = book.level_of(record.kind, record.price), order.remaining(record)
   local gone = level > 0 and b.bids or b.asks
@@ -107,7 +111,7 @@ function book.drop(b, record)
   b.liquidity = b.liquidity - lots * record.price
 end
 
--- Reads the totals of those changed levels that have not been read yet.
+-- Reads the totals of the changed levels that have not been read yet.
 function book.learn(b)
   local changes, known, unknown = b.changes, b.known, nil
   for at = 1, #changes, CHANGE_MEMBERS do
@@ -124,7 +128,7 @@ function book.learn(b)
   end
 end
 
--- The book as it will stand when `b`, whose totals are known, has been written.
+-- Returns the book as it will be once `b` has been written. The totals of `b` must be known.
 function book.behind(b)
   local changes, known = b.changes, {}
   for at = 1, #changes, CHANGE_MEMBERS do
@@ -140,7 +144,7 @@ function book.behind(b)
     bids = {}, asks = {} }
 end
 
--- Takes what has been dropped out of the sorted sets.
+-- Removes the dropped orders from the sorted sets.
 local function remove(b)
   if b.bids[1] then
     redis.call('ZREM', b.key .. ':b', unpack(b.bids))
@@ -150,8 +154,8 @@ local function remove(b)
   end
 end
 
--- Writes levels, whose totals must be known, and state. Returns the changed levels, packed for the outbox, and how
--- many they are.
+-- Writes the levels, whose totals must be known, and the state. Returns the changed levels, packed for the outbox, and
+-- their number.
 function book.write_levels(b)
   local changes, known = b.changes, b.known
   local fields, n, packed_levels, emptied = { 's', book.pack_state(b.status, b.mode, b.sequence, b.liquidity, b.trade_ms,
@@ -178,7 +182,7 @@ function book.write_levels(b)
   return packed_levels, #changes / CHANGE_MEMBERS
 end
 
--- Writes removals, levels and state; returns what `write_levels` does.
+-- Writes the removals, the levels and the state. Returns the same as `write_levels`.
 function book.write(b)
   remove(b)
   book.learn(b)

@@ -1,33 +1,33 @@
--- Whole numbers, exactly.
--- Redis' Lua has doubles only: exact below 2^53, printed by `tostring` and `..` with 14 digits.
--- `text` prints every whole double; the limb arithmetic multiplies past 2^53 (fees need up to 10^40).
+-- Exact arithmetic with whole numbers.
+-- Redis' Lua has doubles only: they are exact below 2^53, and `tostring` and `..` print 14 digits of them.
+-- `text` prints every whole double. The limb arithmetic multiplies past 2^53 (fees need up to 10^40).
 
 local integer = {}
 
--- Limbs are little-endian, base 10^7: a product of two is below 10^14, so a column of 90 stays exact.
+-- Limbs are little-endian, base 10^7: the product of two is below 10^14, so the sum of a column of 90 stays exact.
 local BASE = 10000000
 
--- A whole number as a decimal string. `%d` goes through a 64-bit integer: exact, never -0, and faster than `%.0f`.
+-- A whole number as a decimal string. `%d` goes through a 64-bit integer: it is exact, never prints -0 and beats `%.0f`.
 function integer.text(n)
   return string.format('%d', n)
 end
 
--- The largest sum that is kept: beyond it doubles leave numbers out.
+-- The largest sum that can be stored: doubles above it skip whole numbers.
 integer.MOST = 9007199254740991
 
--- Whether two parts of a sum can be kept.
+-- Whether the sum of two amounts can be stored exactly.
 function integer.kept(a, b)
   return a >= 0 and b >= 0 and a + b <= integer.MOST
 end
 
--- Ends the script with the two parts of a sum that cannot be kept. An amount below zero is a bug; a sum beyond MOST is more
--- than an account can hold (src/store/redis/refusals.ts knows the code).
+-- Ends the script with an error that names the two amounts. An amount below zero is a bug; a sum above MOST is more
+-- than an account can hold (src/store/redis/refusals.ts reads the code).
 function integer.beyond(a, b)
   return error({ err = string.format('%s the amounts %.0f and %.0f cannot be kept together',
     a >= 0 and b >= 0 and 'BALANCE_LIMIT' or 'ERR', a, b) })
 end
 
--- Ends the script unless two parts of a sum can be kept. Call it before the first write.
+-- Ends the script unless the sum of two amounts can be stored exactly. Call it before the first write.
 function integer.check(a, b)
   if not integer.kept(a, b) then
     return integer.beyond(a, b)
@@ -84,7 +84,7 @@ function integer.below(a, b)
   return false
 end
 
--- The value as a double, rounded: good for an estimate, and exact below 2^53.
+-- The value as a double, rounded: it serves as an estimate, and is exact below 2^53.
 local function double(a)
   local n = 0
   for i = #a, 1, -1 do
@@ -102,7 +102,7 @@ local function product(factors)
   return out
 end
 
--- math.floor(a / b) for limbs whose quotient is below 2^53, and the remainder: estimated in doubles, then corrected.
+-- math.floor(a / b) for limbs whose quotient is below 2^53, and the remainder. Doubles give an estimate; the loops correct it.
 local function divide(a, b)
   local q = math.floor(double(a) / double(b))
   while integer.below(a, times(integer.limbs(q), b)) do

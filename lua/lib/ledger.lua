@@ -1,17 +1,21 @@
--- The paper ledger: the only place where money moves.
--- Accounts are read once, changed in memory while a script plans, and written once when it commits,
--- so that a script which refuses has moved nothing. What an account cannot hold ends the script (integer.check), so whoever
--- moves money does it before the script's first write.
+-- The paper ledger: the only module that moves money.
+-- A script reads the accounts once, changes them in memory while it plans, and writes them once when it commits.
+-- A script that refuses has therefore moved no money. An amount that an account cannot hold ends the script
+-- (integer.check), so a script moves money in memory before its first write.
 --
 -- {x}:bal          hash: address (20 bytes) -> free I7, reserved I7, nonce I4, faucetMs I6  (collateral, micro-units)
 -- {x}:m:<id>:bal   hash: address (20 bytes) -> Yes free, Yes reserved, No free, No reserved (I7 each, micro-units)
--- {x}:w:<address>  set: markets in which the wallet holds tokens, or did before they were paid out
--- {x}:sum          hash: `granted`, the collateral ever handed out (micro-units)
--- The account `fee` collects what orders pay.
+-- {x}:w:<address>  set: markets in which the wallet holds tokens, or held tokens before they were paid out
+-- {x}:sum          hash: `granted`, all collateral handed out so far (micro-units)
+-- The account `fee` collects the fees.
 --
--- Open accounts `a` stay packed, since most are changed once: lists of the addresses, of their collateral accounts and
--- of their token accounts in one market (false where there is none yet), all by slot; what a wallet gets when it is
--- first seen; what has been granted; the slots that hold tokens of the market for the first time; whether any
+-- Open accounts `a` are a table. The accounts in it stay packed, because most change only once. Its fields, where a slot
+-- is a wallet's position in the lists:
+-- `addresses`, `cash_of` and `tokens_of`: the addresses, their collateral accounts and their token accounts in one market
+-- (false where the wallet has none yet), all by slot;
+-- `grant`: the amount a wallet gets when it is first seen; `granted`: the total that this script has handed out;
+-- `new_holders`: the slots that hold tokens of the market for the first time;
+-- `cash_moved` and `tokens_moved`: whether any collateral or any tokens moved.
 -- collateral and any tokens moved.
 
 local integer = require('lib.integer')
@@ -22,14 +26,14 @@ local ledger = {}
 
 ledger.CASH, ledger.TOKENS = '>I7I7I4I6', '>I7I7I7I7'
 ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
--- Assets a refusal names.
+-- The assets that a refusal can name.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 
--- What CASH has room for.
+-- The largest nonce for which CASH has room.
 local NONCE_MOST = 4294967295
 
--- Accounts as they are stored. They end the script when an amount cannot be kept, so call them before the first write.
--- (Each is one expression, which the bundler writes into its calls: a function costs an order some percent.)
+-- Pack accounts for storage. They end the script when an amount cannot be stored, so call them before the first write.
+-- Each is one expression, so the bundler writes it into its calls: a script spends time on every function that it creates.
 function ledger.pack_cash(free, reserved, nonce, faucet_ms)
   return integer.kept(free, reserved) and struct.pack(ledger.CASH, free, reserved, nonce, faucet_ms)
     or integer.beyond(free, reserved)
@@ -43,7 +47,7 @@ function ledger.pack_tokens(yes_free, yes_reserved, no_free, no_reserved)
     or integer.beyond(yes_free, yes_reserved)
 end
 
--- The same after more micro-units are free and reserved: collateral, tokens of one outcome.
+-- Pack accounts after adding to the free and the reserved amount: of collateral, and of the tokens of one outcome.
 function ledger.cash_with(free, reserved, nonce, faucet_ms, more_free, more_reserved)
   return ledger.pack_cash(free + more_free, reserved + more_reserved, nonce, faucet_ms)
 end
@@ -53,8 +57,8 @@ function ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcom
     or ledger.pack_tokens(yes_free, yes_reserved, no_free + more_free, no_reserved + more_reserved)
 end
 
--- What a stored account holds: free and reserved collateral, nonce, time of the last faucet call; Yes free, Yes reserved, No free,
--- No reserved.
+-- Unpack stored accounts: free and reserved collateral, nonce and time of the last faucet call; Yes free, Yes reserved,
+-- No free and No reserved.
 function ledger.open_cash(packed)
   return struct.unpack(ledger.CASH, packed)
 end
@@ -63,7 +67,7 @@ function ledger.open_tokens(packed)
   return struct.unpack(ledger.TOKENS, packed)
 end
 
--- Stores accounts under the key of their kind: one wallet's, two wallets'.
+-- Store one account, or two, in the hash of their kind.
 function ledger.put(key, address, packed)
   return redis.call('HSET', key, address, packed)
 end
@@ -72,8 +76,8 @@ function ledger.put_both(key, address, packed, other, other_packed)
   return redis.call('HSET', key, address, packed, other, other_packed)
 end
 
--- Reads the accounts of the first `count` of `addresses`; `market` nil for collateral alone. `shard` is the key prefix
--- `{x}:`, `grant` the micro-units a wallet gets when it is first seen.
+-- Reads the accounts of the first `count` of `addresses`. With `market` nil it reads collateral alone. `shard` is the key
+-- prefix `{x}:`; `grant` is the amount a wallet gets when it is first seen, in micro-units.
 function ledger.read(shard, market, addresses, count, grant)
   local cash, tokens = redis.call('HMGET', shard .. 'bal', unpack(addresses, 1, count)), {}
   if market then
@@ -83,7 +87,7 @@ function ledger.read(shard, market, addresses, count, grant)
     cash_moved = false, tokens_moved = false }
 end
 
--- Free and reserved collateral, nonce, and the time of the last faucet call.
+-- Returns the free and the reserved collateral, the nonce, and the time of the last faucet call.
 function ledger.cash(a, slot)
   local packed = a.cash_of[slot]
   if packed then
@@ -92,7 +96,7 @@ function ledger.cash(a, slot)
   return a.addresses[slot] ~= ledger.FEE and a.grant or 0, 0, 0, 0
 end
 
--- Yes free, Yes reserved, No free, No reserved.
+-- Returns Yes free, Yes reserved, No free and No reserved.
 function ledger.tokens(a, slot)
   local packed = a.tokens_of[slot]
   if packed then
@@ -101,8 +105,8 @@ function ledger.tokens(a, slot)
   return 0, 0, 0, 0
 end
 
--- Adds micro-units to the account at `slot`: to free and reserved collateral, to free and reserved tokens of one
--- outcome. Without an amount an account stays as it is.
+-- Adds micro-units to the account at `slot`: to its free and reserved collateral, and to its free and reserved tokens of one
+-- outcome. Without a free amount, that account does not change.
 function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, reserved_tokens)
   if free_cash then
     local packed, free, reserved, nonce, faucet_ms = a.cash_of[slot], 0, 0, 0, 0
@@ -128,9 +132,9 @@ function ledger.move(a, slot, free_cash, reserved_cash, outcome, free_tokens, re
   end
 end
 
--- The makers of a plan (lists as in lib/plan): `lots` of each order trade and `backs` are given back, out of what it had
--- reserved at its price. A BUY pays collateral and gets tokens, a SELL the other way round; the fee is taken from what it
--- gets; `fees` nil when nobody pays any.
+-- Settles the makers of a plan (lists as in lib/plan). Of each order, `lots` trade and `backs` are released; both come out of
+-- the reserve of the order, at its price. A BUY pays collateral and receives tokens; a SELL pays tokens and receives
+-- collateral. The fee is deducted from the asset received. `fees` is nil when the makers pay no fees.
 function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
   local cash, tokens = a.cash_of, a.tokens_of
   for i = 1, count do
@@ -155,13 +159,13 @@ function ledger.settle_makers(a, count, slots, kinds, prices, lots, backs, fees)
   a.cash_moved = a.cash_moved or count > 0
 end
 
--- What the rest of an order has reserved: collateral of a BUY, tokens of a SELL.
+-- The reserve of the remaining lots of an order: collateral for a BUY, tokens for a SELL.
 function ledger.reserve_of(record)
   return order.remaining(record)
     * (order.side(record.kind) == order.BUY and record.price or ledger.MICRO_PER_LOT)
 end
 
--- An order that ends: gives back what is reserved for it.
+-- Releases the reserve of an order that ends.
 function ledger.give_back(a, slot, record)
   local kind, reserve = record.kind, ledger.reserve_of(record)
   if order.side(kind) == order.BUY then
@@ -171,8 +175,8 @@ function ledger.give_back(a, slot, record)
   end
 end
 
--- A taker: `lots` trade for `value` micro-units of collateral, out of what is free, and `rest` lots are reserved at its
--- `price`.
+-- Settles a taker: `lots` trade for `value` micro-units of collateral, out of its free funds, and `rest` lots are reserved
+-- at its `price`.
 function ledger.settle_taker(a, slot, side, outcome, price, lots, value, rest, fee)
   if side == 0 then
     ledger.move(a, slot, lots + rest > 0 and -value - rest * price, rest * price,
@@ -183,7 +187,7 @@ function ledger.settle_taker(a, slot, side, outcome, price, lots, value, rest, f
   end
 end
 
--- Adds one fee to those collected: a BUY pays it in the tokens it gets, a SELL in collateral.
+-- Adds one fee to the fees collected so far: a BUY pays it in the tokens it receives, a SELL in collateral.
 function ledger.collect(side, outcome, fee, collateral, yes, no)
   if side == 1 then
     return collateral + fee, yes, no
@@ -201,7 +205,7 @@ local function write_all(key, addresses, accounts, count)
   redis.call('HSET', key, unpack(changed, 1, n))
 end
 
--- Writes the accounts, as many as `read` was told of.
+-- Writes the accounts. `count` is the number of wallets that `read` was given.
 function ledger.write(a, shard, market, count)
   if a.cash_moved then
     write_all(shard .. 'bal', a.addresses, a.cash_of, count)
@@ -221,7 +225,7 @@ function ledger.write(a, shard, market, count)
   end
 end
 
--- Hands out collateral and notes when.
+-- Hands out collateral and records the time.
 function ledger.grant(a, slot, amount, now_ms)
   ledger.move(a, slot, amount, 0)
   local free, reserved, nonce = ledger.cash(a, slot)
@@ -229,7 +233,7 @@ function ledger.grant(a, slot, amount, now_ms)
   a.granted = a.granted + amount
 end
 
--- Takes all tokens of a market from the first `count` of `addresses`: they have been paid for.
+-- Removes all tokens of a market from the first `count` of `addresses`, once they have been paid out.
 function ledger.redeem(shard, market, addresses, count)
   redis.call('HDEL', shard .. 'm:' .. market .. ':bal', unpack(addresses, 1, count))
   for slot = 1, count do
@@ -237,7 +241,7 @@ function ledger.redeem(shard, market, addresses, count)
   end
 end
 
--- One higher; returns the nonce.
+-- Raises the nonce by one and returns it.
 function ledger.raise(a, slot)
   ledger.move(a, slot, 0, 0)
   local free, reserved, nonce, faucet_ms = ledger.cash(a, slot)

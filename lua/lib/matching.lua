@@ -1,8 +1,8 @@
--- Matching: a submission that meets makers, or may not rest. lib/plan says what it would do; here is decided whether it may,
--- and it is booked: reads first, then writes. A refusal leaves no trace.
+-- Matching: books a submission that meets makers or may not rest. lib/plan works out its effects; this module decides
+-- whether it is accepted, reads the rest, then writes. A refusal changes nothing.
 --
--- Works on the keys and arguments of place_order and replace_order, their request `q` (lib/request), the open book `b` and
--- the plan `p`.
+-- The functions work on the keys and arguments of place_order and replace_order, their request `q` (lib/request), the open
+-- book `b` and the plan `p`.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -14,7 +14,7 @@ local trades = require('lib.trades')
 
 local matching = {}
 
--- Status and reason the walk leaves the taker with; nil for a refusal, then its code and explanation.
+-- Returns the taker's status and reason after the walk; for a refusal nil, its code and its detail.
 local function verdict(q, p)
   local filled, stop = p.filled, p.stop
   if p.best then
@@ -41,7 +41,7 @@ local function verdict(q, p)
   return filled > 0 and order.PARTIALLY_FILLED or order.OPEN, order.REASON_NONE
 end
 
--- The taker's record and the match as they will be stored.
+-- Returns the taker's record and the match, packed for storage.
 local function pack(q, p, status, reason)
   local body, traded = ARGV[3], p.fills > 0
   if status == order.OPEN then
@@ -61,8 +61,8 @@ local function pack(q, p, status, reason)
   return record, table.concat(parts, '', 1, p.fills + 1)
 end
 
--- Moves the money of everybody, in memory; first gives back to the taker what `old`, the order it replaces, had reserved.
--- Returns the accounts and how many they are.
+-- Moves the money of all wallets, in memory. First it releases the reserve of `old`, the order that the taker replaces.
+-- Returns the accounts and their number.
 local function settle(q, b, p, rest, old)
   local addresses, side, wallets, bps = p.addresses, q.side, p.wallets, q.bps
   if bps > 0 then
@@ -90,7 +90,7 @@ local function settle(q, b, p, rest, old)
   return a, wallets
 end
 
--- Moves makers that are final to the final half of their wallets' indexes, each wallet's in one command.
+-- Moves the makers that are final to the final half of their wallets' indexes, with one command for each wallet.
 local function write_indexes(p)
   local addresses, newest, older, ranks, hashes =
     p.addresses, p.newest, p.older, p.ranks, p.hashes
@@ -111,8 +111,8 @@ local function write_indexes(p)
   end
 end
 
--- Reads the accounts and levels still missing, and changes them in memory; `old` is the order this one replaces, if it does.
--- Returns the accounts, how many they are, and the lots that will rest.
+-- Reads the accounts and levels still missing, and changes them in memory. `old` is the order that this one replaces, or nil.
+-- Returns the accounts, their number, and the lots that will rest.
 local function prepare(q, b, p, status, old)
   local rest = 0
   b.sequence = p.sequence
@@ -132,14 +132,14 @@ local function prepare(q, b, p, status, old)
   return accounts, wallets, rest
 end
 
--- Writes what has been prepared. Nothing here may fail.
+-- Writes the prepared changes. Nothing here may fail.
 local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
   local sequence, traded = p.sequence, p.fills > 0
   local rank = order.rank(q.now_ms, sequence)
   local is_bid, yes = q.side == q.outcome, book.yes_price(q.price, q.outcome)
   p.records[2] = record
   redis.call('HSET', KEYS[4], unpack(p.records, 1, 2 * p.count + 2))
-  -- All that leave stand at the front of their side, with at most one partly filled maker behind them.
+  -- The makers that leave stand at the front of their side; at most one partly filled maker stands behind them.
   local last = p.count
   local leaving = p.ranks[last] and last or last - 1
   if leaving > 0 then
@@ -163,16 +163,17 @@ local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
     q.now_ms, traded and p.fill_ms or 0, levels, count, hashes, ''))
 end
 
--- The open book for a sweep (lib/book; named here so that only sweeps build that function).
+-- Opens the book for a sweep (lib/book). It is a function here so that only sweeps create `book.of`.
 function matching.book_of(packed, key, market, known)
   return book.of(packed, key, market, known)
 end
 
--- Walks the other side of the book, and books what comes of it unless `dry_run` is 1. `first` is the record of the first order
--- there, under `first_hash`, and `best_total` what is packed at its level; nil when there is nobody to meet. `old`, when this
--- order replaces one: its record `order`, its place `gone` on that side, and the book `before`, without it, which is written
--- first. Returns BOOKED with the record and the packed fills, or AGAIN when stale makers were expired instead; or nil, the code
--- of a refusal and what explains it.
+-- Walks the other side of the book and books the result unless `dry_run` is 1.
+-- `first` is the record of the first order there, under `first_hash`, and `best_total` the packed total of its level; they are
+-- nil when no order can be met. `old` is nil unless this order replaces another: it holds that record as `order`, its position
+-- on that side as `gone`, and as `before` the book without it, which is written first.
+-- Returns BOOKED with the record and the packed fills, or AGAIN when it expired stale makers instead; for a refusal nil, its
+-- code and its detail.
 function matching.sweep(q, b, first_hash, first, best_total, dry_run, old)
   local p = plan.make(q, b, first_hash, first, best_total, old and old.gone or plan.NOWHERE)
   if p.stale > plan.STALE_MAX then

@@ -1,6 +1,6 @@
--- The stored orders of a shard and the indexes that follow them.
+-- The stored orders of a shard and their indexes.
 --
--- {x}:o            hash: order hash (32 bytes) -> packed record (lib/order), for ever: a hash seen once never runs again
+-- {x}:o            hash: order hash (32 bytes) -> packed record (lib/order); never deleted, so a hash is booked only once
 -- {x}:u:<address>  sorted set of the wallet's order hashes: score `order.rank` while open, minus that once final
 -- {x}:exp          sorted set of open orders with an expiration: score its second
 
@@ -12,7 +12,7 @@ local outbox = require('lib.outbox')
 
 local orders = {}
 
--- Records of the given hashes, in their order; false where there is none.
+-- Returns the records of the given hashes, in the same order; false for a hash without a record.
 function orders.load(shard, hashes)
   local found = redis.call('HMGET', shard .. 'o', unpack(hashes))
   for i = 1, #found do
@@ -21,7 +21,7 @@ function orders.load(shard, hashes)
   return found
 end
 
--- Takes resting orders out of the open book `b` with a command of their own, in memory.
+-- Ends resting orders as one command of the open book `b`, in memory.
 function orders.finish(b, records, status, reason, now_ms)
   b.sequence = b.sequence + 1
   for i = 1, #records do
@@ -32,7 +32,7 @@ function orders.finish(b, records, status, reason, now_ms)
   book.check(b.liquidity, b.sets)
 end
 
--- Gives back what orders that end had reserved, in memory. Returns the accounts and how many they are.
+-- Releases the reserves of the orders that end, in memory. Returns the accounts and their number.
 local function release(shard, market, records)
   local slots, addresses, count = {}, {}, 0
   for i = 1, #records do
@@ -49,8 +49,8 @@ local function release(shard, market, records)
   return a, count
 end
 
--- Writes records that are final now: they leave the expiry index and move to the final half of their wallet's index.
--- Returns their hashes back to back.
+-- Writes records that have become final: they leave the expiry index and move to the final half of their wallet's index.
+-- Returns their hashes, concatenated.
 local function save(shard, records)
   local written, hashes, expiring, ranks = {}, {}, {}, {}
   for i = 1, #records do
@@ -79,14 +79,14 @@ local function save(shard, records)
   return table.concat(hashes)
 end
 
--- Writes what `finish` changed, whose levels are known, and tells of it. Not the money.
+-- Writes the changes of `finish` and one entry of the outbox. The caller writes the accounts.
 function orders.write(shard, b, records, event, now_ms)
   local levels, count = book.write(b)
   local hashes = save(shard, records)
   outbox.write(shard, event, b.id, b.sequence, now_ms, 0, levels, count, hashes, '')
 end
 
--- Ends resting orders of the market whose book `b` is open: one command, with one number and one entry of the outbox.
+-- Ends resting orders of the market whose book `b` is open, as one command with one number and one entry of the outbox.
 function orders.retire(shard, b, records, event, status, reason, now_ms)
   local accounts, wallets = release(shard, b.id, records)
   orders.finish(b, records, status, reason, now_ms)
@@ -94,8 +94,8 @@ function orders.retire(shard, b, records, event, status, reason, now_ms)
   ledger.write(accounts, shard, b.id, wallets)
 end
 
--- Ends resting orders of any markets: a command for each market, in the order in which they are met. One that cannot write
--- its own keeps no other from it; then the script ends with its error.
+-- Ends resting orders of several markets: one command for each market, in the order in which the markets appear. An error in
+-- one market does not stop the others; after the last market the script ends with that error.
 function orders.retire_all(shard, records, event, status, reason, now_ms)
   local groups, names = {}, {}
   for i = 1, #records do
@@ -119,8 +119,8 @@ function orders.retire_all(shard, records, event, status, reason, now_ms)
   end
 end
 
--- Expires makers in the way of a submission in their own right, before it runs again: `hashes` 2 to `count` are
--- those met. The reply of place_order.
+-- Expires makers that a submission met after their expiration. The submitter then runs the submission again. The makers
+-- are `hashes` 2 to `count`. Returns the reply of place_order.
 function orders.clear(shard, market, hashes, count, now_ms)
   local stale = {}
   local records = orders.load(shard, hashes)

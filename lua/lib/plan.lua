@@ -1,9 +1,9 @@
--- What a submission would do: everybody it would meet, best price first and oldest first within a price. Reads, and writes
--- nothing.
+-- The plan of a submission: the makers it would meet, best price first and oldest first within a price. This module reads
+-- and does not write.
 --
--- Works on the keys and arguments of place_order and replace_order, their request `q` (lib/request) and the open book `b`,
--- whose levels and liquidity change in memory. There is no table for each maker: what a maker leaves behind goes into flat
--- lists, most of them the arguments of commands to come.
+-- It works on the keys and arguments of place_order and replace_order, their request `q` (lib/request) and the open book `b`,
+-- whose levels and liquidity change in memory. It makes no table for each maker: the results for the makers go into flat
+-- lists, most of which are the arguments of later commands.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -13,32 +13,40 @@ local trades = require('lib.trades')
 local plan = {}
 
 -- A plan `p` is a table:
---   left, filled      lots left to fill; lots filled, when the walk has ended
---   quote, sets       the value of those filled in the taker's token (micro-units); lots of sets minted or merged
---   fills, last_price fills, and the latest one's price
---   count, stale      makers met, the expired ones of them
---   stop, best        the reason to stop; the price a POST_ONLY order would trade at
---   fill_ms, sequence the time and number of this match
---   fees, charged     the fees of the makers, by maker, and of the taker (lib/charge)
---   hashes            the taker's first
+--   left, filled      lots left to fill; lots filled, once the walk has ended
+--   quote, sets       the value of the filled lots in the taker's token (micro-units); lots of sets minted or merged
+--   fills, last_price the number of fills; the price of the latest
+--   count, stale      makers met; the expired ones among them
+--   stop, best        the reason to stop; the price at which a POST_ONLY order would trade
+--   fill_ms, sequence the time and the number of this match
+--   fees, charged     the fees of the makers, by maker; the fee of the taker (lib/charge)
+--   hashes            order hashes, the taker's first
 --   records           arguments of HSET with the records, the taker's first
 --   packed            the parts of the packed match, its head first
--- by maker: slots (its wallet), kinds, prices (in its own token), lots (filled), backs (given back); of those that leave ranks
--- (place in the index of their wallet) and older (which maker of the same wallet left before);
--- of wallets: wallets (how many), addresses (the taker's first), slot_of (place by address), newest (who left last);
---   expiring          hashes of makers that had an expiration
+-- by maker:
+--   slots, kinds      its wallet's slot; its kind
+--   prices            its price, in its own token
+--   lots, backs       lots filled; lots released
+--   ranks, older      of a maker that leaves the book: its rank in the index of its wallet; the previous maker of the same
+--                     wallet that leaves
+-- of wallets:
+--   wallets           their number
+--   addresses         by slot, the taker's first
+--   slot_of           slot by address
+--   newest            by slot: the last maker that leaves
+--   expiring          hashes of leaving makers that had an expiration
 
 plan.STALE_MAX = 200
--- A place behind every order of a side.
+-- A position behind every order of a side.
 plan.NOWHERE = 9007199254740992
--- Makers read at once, at most.
+-- The most makers read at once.
 local STEP_MAX = 128
--- Stands for the size of an order that has a budget instead.
+-- Stands for the size of an order that has a budget instead of a size.
 local INFINITE = 9007199254740992
 local CANCEL_TAKER, CANCEL_MAKER = 1, 2
 
--- How many lots of a maker trade, when there is more to ask than how much it has; or 0, and the status and reason it ends
--- with; nil when the walk ends before it. `met` makers came before it.
+-- Decides the cases in which a maker's lots alone do not. Returns the lots that trade; or 0 with the status and reason with
+-- which the maker ends; or nil when the walk ends before this maker. `met` makers came before it.
 local function consider(q, p, met, maker, expiration, rest, price, lots)
   if order.is_stale(expiration, q.now_ms) then
     p.stale = p.stale + 1
@@ -70,21 +78,21 @@ local function consider(q, p, met, maker, expiration, rest, price, lots)
   return lots, nil, order.REASON_NONE
 end
 
--- The wallet's place in the plan.
+-- Adds a wallet to the plan and returns its slot.
 local function enlist(p, maker)
   local slot = p.wallets + 1
   p.wallets, p.slot_of[maker], p.addresses[slot] = slot, slot, maker
   return slot
 end
 
--- Takes lots and orders off a level of the other side.
+-- Subtracts lots and orders from a level of the other side.
 local function lower(q, b, yes, lots, orders)
   if lots > 0 then
     book.change(b, q.side == q.outcome and -yes or yes, -lots, -orders)
   end
 end
 
--- Meets the makers number `from` to `to`, whose records are given. Returns true when the walk ends with one of them.
+-- Meets the makers number `from` to `to`, whose records are given. Returns true when the walk ends at one of them.
 local function meet(q, b, p, records, from, to)
   local pack, parse, side, outcome, now_ms = struct.pack, struct.unpack, q.side, q.outcome, q.now_ms
   local hashes, written, matched, slot_of = p.hashes, p.records, p.packed, p.slot_of
@@ -123,7 +131,7 @@ local function meet(q, b, p, records, from, to)
       if side == maker_side then
         p.sets = p.sets + lots
       end
-      -- Only the last maker met may keep something: a budget that cannot take it all ends here, too.
+      -- Only the last maker can keep lots. A budget that cannot take all of its lots ends here, too.
       ended = left == 0 or lots < rest
     end
     local slot = slot_of[maker] or enlist(p, maker)
@@ -151,20 +159,20 @@ local function meet(q, b, p, records, from, to)
   return ended
 end
 
--- How many makers to read next: as many as the taker needs if those to come are like those of the best level.
+-- The number of makers to read next: as many as the taker needs if the next makers are like those of the best level.
 local function next_step(q, p, best_total)
   local lots, orders = struct.unpack(book.TOTAL, best_total)
   local left, quote = p.left, p.quote
   if q.is_budget then
-    -- The budget left, at what the lots filled so far cost.
+    -- The lots that the rest of the budget buys, at the average price so far.
     left = (q.budget - quote) * (INFINITE - left) / math.max(1, quote)
   end
   return math.max(1, math.min(STEP_MAX, math.ceil(left * orders / lots)))
 end
 
--- Walks the other side, whose first order has the given hash and record and whose best level the packed total; nil when
--- there is nobody to meet. The order at the place `gone` of that side is not there: what this one replaces; plan.NOWHERE
--- when there is none. Returns the plan.
+-- Walks the other side of the book and returns the plan. `hash` and `record` are those of its first order, `best_total` is the
+-- packed total of its best level; they are nil when no order can be met. `gone` is the position on that side of the order
+-- that this one replaces, which the walk skips; plan.NOWHERE for none.
 function plan.make(q, b, hash, record, best_total, gone)
   local wanted = q.is_budget and INFINITE or q.size
   local p = {

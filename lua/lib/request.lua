@@ -1,22 +1,24 @@
--- A submission, as place_order takes it apart and lib/plan, lib/matching and lib/charge read it.
+-- A submission: place_order unpacks it; lib/plan, lib/matching and lib/charge read it.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
 
 local request = {}
 
--- As src/store/verbs/place.ts packs it: side, outcome, order type, self trade prevention, price, size, budget, deadline,
--- expiration, nonce, fee rate, most makers, grant, dry run, lot, market, maker, price in Yes. The last is text: to format it
--- here would take longer.
+-- The packed request, from src/store/verbs/place.ts: side, outcome, order type, self trade prevention, price, size, budget,
+-- deadline, expiration, nonce, fee rate, most makers, grant, dry run, lot, market, maker, price in Yes. The last is text,
+-- because formatting it here would take longer.
 request.PACKED = '>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20Bc0'
 
--- A request `q` is a table of these by name: `side`, `outcome`, `type`, `prevention`, `price` (the limit in pips of its own token),
--- `size` (lots), `budget` (micro-units a MARKET BUY may spend), `expiration` (epoch seconds, 0 never), `bps` (fee rate),
--- `makers_max` (the most makers it may meet), `grant` (what a wallet gets when it is first seen), `lot` (the smallest part of a
--- fill, in lots), `market`, `maker`; with `now_ms`, `is_budget`, and of the other side the key `opposite` and the worst score
--- it may meet there, `limit`.
+-- A request `q` is a table with these fields:
+-- `side`, `outcome`, `type`, `prevention`, `price` (the limit in pips of its own token), `size` (lots), `budget` (the most
+-- micro-units that a MARKET BUY may spend), `expiration` (epoch seconds, 0 never), `bps` (fee rate), `makers_max` (the most
+-- makers it may meet), `grant` (the amount a wallet gets when it is first seen), `lot` (the smallest part of a fill, in lots),
+-- `market`, `maker`, `now_ms` and `is_budget`;
+-- of the other side of the book, the key `opposite` and the worst score that the order may meet there, `limit`.
 
--- The refusals that need neither money nor a book, in the order of docs/interface.md; false for none. Written into its calls.
+-- The first refusal that depends on neither money nor the book, in the order of docs/interface.md; false for none. It is one
+-- expression, so the bundler writes it into its calls.
 function request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
   return nonce ~= current and 'INVALID_NONCE_VALUE'
     or expiration > 0 and now_ms >= expiration * 1000 and 'ORDER_EXPIRED'
@@ -25,12 +27,12 @@ function request.objection(nonce, current, expiration, now_ms, status, mode, dea
     or deadline_ms > 0 and now_ms >= deadline_ms and 'DEADLINE_EXCEEDED'
 end
 
--- What explains one of them; nil for nothing.
+-- The detail that explains such a refusal; nil when it has none.
 function request.detail_of(objection, current, status)
   return objection == 'INVALID_NONCE_VALUE' and integer.text(current) or objection == 'MARKET_NOT_OPEN' and status or nil
 end
 
--- The reply for an order that was booked before, whatever would be said of it today: it was accepted once.
+-- The reply for an order that was booked before. It comes before every refusal, because the order was accepted once.
 function request.replayed(now_ms, record)
   return { 'REPLAYED', integer.text(now_ms), record }
 end

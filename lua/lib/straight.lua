@@ -1,9 +1,9 @@
--- The two straight lines of place_order. Most submissions meet nobody and rest, or meet one order that takes them whole; both
--- are booked here with as little as Lua allows (bench/README.md says what each part costs). All others are lib/matching's,
--- which does the same at length: a change here belongs there, too.
+-- The two short paths of place_order. Most submissions meet no order and rest, or are filled by one maker. This module books
+-- both with as little Lua as possible (bench/README.md lists the cost of each part). lib/matching books all the others, and
+-- could book these too: make every change in both.
 --
--- They work on the keys and arguments of place_order, and take the state of the book by its members (book.STATE); level totals and
--- accounts are packed, as they were read.
+-- The functions work on the keys and arguments of place_order. They take the fields of the book's state (book.STATE) one by
+-- one; level totals and accounts stay packed, as they were read.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
@@ -14,9 +14,9 @@ local trades = require('lib.trades')
 
 local straight = {}
 
--- Books an order that meets nobody. `own_key` is the sorted set of its side, `level` its level's name, `score` its score there,
--- `total` what is packed at that level. The maker's collateral account comes by its members; `held` is its token account.
--- Returns the record, or nil when the hash was booked before.
+-- Books an order that meets no other. `own_key` is the sorted set of its side, `level` the name of its level, `score` its score
+-- there and `total` the packed total of that level. The maker's collateral account is passed field by field; `held` is its
+-- token account. Returns the record, or nil when the hash was booked before.
 function straight.rest(now_ms, side, outcome, price, size, expiration, market, maker, yes, own_key, level, score, total,
     status, mode, sequence, liquidity, trade_ms, volume, sets, last, free, reserved, nonce, faucet_ms, held)
   local call, pack, parse = redis.call, struct.pack, struct.unpack
@@ -38,7 +38,7 @@ function straight.rest(now_ms, side, outcome, price, size, expiration, market, m
   sequence, liquidity = sequence + 1, liquidity + size * price
   local state = book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, sets, last)
   local record = pack(order.HEAD, now_ms, sequence) .. ARGV[3]
-  -- The first write is the look whether the hash was booked before.
+  -- The first write also checks whether the hash was booked before.
   if call('HSETNX', KEYS[4], ARGV[2], record) == 0 then
     return nil
   end
@@ -56,10 +56,11 @@ function straight.rest(now_ms, side, outcome, price, size, expiration, market, m
   return record
 end
 
--- Books an order without a fee that the first order of the other side takes whole. `opposite` is the sorted set of that side and
--- `best_level` the name of its best level, `best_total` what is packed there; `first` is the record of its first order, under
--- `first_hash`, and `first_account` its maker's collateral account. The taker's collateral account comes by its members.
--- Returns the record and the packed fill, or nil when that order does not take it whole, is stale, or the taker's own.
+-- Books an order that pays no fee and is filled by the first order of the other side. `opposite` is the sorted set of that
+-- side, `best_level` the name of its best level and `best_total` the packed total there; `first` is the record of its first
+-- order, under `first_hash`, and `first_account` the collateral account of that maker. The taker's collateral account is
+-- passed field by field. Returns the record and the packed fill, or nil when the first order cannot fill this one, is stale
+-- or belongs to the taker.
 function straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, best_total,
     status, mode, sequence, liquidity, trade_ms, volume, sets, first_hash, first, free, reserved, nonce, faucet_ms,
     first_account)
@@ -80,7 +81,7 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
   local value, fill_ms = size * price, math.max(now_ms, trade_ms)
   sequence = sequence + 1
 
-  -- The money: each pays with what it gives and gets the other's; the met order pays out of what it had reserved.
+  -- The money: each wallet pays its asset and receives the other's; the maker pays out of its reserve.
   local tokens_key = KEYS[1] .. ':bal'
   local held = call('HMGET', tokens_key, maker, met)
   local yes_free, yes_reserved, no_free, no_reserved = 0, 0, 0, 0

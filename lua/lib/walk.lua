@@ -1,9 +1,9 @@
--- A walk over the open orders of a wallet, oldest first, in bounded steps, that cancels those it wants. At the moment of the
--- step that reaches the end no order is open that the walk wants.
+-- A walk over the open orders of a wallet, oldest first, in bounded steps, that cancels the orders it selects. When the last
+-- step ends, no order that the walk selects is open.
 --
--- A place on the way is a rank, and how many orders of the wallet, open or final, are of a lower one. An order never leaves the
--- index and never changes its rank but for the sign, so an order booked behind the place shows in that number, whatever
--- the clock did between two steps: then the walk begins again.
+-- The place of a walk is a rank, and the number of orders of the wallet, open or final, with a lower rank. An order never
+-- leaves the index, and only the sign of its rank changes. An order booked behind the place therefore changes that number,
+-- even if the clock moved between two steps: then the walk starts again from the beginning.
 
 local batch = require('lib.batch')
 local book = require('lib.book')
@@ -12,19 +12,19 @@ local order = require('lib.order')
 
 local walk = {}
 
--- Places in the reply of a step: the rank at which to go on, the first market touched.
+-- Positions in the reply of a step: the rank at which to continue, and the first market touched.
 walk.RANK_AT, walk.TOUCHED_AT = 3, 6
 walk.LOOK_MAX, walk.CANCEL_MAX, walk.MARKETS_MAX = 1000, 500, 50
--- Where every walk begins; all ranks are above it.
+-- The rank at which every walk begins; all ranks are above it.
 local BEGINNING = '0'
 
--- How many orders of the wallet are of a rank below `rank`.
+-- The number of orders of the wallet with a rank below `rank`.
 local function count_behind(key, rank)
   return redis.call('ZCOUNT', key, '(-' .. rank, '(' .. rank)
 end
 
--- What a walk wants: a market's id, an outcome and a side, each '' for any; the moment from which the wallet counts as gone
--- (ms), for those orders only that are older, or 0.
+-- Whether the walk selects an order. `wanted` is a market's id, an outcome and a side, each '' for any; then the moment at
+-- which the wallet went away (ms), which selects older orders only, or 0.
 local function is_wanted(wanted, packed, now_ms)
   local market, outcome, side, gone_ms = unpack(wanted)
   local kind = packed:byte(order.KIND_AT)
@@ -33,12 +33,12 @@ local function is_wanted(wanted, packed, now_ms)
     return false
   end
   local created_ms = gone_ms > 0 and struct.unpack('>I6', packed) or 0
-  -- An order dated in the future was created before the clock was put back.
+  -- An order with a time in the future was created before the clock was set back.
   return created_ms < gone_ms or gone_ms == 0 or created_ms > now_ms
 end
 
--- Takes the wanted ones of these open orders out of their books, in memory. Returns the batches, the oldest order's market first,
--- and which order is beyond the bounds of a step.
+-- Takes the selected orders out of their books, in memory. Returns the batches, the market of the oldest order first, and the
+-- index of the first order beyond the bounds of a step.
 local function plan(shard, maker, hashes, wanted, reason, now_ms)
   local batches, of, cancelled = {}, {}, 0
   for from = 1, #hashes, walk.CANCEL_MAX do
@@ -63,9 +63,9 @@ local function plan(shard, maker, hashes, wanted, reason, now_ms)
   return batches, nil
 end
 
--- One step of the wallet's walk from the place `from`, `behind`: a command in each market in which it cancels anything. Returns
--- the reply: OK, nowMs, the place where to go on (rank '' at the end), the hashes of what it cancelled back to back, then each
--- market touched with the command's number in it.
+-- Runs one step of the wallet's walk from the place `from`, `behind`, as one command in each market in which it cancels an
+-- order. Returns the reply: OK, nowMs, the place at which to continue (rank '' at the end), the hashes of the cancelled
+-- orders, concatenated, then each market touched and the number of its command.
 function walk.step(shard, maker, from, behind, look, wanted, reason, now_ms)
   local key = shard .. 'u:' .. maker
   if from ~= BEGINNING and count_behind(key, from) ~= tonumber(behind) then

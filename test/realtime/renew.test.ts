@@ -76,7 +76,7 @@ test('a socket that was renewed ends when the later token is revoked, not when t
   expect(socket.all('session:ended')).toMatchObject([{ code: 'TOKEN_INVALID' }]);
 });
 
-test('what does not renew is refused, and leaves the socket as it was', async () => {
+test('a renew that is refused leaves the socket as it was', async () => {
   const bob = createTrader(exchange.client, domain);
   const cancelling = await keyFor(600_000, ['cancel']);
   const reading = await keyFor(600_000, ['read']);

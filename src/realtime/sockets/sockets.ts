@@ -14,7 +14,7 @@ export interface SocketOwner {
   readonly cancelOnDisconnect: boolean;
 }
 
-/** What an access token or an API key says of a socket's owner. */
+/** The owner of a socket, from its access token or API key. */
 export const ownerOf = ({ address, sid, expiresAt }: Caller, cancelOnDisconnect: boolean): SocketOwner => ({
   address: address.toLowerCase(),
   sid,
