@@ -111,6 +111,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     ...store,
     ...access,
     shedding,
+    arrivedAt: eventLoop.arrivedAt,
     isBacklogged: backlog.isTooLong,
     standing: standings.current,
     observer: metrics,

@@ -83,6 +83,8 @@ export interface HttpDeps {
   readonly isBacklogged: () => boolean;
   readonly shedding: Shedding;
   readonly observer: HttpObserver;
+  /** The earliest moment, of `performance.now()`, at which the request that is read now may have arrived. */
+  readonly arrivedAt: () => number;
   /** The body of GET /metrics, in Prometheus' text format. */
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
 }

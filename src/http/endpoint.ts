@@ -65,6 +65,8 @@ export interface DispatchDeps {
   readonly gate: OperatorGate;
   readonly shedding: Shedding;
   readonly observer: HttpObserver;
+  /** The earliest moment, of `performance.now()`, at which the request that is read now may have arrived. */
+  readonly arrivedAt: () => number;
 }
 
 /** Every request is answered within 3 s of having arrived, whatever Redis does; a command alone may take 2. */
@@ -98,9 +100,10 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
   const asked = askedOf(route);
   return async (request, response) => {
     const bytes = endpoint.body ? await readBody(request, endpoint.maxBytes ?? BODY_MAX_BYTES) : null;
-    const arrivedAt = performance.now();
+    const arrivedAt = deps.arrivedAt();
+    const readAt = performance.now();
     const answered = (status: number): void =>
-      deps.observer.answered(route, status, (performance.now() - arrivedAt) / 1_000);
+      deps.observer.answered(route, status, (performance.now() - readAt) / 1_000);
     const watch = setTimeout(giveUp, endpoint.answerMaxMs ?? ANSWER_MAX_MS, response);
     try {
       const admitted = queryOf(asked, request.url);

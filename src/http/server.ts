@@ -44,6 +44,7 @@ export function createHttp(deps: HttpDeps): Http {
     gate: createOperatorGate({ limiter, log: deps.log, adminToken: deps.config.adminToken }),
     shedding: deps.shedding,
     observer: deps.observer,
+    arrivedAt: deps.arrivedAt,
   });
   const server = createServer(
     {
