@@ -5,11 +5,6 @@ import { ROOT } from './support/processes';
 
 /** Lines of a function's own: a function inside it counts as the line it begins on. */
 const OWN_LINES_MAX = 60;
-/** Real time is a list of parts; a snapshot is one reading after another. They may shrink, not grow. */
-const EXCEPTIONS: Readonly<Record<string, number>> = {
-  'src/realtime/realtime.ts createRealtime': 78,
-  'src/store/audit/snapshot.ts createSnapshot': 72,
-};
 
 interface Measured {
   readonly name: string;
@@ -54,13 +49,10 @@ test('a function is measured without the functions inside it', () => {
   ]);
 });
 
-test(`no function has more than ${OWN_LINES_MAX} lines of its own, but for the few that are named here`, () => {
+test(`no function has more than ${OWN_LINES_MAX} lines of its own`, () => {
   const files = [...filesUnder('src'), ...filesUnder('packages/client/src')];
   const measured = files.flatMap((file) => functionsOf(file, readFileSync(path.join(ROOT, file), 'utf8')));
   expect(measured.length).toBeGreaterThan(1_000);
-  const long = measured.filter(({ name, ownLines }) => ownLines > (EXCEPTIONS[name] ?? OWN_LINES_MAX));
+  const long = measured.filter(({ ownLines }) => ownLines > OWN_LINES_MAX);
   expect(long).toEqual([]);
-  // Every exception is still a function's name.
-  const names = new Set(measured.map(({ name }) => name));
-  expect(Object.keys(EXCEPTIONS).filter((name) => !names.has(name))).toEqual([]);
 });

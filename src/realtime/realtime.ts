@@ -13,16 +13,15 @@ import type { Engine } from '../store/verbs/engine';
 import { EVENTS, presentEpoch } from '../wire/answers/events';
 import { createBroadcasting } from './broadcast/broadcasting';
 import { createCatchUp } from './feed/catch-up';
-import { countSubscriptions, createMarketFeed } from './feed/market-feed';
-import { createPrivateFeed } from './feed/private';
+import { countSubscriptions, createMarketFeed, type MarketFeed } from './feed/market-feed';
 import { createSnapshots } from './feed/snapshots';
 import { createSubscriber } from './feed/subscriber';
 import { BETWEEN, type FeedMessage } from './messages';
 import { createAllowances, limitMessages, noAllowances } from './sockets/allowances';
+import { createAudience } from './sockets/audience';
 import type { Callers } from './sockets/callers';
-import { createDeadMansSwitch } from './sockets/dead-mans-switch';
 import { openFrontDoor } from './sockets/front-door';
-import { admitSockets, createServer } from './sockets/gateway';
+import { createServer } from './sockets/gateway';
 import { createLinks } from './sockets/links';
 import { createPlaces } from './sockets/places';
 import { createRenew } from './sockets/renew';
@@ -30,7 +29,8 @@ import { repeat } from './sockets/repeat';
 import { serveRequests } from './sockets/requests';
 import { createSessionWatch } from './sockets/session-watch';
 import { createSlowSocketGuard } from './sockets/slow-sockets';
-import { closeSockets, type SocketOwner, walletRoom } from './sockets/sockets';
+import { closeSockets, walletRoom } from './sockets/sockets';
+import { serveWallets } from './wallets';
 
 export interface RealtimeDeps {
   readonly config: Pick<Config, 'redisUrls' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'>;
@@ -65,21 +65,21 @@ const HEARTBEAT_EVERY_MS = 5_000;
 /** A peer that reads answers a close at once. */
 const CLOSE_MAX_MS = 1_000;
 
+const createHeart = (feed: MarketFeed, log: Logger) =>
+  repeat(HEARTBEAT_EVERY_MS, feed.heartbeat, (error) => log.warn({ err: error.message }, 'no heartbeat'));
+
 /** Everything that sockets send and receive: docs/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
-  const { config, log, keys, broadcasts, presence, reads, engine, sessions } = deps;
+  const { config, log, keys, broadcasts, reads, sessions } = deps;
   // The connection for commands says it louder.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({ urls: config.redisUrls, onError });
   let open = true;
   const io = createServer(links.adapter);
-  const emit = (room: string, event: string, body: unknown): void => {
-    if (isHeard(room)) io.local.to(room).emit(event, body);
-  };
-  const isHeard = (room: string): boolean => io.sockets.adapter.rooms.has(room);
+  const audience = createAudience(io);
 
   const snapshots = createSnapshots({ broadcasts, reads, doubts: deps.standings.doubts });
-  const feed = createMarketFeed({ broadcasts, reads, snapshots, log, emit, isHeard });
+  const feed = createMarketFeed({ broadcasts, reads, snapshots, log, ...audience });
   let allowances = noAllowances;
   const subscriber = createSubscriber({
     feed,
@@ -90,18 +90,6 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     charge: (socket, messages) => allowances.charge(socket, messages),
   });
   const places = createPlaces((told) => io.serverSideEmit(BETWEEN.places, told));
-  const owners = (): SocketOwner[] =>
-    [...io.sockets.sockets.values()].flatMap(({ data }) => data.owner ?? []);
-  const privateFeed = createPrivateFeed({
-    reader: createOutboxReader({ redis: links.privateReader, keys }),
-    records: reads.records,
-    broadcasts,
-    reads,
-    log,
-    emit: (address, event, body) => emit(walletRoom(address), event, body),
-    isHere: (address) => isHeard(walletRoom(address)),
-    isAnybodyHere: () => owners().length > 0,
-  });
   const watch = createSessionWatch({ io, isLive: deps.isLive, now: reads.clock, log });
   const renew = createRenew({ sessions, watch });
   const tell = (messages: readonly FeedMessage[]): void => {
@@ -119,27 +107,16 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     },
     onRelease: () => io.serverSideEmit(BETWEEN.leaseFree),
   });
-  const deadMansSwitch = createDeadMansSwitch({
-    presence,
-    engine,
-    log,
+  const { privateFeed, deadMansSwitch } = serveWallets({
+    ...deps,
+    io,
+    audience,
+    reader: createOutboxReader({ redis: links.privateReader, keys }),
     held: broadcasting.held,
-    wallets: () => [...new Set(owners().flatMap((owner) => (owner.cancelOnDisconnect ? owner.address : [])))],
   });
   const guard = createSlowSocketGuard(io, log);
-  const heart = repeat(HEARTBEAT_EVERY_MS, feed.heartbeat, (error) =>
-    log.warn({ err: error.message }, 'no heartbeat'),
-  );
   const catchUp = createCatchUp(feed, log);
 
-  admitSockets(io, {
-    sessions,
-    log,
-    welcome: async ({ address, cancelOnDisconnect }) => {
-      await privateFeed.ready();
-      if (cancelOnDisconnect) await deadMansSwitch.arm(address);
-    },
-  });
   io.on('connection', (socket) => {
     const { owner } = socket.data;
     if (owner) void socket.join(walletRoom(owner.address));
@@ -160,7 +137,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
   links.onBack(catchUp.now);
 
-  const parts = [places, watch, guard, heart, deadMansSwitch, broadcasting];
+  const parts = [places, watch, guard, createHeart(feed, log), deadMansSwitch, broadcasting];
   return {
     endSession(sid) {
       watch.end(sid);

@@ -34,31 +34,23 @@ export type Holders = Map<string, readonly [TokenAccount, TokenAccount]>;
 
 const MEMBER_SEQUENCE_BYTES = 6;
 
-/**
- * The exchange as it was read: bit by bit first, then caught up with what changed meanwhile (changes.ts), after which all
- * of it stood like this at one moment.
- */
-export function createSnapshot() {
-  const orders = new Map<string, AuditedOrder>();
-  const brokenOrders = new Map<string, string>();
-  const book = new Map<string, readonly BookEntry[]>();
-  const expiries = new Map<string, number>();
-  const strays = new Map<string, Stray>();
-  const cash = new Map<string, CashAccount>();
-  const tokens = new Map<MarketId, Holders>();
-  const payouts = new Map<MarketId, Map<string, Payout>>();
-  /** `<account> <market>` of every market that an account's list names. */
-  const holdings = new Set<string>();
-  /** Fields of the markets' hashes. */
-  const markets = new Map<MarketId, Map<string, Buffer>>();
-  /** So that a maker's hundred orders share one string. */
+/** So that a maker's hundred orders share one string. */
+type Share = (text: string) => string;
+
+function createShare(): Share {
   const names = new Map<string, string>();
-  const shared = (text: string): string => {
+  return (text) => {
     const known = names.get(text);
     if (known !== undefined) return known;
     names.set(text, text);
     return text;
   };
+}
+
+function createOrders(shared: Share) {
+  const orders = new Map<string, AuditedOrder>();
+  const brokenOrders = new Map<string, string>();
+  const strays = new Map<string, Stray>();
 
   function setOrder(hash: Buffer, packed: Buffer, rank: number | null): void {
     const orderHash = hashHex(hash);
@@ -78,6 +70,12 @@ export function createSnapshot() {
     if (order?.maker === wallet) order.rank = rank;
     else strays.set(`${wallet} ${orderHash}`, { wallet, orderHash });
   }
+
+  return { orders, brokenOrders, strays, setOrder, setRank };
+}
+
+function createBook(orders: ReadonlyMap<string, AuditedOrder>, shared: Share) {
+  const book = new Map<string, readonly BookEntry[]>();
 
   /** `member` as lua/lib/book.lua makes it. */
   function addBookEntry(marketId: MarketId, side: 'b' | 'a', member: Buffer, score: number): void {
@@ -105,10 +103,13 @@ export function createSnapshot() {
         (entry) => entry.marketId !== marketId || entry.side !== side || entry.sequence !== sequence,
       ) ?? [];
 
-  function setExpiry(hash: Buffer, second: number | null): void {
-    if (second === null) expiries.delete(hashHex(hash));
-    else expiries.set(hashHex(hash), second);
-  }
+  return { book, addBookEntry, setPlace };
+}
+
+function createLedger(shared: Share) {
+  const cash = new Map<string, CashAccount>();
+  const tokens = new Map<MarketId, Holders>();
+  const payouts = new Map<MarketId, Map<string, Payout>>();
 
   function setCash(account: Buffer, packed: Buffer): void {
     if (packed.length > 0) cash.set(shared(accountName(account)), decodeCash(packed));
@@ -129,6 +130,30 @@ export function createSnapshot() {
     paid.set(shared(accountName(account)), decodePayout(packed));
   }
 
+  return { cash, tokens, payouts, setCash, setTokens, setPayout };
+}
+
+/**
+ * The exchange as it was read: bit by bit first, then caught up with what changed meanwhile (changes.ts), after which all
+ * of it stood like this at one moment.
+ */
+export function createSnapshot() {
+  const shared = createShare();
+  const ofOrders = createOrders(shared);
+  const { orders } = ofOrders;
+  const ofLedger = createLedger(shared);
+  const { cash, tokens } = ofLedger;
+  const expiries = new Map<string, number>();
+  /** `<account> <market>` of every market that an account's list names. */
+  const holdings = new Set<string>();
+  /** Fields of the markets' hashes. */
+  const markets = new Map<MarketId, Map<string, Buffer>>();
+
+  function setExpiry(hash: Buffer, second: number | null): void {
+    if (second === null) expiries.delete(hashHex(hash));
+    else expiries.set(hashHex(hash), second);
+  }
+
   function setHolding(account: string, marketId: MarketId, isHeld: boolean): void {
     const name = `${account} ${marketId}`;
     if (isHeld) holdings.add(name);
@@ -144,31 +169,11 @@ export function createSnapshot() {
   }
 
   return {
-    ...{
-      orders,
-      brokenOrders,
-      book,
-      expiries,
-      strays,
-      cash,
-      tokens,
-      payouts,
-      holdings,
-      markets,
-      granted: 0n,
-    },
-    ...{
-      setOrder,
-      setRank,
-      addBookEntry,
-      setPlace,
-      setExpiry,
-      setCash,
-      setTokens,
-      setPayout,
-      setHolding,
-      setField,
-    },
+    ...ofOrders,
+    ...createBook(orders, shared),
+    ...ofLedger,
+    ...{ expiries, holdings, markets, granted: 0n },
+    ...{ setExpiry, setHolding, setField },
     /** Every account seen: wallets and the fee account. */
     accounts(): Set<string> {
       const all = new Set(cash.keys());
