@@ -6,7 +6,7 @@ import type { MarketState } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';
-import { createLease } from './lease';
+import { createLease, type Lease } from './lease';
 import type { ReaderName } from './outbox';
 
 /** Its name among the readers of the outbox. */
@@ -29,7 +29,32 @@ export interface BookAndTail {
   readonly tail: BookUpdate | null;
 }
 
-export type Broadcasts = ReturnType<typeof createBroadcasts>;
+export interface Broadcasts {
+  readonly lease: Lease;
+  /**
+   * Appends to the logs, PUBLISH_MAX at a time; `at` is noted with the last of them. Throws when the lease is gone or
+   * a log does not end where an update begins: then the caller must start afresh.
+   */
+  publish(
+    token: string,
+    lifeMs: number,
+    reached: { before: string; at: string },
+    publications: readonly Publication[],
+  ): Promise<void>;
+  /** The last update of a market that was broadcast. */
+  tail(id: MarketId): Promise<BookUpdate | null>;
+  /** The same for many; null for a market of which nothing was broadcast. */
+  tails(ids: readonly MarketId[]): Promise<(BookUpdate | null)[]>;
+  /** The updates of the log from `sequence` itself on, oldest first. */
+  since(id: MarketId, sequence: number): Promise<BookUpdate[]>;
+  /** The market's own sequence; 0 when there is no such market. */
+  sequence(id: MarketId): Promise<number>;
+  load(id: MarketId): Promise<BookAndTail>;
+  book(id: MarketId): Promise<MarketState>;
+  /** The fills of some matches of a market, in their order. */
+  fills(id: MarketId, matches: readonly MatchId[]): Promise<Fill[]>;
+}
+
 type Entry = [Buffer, [Buffer, Buffer]];
 
 /**
@@ -44,11 +69,7 @@ export function createBroadcasts({
   redis: RedisClient;
   run: RunScript;
   keys: ShardKeys;
-}) {
-  /**
-   * Appends to the logs, PUBLISH_MAX at a time; `at` is noted with the last of them. Throws when the lease is gone or
-   * a log does not end where an update begins: then the caller must start afresh.
-   */
+}): Broadcasts {
   async function publish(
     token: string,
     lifeMs: number,
@@ -78,13 +99,11 @@ export function createBroadcasts({
     }
   }
 
-  /** The last update of a market that was broadcast. */
   async function tail(id: MarketId): Promise<BookUpdate | null> {
     const [entry] = await redis.xrevrangeBuffer(keys.updates(id), '+', '-', 'COUNT', 1);
     return entry ? decode(entry as unknown as Entry) : null;
   }
 
-  /** The same for many; null for a market of which nothing was broadcast. */
   async function tails(ids: readonly MarketId[]): Promise<(BookUpdate | null)[]> {
     const found: (BookUpdate | null)[] = [];
     for (let from = 0; from < ids.length; from += READ_MAX) {
@@ -93,13 +112,11 @@ export function createBroadcasts({
     return found;
   }
 
-  /** The updates of the log from `sequence` itself on, oldest first. */
   async function since(id: MarketId, sequence: number): Promise<BookUpdate[]> {
     const entries = await redis.xrangeBuffer(keys.updates(id), `${sequence}-0`, '+');
     return (entries as unknown as Entry[]).map(decode);
   }
 
-  /** The market's own sequence; 0 when there is no such market. */
   async function sequence(id: MarketId): Promise<number> {
     const state = await redis.hgetBuffer(keys.market(id), 's');
     return state ? readUInt(state, MARKET_STATE.at.sequence, 6) : 0;
@@ -114,7 +131,6 @@ export function createBroadcasts({
     return decodeState(Object.entries(await redis.hgetallBuffer(keys.market(id))).flatMap(pair));
   }
 
-  /** The fills of some matches of a market, in their order. */
   async function fills(id: MarketId, matches: readonly MatchId[]): Promise<Fill[]> {
     const found: Fill[] = [];
     for (let from = 0; from < matches.length; from += READ_MAX) {

@@ -14,7 +14,7 @@ import {
 } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { createOrderRecords } from './order-records';
+import { createOrderRecords, type OrderRecords } from './order-records';
 
 interface OrderReadsOptions {
   readonly redis: RedisClient;
@@ -34,8 +34,23 @@ interface FillPlace {
 const NEWEST: FillPlace = { tradeMs: 0, sequence: 0, index: 0 };
 const CURSOR = /^([1-9]\d{0,14})-([1-9]\d{0,14})-(\d{1,4})$/;
 
+export interface OrderReads {
+  /** An order with its latest fills, oldest first. */
+  order(orderHash: string): Promise<OrderView | null>;
+  /** The same as a submission is answered with it, which tells nothing of what became of the fills. */
+  placed(orderHash: string): Promise<PlacedView | null>;
+  /** All fills of an order, newest first; null when there is no such order. Throws INVALID_CURSOR. */
+  orderFills(
+    orderHash: string,
+    page: { limit: number; cursor: string | null },
+  ): Promise<OrderFillsPage | null>;
+  /** Fills as their order shows them. */
+  shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]>;
+  readonly records: OrderRecords;
+}
+
 /** Orders with their fills. However many an order has, a read takes as many as it shows. */
-export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) {
+export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions): OrderReads {
   /** The record and its `most` fills behind a place, newest first. */
   async function read(orderHash: string, from: FillPlace, most: number) {
     const { tradeMs, sequence, index } = from;
@@ -49,19 +64,16 @@ export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) 
     return { record: decodeOrder(orderHash, packed), fills };
   }
 
-  /** Fills as their order shows them. */
   async function shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]> {
     return (await show(record.marketId, fills)).map((fill) => orderFill(record, fill));
   }
 
-  /** An order with its latest fills, oldest first. */
   async function order(orderHash: string): Promise<OrderView | null> {
     const found = await read(orderHash, NEWEST, FILLS_SHOWN_MAX);
     if (!found) return null;
     return { record: found.record, fills: await shownFills(found.record, found.fills.reverse()) };
   }
 
-  /** The same as a submission is answered with it, which tells nothing of what became of the fills. */
   async function placed(orderHash: string): Promise<PlacedView | null> {
     const found = await read(orderHash, NEWEST, FILLS_SHOWN_MAX);
     if (!found) return null;
@@ -69,7 +81,6 @@ export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions) 
     return { record, fills: found.fills.reverse().map((fill) => ownFill(record, fill)) };
   }
 
-  /** All fills of an order, newest first; null when there is no such order. Throws INVALID_CURSOR. */
   async function orderFills(
     orderHash: string,
     { limit, cursor }: { limit: number; cursor: string | null },

@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
+import type { Mode } from '../../exchange/status';
 import { micro } from '../../exchange/units';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
@@ -8,16 +9,24 @@ import type { Standings } from '../health/standing';
 import { decodeCash, decodeTokens } from '../records/account';
 import { decodeMarket, decodeState } from '../records/market';
 import { addressBytes } from '../records/order';
-import type { Balances, Market, MarketView, SettledFill, TokenBalance } from '../records/views';
+import type {
+  Balances,
+  Market,
+  MarketView,
+  RowsPage,
+  SettledFill,
+  TokenBalance,
+  TradesPage,
+} from '../records/views';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createSettlements } from '../settlement/settlements';
 import type { Kept } from './kept';
-import { createOrderReads } from './orders';
+import { createOrderReads, type OrderReads } from './orders';
 import { createTradeReads, fillsOf } from './trades';
-import { createWalletReads } from './wallet-orders';
+import { createWalletReads, type WalletReads } from './wallet-orders';
 
 export interface ReadsOptions {
   readonly redis: RedisClient;
@@ -31,17 +40,40 @@ export interface ReadsOptions {
   readonly grantMicro: number;
 }
 
-export type Reads = ReturnType<typeof createReads>;
+export interface Reads extends OrderReads, WalletReads {
+  /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
+  market(name: string): Promise<Market | null>;
+  view(id: MarketId): Promise<MarketView>;
+  /** Throws MARKET_NOT_FOUND. `trades` latest fills, newest first, belong to the same moment. */
+  snapshot(id: MarketId, trades: number): Promise<{ view: MarketView; fills: readonly SettledFill[] }>;
+  trades(id: MarketId, page: RowsPage): Promise<TradesPage>;
+  balances(address: string): Promise<Balances>;
+  /** The maker's current nonce. */
+  nonce(address: string): Promise<number>;
+  readonly candles: History['candles'];
+  clock(): number;
+  /** The current mode of the exchange. */
+  mode(): Promise<Mode>;
+  readonly kept: Kept;
+}
 
 /** Terms kept per process: they never change. */
 const TERMS_MAX = 10_000;
 
 /** Everything the exchange shows, read from Redis at the moment it is asked for. Nothing here changes state. */
-export function createReads({ redis, run, keys, history, clock, kept, doubts, grantMicro }: ReadsOptions) {
+export function createReads({
+  redis,
+  run,
+  keys,
+  history,
+  clock,
+  kept,
+  doubts,
+  grantMicro,
+}: ReadsOptions): Reads {
   const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
   const { show } = createSettlements({ redis, run, keys });
 
-  /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
   async function market(name: string): Promise<Market | null> {
     const key = name.startsWith('0x') || name.startsWith('0X') ? name.toLowerCase() : name;
     const cached = known.get(key);
@@ -55,7 +87,6 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     return found;
   }
 
-  /** Throws MARKET_NOT_FOUND. `trades` latest fills, newest first, belong to the same moment. */
   async function snapshot(
     id: MarketId,
     trades: number,
@@ -96,7 +127,6 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     };
   }
 
-  /** The maker's current nonce. */
   async function nonce(address: string): Promise<number> {
     const cash = await redis.hgetBuffer(keys.cash, addressBytes(address));
     return cash ? decodeCash(cash).nonce : 0;
@@ -115,7 +145,6 @@ export function createReads({ redis, run, keys, history, clock, kept, doubts, gr
     ...wallets,
     candles: history.candles,
     clock: () => clock.now(),
-    /** The current mode of the exchange. */
     mode: coalesce(() => readMode(redis, keys)),
     kept,
   };

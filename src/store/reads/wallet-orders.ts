@@ -22,8 +22,18 @@ const STEPS_MAX = 10;
 const TIES = 64;
 const CURSOR = /^(\d{1,16})_([0-9a-f]{64})$/;
 
+export interface WalletReads {
+  /** Newest first; throws INVALID_CURSOR. */
+  orders(
+    address: string,
+    filter: OrdersFilter,
+    page: { limit: number; cursor: string | null },
+  ): Promise<OrdersPage>;
+  openCount(address: string): Promise<number>;
+}
+
 /** A wallet's orders, by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
-export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
+export function createWalletReads({ redis, keys, order }: WalletReadsOptions): WalletReads {
   /** The next entries below `from`, newest first. Open before final: an order that becomes final meanwhile is seen twice, not missed. */
   async function entries(wallet: Buffer, from: Entry | null, openOnly: boolean): Promise<Entry[]> {
     const top = from ? String(from.rank) : '+inf';
@@ -50,7 +60,6 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions) {
     );
   }
 
-  /** Newest first; throws INVALID_CURSOR. */
   async function orders(
     address: string,
     filter: OrdersFilter,

@@ -23,7 +23,23 @@ export interface StoredMatch {
   readonly fills: readonly (Fill & { readonly maker: MatchedOrder & OrderRecord })[];
 }
 
-export type Matches = ReturnType<typeof createMatches>;
+export interface Matches {
+  /** The matches among the next `most` entries of the outbox, the last of these entries, and whether there may be more. */
+  read(after: string, most: number): Promise<{ matches: MatchRef[]; last: string; more: boolean }>;
+  /** Each match with its orders, or why it cannot be read. */
+  load(refs: readonly MatchRef[]): Promise<(StoredMatch | Error)[]>;
+  markets(): Promise<MarketId[]>;
+  /**
+   * Walks a market's matches from where everything before was final, and moves that mark on. Returns up to `most`
+   * matches without a final record: those dated more than `graceMs` from now, and of those in progress only the ones
+   * that have not changed for `patienceMs`.
+   */
+  unsettled(
+    id: MarketId,
+    bounds: { nowMs: number; graceMs: number; patienceMs: number; most: number },
+  ): Promise<MatchRef[]>;
+}
+
 type Entry = [Buffer, [Buffer, Buffer]];
 
 const WALK_STEP = 500;
@@ -49,8 +65,7 @@ interface MatchesOptions {
 }
 
 /** The matches to settle: from the outbox while they happen, and from the markets' streams for good. */
-export function createMatches({ redis, run, keys, settlements }: MatchesOptions) {
-  /** The matches among the next `most` entries of the outbox, the last of these entries, and whether there may be more. */
+export function createMatches({ redis, run, keys, settlements }: MatchesOptions): Matches {
   async function read(after: string, most: number) {
     const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
     const matches: MatchRef[] = [];
@@ -63,7 +78,6 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
     return { matches, last, more: entries.length === most };
   }
 
-  /** Each match with its orders, or why it cannot be read. */
   async function load(refs: readonly MatchRef[]): Promise<(StoredMatch | Error)[]> {
     const entries = await Promise.all(
       refs.map(async ({ marketId, tradeMs, sequence }) => {
@@ -89,11 +103,6 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
     return redis.hkeys(keys.markets);
   }
 
-  /**
-   * Walks a market's matches from where everything before was final, and moves that mark on. Returns up to `most`
-   * matches without a final record: those dated more than `graceMs` from now, and of those in progress only the ones
-   * that have not changed for `patienceMs`.
-   */
   async function unsettled(
     id: MarketId,
     {

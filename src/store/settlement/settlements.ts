@@ -34,7 +34,37 @@ export interface SettlementsPage {
   readonly next: string | null;
 }
 
-export type Settlements = ReturnType<typeof createSettlements>;
+export interface Settlements {
+  /** record_settlements: as CONFIRMED, or MATCHED where they wait for the chain. Returns how many were new. */
+  record(
+    list: readonly { ref: MatchRef; settlement: Settlement }[],
+    status: 'CONFIRMED' | 'MATCHED',
+  ): Promise<number>;
+  /**
+   * move_settlement: null when the record does not change: it is CONFIRMED, another sender SUBMITTED it less than
+   * `holdMs` ago, or it is at another attempt than the failed `attempt`. To SUBMITTED it is the number of the attempt.
+   */
+  move(
+    key: SettlementKey & { readonly tradeMs: number },
+    status: SettlementStatus,
+    options?: MoveOptions,
+  ): Promise<number | null>;
+  /** The stored records of these names, null where there is none. */
+  packed(names: readonly Buffer[]): Promise<(Buffer | null)[]>;
+  /** Adds to each fill of one market what became of it; one round trip. */
+  show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
+    marketId: MarketId,
+    fills: readonly T[],
+  ): Promise<(T & SettlementState)[]>;
+  /** Newest first; throws INVALID_CURSOR. A record that is written while the list is walked stands before its beginning. */
+  list(filter: SettlementsFilter, page: { limit: number; cursor: string | null }): Promise<SettlementsPage>;
+  /** Those of these orders that are stored, by hash. */
+  orders(hashes: readonly string[]): Promise<Map<string, OrderRecord>>;
+  /** The orders that these records name, by hash. */
+  ordersOf(records: readonly SettlementRecord[]): Promise<ReadonlyMap<string, OrderRecord>>;
+  /** How many wait for something, since when the oldest of them does, and how often one was given up. */
+  counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }>;
+}
 
 /** Records written in one call; a hundred take Redis about two milliseconds. */
 const RECORDS_MAX = 100;
@@ -59,11 +89,10 @@ interface MoveOptions {
 }
 
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */
-export function createSettlements({ redis, run, keys }: SettlementsOptions) {
+export function createSettlements({ redis, run, keys }: SettlementsOptions): Settlements {
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
   const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
 
-  /** record_settlements: as CONFIRMED, or MATCHED where they wait for the chain. Returns how many were new. */
   async function record(
     list: readonly { ref: MatchRef; settlement: Settlement }[],
     status: 'CONFIRMED' | 'MATCHED',
@@ -80,10 +109,6 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     return written;
   }
 
-  /**
-   * move_settlement: null when the record does not change: it is CONFIRMED, another sender SUBMITTED it less than
-   * `holdMs` ago, or it is at another attempt than the failed `attempt`. To SUBMITTED it is the number of the attempt.
-   */
   async function move(
     key: SettlementKey & { readonly tradeMs: number },
     status: SettlementStatus,
@@ -96,7 +121,6 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     return (await run('move_settlement', scriptKeys, args)) || null;
   }
 
-  /** The stored records of these names, null where there is none. */
   async function packed(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
     const found: (Buffer | null)[] = [];
     for (let from = 0; from < names.length; from += READ_MAX) {
@@ -105,7 +129,6 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     return found;
   }
 
-  /** Adds to each fill of one market what became of it; one round trip. */
   async function show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
     marketId: MarketId,
     fills: readonly T[],
@@ -125,7 +148,6 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     });
   }
 
-  /** Newest first; throws INVALID_CURSOR. A record that is written while the list is walked stands before its beginning. */
   async function list(
     filter: SettlementsFilter,
     page: { limit: number; cursor: string | null },
@@ -168,7 +190,6 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     });
   }
 
-  /** The orders that these records name, by hash. */
   async function ordersOf(records: readonly SettlementRecord[]): Promise<ReadonlyMap<string, OrderRecord>> {
     const hashes = new Set<string>();
     for (const { settlement } of records) {
@@ -178,7 +199,6 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     return orders([...hashes]);
   }
 
-  /** Those of these orders that are stored, by hash. */
   async function orders(hashes: readonly string[]): Promise<Map<string, OrderRecord>> {
     const found = new Map<string, OrderRecord>();
     for (let from = 0; from < hashes.length; from += READ_MAX) {
@@ -192,7 +212,6 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions) {
     return found;
   }
 
-  /** How many wait for something, since when the oldest of them does, and how often one was given up. */
   async function counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }> {
     const [open, [oldest], failed] = await Promise.all([
       redis.zcard(unsettled),

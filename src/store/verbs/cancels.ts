@@ -31,12 +31,32 @@ const SEQUENCE_BYTES = 6;
 /** Orders that one step of expire_orders or clear_book ends at most. */
 export const STEP_MAX = 200;
 
-/** The verbs that end resting orders. */
-export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+export interface Cancels {
   /**
    * cancel_order: one order of a wallet, in the given market or, with null, in any. ORDER_NOT_FOUND when it is unknown,
    * another wallet's or another market's; HALTED.
    */
+  cancel(
+    marketId: MarketId | null,
+    maker: string,
+    orderHash: string,
+    reason: Reason,
+  ): Promise<CancelOneReply>;
+  /** cancel_orders: at most CANCEL_MAX hashes of one wallet in one market. MARKET_NOT_FOUND, HALTED. */
+  cancelMany(
+    marketId: MarketId,
+    maker: string,
+    orderHashes: readonly string[],
+    reason: Reason,
+  ): Promise<CancelManyReply>;
+  /** expire_orders: one bounded step over all markets; `waiting` when more may be due. */
+  expire(most?: number): Promise<{ expired: number; waiting: boolean }>;
+  /** clear_book: one bounded step of cancelling what rests in a market that is closed. */
+  clearBook(marketId: MarketId, most?: number): Promise<{ cancelled: number; left: boolean }>;
+}
+
+/** The verbs that end resting orders. */
+export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }): Cancels {
   async function cancel(
     marketId: MarketId | null,
     maker: string,
@@ -58,7 +78,6 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
     return { record: decodeOrder(orderHash, packed), cancelled: false, sequence: Number(sequence) };
   }
 
-  /** cancel_orders: at most CANCEL_MAX hashes of one wallet in one market. MARKET_NOT_FOUND, HALTED. */
   async function cancelMany(
     marketId: MarketId,
     maker: string,
@@ -89,14 +108,12 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
     return { results, sequence: Number(sequence) };
   }
 
-  /** expire_orders: one bounded step over all markets; `waiting` when more may be due. */
   async function expire(most = STEP_MAX): Promise<{ expired: number; waiting: boolean }> {
     const scriptKeys = [keys.expiries, keys.orders, keys.cash, keys.outbox] as const;
     const [expired, waiting] = await run('expire_orders', scriptKeys, [keys.prefix, most]);
     return { expired, waiting: waiting === 1 };
   }
 
-  /** clear_book: one bounded step of cancelling what rests in a market that is closed. */
   async function clearBook(
     marketId: MarketId,
     most = STEP_MAX,

@@ -5,11 +5,11 @@ import { addressBytes } from '../records/order';
 import { OPERATION_MEMORY_MS, type ShardKeys, shardKeys } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
-import { createCancels } from './cancels';
-import { createInvalidate } from './invalidate';
-import { createLifecycle } from './lifecycle';
-import { createPlace } from './place';
-import { createSweeps } from './sweeps';
+import { type Cancels, createCancels } from './cancels';
+import { createInvalidate, type Invalidation } from './invalidate';
+import { createLifecycle, type Lifecycle } from './lifecycle';
+import { createPlace, type Placing } from './place';
+import { createSweeps, type Sweeps } from './sweeps';
 
 export type { CancelManyReply, CancelOneReply, CancelReply } from './cancels';
 export { NotReplaceable, type PlaceReply, type PlaceRequest, type ReplaceReply } from './place';
@@ -25,16 +25,23 @@ export interface EngineOptions {
 
 const FAUCET_INTERVAL_MS = 3_600_000;
 
-export type Engine = ReturnType<typeof createEngine>;
+export interface Engine extends Placing, Cancels, Sweeps, Lifecycle, Invalidation {
+  /** credit_account: a grant from the faucet, once an hour; RATE_LIMITED with `retryAfterMs`, HALTED. */
+  credit(address: string, amountMicro: Micro): Promise<void>;
+  /**
+   * convert_sets: splits (above zero) or merges (below zero) sets, in micro-units; `operation` names this request, so
+   * that a repetition changes nothing. MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
+   */
+  convert(marketId: MarketId, address: string, setsMicro: Micro, operation: string): Promise<void>;
+}
 
 /**
  * The verbs of orders, money and markets: each method runs one script of lua/ or, as `cancelAll`, its steps to the end.
  * Every method is safe to repeat. Each throws a Refusal for what the script refuses and passes on Redis' own errors.
  */
-export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }: EngineOptions) {
+export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }: EngineOptions): Engine {
   const grant = String(grantMicro);
 
-  /** credit_account: a grant from the faucet, once an hour; RATE_LIMITED with `retryAfterMs`, HALTED. */
   async function credit(address: string, amountMicro: Micro): Promise<void> {
     const [code, , detail] = await run(
       'credit_account',
@@ -50,10 +57,6 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
     if (code.toString() !== 'OK') throw scriptRefusal(code.toString(), []);
   }
 
-  /**
-   * convert_sets: splits (above zero) or merges (below zero) sets, in micro-units; `operation` names this request, so
-   * that a repetition changes nothing. MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
-   */
   async function convert(
     marketId: MarketId,
     address: string,

@@ -22,12 +22,28 @@ const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
 /** Steps that all open orders of one wallet may take at once; the worker goes on where they end. */
 const STEPS_MAX = 50_000;
 
-/** The verbs that end the orders signed with an old nonce. */
-export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
+export interface Invalidation {
   /**
    * raise_nonce: one higher, once for each `operation`; the nonce it has then. No order below it is accepted any more;
    * those that rest are ended by `invalidateAll`. HALTED.
    */
+  raiseNonce(address: string, operation: string): Promise<number>;
+  /** invalidate_orders: one bounded step; where to go on, null at the end. HALTED. */
+  invalidate(
+    address: string,
+    nonce: number,
+    from?: OpenOrderPlace,
+    most?: number,
+  ): Promise<{ invalidated: number; next: OpenOrderPlace | null }>;
+  /**
+   * Invalidates every open order of the wallet below the nonce, in bounded steps; an interrupted caller may start
+   * again. HALTED.
+   */
+  invalidateAll(address: string, nonce: number): Promise<void>;
+}
+
+/** The verbs that end the orders signed with an old nonce. */
+export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions): Invalidation {
   async function raiseNonce(address: string, operation: string): Promise<number> {
     const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces] as const;
     const [code, , nonce] = await run(
@@ -39,7 +55,6 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
     return Number(nonce);
   }
 
-  /** invalidate_orders: one bounded step; where to go on, null at the end. HALTED. */
   async function invalidate(
     address: string,
     nonce: number,
@@ -56,10 +71,6 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions) {
     return { invalidated, next: rank.length === 0 ? null : { rank: rank.toString(), hash } };
   }
 
-  /**
-   * Invalidates every open order of the wallet below the nonce, in bounded steps; an interrupted caller may start
-   * again. HALTED.
-   */
   async function invalidateAll(address: string, nonce: number): Promise<void> {
     let from: OpenOrderPlace | null = BEGINNING;
     for (let step = 0; from && step < STEPS_MAX; step++) from = (await invalidate(address, nonce, from)).next;

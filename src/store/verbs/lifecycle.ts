@@ -12,11 +12,40 @@ const PAY_MAX = 200;
 /** How often an edit is repeated because another one came in between. */
 const EDIT_TRIES = 20;
 
+export interface Lifecycle {
+  /** create_market: INVALID_REQUEST when a name is taken. `document` is what reads.market decodes. */
+  createMarket(
+    market: { id: MarketId; conditionId: string; slug: string },
+    document: string,
+    status: MarketStatus,
+  ): Promise<void>;
+  /** move_market: MARKET_NOT_FOUND; MARKET_NOT_OPEN when its status does not allow the move. */
+  moveMarket(marketId: MarketId, to: MarketStatus, from: readonly MarketStatus[]): Promise<void>;
+  /**
+   * move_market: closes a market whose time has come, by the clock of Redis. False when it has not, whatever the caller
+   * believed.
+   */
+  closeWhenDue(marketId: MarketId): Promise<boolean>;
+  /**
+   * resolve_market: an outcome has won or, with null, the market is void. MARKET_NOT_FOUND; MARKET_NOT_OPEN for a draft and
+   * for a market that has ended another way.
+   */
+  resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null): Promise<void>;
+  /** pay_holders: one bounded step; it pays no holder while orders rest. */
+  payHolders(marketId: MarketId, most?: number): Promise<{ paid: number; left: boolean }>;
+  /**
+   * edit_market: `change` may be called again, for a document that another operator has changed. MARKET_NOT_FOUND,
+   * MARKET_NOT_OPEN.
+   */
+  editMarket(marketId: MarketId, change: (market: Market) => Market, last: MarketStatus): Promise<void>;
+  /** set_mode: in every market at once. */
+  setMode(mode: Mode): Promise<void>;
+}
+
 /** The verbs of a market's life, and the mode of all of them. */
-export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys }): Lifecycle {
   const agenda = [keys.closes, keys.ending] as const;
 
-  /** create_market: INVALID_REQUEST when a name is taken. `document` is what reads.market decodes. */
   async function createMarket(
     market: { id: MarketId; conditionId: string; slug: string },
     document: string,
@@ -43,7 +72,6 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     }
   }
 
-  /** move_market: MARKET_NOT_FOUND; MARKET_NOT_OPEN when its status does not allow the move. */
   async function moveMarket(
     marketId: MarketId,
     to: MarketStatus,
@@ -53,10 +81,6 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     accepted(code, status);
   }
 
-  /**
-   * move_market: closes a market whose time has come, by the clock of Redis. False when it has not, whatever the caller
-   * believed.
-   */
   async function closeWhenDue(marketId: MarketId): Promise<boolean> {
     const [code, status] = await move(marketId, 'CLOSED', ['OPEN', 'PAUSED'], true);
     if (code.toString() === 'NOT_DUE') return false;
@@ -79,10 +103,6 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     return [code, status];
   }
 
-  /**
-   * resolve_market: an outcome has won or, with null, the market is void. MARKET_NOT_FOUND; MARKET_NOT_OPEN for a draft and
-   * for a market that has ended another way.
-   */
   async function resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null): Promise<void> {
     const [code, , status] = await run(
       'resolve_market',
@@ -92,7 +112,6 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     accepted(code, status);
   }
 
-  /** pay_holders: one bounded step; it pays no holder while orders rest. */
   async function payHolders(marketId: MarketId, most = PAY_MAX): Promise<{ paid: number; left: boolean }> {
     const [paid, left] = await run(
       'pay_holders',
@@ -111,10 +130,6 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     return { paid, left: left === 1 };
   }
 
-  /**
-   * edit_market: `change` may be called again, for a document that another operator has changed. MARKET_NOT_FOUND,
-   * MARKET_NOT_OPEN.
-   */
   async function editMarket(
     marketId: MarketId,
     change: (market: Market) => Market,
@@ -134,7 +149,6 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     throw new Refusal('UNAVAILABLE', 'another operator is editing this market; retry');
   }
 
-  /** set_mode: in every market at once. */
   async function setMode(mode: Mode): Promise<void> {
     await run('set_mode', [keys.mode, keys.markets], [keys.prefix, MODES.indexOf(mode)]);
   }

@@ -73,8 +73,18 @@ const AGAIN_MAX = 1000;
 /** The packed request without the price in Yes at its end. */
 const REQUEST_BYTES = REQUEST.bytes;
 
+export interface Placing {
+  /** place_order. Refusals as in the script's header. */
+  place(request: PlaceRequest): Promise<PlaceReply>;
+  /**
+   * replace_order: the same with an order of the same wallet and market cancelled in its favour, both or neither. Refusals
+   * as in the script's header; ORDER_NOT_CANCELLABLE as NotReplaceable.
+   */
+  replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply>;
+}
+
 /** The verbs that book an order. */
-export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) {
+export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions): Placing {
   /** The script's answer once no expired order is in the way. */
   async function book<R extends Reply>(
     request: PlaceRequest,
@@ -95,16 +105,11 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions) 
     throw new Refusal('UNAVAILABLE', 'too many expired orders must be removed first; retry');
   }
 
-  /** place_order. Refusals as in the script's header. */
   async function place(request: PlaceRequest): Promise<PlaceReply> {
     const reply = await book(request, (scriptKeys, args) => run('place_order', scriptKeys, args));
     return readReply(request, reply);
   }
 
-  /**
-   * replace_order: the same with an order of the same wallet and market cancelled in its favour, both or neither. Refusals
-   * as in the script's header; ORDER_NOT_CANCELLABLE as NotReplaceable.
-   */
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
     const replaced = hashBytes(oldHash);
     const reply = await book(request, (scriptKeys, args) =>

@@ -41,12 +41,26 @@ const LOOK_MAX = 1_000;
 /** Steps of one walk: what a wallet has open beyond them is for the next request. */
 const STEPS_MAX = 5_000;
 
+export interface Sweeps {
+  /** cancel_all: one bounded step. MARKET_NOT_FOUND, HALTED. */
+  sweep(address: string, filter: SweepFilter, from?: WalkPlace, look?: number): Promise<SweepStep>;
+  /**
+   * Every open order of the wallet that passes the filter. When it answers there was a moment at which none was open,
+   * and in a market asked for its `sequence` is of that moment.
+   */
+  cancelAll(address: string, filter: SweepFilter): Promise<Sweep>;
+  /**
+   * cancel_absent: the open orders of a wallet that is gone, which were placed before it counted as gone; nothing once it
+   * is back, or without the lease. HALTED.
+   */
+  cancelAbsent(address: string, lease: string): Promise<Sweep>;
+}
+
 /** The verbs that cancel all of a wallet's orders; the scripts decide which those are, step by step. */
-export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys }): Sweeps {
   const keysOf = (wallet: Buffer) =>
     [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.mode] as const;
 
-  /** cancel_all: one bounded step. MARKET_NOT_FOUND, HALTED. */
   async function sweep(
     address: string,
     { marketId, outcome, side }: SweepFilter,
@@ -64,17 +78,9 @@ export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys })
     return step;
   }
 
-  /**
-   * Every open order of the wallet that passes the filter. When it answers there was a moment at which none was open,
-   * and in a market asked for its `sequence` is of that moment.
-   */
   const cancelAll = (address: string, filter: SweepFilter): Promise<Sweep> =>
     walk((from) => sweep(address, filter, from));
 
-  /**
-   * cancel_absent: the open orders of a wallet that is gone, which were placed before it counted as gone; nothing once it
-   * is back, or without the lease. HALTED.
-   */
   const cancelAbsent = (address: string, lease: string): Promise<Sweep> => {
     const wallet = addressBytes(address);
     const reason = REASONS.indexOf('DISCONNECT');
