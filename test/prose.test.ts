@@ -45,6 +45,10 @@ test('a line of Markdown is one sentence', () => {
   expect(PAGES.flatMap((page) => told(page, brokenLines(read(page))))).toEqual([]);
 });
 
+test('a merge leaves no conflict markers in the pages', () => {
+  expect(PAGES.filter((page) => /<{7} |>{7} /.test(read(page)))).toEqual([]);
+});
+
 test('the pages use no banned phrase', () => {
   expect(PAGES.filter((page) => page !== RULES).flatMap((page) => faulty(page, proseOf(read(page))))).toEqual(
     [],
