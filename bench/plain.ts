@@ -6,7 +6,7 @@ import express, { type Express } from 'express';
 import { Redis } from 'ioredis';
 import Joi from 'joi';
 import jwt from 'jsonwebtoken';
-import { ORDER_TYPES } from '../src/auth/order-hash';
+import { EIP712_ORDER_TYPES } from '../src/auth/order-hash';
 
 /**
  * The baselines of a submission, each a process of its own on the Redis of its first argument.
@@ -126,7 +126,7 @@ function addFloor(app: Express, redis: Redis): void {
   });
 }
 
-const ORDER_TYPES_OF_ETHERS = ORDER_TYPES as unknown as Parameters<typeof verifyTypedData>[1];
+const ORDER_TYPES_OF_ETHERS = EIP712_ORDER_TYPES as unknown as Parameters<typeof verifyTypedData>[1];
 
 function main([kind, url, domain, yesToken]: readonly string[]): void {
   const redis = new Redis(url ?? '');

@@ -13,7 +13,7 @@ export interface OrderDomain {
 export const ORDER_PRIMARY_TYPE = 'Order';
 
 /** The signed members in their published order, ready for any EIP-712 library. */
-export const ORDER_TYPES = {
+export const EIP712_ORDER_TYPES = {
   Order: [
     { name: 'salt', type: 'uint256' },
     { name: 'maker', type: 'address' },
@@ -31,7 +31,7 @@ export const ORDER_TYPES = {
 };
 
 const WORD = 32;
-const WORDS = 1 + ORDER_TYPES.Order.length;
+const WORDS = 1 + EIP712_ORDER_TYPES.Order.length;
 const ADDRESS_LENGTH = 42;
 const UINT64_MAX = 2n ** 64n - 1n;
 const UINT256_MAX = 2n ** 256n - 1n;
@@ -42,7 +42,9 @@ const struct = Buffer.alloc(WORDS * WORD);
 const words = new DataView(struct.buffer, struct.byteOffset, struct.length);
 struct.set(
   getBytes(
-    id(`${ORDER_PRIMARY_TYPE}(${ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',')})`),
+    id(
+      `${ORDER_PRIMARY_TYPE}(${EIP712_ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',')})`,
+    ),
   ),
 );
 

@@ -3,8 +3,8 @@ import type { Hint } from '../exchange/errors';
 import type { SignedOrder } from '../exchange/order';
 import {
   domainSeparator,
+  EIP712_ORDER_TYPES,
   ORDER_PRIMARY_TYPE,
-  ORDER_TYPES,
   type OrderDomain,
   typedDigest,
 } from './order-hash';
@@ -27,8 +27,8 @@ const OTHER_CONTRACTS_MAX = 8;
 const VERSIONS = ['2', '1.0', '1.0.0', '1.1', '0', ''];
 /** The members by their names, and the published order with two neighbours in each other's place. */
 const MEMBER_ORDERS = [
-  [...ORDER_TYPES.Order].sort((a, b) => (a.name < b.name ? -1 : 1)),
-  ...ORDER_TYPES.Order.slice(1).map((_, i) => swapped(ORDER_TYPES.Order, i)),
+  [...EIP712_ORDER_TYPES.Order].sort((a, b) => (a.name < b.name ? -1 : 1)),
+  ...EIP712_ORDER_TYPES.Order.slice(1).map((_, i) => swapped(EIP712_ORDER_TYPES.Order, i)),
 ];
 /** Looking for a hint costs some 45 recoveries; a flood of bad signatures must not buy them all. */
 const WINDOW_MS = 1_000;
@@ -94,7 +94,7 @@ function swapped<T>(list: readonly T[], at: number): T[] {
   return [...list.slice(0, at), other, one, ...list.slice(at + 2)];
 }
 
-const hashAs = (members: typeof ORDER_TYPES.Order, order: SignedOrder): Uint8Array =>
+const hashAs = (members: typeof EIP712_ORDER_TYPES.Order, order: SignedOrder): Uint8Array =>
   getBytes(TypedDataEncoder.hashStruct(ORDER_PRIMARY_TYPE, { [ORDER_PRIMARY_TYPE]: members }, order));
 
 /** Separators of the domains that differ from ours by one mistake, likeliest first. */

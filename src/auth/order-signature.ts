@@ -3,7 +3,13 @@ import { type Hint, Refusal } from '../exchange/errors';
 import { SIGNATURE_TYPE_EOA, type SignedOrder } from '../exchange/order';
 import { checksumAddress } from './address';
 import { loadKeccak } from './keccak';
-import { domainSeparator, ORDER_TYPES, type OrderDomain, orderStructHash, typedDigest } from './order-hash';
+import {
+  domainSeparator,
+  EIP712_ORDER_TYPES,
+  type OrderDomain,
+  orderStructHash,
+  typedDigest,
+} from './order-hash';
 import { createHints } from './order-hints';
 import { type Backend, loadRecovery } from './recovery';
 import { parseSignature, type Signature } from './signature';
@@ -94,7 +100,7 @@ function invalid(detail: string, recovered: string | null, expectedHash: string,
 function recoverTypedData(domain: OrderDomain, order: SignedOrder, signature: Signature): string | null {
   try {
     const hex = `0x${signature.canonical.toString('hex')}`;
-    return verifyTypedData({ ...domain }, ORDER_TYPES, order, hex).toLowerCase();
+    return verifyTypedData({ ...domain }, EIP712_ORDER_TYPES, order, hex).toLowerCase();
   } catch {
     // r is not the x of a point.
     return null;

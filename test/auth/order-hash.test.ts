@@ -1,5 +1,5 @@
 import { TypedDataEncoder } from 'ethers';
-import { ORDER_TYPES } from '../../src/auth/order-hash';
+import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { createOrderVerifier, type OrderVerifier } from '../../src/auth/order-signature';
 import { BACKENDS } from '../../src/auth/recovery';
 import { alice, DOMAIN, orderOf, randomOrder } from './orders';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 
 test('the members have their published order and types', () => {
-  expect(ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',')).toBe(
+  expect(EIP712_ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',')).toBe(
     'uint256 salt,address maker,address signer,address taker,uint256 tokenId,uint256 makerAmount,' +
       'uint256 takerAmount,uint256 expiration,uint256 nonce,uint256 feeRateBps,uint8 side,uint8 signatureType',
   );
@@ -40,7 +40,7 @@ test.each(BACKENDS)('a published order has its published hash and signature (%s)
 test('equals ethers for 400 random orders, each after the other in the same buffer', () => {
   for (let i = 0; i < 400; i++) {
     const order = randomOrder(alice.address);
-    expect(verifier.hash(order)).toBe(TypedDataEncoder.hash(DOMAIN, ORDER_TYPES, order));
+    expect(verifier.hash(order)).toBe(TypedDataEncoder.hash(DOMAIN, EIP712_ORDER_TYPES, order));
   }
 });
 
@@ -51,7 +51,7 @@ test.each([
   ['the greatest', 2n ** 256n - 1n],
 ])('equals ethers at the edge: %s', (_, value) => {
   const order = orderOf(alice.address, { salt: value, nonce: value, feeRateBps: value });
-  expect(verifier.hash(order)).toBe(TypedDataEncoder.hash(DOMAIN, ORDER_TYPES, order));
+  expect(verifier.hash(order)).toBe(TypedDataEncoder.hash(DOMAIN, EIP712_ORDER_TYPES, order));
 });
 
 test('the case of an address does not change the hash', () => {

@@ -1,5 +1,5 @@
 import { getBytes, TypedDataEncoder } from 'ethers';
-import { ORDER_TYPES } from '../../src/auth/order-hash';
+import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { createOrderVerifier, type OrderVerifier } from '../../src/auth/order-signature';
 import type { SignedOrder } from '../../src/exchange/order';
 import { alice, bob, DOMAIN, orderOf, refusal, signed } from './orders';
@@ -56,7 +56,7 @@ test.each([
 
 test('MEMBER_ORDER explains members that were hashed in another order', async () => {
   const order = orderOf(alice.address);
-  const members = ORDER_TYPES.Order;
+  const members = EIP712_ORDER_TYPES.Order;
   const byName = [...members].sort((a, b) => (a.name < b.name ? -1 : 1));
   const sideLast = [...members.slice(0, 10), ...members.slice(10).reverse()];
   for (const Order of [byName, sideLast]) {
@@ -68,7 +68,7 @@ test('MEMBER_ORDER explains members that were hashed in another order', async ()
 
 test('PERSONAL_SIGN explains a personal message over the hash, as bytes and as text', async () => {
   const order = orderOf(alice.address);
-  const hash = TypedDataEncoder.hash(DOMAIN, ORDER_TYPES, order);
+  const hash = TypedDataEncoder.hash(DOMAIN, EIP712_ORDER_TYPES, order);
   expect(await hintOf({ ...order, signature: await alice.signMessage(getBytes(hash)) })).toBe(
     'PERSONAL_SIGN',
   );

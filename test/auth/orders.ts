@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Wallet } from 'ethers';
-import { ORDER_TYPES } from '../../src/auth/order-hash';
+import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
 
 export const DOMAIN = {
@@ -58,7 +58,7 @@ export async function signed(
   order: SignedOrder,
   domain: object = DOMAIN,
 ): Promise<SignedOrder> {
-  return { ...order, signature: await wallet.signTypedData(domain, ORDER_TYPES, order) };
+  return { ...order, signature: await wallet.signTypedData(domain, EIP712_ORDER_TYPES, order) };
 }
 
 /** The code and extra members of what `act` refuses with. */

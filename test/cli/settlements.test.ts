@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { verifyTypedData } from 'ethers';
 import { openStore } from '../../src/app/store';
-import { ORDER_TYPES } from '../../src/auth/order-hash';
+import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { MATCH_ORDERS } from '../../src/chain/match-orders';
 import { loadConfig } from '../../src/config/load';
 import { createSettle } from '../../src/jobs/settle';
@@ -85,7 +85,7 @@ test('the export contains the calldata that the exchange contract takes, with th
   const [taker, makers, takerFill, makerFills] = MATCH_ORDERS.decodeFunctionData('matchOrders', data);
   const recovered = [taker, ...makers].map((order) => {
     const { signature, ...fields } = order.toObject();
-    return verifyTypedData({ ...domain }, ORDER_TYPES, fields, signature);
+    return verifyTypedData({ ...domain }, EIP712_ORDER_TYPES, fields, signature);
   });
   expect(recovered).toEqual([alice.address, bob.address, bob.address]);
   expect([taker, ...makers].map((order) => order.maker)).toEqual(recovered);

@@ -2,7 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { id, SigningKey, Wallet } from 'ethers';
-import { domainSeparator, ORDER_TYPES, type OrderDomain, orderStructHash } from '../../src/auth/order-hash';
+import {
+  domainSeparator,
+  EIP712_ORDER_TYPES,
+  type OrderDomain,
+  orderStructHash,
+} from '../../src/auth/order-hash';
 import { createOrderVerifier } from '../../src/auth/order-signature';
 import { personalDigest } from '../../src/auth/personal';
 import { createSignIn } from '../../src/auth/siwe';
@@ -32,7 +37,7 @@ const keyOf = (who: string): string =>
   new RegExp(`^\\| ${who} \\| \`(0x[0-9a-f]{64})\``, 'm').exec(PAGE)?.[1] ?? '';
 
 test('the type and the domain', () => {
-  const members = ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',');
+  const members = EIP712_ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',');
   expect(block('type')).toBe(`Order(${members})`);
   expect(id(block('type'))).toBe(hashes.typeHash);
   expect(hex(domainSeparator(domain))).toBe(hashes.domainSeparator);
@@ -54,7 +59,7 @@ test.each([
   expect(hex(orderStructHash(signed))).toBe(structHash);
   expect(verifier.hash(signed)).toBe(orderHash);
   expect(hex(verifier.verify(signed, orderHash))).toBe(signature);
-  expect(await wallet.signTypedData({ ...domain }, ORDER_TYPES, order)).toBe(signature);
+  expect(await wallet.signTypedData({ ...domain }, EIP712_ORDER_TYPES, order)).toBe(signature);
 });
 
 test("the order that takes the place of Alice's", async () => {
@@ -62,7 +67,9 @@ test("the order that takes the place of Alice's", async () => {
   const verifier = await createOrderVerifier(domain);
   const hash = verifier.hash(signedOrderOf(story.ALICE_NEXT_ORDER, (address) => address));
   expect(hash).toBe(story.ALICE_NEXT_HASH);
-  expect(await new Wallet(keyOf('Alice')).signTypedData({ ...domain }, ORDER_TYPES, order)).toBe(signature);
+  expect(await new Wallet(keyOf('Alice')).signTypedData({ ...domain }, EIP712_ORDER_TYPES, order)).toBe(
+    signature,
+  );
 });
 
 test('the sign-in message is the one that is asked for, and its signature', async () => {

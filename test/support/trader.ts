@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Wallet } from 'ethers';
 import { SiweMessage } from 'siwe';
-import { ORDER_TYPES } from '../../src/auth/order-hash';
+import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { ZERO_ADDRESS } from '../../src/exchange/order';
 import type { Answer, Client } from './client';
 
@@ -40,7 +40,7 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
   let token: string | undefined;
 
   async function signed(fields: Record<string, unknown>, over: object = domain): Promise<WireOrder> {
-    const signature = await wallet.signTypedData(over, ORDER_TYPES, fields);
+    const signature = await wallet.signTypedData(over, EIP712_ORDER_TYPES, fields);
     return { ...fields, signature };
   }
 
