@@ -1,5 +1,5 @@
-import type { Balances, BookSides, Market, NewOrder, OutcomeIndex } from 'ctf-exchange-client';
-import { type Level, type OrderType, type Preview, preview, walk } from './preview';
+import type { Balances, BookSides, Market, NewOrder, OrderType, OutcomeIndex } from 'ctf-exchange-client';
+import { type Level, type Preview, preview, walk } from './preview';
 import {
   cents,
   LOTS_MAX,

@@ -1,3 +1,4 @@
+import type { OrderType } from 'ctf-exchange-client';
 import { PIPS_ONE } from './units';
 
 /** The effect of an order on the current book. Prices are those of the outcome traded. */
@@ -33,8 +34,6 @@ export function walk(
 }
 
 const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null };
-
-export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
 
 export interface Draft {
   readonly side: 'BUY' | 'SELL';

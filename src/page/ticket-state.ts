@@ -1,6 +1,5 @@
-import type { OutcomeIndex } from 'ctf-exchange-client';
+import type { OrderType, OutcomeIndex } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
-import type { OrderType } from './preview';
 
 /** The ticket is filled in from several places: its own fields, a level of the book, a position. */
 export const side: Cell<'BUY' | 'SELL'> = cell<'BUY' | 'SELL'>('BUY');

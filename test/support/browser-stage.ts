@@ -1,3 +1,4 @@
+import type { OrderType } from 'ctf-exchange-client';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { freePort } from '../../src/local/ports';
 import { startChromium } from './chromium';
@@ -148,7 +149,7 @@ export async function takeTestWallet({ page }: Visit): Promise<string> {
 export interface Typed {
   readonly side?: 'Buy' | 'Sell';
   readonly outcome?: 'Yes' | 'No';
-  readonly type?: 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
+  readonly type?: OrderType;
   readonly price?: string;
   readonly shares: string;
 }

@@ -1,28 +1,34 @@
-import { type OutcomeIndex, viewOf } from 'ctf-exchange-client';
+import { type OrderType, type OutcomeIndex, viewOf } from 'ctf-exchange-client';
 import type { ComponentChildren } from 'preact';
 import { type Cell, useCell } from '../cell';
 import type { Shown } from '../market-data';
 import { facing } from '../order-draft';
-import type { OrderType } from '../preview';
 import { orderType, outcome, unpinPrice } from '../ticket-state';
 import { cents } from '../units';
 
-/** Names of the types in words; the values are those of the interface. */
-const TYPES: readonly (readonly [OrderType, string, string])[] = [
-  [
-    'GTC',
-    'Limit: good till cancelled',
-    'Trades what it can at your price or better; the rest waits in the book.',
-  ],
-  [
-    'MARKET',
-    'Market: at once',
-    'Trades at once for what the shares cost now. A better price buys a little more.',
-  ],
-  ['POST_ONLY', 'Post only: never takes', 'Waits in the book. Refused if it would trade at once.'],
-  ['IOC', 'Immediate or cancel', 'Trades what it can at your price or better; the rest is cancelled.'],
-  ['FOK', 'Fill or kill', 'Trades all of it at once at your price or better, or nothing.'],
-];
+/** The types in words, in the order of the list. */
+const TYPES: Readonly<Record<OrderType, { readonly name: string; readonly hint: string }>> = {
+  GTC: {
+    name: 'Limit: good till cancelled',
+    hint: 'Trades what it can at your price or better; the rest waits in the book.',
+  },
+  MARKET: {
+    name: 'Market: at once',
+    hint: 'Trades at once for what the shares cost now. A better price buys a little more.',
+  },
+  POST_ONLY: {
+    name: 'Post only: never takes',
+    hint: 'Waits in the book. Refused if it would trade at once.',
+  },
+  IOC: {
+    name: 'Immediate or cancel',
+    hint: 'Trades what it can at your price or better; the rest is cancelled.',
+  },
+  FOK: {
+    name: 'Fill or kill',
+    hint: 'Trades all of it at once at your price or better, or nothing.',
+  },
+};
 
 export const NAMES = ['Yes', 'No'] as const;
 
@@ -102,14 +108,14 @@ export const TypeField = ({ value }: { readonly value: OrderType }) => (
         orderType.set(currentTarget.value as OrderType);
       }}
     >
-      {TYPES.map(([type, name]) => (
+      {Object.entries(TYPES).map(([type, { name }]) => (
         <option key={type} value={type}>
           {name}
         </option>
       ))}
     </select>
     <p class="hint" id="ticket-type-hint">
-      {TYPES.find(([type]) => type === value)?.[2]}
+      {TYPES[value].hint}
     </p>
   </div>
 );
