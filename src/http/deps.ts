@@ -28,7 +28,7 @@ export type BoardHandler = (
   next: (error?: unknown) => void,
 ) => void;
 
-/** Receives events for the metrics. */
+/** The facts that GET /version returns about the program. */
 export interface Program {
   readonly version: string;
   /** Null where it was built outside of a checkout. */
@@ -36,6 +36,7 @@ export interface Program {
   readonly layout: number;
 }
 
+/** Receives events for the metrics. */
 export interface HttpObserver {
   /** `route` is the declared one, `GET /markets/{id}`. */
   answered(route: string, status: number, seconds: number): void;

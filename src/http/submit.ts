@@ -21,13 +21,13 @@ export interface Submission {
   readonly body: SubmitBody;
   readonly caller: Caller | null;
   readonly dryRun: boolean;
-  /** As `clientAddress` has it. */
+  /** The client's IP address, as `clientAddress` returns it. */
   readonly address: string;
-  /** Where the limiter tells how much is left. */
+  /** The limiter writes the remaining allowance into its headers. */
   readonly response: ServerResponse;
-  /** As the call has it: of a batch, all of it. */
+  /** As in `Call`; all orders of a batch have the same. */
   readonly arrivedAt: number;
-  /** The engine's verb, when it is not `place`. */
+  /** The function that books the order; `engine.place` by default, and another one for a replacement. */
   readonly book?: (request: PlaceRequest) => Promise<PlaceReply>;
 }
 

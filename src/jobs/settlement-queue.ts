@@ -34,8 +34,8 @@ export function parseMatchName(text: unknown): MatchRef | null {
 }
 
 /**
- * Makes jobs of matches. A job's id only saves double work while the job is kept; that nothing is settled twice is the
- * records' business. Ids hold no `:` and are no integers, as BullMQ wants them.
+ * Makes jobs of matches. A job's id only saves double work while the job is kept; record_settlements ensures that each
+ * match is settled once. BullMQ rejects job ids that contain `:` or are integers.
  */
 export function createSettlementQueue({
   connection,
@@ -55,7 +55,7 @@ export function createSettlementQueue({
     removeOnFail: { count: DEAD_KEPT },
   };
 
-  /** `origin` tells jobs for the same matches apart: a dead letter must not stand in the way of the next try. */
+  /** `origin` makes the ids of later jobs for the same matches different, because a failed job keeps its id. */
   async function add(refs: readonly MatchRef[], origin: string, perJob = JOB_MATCHES_MAX): Promise<void> {
     const jobs = [];
     for (let from = 0; from < refs.length; from += perJob) {

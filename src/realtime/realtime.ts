@@ -71,7 +71,7 @@ const createHeart = (feed: MarketFeed, log: Logger) =>
 /** Everything that sockets send and receive: docs/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const { config, log, keys, broadcasts, reads, sessions } = deps;
-  // The connection for commands says it louder.
+  // The connection for commands logs the same failure as a warning.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({ urls: config.redisUrls, onError });
   let open = true;

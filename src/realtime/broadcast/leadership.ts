@@ -13,7 +13,7 @@ export interface LeadershipDeps {
   readonly lease: Lease;
   readonly log: Logger;
   readonly begin: (token: string, leaseMs: number, from: string) => Term;
-  /** Something a dead predecessor did may be only half told. */
+  /** A predecessor that crashed may have published an update that not every replica received. */
   readonly onBegin: () => void;
   /** The lease was given back on purpose. */
   readonly onRelease: () => void;
@@ -29,7 +29,7 @@ export interface Leadership {
   stop(): Promise<void>;
 }
 
-/** Takes turns with the other web processes at being the one that lease. */
+/** Competes with the other web processes for the lease; while this process holds it, one term broadcasts. */
 export function createLeadership({ lease, log, begin, onBegin, onRelease }: LeadershipDeps): Leadership {
   let held: { readonly token: string; readonly sinceMs: number; readonly term: Term } | null = null;
   let timer: NodeJS.Timeout | undefined;
