@@ -1,0 +1,61 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ROOT } from '../support/processes';
+
+/** docs/paths.md compared with the code: its files, its functions, and its count of both. */
+const PAGE = readFileSync(path.join(ROOT, 'docs/paths.md'), 'utf8');
+/** A file, and behind it in brackets the functions to look for. */
+const NAMED = /`((?:src|lua)\/[\w./-]+\.(?:tsx?|lua))`(?: \(((?:`\w+`(?:, )?)+)\))?/g;
+
+interface Stop {
+  readonly file: string;
+  readonly functions: readonly string[];
+}
+
+const stopsOf = (text: string): Stop[] =>
+  [...text.matchAll(NAMED)].map(([, file = '', functions = '']) => ({
+    file,
+    functions: [...functions.matchAll(/\w+/g)].map(([name]) => name),
+  }));
+
+/** A function, a constant or, in Lua, a member of a module. */
+const isDefined = (name: string, text: string): boolean =>
+  new RegExp(
+    `^\\s*(?:export )?(?:async )?(?:local )?(?:function|const)\\*? (?:\\w+\\.)?${name}\\b`,
+    'm',
+  ).test(text);
+
+const readIfThere = (file: string): string =>
+  existsSync(path.join(ROOT, file)) ? readFileSync(path.join(ROOT, file), 'utf8') : '';
+
+test('the page names only functions that its files define', () => {
+  const stops = stopsOf(PAGE);
+  expect(stops.flatMap(({ functions }) => functions).length).toBeGreaterThan(60);
+  const missing = stops.flatMap(({ file, functions }) =>
+    functions.filter((name) => !isDefined(name, readIfThere(file))).map((name) => `${file} ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('a file of the page without a function to look for is a script', () => {
+  const bare = stopsOf(PAGE).filter(({ functions }) => functions.length === 0);
+  const named = new Set(stopsOf(PAGE).flatMap(({ file, functions }) => (functions.length > 0 ? file : [])));
+  expect(bare.filter(({ file }) => !/^lua\/\w+\.lua$/.test(file) && !named.has(file))).toEqual([]);
+});
+
+const SECTIONS = PAGE.split(/^## /m).map((text) => ({
+  title: text.split('\n')[0] ?? '',
+  steps: text.split('\n').filter((line) => /^\d+\. /.test(line)),
+}));
+const WALKS = SECTIONS.filter(({ steps }) => steps.length > 0);
+
+test('the page has five walks', () => {
+  expect(WALKS).toHaveLength(5);
+});
+
+test.each(WALKS)('the page counts the files and jumps of its walk "$title" right', ({ title, steps }) => {
+  const files = steps.flatMap(stopsOf).map(({ file }) => file);
+  const now = `${new Set(files).size}, ${files.length - 1}`;
+  const row = PAGE.split('\n').find((line) => line.startsWith(`| ${title} |`));
+  expect(row?.split('|')[3]?.trim()).toBe(now);
+});
