@@ -113,6 +113,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     shedding,
     arrivedAt: eventLoop.arrivedAt,
     isBacklogged: backlog.isTooLong,
+    onModeChange: realtime.modeChanged,
     standing: standings.current,
     observer: metrics,
     metrics: metrics.expose,

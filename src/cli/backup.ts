@@ -10,7 +10,7 @@ const facts = ({ redis, keys, clock, config }: CliStore) => ({
   ...{ redis, keys, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
 });
 
-/** Halts the exchange for it with `halt`, and gives it back the mode it had. */
+/** Halts the exchange for it with `halt`, and gives it back its mode and message. */
 export const backup =
   (file: string, { halt }: { halt: boolean }): Command =>
   async ({ store, say }) => {
@@ -28,8 +28,8 @@ export const backup =
       return EXIT.done;
     } finally {
       if (halt) {
-        const doing = { action: 'backup --halt', path, body: { mode: before } };
-        await recorded(store, doing, () => store.engine.setMode(before));
+        const doing = { action: 'backup --halt', path, body: before };
+        await recorded(store, doing, () => store.engine.setMode(before.mode, before.message));
       }
     }
   };

@@ -5,7 +5,7 @@ import type { Mode } from '../exchange/status';
 import { readMode } from '../store/health/health';
 import { presentMarket } from '../wire/answers/market';
 import { PATHS } from '../wire/paths';
-import { newMarketOf, newMarketShape } from '../wire/requests/operator';
+import { modeShape, newMarketOf, newMarketShape } from '../wire/requests/operator';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
 import { table } from './table';
@@ -113,15 +113,16 @@ function change(
   };
 }
 
-/** Shows the mode, or sets it. */
+/** The body of PUT /admin/mode, and the checks of it; without a mode it shows the current one. */
 export const setMode =
-  (mode: Mode | undefined): Command =>
+  (sent: { readonly mode?: Mode; readonly message?: string }): Command =>
   async ({ store, say }) => {
-    if (mode !== undefined) {
-      const doing = { action: `PUT ${PATHS.adminMode}`, path: PATHS.adminMode, body: { mode } };
-      await recorded(store, doing, () => store.engine.setMode(mode));
+    if (Object.keys(sent).length > 0) {
+      const body = modeShape.parse(sent);
+      const doing = { action: `PUT ${PATHS.adminMode}`, path: PATHS.adminMode, body };
+      await recorded(store, doing, () => store.engine.setMode(body.mode, body.message));
     }
-    const now = await readMode(store.redis, store.keys);
-    await say({ mode: now }, [now]);
+    const { mode, message } = await readMode(store.redis, store.keys);
+    await say({ mode, message }, [message === null ? mode : `${mode}  ${message}`]);
     return EXIT.done;
   };

@@ -46,7 +46,12 @@ export function createProgram(choose: (command: Command) => void): Commander {
     .command('mode')
     .description('show what the whole exchange takes, or set it')
     .addArgument(new Argument('[mode]').choices([...MODES]))
-    .action((mode) => choose(setMode(mode)));
+    .option('--message <text>', "the operator's message about it, for everybody")
+    .action((mode, { message }) =>
+      choose(
+        setMode({ ...(mode === undefined ? {} : { mode }), ...(message === undefined ? {} : { message }) }),
+      ),
+    );
   program
     .command('audit')
     .description('recompute everything from the orders and name what differs; safe while the exchange trades')

@@ -80,6 +80,8 @@ export interface HttpDeps {
   readonly health: () => Promise<Health>;
   /** The durability and epoch of the exchange, as last seen. */
   readonly standing: () => Standing | null;
+  /** Called after a change of the mode, so that sockets hear of it at once. */
+  readonly onModeChange: () => void;
   /** New orders are refused with BACKLOG. */
   readonly isBacklogged: () => boolean;
   readonly shedding: Shedding;

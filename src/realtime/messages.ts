@@ -64,6 +64,8 @@ export const BETWEEN = {
   sessionOver: 'session-over',
   /** PlacesTold. */
   places: 'places',
+  /** Another process has changed the mode: look now. */
+  mode: 'mode',
 } as const;
 
 export interface BetweenEvents {
@@ -72,4 +74,5 @@ export interface BetweenEvents {
   [BETWEEN.leaseFree]: () => void;
   [BETWEEN.sessionOver]: (sid: string) => void;
   [BETWEEN.places]: (told: PlacesTold) => void;
+  [BETWEEN.mode]: () => void;
 }

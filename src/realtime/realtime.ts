@@ -20,6 +20,7 @@ import { BETWEEN, type FeedMessage } from './messages';
 import { createAllowances, limitMessages, noAllowances } from './sockets/allowances';
 import { createAudience } from './sockets/audience';
 import type { Callers } from './sockets/callers';
+import { createExchangeState } from './sockets/exchange-state';
 import { openFrontDoor } from './sockets/front-door';
 import { createServer } from './sockets/gateway';
 import { createLinks } from './sockets/links';
@@ -57,6 +58,8 @@ export interface Realtime {
   stop(graceMs: number): Promise<void>;
   /** Tells every socket of this process that the history of the data was broken. */
   newEpoch(epoch: string): void;
+  /** Sends the mode that this process has set to the sockets of every replica. */
+  modeChanged(): void;
   /** For metrics. */
   stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean };
 }
@@ -82,11 +85,9 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const feed = createMarketFeed({ broadcasts, reads, snapshots, log, ...audience });
   let allowances = noAllowances;
   const subscriber = createSubscriber({
+    ...deps,
     feed,
     snapshots,
-    broadcasts,
-    reads,
-    standings: deps.standings,
     charge: (socket, messages) => allowances.charge(socket, messages),
   });
   const places = createPlaces((told) => io.serverSideEmit(BETWEEN.places, told));
@@ -114,6 +115,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     reader: createOutboxReader({ redis: links.privateReader, keys }),
     held: broadcasting.held,
   });
+  const state = createExchangeState({ ...deps, io });
   const guard = createSlowSocketGuard(io, log);
   const catchUp = createCatchUp(feed, log);
 
@@ -137,7 +139,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
   links.onBack(catchUp.now);
 
-  const parts = [places, watch, guard, createHeart(feed, log), deadMansSwitch, broadcasting];
+  const parts = [places, watch, state, guard, createHeart(feed, log), deadMansSwitch, broadcasting];
   return {
     endSession(sid) {
       watch.end(sid);
@@ -169,8 +171,10 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     },
     newEpoch(epoch) {
       io.local.emit(EVENTS.epoch, presentEpoch(epoch));
+      state.lookNow();
       catchUp.now();
     },
+    modeChanged: state.changed,
     stats: () => ({
       sockets: io.sockets.sockets.size,
       subscriptions: countSubscriptions(io.sockets.adapter.rooms),

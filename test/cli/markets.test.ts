@@ -60,7 +60,11 @@ test('the mode binds the web processes, and everything is in the log', async () 
   const { client } = exchange;
   const market = await shell.json('markets', 'create', 'Will it rain?');
   expect((await shell.exchange('mode')).out).toBe('NORMAL\n');
-  expect(await shell.json('mode', 'CANCEL_ONLY')).toEqual({ mode: 'CANCEL_ONLY' });
+  expect(await shell.json('mode', 'CANCEL_ONLY', '--message', 'Back at noon.')).toEqual({
+    ...{ mode: 'CANCEL_ONLY', message: 'Back at noon.' },
+  });
+  expect((await shell.exchange('mode')).out).toBe('CANCEL_ONLY  Back at noon.\n');
+  expect((await client.get('/config')).body.message).toBe('Back at noon.');
   const bob = createTrader(client, (await client.get('/config')).body.eip712.domain);
   const refused = await bob.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 });
   expect(refused.body.code).toBe('CANCEL_ONLY');

@@ -3,7 +3,12 @@ import { isBooked } from 'ctf-exchange-client';
 import type { presentBalances, presentSession } from '../../src/wire/answers/account';
 import type { presentOrderbook } from '../../src/wire/answers/book';
 import type { presentCandles } from '../../src/wire/answers/candles';
-import type { presentHeartbeat, presentOwnTrade, presentUpdate } from '../../src/wire/answers/events';
+import type {
+  presentExchange,
+  presentHeartbeat,
+  presentOwnTrade,
+  presentUpdate,
+} from '../../src/wire/answers/events';
 import type { presentHistory } from '../../src/wire/answers/history';
 import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/answers/journal';
 import type { presentMarket, presentTicker, presentTrading } from '../../src/wire/answers/market';
@@ -61,12 +66,14 @@ const BODIES: readonly [
   Same<Of<typeof presentUpdate>, client.BookUpdate>,
   Same<Of<typeof presentOwnTrade>, client.TradeUpdate>,
   Same<Of<typeof presentHeartbeat>, client.Heartbeat>,
+  Same<Of<typeof presentExchange>, client.ExchangeState>,
   SameMembers<
     Omit<Trading, 'eip712' | 'orderbook'>,
     Omit<client.Trading, 'eip712' | 'orderbook' | 'serverTime'>
   >,
   SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
 ] = [
+  true,
   true,
   true,
   true,

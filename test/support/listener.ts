@@ -24,9 +24,14 @@ export async function listen(
     auth,
     ...options,
   });
+  const everything: [event: string, body: Body][] = [];
+  /** Without the state of the exchange, which every socket hears on connecting. */
   const told: [event: string, body: Body][] = [];
   let ended: string | null = null;
-  socket.onAny((event: string, body: Body) => told.push([event, body]));
+  socket.onAny((event: string, body: Body) => {
+    everything.push([event, body]);
+    if (event !== 'exchange:update') told.push([event, body]);
+  });
   socket.on('disconnect', (reason) => {
     ended = reason;
   });
@@ -37,7 +42,7 @@ export async function listen(
       reject('data' in error && error.data ? error.data : error);
     });
   });
-  const all = (event: string): Body[] => told.flatMap(([name, body]) => (name === event ? [body] : []));
+  const all = (event: string): Body[] => everything.flatMap(([name, body]) => (name === event ? [body] : []));
   return {
     socket,
     told,

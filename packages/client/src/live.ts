@@ -5,7 +5,7 @@ import type { LiveState } from './following';
 import { createLiveSocket, type LiveSocketOptions } from './live-socket';
 import type { Market, Orderbook, OutcomeIndex, Ticker, Trade } from './types';
 import type { Balances, Order } from './types-account';
-import type { BookUpdate, EpochChange, Heartbeat, TradeUpdate } from './types-live';
+import type { BookUpdate, EpochChange, ExchangeState, Heartbeat, TradeUpdate } from './types-live';
 
 export interface WatchHandlers {
   /** The book has changed; `update` is null when it is a snapshot. */
@@ -58,6 +58,8 @@ export interface Live {
   onBalance(handler: (balances: Balances) => void): End;
   /** Called at every connection: private events before it were not sent, so read the wallet's state. */
   onConnect(handler: (connection: { readonly authenticated: boolean }) => void): End;
+  /** The mode of the exchange and the operator's message: at every connection, and when one of them changes. */
+  onExchange(handler: (state: ExchangeState) => void): End;
   /** The exchange has lost its latest writes, perhaps: look up your orders, send the signed ones that are missing again. */
   onEpoch(handler: (change: EpochChange) => void): End;
   /** Connects again, with the current token of `getToken`: after signing in or out. */
@@ -132,6 +134,7 @@ export function connectLive(options: LiveOptions): Live {
     onTrade: (handler) => socket.on('trade:update', handler),
     onBalance: (handler) => socket.on('balance:update', handler),
     onConnect: socket.onConnect,
+    onExchange: (handler) => socket.on('exchange:update', handler),
     onEpoch: (handler) => socket.on('epoch', handler),
     reauthenticate: socket.reconnect,
     get isConnected() {

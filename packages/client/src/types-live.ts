@@ -1,4 +1,4 @@
-import type { Decimal, Trade } from './types';
+import type { Decimal, ExchangeConfig, Trade } from './types';
 
 /** Messages of the socket, as they come. */
 
@@ -24,6 +24,9 @@ export interface BookUpdate {
 export interface TradeUpdate extends Trade {
   readonly role: 'MAKER' | 'TAKER';
 }
+
+/** The mode of the exchange: `CANCEL_ONLY` refuses orders, `HALTED` refuses cancels as well. */
+export type ExchangeState = Pick<ExchangeConfig, 'mode' | 'message' | 'epoch'>;
 
 /** The history of the data has another name: what was answered before may be missing. */
 export interface EpochChange {

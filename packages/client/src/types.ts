@@ -112,6 +112,8 @@ export interface ExchangeConfig {
   };
   readonly funds: 'paper' | 'chain';
   readonly mode: 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';
+  /** The operator's message about the mode. */
+  readonly message: string | null;
   readonly durability: string;
   /** Names the unbroken history of the data: under another one, what was answered before may be missing. */
   readonly epoch: string;

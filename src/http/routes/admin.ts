@@ -20,7 +20,7 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 
 /** The operator's own: a market's life and the exchange's mode. Without ADMIN_TOKEN none of it is there. */
-export function adminEndpoints({ engine, markets, reads, marketOf }: Context): AnyEndpoint[] {
+export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange }: Context): AnyEndpoint[] {
   const create: Endpoint<NewMarketBody> = {
     method: 'POST',
     path: PATHS.adminMarkets,
@@ -76,8 +76,10 @@ export function adminEndpoints({ engine, markets, reads, marketOf }: Context): A
     bearer: 'admin',
     body: modeShape,
     handle: async ({ body }) => {
-      await engine.setMode(body.mode);
-      return ok({ mode: body.mode });
+      const { mode, message = null } = body;
+      await engine.setMode(mode, message);
+      onModeChange();
+      return ok({ mode, message });
     },
   };
 

@@ -69,7 +69,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     read(PATHS.openapi, documentOf(openApiDocument)),
     read(PATHS.asyncapi, documentOf(asyncApiDocument)),
     read(PATHS.config, async () => {
-      const mode = await reads.mode();
+      const { mode, message } = await reads.mode();
       const { durability, epoch } = standing() ?? (await health()).standing;
       return ok({
         network: config.network,
@@ -79,6 +79,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
         contracts: ticket.contracts,
         funds: config.funds,
         mode,
+        message,
         durability,
         epoch,
         limits: {

@@ -43,7 +43,7 @@ const ignore = async (): Promise<void> => undefined;
  */
 export async function writeBackup(options: BackupOptions, file: string): Promise<BackupSummary> {
   const { redis, keys, chainId, exchange, now } = options;
-  if ((await readMode(redis, keys)) !== 'HALTED') {
+  if ((await readMode(redis, keys)).mode !== 'HALTED') {
     throw new Refusal(
       'HALTED',
       'a backup needs the mode HALTED, so that nothing moves under it: --halt sets it for as long as the copy takes',

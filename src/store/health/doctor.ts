@@ -209,13 +209,13 @@ async function layoutOf({ redis, keys }: DoctorOptions): Promise<Check> {
 
 /** How the exchange itself is. */
 async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<Check[]> {
-  const [now, restoring, unsettled, failed] = await Promise.all([
+  const [{ mode }, restoring, unsettled, failed] = await Promise.all([
     readMode(redis, keys),
     redis.get(keys.restoring),
     redis.zcard(keys.unsettled),
     redis.hget(keys.sums, 'failed'),
   ]);
-  const checks: Check[] = [{ name: 'mode', verdict: now === 'NORMAL' ? 'ok' : 'warn', detail: now }];
+  const checks: Check[] = [{ name: 'mode', verdict: mode === 'NORMAL' ? 'ok' : 'warn', detail: mode }];
   if (restoring !== null) {
     const detail = `a restore of the backup of ${restoring} was not finished: restore it again with --force`;
     checks.push({ name: 'restore', verdict: 'fail', detail });

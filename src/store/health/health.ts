@@ -12,12 +12,21 @@ export interface Health {
   /** The scripts of this version run on that Redis. */
   readonly scripts: boolean;
   readonly standing: Standing;
-  readonly mode: Mode;
   readonly layout: Layout;
 }
 
-export const readMode = async (redis: RedisClient, keys: ShardKeys): Promise<Mode> =>
-  MODES[Number(await redis.get(keys.mode))] ?? 'NORMAL';
+/** The mode of the exchange, and the operator's message about it. */
+export interface ModeFacts {
+  readonly mode: Mode;
+  readonly message: string | null;
+}
+
+export async function readMode(redis: RedisClient, keys: ShardKeys): Promise<ModeFacts> {
+  const [code, notice] = await Promise.all([redis.get(keys.mode), redis.get(keys.notice)]);
+  const mode = MODES[Number(code)] ?? 'NORMAL';
+  const isOfMode = notice?.startsWith(String(MODES.indexOf(mode)));
+  return { mode, message: notice && isOfMode ? notice.slice(1) : null };
+}
 
 /** Runs a script that finds nothing; rejects when it does not run. Resolves with the time of Redis in milliseconds. */
 export async function runProbe(run: RunScript, keys: ShardKeys): Promise<number> {
@@ -37,13 +46,12 @@ export function createHealth(deps: {
   const { redis, run, keys, clock, standings } = deps;
   return async (): Promise<Health> => {
     const askedAt = performance.now();
-    const [nowMs, mode, layout, standing] = await Promise.all([
+    const [nowMs, layout, standing] = await Promise.all([
       runProbe(run, keys),
-      readMode(redis, keys),
       readLayout(redis, keys),
       standings.refresh(),
     ]);
     clock.observe(nowMs, askedAt);
-    return { redis: true, scripts: true, standing, mode, layout };
+    return { redis: true, scripts: true, standing, layout };
   };
 }

@@ -6,8 +6,9 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  * change of what is stored, and the second when a program of before would misread it: then no rolling upgrade is possible.
  *   1  everything before layouts were noted
  *   2  candles tell shares and trades, under keys of their own: programs of layout 1 go on with theirs
+ *   3  the mode has a message, under a key that older programs leave alone
  */
-export const LAYOUT = 2;
+export const LAYOUT = 3;
 const OLDEST_READER = 1;
 
 /** The layout of the data, as the data names it. */

@@ -1,10 +1,9 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
-import type { Mode } from '../../exchange/status';
 import { micro } from '../../exchange/units';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
-import { readMode } from '../health/health';
+import { type ModeFacts, readMode } from '../health/health';
 import type { Standings } from '../health/standing';
 import { decodeCash, decodeTokens } from '../records/account';
 import { decodeMarket, decodeState } from '../records/market';
@@ -52,8 +51,8 @@ export interface Reads extends OrderReads, WalletReads {
   nonce(address: string): Promise<number>;
   readonly candles: History['candles'];
   clock(): number;
-  /** The current mode of the exchange. */
-  mode(): Promise<Mode>;
+  /** The current mode of the exchange, and the operator's message about it. */
+  mode(): Promise<ModeFacts>;
   readonly kept: Kept;
 }
 

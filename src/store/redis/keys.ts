@@ -34,6 +34,8 @@ export interface ShardKeys {
   readonly readers: TextKey<'readers'>;
   /** string: code of the exchange's mode, absent for NORMAL. */
   readonly mode: TextKey<'mode'>;
+  /** string: the message of the mode, behind the mode's code (lua/set_mode.lua). */
+  readonly notice: TextKey<'notice'>;
   /** sorted set: market -> the millisecond at which it closes, while it is traded. */
   readonly closes: TextKey<'closes'>;
   /** set: markets that are over and may have orders to cancel or holders to pay. */
@@ -144,6 +146,7 @@ export function shardKeys(shard = 0): ShardKeys {
     marketNames: text(`${prefix}mn`),
     readers: text(`${prefix}readers`),
     mode: text(`${prefix}mode`),
+    notice: text(`${prefix}notice`),
     epoch: text(`${prefix}epoch`),
     layout: text(`${prefix}layout`),
     restoring: text(`${prefix}restoring`),

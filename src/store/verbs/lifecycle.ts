@@ -38,8 +38,8 @@ export interface Lifecycle {
    * MARKET_NOT_OPEN.
    */
   editMarket(marketId: MarketId, change: (market: Market) => Market, last: MarketStatus): Promise<void>;
-  /** set_mode: in every market at once. */
-  setMode(mode: Mode): Promise<void>;
+  /** set_mode: in every market at once, with the operator's message. */
+  setMode(mode: Mode, message?: string | null): Promise<void>;
 }
 
 /** The verbs of a market's life, and the mode of all of them. */
@@ -149,8 +149,9 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     throw new Refusal('UNAVAILABLE', 'another operator is editing this market; retry');
   }
 
-  async function setMode(mode: Mode): Promise<void> {
-    await run('set_mode', [keys.mode, keys.markets], [keys.prefix, MODES.indexOf(mode)]);
+  async function setMode(mode: Mode, message: string | null = null): Promise<void> {
+    const args = [keys.prefix, MODES.indexOf(mode), message ?? ''] as const;
+    await run('set_mode', [keys.mode, keys.markets, keys.notice], args);
   }
 
   return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };

@@ -1,5 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../exchange/errors';
 import type { MarketTerms } from '../../exchange/market';
+import type { Mode } from '../../exchange/status';
 import { formatLots, formatPips, type Lots, type Pips } from '../../exchange/units';
 import type { FillFacts } from '../facts';
 import { formatPrice, iso } from '../prices';
@@ -19,6 +20,7 @@ export const EVENTS = {
   ownOrder: 'order:update',
   ownTrade: 'trade:update',
   ownBalance: 'balance:update',
+  exchange: 'exchange:update',
   epoch: 'epoch',
   sessionExpiring: 'session:expiring',
   sessionEnded: 'session:ended',
@@ -71,6 +73,11 @@ export function presentOwnTrade(fill: FillFacts, terms: MarketTerms, role: 'MAKE
 /** `heartbeat`: everything up to `sequence` was sent. */
 export function presentHeartbeat(conditionId: string, sequence: number, timestamp: number) {
   return { conditionId, sequence, timestamp };
+}
+
+/** `exchange:update`: what the exchange takes at the moment, and what its operator says about it. */
+export function presentExchange({ mode, message }: { mode: Mode; message: string | null }, epoch: string) {
+  return { mode, message, epoch };
 }
 
 /** `epoch`: what was answered under another one may be missing. */

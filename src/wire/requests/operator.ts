@@ -10,6 +10,7 @@ const DESCRIPTION_MAX = 10_000;
 const OUTCOME_NAME_MAX = 32;
 const TAGS_MAX = 20;
 const IMAGE_URL_MAX = 2_048;
+const MESSAGE_MAX = 500;
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const SLUG_MAX = 80;
 const CATEGORY_MAX = 32;
@@ -137,6 +138,8 @@ export const resolveShape = createShape<ResolveBody>(
 
 export interface ModeBody {
   readonly mode: Mode;
+  /** For every socket and `GET /config`. */
+  readonly message?: string;
 }
 
 export const modeShape = createShape<ModeBody>(
@@ -144,5 +147,6 @@ export const modeShape = createShape<ModeBody>(
     mode: Joi.string()
       .valid(...MODES)
       .required(),
+    message: label(MESSAGE_MAX),
   }).required(),
 );

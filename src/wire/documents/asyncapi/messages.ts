@@ -3,7 +3,7 @@ import { EVENTS } from '../../answers/events';
 import { renewShape, subscribeShape, unsubscribeShape } from '../../requests/subscriptions';
 import { MARKET, ORDERBOOK, TICKER, TRADE } from '../openapi/examples/market';
 import { BALANCES, ORDER } from '../openapi/examples/orders';
-import { CONDITION_ID, MARKET_ID, MATCHED_AT, MATCHED_MS, SEQUENCE } from '../openapi/examples/story';
+import { CONDITION_ID, MARKET_ID, MATCHED_AT, MATCHED_MS, MODE, SEQUENCE } from '../openapi/examples/story';
 import {
   array,
   choice,
@@ -192,6 +192,15 @@ export const MESSAGES = {
     summary: 'Every 5 s for each followed market, so that silence is never mistaken for calm.',
     payload: ref('Heartbeat'),
     example: { conditionId: CONDITION_ID, sequence: SEQUENCE, timestamp: MATCHED_MS },
+  },
+  exchange: {
+    kind: 'market',
+    event: EVENTS.exchange,
+    title: 'What the exchange takes at the moment',
+    summary:
+      'To every socket, on connecting and when the mode, its message or the epoch has changed. `CANCEL_ONLY` refuses orders, `HALTED` refuses cancels as well; `message` is what the operator says about it. The same members are in `GET /config`.',
+    payload: object({ mode: ref('Mode'), message: nullable(text()), epoch }),
+    example: { ...MODE, epoch: EPOCH },
   },
   epoch: {
     kind: 'market',

@@ -65,6 +65,9 @@ export const BOB_ORDER = {
 } as const;
 export const BOB_HASH = '0xf677be163221183a26a4dc73215ba6d538fa9241d6c4460bbb0080ff65e7b636';
 
+/** Of the exchange, while it is migrated. */
+export const MODE = { mode: 'CANCEL_ONLY', message: 'We move to a larger machine; back at 12:30 UTC.' };
+
 export const SEQUENCE = 1842;
 export const TRADE_ID = `${MARKET_ID}-${SEQUENCE}-0`;
 export const LISTED_AT = '2027-02-01T09:00:00.000Z';

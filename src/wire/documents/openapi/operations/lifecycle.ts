@@ -1,10 +1,9 @@
-import { MODES } from '../../../../exchange/status';
 import { PAGE_SIZES } from '../../../pages';
 import { PATHS } from '../../../paths';
 import { editMarketShape, modeShape, resolveShape } from '../../../requests/operator';
 import { emptyShape } from '../../../requests/orders';
 import { MARKET } from '../examples/market';
-import { MARKET_ID } from '../examples/story';
+import { MARKET_ID, MODE } from '../examples/story';
 import { cursor, limit, type Operations } from '../operation';
 
 const RESOLVED_AT = '2027-03-02T08:00:00.000Z';
@@ -84,10 +83,10 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Set the mode of the exchange',
     description:
-      '`CANCEL_ONLY` refuses orders, splits and merges, and lets everybody out of the book. `HALTED` freezes the book and the wallets: cancels, nonces and the faucet are refused as well, and what a raised nonce has not ended yet waits. Either binds every replica from the next command on, and survives restarts. Orders expire, markets close and holders are paid in any mode.',
+      '`CANCEL_ONLY` refuses orders, splits and merges, and lets everybody out of the book. `HALTED` freezes the book and the wallets: cancels, nonces and the faucet are refused as well, and what a raised nonce has not ended yet waits. Either binds every replica from the next command on, and survives restarts. Orders expire, markets close and holders are paid in any mode. The `message` is shown in `GET /config` and by `exchange:update`; without one the message of before is gone.',
     bearer: 'admin',
-    body: { shape: modeShape, example: { mode: MODES[1] } },
-    success: { description: 'The mode it has now.', schema: 'ExchangeMode', example: { mode: MODES[1] } },
+    body: { shape: modeShape, example: MODE },
+    success: { description: 'The mode and the message it has now.', schema: 'ExchangeMode', example: MODE },
   },
   [`GET ${PATHS.adminLog}`]: {
     id: 'listActions',

@@ -34,7 +34,7 @@ export const SYSTEM_OPERATIONS: Operations = {
         scripts: true,
         durability: 'always',
         epoch: '9f2b11c07d3e4a58',
-        layout: 2,
+        layout: 3,
       },
     },
   },
@@ -73,7 +73,7 @@ export const SYSTEM_OPERATIONS: Operations = {
       example: {
         version: '0.1.0',
         commit: '3c7ef2380e3f6d3c0fb4ee1ea1b5f1d5a3bdf0c1',
-        layout: 2,
+        layout: 3,
         startedAt: LISTED_AT,
       },
     },
@@ -95,6 +95,7 @@ export const SYSTEM_OPERATIONS: Operations = {
         contracts: CONTRACTS,
         funds: 'paper',
         mode: 'NORMAL',
+        message: null,
         durability: 'always',
         epoch: '9f2b11c07d3e4a58',
         limits: {

@@ -3,7 +3,7 @@ import { array, choice, flag, integer, type Json, nullable, object, page, ref, t
 
 /** The answers to operators besides markets and settlements. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
-  ExchangeMode: object({ mode: ref('Mode') }),
+  ExchangeMode: object({ mode: ref('Mode'), message: nullable(text('For every socket and `GET /config`.')) }),
   AdminAccount: object({
     address: ref('Address'),
     username: nullable(text()),

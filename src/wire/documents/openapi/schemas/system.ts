@@ -80,6 +80,7 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
     }),
     funds: choice(['paper', 'chain']),
     mode: ref('Mode'),
+    message: nullable(text("The operator's message about the mode.")),
     durability,
     epoch,
     limits: object({

@@ -1,0 +1,53 @@
+import type { Logger } from '../../log';
+import type { Standings } from '../../store/health/standing';
+import type { Reads } from '../../store/reads/reads';
+import { EVENTS, presentExchange } from '../../wire/answers/events';
+import { BETWEEN } from '../messages';
+import { repeat } from './repeat';
+import type { ExchangeServer } from './sockets';
+
+/** The command line changes the mode without any web process. */
+const LOOK_EVERY_MS = 1_000;
+
+interface Options {
+  readonly io: ExchangeServer;
+  readonly reads: Pick<Reads, 'mode'>;
+  readonly standings: Pick<Standings, 'current'>;
+  readonly log: Logger;
+}
+
+/** Tells every socket of this process the mode of the exchange: on connecting, and when it has changed. */
+export function createExchangeState({ io, reads, standings, log }: Options) {
+  let told: ReturnType<typeof presentExchange> | null = null;
+
+  async function look(): Promise<void> {
+    const now = await reads.mode();
+    const { epoch } = standings.current() ?? {};
+    if (epoch === undefined) return;
+    if (told?.mode === now.mode && told.message === now.message && told.epoch === epoch) return;
+    told = presentExchange(now, epoch);
+    io.local.emit(EVENTS.exchange, told);
+  }
+
+  const onError = (error: Error): void => log.debug({ err: error.message }, 'the mode could not be read');
+  const looks = repeat(LOOK_EVERY_MS, look, onError);
+  /** Without Redis there is nothing to tell; the next look does. */
+  const lookNow = (): void => void look().catch(onError);
+
+  io.on('connection', (socket) => {
+    if (told) socket.emit(EVENTS.exchange, told);
+    else lookNow();
+  });
+  io.on(BETWEEN.mode, lookNow);
+
+  return {
+    lookNow,
+    /** This process has set the mode: the other replicas look as well. */
+    changed(): void {
+      lookNow();
+      io.serverSideEmit(BETWEEN.mode);
+    },
+    start: looks.start,
+    stop: looks.stop,
+  };
+}
