@@ -3,7 +3,7 @@ import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
 import type { Standing, Standings } from '../store/health/standing';
-import { broadcastLag, type createOutboxLag } from '../store/outbox/lag';
+import { broadcastLag, type LagGauge } from '../store/outbox/lag';
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Clock } from '../store/redis/clock';
 import type { ShardKeys } from '../store/redis/keys';
@@ -22,7 +22,7 @@ export interface Observed {
   readonly clock: Clock;
   readonly settlements: Settlements;
   readonly standings: Pick<Standings, 'current'>;
-  readonly outboxLag: ReturnType<typeof createOutboxLag>;
+  readonly outboxLag: LagGauge;
   readonly queues: QueueCounts;
 }
 

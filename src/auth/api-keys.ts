@@ -35,7 +35,17 @@ export interface NewKey {
   readonly expiresAtMs: number | null;
 }
 
-export type ApiKeys = ReturnType<typeof createApiKeys>;
+export interface ApiKeys {
+  /** The response that creates the key shows it once. INVALID_REQUEST when there are too many. */
+  create(wallet: string, key: NewKey): Promise<{ record: KeyRecord; key: string }>;
+  /** Throws NOT_FOUND. */
+  remove(wallet: string, id: string): Promise<void>;
+  list(wallet: string): Promise<readonly KeyRecord[]>;
+  /** Throws TOKEN_INVALID and TOKEN_EXPIRED. */
+  authenticate(key: string): Promise<Caller>;
+  /** Of the `sid` of a caller that came with a key; null for that of a session. */
+  isLive(sid: string): Promise<boolean | null>;
+}
 
 const [ADDRESS_BYTES, ID_BYTES, SECRET_BYTES] = [20, 8, 32];
 /** The wallet, the id and the secret, in base64url. */
@@ -51,10 +61,9 @@ interface ApiKeysOptions {
 }
 
 /** Long-lived bearers of a wallet that can do less than it: a program that leaks one has not leaked the wallet. */
-export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions) {
+export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions): ApiKeys {
   const sidOf = (address: string, id: string): string => `key:${address}:${id}`;
 
-  /** The response that creates the key shows it once. INVALID_REQUEST when there are too many. */
   async function create(wallet: string, { name, scopes, expiresAtMs }: NewKey) {
     const address = wallet.toLowerCase();
     const id = randomBytes(ID_BYTES);
@@ -68,14 +77,12 @@ export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions) {
     return { record, key };
   }
 
-  /** Throws NOT_FOUND. */
   async function remove(wallet: string, id: string): Promise<void> {
     const address = wallet.toLowerCase();
     if (!(await store.remove(address, id))) throw new Refusal('NOT_FOUND', 'this wallet has no such API key');
     onRemoved(sidOf(address, id));
   }
 
-  /** Throws TOKEN_INVALID and TOKEN_EXPIRED. */
   async function authenticate(key: string): Promise<Caller> {
     const bytes = Buffer.from(KEY.exec(key)?.[1] ?? '', 'base64url');
     if (bytes.length !== ADDRESS_BYTES + ID_BYTES + SECRET_BYTES) throw unknown();
@@ -95,7 +102,6 @@ export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions) {
 
   const hasEnded = ({ expiresAtMs }: KeyRecord): boolean => expiresAtMs !== null && expiresAtMs <= nowMs();
 
-  /** Of the `sid` of a caller that came with a key; null for that of a session. */
   async function isLive(sid: string): Promise<boolean | null> {
     const [, address, id] = SID.exec(sid) ?? [];
     if (address === undefined || id === undefined) return null;

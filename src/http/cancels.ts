@@ -11,14 +11,18 @@ export interface CancelledList {
   readonly notCancelled: Readonly<Record<string, ErrorCode>>;
 }
 
-export type Cancels = ReturnType<typeof createCancels>;
-
-/** The cancels of a wallet. A wallet learns nothing of another's orders here: they are not found. */
-export function createCancels({ reads, engine, orderBody }: Context) {
+export interface Cancels {
   /**
    * In the given market or, with null, in any. ORDER_NOT_FOUND, ORDER_NOT_CANCELLABLE with the record; an order that
    * was cancelled before is no error.
    */
+  one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer>;
+  /** Each hash on its own, whatever its market; the same hash twice is one order. */
+  list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList>;
+}
+
+/** The cancels of a wallet. A wallet learns nothing of another's orders here: they are not found. */
+export function createCancels({ reads, engine, orderBody }: Context): Cancels {
   async function one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer> {
     const { record, cancelled, sequence } = await engine.cancel(marketId, wallet, orderHash, 'USER');
     if (!cancelled && record.status !== 'CANCELLED') {
@@ -29,7 +33,6 @@ export function createCancels({ reads, engine, orderBody }: Context) {
     return presentCancel(record, cancelled, sequence);
   }
 
-  /** Each hash on its own, whatever its market; the same hash twice is one order. */
   async function list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList> {
     const hashes = [...new Set(orderHashes)];
     const records = await reads.records(hashes);

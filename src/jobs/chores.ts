@@ -3,7 +3,7 @@ import type { CandleWriter } from '../store/candles/writer';
 import type { Journal } from '../store/journal/journal';
 import type { Agenda } from '../store/markets/agenda';
 import type { Markets } from '../store/markets/markets';
-import type { createOutbox } from '../store/outbox/outbox';
+import type { Outbox } from '../store/outbox/outbox';
 import type { Clock } from '../store/redis/clock';
 import type { Engine } from '../store/verbs/engine';
 import { forEach, forEachMarket } from './each';
@@ -14,7 +14,7 @@ interface ChoresOptions {
   readonly engine: Engine;
   readonly markets: Markets;
   readonly agenda: Agenda;
-  readonly outbox: ReturnType<typeof createOutbox>;
+  readonly outbox: Outbox;
   readonly candles: CandleWriter;
   readonly journalWriter: Journal;
   readonly clock: Clock;

@@ -9,10 +9,16 @@ export interface QueueCount {
   readonly count: number;
 }
 
-export type QueueCounts = ReturnType<typeof createQueueCounts>;
+export interface QueueCounts {
+  count(): Promise<QueueCount[]>;
+  stop(): Promise<void>;
+}
 
 /** How many jobs every queue has in each state. */
-export function createQueueCounts(connection: ConnectionOptions, onError: (error: Error) => void) {
+export function createQueueCounts(
+  connection: ConnectionOptions,
+  onError: (error: Error) => void,
+): QueueCounts {
   const queues = QUEUES.map((name) => {
     const queue = new Queue(name, { connection, ...QUEUE_OPTIONS });
     queue.on('error', onError);

@@ -13,7 +13,7 @@ import { createChanges, OutboxLost } from './changes';
 import { checkAccounts } from './check-accounts';
 import { checkAgenda } from './check-agenda';
 import { checkBooks, readStates } from './check-markets';
-import { createMarketTally, createMatchChecks, readMatch } from './check-matches';
+import { createMarketTally, createMatchChecks, type MatchChecks, readMatch } from './check-matches';
 import { checkNames, readDocuments } from './check-names';
 import { checkOrders } from './check-orders';
 import { checkNumbers, checkOutbox } from './check-outbox';
@@ -171,7 +171,7 @@ async function checkStreams(options: AuditOptions, streams: StreamsOptions): Pro
 interface MarketOptions extends StreamsOptions {
   readonly id: MarketId;
   readonly state: MarketState;
-  readonly matchChecks: ReturnType<typeof createMatchChecks>;
+  readonly matchChecks: MatchChecks;
   readonly settlements: SettlementChecks;
 }
 

@@ -29,8 +29,16 @@ const isSame = (a: MatchPlace, b: MatchPlace): boolean =>
 const placeText = ({ tradeMs, sequence }: MatchPlace): string =>
   tradeMs === 0 ? 'none' : `${tradeMs}-${sequence}`;
 
+export interface MatchChecks {
+  /** One match; false when it cannot be read or its orders cannot have met like this. */
+  addMatch(match: Match, packed: Buffer): boolean;
+  checkOrders(breathe: Breathe): Promise<void>;
+  readonly fees: Fees;
+  fills(): number;
+}
+
 /** Adds up matches, oldest first, market by market, and compares the orders and markets with what they come to. */
-export function createMatchChecks(snapshot: Snapshot, findings: Findings) {
+export function createMatchChecks(snapshot: Snapshot, findings: Findings): MatchChecks {
   const tallies = new Map<string, Tally>();
   const fees: Fees = { cashMicro: 0n, tokensMicro: new Map() };
   let fillCount = 0;
@@ -84,7 +92,6 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings) {
     return [taker, maker];
   }
 
-  /** One match; false when it cannot be read or its orders cannot have met like this. */
   function addMatch({ marketId, fills }: Match, packed: Buffer): boolean {
     const chains = decodeChains(packed);
     let isSound = true;

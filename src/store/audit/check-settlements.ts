@@ -28,8 +28,16 @@ interface SettlementChecksOptions {
   readonly settledUpTo: ReadonlyMap<MarketId, string>;
 }
 
+export interface SettlementChecks {
+  namesOf(match: Match): Buffer[];
+  /** Null where there is none. */
+  records(names: readonly Buffer[]): Promise<(Buffer | null)[]>;
+  /** `records` of the match, part by part. */
+  check(match: Match, isSound: boolean, records: readonly (Buffer | null)[]): void;
+}
+
 /** Whether every match has its records, and they say what the match was. */
-export function createSettlementChecks(options: SettlementChecksOptions) {
+export function createSettlementChecks(options: SettlementChecksOptions): SettlementChecks {
   const { redis, keys, snapshot, findings, scale, youngerMs, feeRateOf, settledUpTo } = options;
 
   const namesOf = (match: Match): Buffer[] =>
@@ -37,12 +45,10 @@ export function createSettlementChecks(options: SettlementChecksOptions) {
       settlementName({ marketId: match.marketId, sequence: match.place.sequence, part }),
     );
 
-  /** Null where there is none. */
   async function records(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
     return names.length === 0 ? [] : redis.hmgetBuffer(keys.settlements, ...names);
   }
 
-  /** `records` of the match, part by part. */
   function check(match: Match, isSound: boolean, records: readonly (Buffer | null)[]): void {
     const { marketId, place } = match;
     const wanted = isSound ? expectedOf(match) : null;
@@ -72,8 +78,6 @@ export function createSettlementChecks(options: SettlementChecksOptions) {
 
   return { namesOf, records, check };
 }
-
-export type SettlementChecks = ReturnType<typeof createSettlementChecks>;
 
 /** Up to the mark, with it. */
 const isPassed = ({ place: { tradeMs, sequence } }: Match, mark = NO_ENTRY): boolean =>

@@ -32,7 +32,23 @@ export interface Seen {
   readonly seen: Buffer;
 }
 
-export type Series = ReturnType<typeof createSeries>;
+export interface Series {
+  /** read_candles: at most `most` candles of each interval, from the last one before `fromMs` on, and the mark. */
+  read(
+    id: MarketId,
+    intervals: readonly number[],
+    fromMs: number,
+    most: number,
+  ): Promise<{ seen: Buffer; stretches: Stretch[] }>;
+  /** write_candles: from each offset on, if the mark is still `seen` on the run of Redis it was `from`; says whether it was. */
+  write(id: MarketId, seen: Seen, mark: Mark, stretches: ReadonlyMap<number, Stretch>): Promise<boolean>;
+  /** The next matches that are not counted at this mark, MATCHES_MAX at most. */
+  matchesAfter(id: MarketId, mark: Mark, most?: number): Promise<MatchEntry[]>;
+  /** The markets that have matches which are not counted. */
+  behind(): Promise<MarketId[]>;
+  from(): Promise<Buffer>;
+  markets(): Promise<MarketId[]>;
+}
 
 /** Matches read in one go. */
 export const MATCHES_MAX = 500;
@@ -42,11 +58,10 @@ export const ALL = 0xffffffff;
 export const END_MS = 0xffffffff * MINUTE_MS;
 
 /** The stored candles of the markets, and the matches they are counted from. */
-export function createSeries({ redis, run, keys }: SeriesOptions) {
+export function createSeries({ redis, run, keys }: SeriesOptions): Series {
   const keysOf = (id: MarketId, intervals: readonly number[]) =>
     [keys.candleMarks, ...intervals.map((intervalMs) => keys.candles(id, intervalMs / 1_000))] as const;
 
-  /** read_candles: at most `most` candles of each interval, from the last one before `fromMs` on, and the mark. */
   async function read(
     id: MarketId,
     intervals: readonly number[],
@@ -59,7 +74,6 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
     return { seen, stretches };
   }
 
-  /** write_candles: from each offset on, if the mark is still `seen` on the run of Redis it was `from`; says whether it was. */
   async function write(
     id: MarketId,
     { from, seen }: Seen,
@@ -77,7 +91,6 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
     return written === 1;
   }
 
-  /** The next matches that are not counted at this mark, MATCHES_MAX at most. */
   async function matchesAfter(id: MarketId, mark: Mark, most = MATCHES_MAX): Promise<MatchEntry[]> {
     const after = `(${mark.lastMs}-${mark.lastSequence}`;
     return (await redis.xrangeBuffer(keys.trades(id), after, '+', 'COUNT', most)) as MatchEntry[];
@@ -94,7 +107,6 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
     return (await matchesAfter(id, counted, 1)).length > 0;
   }
 
-  /** The markets that have matches which are not counted. */
   async function behind(): Promise<MarketId[]> {
     const [ids, marks] = await Promise.all([
       redis.hkeys(keys.markets),
@@ -105,7 +117,10 @@ export function createSeries({ redis, run, keys }: SeriesOptions) {
   }
 
   return {
-    ...{ read, write, matchesAfter, behind },
+    read,
+    write,
+    matchesAfter,
+    behind,
     from: () => readRun(run, keys),
     markets: () => redis.hkeys(keys.markets),
   };

@@ -20,17 +20,37 @@ export type MinutePrices = Readonly<Record<'startMs' | 'open' | 'high' | 'low' |
 const REBUILD_STEPS_MAX = 1_000_000;
 const REPLACE_TRIES_MAX = 1_000;
 
-export type CandleWriter = ReturnType<typeof createCandleWriter>;
+export interface CandleWriter {
+  /** The markets that have matches which are not counted. */
+  behind(): Promise<MarketId[]>;
+  markets(): Promise<MarketId[]>;
+  /** The markets that have candles of layout 1. */
+  former(): Promise<MarketId[]>;
+  /** Takes over what the candles of layout 1 alone know of a market, and drops them. */
+  adopt(id: MarketId): Promise<void>;
+  /** Counts the next matches of a market; says whether there may be more. */
+  extend(id: MarketId): Promise<boolean>;
+  /**
+   * Counts a market again from all of its matches, and replaces the stored candles. Trading, reading and counting go on
+   * meanwhile. Returns how many matches it has counted.
+   */
+  rebuild(id: MarketId): Promise<number>;
+  /**
+   * Minutes of before a market's first match, without volume: for demonstrations. Nothing is done, and false answered,
+   * when anything of the market is counted already. Counting goes on behind them; a rebuild leaves them out, because no
+   * match stands behind them.
+   */
+  preload(id: MarketId, minutes: readonly MinutePrices[]): Promise<boolean>;
+}
 
 /**
  * Counts matches into the stored candles. Each match is counted once: candles and mark are written together, and only
  * by a writer that has seen the mark as it still is; one that comes too late has done nothing.
  */
-export function createCandleWriter(options: SeriesOptions) {
+export function createCandleWriter(options: SeriesOptions): CandleWriter {
   const series = createSeries(options);
   const former = createFormerCandles(options);
 
-  /** Counts the next matches of a market; says whether there may be more. */
   async function extend(id: MarketId): Promise<boolean> {
     const from = await series.from();
     const { seen, stretches } = await series.read(id, INTERVALS_MS, END_MS, 1);
@@ -47,10 +67,6 @@ export function createCandleWriter(options: SeriesOptions) {
     return !written || entries.length === MATCHES_MAX;
   }
 
-  /**
-   * Counts a market again from all of its matches, and replaces the stored candles. Trading, reading and counting go on
-   * meanwhile. Returns how many matches it has counted.
-   */
   async function rebuild(id: MarketId): Promise<number> {
     const from = await series.from();
     const minutes: Tally[] = [];
@@ -77,11 +93,6 @@ export function createCandleWriter(options: SeriesOptions) {
     );
   }
 
-  /**
-   * Minutes of before a market's first match, without volume: for demonstrations. Nothing is done, and false answered,
-   * when anything of the market is counted already. Counting goes on behind them; a rebuild leaves them out, because no
-   * match stands behind them.
-   */
   async function preload(id: MarketId, minutes: readonly MinutePrices[]): Promise<boolean> {
     const from = await series.from();
     const { seen } = await series.read(id, [], 0, 0);
@@ -100,7 +111,6 @@ export function createCandleWriter(options: SeriesOptions) {
   const begin = (id: MarketId, seen: Seen, minutes: readonly Tally[]): Promise<boolean> =>
     series.write(id, seen, startOf(0), wholeOf(minutes));
 
-  /** Takes over what the candles of layout 1 alone know of a market, and drops them. */
   async function adopt(id: MarketId): Promise<void> {
     const from = await series.from();
     const { seen } = await series.read(id, [], 0, 0);
@@ -111,8 +121,13 @@ export function createCandleWriter(options: SeriesOptions) {
   }
 
   return {
-    ...{ behind: series.behind, markets: series.markets, former: former.markets },
-    ...{ adopt, extend, rebuild, preload },
+    behind: series.behind,
+    markets: series.markets,
+    former: former.markets,
+    adopt,
+    extend,
+    rebuild,
+    preload,
   };
 }
 

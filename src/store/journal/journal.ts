@@ -26,7 +26,12 @@ export interface JournalOptions {
   readonly doubts: Standings['doubts'];
 }
 
-export type Journal = ReturnType<typeof createJournal>;
+export interface Journal {
+  /** Records the next stretch; returns whether there may be more, also when another process has recorded it. */
+  extend(): Promise<boolean>;
+  catchUp(): Promise<void>;
+  changesOf(marketId: MarketId, move: Move): Promise<readonly Change[]>;
+}
 
 /** Its name among the readers of the outbox, which is trimmed behind the slowest of them. */
 const READER: ReaderName = 'journal';
@@ -58,12 +63,11 @@ interface Stretch {
  * that is asked for them and finds something behind the mark. So what they show is exact at its moment, also with a
  * worker that is late or absent, and submissions pay nothing for it.
  */
-export function createJournal({ redis, run, keys, matches, doubts }: JournalOptions) {
+export function createJournal({ redis, run, keys, matches, doubts }: JournalOptions): Journal {
   const resolutions = createDoubtful<MarketId, Resolution>(doubts, MARKETS_MAX);
 
   const mark = (): Promise<string> => positionOf(redis, keys, READER);
 
-  /** Records the next stretch; returns whether there may be more, also when another process has recorded it. */
   async function extend(): Promise<boolean> {
     const from = await readRun(run, keys);
     const [seen, rebuilt] = [await mark(), await redis.hget(keys.sums, 'rebuilt')];

@@ -65,11 +65,32 @@ const DISORDER_MS = 60_000;
 const CURSOR = /^(\d{1,12})-(\d{1,6})$/;
 const POSITION_CURSOR = /^(\d{1,15})-([0-9a-z]{8})-([01])$/;
 
-export type JournalReads = ReturnType<typeof createJournalReads>;
+export interface JournalReads {
+  /** Positions the wallet has or, closed, had; the one it opened last first. Throws INVALID_CURSOR. */
+  positions(
+    address: string,
+    filter: PositionsFilter,
+    page: Page,
+  ): Promise<{ positions: HeldPosition[]; next: string | null }>;
+  /**
+   * Throws INVALID_CURSOR. A line that is added while the list is walked stands before its beginning, newest first, or at its
+   * end, oldest first. A cursor is the line that was shown last: it means the same in both directions.
+   */
+  rows(
+    address: string,
+    filter: JournalFilter,
+    page: RowsPage,
+  ): Promise<{ rows: JournalRow[]; next: string | null }>;
+}
 
 /** The journal of one wallet, after everything that happened before the request is recorded. */
-export function createJournalReads({ redis, keys, journal, matches, settlements }: JournalReadsOptions) {
-  /** Positions the wallet has or, closed, had; the one it opened last first. Throws INVALID_CURSOR. */
+export function createJournalReads({
+  redis,
+  keys,
+  journal,
+  matches,
+  settlements,
+}: JournalReadsOptions): JournalReads {
   async function positions(
     address: string,
     { marketId, status }: PositionsFilter,
@@ -95,10 +116,6 @@ export function createJournalReads({ redis, keys, journal, matches, settlements 
     return { positions: shown, next };
   }
 
-  /**
-   * Throws INVALID_CURSOR. A line that is added while the list is walked stands before its beginning, newest first, or at its
-   * end, oldest first. A cursor is the line that was shown last: it means the same in both directions.
-   */
   async function rows(
     address: string,
     filter: JournalFilter,

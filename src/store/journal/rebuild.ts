@@ -20,7 +20,12 @@ interface RebuildOptions {
   readonly journal: Pick<Journal, 'catchUp' | 'changesOf'>;
 }
 
-export type JournalRebuild = ReturnType<typeof createJournalRebuild>;
+export interface JournalRebuild {
+  /** Every wallet that ever had a balance, in the order of the addresses. */
+  wallets(): Promise<string[]>;
+  /** Whether anything of the wallet was wrong. */
+  rebuild(address: string): Promise<boolean>;
+}
 
 /** One wallet's books while they are put right. */
 interface Work {
@@ -43,10 +48,9 @@ const UNFINISHED_SEC = 3_600;
  * Puts right what the journal says of a wallet, from its matches, its payouts and the lines of its other moves, while the
  * exchange goes on: one wallet at a time, each by itself, so that it can be interrupted anywhere and begun again.
  */
-export function createJournalRebuild({ redis, run, keys, matches, journal }: RebuildOptions) {
+export function createJournalRebuild({ redis, run, keys, matches, journal }: RebuildOptions): JournalRebuild {
   const known = createKnownLines({ redis, run, keys });
 
-  /** Every wallet that ever had a balance, in the order of the addresses. */
   async function wallets(): Promise<string[]> {
     const found = new Set<string>();
     let cursor = '0';
@@ -61,7 +65,6 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     return [...found].sort();
   }
 
-  /** Whether anything of the wallet was wrong. */
   async function rebuild(address: string): Promise<boolean> {
     let work = await begin(address);
     for (let attempt = 0; attempt < TRIES_MAX; attempt++) {

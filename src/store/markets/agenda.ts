@@ -5,15 +5,18 @@ import type { RedisClient } from '../redis/scripts';
 /** Markets of one look. */
 const LOOK_MAX = 100;
 
-export type Agenda = ReturnType<typeof createAgenda>;
+export interface Agenda {
+  /** Markets whose closing time has come. */
+  due(nowMs: number): Promise<MarketId[]>;
+  /** Markets that are to be wound up, drawn at random, so that no market waits without end behind the others. */
+  ending(): Promise<MarketId[]>;
+}
 
 /** The work that is due, by market (lua/lib/agenda.lua). */
-export function createAgenda({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
+export function createAgenda({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): Agenda {
   return {
-    /** Markets whose closing time has come. */
     due: (nowMs: number): Promise<MarketId[]> =>
       redis.zrangebyscore(keys.closes, '-inf', Math.trunc(nowMs), 'LIMIT', 0, LOOK_MAX),
-    /** Markets that are to be wound up, drawn at random, so that no market waits without end behind the others. */
     ending: async (): Promise<MarketId[]> => (await redis.srandmember(keys.ending, LOOK_MAX)) ?? [],
   };
 }

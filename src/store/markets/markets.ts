@@ -40,7 +40,25 @@ export interface MarketsOptions {
   readonly defaultOracle: string;
 }
 
-export type Markets = ReturnType<typeof createMarkets>;
+export interface Markets {
+  /** Throws INVALID_REQUEST when its slug or its condition is another market's. */
+  create(input: NewMarket): Promise<Market>;
+  /** Holders were promised what the words said: a market that has ended keeps them, a closed one its end. */
+  edit(id: MarketId, changes: Partial<MarketTexts>): Promise<void>;
+  open(id: MarketId): Promise<void>;
+  pause(id: MarketId): Promise<void>;
+  resume(id: MarketId): Promise<void>;
+  close(id: MarketId): Promise<void>;
+  /** For a market whose closing time a caller believes to have come. */
+  closeWhenDue(id: MarketId): Promise<void>;
+  /** An outcome has won or, with null, the market is void. */
+  resolve(id: MarketId, outcome: OutcomeIndex | null): Promise<void>;
+  /**
+   * The remaining work in a market that has ended: its orders are cancelled, then, if it is resolved or void, its
+   * holders are paid. The worker's next round completes the work that a crash or the bound left.
+   */
+  windUp(id: MarketId): Promise<void>;
+}
 
 const DEFAULT_TICK = pips(100);
 const DEFAULT_LOT = lots(1);
@@ -52,8 +70,7 @@ const ID_LENGTH = 8;
 const WIND_UP_STEPS_MAX = 200;
 
 /** The life of a market: created, edited, opened, paused, resumed, closed, resolved. Every step may be repeated. */
-export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsOptions) {
-  /** Throws INVALID_REQUEST when its slug or its condition is another market's. */
+export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsOptions): Markets {
   async function create(input: NewMarket): Promise<Market> {
     const questionId = (input.questionId ?? `0x${randomBytes(32).toString('hex')}`).toLowerCase();
     const oracle = input.oracle ?? defaultOracle;
@@ -95,10 +112,6 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
   const move = (to: MarketStatus, from: readonly MarketStatus[]) => (id: MarketId) =>
     engine.moveMarket(id, to, from);
 
-  /**
-   * The remaining work in a market that has ended: its orders are cancelled, then, if it is resolved or void, its
-   * holders are paid. The worker's next round completes the work that a crash or the bound left.
-   */
   async function windUp(id: MarketId): Promise<void> {
     let cleared = false;
     for (let step = 0; step < WIND_UP_STEPS_MAX; step++) {
@@ -112,18 +125,15 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     await windUp(id);
   }
 
-  /** For a market whose closing time a caller believes to have come. */
   async function closeWhenDue(id: MarketId): Promise<void> {
     if (await engine.closeWhenDue(id)) await windUp(id);
   }
 
-  /** An outcome has won or, with null, the market is void. */
   async function resolve(id: MarketId, outcome: OutcomeIndex | null): Promise<void> {
     await engine.resolveMarket(id, outcome);
     await windUp(id);
   }
 
-  /** Holders were promised what the words said: a market that has ended keeps them, a closed one its end. */
   async function edit(id: MarketId, changes: Partial<MarketTexts>): Promise<void> {
     const change = ({ terms, texts }: Market): Market => ({ terms, texts: { ...texts, ...changes } });
     await engine.editMarket(id, change, changes.closesAtMs === undefined ? 'CLOSED' : 'PAUSED');

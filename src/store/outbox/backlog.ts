@@ -1,4 +1,4 @@
-import type { createOutboxLag } from './lag';
+import type { LagGauge } from './lag';
 import type { ReaderName } from './outbox';
 
 /** New orders are refused (`BACKLOG`, docs/interface.md) above this number of entries that a reader of the outbox has not finished. */
@@ -14,7 +14,7 @@ export interface Backlog {
   stop(): void;
 }
 
-export function watchBacklog(lag: ReturnType<typeof createOutboxLag>, most = BACKLOG_MAX): Backlog {
+export function watchBacklog(lag: LagGauge, most = BACKLOG_MAX): Backlog {
   let tooLong = false;
   let timer: NodeJS.Timeout | undefined;
   let looking = false;

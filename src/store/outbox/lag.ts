@@ -40,11 +40,15 @@ interface Options {
   readonly now: () => number;
 }
 
+export interface LagGauge {
+  look(): Promise<OutboxLag>;
+}
+
 /**
  * How far the readers of the outbox are behind. Redis can say how many entries a stream has ever had, not how many lie
  * behind an id: each look is kept as an anchor, and a reader's position is placed between two of them.
  */
-export function createOutboxLag({ redis, keys, now }: Options) {
+export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
   let anchors: Anchor[] = [];
 
   async function look(): Promise<OutboxLag> {

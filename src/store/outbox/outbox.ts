@@ -113,10 +113,14 @@ interface OutboxOptions {
   readonly keepMax?: number;
 }
 
+export interface Outbox {
+  /** trim_outbox: how many entries were dropped. Nothing before each of READERS has begun. */
+  trim(): Promise<number>;
+}
+
 /** XTRIM by length would lose what a slow reader has not seen. */
-export function createOutbox({ run, keys, keepMs = KEEP_MS, keepMax = KEEP_MAX }: OutboxOptions) {
+export function createOutbox({ run, keys, keepMs = KEEP_MS, keepMax = KEEP_MAX }: OutboxOptions): Outbox {
   return {
-    /** trim_outbox: how many entries were dropped. Nothing before each of READERS has begun. */
     async trim(): Promise<number> {
       return run('trim_outbox', [keys.outbox, keys.readers], [keepMs, keepMax, TRIM_STEP, ...READERS]);
     },

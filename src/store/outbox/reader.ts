@@ -12,18 +12,22 @@ export interface OutboxEntry {
   readonly event: OutboxEvent;
 }
 
-export type OutboxReader = ReturnType<typeof createOutboxReader>;
+export interface OutboxReader {
+  /** Id of the latest entry; 0-0 when there is none. */
+  lastId(): Promise<string>;
+  /** Entries behind `after`, oldest first; waits up to `blockMs` (at least 1) for the first one. */
+  read(after: string, most: number, blockMs: number): Promise<OutboxEntry[]>;
+}
+
 type Entry = [Buffer, [Buffer, Buffer]];
 
 /** Reads the outbox as it grows. `redis` must be a connection of the reader's own: the reads block it. */
-export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
-  /** Id of the latest entry; 0-0 when there is none. */
+export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): OutboxReader {
   async function lastId(): Promise<string> {
     const [entry] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
     return entry ? entry[0].toString() : NO_ENTRY;
   }
 
-  /** Entries behind `after`, oldest first; waits up to `blockMs` (at least 1) for the first one. */
   async function read(after: string, most: number, blockMs: number): Promise<OutboxEntry[]> {
     const asked = redis.xreadBuffer('COUNT', most, 'BLOCK', blockMs, 'STREAMS', keys.outbox, after);
     const reply = await orReconnect(asked, blockMs + PATIENCE_MS);

@@ -26,19 +26,38 @@ export interface Comment extends CommentRef {
   readonly deleted: boolean;
 }
 
-export type Comments = ReturnType<typeof createComments>;
+export interface Comments {
+  /** Newest first; throws INVALID_CURSOR. One that is added while the list is walked stands before its beginning. */
+  list(
+    marketId: MarketId,
+    page: { readonly limit: number; readonly cursor: string | null },
+  ): Promise<{ comments: Comment[]; next: string | null }>;
+  /** COMMENT_NOT_FOUND. */
+  one(ref: CommentRef): Promise<Comment>;
+  /** add_comment: once for each `operation`. COMMENT_NOT_FOUND when `parent` is none of the market's, or deleted. */
+  add(marketId: MarketId, author: string, body: string, parent: number, operation: string): Promise<Comment>;
+  /** delete_comment: COMMENT_NOT_FOUND, and FORBIDDEN when it is not `author`'s; null may delete any. */
+  remove(ref: CommentRef, author: string | null): Promise<void>;
+  /** like_comment: COMMENT_NOT_FOUND. */
+  like(ref: CommentRef, address: string, likes: boolean): Promise<Comment>;
+}
 
 type Row = ReplyOf<'read_comments'>[number];
 
 const CURSOR = /^[1-9][0-9]{0,9}$/;
 
-export function createComments({ run, keys }: { readonly run: RunScript; readonly keys: ShardKeys }) {
+export function createComments({
+  run,
+  keys,
+}: {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}): Comments {
   async function read(marketId: MarketId, first: number, most: number): Promise<Comment[]> {
     const rows = await run('read_comments', [keys.comments(marketId)], [keys.prefix, marketId, first, most]);
     return rows.map((row) => commentOf(marketId, row));
   }
 
-  /** Newest first; throws INVALID_CURSOR. One that is added while the list is walked stands before its beginning. */
   async function list(
     marketId: MarketId,
     page: { readonly limit: number; readonly cursor: string | null },
@@ -49,14 +68,12 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
     return { comments: found.slice(0, page.limit), next: next ? String(next.number) : null };
   }
 
-  /** COMMENT_NOT_FOUND. */
   async function one({ marketId, number }: CommentRef): Promise<Comment> {
     const [found] = await read(marketId, number, 1);
     if (found?.number !== number) throw new Refusal('COMMENT_NOT_FOUND');
     return found;
   }
 
-  /** add_comment: once for each `operation`. COMMENT_NOT_FOUND when `parent` is none of the market's, or deleted. */
   async function add(
     marketId: MarketId,
     author: string,
@@ -76,13 +93,11 @@ export function createComments({ run, keys }: { readonly run: RunScript; readonl
   const scriptKeys = ({ marketId, number }: CommentRef) =>
     [keys.comments(marketId), keys.commentLikes(marketId, number), keys.talk] as const;
 
-  /** delete_comment: COMMENT_NOT_FOUND, and FORBIDDEN when it is not `author`'s; null may delete any. */
   async function remove(ref: CommentRef, author: string | null): Promise<void> {
     const args = [ref.number, author === null ? '' : addressBytes(author)] as const;
     accepted(await run('delete_comment', scriptKeys(ref), args));
   }
 
-  /** like_comment: COMMENT_NOT_FOUND. */
   async function like(ref: CommentRef, address: string, likes: boolean): Promise<Comment> {
     const args = [ref.number, addressBytes(address), likes ? 1 : 0] as const;
     accepted(await run('like_comment', scriptKeys(ref), args));

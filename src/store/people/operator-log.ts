@@ -26,20 +26,26 @@ interface KeptAction extends Action {
   readonly atMs: number;
 }
 
-export type Actions = ReturnType<typeof createActions>;
+export interface Actions {
+  /** Before it is done, and again, with its status, when it is. */
+  note(action: Action): Promise<void>;
+  /** Newest first; throws INVALID_CURSOR. */
+  list(page: { limit: number; cursor: string | null }): Promise<{
+    actions: readonly KeptAction[];
+    next: string | null;
+  }>;
+}
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The operators' log. */
-export function createActions({ run, keys }: { run: RunScript; keys: ShardKeys }) {
+export function createActions({ run, keys }: { run: RunScript; keys: ShardKeys }): Actions {
   const logKeys = [keys.actions, keys.actionRecords] as const;
   return {
-    /** Before it is done, and again, with its status, when it is. */
     async note({ id, ...known }: Action): Promise<void> {
       await run('note_action', logKeys, [id, JSON.stringify(known)]);
     },
 
-    /** Newest first; throws INVALID_CURSOR. */
     async list(page: { limit: number; cursor: string | null }): Promise<{
       actions: readonly KeptAction[];
       next: string | null;

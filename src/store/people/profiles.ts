@@ -19,7 +19,15 @@ export type ProfileChange = {
   readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
 };
 
-export type Profiles = ReturnType<typeof createProfiles>;
+export interface Profiles {
+  /** join_wallet. */
+  join(address: string): Promise<void>;
+  /** The wallet has an account, or has signed in. */
+  isKnown(address: string): Promise<boolean>;
+  /** edit_profile: USERNAME_TAKEN, also of a name that might be taken for the exchange's own. */
+  edit(address: string, change: ProfileChange): Promise<void>;
+  profile(address: string): Promise<Profile>;
+}
 
 const FIELDS = { username: 'u', bio: 'b', avatarUrl: 'a' } as const;
 /** Of a rank in the wallet's index (lua/lib/order.lua). */
@@ -33,22 +41,19 @@ interface ProfilesOptions {
   readonly joinGrantMicro: number;
 }
 
-export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOptions) {
-  /** join_wallet. */
+export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOptions): Profiles {
   async function join(address: string): Promise<void> {
     const wallet = addressBytes(address);
     const scriptKeys = [keys.profile(wallet), keys.cash, keys.sums, keys.outbox, keys.mode] as const;
     await run('join_wallet', scriptKeys, [keys.prefix, wallet, String(joinGrantMicro)]);
   }
 
-  /** The wallet has an account, or has signed in. */
   async function isKnown(address: string): Promise<boolean> {
     const wallet = addressBytes(address);
     const found = await Promise.all([redis.hexists(keys.cash, wallet), redis.exists(keys.profile(wallet))]);
     return found.includes(1);
   }
 
-  /** edit_profile: USERNAME_TAKEN, also of a name that might be taken for the exchange's own. */
   async function edit(address: string, change: ProfileChange): Promise<void> {
     if (typeof change.username === 'string' && isReservedName(change.username)) {
       throw new Refusal('USERNAME_TAKEN', `the username ${change.username} is reserved; choose another`);
