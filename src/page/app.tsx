@@ -24,9 +24,9 @@ export const Root = () => {
   return (
     <main class="fault">
       <Notice title="Something went wrong on this page">
-        Your orders and funds are not touched by it.{' '}
+        Your orders and funds are safe.{' '}
         <button type="button" class="link" onClick={() => location.reload()}>
-          Load the page again
+          Reload the page
         </button>
       </Notice>
     </main>
@@ -71,9 +71,9 @@ const App = () => {
           onQuery={setQuery}
         />
         <main class="main">
-          {isMissing && <Notice title="There is no such market">Choose one from the list.</Notice>}
+          {isMissing && <Notice title="Market not found">Choose one from the list.</Notice>}
           {isEmpty && !isMissing && (
-            <Notice title="No markets yet">Once its operator opens one, it shows up here by itself.</Notice>
+            <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
           )}
           {!isEmpty && <MarketView market={market} shown={shown} />}
           <Activity />

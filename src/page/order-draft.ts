@@ -123,14 +123,14 @@ function wrongPrice({ price, orderType }: Inputs, { market }: Standing): Refused
 }
 
 function wrongShares({ shares }: Inputs, { market }: Standing): Refused | null {
-  if (shares.trim() === '') return { field: 'shares', text: 'Enter how many shares, for example 10.' };
+  if (shares.trim() === '') return { field: 'shares', text: 'Enter a number of shares, for example 10.' };
   const lots = lotsTyped(shares);
   const lot = lotsOf(market.lotSize);
   const facts = { lot: market.lotSize, least: market.minOrderSize };
   if (lots === null) {
     return /^[\d\s.,]+$/.test(shares)
       ? wordsOf('INVALID_LOT', facts)
-      : { field: 'shares', text: 'Shares are a number, for example 10.' };
+      : { field: 'shares', text: 'Enter the shares as a number, for example 10.' };
   }
   if (lots < lotsOf(market.minOrderSize) || lots > LOTS_MAX) return wordsOf('SIZE_OUT_OF_RANGE', facts);
   if (lots % lot === 0) return null;

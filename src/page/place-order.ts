@@ -33,7 +33,7 @@ export async function place(
   const judged = judge(inputs, isLive ? standing : { ...standing, book: null, free: null });
   if ('refused' in judged) return refusal(judged.refused);
   if (!wallet) {
-    const text = 'Sign in first, above: connect your wallet, or take a test wallet. It takes one click.';
+    const text = 'Sign in first: connect your wallet, or use a test wallet. It takes one click.';
     return refusal({ field: 'form', text });
   }
   const { tickSize, lotSize, minOrderSize } = shown.market;
@@ -81,6 +81,6 @@ function happened(inputs: Inputs, placed: Submission): string {
     const rest = `${amount(remainingSize)} at ${centsOf(limit)} ${filled ? 'wait' : 'now wait'} in the book`;
     return filled ? `${filled}; ${rest}.` : `Order placed: ${rest}.`;
   }
-  if (filled === null) return 'Nothing could be had within your price, so nothing was done.';
-  return status === 'FILLED' ? `${filled}.` : `${filled}; the rest could not be had.`;
+  if (filled === null) return 'No shares were available within your price, so the order was not filled.';
+  return status === 'FILLED' ? `${filled}.` : `${filled}; the rest was not available.`;
 }

@@ -70,12 +70,12 @@ const SHARES: Readonly<Record<string, Say>> = {
     const near = nearestSizes(facts);
     return `Shares here go in steps of ${lot}${near === '' ? '.' : `: try ${near}.`}`;
   },
-  SIZE_OUT_OF_RANGE: (_, { least }) => `Between ${amount(least)} and 1,000,000,000 shares, please.`,
+  SIZE_OUT_OF_RANGE: (_, { least }) => `Enter between ${amount(least)} and 1,000,000,000 shares.`,
   INSUFFICIENT_BALANCE: shortOf,
   FOK_NOT_FILLED: ({ available }) =>
     available === undefined
       ? 'The book cannot fill all of it at this price, so nothing was bought or sold.'
-      : `Only ${amount(available)} shares can be had at this price, so nothing was done. Take fewer, change the price, or choose another type.`,
+      : `Only ${amount(available)} shares are available at this price, so nothing was traded. Enter fewer, change the price, or choose another type.`,
 };
 
 const again = 'Please try again in a moment.';
@@ -90,20 +90,20 @@ const FORM: Readonly<Record<string, Say>> = {
   DEADLINE_EXCEEDED: () =>
     'It took too long, so the order was not placed. Place it again if you still want it.',
   MARKET_NOT_OPEN: () => 'This market does not take orders now. Open orders can still be cancelled.',
-  DUPLICATE_ORDER: () => 'This very order was placed before with another type.',
+  DUPLICATE_ORDER: () => 'The same order was placed before, with another type.',
   ORDER_EXPIRED: () => 'The order has expired. Is the clock of this device right?',
-  ORDER_NOT_CANCELLABLE: () => 'It is too late: the order is done already.',
+  ORDER_NOT_CANCELLABLE: () => 'The order can no longer be cancelled, because it is not open any more.',
   ORDER_NOT_FOUND: () => 'The exchange does not know this order.',
-  MARKET_NOT_FOUND: () => 'There is no such market.',
-  COMMENT_NOT_FOUND: () => 'This comment is gone.',
-  NOT_FOUND: () => `There is nothing here. ${ours}`,
+  MARKET_NOT_FOUND: () => 'This market does not exist.',
+  COMMENT_NOT_FOUND: () => 'This comment does not exist any more.',
+  NOT_FOUND: () => `The exchange has nothing at this address. ${ours}`,
   INVALID_SIGNATURE: ({ hint }) =>
     hint === 'CHAIN_ID'
       ? 'Your wallet signed for another network. Switch it to the network of this exchange and place the order again.'
       : 'The signature does not fit the order. Is the wallet still on the account you signed in with?',
   MAKER_MISMATCH: () =>
     'You are signed in with another wallet than the one that signed. Sign out and in again.',
-  FORBIDDEN: () => 'That is not yours to change.',
+  FORBIDDEN: () => 'Only its owner can change this.',
   USERNAME_TAKEN: () => 'This name is taken. Choose another.',
   UNAUTHORIZED: () => 'Sign in first: with your wallet, or with a test wallet.',
   NOT_SIGNED_IN: () => 'Sign in first: with your wallet, or with a test wallet.',
@@ -111,37 +111,37 @@ const FORM: Readonly<Record<string, Say>> = {
   TOKEN_EXPIRED: () => 'Your session has ended. Sign in again.',
   REFRESH_REUSED: () => 'Your session was closed for safety. Sign in again.',
   SIWE_INVALID: () =>
-    'The exchange did not take the signed sign-in message. Is your wallet on another account?',
+    'The exchange did not accept the signed sign-in message. Is your wallet on another account?',
   NONCE_INVALID: () => 'Signing in took too long. Try again.',
   RATE_LIMITED: ({ retryAfterMs }) =>
     typeof retryAfterMs === 'number' && retryAfterMs > 120_000
-      ? `That was asked for too often. It works again in ${Math.ceil(retryAfterMs / 60_000)} minutes.`
-      : 'That was a little too fast. Please wait a few seconds and try again.',
-  CANCEL_ONLY: () => 'The exchange takes no new orders right now; you can still cancel.',
+      ? `You have done this too often. Try again in ${Math.ceil(retryAfterMs / 60_000)} minutes.`
+      : 'Too many requests. Wait a few seconds and try again.',
+  CANCEL_ONLY: () => 'The exchange accepts no new orders right now; you can still cancel.',
   HALTED: () => 'The exchange is halted by its operator. Nothing was placed.',
   BACKLOG: () => `The exchange is catching up. Nothing was placed. ${again}`,
   UNAVAILABLE: () => `The exchange cannot answer right now. ${again}`,
   INTERNAL: ({ requestId }) =>
-    `Something went wrong at the exchange. If it stays, tell them ${text(requestId)}.`,
+    `Something went wrong at the exchange. If it happens again, report the request id ${text(requestId)}.`,
   OUTCOME_UNKNOWN: () =>
     'No answer came, so the order may or may not have been placed. Look at your orders before placing it again.',
   NETWORK: () => `The exchange could not be reached. Is this device online? ${again}`,
   TIMEOUT: () => `The exchange did not answer in time. ${again}`,
-  INVALID_REQUEST: ({ detail }) => `The exchange did not take this: ${text(detail)}.`,
+  INVALID_REQUEST: ({ detail }) => `The exchange did not accept this: ${text(detail)}.`,
   INVALID_JSON: () => `The exchange did not understand the order. ${ours}`,
-  INVALID_ADDRESS: () => 'The wallet gave an address that is none.',
+  INVALID_ADDRESS: () => 'The wallet returned an invalid address.',
   INVALID_TOKEN: () => `The order names another market. Reload the page. ${ours}`,
-  INVALID_TAKER: () => `The order was made out wrongly. ${ours}`,
+  INVALID_TAKER: () => `The order was made incorrectly. ${ours}`,
   INVALID_FEE_RATE: () => "The market's fee has changed. Reload the page and place the order again.",
   INVALID_NONCE_VALUE: () => 'Your earlier orders were invalidated meanwhile. Place the order again.',
   UNSUPPORTED_SIGNATURE_TYPE: () => 'This kind of wallet cannot trade here yet. Use an ordinary account.',
-  INVALID_TIMEFRAME: () => `There is no such time frame. ${ours}`,
-  INVALID_LIMIT: () => `The exchange did not take this. ${ours}`,
+  INVALID_TIMEFRAME: () => `The exchange does not know this time frame. ${ours}`,
+  INVALID_LIMIT: () => `The exchange did not accept this. ${ours}`,
   INVALID_CURSOR: () => 'The list has changed. Reload the page.',
-  METHOD_NOT_ALLOWED: () => `The exchange did not take this. ${ours}`,
+  METHOD_NOT_ALLOWED: () => `The exchange did not accept this. ${ours}`,
   REQUEST_TIMEOUT: () => `The request did not arrive in time. ${again}`,
-  PAYLOAD_TOO_LARGE: () => 'That is too long.',
-  UNSUPPORTED_MEDIA_TYPE: () => `The exchange did not take this. ${ours}`,
+  PAYLOAD_TOO_LARGE: () => 'The text is too long.',
+  UNSUPPORTED_MEDIA_TYPE: () => `The exchange did not accept this. ${ours}`,
 };
 
 const NO_TICKET: Ticket = { side: 'BUY', outcome: 'Yes', tick: '0.01', lot: '0.01', least: '0.01' };

@@ -124,7 +124,7 @@ describeInBrowser('how the page looks', () => {
     await visit.page.getByLabel('Search markets').fill('lisbon');
     await visit.page.getByTestId('market').waitFor();
     await visit.page.goto(`${stage.url}/?market=no-such-market`);
-    await visit.page.getByText('There is no such market').waitFor();
+    await visit.page.getByText('Market not found').waitFor();
     expect(visit.outside).toEqual([]);
     await close(visit);
   });

@@ -93,12 +93,12 @@ test.each([
 });
 
 test.each([
-  ['', /^Enter how many/],
-  ['ten', /are a number/],
+  ['', /^Enter a number of shares/],
+  ['ten', /as a number/],
   ['1.005', /steps of 0\.01/],
-  ['0.5', /^Between 1 and/],
-  ['0', /^Between 1 and/],
-  ['1000000001', /^Between 1 and/],
+  ['0.5', /^Enter between 1 and/],
+  ['0', /^Enter between 1 and/],
+  ['1000000001', /^Enter between 1 and/],
 ])('%j shares are refused', (shares, text) => {
   expect(refused({ shares, price: '1' })).toEqual({ field: 'shares', text: expect.stringMatching(text) });
 });

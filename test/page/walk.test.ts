@@ -114,7 +114,7 @@ describeInBrowser('a person trades', () => {
   test('refusals that only the exchange can make are shown in words, too', async () => {
     await fillIn(visit, { type: 'FOK', price: '56', shares: '5000' });
     await submit(visit);
-    expect(await reason(visit)).toMatch(/^Only 90 shares can be had at this price/);
+    expect(await reason(visit)).toMatch(/^Only 90 shares are available at this price/);
     await fillIn(visit, { price: '40.5', shares: '5' });
     await submit(visit);
     expect(await reason(visit)).toBe('Prices here go in steps of 1¢: try 40¢ or 41¢.');

@@ -87,7 +87,7 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
           <Notice title="The chart could not be loaded">Choose a time frame to try again.</Notice>
         )}
         {typeof history !== 'string' && points.length === 0 && !shown?.trades?.length && (
-          <Notice title="No trades yet">The chart begins with the first one.</Notice>
+          <Notice title="No trades yet">The chart begins with the first trade.</Notice>
         )}
       </div>
     </section>

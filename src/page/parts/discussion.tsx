@@ -43,12 +43,12 @@ export const Discussion = ({ market }: { readonly market: Market }) => {
       {wallet ? (
         <Write marketId={marketId} onWritten={(comment) => setComments((now) => [comment, ...(now ?? [])])} />
       ) : (
-        <p class="hint discussion-hint">Sign in to say something.</p>
+        <p class="hint discussion-hint">Sign in to write a comment.</p>
       )}
       {shown === null ? (
         <Skeleton rows={2} />
       ) : shown.length === 0 ? (
-        <Notice title="Nobody has said anything yet">What do you know that the price does not?</Notice>
+        <Notice title="No comments yet">What do you know that the price does not?</Notice>
       ) : (
         <ul class="comments">
           {shown.map((comment) => (
@@ -101,7 +101,7 @@ const Write = ({ marketId, onWritten }: WriteProps) => {
         id="comment"
         rows={2}
         maxLength={BODY_MAX}
-        placeholder="Say something about this market"
+        placeholder="Write a comment about this market"
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
       />

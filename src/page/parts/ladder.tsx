@@ -113,7 +113,7 @@ const Side = ({ side, rows, deepest, label, isOpen }: SideProps) => {
     return (
       <div class={`ladder-side ladder-${side}s`}>
         {isOpen ? (
-          <Notice title={side === 'ask' ? 'Nobody offers yet' : 'Nobody bids yet'}>
+          <Notice title={side === 'ask' ? 'No offers yet' : 'No bids yet'}>
             Be the first: place a limit order.
           </Notice>
         ) : (

@@ -59,7 +59,7 @@ const Categories = ({ categories, query, onQuery }: Pick<Props, 'categories' | '
 const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen }: Pick<Props, 'list' | 'chosen'>) => {
   if (!markets) {
     return isFailed ? (
-      <Notice title="The markets could not be loaded">The page goes on trying; is this device online?</Notice>
+      <Notice title="The markets could not be loaded">The page keeps trying. Is this device online?</Notice>
     ) : (
       <Skeleton rows={ROWS_AT_FIRST} tall />
     );

@@ -30,7 +30,7 @@ export const Activity = () => {
         {tab === 'orders' && openCount > 0 && <CancelAll />}
       </div>
       {!wallet ? (
-        <Notice title="Your orders will be here">Sign in with your wallet, or with a test wallet.</Notice>
+        <Notice title="Your orders will appear here">Sign in with your wallet, or with a test wallet.</Notice>
       ) : tab === 'orders' ? (
         <Orders orders={orders} />
       ) : (
@@ -71,7 +71,7 @@ const CancelAll = () => {
 const Orders = ({ orders }: { readonly orders: readonly Order[] | null }) => {
   if (orders === null) return <Skeleton rows={3} />;
   if (orders.length === 0) {
-    return <Notice title="No orders yet">Place one with the ticket; it shows up here at once.</Notice>;
+    return <Notice title="No orders yet">Place an order with the ticket; it appears here at once.</Notice>;
   }
   return (
     <ul class="orders">
@@ -173,7 +173,7 @@ const OTHER = { BUY: 'SELL', SELL: 'BUY' } as const;
 
 const OwnTrades = ({ trades }: { readonly trades: readonly OwnTrade[] | null }) => {
   if (trades === null) return <Skeleton rows={3} />;
-  if (trades.length === 0) return <Notice title="No trades yet">What you buy and sell shows up here.</Notice>;
+  if (trades.length === 0) return <Notice title="No trades yet">Your trades will appear here.</Notice>;
   return (
     <ul class="orders">
       {trades.map((trade) => {

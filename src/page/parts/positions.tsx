@@ -103,7 +103,7 @@ function heldOf({ balances, positions }: Account): Held[] {
 
 const Positions = ({ held }: { readonly held: readonly Held[] }) =>
   held.length === 0 ? (
-    <Notice title="No positions yet">What you buy shows up here.</Notice>
+    <Notice title="No positions yet">Shares that you buy will appear here.</Notice>
   ) : (
     <ul class="positions">
       {held.map((one) => (

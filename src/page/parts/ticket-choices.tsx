@@ -10,7 +10,7 @@ import { cents } from '../units';
 const TYPES: Readonly<Record<OrderType, { readonly name: string; readonly hint: string }>> = {
   GTC: {
     name: 'Limit: good till cancelled',
-    hint: 'Trades what it can at your price or better; the rest waits in the book.',
+    hint: 'Fills what it can at your price or better; the rest waits in the book.',
   },
   MARKET: {
     name: 'Market: at once',
@@ -18,15 +18,15 @@ const TYPES: Readonly<Record<OrderType, { readonly name: string; readonly hint: 
   },
   POST_ONLY: {
     name: 'Post only: never takes',
-    hint: 'Waits in the book. Refused if it would trade at once.',
+    hint: 'Waits in the book. It is refused if it would trade at once.',
   },
   IOC: {
     name: 'Immediate or cancel',
-    hint: 'Trades what it can at your price or better; the rest is cancelled.',
+    hint: 'Fills what it can at your price or better; the rest is cancelled.',
   },
   FOK: {
     name: 'Fill or kill',
-    hint: 'Trades all of it at once at your price or better, or nothing.',
+    hint: 'Fills completely and at once at your price or better, or not at all.',
   },
 };
 

@@ -66,12 +66,12 @@ export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
   const limit = isMarket && standing ? estimate(inputs, standing)?.limitPips : undefined;
   const hint = isMarket
     ? limit === undefined
-      ? 'The worst you accept. Empty: a little beyond the book.'
+      ? 'The worst price you accept. If empty, a little beyond the book.'
       : `${inputs.side === 'BUY' ? 'Pays at most' : 'Takes at least'} ${cents(limit)} a share.`
     : `In steps of ${cents(tick)}.`;
   return (
     <div class="field">
-      <label for="ticket-price">{isMarket ? 'Price at worst' : 'Price'}</label>
+      <label for="ticket-price">{isMarket ? 'Worst price' : 'Price'}</label>
       <span class="input">
         <Step label="One tick lower" sign="−" onClick={() => move(-1)} />
         <input

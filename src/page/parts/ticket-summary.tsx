@@ -50,8 +50,8 @@ function averageWords({ limitPips, lots, preview }: Estimate, { orderType }: Inp
   if (filledLots === lots) return average;
   if (restingLots > 0) return `${average} for ${shares(filledLots)}, ${shares(restingLots)} rest`;
   return orderType === 'FOK'
-    ? `only ${shares(filledLots)} to be had`
-    : `${average} for ${shares(filledLots)} to be had`;
+    ? `only ${shares(filledLots)} available`
+    : `${average} for ${shares(filledLots)} available`;
 }
 
 interface Lines {

@@ -23,9 +23,9 @@ export const TopBar = () => (
 );
 
 const STATES = {
-  live: ['Live', 'The book shown is in step with the exchange.'],
-  stale: ['Stale', 'Updates are missing. What is shown may be old; catching up.'],
-  reconnecting: ['Reconnecting', 'There is no connection to the exchange. What is shown may be old.'],
+  live: ['Live', 'The book is up to date.'],
+  stale: ['Stale', 'Updates are missing, so the book may be old. The page is catching up.'],
+  reconnecting: ['Reconnecting', 'The exchange cannot be reached, so the book may be old.'],
 } as const;
 
 const Connection = () => {
@@ -99,7 +99,7 @@ const SignedOut = () => {
         type="button"
         class="button button-primary"
         disabled={busy !== null}
-        title="A wallet made in this browser, for trying things out. One click, test funds only."
+        title="Creates a wallet in this browser with one click. It holds test funds only."
         onClick={start('test', signInWithTestWallet)}
       >
         {busy === 'test' ? 'Test wallet…' : 'Test wallet'}

@@ -22,7 +22,7 @@ export const Trades = ({ shown }: { readonly shown: Shown | null }) => {
         {trades === null ? (
           <Skeleton rows={10} />
         ) : trades.length === 0 ? (
-          <Notice title="No trades yet">The first one will show up here.</Notice>
+          <Notice title="No trades yet">The first trade will appear here.</Notice>
         ) : (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for those who use the keyboard
           <ul class="trades-rows" tabIndex={0} aria-label="Recent trades">

@@ -9,13 +9,13 @@ const ALL_SCHEMAS: Readonly<Record<string, Json>> = { ...SCHEMAS, ...SOCKET_SCHE
 
 const DESCRIPTION = `Socket.IO 4 over WebSocket (no long polling), path \`/socket.io\`, default namespace. A message is an
 event: its name, then one argument, the payload described here. \`subscribe\` and \`unsubscribe\` are acknowledged. A socket
-is public without \`auth\`; with \`auth: { token }\` in the handshake it also hears of its wallet, and with
+is public without \`auth\`; with \`auth: { token }\` in the handshake it also receives the messages about its wallet, and with
 \`cancelOnDisconnect: true\` beside it the wallet's orders are cancelled 10 s after its last such socket is gone. A refused
 connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN_INVALID\`, \`TOKEN_EXPIRED\`, \`UNAUTHORIZED\`
 (\`cancelOnDisconnect\` without a token), \`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
-disconnected. What a socket, and all sockets of an IP, may send is \`limits.sockets\` of \`GET /config\`: what is more is answered
-\`RATE_LIMITED\`, after ${SOCKET_LIMITS.refusals} of these the socket is cut, and an IP whose sockets owe points is read later; another socket
-is refused with HTTP 429 before it is one. How to keep a book in step is told in docs/real-time.md.`;
+disconnected. \`limits.sockets\` of \`GET /config\` limits the messages of a socket, and of all sockets of an IP. A message above
+the limit is answered with \`RATE_LIMITED\`; after ${SOCKET_LIMITS.refusals} of these the socket is closed. While an IP owes points, its sockets are
+not read, and a new one is refused with HTTP 429. docs/real-time.md explains how to keep a book up to date.`;
 
 const TOKEN = { $ref: '#/components/securitySchemes/wallet' };
 
@@ -23,12 +23,12 @@ const TOKEN = { $ref: '#/components/securitySchemes/wallet' };
 const CHANNELS = {
   markets: {
     title: 'Markets',
-    description: 'What anybody may follow.',
+    description: 'The public messages about markets.',
     kinds: ['in', 'ack', 'market'],
   },
   wallet: {
     title: 'Wallet',
-    description: 'What only the owner of the token is told, without subscribing.',
+    description: 'The messages to the owner of the token; they need no subscription.',
     kinds: ['wallet'],
   },
 } as const;
@@ -130,8 +130,7 @@ function build(): Json {
         host: 'localhost:3000',
         pathname: '/socket.io',
         protocol: 'wss',
-        description:
-          'Where this document was found; `ws` without TLS. The token may be left out: the socket is public then.',
+        description: 'The server of this document; `ws` without TLS. Without a token the socket is public.',
         security: [TOKEN],
       },
     },

@@ -13,27 +13,28 @@ const JSON_TYPE = 'application/json';
 const HEADERS: Readonly<Record<string, { description: string; required?: true; schema: Json }>> = {
   'X-Request-Id': {
     required: true,
-    description: 'Names this request in our log; a given one of 1 to 64 of `[A-Za-z0-9_-]` is kept.',
+    description:
+      'The id of this request in the log of the exchange. Your own id is kept if it has 1 to 64 characters of `[A-Za-z0-9_-]`.',
     schema: text(),
   },
   ETag: {
     description:
-      'The sequence of the book, for `If-None-Match`; `"<sequence>-<epoch>"` once the data has had another epoch.',
+      'The sequence of the book, for `If-None-Match`; `"<sequence>-<epoch>"` from the second epoch of the data on.',
     schema: text(),
   },
   RateLimit: {
     description:
-      'What is left of each limit that counted the request, separated by commas: `"submissions";r=399;t=1, "orders";r=49;t=1`. Of `orders` and `cancels` it is what is left of the steady part, `q`; their burst is not in it.',
+      'The points left of each limit that counted the request, separated by commas: `"submissions";r=399;t=1, "orders";r=49;t=1`. For `orders` and `cancels` these are the points left of the steady rate `q`, without the burst.',
     schema: text(),
   },
   'RateLimit-Policy': {
     description:
-      'These limits: `q` points in `w` seconds, and at most `burst` at once where there is one: `"submissions";q=200;w=1;burst=400, "orders";q=50;w=1;burst=100`.',
+      'The limits that counted the request: `q` points in `w` seconds and, where the limit has one, a burst of at most `burst` points: `"submissions";q=200;w=1;burst=400, "orders";q=50;w=1;burst=100`.',
     schema: text(),
   },
   'Retry-After': { required: true, description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   'Idempotent-Replayed': {
-    description: '`true` when this order was accepted before: the answer is the record as it now stands.',
+    description: '`true` when this order was accepted before: the answer is its current record.',
     schema: { const: 'true' },
   },
   'WWW-Authenticate': { required: true, description: 'How to sign in (RFC 6750).', schema: text() },
@@ -180,7 +181,7 @@ function build(): Json {
       contact: { name: 'The operator of this exchange' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'Where this document was found.' }],
+    servers: [{ url: '/', description: 'The server of this document.' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {

@@ -6,11 +6,11 @@ import { choice, integer, type Json, ref, text } from './schema';
 
 export const TAGS = {
   Sign: 'Sign-In with Ethereum (EIP-4361), and the life of a session.',
-  Markets: 'What can be traded, and what became of it.',
-  Orders: 'Submitting signed orders, looking at them, taking them back.',
-  Comments: 'What people say of a market.',
-  Account: "A wallet's own view, and what it may do with paper funds.",
-  Operators: 'Behind `ADMIN_TOKEN`; without one, all of it answers 404.',
+  Markets: 'Markets, their books, trades and prices.',
+  Orders: 'Submitting, reading, replacing and cancelling signed orders.',
+  Comments: 'Comments about a market.',
+  Account: "The caller's profile, positions and balances, and its paper funds.",
+  Operators: 'Needs the `ADMIN_TOKEN`; on an exchange without one, every operation answers 404.',
   System: 'Probes, configuration, documents.',
 } as const;
 
@@ -82,21 +82,21 @@ export const query = (name: string, description: string, schema: Json, example?:
 export const limit = (page: PageSize): Parameter => ({
   ...query(
     'limit',
-    `Rows of a page; more than ${page.most} count as ${page.most}.`,
+    `Rows in a page; a number above ${page.most} counts as ${page.most}.`,
     integer(undefined, { minimum: 1, default: page.usual }),
     page.usual,
   ),
   page,
 });
-export const cursor: Parameter = query('cursor', '`nextCursor` of the page before.', text());
+export const cursor: Parameter = query('cursor', 'The `nextCursor` of the previous page.', text());
 
 /** A stretch of a list by time, and the end it is read from. */
 export const period: readonly Parameter[] = [
-  query('since', 'Only what happened then or later, in milliseconds since 1970.', integer(), 1801483205000),
-  query('until', 'Only what happened then or before, in milliseconds since 1970.', integer(), 1801483210000),
+  query('since', 'Only rows from this time on, in milliseconds since 1970.', integer(), 1801483205000),
+  query('until', 'Only rows up to this time, in milliseconds since 1970.', integer(), 1801483210000),
   query(
     'order',
-    'Newest or oldest first. A `cursor` goes on behind the row it was answered with, in the direction asked for.',
+    'Newest or oldest first. A `cursor` continues after the last row of its page, in the direction that you choose.',
     { ...choice(ORDERS), default: 'desc' },
     'desc',
   ),

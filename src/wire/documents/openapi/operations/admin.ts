@@ -72,26 +72,31 @@ export const ADMIN_OPERATIONS: Operations = {
     codes: ['INVALID_ADDRESS'],
   },
   [`POST ${PATHS.adminOpen}`]: step(
-    { id: 'openMarket', summary: 'Open a draft', description: 'Orders are taken from now on.' },
+    { id: 'openMarket', summary: 'Open a draft', description: 'The market accepts orders from now on.' },
     { status: 'OPEN' },
   ),
   [`POST ${PATHS.adminPause}`]: step(
     {
       id: 'pauseMarket',
       summary: 'Pause a market: cancels only',
-      description: 'Orders stay in the book and can be cancelled; none is taken or matched.',
+      description:
+        'Orders stay in the book and can be cancelled; the market accepts no new orders, and none is matched.',
     },
     { status: 'PAUSED' },
   ),
   [`POST ${PATHS.adminResume}`]: step(
-    { id: 'resumeMarket', summary: 'Resume a paused market', description: 'With the book it had.' },
+    {
+      id: 'resumeMarket',
+      summary: 'Resume a paused market',
+      description: 'The market continues with the book that it had.',
+    },
     { status: 'OPEN' },
   ),
   [`POST ${PATHS.adminClose}`]: step(
     {
       id: 'closeMarket',
       summary: 'Close a market',
-      description: 'For good: every resting order is cancelled with the reason `MARKET_CLOSED`.',
+      description: 'Cancels every resting order with the reason `MARKET_CLOSED`. This cannot be undone.',
     },
     { ...EMPTY_BOOK, status: 'CLOSED' },
   ),
@@ -99,7 +104,8 @@ export const ADMIN_OPERATIONS: Operations = {
     id: 'listSettlements',
     tag: 'Operators',
     summary: 'Settlements of the matches, newest first',
-    description: 'The signed orders and the amounts are what `matchOrders` of the exchange contract takes.',
+    description:
+      'The signed orders and the amounts are the arguments of `matchOrders` of the exchange contract.',
     bearer: 'admin',
     limited: true,
     parameters: [

@@ -8,11 +8,11 @@ export const AUDIT_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Audit: recompute everything from the orders',
     description:
-      'Reservations, supplies, levels, indexes, numbers, fees, payouts, settlement records and names are compared with what the orders and matches come to, as all of it stood at one moment; the exchange goes on meanwhile. A hundred thousand orders take a few seconds. Whoever asks while an audit is under way is given its report.',
+      'Recomputes reservations, supplies, levels, indexes, numbers, fees, payouts, settlement records and names from the orders and matches of one moment, and compares them with the stored values. The exchange keeps running meanwhile. A hundred thousand orders take a few seconds. A request during an audit receives the report of that audit.',
     bearer: 'admin',
     limited: true,
     success: {
-      description: 'What was looked at, and every difference.',
+      description: 'The counts of the checked data, and every difference.',
       schema: 'Audit',
       example: {
         ok: false,

@@ -9,7 +9,7 @@ export const AUTH_OPERATIONS: Operations = {
     tag: 'Sign',
     summary: 'The sign-in message to sign',
     description:
-      'The members of a Sign-In with Ethereum message. The nonce is bound to the address, works once and for 300 s; at most ten are outstanding per address, the oldest is dropped.',
+      'Returns the members of a Sign-In with Ethereum message. The nonce is bound to the address, works once and for 300 s; at most ten are outstanding per address, the oldest is dropped.',
     limited: true,
     success: { description: 'The members of the message.', schema: 'Challenge', example: CHALLENGE },
   },
@@ -29,7 +29,7 @@ export const AUTH_OPERATIONS: Operations = {
     tag: 'Sign',
     summary: 'New tokens for a refresh token',
     description:
-      'The old refresh token is dead. Using it again ends the session (`REFRESH_REUSED`), except within 10 s of its first use, when the identical pair comes again: its first answer may have been lost.',
+      'The old refresh token is no longer valid. Using it again ends the session (`REFRESH_REUSED`), except within 10 s of its first use: then the answer is the same pair of tokens, because the first answer may have been lost.',
     limited: true,
     body: { shape: refreshShape, example: { refreshToken: SESSION.refreshToken } },
     success: { description: 'The next tokens of the session.', schema: 'Session', example: SESSION },

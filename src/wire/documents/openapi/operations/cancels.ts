@@ -41,12 +41,13 @@ export const CANCEL_OPERATIONS: Operations = {
     id: 'cancelOrders',
     tag: 'Orders',
     summary: `Cancel up to ${CANCEL_HASHES_MAX} orders, whatever their markets`,
-    description: 'Each on its own; `notCancelled` says why not.',
+    description:
+      'Each order is cancelled independently; `notCancelled` gives the reason for each that was not.',
     bearer: 'required',
     limited: true,
     body: { shape: cancelListShape, example: { orderHashes: [ALICE_HASH, BOB_HASH] } },
     success: {
-      description: 'What became of each.',
+      description: 'The cancelled orders, and the others with their reasons.',
       schema: 'CancelledList',
       example: { cancelled: [ALICE_HASH], notCancelled: { [BOB_HASH]: 'ORDER_NOT_FOUND' } },
     },
@@ -57,7 +58,7 @@ export const CANCEL_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: "Cancel all of the caller's orders of this market",
     description:
-      'Whatever their number; `outcomeIndex` and `side` narrow it down. After the answer no such order with a number below its `sequence` is open, also when nothing was: the sequence is of a moment at which none was open.',
+      'Cancels any number of orders; `outcomeIndex` and `side` narrow the selection. After the answer no selected order with a number below its `sequence` is open. This also holds if nothing was cancelled.',
     bearer: 'required',
     limited: true,
     body: { shape: cancelAllShape, example: { outcomeIndex: 0, side: 'BUY' }, optional: true },
@@ -73,7 +74,7 @@ export const CANCEL_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: "Cancel all of the caller's orders everywhere",
     description:
-      'In all markets, whatever their number. After the answer no order of the caller with a number below that of its market (by market id) in `sequences` is open; markets in which nothing was cancelled are left out.',
+      'Cancels any number of orders in all markets. After the answer no order of the caller with a number below that of its market (by market id) in `sequences` is open; markets in which nothing was cancelled are left out.',
     bearer: 'required',
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },

@@ -17,15 +17,15 @@ export const KEY_OPERATIONS: Operations = {
   [`POST ${PATHS.myKeys}`]: {
     id: 'createApiKey',
     tag: 'Account',
-    summary: 'Make an API key',
+    summary: 'Create an API key',
     description:
-      'A bearer that lasts and may do less than the wallet: it stands wherever an access token does, within its scopes, over HTTP and as `auth.token` of a socket. Orders need the signature of the wallet all the same. At most 20 of a wallet. No key makes keys.',
+      'An API key is a long-lived bearer with limited scopes. Within its scopes it replaces an access token, over HTTP and as `auth.token` of a socket. Orders still need the signature of the wallet. A wallet may have 20 keys. A key cannot create keys.',
     bearer: 'required',
     limited: true,
     body: { shape: newKeyShape, example: { name: 'market maker, host 2', scopes: ['read', 'cancel'] } },
     success: {
       status: 201,
-      description: 'The key; it is told this once.',
+      description: 'The key, which is shown only in this answer.',
       schema: 'NewApiKey',
       example: {
         ...KEY,
@@ -37,16 +37,16 @@ export const KEY_OPERATIONS: Operations = {
     id: 'listApiKeys',
     tag: 'Account',
     summary: "The wallet's API keys, newest first",
-    description: 'Without the keys themselves.',
+    description: 'The list does not contain the keys themselves.',
     bearer: 'required',
     limited: true,
-    success: { description: 'All of them.', schema: 'ApiKeys', example: { data: [KEY] } },
+    success: { description: 'All API keys of the wallet.', schema: 'ApiKeys', example: { data: [KEY] } },
   },
   [`DELETE ${PATHS.myKey}`]: {
     id: 'deleteApiKey',
     tag: 'Account',
     summary: 'Delete an API key',
-    description: 'It is refused from then on, and its sockets end.',
+    description: 'The exchange refuses the key from then on and closes its sockets.',
     bearer: 'required',
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },

@@ -31,7 +31,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: "Edit a market's texts or closing time",
     description:
-      'What is left out stays as it is; `closesAt: null` means no end. A closed market keeps its end, and one that is resolved or void keeps everything: holders were paid by its words. A `closesAt` that has passed closes the market within a second.',
+      'A member that is left out does not change; `closesAt: null` means no closing time. The closing time of a closed market cannot change, and nothing of a resolved or void market can, because its holders were paid by these texts. A `closesAt` that has passed closes the market within a second.',
     bearer: 'admin',
     body: {
       shape: editMarketShape,
@@ -54,7 +54,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Resolve a market and pay its holders',
     description:
-      'From OPEN, PAUSED or CLOSED, and for good. Nothing matches from here on; resting orders are cancelled with the reason `MARKET_CLOSED`, then every holder is paid once, `"1"` for a token of the outcome that won, and the tokens are gone. In a large market the answer may come before the last holder is paid: `openInterest` is what still waits. The same again is answered the same; another outcome is refused.',
+      'Resolves an OPEN, PAUSED or CLOSED market. This cannot be undone. No orders match from then on. Resting orders are cancelled with the reason `MARKET_CLOSED`; then every holder is paid once, `"1"` for each token of the winning outcome, and the tokens are removed. In a large market the answer may come before the last holder is paid: `openInterest` is the amount still to be paid. A repeated request gets the same answer; another outcome is refused.',
     bearer: 'admin',
     body: { shape: resolveShape, example: { outcomeIndex: 0 } },
     success: {
@@ -68,7 +68,7 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     id: 'voidMarket',
     tag: 'Operators',
     summary: 'Void a market and pay half for each token',
-    description: 'As resolving, with `"0.5"` for every token.',
+    description: 'Ends the market like a resolution, but pays `"0.5"` for every token.',
     bearer: 'admin',
     body: { shape: emptyShape, example: {}, optional: true },
     success: {
@@ -83,17 +83,17 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Set the mode of the exchange',
     description:
-      '`CANCEL_ONLY` refuses orders, splits and merges, and lets everybody out of the book. `HALTED` freezes the book and the wallets: cancels, nonces and the faucet are refused as well, and what a raised nonce has not ended yet waits. Either binds every replica from the next command on, and survives restarts. Orders expire, markets close and holders are paid in any mode. The `message` is shown in `GET /config` and by `exchange:update`; without one the message of before is gone.',
+      '`CANCEL_ONLY` refuses orders, splits and merges, and allows cancels. `HALTED` freezes the book and the wallets: it also refuses cancels, nonces and the faucet, and orders that a raised nonce has not invalidated yet stay open until the mode changes. A mode applies to every replica from the next command on and survives restarts. Orders expire, markets close and holders are paid in any mode. `GET /config` and `exchange:update` show the `message`; a request without one removes the previous message.',
     bearer: 'admin',
     body: { shape: modeShape, example: MODE },
-    success: { description: 'The mode and the message it has now.', schema: 'ExchangeMode', example: MODE },
+    success: { description: 'The current mode and message.', schema: 'ExchangeMode', example: MODE },
   },
   [`GET ${PATHS.adminLog}`]: {
     id: 'listActions',
     tag: 'Operators',
     summary: "The operators' log, newest first",
     description:
-      'Every request that changes something is written down before it is done, and completed with its status. The last 20,000 are kept.',
+      'Every request that changes data is recorded before it is executed, and its status is added afterwards. The log keeps the last 20,000 entries.',
     bearer: 'admin',
     limited: true,
     parameters: [limit(PAGE_SIZES.actions), cursor],

@@ -20,7 +20,7 @@ const ids: Parameter = {
 };
 const depth = query(
   'depth',
-  'Levels of each side; all without it.',
+  'The number of levels of each side; without it, all levels.',
   integer(undefined, { minimum: 1, maximum: DEPTH_MAX }),
 );
 const filter = text(undefined, { maxLength: TEXT_MAX });
@@ -30,16 +30,22 @@ export const MARKET_OPERATIONS: Operations = {
     id: 'listMarkets',
     tag: 'Markets',
     summary: 'Markets, filtered and sorted',
-    description: 'Drafts are never listed. Walking the list by cursor neither repeats nor skips a market.',
+    description:
+      'The list never contains drafts. Reading it page by page neither repeats nor skips a market.',
     limited: true,
     parameters: [
       query('status', 'Only markets with this status.', choice(LISTED), 'OPEN'),
       query('category', 'Only markets of this category, by its slug.', filter, 'weather'),
       query('tag', 'Only markets with this tag.', filter, 'rain'),
-      query('q', 'Every word occurs in the question, the description or the slug.', filter, 'rain lisbon'),
+      query(
+        'q',
+        'Only markets with all of these words in the question, the description or the slug.',
+        filter,
+        'rain lisbon',
+      ),
       query(
         'sort',
-        'Highest first; `closesAt` soonest first.',
+        'The order of the list: highest first, or for `closesAt` soonest first.',
         {
           ...choice(MARKET_SORTS),
           default: 'volume24h',
@@ -59,7 +65,7 @@ export const MARKET_OPERATIONS: Operations = {
     id: 'listCategories',
     tag: 'Markets',
     summary: 'Categories with their numbers of markets',
-    description: 'The fullest first.',
+    description: 'The category with the most markets comes first.',
     limited: true,
     success: {
       description: 'All categories.',
@@ -81,7 +87,7 @@ export const MARKET_OPERATIONS: Operations = {
     tag: 'Markets',
     summary: 'A market with book, ticker and signing data at one moment',
     description:
-      'Market, book, ticker, the latest 20 trades, what to sign and what to approve: one consistent view.',
+      'The market, its book and ticker, the latest 20 trades, and the data to sign and to approve, all of the same moment.',
     limited: true,
     success: { description: 'The view.', schema: 'Trading', example: TRADING },
   },
@@ -90,7 +96,7 @@ export const MARKET_OPERATIONS: Operations = {
     tag: 'Markets',
     summary: 'The order book',
     description:
-      'The Yes book at the top, best price first on both sides; `outcomes` has both books, that of No mirrored. The checksum covers the best 25 levels of each side.',
+      'The top level has the Yes book, best price first on both sides; `outcomes` has both books, and that of No is the mirror image. The checksum covers the best 25 levels of each side.',
     limited: true,
     parameters: [
       depth,
@@ -103,14 +109,14 @@ export const MARKET_OPERATIONS: Operations = {
       },
     ],
     success: { description: 'The book.', schema: 'Orderbook', example: ORDERBOOK, headers: ['ETag'] },
-    also: { 304: 'The book is the one you have.' },
+    also: { 304: 'The book has not changed.' },
   },
   [`GET ${PATHS.orderbooks}`]: {
     id: 'listOrderbooks',
     tag: 'Markets',
     summary: 'The books of several markets',
     description:
-      'In the order asked for. Each book is that of its market alone, under its own `sequence`; a market that is not there makes the answer 404. Each costs a point of the reads, or less with a `depth` below 50.',
+      'The books come in the order of the request, each with its own `sequence`. If one of the markets does not exist, the answer is 404. Each book costs a point of the reads, or less with a `depth` below 50.',
     limited: true,
     parameters: [ids, depth],
     success: { description: 'The books.', schema: 'Orderbooks', example: { data: [ORDERBOOK] } },
@@ -119,7 +125,8 @@ export const MARKET_OPERATIONS: Operations = {
     id: 'listTickers',
     tag: 'Markets',
     summary: 'The tickers of several markets',
-    description: 'In the order asked for; a market that is not there makes the answer 404.',
+    description:
+      'The tickers come in the order of the request. If one of the markets does not exist, the answer is 404.',
     limited: true,
     parameters: [ids],
     success: { description: 'The tickers.', schema: 'Tickers', example: { data: [TICKER] } },
@@ -127,8 +134,9 @@ export const MARKET_OPERATIONS: Operations = {
   [`GET ${PATHS.ticker}`]: {
     id: 'getTicker',
     tag: 'Markets',
-    summary: "Best prices, last price, day's change",
-    description: 'An empty side is null, and so is a midpoint without both sides.',
+    summary: "Best prices, last price and the day's change",
+    description:
+      'The best price of an empty side is null; the midpoint is null unless both sides have orders.',
     limited: true,
     success: { description: 'The ticker of both outcomes.', schema: 'Ticker', example: TICKER },
   },
@@ -137,7 +145,7 @@ export const MARKET_OPERATIONS: Operations = {
     tag: 'Markets',
     summary: 'Prices over time',
     description:
-      'Oldest first; a bucket without trades carries the last price on, and before the first trade there is none. Yes and No sum to 1 at each point.',
+      'Oldest first. A bucket without trades repeats the last price; there are no buckets before the first trade. The prices of Yes and No sum to 1 at each point.',
     limited: true,
     parameters: [
       query(
@@ -154,12 +162,12 @@ export const MARKET_OPERATIONS: Operations = {
     tag: 'Markets',
     summary: 'Candles with volume and number of trades',
     description:
-      'Oldest first; a candle without trades carries the last price on with `v` "0", and before the first trade there is none. `t` is the second a candle begins with. With `from` these are the first candles from there on, without it the last ones up to `to`; the candle of now is still filling. Prices are those of the outcome: of No, what Yes leaves of 1.',
+      'Oldest first. A candle without trades repeats the last price, with `v` "0"; there are no candles before the first trade. `t` is the second at which a candle begins. With `from` you receive the first candles from then on, without it the last ones up to `to`. The current candle is not complete yet. Prices are those of the outcome: a price of No is 1 minus that of Yes.',
     limited: true,
     parameters: [
       query(
         'interval',
-        'What a candle takes; days are those of UTC.',
+        'The length of a candle; days begin at midnight UTC.',
         { ...choice(CANDLE_INTERVALS), default: '1m' },
         '5m',
       ),
@@ -174,7 +182,8 @@ export const MARKET_OPERATIONS: Operations = {
     id: 'listTrades',
     tag: 'Markets',
     summary: 'Trades, newest first or oldest first',
-    description: "One for each maker met. Side, outcome, token and price are the taker's.",
+    description:
+      "One trade for each maker that an order met. Side, outcome, token and price are the taker's.",
     limited: true,
     parameters: [limit(PAGE_SIZES.trades), cursor, ...period],
     success: {

@@ -12,7 +12,7 @@ export const MODERATION_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Remove a comment',
     description:
-      'Whoever wrote it. It keeps its place, with an empty `body` and without likes, and so do the answers to it. Doing it again changes nothing.',
+      'Removes the comment of any wallet. The comment keeps its place in the list, with an empty `body` and no likes, and its replies stay. Removing it again changes nothing.',
     bearer: 'admin',
     body: { shape: emptyShape, example: {}, optional: true },
     success: { status: 204, description: 'Deleted.' },
@@ -21,11 +21,11 @@ export const MODERATION_OPERATIONS: Operations = {
     id: 'resetProfile',
     tag: 'Operators',
     summary: 'Clear parts of a profile',
-    description: 'Each part is null or left out. A username that is taken away is free at once.',
+    description: 'Set each part to null or leave it out. A cleared username is free at once.',
     bearer: 'admin',
     body: { shape: profileResetShape, example: { username: null } },
     success: {
-      description: 'The profile as it now stands.',
+      description: 'The current profile.',
       schema: 'Profile',
       example: { ...PROFILE, username: null },
     },
@@ -35,7 +35,7 @@ export const MODERATION_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: "A wallet's account",
     description:
-      'Its profile, when it was first seen (`joinedAt`; null for a wallet that never came), its balances, and how many positions and open orders it has.',
+      'Its profile, when it was first seen (`joinedAt`; null for an unknown wallet), its balances, and the numbers of its positions and open orders.',
     bearer: 'admin',
     limited: true,
     success: {

@@ -49,13 +49,13 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: 'Submit a signed order',
     description:
-      "The signature is what counts; a bearer may be sent and must then be the maker's. An order is known by its EIP-712 hash: sent again, at once or later, to any replica, it is not executed again, and the answer is the record as it now stands with `Idempotent-Replayed: true`. A 503 may still have been booked: send it again, or ask by hash. A request is booked within 3 s of its arrival or never, whatever its own `deadline`, so 5 s after it was sent a 404 of `GET /orders/{order_hash}` is final.",
+      "The signature authorizes the order. A bearer is optional; if you send one, it must be the maker's. The EIP-712 hash identifies the order: if you send it again, at any time and to any replica, it is not executed again, and the answer is its current record with `Idempotent-Replayed: true`. After a 503 the order may still have been booked: send it again, or look it up by its hash. A request is booked within 3 s of its arrival or never, whatever its own `deadline`, so 5 s after it was sent a 404 of `GET /orders/{order_hash}` is final.",
     bearer: 'optional',
     limited: true,
     parameters: [dryRun],
     body: { shape: submitShape, example: SUBMIT_BODY },
     success: {
-      description: 'The order as it was booked, and what it met.',
+      description: 'The order as it was booked, and its fills.',
       schema: 'Submission',
       example: SUBMISSION,
       headers: ['Idempotent-Replayed'],
@@ -67,13 +67,13 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: 'Replace a resting order with a signed one',
     description:
-      "In one step: the old order is cancelled (reason `REPLACED`) and the new one booked, or the new one is refused and the old one rests as it was. What the old one had reserved counts as free for the new one, which neither meets it nor is kept from trading by it. They get two numbers, the old one's cancel first. The bearer must be the maker of both. Sent again it is not executed again: the answer is the new order's record with `Idempotent-Replayed: true`, and `replaced` is null when the new order was booked in another way.",
+      "Either the old order is cancelled (reason `REPLACED`) and the new one is booked, both at the same moment, or the new one is refused and the old one keeps resting. The reserve of the old order counts as free for the new one, and the old order does not affect its matching. The two get separate numbers, the cancel first. The bearer must be the maker of both. A repeated request is not executed again: the answer is the new order's record with `Idempotent-Replayed: true`, and `replaced` is null if the new order was not booked by a replacement.",
     bearer: 'required',
     limited: true,
     parameters: [dryRun],
     body: { shape: submitShape, example: REPLACE_BODY },
     success: {
-      description: 'The new order as it was booked, what it met, and what became of the old one.',
+      description: 'The new order as it was booked, its fills, and the old order.',
       schema: 'Replacement',
       example: REPLACEMENT,
       headers: ['Idempotent-Replayed'],
@@ -85,7 +85,7 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: `Submit up to ${BATCH_ORDERS_MAX} orders`,
     description:
-      'One after the other, each on its own: the refusal of one is its result, and the others go on. All of them together have 3 s from the arrival of the request; what comes later is refused with `UNAVAILABLE` and never booked. A body that is not a batch is refused as a whole.',
+      'The orders are submitted one after the other and independently: if one is refused, its result says so, and the next is submitted. All of them together have 3 s from the arrival of the request; later ones are refused with `UNAVAILABLE` and never booked. A body that is not a batch is refused as a whole.',
     bearer: 'optional',
     limited: true,
     parameters: [dryRun],
@@ -97,7 +97,7 @@ export const ORDER_OPERATIONS: Operations = {
       example: { orders: [SUBMIT_BODY] },
     },
     success: {
-      description: 'A result for each order, in their order.',
+      description: 'A result for each order, in the order of the request.',
       schema: 'BatchResults',
       example: {
         results: [{ status: 200, order: SUBMISSION }, problemExample('INSUFFICIENT_BALANCE')],
@@ -109,7 +109,7 @@ export const ORDER_OPERATIONS: Operations = {
     tag: 'Orders',
     summary: "An order's current record",
     description:
-      "Public; the signed struct is there, and `clientOrderId` is not null, for the maker's own bearer only. A 404, 5 s after a submission was sent that brought a 503 or no answer, says that this request never books it.",
+      "Public. Only the maker's bearer receives the signed struct and `clientOrderId`. After a submission that got a 503 or no answer, a 404 is final 5 s after that request was sent: it will not be booked.",
     bearer: 'optional',
     limited: true,
     success: { description: 'The order.', schema: 'Order', example: OWN_ORDER },
@@ -118,7 +118,8 @@ export const ORDER_OPERATIONS: Operations = {
     id: 'listOrderFills',
     tag: 'Orders',
     summary: 'All fills of an order, newest first',
-    description: 'Public. The order itself shows its latest 100 and how many there are, `fillCount`.',
+    description:
+      'Public. The order itself contains its latest 100 fills, and their total number as `fillCount`.',
     limited: true,
     parameters: [limit(PAGE_SIZES.fills), cursor],
     success: {
@@ -138,7 +139,7 @@ export const ORDER_OPERATIONS: Operations = {
       query('status', 'Only orders with this status.', choice(['open', ...ORDER_STATUSES]), 'open'),
       query('marketId', 'Only orders of this market: id, slug or condition id.', text(), '81cqi70o'),
       query('side', 'Only this side.', choice(['BUY', 'SELL']), 'BUY'),
-      query('clientOrderId', 'Only orders that were given this name.', text(), 'rain-1'),
+      query('clientOrderId', 'Only orders with this `clientOrderId`.', text(), 'rain-1'),
       limit(PAGE_SIZES.orders),
       cursor,
     ],

@@ -16,17 +16,18 @@ export const SYSTEM_OPERATIONS: Operations = {
     id: 'isAlive',
     tag: 'System',
     summary: 'Liveness of the process',
-    description: 'For the platform: restart the process when this does not answer. Not limited.',
-    success: { description: 'It is.', schema: 'Alive', example: { status: 'alive' } },
+    description:
+      'A probe for the platform: restart the process when it does not answer. No rate limit applies.',
+    success: { description: 'The process is alive.', schema: 'Alive', example: { status: 'alive' } },
   },
   [`GET ${PATHS.readyz}`]: {
     id: 'isReady',
     tag: 'System',
     summary: 'Readiness of the process',
     description:
-      'For the load balancer: Redis answers, the scripts run, the process is not stopping. On a cluster, 503 while the slot of the book moves. Not limited.',
+      'A probe for the load balancer: Redis answers, the scripts run, and the process is not stopping. On a cluster it answers 503 while the slot of the book moves. No rate limit applies.',
     success: {
-      description: 'It can.',
+      description: 'The process can serve requests.',
       schema: 'Ready',
       example: {
         status: 'ready',
@@ -42,7 +43,8 @@ export const SYSTEM_OPERATIONS: Operations = {
     id: 'getMetrics',
     tag: 'System',
     summary: 'Metrics for Prometheus',
-    description: 'In the text format; docs/metrics.md explains each. Not limited.',
+    description:
+      'The metrics in the text format of Prometheus; docs/metrics.md explains each. No rate limit applies.',
     success: {
       description: 'The metrics.',
       schema: 'Metrics',
@@ -56,16 +58,16 @@ export const SYSTEM_OPERATIONS: Operations = {
     tag: 'System',
     summary: 'The clock of the exchange',
     description:
-      'The clock that expiries and deadlines are compared with: that of Redis, as every replica knows it. The `Date` header is by it, too.',
+      'The clock of Redis, by which orders expire and deadlines pass. The `Date` header uses the same clock.',
     limited: true,
-    success: { description: 'Now.', schema: 'ServerTime', example: { timestamp: MATCHED_MS } },
+    success: { description: 'The current time.', schema: 'ServerTime', example: { timestamp: MATCHED_MS } },
   },
   [`GET ${PATHS.version}`]: {
     id: 'getVersion',
     tag: 'System',
-    summary: 'Which program answers',
+    summary: 'Version of the program',
     description:
-      'Of the process that answers: while an exchange is upgraded, its processes may differ. `layout` numbers how the program stores data; `GET /readyz` says the layout of the data.',
+      'The version of the process that answers; during an upgrade the processes may differ. `layout` is the number of the storage format of the program; `GET /readyz` returns that of the data.',
     limited: true,
     success: {
       description: 'The program.',
@@ -82,7 +84,7 @@ export const SYSTEM_OPERATIONS: Operations = {
     id: 'getConfig',
     tag: 'System',
     summary: 'Network, contracts, mode and limits',
-    description: 'Network, what to sign, contracts, mode, durability and limits.',
+    description: 'The network, the EIP-712 domain, the contracts, the mode, the durability and the limits.',
     limited: true,
     success: {
       description: 'The configuration.',

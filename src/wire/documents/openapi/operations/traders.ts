@@ -39,7 +39,7 @@ const COMMENT_OPERATIONS: Operations = {
     id: 'listComments',
     tag: 'Comments',
     summary: 'Comments of a market, newest first',
-    description: 'Answers stand among them, with the `parentId` of what they answer.',
+    description: 'The list includes replies; `parentId` is the comment that a reply answers.',
     limited: true,
     parameters: [limit(PAGE_SIZES.comments), cursor],
     success: pageOf('CommentPage', 'A page of comments.', COMMENT),
@@ -49,7 +49,7 @@ const COMMENT_OPERATIONS: Operations = {
     tag: 'Comments',
     summary: 'Post a comment or a reply',
     description:
-      'At most five in a minute of one wallet. A text has no control characters but the end of a line, and something to see. `parentId` is a comment of the same market that was not deleted.',
+      'A wallet may post five comments a minute. A text needs at least one visible character and may have no control characters except line breaks. `parentId` must be a comment of the same market that has not been deleted.',
     bearer: 'required',
     limited: true,
     parameters: [idempotencyKey],
@@ -66,7 +66,7 @@ const COMMENT_OPERATIONS: Operations = {
     tag: 'Comments',
     summary: 'Delete a comment of your own',
     description:
-      'It keeps its place, with an empty `body` and without likes. Deleting it again changes nothing.',
+      'The comment keeps its place in the list, with an empty `body` and no likes. Deleting it again changes nothing.',
     bearer: 'required',
     limited: true,
     body: nothing,
@@ -77,21 +77,21 @@ const COMMENT_OPERATIONS: Operations = {
     id: 'likeComment',
     tag: 'Comments',
     summary: 'Like a comment',
-    description: 'A wallet counts once, however often it asks.',
+    description: 'Each wallet counts once, even if it repeats the request.',
     bearer: 'required',
     limited: true,
     body: nothing,
-    success: comment('The comment as it now stands.'),
+    success: comment('The current comment.'),
   },
   [`DELETE ${PATHS.commentLike}`]: {
     id: 'unlikeComment',
     tag: 'Comments',
     summary: 'Remove a like',
-    description: 'Changes nothing when the wallet did not like it.',
+    description: 'Without a like of the wallet, nothing changes.',
     bearer: 'required',
     limited: true,
     body: nothing,
-    success: { status: 204, description: 'No longer liked.' },
+    success: { status: 204, description: 'The like is removed.' },
   },
 };
 
@@ -102,7 +102,7 @@ export const TRADER_OPERATIONS: Operations = {
     id: 'getMe',
     tag: 'Account',
     summary: 'The signed-in wallet',
-    description: 'The profile and the life of the access token.',
+    description: 'The profile of the caller, and the expiry of the access token.',
     bearer: 'required',
     limited: true,
     success: { description: 'The wallet.', schema: 'Me', example: ME },
@@ -112,7 +112,7 @@ export const TRADER_OPERATIONS: Operations = {
     tag: 'Account',
     summary: "Edit the caller's profile",
     description:
-      "What is left out stays as it is, null clears it. A username is one wallet's, whatever its case; the one given up is free at once. Names that sound like the exchange's own (`admin`, `exchange_support`, `_null_`) are nobody's.",
+      "A member that is left out does not change; null clears it. A username belongs to one wallet, regardless of upper and lower case, and is free as soon as the wallet gives it up. Names that resemble the exchange's own (`admin`, `exchange_support`, `_null_`) are reserved.",
     bearer: 'required',
     limited: true,
     body: {
@@ -127,7 +127,8 @@ export const TRADER_OPERATIONS: Operations = {
     id: 'getProfile',
     tag: 'Account',
     summary: "A wallet's public profile",
-    description: 'Any address has a profile; one that never came says nothing, and has joined at no time.',
+    description:
+      'Every address has a profile. The profile of a wallet that the exchange has never seen is empty, and its `joinedAt` is null.',
     limited: true,
     success: { description: 'The profile.', schema: 'Profile', example: PROFILE },
   },
@@ -136,7 +137,7 @@ export const TRADER_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Raise the nonce and invalidate older orders',
     description:
-      'Answered when no open order below the new nonce is left; they are `INVALIDATED`, reason `NONCE`. Orders are signed with the new one from now on.',
+      'Every open order with a lower nonce becomes `INVALIDATED`, with the reason `NONCE`, before the answer is sent. Sign new orders with the new nonce.',
     bearer: 'required',
     limited: true,
     parameters: [idempotencyKey],
@@ -149,13 +150,13 @@ export const TRADER_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Positions, newest first',
     description:
-      'One for each outcome the wallet ever held, by average cost: what is sold takes its share of the cost with it. Splitting and merging count one half for each outcome; fees are part of the cost and of the proceeds.',
+      'One position for each outcome that the wallet has ever held, by average cost: a sale removes its share of the cost. A split or a merge counts a half for each outcome. Fees are part of the cost and of the proceeds.',
     bearer: 'required',
     limited: true,
     parameters: [
       query(
         'status',
-        'Only those that still hold tokens, or only those that do not.',
+        'Only positions that still hold tokens, or only those that do not.',
         choice(['open', 'closed']),
         'open',
       ),
@@ -169,7 +170,7 @@ export const TRADER_OPERATIONS: Operations = {
     tag: 'Account',
     summary: "The wallet's trades, newest first or oldest first",
     description:
-      'The trade as everybody sees it, in the terms of its taker, the role of the wallet, and `own`: what its own order had of it. Who trades with itself has two lines.',
+      'Each line has the public trade, in the terms of its taker, the role of the wallet, and in `own` the side, outcome, price and fee of the wallet itself. A wallet that trades with itself has two lines.',
     bearer: 'required',
     limited: true,
     parameters: [ofMarket, ...paged, ...period],
@@ -180,7 +181,7 @@ export const TRADER_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Changes of the balances, newest first or oldest first',
     description:
-      'Trades, splits, merges, faucet and payouts. The `changes` of all lines and the first grant add up to the balances. Orders that did not trade are in `GET /me/orders`.',
+      'Trades, splits, merges, faucet grants and payouts. The `changes` of all lines and the first grant add up to the balances. Orders that did not trade are in `GET /me/orders`.',
     bearer: 'required',
     limited: true,
     parameters: [ofMarket, ...paged, ...period],
