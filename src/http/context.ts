@@ -6,7 +6,7 @@ import { signedOf } from '../store/records/signed-order';
 import { type Market, type OrderView, type SettledFill, tradeId } from '../store/records/views';
 import type { TradingTerms } from '../wire/answers/market';
 import { presentOrder, type Viewer } from '../wire/answers/order';
-import type { FillFacts } from '../wire/facts';
+import type { TradeFacts } from '../wire/facts';
 import { type Query, textOf } from '../wire/queries';
 import { HASH } from '../wire/requests/orders';
 import type { HttpDeps } from './deps';
@@ -83,7 +83,10 @@ const noMarket = (name: string): Refusal =>
     ? new Refusal('MARKET_NOT_FOUND', `no market has the id, slug or condition id ${name}`)
     : new Refusal('MARKET_NOT_FOUND');
 
-export const fillFacts = (id: MarketId, fill: SettledFill): FillFacts => ({ ...fill, id: tradeId(id, fill) });
+export const fillFacts = (id: MarketId, fill: SettledFill): TradeFacts => ({
+  ...fill,
+  id: tradeId(id, fill),
+});
 
 /** An order hash of a path, in lower case; INVALID_REQUEST for anything else. */
 export function hashOf(text: string): string {

@@ -1,32 +1,21 @@
-import type {
-  MarketId,
-  MarketStatus,
-  MarketTerms,
-  MarketTexts,
-  OutcomeIndex,
-  Resolution,
-} from '../exchange/market';
-import type { MatchType, Side } from '../exchange/match';
-import type { OrderStatus, OrderType, Reason, SettlementStatus } from '../exchange/status';
+import type { FillFacts, Level } from '../exchange/facts';
+import type { MarketStatus, MarketTerms, MarketTexts, Resolution } from '../exchange/market';
+import type { MatchType } from '../exchange/match';
+import type { SettlementStatus } from '../exchange/status';
 import type { Lots, Micro, Pips } from '../exchange/units';
+
+export type { Balance, Balances, BookedOrder, Candle, Level } from '../exchange/facts';
 
 /**
  * The facts that the presenters need, in the units of the exchange. The reads of src/store answer with more; src/http
- * hands it over.
+ * hands it over. Levels are the Yes book, best first.
  */
-export interface LevelFacts {
-  readonly pricePips: Pips;
-  readonly sizeLots: Lots;
-  readonly orders: number;
-}
-
-/** Levels are the Yes book, best first. */
 export interface BookFacts {
   readonly sequence: number;
   /** Last trade in Yes. */
   readonly lastPips: Pips | null;
-  readonly bids: readonly LevelFacts[];
-  readonly asks: readonly LevelFacts[];
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
 }
 
 export interface MarketFacts {
@@ -44,41 +33,13 @@ export interface MarketFacts {
   readonly nowMs: number;
 }
 
-/** One maker met by one taker; the price is in the taker's token. */
-export interface FillFacts {
+/** A fill as a trade of its market. */
+export interface TradeFacts extends FillFacts {
   /** Trade id. */
   readonly id: string;
-  readonly tradeMs: number;
-  readonly sequence: number;
-  readonly takerHash: string;
-  readonly takerSide: Side;
-  readonly takerOutcome: OutcomeIndex;
-  readonly makerHash: string;
-  readonly pricePips: Pips;
-  readonly sizeLots: Lots;
-  readonly matchType: MatchType;
   /** Left out of a fill that has only just happened: MATCHED. */
   readonly settlementStatus?: SettlementStatus;
   readonly transactionHash?: string | null;
-}
-
-export interface RecordFacts {
-  readonly orderHash: string;
-  readonly marketId: MarketId;
-  readonly side: Side;
-  readonly outcome: OutcomeIndex;
-  readonly orderType: OrderType;
-  readonly pricePips: Pips;
-  readonly sizeLots: Lots;
-  readonly filledLots: Lots;
-  readonly quoteMicro: Micro;
-  readonly status: OrderStatus;
-  readonly reason: Reason;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  readonly sequence: number;
-  readonly fillCount: number;
-  readonly clientOrderId: string | null;
 }
 
 /** A fill as the answer to a submission shows it. */
@@ -97,28 +58,4 @@ export interface OwnFill extends ShownFill {
   readonly role: 'MAKER' | 'TAKER';
   readonly settlementStatus: SettlementStatus;
   readonly transactionHash: string | null;
-}
-
-export interface BalanceFacts {
-  readonly freeMicro: Micro;
-  readonly reservedMicro: Micro;
-}
-
-export interface AccountFacts extends BalanceFacts {
-  readonly tokens: readonly (BalanceFacts & {
-    readonly marketId: MarketId;
-    readonly outcome: OutcomeIndex;
-    readonly tokenId: string;
-  })[];
-}
-
-export interface CandleFacts {
-  readonly startMs: number;
-  readonly open: Pips;
-  readonly high: Pips;
-  readonly low: Pips;
-  readonly close: Pips;
-  readonly volumeMicro: Micro;
-  readonly sizeLots: Lots;
-  readonly trades: number;
 }

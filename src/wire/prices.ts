@@ -1,7 +1,7 @@
 import type { OutcomeIndex } from '../exchange/market';
 import { yesPrice } from '../exchange/match';
 import { formatLots, formatPips, formatScaled, type Lots, PIPS_PER_ONE, type Pips } from '../exchange/units';
-import type { BookFacts, LevelFacts } from './facts';
+import type { BookFacts, Level } from './facts';
 
 /** A midpoint lies between two pips at most: half pips are exact. */
 const HALF_PIP_DECIMALS = 5;
@@ -20,7 +20,7 @@ export interface Touch {
   readonly ask: Best | null;
 }
 
-const best = (levels: readonly LevelFacts[], outcome: OutcomeIndex): Best | null => {
+const best = (levels: readonly Level[], outcome: OutcomeIndex): Best | null => {
   const level = levels[0];
   return level ? { pricePips: yesPrice(level.pricePips, outcome), sizeLots: level.sizeLots } : null;
 };

@@ -6,16 +6,16 @@ import { historyWindow, presentHistory } from '../../src/wire/answers/history';
 import { presentSubmission } from '../../src/wire/answers/order';
 import { crc32Hex } from '../../src/wire/crc32';
 import { decodeWalk, encodeWalk } from '../../src/wire/cursor';
-import type { BookFacts, CandleFacts, LevelFacts, RecordFacts } from '../../src/wire/facts';
+import type { BookedOrder, BookFacts, Candle, Level } from '../../src/wire/facts';
 import { formatMidpoint, formatWorth, touchOf } from '../../src/wire/prices';
 import { presentProblem } from '../../src/wire/problem';
 
-const level = (price: number, size: number): LevelFacts => ({
+const level = (price: number, size: number): Level => ({
   pricePips: pips(price),
   sizeLots: lots(size),
   orders: 1,
 });
-const book = (bids: LevelFacts[], asks: LevelFacts[], last: number | null = null): BookFacts => ({
+const book = (bids: Level[], asks: Level[], last: number | null = null): BookFacts => ({
   sequence: 1842,
   lastPips: last as Pips | null,
   bids,
@@ -54,7 +54,7 @@ test('a wide or one-sided book is worth its last trade', () => {
 });
 
 const TERMS = { id: 'abcdefgh', tokenIds: ['1', '2'] } as unknown as MarketTerms;
-const candle = (startMs: number, close: number): CandleFacts => ({
+const candle = (startMs: number, close: number): Candle => ({
   startMs,
   open: pips(close),
   high: pips(close),
@@ -100,7 +100,7 @@ test('before the first trade there is no point', () => {
 });
 
 test('sizes add up, for a MARKET BUY that bought more than it had to as well', () => {
-  const record: RecordFacts = {
+  const record: BookedOrder = {
     orderHash: '0x',
     marketId: 'abcdefgh',
     side: 0,

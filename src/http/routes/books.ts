@@ -6,7 +6,7 @@ import { historyWindow, presentHistory } from '../../wire/answers/history';
 import { presentTicker, presentTrading } from '../../wire/answers/market';
 import { presentTrade } from '../../wire/answers/trade';
 import { costOfRows } from '../../wire/asked';
-import type { FillFacts } from '../../wire/facts';
+import type { TradeFacts } from '../../wire/facts';
 import { ROWS_PER_POINT } from '../../wire/limits';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
@@ -39,7 +39,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
   const { momentOf } = kept;
   const isSettled = ({ fills }: { readonly fills: readonly SettledFill[] }): boolean =>
     fills.every(({ settlementStatus }) => settlementStatus === 'CONFIRMED');
-  const factsOf = (terms: MarketTerms, fills: readonly SettledFill[]): FillFacts[] =>
+  const factsOf = (terms: MarketTerms, fills: readonly SettledFill[]): TradeFacts[] =>
     fills.map((fill) => fillFacts(terms.id, fill));
 
   const bookOf = (at: MarketMoment, depth: number | undefined) =>

@@ -8,7 +8,7 @@ import {
   presentTradeActivity,
   presentTradeOf,
 } from '../../wire/answers/journal';
-import type { FillFacts } from '../../wire/facts';
+import type { TradeFacts } from '../../wire/facts';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf, periodOf, type Query } from '../../wire/queries';
@@ -75,7 +75,7 @@ export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Contex
   ];
 }
 
-const fillOf = ({ side: { fill }, settlement }: TradeRow, { id }: MarketTerms): FillFacts => ({
+const fillOf = ({ side: { fill }, settlement }: TradeRow, { id }: MarketTerms): TradeFacts => ({
   ...fill,
   ...settlement,
   id: tradeId(id, fill),

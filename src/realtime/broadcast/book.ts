@@ -1,21 +1,21 @@
 import type { Lots, Pips } from '../../exchange/units';
 import { bookChecksum } from '../../wire/answers/book';
-import type { LevelFacts } from '../../wire/facts';
+import type { Level } from '../../wire/facts';
 
 /** A market's book, kept by changing it: both sides in Yes, best first. */
 export interface Book {
-  readonly bids: readonly LevelFacts[];
-  readonly asks: readonly LevelFacts[];
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
   /** Without orders the level is gone. */
-  set(side: 'b' | 'a', level: LevelFacts): void;
+  set(side: 'b' | 'a', level: Level): void;
   /** Open lots at a level; 0 without one. */
   sizeAt(side: 'b' | 'a', pricePips: Pips): Lots;
   checksum(sequence: number): string;
 }
 
 export function createBook(start: {
-  readonly bids: readonly LevelFacts[];
-  readonly asks: readonly LevelFacts[];
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
 }): Book {
   const bids = [...start.bids];
   const asks = [...start.asks];

@@ -3,7 +3,7 @@ import type { Logger } from '../../log';
 import type { CountedState, History } from '../../store/candles/history';
 import type { Reads } from '../../store/reads/reads';
 import { presentTicker } from '../../wire/answers/market';
-import type { LevelFacts } from '../../wire/facts';
+import type { Level } from '../../wire/facts';
 import type { FeedMessage } from '../messages';
 import type { FollowedMarket } from './followed-market';
 
@@ -20,8 +20,8 @@ export interface TickersDeps {
 /** The content of a ticker, as of one update. */
 interface Face {
   readonly sequence: number;
-  readonly bids: readonly LevelFacts[];
-  readonly asks: readonly LevelFacts[];
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
   readonly counted: CountedState;
   /** The same as text, for comparison. */
   readonly text: string;

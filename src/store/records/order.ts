@@ -1,57 +1,24 @@
+import type { BookedOrder, FillFacts } from '../../exchange/facts';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
-import { MATCH_TYPES, type MatchType, type Side } from '../../exchange/match';
-import {
-  ORDER_STATUSES,
-  ORDER_TYPES,
-  type OrderStatus,
-  type OrderType,
-  REASONS,
-  type Reason,
-} from '../../exchange/status';
+import { MATCH_TYPES, type Side } from '../../exchange/match';
+import { ORDER_STATUSES, ORDER_TYPES, type OrderType, REASONS } from '../../exchange/status';
 import { type Lots, lots, type Micro, micro, type Pips, pips } from '../../exchange/units';
 import { MATCH_FILL, MATCH_HEAD, ORDER_BODY, ORDER_CHANGES, readUInt } from './layout';
 
 /** A stored order: what lua/lib/order.lua packs. `maker` is lower-case hex; routes checksum it. */
-export interface OrderRecord {
-  readonly orderHash: string;
-  readonly marketId: MarketId;
+export interface OrderRecord extends BookedOrder {
   readonly maker: string;
-  readonly side: Side;
-  readonly outcome: OutcomeIndex;
-  readonly orderType: OrderType;
-  readonly pricePips: Pips;
-  readonly sizeLots: Lots;
-  readonly filledLots: Lots;
-  /** Value of all fills in the order's own token. */
-  readonly quoteMicro: Micro;
-  readonly status: OrderStatus;
-  readonly reason: Reason;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-  /** The number its submission got in its market. */
-  readonly sequence: number;
   readonly expirationSec: number;
-  readonly clientOrderId: string | null;
   /** Latest entry of its chain of fills; 0 without one. */
   readonly fillMs: number;
   readonly fillSequence: number;
-  readonly fillCount: number;
   /** The packed signed order (see packSigned). */
   readonly signed: Buffer;
 }
 
 /** One maker met by one taker, as stored. Prices are in the taker's token, fees in micro-units. */
-export interface Fill {
-  readonly tradeMs: number;
-  readonly sequence: number;
+export interface Fill extends FillFacts {
   readonly index: number;
-  readonly takerHash: string;
-  readonly takerSide: Side;
-  readonly takerOutcome: OutcomeIndex;
-  readonly makerHash: string;
-  readonly pricePips: Pips;
-  readonly sizeLots: Lots;
-  readonly matchType: MatchType;
   readonly takerFeeMicro: Micro;
   readonly makerFeeMicro: Micro;
 }

@@ -1,3 +1,4 @@
+import type { Level } from '../../exchange/facts';
 import type {
   MarketId,
   MarketStatus,
@@ -12,13 +13,9 @@ import type { Lots, Micro, Pips } from '../../exchange/units';
 import type { Fill, OrderRecord } from './order';
 import type { SettlementState } from './settlement';
 
-/** The results of the reads: stored facts in the units of the exchange, before a route puts them on the wire. */
+export type { Balances, Candle, Level, TokenBalance } from '../../exchange/facts';
 
-export interface Level {
-  readonly pricePips: Pips;
-  readonly sizeLots: Lots;
-  readonly orders: number;
-}
+/** The results of the reads: stored facts in the units of the exchange, before a route puts them on the wire. */
 
 /** A market's moving part at one sequence; levels are the Yes book, best first. */
 export interface MarketState {
@@ -120,32 +117,6 @@ export interface OrdersFilter {
 export interface OrdersPage {
   readonly orders: readonly OrderView[];
   readonly next: string | null;
-}
-
-export interface TokenBalance {
-  readonly marketId: MarketId;
-  readonly outcome: OutcomeIndex;
-  readonly tokenId: string;
-  readonly freeMicro: Micro;
-  readonly reservedMicro: Micro;
-}
-
-export interface Balances {
-  readonly freeMicro: Micro;
-  readonly reservedMicro: Micro;
-  readonly tokens: readonly TokenBalance[];
-}
-
-/** One bucket of price history, in Yes; `volumeMicro` is taker price x size, `sizeLots` the size alone. */
-export interface Candle {
-  readonly startMs: number;
-  readonly open: Pips;
-  readonly high: Pips;
-  readonly low: Pips;
-  readonly close: Pips;
-  readonly volumeMicro: Micro;
-  readonly sizeLots: Lots;
-  readonly trades: number;
 }
 
 /** `<marketId>-<sequence>-<index>`: unique, and the sequence says when. */

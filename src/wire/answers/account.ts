@@ -1,8 +1,8 @@
 import { formatMicro } from '../../exchange/units';
-import type { AccountFacts, BalanceFacts } from '../facts';
+import type { Balance, Balances } from '../facts';
 import { type ProfileFacts, presentProfile } from './social';
 
-function presentBalance({ freeMicro, reservedMicro }: BalanceFacts) {
+function presentBalance({ freeMicro, reservedMicro }: Balance) {
   return {
     total: formatMicro(freeMicro + reservedMicro),
     available: formatMicro(freeMicro),
@@ -11,7 +11,7 @@ function presentBalance({ freeMicro, reservedMicro }: BalanceFacts) {
 }
 
 /** The body of GET /me/balances. */
-export function presentBalances(account: AccountFacts) {
+export function presentBalances(account: Balances) {
   return {
     collateral: presentBalance(account),
     tokens: account.tokens.map((token) => ({
@@ -24,7 +24,7 @@ export function presentBalances(account: AccountFacts) {
 }
 
 /** An operator's view of a wallet. `positions` are the outcomes of which it holds tokens. */
-export function presentAdminAccount(profile: ProfileFacts, account: AccountFacts, openOrders: number) {
+export function presentAdminAccount(profile: ProfileFacts, account: Balances, openOrders: number) {
   return {
     ...presentProfile(profile),
     balances: presentBalances(account),

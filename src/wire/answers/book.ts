@@ -2,7 +2,7 @@ import type { OutcomeIndex } from '../../exchange/market';
 import { yesPrice } from '../../exchange/match';
 import { formatLots, formatPips } from '../../exchange/units';
 import { crc32Hex } from '../crc32';
-import type { BookFacts, LevelFacts, MarketFacts } from '../facts';
+import type { BookFacts, Level, MarketFacts } from '../facts';
 import { formatPrice } from '../prices';
 
 const CHECKSUM_LEVELS = 25;
@@ -28,7 +28,7 @@ export function presentOrderbook({ terms, state, nowMs }: MarketFacts, depth = N
   };
 }
 
-function presentLevels(levels: readonly LevelFacts[], outcome: OutcomeIndex) {
+function presentLevels(levels: readonly Level[], outcome: OutcomeIndex) {
   return levels.map(({ pricePips, sizeLots, orders }) => ({
     price: formatPips(yesPrice(pricePips, outcome)),
     size: formatLots(sizeLots),
@@ -45,7 +45,7 @@ export function bookChecksum({
   return crc32Hex(`${sequence}|b:${sideText(bids)}|a:${sideText(asks)}`);
 }
 
-const sideText = (levels: readonly LevelFacts[]): string =>
+const sideText = (levels: readonly Level[]): string =>
   levels
     .slice(0, CHECKSUM_LEVELS)
     .map(({ pricePips, sizeLots }) => `${formatPips(pricePips)}:${formatLots(sizeLots)}`)

@@ -1,7 +1,7 @@
 import type { MarketTerms, OutcomeIndex } from '../../exchange/market';
 import { yesPrice } from '../../exchange/match';
 import { formatLots, formatPips, type Pips } from '../../exchange/units';
-import type { CandleFacts } from '../facts';
+import type { Candle } from '../facts';
 import { fillBuckets } from './history';
 
 export const CANDLE_INTERVALS = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;
@@ -53,7 +53,7 @@ export function windowOf(
  * `candles` as `presentHistory` takes them: the buckets with trades and the one before. The price of No is 1 less the
  * price of Yes, so its highest price is where Yes was lowest.
  */
-export function presentCandles(terms: MarketTerms, window: CandleWindow, candles: readonly CandleFacts[]) {
+export function presentCandles(terms: MarketTerms, window: CandleWindow, candles: readonly Candle[]) {
   const { interval, outcome, most } = window;
   const price = (pips: Pips): string => formatPips(yesPrice(pips, outcome));
   return {

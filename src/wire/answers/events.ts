@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../../exchange/errors';
 import type { MarketTerms } from '../../exchange/market';
 import type { Mode } from '../../exchange/status';
 import { formatLots, formatPips, type Lots, type Pips } from '../../exchange/units';
-import type { FillFacts } from '../facts';
+import type { TradeFacts } from '../facts';
 import { formatPrice, iso } from '../prices';
 import { presentTrade } from './trade';
 
@@ -66,7 +66,7 @@ export function presentUpdate(update: UpdateFacts, { id, conditionId }: MarketTe
 }
 
 /** `trade:update`: a trade as the exchange sends it to one of its two wallets. */
-export function presentOwnTrade(fill: FillFacts, terms: MarketTerms, role: 'MAKER' | 'TAKER') {
+export function presentOwnTrade(fill: TradeFacts, terms: MarketTerms, role: 'MAKER' | 'TAKER') {
   return { ...presentTrade(fill, terms), role };
 }
 

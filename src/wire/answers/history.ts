@@ -1,6 +1,6 @@
 import type { MarketTerms } from '../../exchange/market';
 import { complement, formatMicro, formatPips, lots, micro, type Pips } from '../../exchange/units';
-import type { CandleFacts } from '../facts';
+import type { Candle } from '../facts';
 
 export const TIMEFRAMES = ['1h', '6h', '1d', '1w', '1m', 'all'] as const;
 export type Timeframe = (typeof TIMEFRAMES)[number];
@@ -39,14 +39,14 @@ export function historyWindow(timeframe: Timeframe, nowMs: number): HistoryWindo
 /** One bucket as it is shown; `t` in seconds. */
 export interface Bucket {
   readonly t: number;
-  readonly candle: Omit<CandleFacts, 'startMs'>;
+  readonly candle: Omit<Candle, 'startMs'>;
 }
 
 /**
  * `candles` are the buckets with trades, oldest first, and before them the last one older than the window, if any.
  * Empty buckets carry the last price on; before the first trade there is no price and no point.
  */
-export function presentHistory(terms: MarketTerms, window: HistoryWindow, candles: readonly CandleFacts[]) {
+export function presentHistory(terms: MarketTerms, window: HistoryWindow, candles: readonly Candle[]) {
   const buckets = fillBuckets(window, candles);
   const history = buckets.map(({ t, candle }) => ({ t, p: formatPips(candle.close) }));
   return {
@@ -76,7 +76,7 @@ export function presentHistory(terms: MarketTerms, window: HistoryWindow, candle
 /** Every bucket of the window from the first trade on, the first `most` of them. */
 export function fillBuckets(
   { fromMs, lastMs, bucketMs }: Pick<HistoryWindow, 'fromMs' | 'lastMs' | 'bucketMs'>,
-  candles: readonly CandleFacts[],
+  candles: readonly Candle[],
   most = Number.POSITIVE_INFINITY,
 ): Bucket[] {
   const traded = new Map(candles.map((candle) => [candle.startMs, candle]));

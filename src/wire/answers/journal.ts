@@ -9,7 +9,7 @@ import {
   type Micro,
   type Pips,
 } from '../../exchange/units';
-import type { BookFacts, FillFacts, RecordFacts } from '../facts';
+import type { BookedOrder, BookFacts, TradeFacts } from '../facts';
 import { iso, WORTH_PER_ONE, worthOf } from '../prices';
 import { presentTrade } from './trade';
 
@@ -46,14 +46,14 @@ export function presentPosition(
 /** One order's side of a fill. */
 export interface SideFacts {
   readonly role: 'MAKER' | 'TAKER';
-  readonly order: RecordFacts;
+  readonly order: BookedOrder;
   /** In the order's own token. */
   readonly pricePips: Pips;
   readonly feeMicro: Micro;
 }
 
 /** A line of GET /me/trades: the trade as everybody sees it, and what the wallet's own order had of it. */
-export function presentTradeOf(side: SideFacts, fill: FillFacts, terms: MarketTerms) {
+export function presentTradeOf(side: SideFacts, fill: TradeFacts, terms: MarketTerms) {
   const { role, order, pricePips, feeMicro } = side;
   return {
     ...presentTrade(fill, terms),
@@ -88,7 +88,7 @@ const NO_TRADE = {
 export function presentTradeActivity(
   id: string,
   side: SideFacts,
-  fill: FillFacts,
+  fill: TradeFacts,
   change: Change,
   terms: MarketTerms,
 ) {

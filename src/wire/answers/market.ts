@@ -1,7 +1,7 @@
 import type { MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
 import { ORDER_TYPES } from '../../exchange/status';
 import { formatLots, formatMicro, formatPips, LOTS_MAX } from '../../exchange/units';
-import type { BookFacts, FillFacts, MarketFacts } from '../facts';
+import type { BookFacts, MarketFacts, TradeFacts } from '../facts';
 import {
   formatMidpoint,
   formatPrice,
@@ -122,7 +122,7 @@ interface ContractFacts {
 }
 
 /** Everything a ticket shows, of one moment, but the time of the answer (`serverTime`); `fills` newest first. */
-export function presentTrading(market: MarketFacts, fills: readonly FillFacts[], ticket: TradingTerms) {
+export function presentTrading(market: MarketFacts, fills: readonly TradeFacts[], ticket: TradingTerms) {
   const { exchange, collateral, conditionalTokens } = ticket.contracts;
   return {
     market: presentMarket(market),

@@ -3,11 +3,11 @@ import { FILLS_SHOWN_MAX, feeAssetOf, SIDES } from '../../exchange/match';
 import type { SignedOrder } from '../../exchange/order';
 import { isFinal } from '../../exchange/status';
 import { formatAverage, formatLots, formatMicro, formatPips } from '../../exchange/units';
-import type { OwnFill, RecordFacts, ShownFill } from '../facts';
+import type { BookedOrder, OwnFill, ShownFill } from '../facts';
 import { iso } from '../prices';
 
 /** `filledSize + remainingSize + cancelledSize = size`; that of a MARKET BUY that bought more than it had to is what it bought. */
-function sizesOf(record: RecordFacts) {
+function sizesOf(record: BookedOrder) {
   const rest = record.sizeLots - record.filledLots;
   const final = isFinal(record.status);
   return {
@@ -19,7 +19,7 @@ function sizesOf(record: RecordFacts) {
 }
 
 /** The answer to a submission, with its latest fills. Prices are in the order's own token. */
-export function presentSubmission(record: RecordFacts, fills: readonly ShownFill[]) {
+export function presentSubmission(record: BookedOrder, fills: readonly ShownFill[]) {
   return {
     orderHash: record.orderHash,
     status: record.status,
@@ -42,13 +42,13 @@ export function presentSubmission(record: RecordFacts, fills: readonly ShownFill
 }
 
 /** The outcome of an order that another one replaced. */
-export function presentReplaced(record: RecordFacts) {
+export function presentReplaced(record: BookedOrder) {
   const { filledSize, cancelledSize } = sizesOf(record);
   return { orderHash: record.orderHash, filledSize, cancelledSize };
 }
 
 export interface OrderFacts {
-  readonly record: RecordFacts;
+  readonly record: BookedOrder;
   readonly fills: readonly OwnFill[];
   /** As it was sent; addresses checksummed. */
   readonly signed: SignedOrder;
@@ -92,13 +92,13 @@ export function presentOrder(
 }
 
 /** The fee of a fill for the order it is shown with. */
-const presentFee = ({ side, outcome }: RecordFacts, { feeMicro }: Pick<ShownFill, 'feeMicro'>) => ({
+const presentFee = ({ side, outcome }: BookedOrder, { feeMicro }: Pick<ShownFill, 'feeMicro'>) => ({
   fee: formatMicro(feeMicro),
   feeAsset: feeAssetOf(side, outcome),
 });
 
 /** A fill as its order shows it. */
-export function presentOrderFill(record: RecordFacts, fill: OwnFill) {
+export function presentOrderFill(record: BookedOrder, fill: OwnFill) {
   return {
     tradeId: fill.tradeId,
     price: formatPips(fill.pricePips),
@@ -131,7 +131,7 @@ export function presentSigned(signed: SignedOrder) {
 }
 
 /** The answer to a single cancel; `sequence` is the number the cancel got, or the market's when it changed nothing. */
-export function presentCancel(record: RecordFacts, cancelled: boolean, sequence: number) {
+export function presentCancel(record: BookedOrder, cancelled: boolean, sequence: number) {
   const { filledSize, remainingSize, cancelledSize } = sizesOf(record);
   return {
     orderHash: record.orderHash,

@@ -1,11 +1,11 @@
 import type { MarketTerms } from '../../exchange/market';
 import { SIDES } from '../../exchange/match';
 import { formatLots, formatMicro, formatPips } from '../../exchange/units';
-import type { FillFacts } from '../facts';
+import type { TradeFacts } from '../facts';
 import { iso } from '../prices';
 
 /** A public trade: side, outcome, token and price are the taker's. */
-export function presentTrade(fill: FillFacts, terms: MarketTerms) {
+export function presentTrade(fill: TradeFacts, terms: MarketTerms) {
   return {
     id: fill.id,
     sequence: fill.sequence,
