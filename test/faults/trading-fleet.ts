@@ -1,7 +1,7 @@
 import type { Client } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { openMarket } from '../support/trader';
-import { sleep } from '../support/waiting';
+import { eventually, sleep } from '../support/waiting';
 import { type Evidence, gather, type SettledFacts, type StartedMarket } from './evidence';
 import { type Fleet, type FleetOptions, startFleet } from './fleet';
 import { INVARIANTS } from './invariants';
@@ -48,7 +48,12 @@ export async function openTrading<F extends Seats>(
   const journal = createJournal();
   const opened = [];
   for (let i = 0; i < (options.markets ?? 2); i++) opened.push(await openMarket(first, ADMIN_TOKEN));
-  const domain = (await first.get('/config')).body.eip712.domain;
+  // A busy machine may answer 503 for a while: everything has just been started.
+  const { body: config } = await eventually(
+    () => first.get('/config'),
+    ({ status, text }) => expect({ status, text }).toMatchObject({ status: 200 }),
+  );
+  const domain = config.eip712.domain;
   const people = await createPeople(options.people ?? 6, options.seed, domain);
   for (const person of people) {
     await person.signIn(first);
