@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { createRecent } from '../exchange/recent';
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 const GROUPS = 8;
 /** The smallest IPv6 network that a provider gives a customer; all its addresses count as one client. */
 const NETWORK_GROUPS = 4;
+/** Every request asks for its key, several times; the longest text of an address with a port is a little shorter. */
+const known = createRecent<string>(1_000);
+const KNOWN_LENGTH_MAX = 64;
 
 /**
  * The address that a limit by IP counts: an IPv4 address, or the /64 network of an IPv6 one. `ip` is Express's, which
@@ -15,7 +19,14 @@ export function clientAddress({
   ip = '',
   socket,
 }: IncomingMessage & { readonly ip?: string | undefined }): string {
-  return addressKey(ip) ?? addressKey(socket.remoteAddress ?? '') ?? 'unknown';
+  return known.get(ip) ?? keyOf(ip, socket.remoteAddress);
+}
+
+function keyOf(ip: string, peer = ''): string {
+  const own = addressKey(ip);
+  if (own === null) return addressKey(peer) ?? 'unknown';
+  if (ip.length <= KNOWN_LENGTH_MAX) known.put(ip, own);
+  return own;
 }
 
 /** Null for what is no address; some proxies add the port. */
