@@ -21,6 +21,7 @@ import type { HttpDeps } from './deps';
 import { docsPage } from './docs-page';
 import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
+import { createRequestClass, type MeteredRequest } from './metered-request';
 import { otherMethods } from './methods';
 import { admit, createPace, noPace, type Pace } from './pace';
 import { servePage } from './page';
@@ -48,6 +49,7 @@ const VERBS = {
 
 export interface Application {
   readonly handler: RequestListener;
+  readonly pace: Pace;
   /** Classes for `http.createServer`; see `withOwnPrototypes`. */
   readonly IncomingMessage: typeof IncomingMessage;
   readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
@@ -214,7 +216,7 @@ function listenerOf(app: Express, pace: Pace): RequestListener {
       );
     });
   return (request, response) => {
-    const [asked, answer] = [request as Request, response as Response];
+    const [asked, answer] = [request as Request & MeteredRequest, response as Response];
     admit(pace, clientAddress(asked), asked, answer, () => serve(asked, answer));
   };
 }
@@ -224,11 +226,11 @@ function listenerOf(app: Express, pace: Pace): RequestListener {
  * Objects that are born with those prototypes are left as they are; it halves Express's share of a request.
  */
 function withOwnPrototypes(app: Express, pace: Pace): Application {
-  class OwnRequest extends IncomingMessage {}
+  const OwnRequest = createRequestClass();
   class OwnResponse extends ServerResponse<IncomingMessage> {}
   Object.setPrototypeOf(OwnRequest.prototype, app.request);
   Object.setPrototypeOf(OwnResponse.prototype, app.response);
   app.request = OwnRequest.prototype as unknown as Express['request'];
   app.response = OwnResponse.prototype as unknown as Express['response'];
-  return { handler: listenerOf(app, pace), IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
+  return { handler: listenerOf(app, pace), pace, IncomingMessage: OwnRequest, ServerResponse: OwnResponse };
 }

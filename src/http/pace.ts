@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createRecent } from '../exchange/recent';
 import { PACE } from '../wire/limits';
+import { DUMPED_MAX_BYTES, type MeteredRequest } from './metered-request';
 
 /**
  * Points of each address, which come back steadily. The work they pay for has happened, so they may be owed; an address
@@ -92,15 +93,23 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
 export function admit(
   pace: Pace,
   address: string,
-  request: IncomingMessage,
+  request: MeteredRequest,
   response: ServerResponse,
   serve: () => void,
 ): void {
-  const bytes = Number(request.headers['content-length'] ?? 0);
-  pace.charge(address, PACE.request + Math.floor(bytes / PACE.bytesPerPoint));
-  response.once('finish', () => {
-    const { statusCode } = response;
-    if (statusCode >= 400) pace.charge(address, statusCode === 429 ? PACE.rateLimited : PACE.refused);
+  const declared = Number(request.headers['content-length'] ?? 0);
+  pace.charge(address, PACE.request + Math.floor(declared / PACE.bytesPerPoint));
+  response.once('close', () => {
+    const { statusCode, headersSent } = response;
+    if (headersSent && statusCode >= 400)
+      pace.charge(address, statusCode === 429 ? PACE.rateLimited : PACE.refused);
+    const { pieces, bytes } = request;
+    const unpaid = Math.max(0, bytes - declared) / PACE.bytesPerPoint + pieces / PACE.piecesPerPoint;
+    if (unpaid >= 1) pace.charge(address, Math.floor(unpaid));
+  });
+  // Before Node's own listener, which would read the rest to no end.
+  response.prependOnceListener('finish', () => {
+    if (!request.complete && (declared === 0 || declared > DUMPED_MAX_BYTES)) request.socket.destroy();
   });
   pace.whenPaid(address, request.socket, serve);
 }

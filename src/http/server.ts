@@ -7,7 +7,7 @@ import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
 import { createNewcomers, noNewcomers } from './newcomers';
 import { createOperatorGate } from './operator-gate';
-import { answerClientError, refuseTunnel } from './transport';
+import { guardTransport } from './transport';
 
 export type { HttpDeps } from './deps';
 
@@ -60,8 +60,7 @@ export function createHttp(deps: HttpDeps): Http {
     },
     application.handler,
   );
-  server.on('clientError', answerClientError);
-  server.on('connect', refuseTunnel);
+  guardTransport(server, application.pace, deps.config.trustProxy !== false);
   // An Expect we do not know is no reason to refuse; without a listener Node answers 417 by itself.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../exchange/errors';
+import { PACE } from '../wire/limits';
 import { rawProblem } from './answer';
+import { addressKey, clientAddress } from './client-address';
+import type { Pace } from './pace';
 
 interface TransportProblem {
   readonly status: number;
@@ -55,8 +58,8 @@ function isAnswered(socket: Socket): boolean {
   return !socket.writable || current?.headersSent === true;
 }
 
-/** For the server's 'clientError': answers bytes that did not become a request, and ends the connection. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers bytes that did not become a request, and ends the connection. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || isAnswered(socket)) {
     socket.destroy();
     return;
@@ -65,8 +68,8 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
   socket.end(rawProblem(status, reason, code, detail, randomUUID()), () => socket.destroy());
 }
 
-/** For the server's 'connect': we are no proxy. */
-export function refuseTunnel(_request: unknown, socket: Duplex): void {
+/** We are no proxy. */
+function refuseTunnel(socket: Duplex): void {
   const problem = rawProblem(
     405,
     'Method Not Allowed',
@@ -75,4 +78,34 @@ export function refuseTunnel(_request: unknown, socket: Duplex): void {
     randomUUID(),
   );
   socket.end(problem.replace('\r\n', '\r\nAllow: GET, HEAD, POST, OPTIONS\r\n'));
+}
+
+/**
+ * The costs of a connection outside its requests. They are for the address of the peer, unless that is a proxy: a proxy
+ * has many clients, and sends neither malformed requests nor many connections for one of them. A tunnel names its client.
+ */
+export function guardTransport(server: Server, pace: Pace, behindProxy: boolean): void {
+  const peerOf = (socket: Socket): string => addressKey(socket.remoteAddress ?? '') ?? 'unknown';
+  const refuse = (address: string, socket: Duplex, answer: () => void): void => {
+    pace.charge(address, PACE.request + PACE.refused);
+    // Node has taken its listeners off; a connection that breaks meanwhile must not end the process.
+    socket.on('error', () => socket.destroy());
+    pace.whenPaid(address, socket, answer);
+  };
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (behindProxy) answerClientError(error, socket);
+    else refuse(peerOf(socket), socket, () => answerClientError(error, socket));
+  });
+  server.on('connect', (request, socket) =>
+    refuse(clientAddress(request), socket, () => refuseTunnel(socket)),
+  );
+  if (behindProxy) return;
+  server.on('connection', (socket: Socket) => {
+    const address = peerOf(socket);
+    pace.charge(address, PACE.connection);
+    if (pace.debtMs(address) === 0) return;
+    // Its bytes are not parsed meanwhile.
+    socket.pause();
+    pace.whenPaid(address, socket, () => socket.resume());
+  });
 }

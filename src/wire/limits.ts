@@ -84,6 +84,10 @@ export const PACE = {
   rateLimited: 9,
   /** A body costs a point for each so many bytes. */
   bytesPerPoint: 4_096,
+  /** And for each so many pieces: a chunk of one byte is a piece. */
+  piecesPerPoint: 64,
+  /** Points of a connection that is opened, where no proxy is in front. */
+  connection: 1,
   /** A request is held this long at most. */
   holdMs: 1_000,
   /** More than what comes back in this time is never owed: an address is slowed down, not shut out. */

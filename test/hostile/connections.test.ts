@@ -1,0 +1,77 @@
+import { connect, type Socket } from 'node:net';
+import { sendRaw } from '../support/raw-http';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+
+/** Attacks of one address with connections: pieces of bodies, malformed requests, tunnels. */
+let exchange: WebReplicas;
+let port: number;
+beforeAll(async () => {
+  exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on' } });
+  port = exchange.replicas[0].port;
+});
+afterAll(() => exchange.stop());
+
+const chunked = (line: string): string =>
+  `${line} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+const PIECE = '1\r\n \r\n';
+const PATIENCE_MS = 5_000;
+
+/** Whether the server hangs up while the client goes on sending. */
+function isCut(head: string, more: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket: Socket = connect(port, '127.0.0.1', () => socket.write(head));
+    const timer = setInterval(() => socket.write(more), 20);
+    const end = (cut: boolean): void => {
+      clearInterval(timer);
+      clearTimeout(patience);
+      socket.destroy();
+      resolve(cut);
+    };
+    const patience = setTimeout(() => end(false), PATIENCE_MS);
+    socket.on('error', () => undefined);
+    socket.on('data', () => undefined);
+    socket.on('close', () => end(true));
+  });
+}
+
+test('a body of single bytes ends the connection, whether the path wants a body or not', async () => {
+  for (const line of ['GET /time', 'POST /auth/refresh', 'POST /nothing/here']) {
+    expect([line, await isCut(chunked(line), PIECE.repeat(500))]).toEqual([line, true]);
+  }
+});
+
+test('a connection whose request is answered before its body has ended is closed', async () => {
+  expect(await isCut(chunked('GET /time'), PIECE)).toBe(true);
+});
+
+test('a body in a thousand pieces is a body', async () => {
+  const body = [...'{}'.padEnd(1_000)].map((one) => `1\r\n${one}\r\n`).join('');
+  const answer = await sendRaw(port, `${chunked('POST /auth/refresh')}${body}0\r\n\r\n`, 1_000);
+  expect([answer.status, JSON.parse(answer.text).code]).toEqual([400, 'INVALID_REQUEST']);
+});
+
+test('a GET with a small body keeps its connection', async () => {
+  const one = 'GET /time HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}';
+  const { text } = await sendRaw(port, one + one, 1_000);
+  expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(1);
+});
+
+/** A connection costs a point, and what is refused 4: the burst pays for 200 of them, and a second for 200 more. */
+const REFUSED = 500;
+const LANES = 50;
+
+test.each([
+  ['bytes that are no request', 'nonsense\r\n\r\n', 400],
+  ['tunnels', 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+])('an address in debt waits for the answers to its %s', async (_what, request, status) => {
+  const startedAt = performance.now();
+  const lane = async (): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let i = 0; i < REFUSED / LANES; i++)
+      statuses.push((await sendRaw(port, request, PATIENCE_MS)).status);
+    return statuses;
+  };
+  const statuses = (await Promise.all(Array.from({ length: LANES }, lane))).flat();
+  expect(new Set(statuses)).toEqual(new Set([status]));
+  expect(performance.now() - startedAt).toBeGreaterThan(1_000);
+});
