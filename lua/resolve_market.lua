@@ -4,6 +4,7 @@
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:out   3 {x}:ending   4 {x}:closes   5 {x}:mk
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 outcome: 0 Yes, 1 No, 2 void
+--          4 URL of the evidence; empty for none
 -- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, or MARKET_NOT_OPEN for a draft and when it has another end
 -- Emits    MARKET, when the status changed
 -- Bound    one market
@@ -30,6 +31,9 @@ else
   b.status = outcome == resolution.VOID and book.VOIDED or book.RESOLVED
   b.sequence = b.sequence + 1
   redis.call('HSET', KEYS[1], resolution.FIELD, resolution.first(outcome, now_ms, b.sets))
+  if ARGV[4] ~= '' then
+    redis.call('HSET', KEYS[1], resolution.EVIDENCE, ARGV[4])
+  end
   book.write(b)
   agenda.note(shard, market, b.status, nil)
   outbox.write_market(shard, market, b.sequence, now_ms)

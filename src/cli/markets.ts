@@ -5,7 +5,7 @@ import type { Mode } from '../exchange/status';
 import { readMode } from '../store/health/health';
 import { presentMarket } from '../wire/answers/market';
 import { PATHS } from '../wire/paths';
-import { modeShape, newMarketOf, newMarketShape } from '../wire/requests/operator';
+import { modeShape, newMarketOf, newMarketShape, resolveShape } from '../wire/requests/operator';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT, type Run } from './store';
 import { table } from './table';
@@ -91,8 +91,15 @@ export const STEP_NAMES = Object.keys(STEPS) as Step[];
 export const moveMarket = (step: Step, name: string): Command =>
   change(name, STEPS[step], {}, (markets, id) => markets[step](id));
 
-export const resolveMarket = (name: string, outcomeIndex: OutcomeIndex): Command =>
-  change(name, PATHS.adminResolve, { outcomeIndex }, (markets, id) => markets.resolve(id, outcomeIndex));
+/** The body of POST /admin/markets/{id}/resolve, and the checks of it. */
+export const resolveMarket =
+  (name: string, sent: { readonly outcomeIndex: OutcomeIndex; readonly evidence?: string }): Command =>
+  (run) => {
+    const body = resolveShape.parse(sent);
+    const { outcomeIndex, evidence } = body;
+    const act = (markets: CliStore['markets'], id: MarketId) => markets.resolve(id, outcomeIndex, evidence);
+    return change(name, PATHS.adminResolve, body, act)(run);
+  };
 
 export const voidMarket = (name: string): Command =>
   change(name, PATHS.adminVoid, {}, (markets, id) => markets.resolve(id, null));

@@ -1,5 +1,5 @@
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
-import { MARKET_STATUSES, type OutcomeIndex } from '../exchange/market';
+import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import type { ProfileReset } from '../wire/requests/social';
 import { audit } from './audit';
@@ -113,9 +113,12 @@ function addMarkets(program: Commander, choose: (command: Command) => void): voi
     .option('--closes-at <moment>', 'ISO 8601, with its zone')
     .option('--question-id <hash>')
     .option('--oracle <address>')
+    .option('--resolution-source <url>', 'https: the page that decides')
+    .option('--event-slug <slug>', 'the event it belongs to')
+    .option('--event-title <text>', 'the title of that event')
     .option('--draft', 'not open yet')
-    .action((question: string, options: Record<string, unknown>) =>
-      choose(createMarket({ question, ...options })),
+    .action((question: string, { eventSlug: slug, eventTitle: title, ...options }: Record<string, unknown>) =>
+      choose(createMarket({ question, ...options, ...(slug || title ? { event: { slug, title } } : {}) })),
     );
   markets
     .command('list')
@@ -138,8 +141,9 @@ function addMarkets(program: Commander, choose: (command: Command) => void): voi
     .addOption(
       new Option('--outcome <outcome>', 'who won').choices(['yes', 'no', '0', '1']).makeOptionMandatory(),
     )
-    .action((name: string, { outcome }: { outcome: string }) =>
-      choose(resolveMarket(name, (outcome === 'yes' || outcome === '0' ? 0 : 1) as OutcomeIndex)),
+    .option('--evidence <url>', 'https: the page that shows it')
+    .action((name: string, { outcome, ...rest }: { outcome: string; evidence?: string }) =>
+      choose(resolveMarket(name, { outcomeIndex: outcome === 'yes' || outcome === '0' ? 0 : 1, ...rest })),
     );
   markets
     .command('void <market>')

@@ -31,6 +31,7 @@ export const ERRORS = {
   MAKER_MISMATCH: { status: 403, title: 'The order belongs to another wallet' },
   FORBIDDEN: { status: 403, title: 'The caller is not allowed to do this' },
   MARKET_NOT_FOUND: { status: 404, title: 'The market does not exist' },
+  EVENT_NOT_FOUND: { status: 404, title: 'The event does not exist' },
   ORDER_NOT_FOUND: { status: 404, title: 'The order does not exist' },
   COMMENT_NOT_FOUND: { status: 404, title: 'The comment does not exist' },
   NOT_FOUND: { status: 404, title: 'The resource does not exist' },

@@ -29,6 +29,14 @@ export interface MarketTerms {
   readonly minOrderLots: Lots;
   readonly feeRateBps: number;
   readonly createdAtMs: number;
+  /** Missing in markets of layouts before 3. */
+  readonly event?: MarketEvent | null;
+}
+
+/** Markets that belong together. */
+export interface MarketEvent {
+  readonly slug: string;
+  readonly title: string;
 }
 
 /** The fields that an operator may edit. */
@@ -39,12 +47,19 @@ export interface MarketTexts {
   readonly tags: readonly string[];
   readonly imageUrl: string | null;
   readonly closesAtMs: number | null;
+  /** The URL of the page that decides; missing in markets of layouts before 3. */
+  readonly resolutionSource?: string | null;
 }
 
 /** How a market ended: an outcome won, or, with null, it is void. */
-export interface Resolution {
+export interface Ending {
   readonly outcome: OutcomeIndex | null;
   readonly resolvedAtMs: number;
+}
+
+export interface Resolution extends Ending {
+  /** A URL. */
+  readonly evidence: string | null;
 }
 
 /** The outcome a token id stands for in this market, or null. */

@@ -1,4 +1,4 @@
-import type { OutcomeIndex, Resolution } from './market';
+import type { Ending, OutcomeIndex } from './market';
 
 /**
  * A wallet's position in one outcome by average cost: selling reduces the cost basis pro rata, rounded down, and
@@ -63,7 +63,7 @@ export function setChanges(setsMicro: bigint): readonly [yes: Change, no: Change
 
 /** Tokens of a market that has ended, paid for with `paidMicro` in all. */
 export function payoutChanges(
-  resolution: Resolution,
+  resolution: Ending,
   [yes, no]: readonly [yes: bigint, no: bigint],
   paidMicro: bigint,
 ): readonly [yes: Change, no: Change] {
@@ -76,5 +76,5 @@ export function payoutChanges(
 }
 
 /** The payout of a token when its market has ended, in halves of the unit. */
-export const payoutHalves = ({ outcome }: Resolution, index: OutcomeIndex): 0 | 1 | 2 =>
+export const payoutHalves = ({ outcome }: Ending, index: OutcomeIndex): 0 | 1 | 2 =>
   outcome === null ? 1 : outcome === index ? 2 : 0;

@@ -7,6 +7,7 @@ export const PATHS = {
 
   markets: '/markets',
   categories: '/categories',
+  event: '/events/{slug}',
   orderbooks: '/orderbooks',
   tickers: '/tickers',
   market: '/markets/{id}',

@@ -19,8 +19,12 @@ test('a market from its draft to its end, as the web processes see it', async ()
   const created = await shell.json(
     ...['markets', 'create', 'Will it snow?', '--slug', 'snow', '--category', 'weather', '--tags', 'a', 'b'],
     ...['--outcomes', 'Snow', 'None', '--tick-size', '0.001', '--fee-rate-bps', '20', '--draft'],
+    ...['--resolution-source', 'https://snow.test', '--event-slug', 'winter', '--event-title', 'This winter'],
   );
   expect(created).toMatchObject({ status: 'DRAFT', tags: ['a', 'b'], tickSize: '0.001', feeRateBps: 20 });
+  expect(created).toMatchObject({
+    ...{ resolutionSource: 'https://snow.test', event: { slug: 'winter', title: 'This winter' } },
+  });
   expect((await client.get('/markets/snow')).body).toEqual({ ...created, status: 'DRAFT' });
 
   const steps = [
@@ -39,8 +43,18 @@ test('a market from its draft to its end, as the web processes see it', async ()
   const placed = await alice.submit(created, limit, { more: { feeRateBps: '20' } });
   expect(placed.body.status).toBe('OPEN');
 
-  const resolved = await shell.json('markets', 'resolve', created.conditionId, '--outcome', 'yes');
-  expect(resolved).toMatchObject({ status: 'RESOLVED', resolution: { outcomeIndex: 0 } });
+  const resolved = await shell.json(
+    'markets',
+    'resolve',
+    created.conditionId,
+    '--outcome',
+    'yes',
+    '--evidence',
+    'https://snow.test/1',
+  );
+  expect(resolved).toMatchObject({
+    ...{ status: 'RESOLVED', resolution: { outcomeIndex: 0, evidence: 'https://snow.test/1' } },
+  });
   expect((await client.get(`/orders/${placed.body.orderHash}`)).body.reason).toBe('MARKET_CLOSED');
   const again = await shell.exchange('markets', 'void', 'snow');
   expect([again.code, again.out]).toEqual([3, '']);

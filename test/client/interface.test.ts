@@ -11,7 +11,12 @@ import type {
 } from '../../src/wire/answers/events';
 import type { presentHistory } from '../../src/wire/answers/history';
 import type { presentPosition, presentTradeActivity, presentTradeOf } from '../../src/wire/answers/journal';
-import type { presentMarket, presentTicker, presentTrading } from '../../src/wire/answers/market';
+import type {
+  presentEvent,
+  presentMarket,
+  presentTicker,
+  presentTrading,
+} from '../../src/wire/answers/market';
 import type {
   presentCancel,
   presentOrder,
@@ -45,6 +50,7 @@ type Trading = Of<typeof presentTrading>;
 /** The type checker does the comparing: `true` fits only where both sides are the same. */
 const BODIES: readonly [
   Same<Of<typeof presentMarket>, client.Market>,
+  Same<Of<typeof presentEvent>, client.MarketEvent>,
   SameMembers<Of<typeof presentOrderbook>, client.Orderbook>,
   Same<Of<typeof presentTicker>, client.Ticker>,
   SameMembers<Of<typeof presentHistory>, client.PriceHistory>,
@@ -98,6 +104,7 @@ const BODIES: readonly [
   true,
   true,
   true,
+  true,
 ];
 type ProblemMember = 'type' | 'title' | 'status' | 'code' | 'detail' | 'requestId' | 'retryable';
 
@@ -107,7 +114,7 @@ const asked = new Set<string>();
 
 beforeAll(async () => {
   stage = await startTypedClients();
-  market = await stage.market();
+  market = await stage.market({ event: { slug: 'an-event', title: 'An event' } });
 });
 afterAll(() => stage.stop());
 
@@ -158,6 +165,7 @@ test('every path of the interface can be called, and no other is', async () => {
   expect(await client.version()).toMatchObject({ version: expect.any(String), layout: expect.any(Number) });
   expect((await client.orderbooks([id], { depth: 1 }))[0]?.bids[0]?.orders).toBe(2);
   expect((await client.tickers([id])).map(({ marketId }) => marketId)).toEqual([market.id]);
+  expect((await client.event('an-event')).markets.map(({ slug }) => slug)).toEqual([market.slug]);
   expect((await client.priceHistory(id, '1h')).interval).toBe(60);
   expect(await client.candles(id, { interval: '5m', from: 0, outcomeIndex: 1, limit: 1 })).toEqual({
     ...{ marketId: market.id, interval: '5m', outcomeIndex: 1, candles: [] },

@@ -17,7 +17,7 @@ import type {
   Trading,
 } from './types';
 import type { Comment, Order, OrderFill, Profile } from './types-account';
-import type { Candles, CandlesQuery, ProgramVersion } from './types-data';
+import type { Candles, CandlesQuery, MarketEvent, ProgramVersion } from './types-data';
 
 /** Longest after the first attempt that another one begins. */
 export const READ_MS_MAX = 10_000;
@@ -38,6 +38,7 @@ export interface Reads {
   time(): Promise<{ readonly timestamp: number }>;
   version(): Promise<ProgramVersion>;
   markets(query?: MarketsQuery): Promise<Page<Market>>;
+  event(slug: string): Promise<MarketEvent>;
   categories(): Promise<readonly Category[]>;
   market(id: string): Promise<Market>;
   trading(id: string): Promise<Trading>;
@@ -70,6 +71,7 @@ export function createReads(send: Send, sessions: Sessions): Reads {
     time: () => get('/time'),
     version: () => get('/version'),
     markets: (query) => get('/markets', query),
+    event: (slug) => get(`/events/${encodeURIComponent(slug)}`),
     categories: () => all('/categories'),
     market: (id) => get(marketPath(id)),
     trading: (id) => get(marketPath(id, '/trading')),

@@ -1,4 +1,11 @@
-import type { Candle, IsoTime, OutcomeIndex } from './types';
+import type { Candle, IsoTime, Market, OutcomeIndex } from './types';
+
+/** Markets that belong together, the oldest first. */
+export interface MarketEvent {
+  readonly slug: string;
+  readonly title: string;
+  readonly markets: readonly Market[];
+}
 
 /** Of the process that answers. */
 export interface ProgramVersion {

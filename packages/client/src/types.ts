@@ -130,6 +130,9 @@ export interface Market {
   readonly category: string;
   readonly tags: readonly string[];
   readonly imageUrl: string | null;
+  /** The URL of the page that decides. */
+  readonly resolutionSource: string | null;
+  readonly event: { readonly slug: string; readonly title: string } | null;
   readonly status: MarketStatus;
   /** Yes, then No. */
   readonly outcomes: readonly {
@@ -155,6 +158,8 @@ export interface Market {
     readonly outcomeIndex: OutcomeIndex | null;
     readonly payouts: readonly Decimal[];
     readonly resolvedAt: IsoTime;
+    /** A URL. */
+    readonly evidence: string | null;
   } | null;
   readonly createdAt: IsoTime;
   readonly closesAt: IsoTime | null;

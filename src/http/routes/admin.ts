@@ -67,7 +67,7 @@ export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange 
     path: PATHS.adminResolve,
     bearer: 'admin',
     body: resolveShape,
-    handle: act((id, { outcomeIndex }) => markets.resolve(id, outcomeIndex)),
+    handle: act((id, { outcomeIndex, evidence }) => markets.resolve(id, outcomeIndex, evidence)),
   };
 
   const mode: Endpoint<ModeBody> = {

@@ -1,12 +1,13 @@
+import { Refusal } from '../../exchange/errors';
 import { MARKET_STATUSES } from '../../exchange/market';
-import { presentMarket } from '../../wire/answers/market';
+import { presentEvent, presentMarket } from '../../wire/answers/market';
 import { WALK_MAX } from '../../wire/cursor';
 import { MARKET_SORTS, PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf, textOf } from '../../wire/queries';
 import { okJson } from '../answer';
 import type { Context } from '../context';
-import { type AnyEndpoint, read } from '../endpoint';
+import { type AnyEndpoint, parameter, read } from '../endpoint';
 import type { KeptAnswers } from '../kept-answers';
 import { categoriesOf, createPageTexts, isListed, pageOf } from '../listing';
 
@@ -40,6 +41,14 @@ export function marketEndpoints({ marketList, standing }: Context, kept: KeptAns
         return { data: markets.map(presentMarket), nextCursor: next };
       };
       return okJson(textOfPage(all, request.url, present));
+    }),
+    read(PATHS.event, async (call) => {
+      const slug = parameter(call, 'slug');
+      const all = await marketList();
+      const markets = all.filter((market) => isListed(market) && market.terms.event?.slug === slug);
+      const event = markets[0]?.terms.event;
+      if (!event) throw new Refusal('EVENT_NOT_FOUND');
+      return okJson(textOfPage(all, `${PATHS.event} ${slug}`, () => presentEvent(event, markets)));
     }),
     read(PATHS.categories, async () => {
       const all = await marketList();

@@ -6,7 +6,8 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  * change of what is stored, and the second when a program of before would misread it: then no rolling upgrade is possible.
  *   1  everything before layouts were noted
  *   2  candles tell shares and trades, under keys of their own: programs of layout 1 go on with theirs
- *   3  the mode has a message, under a key that older programs leave alone
+ *   3  the mode has a message, a market a source, an event and the evidence of its end: in keys, fields and members that
+ *      older programs leave as they are
  */
 export const LAYOUT = 3;
 const OLDEST_READER = 1;

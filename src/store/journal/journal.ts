@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { MarketId, Resolution } from '../../exchange/market';
+import type { Ending, MarketId } from '../../exchange/market';
 import { type Change, payoutChanges, setChanges } from '../../exchange/position';
 import { createDoubtful } from '../health/doubtful';
 import type { Standings } from '../health/standing';
@@ -64,7 +64,7 @@ interface Stretch {
  * worker that is late or absent, and submissions pay nothing for it.
  */
 export function createJournal({ redis, run, keys, matches, doubts }: JournalOptions): Journal {
-  const resolutions = createDoubtful<MarketId, Resolution>(doubts, MARKETS_MAX);
+  const resolutions = createDoubtful<MarketId, Ending>(doubts, MARKETS_MAX);
 
   const mark = (): Promise<string> => positionOf(redis, keys, READER);
 
@@ -154,7 +154,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
   }
 
   /** A market ends once. */
-  async function resolutionOf(id: MarketId): Promise<Resolution> {
+  async function resolutionOf(id: MarketId): Promise<Ending> {
     const known = resolutions.get(id);
     if (known) return known;
     const at = doubts();

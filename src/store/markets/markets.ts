@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Refusal } from '../../exchange/errors';
 import {
+  type MarketEvent,
   type MarketId,
   type MarketStatus,
   type MarketTerms,
@@ -25,6 +26,7 @@ export interface NewMarket extends Partial<MarketTexts> {
   readonly feeRateBps?: number;
   readonly questionId?: string;
   readonly oracle?: string;
+  readonly event?: MarketEvent;
   readonly draft?: boolean;
 }
 
@@ -51,8 +53,8 @@ export interface Markets {
   close(id: MarketId): Promise<void>;
   /** For a market whose closing time a caller believes to have come. */
   closeWhenDue(id: MarketId): Promise<void>;
-  /** An outcome has won or, with null, the market is void. */
-  resolve(id: MarketId, outcome: OutcomeIndex | null): Promise<void>;
+  /** An outcome has won or, with null, the market is void; `evidence` is a URL. */
+  resolve(id: MarketId, outcome: OutcomeIndex | null, evidence?: string | null): Promise<void>;
   /**
    * The remaining work in a market that has ended: its orders are cancelled, then, if it is resolved or void, its
    * holders are paid. The worker's next round completes the work that a crash or the bound left.
@@ -95,6 +97,7 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
       minOrderLots,
       feeRateBps: input.feeRateBps ?? 0,
       createdAtMs: Math.trunc(clock.now()),
+      event: input.event ?? null,
     };
     const texts: MarketTexts = {
       question: input.question,
@@ -103,6 +106,7 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
       tags: input.tags ?? [],
       imageUrl: input.imageUrl ?? null,
       closesAtMs: input.closesAtMs ?? null,
+      resolutionSource: input.resolutionSource ?? null,
     };
     const market: Market = { terms, texts };
     await engine.createMarket(terms, encodeMarket(market), input.draft ? 'DRAFT' : 'OPEN');
@@ -129,8 +133,12 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
     if (await engine.closeWhenDue(id)) await windUp(id);
   }
 
-  async function resolve(id: MarketId, outcome: OutcomeIndex | null): Promise<void> {
-    await engine.resolveMarket(id, outcome);
+  async function resolve(
+    id: MarketId,
+    outcome: OutcomeIndex | null,
+    evidence: string | null = null,
+  ): Promise<void> {
+    await engine.resolveMarket(id, outcome, evidence);
     await windUp(id);
   }
 

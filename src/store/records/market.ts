@@ -1,4 +1,4 @@
-import { MARKET_STATUSES, type OutcomeIndex, type Resolution } from '../../exchange/market';
+import { type Ending, MARKET_STATUSES, type OutcomeIndex } from '../../exchange/market';
 import { MODES } from '../../exchange/status';
 import { lots, micro, pips } from '../../exchange/units';
 import { RESOLUTION as ENDING, LEVEL, MARKET_STATE, readUInt } from './layout';
@@ -12,18 +12,20 @@ const BID = 0x62;
 const ASK = 0x61;
 const STATE = 0x73;
 const RESOLUTION = 0x72;
+const EVIDENCE = 0x65;
 /** Of a market without a winner, where 0 and 1 are outcomes (lua/lib/resolution.lua). */
 export const VOID = 2;
 
 /**
  * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua), `r` how
- * it ended (lua/lib/resolution.lua).
+ * it ended and `e` the evidence (lua/lib/resolution.lua).
  */
 export function decodeState(reply: readonly Buffer[]): MarketState {
   const bids: Level[] = [];
   const asks: Level[] = [];
   let state: Buffer | null = null;
-  let resolution: Resolution | null = null;
+  let resolution: Ending | null = null;
+  let evidence: string | null = null;
   for (let i = 0; i + 1 < reply.length; i += 2) {
     const name = reply[i] as Buffer;
     const value = reply[i + 1] as Buffer;
@@ -31,6 +33,7 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     else if (name[0] === ASK) asks.push(level(name, value));
     else if (name[0] === STATE) state = value;
     else if (name[0] === RESOLUTION) resolution = decodeResolution(value);
+    else if (name[0] === EVIDENCE) evidence = value.toString('utf8');
   }
   if (!state) throw new Error('a stored market has no state');
   const told = MARKET_STATE.read(state);
@@ -45,7 +48,7 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     lastTradeMs: told.lastTradeMs,
     volumeMicro: micro(told.volumeMicro),
     openInterestMicro: micro(told.openInterestMicro),
-    resolution,
+    resolution: resolution && { ...resolution, evidence },
     lastPips: told.lastPips === 0 ? null : pips(told.lastPips),
     bids: bids.sort((x, y) => y.pricePips - x.pricePips),
     asks: asks.sort((x, y) => x.pricePips - y.pricePips),
@@ -68,7 +71,7 @@ export function decodePayouts(value: Buffer): PayoutState {
 }
 
 /** Field `r` of a market's hash. */
-export function decodeResolution(value: Buffer): Resolution {
+export function decodeResolution(value: Buffer): Ending {
   const { outcome, resolvedAtMs } = ENDING.read(value);
   return { outcome: winnerOf(outcome), resolvedAtMs };
 }

@@ -30,6 +30,8 @@ export interface ShardKeys {
   readonly marketList: TextKey<'marketList'>;
   /** hash: slug, condition id or id -> market id. */
   readonly marketNames: TextKey<'marketNames'>;
+  /** hash: slug of an event -> how many markets it has, and its title (lua/create_market.lua). */
+  readonly events: TextKey<'events'>;
   /** hash: reader of the outbox -> last entry id it has finished with. */
   readonly readers: TextKey<'readers'>;
   /** string: code of the exchange's mode, absent for NORMAL. */
@@ -144,6 +146,7 @@ export function shardKeys(shard = 0): ShardKeys {
     markets: text(`${prefix}mk`),
     marketList: text(`${prefix}ml`),
     marketNames: text(`${prefix}mn`),
+    events: text(`${prefix}ev`),
     readers: text(`${prefix}readers`),
     mode: text(`${prefix}mode`),
     notice: text(`${prefix}notice`),

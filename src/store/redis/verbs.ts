@@ -81,16 +81,16 @@ export const VERBS = {
 
   // Markets.
   create_market: verb(
-    ['market', 'markets', 'marketNames', 'outbox', 'mode', 'closes', 'ending', 'marketList'],
-    6,
-  ).replies<Coded<[taken: Buffer]>>(),
+    ['market', 'markets', 'marketNames', 'outbox', 'mode', 'closes', 'ending', 'marketList', 'events'],
+    8,
+  ).replies<Coded<[detail: Buffer]>>(),
   edit_market: verb(['market', 'markets', 'outbox', 'closes', 'ending'], 5).replies<
     Coded<[detail?: Buffer | number]>
   >(),
   move_market: verb(['market', 'outbox', 'closes', 'ending', 'markets'], 5).replies<
     Coded<[status: number]>
   >(),
-  resolve_market: verb(['market', 'outbox', 'ending', 'closes', 'markets'], 3).replies<
+  resolve_market: verb(['market', 'outbox', 'ending', 'closes', 'markets'], 4).replies<
     Coded<[status: number]>
   >(),
   clear_book: verb([...BOOK, 'orders', 'cash', 'tokens', 'expiries', 'outbox', 'ending'], 3).replies<

@@ -1,5 +1,11 @@
 import { Refusal } from '../../exchange/errors';
-import { MARKET_STATUSES, type MarketId, type MarketStatus, type OutcomeIndex } from '../../exchange/market';
+import {
+  MARKET_STATUSES,
+  type MarketId,
+  type MarketStatus,
+  type MarketTerms,
+  type OutcomeIndex,
+} from '../../exchange/market';
 import { MODES, type Mode } from '../../exchange/status';
 import { decodeMarket, encodeMarket, VOID } from '../records/market';
 import type { Market } from '../records/views';
@@ -13,9 +19,12 @@ const PAY_MAX = 200;
 const EDIT_TRIES = 20;
 
 export interface Lifecycle {
-  /** create_market: INVALID_REQUEST when a name is taken. `document` is what reads.market decodes. */
+  /**
+   * create_market: INVALID_REQUEST when a name is taken, or when its event has another title or no place left. `document` is
+   * what reads.market decodes.
+   */
   createMarket(
-    market: { id: MarketId; conditionId: string; slug: string },
+    market: Pick<MarketTerms, 'id' | 'conditionId' | 'slug' | 'event'>,
     document: string,
     status: MarketStatus,
   ): Promise<void>;
@@ -28,9 +37,9 @@ export interface Lifecycle {
   closeWhenDue(marketId: MarketId): Promise<boolean>;
   /**
    * resolve_market: an outcome has won or, with null, the market is void. MARKET_NOT_FOUND; MARKET_NOT_OPEN for a draft and
-   * for a market that has ended another way.
+   * for a market that has ended another way. `evidence` is a URL; that of the first call stays.
    */
-  resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null): Promise<void>;
+  resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null, evidence?: string | null): Promise<void>;
   /** pay_holders: one bounded step; it pays no holder while orders rest. */
   payHolders(marketId: MarketId, most?: number): Promise<{ paid: number; left: boolean }>;
   /**
@@ -47,29 +56,29 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
   const agenda = [keys.closes, keys.ending] as const;
 
   async function createMarket(
-    market: { id: MarketId; conditionId: string; slug: string },
+    market: Pick<MarketTerms, 'id' | 'conditionId' | 'slug' | 'event'>,
     document: string,
     status: MarketStatus,
   ): Promise<void> {
-    const [code, , taken] = await run(
+    const { id, conditionId, slug, event } = market;
+    const [code, , detail] = await run(
       'create_market',
       [
-        keys.market(market.id),
+        keys.market(id),
         keys.markets,
         keys.marketNames,
         keys.outbox,
         keys.mode,
         ...agenda,
         keys.marketList,
+        keys.events,
       ],
-      [market.id, document, market.conditionId, market.slug, MARKET_STATUSES.indexOf(status), keys.prefix],
+      [
+        ...([id, document, conditionId, slug, MARKET_STATUSES.indexOf(status), keys.prefix] as const),
+        ...([event?.slug ?? '', event?.title ?? ''] as const),
+      ],
     );
-    if (code.toString() !== 'OK') {
-      const path = taken.toString() === market.slug ? 'slug' : 'questionId';
-      throw new Refusal('INVALID_REQUEST', `another market has this ${path}; choose another`, {
-        errors: [{ path, message: 'belongs to another market' }],
-      });
-    }
+    if (code.toString() !== 'OK') throw notCreated(code.toString(), detail?.toString() ?? '', slug);
   }
 
   async function moveMarket(
@@ -103,11 +112,15 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
     return [code, status];
   }
 
-  async function resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null): Promise<void> {
+  async function resolveMarket(
+    marketId: MarketId,
+    outcome: OutcomeIndex | null,
+    evidence: string | null = null,
+  ): Promise<void> {
     const [code, , status] = await run(
       'resolve_market',
       [keys.market(marketId), keys.outbox, keys.ending, keys.closes, keys.markets],
-      [keys.prefix, marketId, outcome ?? VOID],
+      [keys.prefix, marketId, outcome ?? VOID, evidence ?? ''],
     );
     accepted(code, status);
   }
@@ -155,6 +168,21 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
   }
 
   return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };
+}
+
+/** Why create_market has created nothing. */
+function notCreated(code: string, detail: string, slug: string): Refusal {
+  const refused = (path: string, message: string, text: string): Refusal =>
+    new Refusal('INVALID_REQUEST', text, { errors: [{ path, message }] });
+  if (code === 'EVENT_TITLE') {
+    const message = `must be ${JSON.stringify(detail)}, as in the other markets of this event`;
+    return refused('event.title', message, `event.title ${message}`);
+  }
+  if (code === 'EVENT_FULL') {
+    return refused('event', 'has no place left', `the event ${detail} has 50 markets; choose another event`);
+  }
+  const path = detail === slug ? 'slug' : 'questionId';
+  return refused(path, 'belongs to another market', `another market has this ${path}; choose another`);
 }
 
 function accepted(code: Buffer, status: number): void {

@@ -1,4 +1,4 @@
-import type { MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
+import type { MarketEvent, MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
 import { ORDER_TYPES } from '../../exchange/status';
 import { formatLots, formatMicro, formatPips, LOTS_MAX } from '../../exchange/units';
 import type { BookFacts, MarketFacts, TradeFacts } from '../facts';
@@ -30,6 +30,8 @@ export function presentMarket({ terms, texts, state, day }: MarketFacts) {
     category: texts.category,
     tags: texts.tags,
     imageUrl: texts.imageUrl,
+    resolutionSource: texts.resolutionSource ?? null,
+    event: terms.event ?? null,
     status: state.status,
     outcomes: INDEXES.map((index) => ({
       index,
@@ -59,10 +61,17 @@ export function presentMarket({ terms, texts, state, day }: MarketFacts) {
 }
 
 /** `payouts`: what a Yes and a No token are worth. */
-function presentResolution({ outcome, resolvedAtMs }: Resolution) {
+function presentResolution({ outcome, resolvedAtMs, evidence }: Resolution) {
   const payouts = outcome === null ? ['0.5', '0.5'] : INDEXES.map((index) => (index === outcome ? '1' : '0'));
-  return { outcomeIndex: outcome, payouts, resolvedAt: iso(resolvedAtMs) };
+  return { outcomeIndex: outcome, payouts, resolvedAt: iso(resolvedAtMs), evidence };
 }
+
+/** `GET /events/{slug}`: its markets, the oldest first. */
+export const presentEvent = ({ slug, title }: MarketEvent, markets: readonly MarketFacts[]) => ({
+  slug,
+  title,
+  markets: markets.map(presentMarket),
+});
 
 /** The facts of a ticker. */
 export type TickerFacts = Pick<MarketFacts, 'terms' | 'day' | 'nowMs'> & { readonly state: BookFacts };

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { OutcomeIndex } from '../../exchange/market';
+import type { MarketEvent, OutcomeIndex } from '../../exchange/market';
 import { MODES, type Mode } from '../../exchange/status';
 import { formatLots, formatPips, LOTS_MAX, PIPS_PER_ONE, parseLots, parsePips } from '../../exchange/units';
 import { createShape, isUnicode } from '../shape';
@@ -9,7 +9,8 @@ const QUESTION_MAX = 500;
 const DESCRIPTION_MAX = 10_000;
 const OUTCOME_NAME_MAX = 32;
 const TAGS_MAX = 20;
-const IMAGE_URL_MAX = 2_048;
+const LINK_MAX = 2_048;
+const EVENT_TITLE_MAX = 200;
 const MESSAGE_MAX = 500;
 const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const SLUG_MAX = 80;
@@ -37,6 +38,8 @@ export interface NewMarketBody {
   readonly closesAt?: string | null;
   readonly questionId?: string;
   readonly oracle?: string;
+  readonly resolutionSource?: string | null;
+  readonly event?: MarketEvent;
   readonly draft?: boolean;
 }
 
@@ -46,6 +49,7 @@ const words = Joi.string()
   .messages({ 'text.unicode': 'must be valid Unicode' });
 const label = (most: number) => words.trim().min(1).max(most);
 const word = (most: number) => Joi.string().pattern(SLUG, 'word of a-z, 0-9 and single hyphens').max(most);
+const link = Joi.string().uri({ scheme: 'https' }).max(LINK_MAX);
 /** A lot or a least size above the largest order would make a market that cannot be traded. */
 const size = Joi.string()
   .pattern(SIZE, 'number of shares with at most two decimals, such as 0.01')
@@ -89,6 +93,8 @@ export const newMarketShape = createShape<NewMarketBody>(
     closesAt: moment.allow(null),
     questionId: hashSchema,
     oracle: addressSchema,
+    resolutionSource: link.allow(null),
+    event: Joi.object({ slug: word(SLUG_MAX).required(), title: label(EVENT_TITLE_MAX).required() }),
     draft: Joi.boolean(),
   }).required(),
 );
@@ -114,6 +120,7 @@ export interface EditMarketBody {
   readonly category?: string;
   readonly tags?: readonly string[];
   readonly imageUrl?: string | null;
+  readonly resolutionSource?: string | null;
   readonly closesAt?: string | null;
 }
 
@@ -123,17 +130,19 @@ export const editMarketShape = createShape<EditMarketBody>(
     description: words.allow('').max(DESCRIPTION_MAX),
     category: word(CATEGORY_MAX),
     tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique(),
-    imageUrl: Joi.string().uri({ scheme: 'https' }).max(IMAGE_URL_MAX).allow(null),
+    imageUrl: link.allow(null),
+    resolutionSource: link.allow(null),
     closesAt: moment.allow(null),
   }).required(),
 );
 
 export interface ResolveBody {
   readonly outcomeIndex: OutcomeIndex;
+  readonly evidence?: string;
 }
 
 export const resolveShape = createShape<ResolveBody>(
-  Joi.object({ outcomeIndex: Joi.number().valid(0, 1).required() }).required(),
+  Joi.object({ outcomeIndex: Joi.number().valid(0, 1).required(), evidence: link }).required(),
 );
 
 export interface ModeBody {

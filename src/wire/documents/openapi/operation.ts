@@ -125,6 +125,7 @@ const OF_PATH: readonly (readonly [string, readonly ErrorCode[]])[] = [
   ['/profiles/{address}', ['INVALID_ADDRESS']],
   ['/accounts/{address}', ['INVALID_ADDRESS']],
   ['/comments/{comment_id}', ['COMMENT_NOT_FOUND']],
+  ['/events/{slug}', ['EVENT_NOT_FOUND']],
 ];
 
 /** Every code that an operation can answer. */
@@ -151,6 +152,11 @@ export const PATH_PARAMETERS: Readonly<
     description: 'A market: its id, its `slug` or its `conditionId`.',
     schema: text(undefined, { maxLength: 128 }),
     example: '81cqi70o',
+  },
+  slug: {
+    description: 'An event.',
+    schema: text(),
+    example: 'rain-2027-03-01',
   },
   order_hash: {
     description: "The order's EIP-712 hash.",

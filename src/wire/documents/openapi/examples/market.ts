@@ -20,6 +20,8 @@ import {
 
 const names = { marketId: MARKET_ID, conditionId: CONDITION_ID };
 
+export const EVENT = { slug: 'rain-2027-03-01', title: 'Where does it rain on 1 March?' };
+
 export const MARKET = {
   id: MARKET_ID,
   slug: 'lisbon-rain-2027-03-01',
@@ -30,6 +32,8 @@ export const MARKET = {
   category: 'weather',
   tags: ['lisbon', 'rain'],
   imageUrl: null,
+  resolutionSource: 'https://www.ipma.pt/en/otempo/obs.superficie/',
+  event: EVENT,
   status: 'OPEN',
   outcomes: [
     { index: 0, name: 'Yes', tokenId: YES_TOKEN, price: '0.63' },

@@ -38,7 +38,7 @@ export const ADMIN_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Create a market',
     description:
-      'Everything but the question has a default; that of `minOrderSize` is one share, rounded up to whole lots. It is open at once, or a draft with `draft: true`. With `questionId` and `oracle` given, its ids are the same on every deployment of a network.',
+      'Everything but the question has a default; that of `minOrderSize` is one share, rounded up to whole lots. Markets with the same `event.slug` belong to one event, under one title. It is open at once, or a draft with `draft: true`. With `questionId` and `oracle` given, its ids are the same on every deployment of a network.',
     bearer: 'admin',
     body: {
       shape: newMarketShape,
@@ -51,6 +51,8 @@ export const ADMIN_OPERATIONS: Operations = {
         tickSize: '0.01',
         minOrderSize: '1',
         closesAt: CLOSES_AT,
+        resolutionSource: MARKET.resolutionSource,
+        event: MARKET.event,
         questionId: QUESTION_ID,
       },
     },

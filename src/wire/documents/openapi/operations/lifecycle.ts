@@ -8,8 +8,15 @@ import { cursor, limit, type Operations } from '../operation';
 
 const RESOLVED_AT = '2027-03-02T08:00:00.000Z';
 
+const EVIDENCE = 'https://www.ipma.pt/en/oclima/2027-03-01/';
+
 /** The market of the examples when its holders are paid. */
-const ended = (status: string, outcomeIndex: number | null, payouts: readonly string[]) => ({
+const ended = (
+  status: string,
+  outcomeIndex: number | null,
+  payouts: readonly string[],
+  evidence: string | null = null,
+) => ({
   ...MARKET,
   outcomes: MARKET.outcomes.map((outcome, i) => ({ ...outcome, price: i === 0 ? '0.6' : '0.4' })),
   status,
@@ -19,7 +26,7 @@ const ended = (status: string, outcomeIndex: number | null, payouts: readonly st
   spread: null,
   liquidity: '0',
   openInterest: '0',
-  resolution: { outcomeIndex, payouts, resolvedAt: RESOLVED_AT },
+  resolution: { outcomeIndex, payouts, resolvedAt: RESOLVED_AT, evidence },
   resolvedAt: RESOLVED_AT,
   sequence: MARKET.sequence + 3,
 });
@@ -54,13 +61,13 @@ export const LIFECYCLE_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Resolve a market and pay its holders',
     description:
-      'Resolves an OPEN, PAUSED or CLOSED market. This cannot be undone. No orders match from then on. Resting orders are cancelled with the reason `MARKET_CLOSED`; then every holder is paid once, `"1"` for each token of the winning outcome, and the tokens are removed. In a large market the answer may come before the last holder is paid: `openInterest` is the amount still to be paid. A repeated request gets the same answer; another outcome is refused.',
+      'Resolves an OPEN, PAUSED or CLOSED market. This cannot be undone. No orders match from then on. Resting orders are cancelled with the reason `MARKET_CLOSED`; then every holder is paid once, `"1"` for each token of the winning outcome, and the tokens are removed. In a large market the answer may come before the last holder is paid: `openInterest` is the amount still to be paid. A repeated request gets the same answer, with the `evidence` of the first one; another outcome is refused.',
     bearer: 'admin',
-    body: { shape: resolveShape, example: { outcomeIndex: 0 } },
+    body: { shape: resolveShape, example: { outcomeIndex: 0, evidence: EVIDENCE } },
     success: {
       description: 'The market as it now is.',
       schema: 'Market',
-      example: ended('RESOLVED', 0, ['1', '0']),
+      example: ended('RESOLVED', 0, ['1', '0'], EVIDENCE),
     },
     codes: ['MARKET_NOT_FOUND', 'MARKET_NOT_OPEN'],
   },

@@ -4,7 +4,7 @@ import { TIMEFRAMES } from '../../../answers/history';
 import { MARKET_SORTS, PAGE_SIZES } from '../../../pages';
 import { PATHS } from '../../../paths';
 import { DEPTH_MAX, IDS_MAX, TEXT_MAX } from '../../../queries';
-import { CANDLES, MARKET, ORDERBOOK, PRICE_HISTORY, TICKER, TRADE, TRADING } from '../examples/market';
+import { CANDLES, EVENT, MARKET, ORDERBOOK, PRICE_HISTORY, TICKER, TRADE, TRADING } from '../examples/market';
 import { cursor, limit, type Operations, type Parameter, period, query } from '../operation';
 import { choice, integer, text } from '../schema';
 
@@ -71,6 +71,19 @@ export const MARKET_OPERATIONS: Operations = {
       description: 'All categories.',
       schema: 'Categories',
       example: { data: [{ slug: 'weather', name: 'Weather', count: 1 }] },
+    },
+  },
+  [`GET ${PATHS.event}`]: {
+    id: 'getEvent',
+    tag: 'Markets',
+    summary: 'The markets of an event',
+    description:
+      'Markets that belong together, the oldest first; an event has at most 50. Drafts are not listed.',
+    limited: true,
+    success: {
+      description: 'The event.',
+      schema: 'Event',
+      example: { ...EVENT, markets: [MARKET] },
     },
   },
   [`GET ${PATHS.market}`]: {
