@@ -38,6 +38,8 @@ const SETTERS = 5;
 const SETS = 100_000_000_000;
 const LANES = 24;
 const AGAIN_MS = 20;
+/** So many times the orders at most, while the trade goes on for another reason. */
+const LONGER_MAX = 10;
 const AGAIN_MAX = 2_000;
 const OPEN_KEPT = 400;
 const LOOK_STEP = 50;
@@ -96,6 +98,7 @@ export async function trade(
   others: readonly Exchange['engine'][],
   orders: number,
   seed: number,
+  goesOn: () => boolean = () => false,
 ): Promise<Load> {
   const random = createRandom(seed);
   const engines = [exchange.engine, ...others];
@@ -170,7 +173,7 @@ export async function trade(
   }
 
   async function lane(): Promise<void> {
-    while (sent < orders) {
+    while (sent < orders || (goesOn() && sent < orders * LONGER_MAX)) {
       const dice = random.next();
       await (dice < 0.8
         ? submit()
