@@ -50,6 +50,9 @@ test('web and worker need no more than the example gives', async () => {
     })();
     await until('the match is settled', () => settled === 1);
     expect((await alice.post(`/markets/${market.id}/orders/cancel-all`)).status).toBe(200);
+    const key = await alice.post('/me/keys', { name: 'reader', scopes: ['read'] });
+    expect(key.status).toBe(201);
+    expect((await client.get('/me/balances', { token: key.body.key })).status).toBe(200);
     expect((await client.get('/readyz')).body).toMatchObject({ durability: 'always' });
     expect((await client.get('/metrics')).text).toContain('exchange_outbox_length');
     socket.disconnect();
