@@ -1,7 +1,8 @@
 -- How a market ended, and how far its payouts are: field `r` of its hash.
 --
 -- outcome B (0 Yes, 1 No, 2 void), resolvedMs I6, paidMs I6 (0 until every holder is paid), sets outstanding when it ended
--- I7, collateral paid so far I7, accounts paid so far I4. Field `e` has the URL of the evidence, if the operator gave one. src/store/records/market.ts reads both.
+-- I7, collateral paid so far I7, accounts paid so far I4. Field `e` has the URL of the evidence, if the operator gave one.
+-- src/store/records/market.ts reads both.
 -- {x}:m:<id>:paid   hash: account -> Yes, No and collateral (I7 each, micro-units): what it held and what it got for it, once
 
 local resolution = {}

@@ -4,7 +4,7 @@ import { checksumAddress } from './address';
 import type { Caller } from './sessions';
 
 /** The scopes of a key. Whatever else a wallet may do needs the wallet itself. */
-export const KEY_SCOPES = ['read', 'cancel'] as const;
+const KEY_SCOPES = ['read', 'cancel'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 /** The stored record of a key: never the key itself. */

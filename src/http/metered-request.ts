@@ -8,6 +8,8 @@ export const DUMPED_MAX_BYTES = 65_536;
 export interface MeteredRequest extends IncomingMessage {
   readonly pieces: number;
   readonly bytes: number;
+  /** The connection was ended in the middle of the body. */
+  cut: boolean;
 }
 
 /**
@@ -19,14 +21,17 @@ export const createRequestClass = () =>
   class extends IncomingMessage implements MeteredRequest {
     pieces = 0;
     bytes = 0;
+    cut = false;
 
     override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
       if (chunk === null) return super.push(chunk, encoding);
+      // The parser goes on to the end of its buffer.
+      if (this.cut) return false;
       this.pieces++;
       this.bytes += chunk.length;
       if (this.pieces <= PIECES_MAX) return super.push(chunk, encoding);
-      // The parser goes on to the end of its buffer.
-      if (!this.socket.destroyed) this.socket.destroy();
+      this.cut = true;
+      this.socket.destroy();
       return false;
     }
   };

@@ -106,10 +106,13 @@ export function admit(
     const { pieces, bytes } = request;
     const unpaid = Math.max(0, bytes - declared) / PACE.bytesPerPoint + pieces / PACE.piecesPerPoint;
     if (unpaid >= 1) pace.charge(address, Math.floor(unpaid));
+    if (request.cut) pace.charge(address, PACE.cut);
   });
   // Before Node's own listener, which would read the rest to no end.
   response.prependOnceListener('finish', () => {
-    if (!request.complete && (declared === 0 || declared > DUMPED_MAX_BYTES)) request.socket.destroy();
+    if (request.complete || (declared > 0 && declared <= DUMPED_MAX_BYTES)) return;
+    request.cut = true;
+    request.socket.destroy();
   });
   pace.whenPaid(address, request.socket, serve);
 }

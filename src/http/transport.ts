@@ -52,6 +52,10 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
   ],
 ]);
 
+/** More than headers, the largest body and the requests that wait behind it. */
+const BETWEEN_MAX_BYTES = 4_194_304;
+const LOOK_EVERY_MS = 250;
+
 /** The answer of Node has already been sent, or the client is gone. */
 function isAnswered(socket: Socket): boolean {
   const current = '_httpMessage' in socket ? (socket._httpMessage as ServerResponse | null) : null;
@@ -81,6 +85,32 @@ function refuseTunnel(socket: Duplex): void {
 }
 
 /**
+ * Ends connections that send and send without a request: the parser skips line ends before a request for as long as they
+ * come. A request with its headers and its body has fewer bytes than BETWEEN_MAX_BYTES.
+ */
+function endSilence(server: Server, ended: (socket: Socket) => void): void {
+  const readBefore = new Map<Socket, number>();
+  const timer = setInterval(() => {
+    for (const [socket, bytes] of readBefore) {
+      if (socket.bytesRead - bytes <= BETWEEN_MAX_BYTES) continue;
+      ended(socket);
+      socket.destroy();
+    }
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  server.on('connection', (socket: Socket) => {
+    readBefore.set(socket, 0);
+    socket.once('close', () => readBefore.delete(socket));
+  });
+  server.on('request', ({ socket }) => {
+    if (readBefore.has(socket)) readBefore.set(socket, socket.bytesRead);
+  });
+  // The bytes of a WebSocket are counted by its own rules.
+  server.on('upgrade', ({ socket }) => readBefore.delete(socket));
+  server.once('close', () => clearInterval(timer));
+}
+
+/**
  * The costs of a connection outside its requests. They are for the address of the peer, unless that is a proxy: a proxy
  * has many clients, and sends neither malformed requests nor many connections for one of them. A tunnel names its client.
  */
@@ -99,6 +129,7 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
   server.on('connect', (request, socket) =>
     refuse(clientAddress(request), socket, () => refuseTunnel(socket)),
   );
+  endSilence(server, (socket) => behindProxy || pace.charge(peerOf(socket), PACE.cut));
   if (behindProxy) return;
   server.on('connection', (socket: Socket) => {
     const address = peerOf(socket);

@@ -16,7 +16,7 @@ const WEIGHT = 0.3;
 /** A shorter pause takes too little off the time in which an order may be booked. */
 const PAUSE_MIN_MS = 500;
 /** A request that waited through a pause is read within this time. */
-const PAUSE_KEPT_MS = 2_000;
+const PAUSE_KEPT_MS = 1_000;
 
 export function watchEventLoop(): EventLoop {
   let tickedAt = performance.now();

@@ -95,6 +95,7 @@ const FORM: Readonly<Record<string, Say>> = {
   ORDER_NOT_CANCELLABLE: () => 'The order can no longer be cancelled, because it is not open any more.',
   ORDER_NOT_FOUND: () => 'The exchange does not know this order.',
   MARKET_NOT_FOUND: () => 'This market does not exist.',
+  EVENT_NOT_FOUND: () => 'This event does not exist.',
   COMMENT_NOT_FOUND: () => 'This comment does not exist any more.',
   NOT_FOUND: () => `The exchange has nothing at this address. ${ours}`,
   INVALID_SIGNATURE: ({ hint }) =>

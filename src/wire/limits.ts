@@ -88,6 +88,8 @@ export const PACE = {
   piecesPerPoint: 64,
   /** Points of a connection that is opened, where no proxy is in front. */
   connection: 1,
+  /** Points of a connection that is cut: the pieces its buffer still holds are taken apart all the same. */
+  cut: 100,
   /** A request is held this long at most. */
   holdMs: 1_000,
   /** More than what comes back in this time is never owed: an address is slowed down, not shut out. */

@@ -35,7 +35,7 @@ const BUGS: Readonly<Record<string, Planted>> = {
   'limits are not looked at': {
     lua: [
       { file: 'place_order.lua', from: "'-inf', limit,", to: "'-inf', '+inf'," },
-      { file: 'lib/plan.lua', from: /'-inf', q\[[\w.]*LIMIT\],/, to: "'-inf', '+inf'," },
+      { file: 'lib/plan.lua', from: "'-inf', q.limit,", to: "'-inf', '+inf'," },
     ],
     caughtBy: 'both limits are respected',
   },
@@ -114,7 +114,14 @@ const BUGS: Readonly<Record<string, Planted>> = {
     caughtBy: 'money and tokens are conserved',
   },
   'an order takes two numbers': {
-    lua: [{ file: 'place_order.lua', from: /sequence = sequence \+ 1/g, to: 'sequence = sequence + 2' }],
+    lua: [
+      { file: 'lib/straight.lua', from: '  sequence = sequence + 1', to: '  sequence = sequence + 2' },
+      {
+        file: 'lib/straight.lua',
+        from: 'sequence, liquidity = sequence + 1',
+        to: 'sequence, liquidity = sequence + 2',
+      },
+    ],
     caughtBy: 'every number is given once',
   },
   'an order is told without its first fill': {

@@ -44,6 +44,17 @@ test('a connection whose request is answered before its body has ended is closed
   expect(await isCut(chunked('GET /time'), PIECE)).toBe(true);
 });
 
+test('a connection that sends line ends and no request is closed', async () => {
+  expect(await isCut('\r\n', '\r\n'.repeat(100_000))).toBe(true);
+});
+
+test('an address pays for connections that are cut: the next request waits', async () => {
+  for (let i = 0; i < 12; i++) await isCut(chunked('GET /time'), PIECE.repeat(500));
+  const startedAt = performance.now();
+  await sendRaw(port, 'GET /time HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', PATIENCE_MS);
+  expect(performance.now() - startedAt).toBeGreaterThan(50);
+});
+
 test('a body in a thousand pieces is a body', async () => {
   const body = [...'{}'.padEnd(1_000)].map((one) => `1\r\n${one}\r\n`).join('');
   const answer = await sendRaw(port, `${chunked('POST /auth/refresh')}${body}0\r\n\r\n`, 1_000);

@@ -5,7 +5,7 @@ import { sleep, until } from '../support/waiting';
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-test('a request that is read after a pause counts from the beginning of the pause, also a second later', async () => {
+test('a request that is read after a pause counts from the beginning of the pause, also half a second later', async () => {
   const loop = watchEventLoop();
   try {
     await sleep(120);
@@ -13,7 +13,7 @@ test('a request that is read after a pause counts from the beginning of the paus
     standStill(800);
     // Before any timer has run.
     expect(loop.arrivedAt()).toBeLessThanOrEqual(before);
-    await sleep(1_000);
+    await sleep(500);
     expect(loop.arrivedAt()).toBeLessThanOrEqual(before);
   } finally {
     loop.stop();
@@ -30,7 +30,7 @@ test('a request that is read long after a pause counts from now', async () => {
       const now = performance.now();
       return loop.arrivedAt() >= now;
     });
-    expect(performance.now() - from).toBeGreaterThan(1_500);
+    expect(performance.now() - from).toBeGreaterThan(700);
   } finally {
     loop.stop();
   }

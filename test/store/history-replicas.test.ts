@@ -26,7 +26,8 @@ test('after an answer every replica shows its price and volume, with and without
   for (let i = 1; i <= TRADES; i++) {
     const pips = 4_000 + 100 * (i % 20);
     await maker.submit(market, { side: 'BUY', outcome: 1, pips: 10_000 - pips, lots: 100 });
-    await taker.submit(market, { side: 'BUY', outcome: 0, pips, lots: 100 });
+    const taken = await taker.submit(market, { side: 'BUY', outcome: 0, pips, lots: 100 });
+    expect(taken.body).toMatchObject({ status: 'FILLED' });
     // The worker is away for the first third, counts between in the second, and at the same time in the last.
     const work = i > (2 * TRADES) / 3 ? writer.extend(market.id) : null;
     for (const { client } of i % 2 === 0 ? [a, b] : [b, a]) {

@@ -57,6 +57,8 @@ export const marketBody = (market: OpenMarket) => ({
   category: 'weather',
   tags: ['rain', 'roof'],
   imageUrl: null,
+  resolutionSource: null,
+  event: null,
   status: 'OPEN',
   outcomes: [
     { index: 0, name: 'Yes', tokenId: market.outcomes[0]?.tokenId, price: '0.6' },

@@ -2,6 +2,7 @@ import { Wallet } from 'ethers';
 import type { Answer } from '../../support/client';
 import { ADMIN_TOKEN } from '../../support/settings';
 import { createTrader, type Limit, openMarket, type Trader } from '../../support/trader';
+import { sleep } from '../../support/waiting';
 import { type Case, RESTING, startTwoTraders, type TwoTraders } from './two-traders';
 
 type Scenario = (traders: TwoTraders) => Promise<Answer>;
@@ -110,9 +111,12 @@ async function race({ exchange, alice, bob, market }: TwoTraders): Promise<Answe
 /** More orders of one wallet than its bucket holds, over both replicas at once. */
 async function flood({ exchange, domain, market }: TwoTraders): Promise<Answer> {
   const carla = createTrader(exchange.client, domain, new Wallet(`0x${'ca'.repeat(32)}`));
-  const orders = await Promise.all(
-    Array.from({ length: FLOOD }, () => carla.order(market, { side: 'BUY', outcome: 0, pips: 100, lots: 1 })),
-  );
+  const orders: Awaited<ReturnType<typeof carla.order>>[] = [];
+  while (orders.length < FLOOD) {
+    orders.push(await carla.order(market, { side: 'BUY', outcome: 0, pips: 100, lots: 1 }));
+    // The replicas run in this process, and must not stand still while it signs.
+    await sleep(0);
+  }
   const answers = await Promise.all(
     orders.map((order, i) => {
       const { client } = exchange.replicas[i % 2] ?? exchange.replicas[0];

@@ -114,6 +114,7 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
             rateLimited: integer('Points on top of it when it is refused as RATE_LIMITED.'),
             bytesPerPoint: integer('A body costs a point for each so many bytes.'),
             piecesPerPoint: integer('And for each so many pieces: a chunk of one byte is a piece.'),
+            cut: integer('Points of a connection that is cut because its body does not end.'),
             connection: integer('Points of a connection that is opened, where no proxy is in front.'),
             holdMs: integer('Without points a request waits until there are some, this long at most.'),
             debtMs: integer('What comes back in this time is the most that is ever owed.'),
