@@ -3,15 +3,30 @@ import path from 'node:path';
 import { type Patch, patchedScripts } from '../store/fuzzing/scripts';
 import { ROOT } from '../support/processes';
 
+interface ModulePatch {
+  readonly file: string;
+  readonly from: string | RegExp;
+  readonly to: string;
+}
+
 /** A bug: changes to a copy of lua/, or of built modules. */
 export interface Bug {
   readonly lua?: readonly Patch[];
-  readonly modules?: readonly {
-    readonly file: string;
-    readonly from: string | RegExp;
-    readonly to: string;
-  }[];
+  readonly modules?: readonly ModulePatch[];
 }
+
+/** The text of a built module with the patch in it. Throws when the patch changes nothing. */
+function changedModule({ file, from, to }: ModulePatch, program: string): string {
+  const source = readFileSync(path.join(program, file), 'utf8');
+  const changed = source.replace(from, () => to);
+  if (changed === source) throw new Error(`nothing to patch in ${file}: ${from}`);
+  return changed;
+}
+
+/** Throws when the patch finds nothing to change in what was built last. */
+export const findInModule = (patch: ModulePatch): void => {
+  changedModule(patch, path.join(ROOT, 'dist'));
+};
 
 /** A copy of what was built, with a bug in it; removed when the story is over. */
 export async function withBug<T>(bug: Bug, story: (program: string) => Promise<T>): Promise<T> {
@@ -27,13 +42,8 @@ export async function withBug<T>(bug: Bug, story: (program: string) => Promise<T
         writeFileSync(path.join(program, 'lua', `${name}.lua`), source);
       }
     }
-    for (const { file, from, to } of bug.modules ?? []) {
-      const target = path.join(program, file);
-      const source = readFileSync(target, 'utf8');
-      const changed = source.replace(from, () => to);
-      if (changed === source) throw new Error(`nothing to patch in ${file}: ${from}`);
-      writeFileSync(target, changed);
-    }
+    for (const patch of bug.modules ?? [])
+      writeFileSync(path.join(program, patch.file), changedModule(patch, program));
     return await story(program);
   } finally {
     rmSync(folder, { recursive: true, force: true });

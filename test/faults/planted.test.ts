@@ -4,7 +4,7 @@ import { sampleOf } from '../support/sample';
 import { forgive } from '../support/watch';
 import { type INVARIANTS, violationsOf } from './invariants';
 import { startLoad } from './load';
-import { type Bug, withBug } from './planted-program';
+import { type Bug, findInModule, withBug } from './planted-program';
 import { startTradingFleet } from './trading-fleet';
 
 /**
@@ -134,8 +134,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
     modules: [
       {
         file: 'store/settlement/matches.js',
-        from: 'matches.push({',
-        to: 'if (packed.readUIntBE(9, 6) % 2) matches.push({',
+        from: 'matches.push(',
+        to: 'if (import_outbox.matchOf(packed).sequence % 2) matches.push(',
       },
     ],
     caughtBy: 'every fill is settled once',
@@ -145,7 +145,7 @@ const BUGS: Readonly<Record<string, Planted>> = {
       {
         file: 'http/submit.js',
         from: 'await book(request)',
-        to: "await book(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new errors_1.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
+        to: "await book(request).then((placed) => { if (placed.record.orderHash.endsWith('7')) throw new import_errors.Refusal('FOK_NOT_FILLED', 'no', { available: '0' }); return placed; })",
       },
     ],
     caughtBy: 'refused orders left nothing',
@@ -176,9 +176,11 @@ async function caught({ expiring = 0, caughtBy, ...bug }: Planted, seed: string)
   });
 }
 
-test('every planted bug still finds its place in the scripts', () => {
-  for (const { lua } of Object.values(BUGS))
+test('every planted bug still finds its place in the scripts and in the built modules', () => {
+  for (const { lua, modules } of Object.values(BUGS)) {
     for (const patch of lua ?? []) expect(() => findPlace(patch)).not.toThrow();
+    for (const patch of modules ?? []) expect(() => findInModule(patch)).not.toThrow();
+  }
 });
 
 test.each(sampleOf('planted bugs of the processes', Object.entries(BUGS), SAMPLE))(
