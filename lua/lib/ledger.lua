@@ -16,7 +16,6 @@
 -- `grant`: the amount a wallet gets when it is first seen; `granted`: the total that this script has handed out;
 -- `new_holders`: the slots that hold tokens of the market for the first time;
 -- `cash_moved` and `tokens_moved`: whether any collateral or any tokens moved.
--- collateral and any tokens moved.
 
 local integer = require('lib.integer')
 local order = require('lib.order')
