@@ -4,7 +4,8 @@ import { lots, micro, pips } from '../src/exchange/units';
 import { addressBytes } from '../src/store/records/order';
 import { shardKeys } from '../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../src/store/redis/scripts';
-import { createEngine, type Engine, type PlaceRequest } from '../src/store/verbs/engine';
+import { createEngine, type Engine } from '../src/store/verbs/engine';
+import type { PlaceRequest } from '../src/store/verbs/place';
 import { createFiller } from './fill';
 
 /**

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { micro } from '../src/exchange/units';
 import { createScripts, type RedisClient } from '../src/store/redis/scripts';
-import { createEngine, type PlaceRequest } from '../src/store/verbs/engine';
+import { createEngine } from '../src/store/verbs/engine';
+import type { PlaceRequest } from '../src/store/verbs/place';
 
 /**
  * Places orders as fast as Redis takes them: the commands of the engine, written to a socket of their own that asks for

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { PlaceRequest } from '../src/store/verbs/engine';
+import type { PlaceRequest } from '../src/store/verbs/place';
 import { request, wallet } from './engine';
 import { round } from './figures';
 import { createFiller } from './fill';

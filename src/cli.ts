@@ -2,7 +2,8 @@
 import './app/source-maps';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
-import { loadConfig, reportAndExit } from './config/load';
+import { loadConfig } from './config/load';
+import { reportAndExit } from './config/report';
 import { createLogger } from './log';
 
 const EXIT_BROKEN = 4;

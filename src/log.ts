@@ -1,7 +1,7 @@
-import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, destination, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import type { Config } from './config/load';
 
-export type { Logger };
+export type Logger = PinoLogger;
 
 const HIDDEN = '[hidden]';
 /** Shorter texts occur by chance; hiding them would garble the log without hiding anything. */

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigError, type ConfigProblem, type Environment, loadConfig, VARIABLES } from '../src/config/load';
+import { type Environment, loadConfig, VARIABLES } from '../src/config/load';
+import { ConfigError, type ConfigProblem } from '../src/config/report';
 
 const SECRET = 's'.repeat(32);
 const ADDRESS = '0x00000000000000000000000000000000000000aa';

@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature';
 import type { Backend } from '../auth/recovery';
-import { type Config, ConfigError } from '../config/load';
+import type { Config } from '../config/load';
+import { ConfigError } from '../config/report';
 import { clientAddress } from '../http/client-address';
 import { createPace, noPace } from '../http/pace';
 import { loadPage } from '../http/page';

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Config, ConfigError, loadConfig, reportAndExit } from '../config/load';
+import { type Config, loadConfig } from '../config/load';
+import { ConfigError, reportAndExit } from '../config/report';
 import { createLogger, type Logger } from '../log';
 import type { Running } from './app';
 

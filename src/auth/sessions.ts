@@ -1,22 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../exchange/errors';
+import type { Rotation } from '../exchange/session';
 import { type ApiKeys, isKey, type KeyScope } from './api-keys';
 import { TOKEN_LIFETIME_SEC, type Tokens } from './tokens';
 
 /**
  * A session is a family of token pairs, numbered from 1. A refresh token knows the number of its pair and is
  * used once, for the next pair. No token is ever stored: number and time of a pair are enough to sign it again.
- */
-export type Rotation =
-  /** Pair `generation`, made at `atMs`: now, or, `replayed`, when this refresh token was first used. */
-  | { readonly kind: 'rotated' | 'replayed'; readonly generation: number; readonly atMs: number }
-  /** The refresh token was used before: the session is over, by this call or an earlier one. */
-  | { readonly kind: 'reused' }
-  /** No such session: never opened, logged out, or past its time. */
-  | { readonly kind: 'gone' };
-
-/**
- * Sessions, shared by all replicas. Each method is one atomic step, in effect on every replica when it returns.
+ *
+ * Sessions are shared by all replicas. Each method is one atomic step, in effect on every replica when it returns.
  * Times are those of the store, so that replicas whose clocks differ sign identical pairs.
  */
 export interface SessionStore {

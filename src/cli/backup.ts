@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Refusal } from '../exchange/errors';
-import { BadBackup, restoreBackup, verifyBackup, writeBackup } from '../store/backup/backup';
+import { restoreBackup, verifyBackup, writeBackup } from '../store/backup/backup';
+import { BadBackup } from '../store/backup/file';
 import { readMode } from '../store/health/health';
 import { recorded } from './action';
 import { audit } from './audit';

@@ -20,8 +20,6 @@ import {
   wholeNumber,
 } from './values';
 
-export { ConfigError, type ConfigProblem, formatProblems, reportAndExit } from './report';
-
 /**
  * The only reader of `process.env`. One table says what every variable means; `.env.example` and docs/operations.md are
  * compared with it by a test. Bad configuration is reported all at once, never one variable per restart.

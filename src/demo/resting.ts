@@ -26,10 +26,16 @@ const yesPipsOf = ({ outcomeIndex, price }: QuoteTerms): number =>
 const isOpen = (status: string): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
 const ORDERS_MAX = 200;
 
-export type Resting = ReturnType<typeof followOrders>;
+export interface Resting {
+  quotes(): readonly Quote[];
+  /** Adds an order whose submission was answered before its news arrived. */
+  placed(terms: QuoteTerms, order: Submission): void;
+  gone(hashes: readonly string[]): void;
+  stop(): void;
+}
 
 /** The open orders of a wallet in one market, from its own news. */
-export function followOrders({ client, live }: BotWallet, marketId: string) {
+export function followOrders({ client, live }: BotWallet, marketId: string): Resting {
   const quotes = new Map<string, Quote>();
   function note(order: QuoteTerms & { orderHash: string; status: string; createdAt: string }): void {
     const { orderHash: hash, status, createdAt } = order;
@@ -58,12 +64,12 @@ export function followOrders({ client, live }: BotWallet, marketId: string) {
     live.onEpoch(lookUp),
   ];
   return {
-    quotes: (): readonly Quote[] => [...quotes.values()],
-    placed: (terms: QuoteTerms, order: Submission): void => note({ ...terms, ...order, price: terms.price }),
-    gone: (hashes: readonly string[]): void => {
+    quotes: () => [...quotes.values()],
+    placed: (terms, order) => note({ ...terms, ...order, price: terms.price }),
+    gone(hashes) {
       for (const hash of hashes) quotes.delete(hash);
     },
-    stop: (): void => {
+    stop() {
       for (const stop of stops) stop();
     },
   };

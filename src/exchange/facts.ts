@@ -1,6 +1,6 @@
-import type { MarketId, OutcomeIndex } from './market';
+import type { MarketId, MarketStatus, MarketTerms, MarketTexts, OutcomeIndex, Resolution } from './market';
 import type { MatchType, Side } from './match';
-import type { OrderStatus, OrderType, Reason } from './status';
+import type { Mode, OrderStatus, OrderType, Reason, SettlementStatus } from './status';
 import type { Lots, Micro, Pips } from './units';
 
 /** The facts that the store reads and the wire presents, in the units of the exchange. */
@@ -8,6 +8,47 @@ export interface Level {
   readonly pricePips: Pips;
   readonly sizeLots: Lots;
   readonly orders: number;
+}
+
+/** The Yes book at one sequence, best levels first. */
+export interface BookFacts {
+  readonly sequence: number;
+  /** Last trade in Yes. */
+  readonly lastPips: Pips | null;
+  readonly bids: readonly Level[];
+  readonly asks: readonly Level[];
+}
+
+/** A market's moving part at one sequence. */
+export interface MarketState extends BookFacts {
+  readonly status: MarketStatus;
+  readonly mode: Mode;
+  /** 0 without a trade. */
+  readonly lastTradeMs: number;
+  readonly volumeMicro: Micro;
+  readonly openInterestMicro: Micro;
+  readonly liquidityMicro: Micro;
+  /** Null while it has not ended. */
+  readonly resolution: Resolution | null;
+}
+
+/** The fixed part of a market. */
+export interface Market {
+  readonly terms: MarketTerms;
+  readonly texts: MarketTexts;
+}
+
+/** Volume and change over the last 24 hours; prices in Yes. */
+export interface DayFigures {
+  readonly volumeMicro: Micro;
+  /** Price 24 hours ago (the last trade before), null when nothing had traded. */
+  readonly openPips: Pips | null;
+}
+
+export interface MarketView extends Market {
+  readonly state: MarketState;
+  readonly day: DayFigures;
+  readonly nowMs: number;
 }
 
 /** One maker met by one taker; the price is in the taker's token. */
@@ -22,6 +63,33 @@ export interface FillFacts {
   readonly sizeLots: Lots;
   readonly matchType: MatchType;
 }
+
+/** The part of a settlement that a fill shows. */
+export interface SettlementState {
+  readonly settlementStatus: SettlementStatus;
+  /** 0x-prefixed hex; null until one is known, and always with paper funds. */
+  readonly transactionHash: string | null;
+}
+
+/** A fill as a trade of its market; one that has only just happened has no settlement yet, which means MATCHED. */
+export interface TradeFacts extends FillFacts, Partial<SettlementState> {
+  /** Trade id. */
+  readonly id: string;
+}
+
+/** A fill as one of its orders shows it: price and fee are in that order's token and asset. */
+export interface PlacedFill {
+  readonly tradeId: string;
+  readonly pricePips: Pips;
+  readonly sizeLots: Lots;
+  readonly role: 'MAKER' | 'TAKER';
+  readonly matchType: MatchType;
+  readonly feeMicro: Micro;
+  readonly makerHash: string;
+}
+
+/** The same fill with its settlement. */
+export interface OrderFill extends PlacedFill, SettlementState {}
 
 export interface BookedOrder {
   readonly orderHash: string;

@@ -1,6 +1,6 @@
 import { type ErrorCode, Refusal } from '../exchange/errors';
 import type { MarketId } from '../exchange/market';
-import type { CancelReply } from '../store/verbs/engine';
+import type { CancelReply } from '../store/verbs/cancels';
 import { presentCancel } from '../wire/answers/order';
 import type { Context } from './context';
 

@@ -1,12 +1,12 @@
 import { checksumAddress } from '../auth/address';
 import { EIP712_ORDER_TYPES, ORDER_PRIMARY_TYPE } from '../auth/order-hash';
 import { Refusal } from '../exchange/errors';
+import type { Market, TradeFacts } from '../exchange/facts';
 import type { MarketId, MarketTerms } from '../exchange/market';
 import { signedOf } from '../store/records/signed-order';
-import { type Market, type OrderView, type SettledFill, tradeId } from '../store/records/views';
+import { type OrderView, type SettledFill, tradeId } from '../store/records/views';
 import type { TradingTerms } from '../wire/answers/market';
 import { presentOrder, type Viewer } from '../wire/answers/order';
-import type { TradeFacts } from '../wire/facts';
 import { type Query, textOf } from '../wire/queries';
 import { HASH } from '../wire/requests/orders';
 import type { HttpDeps } from './deps';

@@ -1,8 +1,8 @@
 import { Refusal } from '../exchange/errors';
+import type { MarketView } from '../exchange/facts';
 import type { MarketId, MarketTerms } from '../exchange/market';
 import { createRecent } from '../exchange/recent';
-import type { Moment } from '../store/reads/kept';
-import type { MarketView } from '../store/records/views';
+import type { Kept, Moment } from '../store/reads/kept';
 import type { Context } from './context';
 import { type Call, parameter } from './endpoint';
 
@@ -12,7 +12,25 @@ export interface MarketMoment {
   readonly moment: Moment;
 }
 
-export type KeptAnswers = ReturnType<typeof createKeptAnswers>;
+export interface KeptAnswers extends Pick<Kept, 'talk' | 'answer'> {
+  /** Of the market that the path names; throws MARKET_NOT_FOUND. */
+  momentOf(call: Call<undefined>): Promise<MarketMoment>;
+  /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
+  momentOfMarket(name: string): Promise<MarketMoment>;
+  /** The moment of the order's market; null for an order that this process has not answered before. */
+  orderMoment(orderHash: string): Promise<Moment | null>;
+  rememberOrder(orderHash: string, marketId: MarketId): void;
+  /** The JSON of `present(read())`. `name` tells the answers of a moment apart; `isFinal` as in `Answer` of the store. */
+  json<T>(
+    moment: Moment,
+    name: string,
+    read: () => Promise<T>,
+    present: (value: T) => unknown,
+    isFinal?: (value: T) => boolean,
+  ): Promise<Buffer>;
+  /** The facts of a market, of which several answers are made. */
+  view(market: MarketMoment): Promise<MarketView>;
+}
 
 /** The approximate memory of a level. */
 const LEVEL_BYTES = 150;
@@ -21,15 +39,11 @@ const VIEW_BYTES = 2_000;
 const ORDERS_MAX = 20_000;
 
 /** JSON that a process keeps for as long as the moment stands in which it was made (src/store/reads/kept.ts). */
-export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>) {
+export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>): KeptAnswers {
   const { kept } = reads;
   /** An order never leaves its market. */
   const homes = createRecent<MarketId>(ORDERS_MAX);
 
-  /** Of the market that the path names; throws MARKET_NOT_FOUND. */
-  const momentOf = (call: Call<undefined>): Promise<MarketMoment> => momentOfMarket(parameter(call, 'id'));
-
-  /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
   async function momentOfMarket(name: string): Promise<MarketMoment> {
     const { terms } = await marketOf(name);
     const moment = await kept.market(terms.id);
@@ -37,13 +51,11 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
     return { terms, moment };
   }
 
-  /** The moment of the order's market; null for an order that this process has not answered before. */
   async function orderMoment(orderHash: string): Promise<Moment | null> {
     const home = homes.get(orderHash);
     return home === undefined ? null : kept.market(home);
   }
 
-  /** `name` tells the answers of a moment apart. `isFinal` as in `Answer` of the store. */
   const json = <T>(
     moment: Moment,
     name: string,
@@ -57,7 +69,6 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
       return { value: text, bytes: text.length, isFinal: isFinal(value) };
     });
 
-  /** Several answers are made of one view. */
   const view = ({ terms, moment }: MarketMoment): Promise<MarketView> =>
     kept.answer(moment, 'view', async () => {
       const value = await reads.view(terms.id);
@@ -66,7 +77,7 @@ export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | '
     });
 
   return {
-    momentOf,
+    momentOf: (call) => momentOfMarket(parameter(call, 'id')),
     momentOfMarket,
     orderMoment,
     rememberOrder: homes.put,

@@ -1,5 +1,5 @@
+import type { MarketView } from '../exchange/facts';
 import type { MarketStatus } from '../exchange/market';
-import type { MarketView } from '../store/records/views';
 import { decodeWalk, encodeWalk } from '../wire/cursor';
 import type { MarketSort } from '../wire/pages';
 

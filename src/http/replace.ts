@@ -1,6 +1,6 @@
 import { Refusal } from '../exchange/errors';
 import type { OrderRecord } from '../store/records/order';
-import { NotReplaceable, type PlaceReply, type PlaceRequest } from '../store/verbs/engine';
+import { NotReplaceable, type PlaceReply, type PlaceRequest } from '../store/verbs/place';
 import { presentReplaced } from '../wire/answers/order';
 import { iso } from '../wire/prices';
 import type { Context } from './context';

@@ -9,8 +9,6 @@ import { createNewcomers, noNewcomers } from './newcomers';
 import { createOperatorGate } from './operator-gate';
 import { guardTransport } from './transport';
 
-export type { HttpDeps } from './deps';
-
 export interface Http {
   readonly server: Server;
   /** The list of its endpoints, for tests that compare it with the documentation. */

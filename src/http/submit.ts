@@ -7,7 +7,7 @@ import { checkExpiry, checkTerms, orderOf, outcomeOfOrder, type SignedOrder } fr
 import type { OrderType } from '../exchange/status';
 import { packSigned } from '../store/records/signed-order';
 import { tradeId } from '../store/records/views';
-import type { PlaceReply, PlaceRequest } from '../store/verbs/engine';
+import type { PlaceReply, PlaceRequest } from '../store/verbs/place';
 import { presentSubmission } from '../wire/answers/order';
 import { SUBMISSION_COSTS } from '../wire/limits';
 import { type SubmitBody, signedOrderOf } from '../wire/requests/orders';

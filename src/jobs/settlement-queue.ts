@@ -21,7 +21,22 @@ export interface Retries {
   readonly backoffMs: number;
 }
 
-export type SettlementQueue = ReturnType<typeof createSettlementQueue>;
+export interface SettlementQueue {
+  /**
+   * Makes jobs of at most `perJob` matches. `origin` makes the ids of later jobs for the same matches different, because
+   * a failed job keeps its id.
+   */
+  add(refs: readonly MatchRef[], origin: string, perJob?: number): Promise<void>;
+  /** The queue of BullMQ, for a look at its jobs. */
+  readonly queue: Queue<SettlementJob>;
+  stop(): Promise<void>;
+}
+
+interface QueueOptions {
+  readonly connection: ConnectionOptions;
+  readonly onError: (error: Error) => void;
+  readonly retries?: Retries;
+}
 
 export const matchName = ({ marketId, tradeMs, sequence }: MatchRef): string =>
   `${marketId}-${tradeMs}-${sequence}`;
@@ -41,11 +56,7 @@ export function createSettlementQueue({
   connection,
   onError,
   retries = { attempts: ATTEMPTS, backoffMs: BACKOFF_MS },
-}: {
-  connection: ConnectionOptions;
-  onError: (error: Error) => void;
-  retries?: Retries;
-}) {
+}: QueueOptions): SettlementQueue {
   const queue = new Queue<SettlementJob>(SETTLEMENT_QUEUE, { connection, ...QUEUE_OPTIONS });
   queue.on('error', onError);
   const opts = {
@@ -55,7 +66,6 @@ export function createSettlementQueue({
     removeOnFail: { count: DEAD_KEPT },
   };
 
-  /** `origin` makes the ids of later jobs for the same matches different, because a failed job keeps its id. */
   async function add(refs: readonly MatchRef[], origin: string, perJob = JOB_MATCHES_MAX): Promise<void> {
     const jobs = [];
     for (let from = 0; from < refs.length; from += perJob) {

@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  type Config,
-  ConfigError,
-  type Environment,
-  loadConfig,
-  processEnvironment,
-  reportAndExit,
-} from '../config/load';
+import { type Config, type Environment, loadConfig, processEnvironment } from '../config/load';
+import { ConfigError, reportAndExit } from '../config/report';
 import { demoMarkets, openDemoMarkets } from '../demo/markets';
 import { type Child, type ChildExit, runCommand, startChild } from './child';
 import { freePort, isPortFree } from './ports';

@@ -1,7 +1,7 @@
+import type { BookFacts, Level } from '../exchange/facts';
 import type { OutcomeIndex } from '../exchange/market';
 import { yesPrice } from '../exchange/match';
 import { formatLots, formatPips, formatScaled, type Lots, PIPS_PER_ONE, type Pips } from '../exchange/units';
-import type { BookFacts, Level } from './facts';
 
 /** A midpoint lies between two pips at most: half pips are exact. */
 const HALF_PIP_DECIMALS = 5;

@@ -1,8 +1,8 @@
+import type { Market } from '../../src/exchange/facts';
 import { createSettle } from '../../src/jobs/settle';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { createJournal } from '../../src/store/journal/journal';
 import type { MatchRef } from '../../src/store/records/settlement';
-import type { Market } from '../../src/store/records/views';
 import type { RunScript } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';

@@ -1,6 +1,6 @@
+import type { Market } from '../../src/exchange/facts';
 import { createSettle } from '../../src/jobs/settle';
 import type { MatchRef } from '../../src/store/records/settlement';
-import type { Market } from '../../src/store/records/views';
 import { type Settling, scale, startSettling } from './settling';
 
 let world: Settling;

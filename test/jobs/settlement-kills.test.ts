@@ -1,4 +1,4 @@
-import type { Market } from '../../src/store/records/views';
+import type { Market } from '../../src/exchange/facts';
 import { type Started, startScript } from '../support/processes';
 import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';

@@ -1,12 +1,12 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import type { Market } from '../../src/exchange/facts';
 import { JOBS_PREFIX, SETTLEMENT_QUEUE } from '../../src/jobs/queues';
 import { createReconciler } from '../../src/jobs/reconcile';
 import { startSchedule } from '../../src/jobs/schedule';
 import type { SendToChain } from '../../src/jobs/settle';
 import { type RunningSettlement, startSettlement } from '../../src/jobs/settlement';
 import { matchName } from '../../src/jobs/settlement-queue';
-import type { Market } from '../../src/store/records/views';
 import { until } from '../support/waiting';
 import { type Settling, scale, startSettling } from './settling';
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { binaryMarketIds } from '../../src/chain/ctf';
+import type { Market } from '../../src/exchange/facts';
 import type { Side } from '../../src/exchange/match';
 import { chainScale, orderOf, type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
 import { partsOf } from '../../src/exchange/settlement';
@@ -14,7 +15,6 @@ import { decodeEvent } from '../../src/store/outbox/outbox';
 import { createKept } from '../../src/store/reads/kept';
 import { createReads } from '../../src/store/reads/reads';
 import { packSigned } from '../../src/store/records/signed-order';
-import type { Market } from '../../src/store/records/views';
 import { createClock } from '../../src/store/redis/clock';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';

@@ -1,5 +1,6 @@
 import { openStore } from '../../src/app/store';
 import { loadConfig } from '../../src/config/load';
+import type { Market } from '../../src/exchange/facts';
 import { createChores } from '../../src/jobs/chores';
 import { createReconciler } from '../../src/jobs/reconcile';
 import { createLogger } from '../../src/log';
@@ -7,7 +8,6 @@ import { createCandleWriter } from '../../src/store/candles/writer';
 import { createAgenda } from '../../src/store/markets/agenda';
 import { createOutbox } from '../../src/store/outbox/outbox';
 import type { MatchRef } from '../../src/store/records/settlement';
-import type { Market } from '../../src/store/records/views';
 import { createRaisedNonces } from '../../src/store/verbs/invalidate';
 import { type Settling, startSettling } from './settling';
 

@@ -1,4 +1,4 @@
-import type { PlaceRequest } from '../../src/store/verbs/engine';
+import type { PlaceRequest } from '../../src/store/verbs/place';
 import { limitOf, MICRO_PER_LOT } from './matching';
 
 export type Account = Record<'free' | 'reserved', bigint>;

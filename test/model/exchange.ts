@@ -1,4 +1,4 @@
-import type { PlaceRequest } from '../../src/store/verbs/engine';
+import type { PlaceRequest } from '../../src/store/verbs/place';
 import { type Account, createAccounts, FEE_ACCOUNT } from './accounts';
 import { type Ending, pay } from './ending';
 import * as matching from './matching';

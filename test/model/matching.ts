@@ -1,4 +1,4 @@
-import type { PlaceRequest } from '../../src/store/verbs/engine';
+import type { PlaceRequest } from '../../src/store/verbs/place';
 import { calculateFee } from './fee';
 
 /** The makers of a match, their prices and fees: no state, only a function of an order and the orders that rest. */

@@ -4,17 +4,10 @@ import { micro } from '../../src/exchange/units';
 import type { RunningRedis } from '../../src/local/redis';
 import { decodeEvent, type OutboxEvent } from '../../src/store/outbox/outbox';
 import { createScripts } from '../../src/store/redis/scripts';
-import type {
-  CancelManyReply,
-  Engine,
-  PlaceReply,
-  PlaceRequest,
-  ReplaceReply,
-  Sweep,
-  SweepFilter,
-  WalkPlace,
-} from '../../src/store/verbs/engine';
-import { createEngine } from '../../src/store/verbs/engine';
+import type { CancelManyReply } from '../../src/store/verbs/cancels';
+import { createEngine, type Engine } from '../../src/store/verbs/engine';
+import type { PlaceReply, PlaceRequest, ReplaceReply } from '../../src/store/verbs/place';
+import type { Sweep, SweepFilter, WalkPlace } from '../../src/store/verbs/sweeps';
 import type { ModelOrder } from '../model/matching';
 import { startTestRedis } from '../support/redis';
 import { chooseSeed, tell } from '../support/telling';

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { BookedOrder, BookFacts, Candle, Level } from '../../src/exchange/facts';
 import type { MarketTerms } from '../../src/exchange/market';
 import { lots, micro, type Pips, pips } from '../../src/exchange/units';
 import { bookChecksum } from '../../src/wire/answers/book';
@@ -6,7 +7,6 @@ import { historyWindow, presentHistory } from '../../src/wire/answers/history';
 import { presentSubmission } from '../../src/wire/answers/order';
 import { crc32Hex } from '../../src/wire/crc32';
 import { decodeWalk, encodeWalk } from '../../src/wire/cursor';
-import type { BookedOrder, BookFacts, Candle, Level } from '../../src/wire/facts';
 import { formatMidpoint, formatWorth, touchOf } from '../../src/wire/prices';
 import { presentProblem } from '../../src/wire/problem';
 

@@ -1,6 +1,7 @@
 import { checksumAddress } from '../../auth/address';
 import { Refusal } from '../../exchange/errors';
-import { AuditTooLarge, OutboxLost } from '../../store/audit/audit';
+import { AuditTooLarge } from '../../store/audit/audit';
+import { OutboxLost } from '../../store/audit/changes';
 import { presentAudit } from '../../wire/answers/audit';
 import { PATHS } from '../../wire/paths';
 import { ok, type Reply } from '../answer';

@@ -1,3 +1,4 @@
+import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { SettledFill } from '../../store/records/views';
 import { presentOrderbook } from '../../wire/answers/book';
@@ -6,7 +7,6 @@ import { historyWindow, presentHistory } from '../../wire/answers/history';
 import { presentTicker, presentTrading } from '../../wire/answers/market';
 import { presentTrade } from '../../wire/answers/trade';
 import { costOfRows } from '../../wire/asked';
-import type { TradeFacts } from '../../wire/facts';
 import { ROWS_PER_POINT } from '../../wire/limits';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';

@@ -1,3 +1,4 @@
+import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { JournalRow, TradeRow } from '../../store/journal/reads';
 import { changeOf } from '../../store/journal/sides';
@@ -8,7 +9,6 @@ import {
   presentTradeActivity,
   presentTradeOf,
 } from '../../wire/answers/journal';
-import type { TradeFacts } from '../../wire/facts';
 import { PAGE_SIZES } from '../../wire/pages';
 import { PATHS } from '../../wire/paths';
 import { choiceOf, cursorOf, limitOf, periodOf, type Query } from '../../wire/queries';

@@ -1,6 +1,6 @@
+import type { Level } from '../../exchange/facts';
 import type { Lots, Pips } from '../../exchange/units';
 import { bookChecksum } from '../../wire/answers/book';
-import type { Level } from '../../wire/facts';
 
 /** A market's book, kept by changing it: both sides in Yes, best first. */
 export interface Book {

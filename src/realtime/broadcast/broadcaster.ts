@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { Logger } from '../../log';
 import { type CommandEvent, isCommand } from '../../store/outbox/book-update';
@@ -6,7 +7,6 @@ import type { OutboxEntry, OutboxReader } from '../../store/outbox/reader';
 import type { Broadcasts, Publication } from '../../store/outbox/update-log';
 import type { Reads } from '../../store/reads/reads';
 import type { Fill } from '../../store/records/order';
-import type { MarketState } from '../../store/records/views';
 import { isBefore } from '../../store/redis/entry-id';
 import { type FeedMessage, updateMessage } from '../messages';
 import { type FollowedMarket, followMarket } from './followed-market';

@@ -1,9 +1,9 @@
+import type { Level } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { Logger } from '../../log';
 import type { CountedState, History } from '../../store/candles/history';
 import type { Reads } from '../../store/reads/reads';
 import { presentTicker } from '../../wire/answers/market';
-import type { Level } from '../../wire/facts';
 import type { FeedMessage } from '../messages';
 import type { FollowedMarket } from './followed-market';
 

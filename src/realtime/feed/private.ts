@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../../auth/address';
+import type { Market } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import type { Logger } from '../../log';
@@ -10,7 +11,7 @@ import type { OrderRecords } from '../../store/reads/order-records';
 import type { Reads } from '../../store/reads/reads';
 import type { Fill, OrderRecord } from '../../store/records/order';
 import { signedOf } from '../../store/records/signed-order';
-import { type Market, tradeId } from '../../store/records/views';
+import { tradeId } from '../../store/records/views';
 import { presentBalances } from '../../wire/answers/account';
 import { EVENTS, presentOwnTrade } from '../../wire/answers/events';
 import { presentOrder } from '../../wire/answers/order';

@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 import type { AuditReport } from '../../exchange/audit';
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
-import type { MarketState } from '../records/views';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -24,8 +24,6 @@ import { checkFees, checkTotals } from './check-totals';
 import { createFindings, type Findings } from './report';
 import { createSnapshot, type Snapshot } from './snapshot';
 import { sweep } from './sweep';
-
-export { OutboxLost };
 
 export interface AuditOptions {
   readonly redis: RedisClient;

@@ -1,7 +1,7 @@
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { formatLots, formatMicro, formatPips } from '../../exchange/units';
 import { decodeState } from '../records/market';
-import type { MarketState } from '../records/views';
 import type { Expected } from './check-orders';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';

@@ -1,8 +1,8 @@
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { matchTypeOf, yesPrice } from '../../exchange/match';
 import { complement, formatLots, formatMicro, formatPips, type Pips } from '../../exchange/units';
 import { decodeChains, decodeFills, type Fill, type MatchPlace } from '../records/order';
-import type { MarketState } from '../records/views';
 import type { Breathe } from './breathe';
 import type { Fees } from './check-totals';
 import type { Findings } from './report';

@@ -1,6 +1,6 @@
+import type { Market } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { decodeMarket } from '../records/market';
-import type { Market } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Findings } from './report';

@@ -1,6 +1,6 @@
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { decodeEvent } from '../outbox/outbox';
-import type { MarketState } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Breathe } from './breathe';

@@ -1,8 +1,8 @@
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { formatMicro } from '../../exchange/units';
 import { FEE_ACCOUNT, type Payout } from '../records/account';
 import { decodePayouts, type PayoutState } from '../records/market';
-import type { MarketState } from '../records/views';
 import type { Breathe } from './breathe';
 import { ASSETS, total } from './check-accounts';
 import type { Findings } from './report';

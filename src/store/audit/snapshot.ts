@@ -77,7 +77,6 @@ function createOrders(shared: Share) {
 function createBook(orders: ReadonlyMap<string, AuditedOrder>, shared: Share) {
   const book = new Map<string, readonly BookEntry[]>();
 
-  /** `member` as lua/lib/book.lua makes it. */
   function addBookEntry(marketId: MarketId, side: 'b' | 'a', member: Buffer, score: number): void {
     const orderHash = hashHex(member.subarray(MEMBER_SEQUENCE_BYTES));
     const sequence = member.length < MEMBER_SEQUENCE_BYTES ? 0 : member.readUIntBE(0, MEMBER_SEQUENCE_BYTES);
@@ -85,7 +84,6 @@ function createBook(orders: ReadonlyMap<string, AuditedOrder>, shared: Share) {
     book.set(orderHash, [...withoutPlace(orderHash, marketId, side, sequence), entry]);
   }
 
-  /** Where the order's own place in the book is: there with a score, or not. */
   function setPlace(orderHash: string, side: 'b' | 'a', score: number | null): void {
     const order = orders.get(orderHash);
     if (!order) return;
@@ -133,20 +131,56 @@ function createLedger(shared: Share) {
   return { cash, tokens, payouts, setCash, setTokens, setPayout };
 }
 
+/** What an audit compares: everything it has read, by name, and how a reader puts it there. */
+export interface Snapshot {
+  /** By hash. */
+  readonly orders: ReadonlyMap<string, AuditedOrder>;
+  /** The reasons why stored orders cannot be read, by hash. */
+  readonly brokenOrders: ReadonlyMap<string, string>;
+  readonly strays: ReadonlyMap<string, Stray>;
+  /** The places of each order, by its hash; one has as many as it should. */
+  readonly book: ReadonlyMap<string, readonly BookEntry[]>;
+  /** By account. */
+  readonly cash: ReadonlyMap<string, CashAccount>;
+  readonly tokens: ReadonlyMap<MarketId, Holders>;
+  readonly payouts: ReadonlyMap<MarketId, ReadonlyMap<string, Payout>>;
+  /** The second at which an order expires, by its hash. */
+  readonly expiries: ReadonlyMap<string, number>;
+  /** `<account> <market>` of every market that an account's list names. */
+  readonly holdings: ReadonlySet<string>;
+  /** Fields of the markets' hashes. */
+  readonly markets: ReadonlyMap<MarketId, ReadonlyMap<string, Buffer>>;
+  /** Collateral that was ever granted, in micro-units. */
+  granted: bigint;
+  setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
+  setRank(wallet: string, hash: Buffer, rank: number): void;
+  /** `member` as lua/lib/book.lua makes it. */
+  addBookEntry(marketId: MarketId, side: 'b' | 'a', member: Buffer, score: number): void;
+  /** Where the order's own place in the book is: there with a score, or not. */
+  setPlace(orderHash: string, side: 'b' | 'a', score: number | null): void;
+  /** Payouts are never deleted; an empty value deletes any other entry. */
+  setPayout(marketId: MarketId, account: Buffer, packed: Buffer): void;
+  setCash(account: Buffer, packed: Buffer): void;
+  setTokens(marketId: MarketId, account: Buffer, packed: Buffer): void;
+  setField(marketId: MarketId, name: string, value: Buffer): void;
+  setExpiry(hash: Buffer, second: number | null): void;
+  setHolding(account: string, marketId: MarketId, isHeld: boolean): void;
+  /** Every account seen: wallets and the fee account. */
+  accounts(): Set<string>;
+}
+
 /**
  * The exchange as it was read: bit by bit first, then caught up with what changed meanwhile (changes.ts), after which all
  * of it stood like this at one moment.
  */
-export function createSnapshot() {
+export function createSnapshot(): Snapshot {
   const shared = createShare();
   const ofOrders = createOrders(shared);
   const { orders } = ofOrders;
   const ofLedger = createLedger(shared);
   const { cash, tokens } = ofLedger;
   const expiries = new Map<string, number>();
-  /** `<account> <market>` of every market that an account's list names. */
   const holdings = new Set<string>();
-  /** Fields of the markets' hashes. */
   const markets = new Map<MarketId, Map<string, Buffer>>();
 
   function setExpiry(hash: Buffer, second: number | null): void {
@@ -160,7 +194,6 @@ export function createSnapshot() {
     else holdings.delete(name);
   }
 
-  /** One field of a market's hash; an empty value for one that is not there. */
   function setField(marketId: MarketId, name: string, value: Buffer): void {
     const fields = markets.get(marketId) ?? new Map<string, Buffer>();
     markets.set(marketId, fields);
@@ -174,7 +207,6 @@ export function createSnapshot() {
     ...ofLedger,
     ...{ expiries, holdings, markets, granted: 0n },
     ...{ setExpiry, setHolding, setField },
-    /** Every account seen: wallets and the fee account. */
     accounts(): Set<string> {
       const all = new Set(cash.keys());
       for (const { maker } of orders.values()) all.add(maker);
@@ -183,5 +215,3 @@ export function createSnapshot() {
     },
   };
 }
-
-export type Snapshot = ReturnType<typeof createSnapshot>;

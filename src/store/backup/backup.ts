@@ -18,8 +18,6 @@ import {
 import { ownKeys, readKey, restlessKeys } from './keys';
 import { clearOwn, loadPiece, setLife } from './load';
 
-export { BadBackup } from './file';
-
 interface BackupOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;

@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import type { Candle, DayFigures, MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { type Micro, micro, type Pips } from '../../exchange/units';
 import { createDoubtful } from '../health/doubtful';
@@ -13,7 +14,6 @@ import {
   unpackMark,
   withVolumes,
 } from '../records/candle';
-import type { Candle, DayFigures, MarketState } from '../records/views';
 import { ALL, createSeries, MATCHES_MAX, type SeriesOptions } from './series';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { decodeState } from '../records/market';
-import type { MarketState } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';

@@ -2,7 +2,7 @@ import type { MarketId } from '../../exchange/market';
 import { type Change, changed } from '../../exchange/position';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packPositions } from '../records/position';
-import type { ScriptArgument } from '../redis/scripts';
+import type { ScriptArgument } from '../redis/verbs';
 
 export interface MarketChange {
   readonly wallet: string;

@@ -1,10 +1,11 @@
 import { Refusal } from '../../exchange/errors';
+import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { Position } from '../../exchange/position';
 import type { Move } from '../records/moves';
 import { addressBytes } from '../records/order';
 import { type JournalEntry, unpackEntry, unpackPositions } from '../records/position';
-import { decodeSettlementState, type SettlementState } from '../records/settlement';
+import { decodeSettlementState } from '../records/settlement';
 import type { RowsPage } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';

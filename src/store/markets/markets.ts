@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Refusal } from '../../exchange/errors';
+import type { Market } from '../../exchange/facts';
 import {
   type MarketEvent,
   type MarketId,
@@ -11,7 +12,6 @@ import {
 } from '../../exchange/market';
 import { LOTS_PER_SHARE, type Lots, lots, type Pips, pips } from '../../exchange/units';
 import { encodeMarket } from '../records/market';
-import type { Market } from '../records/views';
 import type { Clock } from '../redis/clock';
 import type { Engine } from '../verbs/engine';
 

@@ -1,8 +1,8 @@
+import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { MARKET_STATE, readUInt } from '../records/layout';
 import { decodeState } from '../records/market';
 import { decodeFills, type Fill } from '../records/order';
-import type { MarketState } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';

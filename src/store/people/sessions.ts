@@ -1,12 +1,9 @@
+import type { Rotation } from '../../exchange/session';
 import { sessionKey } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** The replies of rotate_session, by code. */
 const KINDS = ['gone', 'rotated', 'replayed', 'reused'] as const;
-
-export type SessionRotation =
-  | { readonly kind: 'rotated' | 'replayed'; readonly generation: number; readonly atMs: number }
-  | { readonly kind: 'reused' | 'gone' };
 
 /**
  * Sign-in sessions, one hash each (lua/rotate_session.lua says what it holds). Every method is one command or one
@@ -18,12 +15,7 @@ export function createSessionStore({ redis, run }: { redis: RedisClient; run: Ru
     open: async (sid: string, ttlSec: number): Promise<number> =>
       Number(await run('open_session', [sessionKey(sid)], [ttlSec * 1_000])),
 
-    rotate: async (
-      sid: string,
-      presented: number,
-      ttlSec: number,
-      graceMs: number,
-    ): Promise<SessionRotation> => {
+    rotate: async (sid: string, presented: number, ttlSec: number, graceMs: number): Promise<Rotation> => {
       const reply = await run('rotate_session', [sessionKey(sid)], [presented, ttlSec * 1_000, graceMs]);
       const [code, generation = 0, atMs = 0] = reply.map(Number);
       const kind = KINDS[code ?? 0] ?? 'gone';

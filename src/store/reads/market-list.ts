@@ -1,9 +1,9 @@
+import type { MarketView } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { History } from '../candles/history';
 import type { Standings } from '../health/standing';
 import { kindOf, marketOf, NO_MARKET } from '../outbox/outbox';
 import { MINUTE_MS } from '../records/candle';
-import type { MarketView } from '../records/views';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
 import { NO_ENTRY } from '../redis/entry-id';

@@ -1,17 +1,10 @@
 import { Refusal } from '../../exchange/errors';
+import type { OrderFill, PlacedFill, SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
 import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
-import type { SettlementState } from '../records/settlement';
-import {
-  type OrderFill,
-  type OrderFillsPage,
-  type OrderView,
-  type PlacedFill,
-  type PlacedView,
-  tradeId,
-} from '../records/views';
+import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { createOrderRecords, type OrderRecords } from './order-records';

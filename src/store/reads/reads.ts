@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import type { Balances, Market, MarketView, TokenBalance } from '../../exchange/facts';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import { micro } from '../../exchange/units';
 import type { History } from '../candles/history';
@@ -8,15 +9,7 @@ import type { Standings } from '../health/standing';
 import { decodeCash, decodeTokens } from '../records/account';
 import { decodeMarket, decodeState } from '../records/market';
 import { addressBytes } from '../records/order';
-import type {
-  Balances,
-  Market,
-  MarketView,
-  RowsPage,
-  SettledFill,
-  TokenBalance,
-  TradesPage,
-} from '../records/views';
+import type { RowsPage, SettledFill, TradesPage } from '../records/views';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
 import type { ShardKeys } from '../redis/keys';

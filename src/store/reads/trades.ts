@@ -1,7 +1,7 @@
 import { Refusal } from '../../exchange/errors';
+import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { decodeFills, type Fill } from '../records/order';
-import type { SettlementState } from '../records/settlement';
 import type { RowsPage, TradesPage } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';

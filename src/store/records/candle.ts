@@ -1,8 +1,8 @@
+import type { Candle } from '../../exchange/facts';
 import { yesPrice } from '../../exchange/match';
 import { type Lots, lots, type Micro, micro, type Pips, pips } from '../../exchange/units';
 import { readUInt, writeUInt } from './layout';
 import { decodeFills, type Fill } from './order';
-import type { Candle } from './views';
 
 /**
  * The trading of a market from its first trade up to a moment: money (taker price x size), shares, and trades. Each

@@ -1,8 +1,8 @@
+import type { Level, Market, MarketState } from '../../exchange/facts';
 import { type Ending, MARKET_STATUSES, type OutcomeIndex } from '../../exchange/market';
 import { MODES } from '../../exchange/status';
 import { lots, micro, pips } from '../../exchange/units';
 import { RESOLUTION as ENDING, LEVEL, MARKET_STATE, readUInt } from './layout';
-import type { Level, Market, MarketState } from './views';
 
 /** A market's terms and texts are one JSON document, written once per edit; its moving part is the hash beside it. */
 export const encodeMarket = (market: Market): string => JSON.stringify(market);

@@ -1,3 +1,4 @@
+import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { MATCH_TYPES } from '../../exchange/match';
 import type { Settlement } from '../../exchange/settlement';
@@ -17,13 +18,6 @@ export interface SettlementKey {
   readonly marketId: MarketId;
   readonly sequence: number;
   readonly part: number;
-}
-
-/** The part of a settlement that a fill shows. */
-export interface SettlementState {
-  readonly settlementStatus: SettlementStatus;
-  /** 0x-prefixed hex; null until one is known, and always with paper funds. */
-  readonly transactionHash: string | null;
 }
 
 /** A stored record: HEAD of lua/lib/settlements.lua, and what was settled; null when that could not be built. */

@@ -6,7 +6,6 @@ import { doorOf } from './keys';
 import { limitRefusal } from './refusals';
 import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs';
 
-export type { ScriptArgument } from './verbs';
 export type RedisClient = Redis | Cluster;
 /**
  * Runs one script; a script of a shard receives the shard's door after its keys (`doorOf`), so every script runs

@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { partOf, type Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
@@ -14,7 +15,6 @@ import {
   recordOf,
   type SettlementKey,
   type SettlementRecord,
-  type SettlementState,
   settlementKey,
   settlementName,
 } from '../records/settlement';

@@ -11,10 +11,6 @@ import { createLifecycle, type Lifecycle } from './lifecycle';
 import { createPlace, type Placing } from './place';
 import { createSweeps, type Sweeps } from './sweeps';
 
-export type { CancelManyReply, CancelOneReply, CancelReply } from './cancels';
-export { NotReplaceable, type PlaceReply, type PlaceRequest, type ReplaceReply } from './place';
-export type { Sweep, SweepFilter, SweepStep, WalkPlace } from './sweeps';
-
 export interface EngineOptions {
   readonly run: RunScript;
   readonly keys?: ShardKeys;

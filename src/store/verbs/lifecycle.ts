@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import type { Market } from '../../exchange/facts';
 import {
   MARKET_STATUSES,
   type MarketId,
@@ -8,7 +9,6 @@ import {
 } from '../../exchange/market';
 import { MODES, type Mode } from '../../exchange/status';
 import { decodeMarket, encodeMarket, VOID } from '../records/market';
-import type { Market } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';

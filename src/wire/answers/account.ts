@@ -1,5 +1,5 @@
+import type { Balance, Balances } from '../../exchange/facts';
 import { formatMicro } from '../../exchange/units';
-import type { Balance, Balances } from '../facts';
 import { type ProfileFacts, presentProfile } from './social';
 
 function presentBalance({ freeMicro, reservedMicro }: Balance) {

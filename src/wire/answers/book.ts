@@ -1,14 +1,14 @@
+import type { BookFacts, Level, MarketView } from '../../exchange/facts';
 import type { OutcomeIndex } from '../../exchange/market';
 import { yesPrice } from '../../exchange/match';
 import { formatLots, formatPips } from '../../exchange/units';
 import { crc32Hex } from '../crc32';
-import type { BookFacts, Level, MarketFacts } from '../facts';
 import { formatPrice } from '../prices';
 
 const CHECKSUM_LEVELS = 25;
 
 /** The Yes book and, mirrored, both books; at most `depth` levels of each side. */
-export function presentOrderbook({ terms, state, nowMs }: MarketFacts, depth = Number.POSITIVE_INFINITY) {
+export function presentOrderbook({ terms, state, nowMs }: MarketView, depth = Number.POSITIVE_INFINITY) {
   const bids = state.bids.slice(0, depth);
   const asks = state.asks.slice(0, depth);
   const yes = { bids: presentLevels(bids, 0), asks: presentLevels(asks, 0) };

@@ -1,7 +1,7 @@
+import type { Candle } from '../../exchange/facts';
 import type { MarketTerms, OutcomeIndex } from '../../exchange/market';
 import { yesPrice } from '../../exchange/match';
 import { formatLots, formatPips, type Pips } from '../../exchange/units';
-import type { Candle } from '../facts';
 import { fillBuckets } from './history';
 
 export const CANDLE_INTERVALS = ['1m', '5m', '15m', '1h', '4h', '1d'] as const;

@@ -1,8 +1,8 @@
 import { ERRORS, type ErrorCode } from '../../exchange/errors';
+import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { Mode } from '../../exchange/status';
 import { formatLots, formatPips, type Lots, type Pips } from '../../exchange/units';
-import type { TradeFacts } from '../facts';
 import { formatPrice, iso } from '../prices';
 import { presentTrade } from './trade';
 

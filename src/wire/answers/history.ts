@@ -1,6 +1,6 @@
+import type { Candle } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import { complement, formatMicro, formatPips, lots, micro, type Pips } from '../../exchange/units';
-import type { Candle } from '../facts';
 
 export const TIMEFRAMES = ['1h', '6h', '1d', '1w', '1m', 'all'] as const;
 export type Timeframe = (typeof TIMEFRAMES)[number];

@@ -1,3 +1,4 @@
+import type { BookedOrder, BookFacts, TradeFacts } from '../../exchange/facts';
 import type { MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
 import { feeAssetOf, SIDES } from '../../exchange/match';
 import { type Change, type Position, payoutHalves } from '../../exchange/position';
@@ -9,7 +10,6 @@ import {
   type Micro,
   type Pips,
 } from '../../exchange/units';
-import type { BookedOrder, BookFacts, TradeFacts } from '../facts';
 import { iso, WORTH_PER_ONE, worthOf } from '../prices';
 import { presentTrade } from './trade';
 

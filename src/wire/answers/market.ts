@@ -1,7 +1,7 @@
+import type { BookFacts, MarketView, TradeFacts } from '../../exchange/facts';
 import type { MarketEvent, MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
 import { ORDER_TYPES } from '../../exchange/status';
 import { formatLots, formatMicro, formatPips, LOTS_MAX } from '../../exchange/units';
-import type { BookFacts, MarketFacts, TradeFacts } from '../facts';
 import {
   formatMidpoint,
   formatPrice,
@@ -18,7 +18,7 @@ import { presentTrade } from './trade';
 
 const INDEXES = [0, 1] as const;
 
-export function presentMarket({ terms, texts, state, day }: MarketFacts) {
+export function presentMarket({ terms, texts, state, day }: MarketView) {
   const touch = touchOf(state, 0);
   return {
     id: terms.id,
@@ -67,14 +67,14 @@ function presentResolution({ outcome, resolvedAtMs, evidence }: Resolution) {
 }
 
 /** `GET /events/{slug}`: its markets, the oldest first. */
-export const presentEvent = ({ slug, title }: MarketEvent, markets: readonly MarketFacts[]) => ({
+export const presentEvent = ({ slug, title }: MarketEvent, markets: readonly MarketView[]) => ({
   slug,
   title,
   markets: markets.map(presentMarket),
 });
 
 /** The facts of a ticker. */
-export type TickerFacts = Pick<MarketFacts, 'terms' | 'day' | 'nowMs'> & { readonly state: BookFacts };
+export type TickerFacts = Pick<MarketView, 'terms' | 'day' | 'nowMs'> & { readonly state: BookFacts };
 
 export function presentTicker(market: TickerFacts) {
   const { terms, state, nowMs } = market;
@@ -131,7 +131,7 @@ interface ContractFacts {
 }
 
 /** Everything a ticket shows, of one moment, but the time of the answer (`serverTime`); `fills` newest first. */
-export function presentTrading(market: MarketFacts, fills: readonly TradeFacts[], ticket: TradingTerms) {
+export function presentTrading(market: MarketView, fills: readonly TradeFacts[], ticket: TradingTerms) {
   const { exchange, collateral, conditionalTokens } = ticket.contracts;
   return {
     market: presentMarket(market),

@@ -1,9 +1,9 @@
+import type { BookedOrder, OrderFill, PlacedFill } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import { FILLS_SHOWN_MAX, feeAssetOf, SIDES } from '../../exchange/match';
 import type { SignedOrder } from '../../exchange/order';
 import { isFinal } from '../../exchange/status';
 import { formatAverage, formatLots, formatMicro, formatPips } from '../../exchange/units';
-import type { BookedOrder, OwnFill, ShownFill } from '../facts';
 import { iso } from '../prices';
 
 /** `filledSize + remainingSize + cancelledSize = size`; that of a MARKET BUY that bought more than it had to is what it bought. */
@@ -19,7 +19,7 @@ function sizesOf(record: BookedOrder) {
 }
 
 /** The answer to a submission, with its latest fills. Prices are in the order's own token. */
-export function presentSubmission(record: BookedOrder, fills: readonly ShownFill[]) {
+export function presentSubmission(record: BookedOrder, fills: readonly Omit<PlacedFill, 'role'>[]) {
   return {
     orderHash: record.orderHash,
     status: record.status,
@@ -49,7 +49,7 @@ export function presentReplaced(record: BookedOrder) {
 
 export interface OrderFacts {
   readonly record: BookedOrder;
-  readonly fills: readonly OwnFill[];
+  readonly fills: readonly OrderFill[];
   /** As it was sent; addresses checksummed. */
   readonly signed: SignedOrder;
 }
@@ -92,13 +92,13 @@ export function presentOrder(
 }
 
 /** The fee of a fill for the order it is shown with. */
-const presentFee = ({ side, outcome }: BookedOrder, { feeMicro }: Pick<ShownFill, 'feeMicro'>) => ({
+const presentFee = ({ side, outcome }: BookedOrder, { feeMicro }: Pick<PlacedFill, 'feeMicro'>) => ({
   fee: formatMicro(feeMicro),
   feeAsset: feeAssetOf(side, outcome),
 });
 
 /** A fill as its order shows it. */
-export function presentOrderFill(record: BookedOrder, fill: OwnFill) {
+export function presentOrderFill(record: BookedOrder, fill: OrderFill) {
   return {
     tradeId: fill.tradeId,
     price: formatPips(fill.pricePips),

@@ -1,7 +1,7 @@
+import type { TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import { SIDES } from '../../exchange/match';
 import { formatLots, formatMicro, formatPips } from '../../exchange/units';
-import type { TradeFacts } from '../facts';
 import { iso } from '../prices';
 
 /** A public trade: side, outcome, token and price are the taker's. */

@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { Refusal } from '../../../src/exchange/errors';
+import type { Market } from '../../../src/exchange/facts';
 import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
 import { chainScale } from '../../../src/exchange/order';
 import { micro } from '../../../src/exchange/units';
 import type { RunningRedis } from '../../../src/local/redis';
 import { createAudit } from '../../../src/store/audit/audit';
-import type { Market } from '../../../src/store/records/views';
 import { shardKeys } from '../../../src/store/redis/keys';
 import { createScripts } from '../../../src/store/redis/scripts';
 import { startTestRedis } from '../../support/redis';

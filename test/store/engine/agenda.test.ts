@@ -1,7 +1,7 @@
+import type { Market } from '../../../src/exchange/facts';
 import { MARKET_STATUSES, type MarketStatus } from '../../../src/exchange/market';
 import { createAgenda } from '../../../src/store/markets/agenda';
 import { encodeMarket } from '../../../src/store/records/market';
-import type { Market } from '../../../src/store/records/views';
 import { alice, type EngineWorld, YES } from '../../support/engine-world';
 import { TERMS } from '../trading';
 import { withWorlds } from './setup';

@@ -5,7 +5,7 @@ import type { MarketTerms } from '../../../src/exchange/market';
 import { chainScale, orderOf, type SignedOrder, ZERO_ADDRESS } from '../../../src/exchange/order';
 import type { OrderType, SelfTradePrevention } from '../../../src/exchange/status';
 import { formatLots, formatPips, parseLots, parsePips } from '../../../src/exchange/units';
-import type { PlaceReply, PlaceRequest } from '../../../src/store/verbs/engine';
+import type { PlaceReply, PlaceRequest } from '../../../src/store/verbs/place';
 import { alice, bob, carla, type EngineWorld } from '../../support/engine-world';
 import { withWorlds } from './setup';
 

@@ -1,5 +1,5 @@
 import { formatMicro } from '../../../src/exchange/units';
-import type { PlaceReply } from '../../../src/store/verbs/engine';
+import type { PlaceReply } from '../../../src/store/verbs/place';
 import { alice, bob, carla, NO, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 

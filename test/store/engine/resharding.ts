@@ -6,7 +6,7 @@ import { isRedisAway } from '../../../src/http/failures';
 import { createAudit } from '../../../src/store/audit/audit';
 import { hashBytes } from '../../../src/store/records/order';
 import type { RedisClient } from '../../../src/store/redis/scripts';
-import type { PlaceRequest } from '../../../src/store/verbs/engine';
+import type { PlaceRequest } from '../../../src/store/verbs/place';
 import { createRandom, type Random } from '../../support/random';
 import { sleep } from '../../support/waiting';
 import { auditingOn } from '../audit/auditing';

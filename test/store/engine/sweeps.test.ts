@@ -1,4 +1,5 @@
-import type { PlaceRequest, SweepFilter, WalkPlace } from '../../../src/store/verbs/engine';
+import type { PlaceRequest } from '../../../src/store/verbs/place';
+import type { SweepFilter, WalkPlace } from '../../../src/store/verbs/sweeps';
 import { alice, bob, type EngineWorld, NO, START_SECOND, YES } from '../../support/engine-world';
 import { withWorlds } from './setup';
 

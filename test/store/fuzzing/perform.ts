@@ -2,13 +2,13 @@ import { Refusal } from '../../../src/exchange/errors';
 import type { Reason } from '../../../src/exchange/status';
 import { micro } from '../../../src/exchange/units';
 import { hashHex } from '../../../src/store/records/order';
+import type { CancelOneReply } from '../../../src/store/verbs/cancels';
 import {
-  type CancelOneReply,
   NotReplaceable,
   type PlaceReply,
   type PlaceRequest,
   type ReplaceReply,
-} from '../../../src/store/verbs/engine';
+} from '../../../src/store/verbs/place';
 import type { Answer } from '../../model/exchange';
 import {
   MICRO_PER_LOT,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OrderType } from '../../../src/exchange/status';
 import { lots, micro, pips } from '../../../src/exchange/units';
 import { packSigned } from '../../../src/store/records/signed-order';
-import type { PlaceRequest } from '../../../src/store/verbs/engine';
+import type { PlaceRequest } from '../../../src/store/verbs/place';
 import type { Place, World, WorldMarket } from './operations';
 
 /** From the operations of a world to what the engine is sent. */

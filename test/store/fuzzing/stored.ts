@@ -10,7 +10,8 @@ import {
   type OrderRecord,
 } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
-import type { RunScript, ScriptArgument } from '../../../src/store/redis/scripts';
+import type { RunScript } from '../../../src/store/redis/scripts';
+import type { ScriptArgument } from '../../../src/store/redis/verbs';
 
 /**
  * Everything the engine keeps, read in one step; the keys are those named in the headers of lua/lib. A section whose

@@ -1,7 +1,7 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { OutcomeIndex } from '../../../src/exchange/market';
 import type { Side } from '../../../src/exchange/match';
-import type { SweepFilter, SweepStep, WalkPlace } from '../../../src/store/verbs/engine';
+import type { SweepFilter, SweepStep, WalkPlace } from '../../../src/store/verbs/sweeps';
 import type { Place } from '../../model/sweep';
 import { createRandom } from '../../support/random';
 import { check } from './check';
