@@ -37,6 +37,7 @@ const LONG = {
   FAULT_KILLS: '5',
   FAULT_REPLIES: '100',
   FAULT_RESTARTS: '2000',
+  GENERATORS: '1',
 };
 /** Folders that start processes, browsers or chains, and what is alike. */
 const NOT_QUICK = [
@@ -51,6 +52,7 @@ const LONG_FILES = [
   'test/store/(fuzz|planted)',
   'test/jobs/.*kills',
   'test/faults/(planted|promises|storm|moving-slot)',
+  'test/wire/generators',
 ];
 
 const say = (line) => process.stdout.write(`${line}\n`);

@@ -44,5 +44,21 @@ test('the served document is the one that this code makes', async () => {
   const { status, body, headers } = await exchange.client.get('/openapi.json');
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
-  expect((await exchange.client.get('/asyncapi.json')).body.asyncapi).toBe('3.0.0');
+});
+
+test("the document of the sockets names this deployment's own address", async () => {
+  const elsewhere = await exchange.replica({ PUBLIC_BASE_URL: 'https://exchange.example/markets/' });
+  const servers = await Promise.all(
+    [exchange.client, elsewhere.client].map(async (client) => {
+      const { body } = await client.get('/asyncapi.json');
+      expect(body.asyncapi).toBe('3.0.0');
+      const { protocol, host, pathname } = body.servers.exchange;
+      return `${protocol}://${host}${pathname}`;
+    }),
+  );
+  const { publicBaseUrl } = (await exchange.client.get('/config')).body;
+  expect(servers).toEqual([
+    `${publicBaseUrl.replace('http', 'ws')}/socket.io`,
+    'wss://exchange.example/markets/socket.io',
+  ]);
 });

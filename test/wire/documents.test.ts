@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { ERRORS, type ErrorCode } from '../../src/exchange/errors';
 import { EVENTS } from '../../src/wire/answers/events';
 import { asyncApiDocument } from '../../src/wire/documents/asyncapi/document';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
+import { jsonSchemaOf } from '../../src/wire/documents/openapi/schema';
 import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
 import { ROOT } from '../support/processes';
 import { faultsAt, pointerPart } from '../support/schemas';
@@ -69,6 +71,45 @@ test('every example of a request is one that the code takes', () => {
   const bodies = Object.values(OPERATIONS).flatMap(({ body }) => body ?? []);
   expect(bodies.length).toBeGreaterThan(15);
   for (const { shape, example } of bodies) expect(() => shape.parse(example)).not.toThrow();
+});
+
+test('every member of a request has a description, and every body a name', () => {
+  const { schemas } = (openApiDocument() as Part).components;
+  const bare: string[] = [];
+  const visit = (part: Part, at: string): void => {
+    const schema = part.$ref ? schemas[part.$ref.split('/').at(-1)] : part;
+    for (const [name, member] of Object.entries<Part>(schema.properties ?? {})) {
+      if (!member.description) bare.push(`${at}.${name}`);
+      visit(member, `${at}.${name}`);
+    }
+    if (schema.items) visit(schema.items, `${at}[]`);
+  };
+  let bodies = 0;
+  for (const [path, methods] of Object.entries<Part>(openApiDocument().paths as Part)) {
+    for (const [method, { requestBody, parameters = [] }] of Object.entries<Part>(methods)) {
+      for (const { name, description } of parameters)
+        if (!description) bare.push(`${method} ${path}?${name}`);
+      if (!requestBody) continue;
+      bodies++;
+      const { schema } = requestBody.content['application/json'];
+      expect(Object.keys(schema)).toEqual(['$ref']);
+      visit(schema, `${method} ${path}`);
+    }
+  }
+  expect(bodies).toBeGreaterThan(25);
+  expect(bare).toEqual([]);
+});
+
+test('operations whose bodies have one name have one schema', () => {
+  const { paths, components } = openApiDocument() as Part;
+  const wrong = Object.entries(OPERATIONS).flatMap(([key, { body }]) => {
+    const [method = '', path = ''] = key.split(' ');
+    if (!body) return [];
+    const { $ref } = paths[path][method.toLowerCase()].requestBody.content['application/json'].schema;
+    const own = body.schema ?? jsonSchemaOf(body.shape);
+    return isDeepStrictEqual(own, components.schemas[$ref.split('/').at(-1)]) ? [] : [key];
+  });
+  expect(wrong).toEqual([]);
 });
 
 test('every object is closed', () => {

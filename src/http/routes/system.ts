@@ -67,7 +67,10 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     read(PATHS.version, async () => ok({ ...context.program, startedAt })),
     read(PATHS.time, async () => ok({ timestamp: Math.trunc(reads.clock()) })),
     read(PATHS.openapi, documentOf(openApiDocument)),
-    read(PATHS.asyncapi, documentOf(asyncApiDocument)),
+    read(
+      PATHS.asyncapi,
+      documentOf(() => asyncApiDocument(config.publicBaseUrl)),
+    ),
     read(PATHS.config, async () => {
       const { mode, message } = await reads.mode();
       const { durability, epoch } = standing() ?? (await health()).standing;

@@ -78,24 +78,47 @@ function isMoment(text: string): boolean {
   return !Number.isNaN(Date.parse(text)) && !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
+/** What a market's members mean, when it is created and when it is edited. */
+const TEXTS = {
+  question: 'The question that the market answers with Yes or No.',
+  description: 'How the market will be decided.',
+  category: 'One word to find the market by.',
+  tags: 'More words to find the market by.',
+  closesAt: 'ISO 8601: when trading ends; null is never.',
+  resolutionSource: 'The page by which the market will be decided; null is none.',
+} as const;
+
 export const newMarketShape = createShape<NewMarketBody>(
   Joi.object({
-    question: label(QUESTION_MAX).required(),
-    slug: word(SLUG_MAX),
-    description: words.allow('').max(DESCRIPTION_MAX),
-    category: word(CATEGORY_MAX),
-    tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique(),
-    outcomes: Joi.array().items(label(OUTCOME_NAME_MAX)).length(2).unique(),
-    tickSize: Joi.valid(...TICKS),
-    lotSize: size,
-    minOrderSize: size,
-    feeRateBps: Joi.number().integer().min(0).max(FEE_BPS_MAX),
-    closesAt: moment.allow(null),
-    questionId: hashSchema,
-    oracle: addressSchema,
-    resolutionSource: link.allow(null),
-    event: Joi.object({ slug: word(SLUG_MAX).required(), title: label(EVENT_TITLE_MAX).required() }),
-    draft: Joi.boolean(),
+    question: label(QUESTION_MAX).required().description(TEXTS.question),
+    slug: word(SLUG_MAX).description('The name in paths. Left out, it is made from the question.'),
+    description: words.allow('').max(DESCRIPTION_MAX).description(TEXTS.description),
+    category: word(CATEGORY_MAX).description(TEXTS.category),
+    tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique().description(TEXTS.tags),
+    outcomes: Joi.array()
+      .items(label(OUTCOME_NAME_MAX))
+      .length(2)
+      .unique()
+      .description('The names of the outcomes; `["Yes", "No"]` when they are left out.'),
+    tickSize: Joi.valid(...TICKS).description('The step of prices; `"0.01"` when it is left out.'),
+    lotSize: size.description('The step of sizes, in shares; `"0.01"` when it is left out.'),
+    minOrderSize: size.description(
+      'The smallest order, in shares; one share, rounded up to whole lots, when it is left out.',
+    ),
+    feeRateBps: Joi.number()
+      .integer()
+      .min(0)
+      .max(FEE_BPS_MAX)
+      .description('The fee in hundredths of a percent; `0` when it is left out.'),
+    closesAt: moment.allow(null).description(TEXTS.closesAt),
+    questionId: hashSchema.description('The id of the question on chain; random when it is left out.'),
+    oracle: addressSchema.description('Who resolves on chain; the exchange contract when it is left out.'),
+    resolutionSource: link.allow(null).description(TEXTS.resolutionSource),
+    event: Joi.object({
+      slug: word(SLUG_MAX).required().description('The name of the event in paths.'),
+      title: label(EVENT_TITLE_MAX).required().description('The title of the event.'),
+    }).description('The event whose markets are listed together.'),
+    draft: Joi.boolean().description('`true`: nobody can trade in it until it is opened.'),
   }).required(),
 );
 
@@ -126,13 +149,13 @@ export interface EditMarketBody {
 
 export const editMarketShape = createShape<EditMarketBody>(
   Joi.object({
-    question: label(QUESTION_MAX),
-    description: words.allow('').max(DESCRIPTION_MAX),
-    category: word(CATEGORY_MAX),
-    tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique(),
-    imageUrl: link.allow(null),
-    resolutionSource: link.allow(null),
-    closesAt: moment.allow(null),
+    question: label(QUESTION_MAX).description(TEXTS.question),
+    description: words.allow('').max(DESCRIPTION_MAX).description(TEXTS.description),
+    category: word(CATEGORY_MAX).description(TEXTS.category),
+    tags: Joi.array().items(word(CATEGORY_MAX)).max(TAGS_MAX).unique().description(TEXTS.tags),
+    imageUrl: link.allow(null).description('The address of a picture; null removes it.'),
+    resolutionSource: link.allow(null).description(TEXTS.resolutionSource),
+    closesAt: moment.allow(null).description(TEXTS.closesAt),
   }).required(),
 );
 
@@ -142,7 +165,13 @@ export interface ResolveBody {
 }
 
 export const resolveShape = createShape<ResolveBody>(
-  Joi.object({ outcomeIndex: Joi.number().valid(0, 1).required(), evidence: link }).required(),
+  Joi.object({
+    outcomeIndex: Joi.number()
+      .valid(0, 1)
+      .required()
+      .description('The outcome that won: `0` is Yes, `1` is No.'),
+    evidence: link.description('Where one can check it.'),
+  }).required(),
 );
 
 export interface ModeBody {
@@ -155,7 +184,10 @@ export const modeShape = createShape<ModeBody>(
   Joi.object({
     mode: Joi.string()
       .valid(...MODES)
-      .required(),
-    message: label(MESSAGE_MAX),
+      .required()
+      .description(
+        '`NORMAL` trades, `CANCEL_ONLY` takes cancels only, `HALTED` changes nothing of the ledger.',
+      ),
+    message: label(MESSAGE_MAX).description('A text for every client: why, and until when.'),
   }).required(),
 );

@@ -51,20 +51,31 @@ const uint8 = Joi.alternatives().try(
 );
 
 const orderSchema = Joi.object({
-  salt: uint256,
-  maker: addressSchema.required(),
-  signer: addressSchema.required(),
-  taker: addressSchema.required(),
-  tokenId: uint256,
-  makerAmount: uint256,
-  takerAmount: uint256,
-  expiration: uint256,
-  nonce: uint256,
-  feeRateBps: uint256,
-  side: Joi.valid(0, 1, '0', '1').required(),
-  signatureType: uint8.required(),
-  signature: Joi.string().required(),
+  salt: uint256.description('A random number. It makes two otherwise equal orders two orders.'),
+  maker: addressSchema.required().description('The wallet that gives and receives the funds.'),
+  signer: addressSchema.required().description('The wallet that signs: the same address as `maker`.'),
+  taker: addressSchema.required().description('The zero address: anybody may trade with the order.'),
+  tokenId: uint256.description("The token to buy or sell: the `tokenId` of one of the market's `outcomes`."),
+  makerAmount: uint256.description(
+    'What the maker gives at most, in chain units: collateral for a BUY, tokens for a SELL. `limits.collateralDecimals` of `GET /config` says how many units make one.',
+  ),
+  takerAmount: uint256.description(
+    'What the maker gets at least for it, in chain units: tokens for a BUY, collateral for a SELL. The price is collateral divided by tokens, exactly on the tick.',
+  ),
+  expiration: uint256.description(
+    'Epoch seconds at which the order expires, at most ten years ahead; `0` is never.',
+  ),
+  nonce: uint256.description("The maker's current nonce: `0` until `POST /me/nonce` raised it."),
+  feeRateBps: uint256.description("The market's `feeRateBps`, in hundredths of a percent."),
+  side: Joi.valid(0, 1, '0', '1').required().description('`0` is BUY, `1` is SELL.'),
+  signatureType: uint8.required().description('`0`: an ordinary wallet. No other type is supported.'),
+  signature: Joi.string()
+    .required()
+    .description('The EIP-712 signature of the twelve other members: 65 bytes in hexadecimal, r, s, v.'),
 });
+
+/** The signed order alone: it has a name of its own in the documents. */
+export const orderShape = createShape<OrderBody>(orderSchema);
 
 export interface OrderBody {
   readonly salt: string;
@@ -93,7 +104,7 @@ export interface SubmitBody {
 
 export const submitShape = createShape<SubmitBody>(
   Joi.object({
-    order: orderSchema.required(),
+    order: orderSchema.required().description('The order and its signature.'),
     orderType: Joi.valid(...ORDER_TYPES).description('`GTC` when it is left out.'),
     selfTradePrevention: Joi.valid(...SELF_TRADE_PREVENTIONS).description(SELF_TRADE_TEXT),
     clientOrderId: Joi.string().pattern(CLIENT_ORDER_ID).description(CLIENT_ORDER_ID_TEXT),
@@ -147,7 +158,7 @@ export interface CancelBody {
 }
 
 export const cancelShape = createShape<CancelBody>(
-  Joi.object({ orderHash: hashSchema.required() }).required(),
+  Joi.object({ orderHash: hashSchema.required().description('The order to cancel.') }).required(),
 );
 
 export interface CancelListBody {
@@ -156,7 +167,12 @@ export interface CancelListBody {
 
 export const cancelListShape = createShape<CancelListBody>(
   Joi.object({
-    orderHashes: Joi.array().items(hashSchema).min(1).max(CANCEL_HASHES_MAX).required(),
+    orderHashes: Joi.array()
+      .items(hashSchema)
+      .min(1)
+      .max(CANCEL_HASHES_MAX)
+      .required()
+      .description('The orders to cancel, in any markets.'),
   }).required(),
 );
 
@@ -166,7 +182,10 @@ export interface CancelAllBody {
 }
 
 export const cancelAllShape = createShape<CancelAllBody>(
-  Joi.object({ outcomeIndex: Joi.valid(0, 1), side: Joi.valid('BUY', 'SELL') }).required(),
+  Joi.object({
+    outcomeIndex: Joi.valid(0, 1).description('Only orders of this outcome: `0` is Yes, `1` is No.'),
+    side: Joi.valid('BUY', 'SELL').description('Only orders of this side.'),
+  }).required(),
 );
 
 /** For the requests that say everything in their path: no body, or an empty object. */
@@ -178,7 +197,14 @@ export interface VerifyBody {
 }
 
 export const verifyShape = createShape<VerifyBody>(
-  Joi.object({ message: Joi.string().required(), signature: Joi.string().required() }).required(),
+  Joi.object({
+    message: Joi.string()
+      .required()
+      .description('The EIP-4361 message, character for character as it was signed.'),
+    signature: Joi.string()
+      .required()
+      .description('Its `personal_sign` signature: 65 bytes in hexadecimal, r, s, v.'),
+  }).required(),
 );
 
 export interface RefreshBody {
@@ -186,7 +212,9 @@ export interface RefreshBody {
 }
 
 export const refreshShape = createShape<RefreshBody>(
-  Joi.object({ refreshToken: Joi.string().required() }).required(),
+  Joi.object({
+    refreshToken: Joi.string().required().description('The latest refresh token. It works once.'),
+  }).required(),
 );
 
 export interface ConvertBody {
@@ -199,6 +227,7 @@ export const convertShape = createShape<ConvertBody>(
     size: Joi.string()
       .max(40)
       .pattern(/^(0|[1-9][0-9]*)(\.[0-9]+)?$/)
-      .required(),
+      .required()
+      .description('Full sets, in shares: each is one Yes and one No.'),
   }).required(),
 );

@@ -49,9 +49,14 @@ export interface ProfileBody {
 
 export const profileShape = createShape<ProfileBody>(
   Joi.object({
-    username: Joi.string().pattern(USERNAME).allow(null),
-    bio: text(BIO_MAX, () => true).allow(null, ''),
-    avatarUrl: httpsUrl.allow(null),
+    username: Joi.string()
+      .pattern(USERNAME)
+      .allow(null)
+      .description('Unique without regard to case; null removes it.'),
+    bio: text(BIO_MAX, () => true)
+      .allow(null, '')
+      .description('A text about the wallet; null removes it.'),
+    avatarUrl: httpsUrl.allow(null).description('The address of a picture; null removes it.'),
   }).required(),
 );
 
@@ -63,7 +68,11 @@ export interface ProfileReset {
 }
 
 export const profileResetShape = createShape<ProfileReset>(
-  Joi.object({ username: Joi.valid(null), bio: Joi.valid(null), avatarUrl: Joi.valid(null) }).required(),
+  Joi.object({
+    username: Joi.valid(null).description('Removes the username.'),
+    bio: Joi.valid(null).description('Removes the text.'),
+    avatarUrl: Joi.valid(null).description('Removes the picture.'),
+  }).required(),
 );
 
 export interface CommentBody {
@@ -74,8 +83,13 @@ export interface CommentBody {
 /** Whether there is a comment to answer is not a matter of shape. */
 export const commentShape = createShape<CommentBody>(
   Joi.object({
-    body: text(COMMENT_MAX, (value) => VISIBLE.test(value)).required(),
-    parentId: Joi.string().max(COMMENT_ID_MAX).allow(null),
+    body: text(COMMENT_MAX, (value) => VISIBLE.test(value))
+      .required()
+      .description('The text.'),
+    parentId: Joi.string()
+      .max(COMMENT_ID_MAX)
+      .allow(null)
+      .description('The comment that this one answers; left out or null, it answers none.'),
   }).required(),
 );
 

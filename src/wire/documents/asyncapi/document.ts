@@ -112,7 +112,19 @@ function usedSchemas(start: Json): Json {
   return Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function build(): Json {
+/** Where the sockets of an exchange are, by the address that its clients call. */
+function serverOf(publicBaseUrl: string): Json {
+  const { host, protocol, pathname } = new URL(publicBaseUrl);
+  return {
+    host,
+    pathname: `${pathname.replace(/\/$/, '')}/socket.io`,
+    protocol: protocol === 'https:' ? 'wss' : 'ws',
+    description: 'The server of this document. Without a token the socket is public.',
+    security: [TOKEN],
+  };
+}
+
+function build(publicBaseUrl: string): Json {
   const told = messages();
   return {
     asyncapi: '3.0.0',
@@ -126,13 +138,7 @@ function build(): Json {
     },
     defaultContentType: 'application/json',
     servers: {
-      exchange: {
-        host: 'localhost:3000',
-        pathname: '/socket.io',
-        protocol: 'wss',
-        description: 'The server of this document; `ws` without TLS. Without a token the socket is public.',
-        security: [TOKEN],
-      },
+      exchange: serverOf(publicBaseUrl),
     },
     channels: channels(),
     operations: operations(),
@@ -151,10 +157,5 @@ function build(): Json {
   };
 }
 
-let built: Json | undefined;
-
-/** The AsyncAPI 3.0 document, made once. */
-export function asyncApiDocument(): Json {
-  built ??= build();
-  return built;
-}
+/** The AsyncAPI 3.0 document of the exchange at that address. */
+export const asyncApiDocument = (publicBaseUrl = 'http://localhost:3000'): Json => build(publicBaseUrl);

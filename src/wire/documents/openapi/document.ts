@@ -1,8 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../../exchange/errors';
 import { PROBLEM_TYPE } from '../../problem';
+import { emptyShape } from '../../requests/orders';
 import { codesOf, type HeaderName, type Operation, PATH_PARAMETERS, TAGS } from './operation';
 import { OPERATIONS } from './operations';
-import { type Json, jsonSchemaOf, ref, text } from './schema';
+import { constant, type Json, jsonSchemaOf, ref, text } from './schema';
 import { SCHEMAS } from './schemas';
 import { discriminator, problemExample, problemSchemaName } from './schemas/problems';
 
@@ -35,7 +36,7 @@ const HEADERS: Readonly<Record<string, { description: string; required?: true; s
   'Retry-After': { required: true, description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
   'Idempotent-Replayed': {
     description: '`true` when this order was accepted before: the answer is its current record.',
-    schema: { const: 'true' },
+    schema: constant('true'),
   },
   'WWW-Authenticate': { required: true, description: 'How to sign in (RFC 6750).', schema: text() },
 };
@@ -124,16 +125,30 @@ function parametersOf(path: string, { parameters = [] }: Operation): Json[] {
   return [...inPath, ...parameters.map(({ page: _, ...one }) => ({ in: 'query', ...one }))];
 }
 
-function bodyOf({ body }: Operation): Json {
+/** The names of bodies: generators make a type of each. */
+function bodyName({ id, body }: Operation): string {
+  if (body?.name !== undefined) return body.name;
+  return body?.shape === emptyShape ? 'EmptyBody' : `${id.charAt(0).toUpperCase()}${id.slice(1)}Body`;
+}
+
+function bodyOf(operation: Operation): Json {
+  const { body } = operation;
   if (!body) return {};
-  const { shape, schema, example, optional } = body;
   return {
     requestBody: {
-      required: optional !== true,
-      content: { [JSON_TYPE]: { schema: schema ?? jsonSchemaOf(shape), example } },
+      required: body.optional !== true,
+      content: { [JSON_TYPE]: { schema: ref(bodyName(operation)), example: body.example } },
     },
   };
 }
+
+const bodySchemas = (): Json =>
+  Object.fromEntries(
+    Object.values(OPERATIONS).flatMap((operation) => {
+      const { body } = operation;
+      return body ? [[bodyName(operation), body.schema ?? jsonSchemaOf(body.shape)]] : [];
+    }),
+  );
 
 function operationOf(path: string, operation: Operation, shared: SharedAnswers): Json {
   const { id, tag, summary, description, bearer = 'none', success, also = {} } = operation;
@@ -196,7 +211,7 @@ function build(): Json {
       },
       headers: HEADERS,
       responses: Object.fromEntries([...shared].sort(([a], [b]) => (a < b ? -1 : 1))),
-      schemas: SCHEMAS,
+      schemas: { ...SCHEMAS, ...bodySchemas() },
     },
   };
 }

@@ -30,6 +30,8 @@ export interface Parameter {
 export interface BodyDoc {
   readonly shape: Shape<unknown>;
   readonly example: unknown;
+  /** Its name among the schemas, where operations share it; without one it is called after the operation. */
+  readonly name?: string;
   /** In place of what Joi says, where a body is checked in parts. */
   readonly schema?: Json;
   readonly optional?: true;

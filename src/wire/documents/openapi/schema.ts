@@ -26,13 +26,23 @@ export const text = (description?: string, more: Json = {}): Json =>
 export const integer = (description?: string, more: Json = {}): Json =>
   described({ type: 'integer', minimum: 0, ...more }, description);
 export const flag = (description?: string): Json => described({ type: 'boolean' }, description);
-export const constant = (value: string | number | boolean): Json => ({ const: value });
+/** As a choice of one, with its type: some generators write a `const` with an apostrophe wrong, or without its type. */
+export const constant = (value: string | number | boolean): Json => ({
+  type: typeof value === 'number' ? 'integer' : typeof value,
+  enum: [value],
+});
 
 export const described = (schema: Json, description?: string): Json =>
   description === undefined ? schema : { ...schema, description };
 
 /** A page of a list: `{ data, nextCursor }`. */
 export const page = (items: Json): Json => object({ data: array(items), nextCursor: ref('Cursor') });
+
+/** The schema with one property in place of its own. */
+export const withProperty = (schema: Json, name: string, property: Json): Json => ({
+  ...schema,
+  properties: { ...(schema.properties as Json), [name]: property },
+});
 
 /** Joi's own JSON Schema of what a shape accepts. */
 export const jsonSchemaOf = ({ schema }: Shape<unknown>): Json =>

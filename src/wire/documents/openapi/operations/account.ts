@@ -43,7 +43,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     bearer: 'required',
     limited: true,
     parameters: [idempotencyKey],
-    body: { shape: convertShape, example: { size: '40' } },
+    body: { name: 'SetsBody', shape: convertShape, example: { size: '40' } },
     success: balances('The balances after the split.'),
     codes: [
       'SIZE_OUT_OF_RANGE',
@@ -63,7 +63,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
     bearer: 'required',
     limited: true,
     parameters: [idempotencyKey],
-    body: { shape: convertShape, example: { size: '40' } },
+    body: { name: 'SetsBody', shape: convertShape, example: { size: '40' } },
     success: balances('The balances after the merge.'),
     codes: [
       'SIZE_OUT_OF_RANGE',

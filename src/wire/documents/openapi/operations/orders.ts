@@ -5,7 +5,7 @@ import { PATHS } from '../../../paths';
 import { BATCH_ORDERS_MAX, batchShape, submitShape } from '../../../requests/orders';
 import { ORDER, OWN_ORDER, REPLACE_BODY, REPLACEMENT, SUBMISSION, SUBMIT_BODY } from '../examples/orders';
 import { cursor, limit, type Operations, query } from '../operation';
-import { array, choice, jsonSchemaOf, object, text } from '../schema';
+import { array, choice, jsonSchemaOf, object, ref, text, withProperty } from '../schema';
 import { problemExample } from '../schemas/problems';
 
 /** The refusals of an order's checks and of the engine. */
@@ -43,6 +43,16 @@ const dryRun = query(
   choice(['true', 'false']),
 );
 
+/** A signed order with what is not signed. The signed part has a name of its own. */
+const SUBMISSION_BODY = {
+  name: 'SubmissionBody',
+  shape: submitShape,
+  schema: withProperty(jsonSchemaOf(submitShape), 'order', {
+    ...ref('OrderToSubmit'),
+    description: 'The order and its signature.',
+  }),
+} as const;
+
 export const ORDER_OPERATIONS: Operations = {
   [`POST ${PATHS.submit}`]: {
     id: 'submitOrder',
@@ -53,7 +63,7 @@ export const ORDER_OPERATIONS: Operations = {
     bearer: 'optional',
     limited: true,
     parameters: [dryRun],
-    body: { shape: submitShape, example: SUBMIT_BODY },
+    body: { ...SUBMISSION_BODY, example: SUBMIT_BODY },
     success: {
       description: 'The order as it was booked, and its fills.',
       schema: 'Submission',
@@ -71,7 +81,7 @@ export const ORDER_OPERATIONS: Operations = {
     bearer: 'required',
     limited: true,
     parameters: [dryRun],
-    body: { shape: submitShape, example: REPLACE_BODY },
+    body: { ...SUBMISSION_BODY, example: REPLACE_BODY },
     success: {
       description: 'The new order as it was booked, its fills, and the old order.',
       schema: 'Replacement',
@@ -92,7 +102,11 @@ export const ORDER_OPERATIONS: Operations = {
     body: {
       shape: batchShape,
       schema: object({
-        orders: array(jsonSchemaOf(submitShape), { minItems: 1, maxItems: BATCH_ORDERS_MAX }),
+        orders: array(ref('SubmissionBody'), {
+          minItems: 1,
+          maxItems: BATCH_ORDERS_MAX,
+          description: 'The submissions, in the order in which they are made.',
+        }),
       }),
       example: { orders: [SUBMIT_BODY] },
     },

@@ -5,7 +5,7 @@ import { BIO_MAX, COMMENT_MAX, commentShape, profileShape } from '../../../reque
 import type { Shape } from '../../../shape';
 import { ACTIVITY, COMMENT, COMMENT_BODY, ME, OWN_TRADE, POSITION, PROFILE } from '../examples/traders';
 import { cursor, limit, type Operations, period, query } from '../operation';
-import { choice, type Json, jsonSchemaOf, text } from '../schema';
+import { choice, type Json, jsonSchemaOf, text, withProperty } from '../schema';
 import { idempotencyKey } from './account';
 
 const ofMarket = query('marketId', 'Only this market: id, slug or condition id.', text(), '81cqi70o');
@@ -19,10 +19,7 @@ const pageOf = (schema: string, description: string, example: unknown) => ({
 /** Joi counts code points in a way that its schema does not tell. */
 function withLength(shape: Shape<unknown>, member: string, most: number): Json {
   const schema = jsonSchemaOf(shape) as Json & { readonly properties: Readonly<Record<string, Json>> };
-  return {
-    ...schema,
-    properties: { ...schema.properties, [member]: { ...schema.properties[member], maxLength: most } },
-  };
+  return withProperty(schema, member, { ...schema.properties[member], maxLength: most });
 }
 
 const comment = (description: string, status?: number) => ({

@@ -1,5 +1,5 @@
 import { TIMEFRAMES } from '../../../answers/history';
-import { array, choice, integer, type Json, nullable, object, page, ref, text } from '../schema';
+import { array, choice, constant, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 const pair = (items: Json): Json => array(items, { minItems: 2, maxItems: 2 });
 const price = ref('Price');
@@ -65,11 +65,11 @@ export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
   Eip712: object({
     domain: object({
       name: text(),
-      version: { const: '1' },
+      version: constant('1'),
       chainId: integer(),
       verifyingContract: ref('Address'),
     }),
-    primaryType: { const: 'Order' },
+    primaryType: constant('Order'),
     types: object({ Order: array(object({ name: text(), type: text() })) }),
   }),
   Trading: object({

@@ -1,6 +1,20 @@
 import { ERRORS } from '../../../../exchange/errors';
 import { FILLS_SHOWN_MAX } from '../../../../exchange/match';
-import { array, choice, constant, integer, type Json, nullable, object, page, ref, text } from '../schema';
+import { orderShape } from '../../../requests/orders';
+import {
+  array,
+  choice,
+  constant,
+  integer,
+  type Json,
+  jsonSchemaOf,
+  nullable,
+  object,
+  page,
+  ref,
+  text,
+  withProperty,
+} from '../schema';
 
 const sizes = {
   size: ref('Size'),
@@ -38,6 +52,13 @@ const submission = {
 
 /** Orders: the signed struct, the answers of a submission and a cancel, the current order. */
 export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
+  OrderToSubmit: withProperty(jsonSchemaOf(orderShape), 'side', {
+    anyOf: [
+      { type: 'integer', enum: [0, 1] },
+      { type: 'string', pattern: '^[01]$' },
+    ],
+    description: '0 is BUY, 1 is SELL.',
+  }),
   SignedOrder: object({
     salt: ref('Uint256'),
     maker: ref('Address'),
