@@ -75,7 +75,7 @@ describe('generators', () => {
   );
 });
 
-/** What made one of them write code that does not compile; the short form looks for it without them. */
+/** Both made a generator write code that does not compile. The short form looks for them without the generators. */
 test('no fixed value is a const, and no list of choices mixes numbers with texts', () => {
   const wrong: string[] = [];
   const visit = (part: unknown, at: string): void => {

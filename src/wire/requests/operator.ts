@@ -78,7 +78,7 @@ function isMoment(text: string): boolean {
   return !Number.isNaN(Date.parse(text)) && !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
-/** What a market's members mean, when it is created and when it is edited. */
+/** The meaning of a market's members, when it is created and when it is edited. */
 const TEXTS = {
   question: 'The question that the market answers with Yes or No.',
   description: 'How the market will be decided.',
