@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../src/exchange/errors';
+import { MESSAGES, type Message } from '../../src/wire/documents/asyncapi/messages';
 import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/problems';
 import { PATHS } from '../../src/wire/paths';
@@ -145,3 +146,23 @@ function elsewhere({ method, status, headers, text }: Seen, path: string): strin
 const mediaTypeOf = (headers: Headers): string => (headers.get('content-type') ?? '').split(';')[0] ?? '';
 
 const bodyOf = (type: string, text: string): unknown => (/json/.test(type) ? JSON.parse(text) : text);
+
+const messages = Object.entries(MESSAGES) as [string, Message][];
+
+/** The same of a payload that a socket heard, as JSON: of an event, or of the acknowledgement of one. */
+export function socketViolationsOf(
+  kind: 'ack' | 'event',
+  event: string,
+  payload: string | undefined,
+): string[] {
+  const [name] =
+    messages.find(
+      ([, message]) => message.event === event && (kind === 'ack') === (message.kind === 'ack'),
+    ) ?? [];
+  const told = payload === undefined ? undefined : JSON.parse(payload);
+  const faults =
+    name === undefined
+      ? ['the event is not documented']
+      : faultsAt(`asyncapi.json#/components/messages/${name}/payload`, told);
+  return faults.map((fault) => `${kind} ${event}: ${fault}\n${payload?.slice(0, 500)}`);
+}

@@ -1,4 +1,5 @@
 const { TestEnvironment } = require('jest-environment-node');
+const { createOutside } = require('./outside.js');
 
 /**
  * Node, and nothing that a test file started outlives it. A hook that runs out of time never gets to hand over what it has
@@ -9,6 +10,7 @@ module.exports = class extends TestEnvironment {
     await super.setup();
     this.leftovers = { pids: new Set(), isOver: false };
     this.global.leftovers = this.leftovers;
+    this.global.outside = createOutside();
   }
 
   async teardown() {

@@ -1,6 +1,6 @@
 /** TypeScript to CommonJS with esbuild: jest's transformer, and what test/support/typescript.js uses outside jest. */
-const { transformSync, version } = require('esbuild');
 const { createHash } = require('node:crypto');
+const { version } = require('esbuild/package.json');
 
 const OPTIONS = {
   loader: 'ts',
@@ -11,7 +11,9 @@ const OPTIONS = {
   supported: { 'dynamic-import': false },
 };
 
-const translate = (source, filename) => transformSync(source, { ...OPTIONS, sourcefile: filename }).code;
+/** esbuild is loaded by the first source that needs it. */
+const translate = (source, filename) =>
+  require('esbuild').transformSync(source, { ...OPTIONS, sourcefile: filename }).code;
 
 module.exports = {
   translate,

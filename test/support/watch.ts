@@ -5,17 +5,16 @@
 type Contract = typeof import('./contract');
 
 const violations: string[] = [];
-/** The documents are made when something is first heard: most of the test files never do. */
-let contract: Contract | undefined;
 
-export function seen(...facts: Parameters<Contract['violationsOf']>): void {
-  contract ??= require('./contract') as Contract;
-  violations.push(...contract.violationsOf(...facts));
-}
+/** The documents are made when something is first heard in one of jest's processes (test/support/outside.js). */
+const contract = (): Contract =>
+  (globalThis as unknown as { outside(name: string): Contract }).outside('contract');
 
-export function violated(found: readonly string[]): void {
-  violations.push(...found);
-}
+export const seen = (...facts: Parameters<Contract['violationsOf']>): void =>
+  void violations.push(...contract().violationsOf(...facts));
+
+export const heard = (...facts: Parameters<Contract['socketViolationsOf']>): void =>
+  void violations.push(...contract().socketViolationsOf(...facts));
 
 /** For tests that plant a bug: what it makes the exchange say is for them to catch. */
 export const forgive = (): void => void violations.splice(0);

@@ -33,8 +33,9 @@ export function scriptSources(): Map<string, string> {
   const built = join(__dirname, '../../lua');
   if (!existsSync(built)) {
     // Only sources need the bundler: its parser is not installed in production.
-    const { bundleScripts } = require('../../lua-bundle/bundle') as typeof import('../../lua-bundle/bundle');
-    return bundleScripts(join(__dirname, '../../../lua'));
+    const { keptBundles } = require('../../lua-bundle/kept') as typeof import('../../lua-bundle/kept');
+    const root = join(__dirname, '../../..');
+    return keptBundles(join(root, 'lua'), join(root, '.cache/lua'));
   }
   const sources = new Map<string, string>();
   for (const file of readdirSync(built)) {

@@ -1,0 +1,29 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { bundleScripts } from '../../src/lua-bundle/bundle';
+import { keptBundles } from '../../src/lua-bundle/kept';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'kept-'));
+const cache = path.join(folder, 'cache');
+mkdirSync(path.join(folder, 'lib'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const write = (text: string): void => writeFileSync(path.join(folder, 'verb.lua'), `#!lua\n${text}\n`);
+
+test('the kept bundles are made again when a script changes', () => {
+  for (const text of ['return 1', 'return 2']) {
+    write(text);
+    for (let turn = 0; turn < 2; turn++) expect(keptBundles(folder, cache)).toEqual(bundleScripts(folder));
+    // Those of earlier scripts are gone.
+    expect(readdirSync(cache)).toHaveLength(1);
+  }
+});
+
+test('the bundles of unchanged scripts are read from the cache', () => {
+  write('return 3');
+  keptBundles(folder, cache);
+  const file = path.join(cache, readdirSync(cache)[0] ?? '');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('return 3', 'return 4'));
+  expect(keptBundles(folder, cache).get('verb')).toContain('return 4');
+});
