@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Yaml } from '@stoplight/spectral-parsers';
 import { type Running, startWorker } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
@@ -9,6 +8,11 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
 import { sleep } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+
+/** The package has no types; it throws on anything that is not YAML. */
+const { load: parseYaml } = require('js-yaml') as {
+  load(text: string): { groups: { rules: Rule[] }[] };
+};
 
 let exchange: WebReplicas;
 let worker: Running;
@@ -78,10 +82,9 @@ test('the table tells every metric that a live process has, and no other', async
 });
 
 test('every metric of the alert rules is there', async () => {
-  const { data, diagnostics } = Yaml.parse(file('docs/deploy/alerts.yml'));
-  expect(diagnostics).toEqual([]);
+  const { groups } = parseYaml(file('docs/deploy/alerts.yml'));
   const live = await namesOf(exchange.client.url);
-  const rules = (data as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
+  const rules = groups.flatMap((group) => group.rules);
   expect(rules.length).toBeGreaterThan(10);
   for (const { alert, expr, annotations } of rules) {
     const names = namesIn(expr);

@@ -34,13 +34,12 @@ function mediaTypes(): [pointer: string, media: Part][] {
   return found;
 }
 
-test('both pass the recommended rules of Redocly and of Spectral, without a warning', () => {
+test('both pass the recommended rules of Redocly, without a warning', () => {
   const linter = path.join(ROOT, 'test/support/lint-documents.mjs');
   const input = JSON.stringify(DOCUMENTS);
   const { stdout, stderr, status } = spawnSync(process.execPath, [linter], { input, encoding: 'utf8' });
   expect([stderr, status]).toEqual(['', 0]);
-  const clean = { redocly: [], spectral: [] };
-  expect(JSON.parse(stdout)).toEqual({ 'openapi.json': clean, 'asyncapi.json': clean });
+  expect(JSON.parse(stdout)).toEqual({ 'openapi.json': [], 'asyncapi.json': [] });
 });
 
 test('every body of the OpenAPI document has an example, which is as its schema says', () => {
