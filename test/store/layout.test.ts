@@ -42,6 +42,20 @@ test.each(all)('the layout %s is one that Lua packs', (_name, { format }) => {
   expect(lua.filter((text) => text.includes(`'${format}'`))).not.toEqual([]);
 });
 
+test.each(all)(
+  'the layout %s reads a field by itself as it reads the whole, and no record that is cut',
+  (_name, layout) => {
+    const packed = Buffer.from(Array.from({ length: layout.bytes }, (_, i) => (i * 37 + 11) % 256));
+    const one = Object.entries<(record: Buffer) => unknown>(layout.get).map(([name, get]) => [
+      name,
+      get(packed),
+    ]);
+    expect(Object.fromEntries(one)).toEqual(layout.read(packed));
+    const cut = packed.subarray(0, layout.bytes - 1);
+    if (/[BI]\d*$/.test(layout.format)) expect(() => layout.read(cut)).toThrow('ends before');
+  },
+);
+
 test('a request is packed as Lua unpacks it, with the price in Yes behind it', () => {
   expect(textOf('request')).toContain(`'${REQUEST.format}c0'`);
 });

@@ -131,7 +131,7 @@ function createLedger(shared: Share) {
   return { cash, tokens, payouts, setCash, setTokens, setPayout };
 }
 
-/** What an audit compares: everything it has read, by name, and how a reader puts it there. */
+/** The data of an audit, by name, and the functions with which its readers add to it. */
 export interface Snapshot {
   /** By hash. */
   readonly orders: ReadonlyMap<string, AuditedOrder>;

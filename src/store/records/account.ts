@@ -19,16 +19,16 @@ export const FEE_ACCOUNT = 'fee';
 const ADDRESS_BYTES = 20;
 
 export function decodeCash(packed: Buffer): CashAccount {
-  const { freeMicro, reservedMicro, nonce } = CASH.read(packed);
-  return { freeMicro, reservedMicro, nonce };
+  const { freeMicro, reservedMicro, nonce } = CASH.get;
+  return { freeMicro: freeMicro(packed), reservedMicro: reservedMicro(packed), nonce: nonce(packed) };
 }
 
 /** Yes, then No. */
 export function decodeTokens(packed: Buffer): readonly [TokenAccount, TokenAccount] {
-  const { yesFree, yesReserved, noFree, noReserved } = TOKENS.read(packed);
+  const { yesFree, yesReserved, noFree, noReserved } = TOKENS.get;
   return [
-    { freeMicro: yesFree, reservedMicro: yesReserved },
-    { freeMicro: noFree, reservedMicro: noReserved },
+    { freeMicro: yesFree(packed), reservedMicro: yesReserved(packed) },
+    { freeMicro: noFree(packed), reservedMicro: noReserved(packed) },
   ];
 }
 

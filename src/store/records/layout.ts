@@ -23,11 +23,15 @@ type Fields<Names extends readonly string[], List extends readonly unknown[]> = 
     : unknown
   : unknown;
 
+type Getters<Record> = { readonly [Name in keyof Record]: (packed: Buffer) => Record[Name] };
+
 interface Layout<Format extends string, Names extends readonly string[]> {
   readonly format: Format;
   readonly bytes: number;
   /** Where each field begins. */
   readonly at: Readonly<Record<Names[number], number>>;
+  /** Reads one field of a record that begins at byte 0: for decoders of hot records, which name each field they need. */
+  readonly get: Getters<Fields<Names, Values<Format>>>;
   /** The fields of a record that begins at `from`. */
   read(packed: Buffer, from?: number): Fields<Names, Values<Format>>;
   pack(fields: Fields<Names, Values<Format>>): Buffer;
@@ -42,8 +46,13 @@ interface Field {
 
 /** Reads an unsigned big-endian integer of up to 7 bytes, exactly (all ours are below 2^53). */
 export function readUInt(packed: Buffer, at: number, bytes: number): number {
-  if (bytes <= 6) return packed.readUIntBE(at, bytes);
-  return packed.readUIntBE(at, 1) * 2 ** 48 + packed.readUIntBE(at + 1, 6);
+  const end = at + bytes;
+  if (end > packed.length)
+    throw new RangeError(`a stored record of ${packed.length} bytes ends before ${end}`);
+  // Byte by byte is a third of the time of readUIntBE, which checks its arguments.
+  let value = 0;
+  for (let i = at; i < end; i++) value = value * 256 + (packed[i] as number);
+  return value;
 }
 
 /** Writes one, and gives the place behind it. */
@@ -66,6 +75,9 @@ function fieldsOf(format: string, names: readonly string[]): readonly Field[] {
   });
 }
 
+const readField = (packed: Buffer, { at, bytes, isText }: Field, from: number): number | Buffer =>
+  isText ? packed.subarray(from + at, from + at + bytes) : readUInt(packed, from + at, bytes);
+
 function layout<const Format extends string, const Names extends readonly string[]>(
   format: Format,
   names: Names,
@@ -76,14 +88,12 @@ function layout<const Format extends string, const Names extends readonly string
     format,
     bytes,
     at: Object.fromEntries(fields.map(({ name, at }) => [name, at])) as Record<Names[number], number>,
+    get: Object.fromEntries(
+      fields.map((field) => [field.name, (packed: Buffer) => readField(packed, field, 0)]),
+    ) as Getters<Fields<Names, Values<Format>>>,
     read(packed, from = 0) {
       const found: Record<string, number | Buffer> = {};
-      for (const field of fields) {
-        const at = from + field.at;
-        found[field.name] = field.isText
-          ? packed.subarray(at, at + field.bytes)
-          : readUInt(packed, at, field.bytes);
-      }
+      for (const field of fields) found[field.name] = readField(packed, field, from);
       return found as Fields<Names, Values<Format>>;
     },
     pack(values) {

@@ -2,7 +2,7 @@ import type { Level, Market, MarketState } from '../../exchange/facts';
 import { type Ending, MARKET_STATUSES, type OutcomeIndex } from '../../exchange/market';
 import { MODES } from '../../exchange/status';
 import { lots, micro, pips } from '../../exchange/units';
-import { RESOLUTION as ENDING, LEVEL, MARKET_STATE, readUInt } from './layout';
+import { RESOLUTION as ENDING, LEVEL, MARKET_STATE } from './layout';
 
 /** A market's terms and texts are one JSON document, written once per edit; its moving part is the hash beside it. */
 export const encodeMarket = (market: Market): string => JSON.stringify(market);
@@ -36,20 +36,21 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
     else if (name[0] === EVIDENCE) evidence = value.toString('utf8');
   }
   if (!state) throw new Error('a stored market has no state');
-  const told = MARKET_STATE.read(state);
-  const status = MARKET_STATUSES[told.status];
-  const mode = MODES[told.mode];
+  const { get } = MARKET_STATE;
+  const status = MARKET_STATUSES[get.status(state)];
+  const mode = MODES[get.mode(state)];
+  const lastPips = get.lastPips(state);
   if (!status || !mode) throw new Error('a stored market has an unknown status or mode');
   return {
     status,
     mode,
-    sequence: told.sequence,
-    liquidityMicro: micro(told.liquidityMicro),
-    lastTradeMs: told.lastTradeMs,
-    volumeMicro: micro(told.volumeMicro),
-    openInterestMicro: micro(told.openInterestMicro),
+    sequence: get.sequence(state),
+    liquidityMicro: micro(get.liquidityMicro(state)),
+    lastTradeMs: get.lastTradeMs(state),
+    volumeMicro: micro(get.volumeMicro(state)),
+    openInterestMicro: micro(get.openInterestMicro(state)),
     resolution: resolution && { ...resolution, evidence },
-    lastPips: told.lastPips === 0 ? null : pips(told.lastPips),
+    lastPips: lastPips === 0 ? null : pips(lastPips),
     bids: bids.sort((x, y) => y.pricePips - x.pricePips),
     asks: asks.sort((x, y) => x.pricePips - y.pricePips),
   };
@@ -81,7 +82,7 @@ const winnerOf = (code: number): OutcomeIndex | null => (code === 0 || code === 
 function level(name: Buffer, value: Buffer): Level {
   return {
     pricePips: pips(Number(name.toString('latin1', 1))),
-    sizeLots: lots(readUInt(value, LEVEL.at.sizeLots, 7)),
-    orders: value.readUInt32BE(LEVEL.at.orders),
+    sizeLots: lots(LEVEL.get.sizeLots(value)),
+    orders: LEVEL.get.orders(value),
   };
 }
