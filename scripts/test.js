@@ -38,6 +38,8 @@ const LONG = {
   FAULT_REPLIES: '100',
   FAULT_RESTARTS: '2000',
   GENERATORS: '1',
+  PYTHON_SECONDS: '120',
+  PYTHON_KILL_SECONDS: '20',
 };
 /** Folders that start processes, browsers or chains, and what is alike. */
 const NOT_QUICK = [
@@ -53,6 +55,7 @@ const LONG_FILES = [
   'test/jobs/.*kills',
   'test/faults/(planted|promises|storm|moving-slot)',
   'test/wire/generators',
+  'test/client/python',
 ];
 
 const say = (line) => process.stdout.write(`${line}\n`);

@@ -1,0 +1,22 @@
+"""Client of the CTF exchange: calls, signed orders, live books. It knows nothing but the wire."""
+from .book import Book, checksum_of
+from .client import Client
+from .errors import ExchangeError
+from .live import Live
+from .orders import NewOrder, build_order
+from .sessions import Session, siwe_text
+from .wallet import Wallet, order_digest
+
+__all__ = [
+    "Book",
+    "Client",
+    "ExchangeError",
+    "Live",
+    "NewOrder",
+    "Session",
+    "Wallet",
+    "build_order",
+    "checksum_of",
+    "order_digest",
+    "siwe_text",
+]

@@ -1,0 +1,193 @@
+"""Calls of the exchange. A signed order is booked once, whatever becomes of the answers."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
+
+from .errors import ExchangeError
+from .orders import NewOrder, body_of, build_order
+from .sessions import Session, Sessions
+from .transport import Transport, persist
+from .wallet import Wallet, order_digest
+
+READ_SECONDS_MAX = 10.0
+RESOLVE_SECONDS = 20.0
+UNAUTHORIZED = 401
+#: These say nothing about an attempt that may have been booked before.
+SAYS_NOTHING = ("RATE_LIMITED", "BACKLOG", "TOKEN_INVALID", "TOKEN_EXPIRED")
+
+
+class Client:
+    """With a wallet it signs in by itself, when a call needs it. An API key stands in the place of a session."""
+
+    def __init__(
+        self,
+        base_url: str = "http://localhost:3000",
+        wallet: Optional[Wallet] = None,
+        *,
+        api_key: Optional[str] = None,
+        timeout: float = 10.0,
+        resolve_seconds: float = RESOLVE_SECONDS,
+        on_session: Optional[Callable[[Optional[Session]], None]] = None,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self.wallet = wallet
+        self._api_key = api_key
+        self._transport = Transport(base_url, timeout)
+        self._resolve_seconds = resolve_seconds
+        self._decimals: Optional[int] = None
+        self._nonce = 0
+        self.sessions = Sessions(self._transport, wallet, on_session)
+
+    # Reads
+
+    def get(self, path: str, *, signed_in: bool = False, **query: Any) -> Any:
+        """Asked again for 10 s when no answer comes."""
+        return self._again(lambda: self._send("GET", path, query=query, signed_in=signed_in))
+
+    def config(self) -> Any:
+        return self.get("/config")
+
+    def markets(self, **query: Any) -> Any:
+        return self.get("/markets", **query)
+
+    def market(self, name: str) -> Any:
+        return self.get(f"/markets/{name}")
+
+    def trading(self, name: str) -> Any:
+        return self.get(f"/markets/{name}/trading")
+
+    def orderbook(self, name: str, **query: Any) -> Any:
+        return self.get(f"/markets/{name}/orderbook", **query)
+
+    def trades(self, name: str, **query: Any) -> Any:
+        return self.get(f"/markets/{name}/trades", **query)
+
+    def candles(self, name: str, interval: str, **query: Any) -> Any:
+        return self.get(f"/markets/{name}/candles", interval=interval, **query)
+
+    def order(self, order_hash: str) -> Any:
+        return self.get(f"/orders/{order_hash}")
+
+    def orders(self, **query: Any) -> Any:
+        return self.get("/me/orders", signed_in=True, **query)
+
+    def balances(self) -> Any:
+        return self.get("/me/balances", signed_in=True)
+
+    def walk(self, page: Callable[..., Any], **query: Any) -> Iterator[Any]:
+        """Every row of a list: `client.walk(client.orders, status="open")`."""
+        cursor: Optional[str] = None
+        while True:
+            answer = page(cursor=cursor, **query)
+            yield from answer["data"]
+            cursor = answer["nextCursor"]
+            if cursor is None:
+                return
+
+    # Orders
+
+    def place(self, trading: Mapping[str, Any], order: NewOrder) -> Any:
+        """Builds, signs and submits. Raises ExchangeError: the refusal, or OUTCOME_UNKNOWN with `signed`."""
+        return self._current_nonce(lambda: self.submit(trading["market"]["id"], self.sign(trading, order)))
+
+    def batch(self, trading: Mapping[str, Any], orders: Sequence[NewOrder]) -> List[Any]:
+        """At most 20. The results stand in the order of the orders: `{ status, order }`, or a problem."""
+        bodies = [self.sign(trading, order) for order in orders]
+        path = f"/markets/{trading['market']['id']}/orders/batch"
+        results: List[Any] = self._resolved(path, {"orders": bodies}, signed_in=False)["results"]
+        return results
+
+    def replace(self, trading: Mapping[str, Any], old_hash: str, order: NewOrder) -> Any:
+        """Cancels the old order and books the new one, or does neither."""
+        path = f"/markets/{trading['market']['id']}/orders/{old_hash}/replace"
+        return self._current_nonce(lambda: self._resolved(path, self.sign(trading, order), signed_in=True))
+
+    def submit(self, market_id: str, body: Mapping[str, Any]) -> Any:
+        """Sends a signed body until it is known whether the order was booked."""
+        return self._resolved(f"/markets/{market_id}/orders", body, signed_in=False)
+
+    def sign(self, trading: Mapping[str, Any], order: NewOrder) -> Dict[str, Any]:
+        """The body of a submission, signed by the wallet of this client."""
+        wallet = self._own_wallet()
+        fields = build_order(trading, wallet.address, order, decimals=self.decimals(), nonce=self._nonce)
+        signature = wallet.sign_order(trading["eip712"]["domain"], fields)
+        return body_of(order, {**fields, "signature": signature})
+
+    def hash_of(self, trading: Mapping[str, Any], body: Mapping[str, Any]) -> str:
+        return "0x" + order_digest(trading["eip712"]["domain"], body["order"]).hex()
+
+    def cancel(self, order_hash: str) -> Any:
+        return self._again(lambda: self._send("POST", f"/orders/{order_hash}/cancel", signed_in=True))
+
+    def cancel_all(self, market: Optional[str] = None, **body: Any) -> Any:
+        path = "/me/orders/cancel-all" if market is None else f"/markets/{market}/orders/cancel-all"
+        return self._again(lambda: self._send("POST", path, body=body, signed_in=True))
+
+    def split(self, market: str, size: str) -> Any:
+        return self._send("POST", f"/markets/{market}/split", body={"size": size}, signed_in=True)
+
+    def merge(self, market: str, size: str) -> Any:
+        return self._send("POST", f"/markets/{market}/merge", body={"size": size}, signed_in=True)
+
+    def token(self, refused: Optional[str] = None) -> str:
+        """The bearer of this client, for a private socket."""
+        return self._api_key or self.sessions.token(refused)
+
+    def decimals(self) -> int:
+        if self._decimals is None:
+            self._decimals = int(self.config()["limits"]["collateralDecimals"])
+        return self._decimals
+
+    def close(self) -> None:
+        self._transport.close()
+
+    # How they are sent
+
+    def _send(self, method: str, path: str, *, signed_in: bool = False, query: Any = None, body: Any = None) -> Any:
+        if not signed_in:
+            return self._transport.send(method, path, query=query, body=body)
+        token = self.token()
+        try:
+            return self._transport.send(method, path, query=query, body=body, token=token)
+        except ExchangeError as error:
+            if error.status != UNAUTHORIZED or self._api_key is not None:
+                raise
+            return self._transport.send(method, path, query=query, body=body, token=self.token(refused=token))
+
+    def _again(self, attempt: Callable[[], Any]) -> Any:
+        return persist(attempt, lambda error: error.is_outcome_unknown, READ_SECONDS_MAX)
+
+    def _resolved(self, path: str, body: Mapping[str, Any], *, signed_in: bool) -> Any:
+        """The same signed order is sent again: it has one hash and is booked once."""
+        in_doubt = False
+
+        def again(error: ExchangeError) -> bool:
+            nonlocal in_doubt
+            in_doubt = in_doubt or error.is_outcome_unknown
+            return in_doubt and (error.is_outcome_unknown or error.code in SAYS_NOTHING)
+
+        def attempt() -> Any:
+            return self._send("POST", path, body=body, signed_in=signed_in)
+
+        try:
+            return persist(attempt, again, self._resolve_seconds)
+        except ExchangeError as error:
+            if in_doubt and (error.is_outcome_unknown or error.code in SAYS_NOTHING):
+                detail = "no answer says whether the order was booked; send the same signed order again"
+                raise ExchangeError("OUTCOME_UNKNOWN", detail, problem=error.problem, signed=body) from error
+            raise
+
+    def _current_nonce(self, attempt: Callable[[], Any]) -> Any:
+        try:
+            return attempt()
+        except ExchangeError as error:
+            current = error.problem.get("current")
+            if error.code != "INVALID_NONCE_VALUE" or current is None:
+                raise
+            self._nonce = int(current)
+            return attempt()
+
+    def _own_wallet(self) -> Wallet:
+        if self.wallet is None:
+            raise ExchangeError("NOT_SIGNED_IN", "this client has no wallet to sign orders with")
+        return self.wallet

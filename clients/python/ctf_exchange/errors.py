@@ -1,0 +1,34 @@
+"""The refusals of the exchange, and the failures on the way to it."""
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional
+
+
+class ExchangeError(Exception):
+    """`code` is that of docs/errors.md, or NETWORK, NOT_SIGNED_IN or OUTCOME_UNKNOWN."""
+
+    def __init__(
+        self,
+        code: str,
+        detail: str,
+        *,
+        status: int = 0,
+        problem: Optional[Mapping[str, Any]] = None,
+        retry_after: float = 0.0,
+        signed: Optional[Mapping[str, Any]] = None,
+    ) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        #: 0 when no answer came.
+        self.status = status
+        #: The whole problem, with its further members.
+        self.problem: Mapping[str, Any] = problem or {}
+        self.retry_after = retry_after
+        #: Of OUTCOME_UNKNOWN: the signed body, which may be sent again at any time.
+        self.signed = signed
+
+    @property
+    def is_outcome_unknown(self) -> bool:
+        """Whether what was asked for may have happened."""
+        return self.status == 0 or self.status >= 500

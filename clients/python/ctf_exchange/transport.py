@@ -1,0 +1,85 @@
+"""One request, one answer; and the same request again where that is harmless."""
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, Mapping, Optional, TypeVar
+
+import httpx
+
+from .errors import ExchangeError
+
+T = TypeVar("T")
+PAUSE_SECONDS = 0.2
+PAUSE_SECONDS_MAX = 2.0
+
+
+class Transport:
+    def __init__(self, base_url: str, timeout: float) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._http = httpx.Client(base_url=self.base_url, timeout=timeout)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = None,
+        token: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> Any:
+        """The body of the answer; raises ExchangeError."""
+        sent: Dict[str, str] = dict(headers or {})
+        if token:
+            sent["authorization"] = f"Bearer {token}"
+        members = {name: str(value) for name, value in (query or {}).items() if value is not None}
+        extra = {} if body is None else {"json": body}
+        try:
+            answer = self._http.request(method, path, params=members, headers=sent, **extra)
+        except httpx.HTTPError as error:
+            raise ExchangeError("NETWORK", f"no answer: {error or type(error).__name__}") from error
+        if answer.is_success:
+            return _json_of(answer) if answer.content else None
+        raise _error_of(answer)
+
+    def close(self) -> None:
+        self._http.close()
+
+
+def _json_of(answer: httpx.Response) -> Any:
+    try:
+        return answer.json()
+    except ValueError as error:
+        raise ExchangeError("NETWORK", "the answer is no JSON") from error
+
+
+def _error_of(answer: httpx.Response) -> ExchangeError:
+    try:
+        problem = answer.json()
+    except ValueError:
+        problem = {}
+    if not isinstance(problem, dict):
+        problem = {}
+    after = answer.headers.get("retry-after", "0")
+    return ExchangeError(
+        str(problem.get("code", "NETWORK")),
+        str(problem.get("detail", f"HTTP {answer.status_code}")),
+        status=answer.status_code,
+        problem=problem,
+        retry_after=float(after) if after.isdigit() else 0.0,
+    )
+
+
+def persist(attempt: Callable[[], T], again: Callable[[ExchangeError], bool], seconds: float) -> T:
+    """Tries again, with growing pauses and no sooner than Retry-After says, while `again` holds and time is left."""
+    give_up = time.monotonic() + seconds
+    pause = PAUSE_SECONDS
+    while True:
+        try:
+            return attempt()
+        except ExchangeError as error:
+            wait = max(error.retry_after, pause)
+            if not again(error) or time.monotonic() + wait > give_up:
+                raise
+            time.sleep(wait)
+            pause = min(2 * pause, PAUSE_SECONDS_MAX)

@@ -1,0 +1,112 @@
+"""Hashes and signatures: eth-account's keys where it is installed, else those of `ecdsa`; both sign alike (RFC 6979)."""
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+from typing import Any, Mapping, Optional, Union
+
+from Cryptodome.Hash import keccak
+from ecdsa import SECP256k1
+from ecdsa.rfc6979 import generate_k
+
+ORDER_TYPE = (
+    "Order(uint256 salt,address maker,address signer,address taker,uint256 tokenId,uint256 makerAmount,"
+    "uint256 takerAmount,uint256 expiration,uint256 nonce,uint256 feeRateBps,uint8 side,uint8 signatureType)"
+)
+MEMBERS = [part.split(" ")[1] for part in ORDER_TYPE[len("Order(") : -1].split(",")]
+DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+N = int(SECP256k1.order)
+
+
+def keccak256(data: bytes) -> bytes:
+    return bytes(keccak.new(digest_bits=256, data=data).digest())
+
+
+def word(value: Union[int, str]) -> bytes:
+    """A number or an address as 32 bytes."""
+    return int(str(value), 0).to_bytes(32, "big")
+
+
+def domain_separator(domain: Mapping[str, Any]) -> bytes:
+    return keccak256(
+        keccak256(DOMAIN_TYPE.encode())
+        + keccak256(domain["name"].encode())
+        + keccak256(domain["version"].encode())
+        + word(domain["chainId"])
+        + word(domain["verifyingContract"])
+    )
+
+
+def struct_hash(order: Mapping[str, Any]) -> bytes:
+    return keccak256(keccak256(ORDER_TYPE.encode()) + b"".join(word(order[name]) for name in MEMBERS))
+
+
+def order_digest(domain: Mapping[str, Any], order: Mapping[str, Any]) -> bytes:
+    """What the wallet signs, and the hash by which the exchange knows the order."""
+    return keccak256(b"\x19\x01" + domain_separator(domain) + struct_hash(order))
+
+
+def message_digest(text: str) -> bytes:
+    """As `personal_sign` does."""
+    message = text.encode()
+    return keccak256(b"\x19Ethereum Signed Message:\n" + str(len(message)).encode() + message)
+
+
+def checksum_address(lower: str) -> str:
+    """The EIP-55 spelling."""
+    digits = lower.lower().replace("0x", "")
+    marks = keccak256(digits.encode()).hex()
+    return "0x" + "".join(c.upper() if int(mark, 16) > 7 else c for c, mark in zip(digits, marks))
+
+
+class Wallet:
+    """A private key that signs orders and sign-in messages."""
+
+    def __init__(self, private_key: Optional[str] = None) -> None:
+        self._key = int(private_key, 16) if private_key else 1 + secrets.randbelow(N - 1)
+        if not 0 < self._key < N:
+            raise ValueError("the private key must be 32 bytes in hexadecimal, between 1 and the order of the curve")
+        point = SECP256k1.generator * self._key
+        public = int(point.x()).to_bytes(32, "big") + int(point.y()).to_bytes(32, "big")
+        self.address = checksum_address(keccak256(public)[12:].hex())
+
+    @property
+    def private_key(self) -> str:
+        return "0x" + self._key.to_bytes(32, "big").hex()
+
+    def sign_digest(self, digest: bytes) -> str:
+        """65 bytes: r, s in the lower half, v 27 or 28."""
+        return str((_eth_keys_sign or _ecdsa_sign)(self._key, digest))
+
+    def sign_message(self, text: str) -> str:
+        return self.sign_digest(message_digest(text))
+
+    def sign_order(self, domain: Mapping[str, Any], order: Mapping[str, Any]) -> str:
+        return self.sign_digest(order_digest(domain, order))
+
+
+def _ecdsa_sign(key: int, digest: bytes) -> str:
+    k = int(generate_k(N, key, sha256, digest))
+    point = SECP256k1.generator * k
+    r, odd = int(point.x()) % N, int(point.y()) & 1
+    s = pow(k, -1, N) * (int.from_bytes(digest, "big") + r * key) % N
+    if s > N // 2:
+        s, odd = N - s, 1 - odd
+    return "0x" + (r.to_bytes(32, "big") + s.to_bytes(32, "big") + bytes([27 + odd])).hex()
+
+
+def _load_eth_keys() -> Any:
+    try:
+        from eth_account import Account
+    except ImportError:
+        return None
+
+    def sign(key: int, digest: bytes) -> str:
+        unsafe = getattr(Account, "unsafe_sign_hash", None) or getattr(Account, "signHash")
+        signature: bytes = unsafe(digest, key.to_bytes(32, "big")).signature
+        return "0x" + bytes(signature).hex()
+
+    return sign
+
+
+_eth_keys_sign = _load_eth_keys()

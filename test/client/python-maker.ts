@@ -1,0 +1,171 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { Wallet } from 'ethers';
+import { createClient } from '../support/client';
+import { ROOT, type Started, startProgram } from '../support/processes';
+import { startProxy } from '../support/proxy';
+import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { until } from '../support/waiting';
+import { limit } from '../support/weather-market';
+import { type ReplicaProcess, startWebReplicas } from '../support/web-replicas';
+
+export const PYTHON = '/usr/bin/python3';
+export const PACKAGE = path.join(ROOT, 'clients/python');
+/** Debian's packages are for Debian's Python. */
+export const hasPython =
+  spawnSync(PYTHON, ['-c', 'import httpx, socketio, websocket, ecdsa, Cryptodome']).status === 0;
+
+/** The quotes that the maker keeps: two levels of two outcomes. */
+const QUOTES = 4;
+const BACK_MS_MAX = 60_000;
+
+/** A line of the maker. */
+interface Said {
+  readonly at: number;
+  readonly resting?: number;
+  readonly sequence?: number | null;
+  readonly checksum?: string;
+  readonly book?: string;
+  readonly refused?: string;
+  readonly orders?: Readonly<Record<string, string>>;
+  readonly faults?: Readonly<Record<string, number>>;
+  readonly connections?: number;
+}
+
+export type MakerStory = Awaited<ReturnType<typeof startMakerStory>>;
+
+/** The Python maker behind a load balancer with two web processes, and a taker that trades with it. */
+export async function startMakerStory() {
+  const exchange = await startWebReplicas({ replicas: 0, durable: true, env: { GRANT_ON: 'first-order' } });
+  const webs: ReplicaProcess[] = [await exchange.replicaProcess(), await exchange.replicaProcess()];
+  const first = (): ReplicaProcess => webs[0] as ReplicaProcess;
+  const portOfWeb = (one: ReplicaProcess): number => Number(new URL(one.url).port);
+  const balancer = await startProxy(portOfWeb(first()));
+  const market: OpenMarket = await exchange.market(first());
+  const { domain } = (await first().client.get('/config')).body.eip712 as { domain: Domain };
+  const key = `0x${randomBytes(32).toString('hex')}`;
+  const env = {
+    PYTHONPATH: PACKAGE,
+    PRIVATE_KEY: key,
+    PYTHONUNBUFFERED: '1',
+    BASE_URL: `http://127.0.0.1:${balancer.port}`,
+  };
+  const program = path.join(PACKAGE, 'examples/market_maker.py');
+  const maker: Started = startProgram(PYTHON, [program, market.id, '0.5'], env);
+
+  const said = (): Said[] =>
+    maker
+      .stdout()
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line));
+
+  /** How long it took until all quotes rest again, with a book that is in step. */
+  async function quotesAfter(sinceMs: number, what: string): Promise<number> {
+    let backMs = 0;
+    const isBack = (): boolean => {
+      let book = '';
+      for (const line of said()) {
+        book = line.book ?? book;
+        if (line.at * 1_000 > sinceMs && line.resting === QUOTES && book === 'live') {
+          backMs = line.at * 1_000 - sinceMs;
+          return true;
+        }
+      }
+      return false;
+    };
+    await until(what, isBack, {
+      patienceMs: BACK_MS_MAX,
+      explain: () => maker.stdout().slice(-2_000) + maker.stderr(),
+    });
+    return backMs;
+  }
+
+  /** Kills the web process that serves; the balancer notices and uses the other, and a new one is started. */
+  async function killWeb(): Promise<number> {
+    const [dead, other] = webs as [ReplicaProcess, ReplicaProcess];
+    const atMs = Date.now();
+    balancer.retarget(portOfWeb(other));
+    await dead.kill();
+    balancer.cut();
+    const backMs = await quotesAfter(atMs, 'the quotes rest again after a web process was killed');
+    webs.shift();
+    webs.push(await exchange.replicaProcess());
+    return backMs;
+  }
+
+  async function restartRedis(): Promise<number> {
+    await exchange.restartRedis();
+    return quotesAfter(Date.now(), 'the quotes rest again after Redis was restarted');
+  }
+
+  const taker = (): Trader => createTrader(createClient(env.BASE_URL), domain);
+  /** Sells nothing it has not: it buys the other side of what the maker bids. */
+  async function take(trader: Trader, outcome: 0 | 1): Promise<void> {
+    await trader.submit(market, limit('BUY', outcome, 5_300, 500), { orderType: 'IOC' });
+  }
+
+  /** By sequence: the checksum of the book that the exchange answered. */
+  const checksums = new Map<number, string>();
+  async function look(): Promise<void> {
+    const answer = await first()
+      .client.get(`/markets/${market.id}/orderbook`)
+      .catch(() => null);
+    if (answer?.status === 200) checksums.set(answer.body.sequence, answer.body.checksum);
+  }
+  /** The books of the maker that were compared with the exchange's, and those that differed. */
+  function compared(): { compared: number; differed: number } {
+    const both = said().filter(({ sequence, checksum }) => checksum && checksums.has(sequence ?? -1));
+    const differed = both.filter(({ sequence, checksum }) => checksums.get(sequence ?? -1) !== checksum);
+    return { compared: both.length, differed: differed.length };
+  }
+
+  /** The maker is stopped; then every order that it sent is looked up, and every one that the exchange has of it. */
+  async function audit() {
+    maker.child.kill('SIGTERM');
+    await maker.exited;
+    const last = said().at(-1) as Said;
+    const known = { ...last.orders };
+    const owner = createTrader(first().client, domain, new Wallet(key));
+    const wrong: string[] = [];
+    const missing: string[] = [];
+    let booked = 0;
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await owner.get(`/me/orders?limit=100${cursor ? `&cursor=${cursor}` : ''}`);
+      for (const { orderHash, status } of body.data) {
+        booked++;
+        if (!(orderHash in known)) missing.push(orderHash);
+        else if (known[orderHash] !== status)
+          wrong.push(`${orderHash} is ${status}, not ${known[orderHash]}`);
+        delete known[orderHash];
+      }
+      cursor = body.nextCursor;
+    }
+    // Whatever the exchange does not have was refused, or never arrived.
+    for (const [hash, status] of Object.entries(known)) {
+      if (status !== 'REFUSED') wrong.push(`${hash} is unknown, not ${status}`);
+    }
+    return { booked, sent: Object.keys(last.orders ?? {}).length, wrong, missing, last };
+  }
+
+  return {
+    exchange,
+    market,
+    maker,
+    said,
+    quotesAfter,
+    killWeb,
+    restartRedis,
+    taker,
+    take,
+    look,
+    compared,
+    audit,
+    stop: async (): Promise<void> => {
+      maker.child.kill('SIGKILL');
+      await balancer.stop();
+      await exchange.stop();
+    },
+  };
+}
