@@ -136,9 +136,6 @@ const startChecks = () => [
     path.join(NODE_MODULES, 'typescript/bin/tsc'),
     '-p',
     'tsconfig.test.json',
-    '--incremental',
-    '--tsBuildInfoFile',
-    path.join(ROOT, '.cache/tsc-test.json'),
   ]),
   check('luacheck', 'luacheck', ['--quiet', 'lua']),
 ];

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import ts from 'typescript';
+import { type ParserPlugin, parse } from '@babel/parser';
 import { ROOT } from './support/processes';
 
 /** Lines of a function's own: a function inside it counts as the line it begins on. */
@@ -16,28 +16,42 @@ const filesUnder = (folder: string): string[] =>
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => path.join(folder, name));
 
-const bodyOf = (node: ts.Node): ts.Node | undefined =>
-  ts.isFunctionLike(node) && 'body' in node ? (node.body as ts.Node | undefined) : undefined;
+type Node = { readonly type: string; readonly loc: Span; readonly [member: string]: unknown };
+type Span = { readonly start: { readonly line: number }; readonly end: { readonly line: number } };
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value && 'loc' in value;
+
+const childrenOf = (node: Node): Node[] =>
+  Object.values(node).flatMap((member) => (Array.isArray(member) ? member : [member]).filter(isNode));
+
+const FUNCTION = /Function|ObjectMethod|ClassMethod|ClassPrivateMethod/;
+const isFunction = (node: Node): boolean => FUNCTION.test(node.type) && isNode(node.body);
+
+/** The name after which a function is called: its own, or that of what it is the value of. */
+function nameOf(node: Node, parent: Node): string {
+  const named = [node, parent].flatMap((owner) => [owner.id, owner.key]).find(isNode);
+  return typeof named?.name === 'string' ? named.name : 'an unnamed function';
+}
 
 function functionsOf(name: string, text: string): Measured[] {
-  const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true);
-  const lineOf = (position: number): number => file.getLineAndCharacterOfPosition(position).line;
-  const linesBeyondFirst = (node: ts.Node): number => lineOf(node.end) - lineOf(node.getStart());
+  const plugins: ParserPlugin[] = name.endsWith('x') ? ['typescript', 'jsx'] : ['typescript'];
+  const file = parse(text, { sourceType: 'module', plugins });
+  const linesBeyondFirst = ({ loc }: Node): number => loc.end.line - loc.start.line;
   const found: Measured[] = [];
 
   /** Answers the lines that the functions in it take beyond the ones they begin on. */
-  function measure(node: ts.Node): number {
-    let inner = 0;
-    ts.forEachChild(node, (child) => {
-      inner += measure(child);
+  function measure(node: Node, parent: Node): number {
+    const inner = childrenOf(node).reduce((lines, child) => lines + measure(child, node), 0);
+    if (!isFunction(node)) return inner;
+    found.push({
+      name: `${name} ${nameOf(node, parent)}`,
+      ownLines: 1 + linesBeyondFirst(node) - inner,
     });
-    if (bodyOf(node) === undefined) return inner;
-    const owner = ts.isFunctionDeclaration(node) ? node : node.parent;
-    const called = (owner as ts.NamedDeclaration).name?.getText() ?? 'an unnamed function';
-    found.push({ name: `${name} ${called}`, ownLines: 1 + linesBeyondFirst(node) - inner });
     return linesBeyondFirst(node);
   }
-  measure(file);
+  const program = file.program as unknown as Node;
+  measure(program, program);
   return found;
 }
 
