@@ -19,13 +19,14 @@ import { clientAddress } from './client-address';
 import { createDate } from './date';
 import type { HttpDeps } from './deps';
 import { docsPage } from './docs-page';
-import { type AnyEndpoint, type DispatchDeps, dispatch, type Method } from './endpoint';
+import { type AnyEndpoint, type DispatchDeps, dispatch } from './endpoint';
 import { ClientGone, logFailure, refusalOf } from './failures';
 import { createRequestClass, type MeteredRequest } from './metered-request';
 import { otherMethods } from './methods';
 import { admit, createPace, noPace, type Pace } from './pace';
 import { servePage } from './page';
 import { recordedBoard } from './recorded';
+import { createRouting, type Route } from './routing';
 
 const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const EXPOSED = [
@@ -39,13 +40,6 @@ const EXPOSED = [
   'X-Epoch',
 ];
 const PREFLIGHT_MAX_AGE_SEC = 600;
-const VERBS = {
-  GET: 'get',
-  POST: 'post',
-  PUT: 'put',
-  PATCH: 'patch',
-  DELETE: 'delete',
-} as const satisfies Record<Method, string>;
 
 export interface Application {
   readonly handler: RequestListener;
@@ -69,13 +63,7 @@ export function createApplication(
   app.set('trust proxy', trustOf(deps.config.trustProxy));
   app.use(preface(deps));
   app.use(crossOrigin(deps.config.corsOrigins));
-  for (const [path, group] of byPath(endpoints)) {
-    const route = app.route(routerPath(path));
-    for (const endpoint of group) {
-      route[VERBS[endpoint.method]](dispatch(endpoint, dispatchDeps));
-    }
-    route.all(rest(group, deps.config.adminToken !== null));
-  }
+  app.use(createRouting(routesOf(endpoints, deps, dispatchDeps)));
   servePage(app, deps.page, deps.config.publicBaseUrl);
   app.use(PATHS.docs, docsPage(deps.docs));
   const { adminToken } = deps.config;
@@ -101,31 +89,20 @@ function securityHeaders(publicBaseUrl: string): HelmetOptions {
 const trustOf = (trust: HttpDeps['config']['trustProxy']): boolean | number | string[] =>
   typeof trust === 'object' ? [...trust] : trust;
 
-const routerPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
-
-/**
- * In their turn, the busiest first; but before a path with parameters those it would hide: `/orders/cancel` is not the
- * order with the hash `cancel`.
- */
-function byPath(endpoints: readonly AnyEndpoint[]): [string, AnyEndpoint[]][] {
-  const paths = new Map<string, AnyEndpoint[]>();
-  for (const endpoint of endpoints) {
-    const group = paths.get(endpoint.path);
-    if (group) group.push(endpoint);
-    else paths.set(endpoint.path, [endpoint]);
-  }
-  const inTurn = [...paths.keys()].flatMap((path) => [
-    ...[...paths.keys()].filter((one) => hides(path, one)),
+/** Endpoints with the same path are one route. */
+function routesOf(
+  endpoints: readonly AnyEndpoint[],
+  { config }: HttpDeps,
+  dispatchDeps: DispatchDeps,
+): Route[] {
+  const groups = new Map<string, AnyEndpoint[]>();
+  for (const endpoint of endpoints)
+    groups.set(endpoint.path, [...(groups.get(endpoint.path) ?? []), endpoint]);
+  return [...groups].map(([path, group]) => ({
     path,
-  ]);
-  return [...new Set(inTurn)].map((path) => [path, paths.get(path) ?? []]);
-}
-
-/** The pattern would take what is meant for the other path. */
-function hides(pattern: string, path: string): boolean {
-  if (path.includes('{')) return false;
-  const [shape, parts] = [pattern.split('/'), path.split('/')];
-  return shape.length === parts.length && shape.every((part, i) => part.startsWith('{') || part === parts[i]);
+    handlers: new Map(group.map((endpoint) => [endpoint.method, dispatch(endpoint, dispatchDeps)])),
+    rest: rest(group, config.adminToken !== null),
+  }));
 }
 
 /**

@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 const GROUPS = 8;
 /** The smallest IPv6 network that a provider gives a customer; all its addresses count as one client. */
 const NETWORK_GROUPS = 4;
-/** Every request asks for its key, several times; the longest text of an address with a port is a little shorter. */
+/** Every request asks for its key; the longest text of an address with a port is a little shorter. */
 const known = createRecent<string>(1_000);
 const KNOWN_LENGTH_MAX = 64;
 
@@ -15,14 +15,18 @@ const KNOWN_LENGTH_MAX = 64;
  * The address that a limit by IP counts: an IPv4 address, or the /64 network of an IPv6 one. `ip` is Express's, which
  * believes X-Forwarded-For as far as TRUST_PROXY says; text that is no address is not believed.
  */
-export function clientAddress({
-  ip = '',
-  socket,
-}: IncomingMessage & { readonly ip?: string | undefined }): string {
-  return known.get(ip) ?? keyOf(ip, socket.remoteAddress);
+export function clientAddress(request: AddressedRequest): string {
+  request.addressKey ??= known.get(request.ip ?? '') ?? keyOf(request.ip, request.socket.remoteAddress);
+  return request.addressKey;
 }
 
-function keyOf(ip: string, peer = ''): string {
+/** Several limits ask for the address of one request; Express reads its headers each time. */
+type AddressedRequest = IncomingMessage & {
+  readonly ip?: string | undefined;
+  addressKey?: string | undefined;
+};
+
+function keyOf(ip = '', peer = ''): string {
   const own = addressKey(ip);
   if (own === null) return addressKey(peer) ?? 'unknown';
   if (ip.length <= KNOWN_LENGTH_MAX) known.put(ip, own);

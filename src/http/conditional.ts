@@ -7,8 +7,13 @@ import type { Standing } from '../store/health/standing';
 export const bookTag = (sequence: number, standing: Standing | null): string =>
   !standing || standing.isFirst ? `"${sequence}"` : `"${sequence}-${standing.epoch}"`;
 
+/** Tags of a request that are compared; a client has a copy or two. To miss one costs it an answer in full. */
+const TAGS_MAX = 20;
+
 /** Whether If-None-Match names this version; by weak comparison, as RFC 9110 wants it here. */
 export function names(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
-  return header.split(',').some((part) => part.trim() === '*' || part.trim().replace(/^W\//, '') === etag);
+  if (header === etag) return true;
+  const tags = header.split(',', TAGS_MAX).map((part) => part.trim());
+  return tags.some((tag) => tag === '*' || tag.replace(/^W\//, '') === etag);
 }

@@ -22,7 +22,7 @@ import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
 import { createSubmit } from './submit';
 
-/** Every operation, the busiest first: the router asks them in turn. */
+/** Every operation. */
 export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
   const context = createContext(deps);
   const submit = createSubmit(context);

@@ -8,6 +8,8 @@ export const DUMPED_MAX_BYTES = 65_536;
 export interface MeteredRequest extends IncomingMessage {
   readonly pieces: number;
   readonly bytes: number;
+  /** Set by client-address.ts. */
+  addressKey: string | undefined;
   /** The connection was ended in the middle of the body. */
   cut: boolean;
 }
@@ -21,6 +23,7 @@ export const createRequestClass = () =>
   class extends IncomingMessage implements MeteredRequest {
     pieces = 0;
     bytes = 0;
+    addressKey: string | undefined = undefined;
     cut = false;
 
     override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {

@@ -99,7 +99,8 @@ export function admit(
 ): void {
   const declared = Number(request.headers['content-length'] ?? 0);
   pace.charge(address, PACE.request + Math.floor(declared / PACE.bytesPerPoint));
-  response.once('close', () => {
+  // It comes once.
+  response.on('close', () => {
     const { statusCode, headersSent } = response;
     if (headersSent && statusCode >= 400)
       pace.charge(address, statusCode === 429 ? PACE.rateLimited : PACE.refused);
@@ -108,11 +109,13 @@ export function admit(
     if (unpaid >= 1) pace.charge(address, Math.floor(unpaid));
     if (request.cut) pace.charge(address, PACE.cut);
   });
+  const hasLongBody = declared > DUMPED_MAX_BYTES || request.headers['transfer-encoding'] !== undefined;
   // Before Node's own listener, which would read the rest to no end.
-  response.prependOnceListener('finish', () => {
-    if (request.complete || (declared > 0 && declared <= DUMPED_MAX_BYTES)) return;
-    request.cut = true;
-    request.socket.destroy();
-  });
+  if (hasLongBody)
+    response.prependListener('finish', () => {
+      if (request.complete) return;
+      request.cut = true;
+      request.socket.destroy();
+    });
   pace.whenPaid(address, request.socket, serve);
 }

@@ -16,7 +16,7 @@ import {
 import { PATHS } from '../../wire/paths';
 import { iso } from '../../wire/prices';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../wire/requests/orders';
-import { ok, type Reply } from '../answer';
+import { ok, okJson, type Reply } from '../answer';
 import { BATCH_MAX_BYTES, BODY_MAX_BYTES } from '../body';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
@@ -60,6 +60,18 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     return ok({ status: 'ready', redis, scripts, durability, epoch, layout: data.layout });
   }
 
+  /** Made once for each mode of the exchange and each standing of its data. */
+  async function settings(): Promise<Reply> {
+    const { mode, message } = await reads.mode();
+    const { durability, epoch } = standing() ?? (await health()).standing;
+    const now = { mode, message, durability, epoch };
+    const json = await reads.kept.answer({ of: 'config', stamp: JSON.stringify(now) }, '', async () => {
+      const text = Buffer.from(JSON.stringify(configOf(config, ticket, now)));
+      return { value: text, bytes: text.length };
+    });
+    return okJson(json);
+  }
+
   return [
     probe(PATHS.livez, async () => ok({ status: 'alive' })),
     probe(PATHS.readyz, ready),
@@ -71,35 +83,29 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
       PATHS.asyncapi,
       documentOf(() => asyncApiDocument(config.publicBaseUrl)),
     ),
-    read(PATHS.config, async () => {
-      const { mode, message } = await reads.mode();
-      const { durability, epoch } = standing() ?? (await health()).standing;
-      return ok({
-        network: config.network,
-        chainId: config.chainId,
-        publicBaseUrl: config.publicBaseUrl,
-        eip712: ticket.eip712,
-        contracts: ticket.contracts,
-        funds: config.funds,
-        mode,
-        message,
-        durability,
-        epoch,
-        limits: {
-          ...SIZE_LIMITS,
-          collateralDecimals: config.collateralDecimals,
-          rates: config.rateLimit ? RATES : null,
-          costs: {
-            ...SUBMISSION_COSTS,
-            rowsPerPoint: ROWS_PER_POINT,
-            bytesPerSubmission: BYTES_PER_SUBMISSION,
-          },
-          pace: config.rateLimit ? PACE : null,
-          sockets: config.rateLimit ? SOCKET_LIMITS : null,
-        },
-      });
-    }),
+    read(PATHS.config, settings),
   ];
+}
+
+function configOf(config: Context['config'], ticket: Context['ticket'], now: object) {
+  const isLimited = config.rateLimit;
+  return {
+    network: config.network,
+    chainId: config.chainId,
+    publicBaseUrl: config.publicBaseUrl,
+    eip712: ticket.eip712,
+    contracts: ticket.contracts,
+    funds: config.funds,
+    ...now,
+    limits: {
+      ...SIZE_LIMITS,
+      collateralDecimals: config.collateralDecimals,
+      rates: isLimited ? RATES : null,
+      costs: { ...SUBMISSION_COSTS, rowsPerPoint: ROWS_PER_POINT, bytesPerSubmission: BYTES_PER_SUBMISSION },
+      pace: isLimited ? PACE : null,
+      sockets: isLimited ? SOCKET_LIMITS : null,
+    },
+  };
 }
 
 /** Why the store does not serve. */

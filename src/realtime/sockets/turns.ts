@@ -33,7 +33,7 @@ export function createTurns(serve: Serve): Turns {
   function begin(line: Line, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     line.underWay++;
-    response.once('close', () => {
+    response.on('close', () => {
       line.underWay--;
       if (socket.destroyed) line.waiting.length = 0;
       const next = line.waiting.shift();

@@ -1,0 +1,93 @@
+import type { Request, RequestHandler } from 'express';
+
+/**
+ * The handlers of all paths, as a tree of their parts. Express's router tries the pattern of one path after the other,
+ * which takes longer the more paths there are; here each part of a path is one look-up.
+ */
+export interface Route {
+  /** As the interface's description writes it: `/markets/{id}/trades`. */
+  readonly path: string;
+  /** By method. */
+  readonly handlers: ReadonlyMap<string, RequestHandler>;
+  /** For the methods that the path does not have. */
+  readonly rest: RequestHandler;
+}
+
+interface Node {
+  readonly literal: Map<string, Node>;
+  parameter: Node | null;
+  route: Route | null;
+}
+
+/** No path of ours has more parts; with one more it is none of ours. */
+const PARTS_MAX = 8;
+
+const createNode = (): Node => ({ literal: new Map(), parameter: null, route: null });
+
+/** Hands a request to the route of its path, or on where there is none. */
+export function createRouting(routes: readonly Route[]): RequestHandler {
+  const root = createNode();
+  const names = new Map<Route, readonly string[]>();
+  for (const route of routes) {
+    placeOf(root, route.path).route = route;
+    names.set(
+      route,
+      partsOf(route.path).flatMap((part) => nameOf(part) ?? []),
+    );
+  }
+  return (request, response, next) => {
+    const values: string[] = [];
+    const route = find(root, partsOf(request.path), 0, values);
+    if (!route) return next();
+    request.params = {};
+    for (const [i, name] of (names.get(route) ?? []).entries())
+      request.params[name] = decodeURIComponent(values[i] ?? '');
+    const handle = route.handlers.get(methodOf(request, route)) ?? route.rest;
+    return handle(request, response, next);
+  };
+}
+
+/** Without the empty one at the front; a slash at the end makes no difference. */
+function partsOf(path: string): string[] {
+  const parts = path.split('/', PARTS_MAX + 2);
+  parts.shift();
+  if (parts.length > 1 && parts.at(-1) === '') parts.pop();
+  return parts;
+}
+
+const nameOf = (part: string): string | null => (part.startsWith('{') ? part.slice(1, -1) : null);
+
+function placeOf(root: Node, path: string): Node {
+  let node = root;
+  for (const part of partsOf(path)) {
+    if (nameOf(part) === null) {
+      const next = node.literal.get(part) ?? createNode();
+      node.literal.set(part, next);
+      node = next;
+    } else {
+      node.parameter ??= createNode();
+      node = node.parameter;
+    }
+  }
+  return node;
+}
+
+/**
+ * Adds what the path has for its parameters to `values`. A literal goes before a parameter: `/orders/cancel` is not the
+ * order with the hash `cancel`.
+ */
+function find(node: Node, parts: readonly string[], at: number, values: string[]): Route | null {
+  const part = parts[at];
+  if (part === undefined) return node.route;
+  const next = node.literal.get(part);
+  const found = next ? find(next, parts, at + 1, values) : null;
+  if (found || !node.parameter || part === '') return found;
+  values[values.length] = part;
+  const behind = find(node.parameter, parts, at + 1, values);
+  if (!behind) values.length--;
+  return behind;
+}
+
+/** A HEAD is a GET whose body Node leaves out. */
+const methodOf = ({ method }: Request, { handlers }: Route): string =>
+  method === 'HEAD' && !handlers.has(method) ? 'GET' : method;
