@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { Refusal } from '../exchange/errors';
 import { createRecent } from '../exchange/recent';
 import { PACE } from '../wire/limits';
+import { REQUEST_ID, sendProblem } from './answer';
 import { DUMPED_MAX_BYTES, type MeteredRequest } from './metered-request';
 
 /**
@@ -12,11 +15,15 @@ import { DUMPED_MAX_BYTES, type MeteredRequest } from './metered-request';
  * Each process counts for itself, in memory: what is protected is the process.
  */
 export interface Pace {
+  /** Fewer than none are given back. */
   charge(address: string, points: number): void;
   /** Until nothing is owed. */
   debtMs(address: string): number;
-  /** Calls `then` now or, for an address in debt, when its debt is paid, `holdMs` at most. Never, once the peer is gone. */
-  whenPaid(address: string, socket: Duplex, then: () => void): void;
+  /**
+   * Calls `then` now or, for an address in debt, in its turn when the debt is paid: one after the other, however many
+   * wait. After `holdMs` it calls `late` instead. Neither, once the peer is gone.
+   */
+  whenPaid(address: string, socket: Duplex, then: () => void, late: () => void): void;
 }
 
 export interface PaceRate {
@@ -29,6 +36,13 @@ export interface PaceRate {
 interface Purse {
   points: number;
   atMs: number;
+}
+
+interface Waiting {
+  readonly socket: Duplex;
+  readonly untilMs: number;
+  readonly then: () => void;
+  readonly late: () => void;
 }
 
 const ADDRESSES_MAX = 10_000;
@@ -45,6 +59,7 @@ export const noPace: Pace = {
 export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate): Pace {
   const purses = createRecent<Purse>(ADDRESSES_MAX);
   const perMs = pointsPerSecond / 1_000;
+  const lines = new Map<string, Waiting[]>();
   let held = 0;
 
   function purseOf(address: string): Purse {
@@ -61,15 +76,33 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
 
   const debtOf = (address: string): number => Math.max(0, -purseOf(address).points / perMs);
 
+  /** Whoever waits longest goes first: what it is served costs points, and the next one waits for those. */
+  function advance(address: string, line: Waiting[]): void {
+    for (let first = line[0]; first; first = line[0]) {
+      const owedMs = debtOf(address);
+      const leftMs = first.untilMs - performance.now();
+      if (owedMs > 0 && leftMs > 0 && !first.socket.destroyed) {
+        setTimeout(advance, Math.min(owedMs, leftMs), address, line);
+        return;
+      }
+      line.shift();
+      held--;
+      if (first.socket.destroyed) continue;
+      if (owedMs > 0) first.late();
+      else first.then();
+    }
+    lines.delete(address);
+  }
+
   return {
     charge(address, points) {
       const purse = purseOf(address);
       purse.points = Math.max(purse.points - points, -debtMs * perMs);
     },
     debtMs: debtOf,
-    whenPaid(address, socket, then) {
-      const owedMs = debtOf(address);
-      if (owedMs === 0) {
+    whenPaid(address, socket, then, late) {
+      const line = lines.get(address);
+      if (!line && debtOf(address) === 0) {
         then();
         return;
       }
@@ -78,18 +111,25 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
         return;
       }
       held++;
-      setTimeout(
-        () => {
-          held--;
-          if (!socket.destroyed) then();
-        },
-        Math.min(holdMs, owedMs),
-      );
+      const waiting = { socket, untilMs: performance.now() + holdMs, then, late };
+      if (line) {
+        line.push(waiting);
+        return;
+      }
+      const opened = [waiting];
+      lines.set(address, opened);
+      advance(address, opened);
     },
   };
 }
 
-/** Serves a request when its address has paid; what it costs is known when it is answered. */
+/** The dearest outcome of a request: its address lends it while the request is under way. */
+const LENT = PACE.rateLimited;
+
+/**
+ * Serves a request when its address has paid; what it costs is known when it is answered. Without the loan all requests
+ * that wait would be served before the first of them has cost anything.
+ */
 export function admit(
   pace: Pace,
   address: string,
@@ -98,12 +138,12 @@ export function admit(
   serve: () => void,
 ): void {
   const declared = Number(request.headers['content-length'] ?? 0);
-  pace.charge(address, PACE.request + Math.floor(declared / PACE.bytesPerPoint));
+  let lent = 0;
   // It comes once.
   response.on('close', () => {
     const { statusCode, headersSent } = response;
-    if (headersSent && statusCode >= 400)
-      pace.charge(address, statusCode === 429 ? PACE.rateLimited : PACE.refused);
+    const isRefused = headersSent && statusCode >= 400;
+    pace.charge(address, (isRefused ? (statusCode === 429 ? PACE.rateLimited : PACE.refused) : 0) - lent);
     const { pieces, bytes } = request;
     const unpaid = Math.max(0, bytes - declared) / PACE.bytesPerPoint + pieces / PACE.piecesPerPoint;
     if (unpaid >= 1) pace.charge(address, Math.floor(unpaid));
@@ -117,5 +157,18 @@ export function admit(
       request.cut = true;
       request.socket.destroy();
     });
-  pace.whenPaid(address, request.socket, serve);
+  const paid = (): void => {
+    lent = LENT;
+    pace.charge(address, PACE.request + Math.floor(declared / PACE.bytesPerPoint) + lent);
+    serve();
+  };
+  pace.whenPaid(address, request.socket, paid, () => refuse(response, pace.debtMs(address)));
+}
+
+/** The address asks for so much that its requests do not get their turn. */
+function refuse(response: ServerResponse, retryAfterMs: number): void {
+  response.setHeader(REQUEST_ID, randomUUID());
+  response.setHeader('Connection', 'close');
+  const detail = 'the requests of this IP wait for points, and too many of them do: send fewer at once';
+  sendProblem(response, new Refusal('RATE_LIMITED', detail, { scope: 'pace', retryAfterMs }));
 }

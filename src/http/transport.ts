@@ -120,7 +120,7 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
     pace.charge(address, PACE.request + PACE.refused);
     // Node has taken its listeners off; a connection that breaks meanwhile must not end the process.
     socket.on('error', () => socket.destroy());
-    pace.whenPaid(address, socket, answer);
+    pace.whenPaid(address, socket, answer, () => socket.destroy());
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (behindProxy) answerClientError(error, socket);
@@ -137,6 +137,11 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
     if (pace.debtMs(address) === 0) return;
     // Its bytes are not parsed meanwhile.
     socket.pause();
-    pace.whenPaid(address, socket, () => socket.resume());
+    pace.whenPaid(
+      address,
+      socket,
+      () => socket.resume(),
+      () => socket.destroy(),
+    );
   });
 }

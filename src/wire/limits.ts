@@ -73,7 +73,7 @@ export const SOCKET_LIMITS = {
 
 /**
  * The pace of an address at one process, for all its requests: every request costs a point, and more when it is
- * refused. An address in debt is not refused: its requests are held until the debt is paid.
+ * refused. The requests of an address in debt are held until it is paid, and served one after the other.
  */
 export const PACE = {
   pointsPerSecond: 1_000,
@@ -90,8 +90,8 @@ export const PACE = {
   connection: 1,
   /** Points of a connection that is cut: the pieces its buffer still holds are taken apart all the same. */
   cut: 100,
-  /** A request is held this long at most. */
-  holdMs: 1_000,
+  /** A request waits this long at most for its turn, and is refused then. */
+  holdMs: 5_000,
   /** More than what comes back in this time is never owed: an address is slowed down, not shut out. */
   debtMs: 1_000,
 } as const;

@@ -91,18 +91,19 @@ test('64 kB a second are read of a socket, whatever they say; the rest is answer
   expect(socket.connected).toBe(true);
 });
 
-test('a subscription counts as one message for each market it names', async () => {
-  const socket = await connect(first, newAddress());
-  const conditionIds = Array.from({ length: 50 }, (_, i) => `0x${i.toString(16).padStart(64, '0')}`);
-  const answers = await Promise.all(
-    Array.from({ length: 10 }, () => ask(socket, 'subscribe', { conditionIds })),
-  );
-  const codes = answers.map(({ error }) => error.code);
-  expect(codes[0]).toBe('MARKET_NOT_FOUND');
-  expect(codes.filter((code) => code === 'RATE_LIMITED').length).toBeGreaterThan(7);
-  await sleep(1_200);
-  expect(await ask(socket, 'subscribe', market.conditionId)).toMatchObject({ ok: true });
-});
+test.each(['subscribe', 'unsubscribe'])(
+  'a message to %s counts as one for each market it names',
+  async (event) => {
+    const socket = await connect(first, newAddress());
+    const conditionIds = Array.from({ length: 50 }, (_, i) => `0x${i.toString(16).padStart(64, '0')}`);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask(socket, event, { conditionIds })));
+    const codes = answers.map(({ error }) => error.code);
+    expect(codes[0]).toBe('MARKET_NOT_FOUND');
+    expect(codes.filter((code) => code === 'RATE_LIMITED').length).toBeGreaterThan(7);
+    await sleep(1_200);
+    expect(await ask(socket, 'subscribe', market.conditionId)).toMatchObject({ ok: true });
+  },
+);
 
 test('a socket that follows a market is sent each snapshot once, one that comes back at a price', async () => {
   const socket = await connect(first, newAddress());

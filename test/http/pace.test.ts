@@ -1,3 +1,4 @@
+import { sendRaw } from '../support/raw-http';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** An address that goes on after it was refused is slowed down, and no other is. */
@@ -44,4 +45,15 @@ test('a body that is too large is charged by its bytes', async () => {
   const statuses = await Promise.all(Array.from({ length: 40 }, send));
   expect(new Set(statuses)).toEqual(new Set([413]));
   expect(performance.now() - startedAt).toBeGreaterThan(500);
+});
+
+test('requests of an address are served one after the other by its points, however many connections it opens', async () => {
+  // A hundred a second are answered for a point each, and the others refused for 10: five seconds pay for some 1,000.
+  const request = 'GET /time HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.4\r\n\r\n';
+  const opened = Array.from({ length: 220 }, () =>
+    sendRaw(exchange.replicas[0].port, request.repeat(8), 10_000),
+  );
+  const texts = (await Promise.all(opened)).map(({ text }) => text).join('');
+  expect([...new Set(texts.match(/"scope":"\w+"/g))].sort()).toEqual(['"scope":"pace"', '"scope":"reads"']);
+  expect((await exchange.client.get('/time', from('203.0.113.5'))).status).toBe(200);
 });

@@ -175,6 +175,7 @@ export function createSubscriber(deps: SubscriberDeps) {
 
   async function unsubscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {
     const { conditionIds } = parseUnsubscribe(message);
+    if (!charge(socket, conditionIds.length - 1)) throw tooMuch();
     for (const { id } of await marketsOf(conditionIds)) socket.leave(roomOf(id));
     answer(presentAck.unsubscribed(conditionIds));
   }

@@ -8,7 +8,7 @@ export interface Callers {
     charge(address: string, points: number): void;
     /** Until nothing is owed. */
     debtMs(address: string): number;
-    /** Calls `then` when nothing is owed, or after a while; never, once the peer is gone. */
-    whenPaid(address: string, socket: Duplex, then: () => void): void;
+    /** Calls `then` when nothing is owed, or `late` after a while; neither, once the peer is gone. */
+    whenPaid(address: string, socket: Duplex, then: () => void, late: () => void): void;
   };
 }

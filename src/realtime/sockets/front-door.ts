@@ -65,12 +65,15 @@ function paced(
   // Node has taken its listeners off; a connection that breaks meanwhile must not end the process.
   const onError = () => socket.destroy();
   socket.on('error', onError);
-  pace.whenPaid(address, socket, () => {
+  const go = (owedMs: number): void => {
     socket.off('error', onError);
-    const owedMs = pace.debtMs(address);
-    if (owedMs === 0) pace.charge(address, SOCKET_LIMITS.pace.upgrade);
     then(owedMs);
-  });
+  };
+  const paid = (): void => {
+    pace.charge(address, SOCKET_LIMITS.pace.upgrade);
+    go(0);
+  };
+  pace.whenPaid(address, socket, paid, () => go(pace.debtMs(address)));
 }
 
 function inDebt(owedMs: number): Refusal | null {

@@ -77,7 +77,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
   RATE_LIMITED: {
     members: {
       scope: described(
-        choice([...Object.keys(LIMITS), 'faucet', 'sockets']),
+        choice([...Object.keys(LIMITS), 'faucet', 'pace', 'sockets']),
         'The limit, by its name in `GET /config`.',
       ),
     },

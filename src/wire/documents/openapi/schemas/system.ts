@@ -116,7 +116,9 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
             piecesPerPoint: integer('And for each so many pieces: a chunk of one byte is a piece.'),
             cut: integer('Points of a connection that is cut because its body does not end.'),
             connection: integer('Points of a connection that is opened, where no proxy is in front.'),
-            holdMs: integer('Without points a request waits until there are some, this long at most.'),
+            holdMs: integer(
+              'Without points a request waits for its turn, this long at most, and is refused then.',
+            ),
             debtMs: integer('What comes back in this time is the most that is ever owed.'),
           }),
         ),
