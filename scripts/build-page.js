@@ -77,9 +77,13 @@ function writeHtml(outputs) {
       .map(({ path: file }) => `<link rel="modulepreload" href="${urlOf(file)}" />`)
       .join('\n    '),
   };
-  const template = readFileSync(path.join(SOURCE, 'index.html'), 'utf8');
-  const html = template.replace(/%([A-Z]+)%/g, (_, name) => values[name]);
-  writeFileSync(path.join(OUTPUT, 'index.html'), html);
+  for (const name of ['index.html', 'not-found.html']) {
+    const template = readFileSync(path.join(SOURCE, name), 'utf8');
+    writeFileSync(
+      path.join(OUTPUT, name),
+      template.replace(/%([A-Z]+)%/g, (_, value) => values[value]),
+    );
+  }
 }
 
 function compress(folder, quality = constants.BROTLI_MAX_QUALITY) {

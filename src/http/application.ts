@@ -25,6 +25,7 @@ import { createRequestClass, type MeteredRequest } from './metered-request';
 import { otherMethods } from './methods';
 import { admit, createPace, noPace, type Pace } from './pace';
 import { servePage } from './page';
+import { pageNotFound, servePageLinks } from './page-links';
 import { recordedBoard } from './recorded';
 import { createRouting, type Route } from './routing';
 
@@ -65,12 +66,14 @@ export function createApplication(
   app.use(crossOrigin(deps.config.corsOrigins));
   app.use(createRouting(routesOf(endpoints, deps, dispatchDeps)));
   servePage(app, deps.page, deps.config.publicBaseUrl);
+  servePageLinks(app, deps);
   app.use(PATHS.docs, docsPage(deps.docs));
   const { adminToken } = deps.config;
   if (deps.board && adminToken !== null) {
     const guard = boardGuard(adminToken, deps.config.publicBaseUrl, dispatchDeps.gate);
     app.use(PATHS.adminQueues, guard, recordedBoard(deps.actions, deps.log), deps.board);
   }
+  app.use(pageNotFound(deps));
   app.use((request) => {
     throw new Refusal('NOT_FOUND', `there is no resource at ${request.path.slice(0, 100)}`);
   });

@@ -43,13 +43,14 @@ const ASK_FIRST = 'no-cache';
  * The page may use only resources of this server: no inline script or style, no frame around it, no picture or font of
  * another site. `connect-src` covers the socket, which some browsers do not count as 'self'.
  */
-const policyOf = (publicBaseUrl: string): string => {
+export const policyOf = (publicBaseUrl: string): string => {
   const socket = `${publicBaseUrl.replace(/^http/, 'ws').replace(/^(wss?:\/\/[^/]+).*$/, '$1')}`;
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
+    "manifest-src 'self'",
     `connect-src 'self' ${socket}`,
     "base-uri 'none'",
     "form-action 'self'",
@@ -88,10 +89,14 @@ function fileOf(file: string, url: string): PageFile {
   };
 }
 
+/** Sent for other paths alone. */
+const NOT_SERVED: ReadonlySet<string> = new Set(['/not-found.html']);
+
 /** GET and HEAD of each file; every other path is left to what comes after. */
 export function servePage(app: Express, files: PageFiles, publicBaseUrl: string): void {
   const policy = policyOf(publicBaseUrl);
   for (const [url, file] of files) {
+    if (NOT_SERVED.has(url)) continue;
     app.route(url).get(answer(file, policy)).all(otherMethods('GET, HEAD, OPTIONS'));
   }
 }

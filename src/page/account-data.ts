@@ -2,6 +2,10 @@ import type { Balances, Order, OwnTrade, Position } from 'ctf-exchange-client';
 import { type Cell, cell, useCell } from './cell';
 import { client, live, type Wallet, wallet } from './exchange';
 import { remember, remembered } from './market-list-data';
+import { newsOf } from './order-words';
+import { nameOf } from './outcome-names';
+import { tell } from './toasts';
+import { dollars, microOf } from './units';
 
 /** The data of the signed-in wallet; a part is null until it is known. */
 export interface Account {
@@ -86,6 +90,29 @@ export function reloadAccount(): void {
   silently(loadTrades());
 }
 
+/** Shares that are gone from a market that is over were paid for. */
+async function tellOfPayout(before: Balances | null, now: Balances): Promise<void> {
+  const held = new Set(now.tokens.filter(({ total }) => microOf(total) > 0).map(({ tokenId }) => tokenId));
+  const gone = (before?.tokens ?? []).filter(
+    ({ total, tokenId }) => microOf(total) > 0 && !held.has(tokenId),
+  );
+  for (const marketId of new Set(gone.map((token) => token.marketId))) {
+    const market = await client.market(marketId);
+    if (!market.resolution) continue;
+    const micro = gone
+      .filter((token) => token.marketId === marketId)
+      .map(
+        ({ total, outcomeIndex }) => microOf(total) * Number(market.resolution?.payouts[outcomeIndex] ?? 0),
+      )
+      .reduce((a, b) => a + b, 0);
+    const end =
+      market.resolution.outcomeIndex === null
+        ? 'void'
+        : `resolved: ${nameOf(market, market.resolution.outcomeIndex)}`;
+    tell(`${market.question} It is ${end}. You were paid ${dollars(micro)}.`, micro > 0 ? 'good' : 'plain');
+  }
+}
+
 let timers: ReturnType<typeof setTimeout>[] = [];
 
 /** After a fill: what the socket does not tell. */
@@ -109,11 +136,17 @@ live.onConnect(({ authenticated }) => {
   if (authenticated) reloadAccount();
 });
 live.onOrder((order) => {
+  const before = account.get().orders?.find(({ orderHash }) => orderHash === order.orderHash);
+  const news = newsOf(before, order, remembered(order.marketId));
+  if (news !== null) tell(news, order.status === 'FILLED' ? 'good' : 'plain');
   showOrder(order);
   silently(learnMarkets([order.marketId]));
 });
 live.onTrade(reloadSoon);
-live.onBalance(showBalances);
+live.onBalance((balances) => {
+  silently(tellOfPayout(account.get().balances, balances));
+  showBalances(balances);
+});
 setInterval(() => {
   if (wallet.get() && document.visibilityState === 'visible') silently(loadPositions());
 }, REFRESH_MS);

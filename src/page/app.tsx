@@ -1,21 +1,27 @@
 import type { Market } from 'ctf-exchange-client';
-import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { useCell } from './cell';
+import { isOver } from './exchange-state';
+import { lazy } from './lazy';
+import { listQuery, PLAIN } from './list-query';
 import { type Shown, useMarketNamed, useShown } from './market-data';
-import { type ListQuery, useCategories, useMarketList } from './market-list-data';
+import { useCategories, useMarketList } from './market-list-data';
 import { Chart } from './parts/chart';
 import { Discussion } from './parts/discussion';
+import { ExchangeBar } from './parts/exchange-bar';
 import { Ladder } from './parts/ladder';
 import { MarketHead, MarketRules } from './parts/market-head';
 import { MarketList } from './parts/market-list';
+import { MyPosition } from './parts/my-position';
 import { Notice, Skeleton } from './parts/notice';
 import { Activity } from './parts/orders';
-import { Portfolio } from './parts/positions';
 import { Ticket } from './parts/ticket';
+import { Toasts } from './parts/toasts';
 import { TopBar } from './parts/top-bar';
 import { Trades } from './parts/trades';
-import { route } from './route';
+import { view } from './route';
 import { enterMarket } from './ticket-state';
+import { unseen } from './toasts';
 
 /** A fault of the page shows an error in place of the page, because its data can no longer be trusted. */
 export const Root = () => {
@@ -35,10 +41,10 @@ export const Root = () => {
 
 /** The page: markets to the left, the one shown in the middle, ticket and portfolio to the right. */
 const App = () => {
-  const [query, setQuery] = useState<ListQuery>({ words: '', category: null });
-  const list = useMarketList(query);
+  const list = useMarketList(useCell(listQuery));
   const categories = useCategories();
-  const named = useCell(route);
+  const at = useCell(view);
+  const named = at.name === 'market' ? at.market : null;
   // Without a choice the busiest market is shown, and stays while the list goes on changing.
   const first = useRef<string | null>(null);
   first.current ??= list.markets?.[0]?.slug ?? null;
@@ -49,46 +55,72 @@ const App = () => {
     if (id !== undefined) enterMarket(id);
   }, [id]);
   // Nothing to trade: no such market, or none at all yet.
-  const hasNone = list.markets?.length === 0 && query.words === '' && query.category === null;
+  const hasNone = list.markets?.length === 0 && listQuery.get() === PLAIN;
   const isEmpty = isMissing || (hasNone && market === null);
-  const title = market ? `${market.question} · Exchange` : 'Exchange';
+  const count = useCell(unseen);
+  const title = `${count > 0 ? `(${count}) ` : ''}${market ? `${market.question} · Exchange` : 'Exchange'}`;
   useEffect(() => {
     document.title = title;
   }, [title]);
 
+  const markets = <MarketList list={list} categories={categories} chosen={market?.id ?? null} />;
   return (
     <>
       <a class="skip" href="#ticket">
         To the order ticket
       </a>
       <TopBar />
-      <div class="layout">
-        <MarketList
-          list={list}
-          query={query}
-          categories={categories}
-          chosen={market?.id ?? null}
-          onQuery={setQuery}
-        />
-        <main class="main">
-          {isMissing && <Notice title="Market not found">Choose one from the list.</Notice>}
-          {isEmpty && !isMissing && (
-            <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
-          )}
-          {!isEmpty && <MarketView market={market} shown={shown} />}
-          <Activity />
-          {market && <MarketRules market={market} />}
-          {market && <Discussion market={market} />}
-        </main>
-        <aside class="side" aria-label="Trade">
-          {!isEmpty && <Ticket shown={shown} />}
-          <Portfolio />
-        </aside>
-      </div>
+      <ExchangeBar />
+      {at.name === 'portfolio' ? (
+        <div class="layout layout-wide">
+          {markets}
+          <PortfolioPage />
+        </div>
+      ) : at.name === 'event' ? (
+        <div class="layout layout-wide">
+          {markets}
+          <EventPage slug={at.slug} />
+        </div>
+      ) : (
+        <div class="layout">
+          {markets}
+          <MarketPage market={market} shown={shown} isMissing={isMissing} isEmpty={isEmpty} />
+        </div>
+      )}
       <Foot />
+      <Toasts />
     </>
   );
 };
+
+const PortfolioPage = lazy(async () => (await import('./portfolio/page')).PortfolioPage);
+const EventPage = lazy(async () => (await import('./parts/event-page')).EventPage);
+
+interface MarketPageProps {
+  readonly market: Market | null;
+  readonly shown: Shown | null;
+  readonly isMissing: boolean;
+  readonly isEmpty: boolean;
+}
+
+const MarketPage = ({ market, shown, isMissing, isEmpty }: MarketPageProps) => (
+  <>
+    <main class="main">
+      {isMissing && <Notice title="Market not found">Choose one from the list.</Notice>}
+      {isEmpty && !isMissing && (
+        <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
+      )}
+      {!isEmpty && <MarketView market={market} shown={shown} />}
+      <Activity />
+      {market && <MarketRules market={market} />}
+      {market && <Discussion market={market} />}
+    </main>
+    <aside class="side" aria-label="Trade">
+      {!isEmpty && <Ticket shown={shown} />}
+      {shown && <MyPosition shown={shown} />}
+    </aside>
+  </>
+);
 
 /** The market shown, or the places of its parts while it is on its way. */
 const MarketView = ({ market, shown }: { readonly market: Market | null; readonly shown: Shown | null }) => (
@@ -101,8 +133,8 @@ const MarketView = ({ market, shown }: { readonly market: Market | null; readonl
       </section>
     )}
     {market ? <Chart market={market} shown={shown} /> : <section class="card chart chart-waiting" />}
-    <div class="pair">
-      <Ladder shown={shown} />
+    <div class={market && isOver(shown?.market ?? market) ? 'pair pair-over' : 'pair'}>
+      {!(market && isOver(shown?.market ?? market)) && <Ladder shown={shown} />}
       <Trades shown={shown} />
     </div>
   </>

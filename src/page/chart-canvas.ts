@@ -3,9 +3,13 @@ import {
   ColorType,
   CrosshairMode,
   createChart,
+  createSeriesMarkers,
   type IChartApi,
+  type IPriceLine,
   type ISeriesApi,
   LineStyle,
+  type SeriesMarker,
+  type Time,
   type UTCTimestamp,
 } from 'lightweight-charts';
 
@@ -17,10 +21,20 @@ export interface Point {
   readonly pips: number;
 }
 
+/** The wallet's orders and fills in the market. */
+export interface Lines {
+  readonly orders: readonly {
+    readonly id: string;
+    readonly pips: number;
+    readonly isBid: boolean;
+    readonly title: string;
+  }[];
+  readonly fills: readonly { readonly id: string; readonly t: number; readonly isBuy: boolean }[];
+}
+
 export interface Drawing {
   show(points: readonly Point[]): void;
-  /** The last point, or one after it. */
-  add(point: Point): void;
+  mark(lines: Lines): void;
   /** Colours are those of the style sheet. */
   recolour(): void;
   remove(): void;
@@ -31,7 +45,7 @@ const toTime = (t: number): UTCTimestamp =>
   (t - new Date(t * 1_000).getTimezoneOffset() * 60) as UTCTimestamp;
 const toBar = ({ t, pips }: Point) => ({ time: toTime(t), value: pips / 100 });
 
-export function draw(element: HTMLElement): Drawing {
+export function draw(element: HTMLElement, onHover: (point: Point | null) => void): Drawing {
   const chart = createChart(element, {
     autoSize: true,
     layout: {
@@ -39,7 +53,12 @@ export function draw(element: HTMLElement): Drawing {
       fontSize: 12,
       background: { type: ColorType.Solid, color: 'transparent' },
     },
-    rightPriceScale: { borderVisible: false, scaleMargins: { top: 0.12, bottom: 0.08 } },
+    rightPriceScale: {
+      borderVisible: false,
+      entireTextOnly: true,
+      minimumWidth: 48,
+      scaleMargins: { top: 0.12, bottom: 0.12 },
+    },
     timeScale: {
       borderVisible: false,
       timeVisible: true,
@@ -56,7 +75,8 @@ export function draw(element: HTMLElement): Drawing {
   const series = chart.addSeries(AreaSeries, {
     lineWidth: 2,
     priceLineVisible: false,
-    lastValueVisible: true,
+    // It would cover the labels of the scale; the title says it.
+    lastValueVisible: false,
     priceFormat: {
       type: 'custom',
       minMove: 0.01,
@@ -67,14 +87,79 @@ export function draw(element: HTMLElement): Drawing {
     ) => widened(original()),
   });
   recolour(element, chart, series);
+  const shown = new Map<number, Point>();
+  chart.subscribeCrosshairMove(({ time }) => onHover(shown.get(Number(time ?? 0)) ?? null));
+  // The library keeps its bars as wide as they are: a narrower window would lose the newest.
+  const fit = new ResizeObserver(() => chart.timeScale().fitContent());
+  fit.observe(element);
+  const marks = createMarks(element, series, shown);
   return {
     show(points) {
+      shown.clear();
+      for (const point of points) shown.set(toTime(point.t), point);
       series.setData(points.map(toBar));
       chart.timeScale().fitContent();
+      marks.refresh();
     },
-    add: (point) => series.update(toBar(point)),
+    mark: marks.set,
     recolour: () => recolour(element, chart, series),
-    remove: () => chart.remove(),
+    remove() {
+      fit.disconnect();
+      chart.remove();
+    },
+  };
+}
+
+/** Lines for open orders; on the line, a dot at its end and arrows where the wallet traded. */
+function createMarks(element: HTMLElement, series: ISeriesApi<'Area'>, shown: ReadonlyMap<number, Point>) {
+  let lines: Lines = { orders: [], fills: [] };
+  let drawn: IPriceLine[] = [];
+  const markers = createSeriesMarkers(series, []);
+  const colour = (name: string): string => getComputedStyle(element).getPropertyValue(name).trim();
+
+  function refresh(): void {
+    const times = [...shown.keys()];
+    const last = times.at(-1);
+    const own = lines.fills.flatMap(({ t, isBuy }): SeriesMarker<Time>[] => {
+      const at = times.findLast((time) => time <= toTime(t));
+      if (at === undefined) return [];
+      const [position, shape] = isBuy
+        ? (['belowBar', 'arrowUp'] as const)
+        : (['aboveBar', 'arrowDown'] as const);
+      return [{ time: at as UTCTimestamp, position, shape, color: colour(isBuy ? '--yes' : '--no') }];
+    });
+    const end: SeriesMarker<Time>[] =
+      last === undefined
+        ? []
+        : [
+            {
+              time: last as UTCTimestamp,
+              position: 'inBar',
+              shape: 'circle',
+              color: colour('--chart-line'),
+              size: 0.6,
+            },
+          ];
+    markers.setMarkers([...own, ...end].sort((a, b) => Number(a.time) - Number(b.time)));
+  }
+
+  return {
+    refresh,
+    set(next: Lines): void {
+      lines = next;
+      for (const line of drawn) series.removePriceLine(line);
+      drawn = lines.orders.map(({ pips, isBid, title }) =>
+        series.createPriceLine({
+          price: pips / 100,
+          color: colour(isBid ? '--yes' : '--no'),
+          lineWidth: 1,
+          lineStyle: LineStyle.Dashed,
+          axisLabelVisible: false,
+          title,
+        }),
+      );
+      refresh();
+    },
   };
 }
 

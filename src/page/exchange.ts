@@ -1,6 +1,7 @@
 import { connectLive, createClient, type Session } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
 import { keep, kept, onKept } from './kept';
+import { tell } from './toasts';
 
 /** The exchange, as everybody may use it: this page has no other way to it. */
 
@@ -52,10 +53,20 @@ export function useKind(next: WalletKind): void {
   kind = next;
 }
 
+let isLeaving = false;
+
+/** Ends the session because the person asked for it. */
+export async function leave(): Promise<void> {
+  isLeaving = true;
+  await client.signOut().catch(() => undefined);
+  isLeaving = false;
+}
+
 /** A renewed session of the same wallet changes nothing that is shown. */
 function show(next: Kept | null): void {
   const now = wallet.get();
   if (next?.session.address === now?.address && next?.kind === now?.kind) return;
+  if (now && !next && !isLeaving) tell('Your session has ended. Sign in again to trade.', 'bad');
   wallet.set(walletOf(next));
   live.reauthenticate();
 }

@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { type Cell, cell } from './cell';
 import { client, live } from './exchange';
 import { remember } from './market-list-data';
+import { tell } from './toasts';
+import { aboutPips, nowMs, PIPS_ONE, pipsOf } from './units';
 
 /** The current data of the market shown. */
 export interface Shown {
@@ -17,6 +19,52 @@ export interface Shown {
 
 /** Of the book shown; the indicator tells it. */
 export const connection: Cell<LiveState> = cell<LiveState>('reconnecting');
+/** When the book was right for the last time; null before it ever was. */
+export const liveUntilMs: Cell<number | null> = cell<number | null>(null);
+
+/** A blink is not worth a word. */
+const AWAY_TOLD_MS = 2_000;
+let awaySinceMs: number | null = null;
+
+connection.subscribe(() => {
+  if (connection.get() === 'live' && awaySinceMs !== null && nowMs() - awaySinceMs > AWAY_TOLD_MS)
+    tell('Back online: the book is up to date.', 'good');
+  if (connection.get() === 'live') awaySinceMs = null;
+  else if (liveUntilMs.get() !== null) awaySinceMs ??= nowMs();
+  // It was live until now, or it is from now on.
+  if (connection.get() === 'live' || liveUntilMs.get() !== null) liveUntilMs.set(nowMs());
+  const isOld = connection.get() !== 'live' && liveUntilMs.get() !== null;
+  document.documentElement.dataset.feed = isOld ? 'old' : 'live';
+});
+
+/** Above this the middle of the book says little, and the last trade is the better word. */
+const SPREAD_MAX_PIPS = 1_000;
+
+/** The chance of Yes as the exchange has it, by one rule for head, list and chart: the middle of a book that is close, else the last trade. */
+export function chanceOf({ book, market, trades }: Pick<Shown, 'book' | 'market' | 'trades'>): number | null {
+  const bid = book?.bids[0];
+  const ask = book?.asks[0];
+  if (bid && ask && pipsOf(ask.price) - pipsOf(bid.price) <= SPREAD_MAX_PIPS) {
+    return (pipsOf(bid.price) + pipsOf(ask.price)) / 2;
+  }
+  const last = trades?.[0];
+  if (last) return last.outcomeIndex === 0 ? pipsOf(last.price) : PIPS_ONE - pipsOf(last.price);
+  const told = market.outcomes[0]?.price ?? market.lastTradePrice;
+  return told == null ? null : aboutPips(told);
+}
+
+/** The list shows the same chance as the head beside it. */
+export const shownChance: Cell<{ readonly id: string; readonly pips: number } | null> = cell<{
+  readonly id: string;
+  readonly pips: number;
+} | null>(null);
+
+function tellChance(shown: Shown): void {
+  const pips = chanceOf(shown);
+  const now = shownChance.get();
+  if (now?.id === shown.market.id && now.pips === pips) return;
+  shownChance.set(pips === null ? null : { id: shown.market.id, pips });
+}
 
 const TRADES_MAX = 40;
 const IDLE_CHECK_MS = 500;
@@ -40,6 +88,7 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
     if (frame !== 0) return;
     frame = requestAnimationFrame(() => {
       frame = 0;
+      tellChance(shown);
       tell(shown);
     });
   };

@@ -1,6 +1,9 @@
 import type { Category, Market, Page } from 'ctf-exchange-client';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCell } from './cell';
 import { client } from './exchange';
+import { asked, type ListQuery, listQuery } from './list-query';
+import { watchlist } from './watchlist';
 
 /** Questions of markets seen so far: orders and positions name markets by id alone. */
 const seen = new Map<string, Market>();
@@ -13,11 +16,6 @@ export function remember(markets: readonly Market[]): void {
 
 export const remembered = (id: string): Market | undefined => seen.get(id);
 
-export interface ListQuery {
-  readonly words: string;
-  readonly category: string | null;
-}
-
 export interface MarketList {
   /** Null until the first answer. */
   readonly markets: readonly Market[] | null;
@@ -26,56 +24,76 @@ export interface MarketList {
   more(): void;
 }
 
-const PAGE = 30;
+const PAGE = 40;
 const PAGE_MAX = 100;
 /** Chances in the list follow within this time; the market shown is live. */
 const REFRESH_MS = 5_000;
 const TYPING_MS = 180;
 
-/** Asked for before anything is drawn; the first list is this one. */
-let early: Promise<Page<Market>> | null = client.markets({ limit: PAGE });
-early.catch(() => undefined);
+type Answer = Pick<MarketList, 'markets' | 'hasMore' | 'isFailed'>;
+const NOTHING: Answer = { markets: null, hasMore: false, isFailed: false };
 
-/** The list that fits the search, kept fresh while the page is looked at. */
-export function useMarketList({ words, category }: ListQuery): MarketList {
-  const [limit, setLimit] = useState(PAGE);
-  const [answer, setAnswer] = useState<Pick<MarketList, 'markets' | 'hasMore' | 'isFailed'>>({
-    markets: null,
-    hasMore: false,
-    isFailed: false,
-  });
+/** Asked for before anything is drawn; the first list is this one. */
+let early: Promise<Page<Market>> | null =
+  listQuery.get().shelf === 'WATCHED' ? null : client.markets({ ...asked(listQuery.get()), limit: PAGE });
+early?.catch(() => undefined);
+
+/** The first `wanted` rows, by as many requests as they need. */
+async function rowsOf(query: ListQuery, wanted: number, watched: readonly string[]): Promise<Page<Market>> {
+  if (query.shelf === 'WATCHED') {
+    const found = await Promise.all(watched.map((id) => client.market(id).catch(() => null)));
+    const fits = (market: Market | null): market is Market =>
+      market?.question.toLowerCase().includes(query.words.toLowerCase()) ?? false;
+    return { data: found.filter(fits).reverse(), nextCursor: null };
+  }
+  const data: Market[] = [];
+  let cursor: string | null = null;
+  do {
+    const limit = Math.min(PAGE_MAX, wanted - data.length);
+    const page: Page<Market> = await client.markets({ ...asked(query), limit, cursor: cursor ?? undefined });
+    data.push(...page.data);
+    cursor = page.nextCursor;
+  } while (cursor !== null && data.length < wanted);
+  return { data, nextCursor: cursor };
+}
+
+/** The list that fits the search, kept fresh while the page is looked at; it grows by a page at a time. */
+export function useMarketList(query: ListQuery): MarketList {
+  const [wanted, setWanted] = useState(PAGE);
+  const [answer, setAnswer] = useState<Answer>(NOTHING);
+  const watched = useCell(watchlist);
+  const key = JSON.stringify([query, query.shelf === 'WATCHED' ? watched : null]);
+  const [lastKey, setLastKey] = useState(key);
+  if (lastKey !== key) {
+    setLastKey(key);
+    setWanted(PAGE);
+  }
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     let isCurrent = true;
     /** Whether this very list was shown before. */
-    let placed = false;
-    const query = {
-      limit,
-      ...(words === '' ? {} : { q: words }),
-      ...(category === null ? {} : { category }),
-    };
+    let placed = wanted > PAGE;
     const ask = (): void => {
-      const asked = early ?? client.markets(query);
+      const asking = early ?? rowsOf(query, wanted, watched);
       early = null;
-      asked.then(
+      asking.then(
         ({ data, nextCursor }) => {
           if (!isCurrent) return;
           remember(data);
-          const hasMore = nextCursor !== null && limit < PAGE_MAX;
+          const before = placed;
+          placed = true;
           setAnswer((now) => ({
-            markets: keepPlaces(placed ? now.markets : null, data),
-            hasMore,
+            markets: keepPlaces(before ? now.markets : null, data),
+            hasMore: nextCursor !== null,
             isFailed: false,
           }));
-          placed = true;
         },
-        () => {
-          if (isCurrent) setAnswer((now) => ({ ...now, isFailed: true }));
-        },
+        () => isCurrent && setAnswer((now) => ({ ...now, isFailed: true })),
       );
     };
-    const first = isFirst.current ? undefined : setTimeout(ask, TYPING_MS);
-    if (isFirst.current) ask();
+    const wait = isFirst.current || wanted > PAGE ? 0 : TYPING_MS;
+    const first = wait === 0 ? undefined : setTimeout(ask, wait);
+    if (wait === 0) ask();
     isFirst.current = false;
     const timer = setInterval(() => document.visibilityState === 'visible' && ask(), REFRESH_MS);
     return () => {
@@ -83,8 +101,8 @@ export function useMarketList({ words, category }: ListQuery): MarketList {
       clearTimeout(first);
       clearInterval(timer);
     };
-  }, [words, category, limit]);
-  return { ...answer, more: () => setLimit((now) => Math.min(now + PAGE, PAGE_MAX)) };
+  }, [key, wanted]);
+  return { ...answer, more: () => setWanted((answer.markets?.length ?? 0) + PAGE) };
 }
 
 /** A list that is looked at does not move under the pointer: what was there stays where it was, what is new comes last. */

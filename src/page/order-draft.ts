@@ -1,7 +1,10 @@
 import type { Balances, BookSides, Market, NewOrder, OrderType, OutcomeIndex } from 'ctf-exchange-client';
-import { type Level, type Preview, preview, walk } from './preview';
+import { nameOf } from './outcome-names';
+import { type Level, type Preview, preview, previewSpending, spend, walk } from './preview';
 import {
   cents,
+  decimalOf,
+  dollarsTyped,
   LOTS_MAX,
   lotsOf,
   lotsTyped,
@@ -23,11 +26,16 @@ export interface Inputs {
   /** Cents as typed; empty is "as the book stands" for a MARKET order. */
   readonly price: string;
   readonly shares: string;
+  /** Dollars as typed, in place of shares; of a market order to buy. */
+  readonly amount?: string;
+  /** When the order ends by itself; null for never. */
+  readonly expiresAtMs?: number | null;
 }
 
 /** The resting orders that the order would meet. */
 export interface Standing {
-  readonly market: Pick<Market, 'tickSize' | 'lotSize' | 'minOrderSize' | 'feeRateBps' | 'status'>;
+  readonly market: Pick<Market, 'tickSize' | 'lotSize' | 'minOrderSize' | 'feeRateBps' | 'status'> &
+    Partial<Pick<Market, 'outcomes'>>;
   /** Of the outcome traded; null while the book is not known to be right. */
   readonly book: BookSides | null;
   /** Null without a session, or until it is known. */
@@ -56,11 +64,18 @@ export function freeOf(balances: Balances | null, marketId: string, outcome: Out
   };
 }
 
+/** Whether the order says how much money, not how many shares. */
+export const isInDollars = ({ side, orderType, amount = '', shares }: Inputs): boolean =>
+  side === 'BUY' && orderType === 'MARKET' && amount.trim() !== '' && shares.trim() === '';
+
 /** The limit of the order in pips: typed, or for a MARKET order what the book needs and a little more. */
 function limitOf(inputs: Inputs, lots: number | null, { book, market }: Standing): number | null {
   if (inputs.price.trim() !== '' || inputs.orderType !== 'MARKET') return pipsTyped(inputs.price);
   const levels = facing(book, inputs.side);
-  const { worstPips } = walk(levels, lots ?? 1, () => true);
+  const budgetMicro = isInDollars(inputs) ? dollarsTyped(inputs.amount ?? '') : null;
+  const reached =
+    budgetMicro === null ? walk(levels, lots ?? 1, () => true) : spend(levels, budgetMicro, () => true);
+  const worstPips = reached.worstPips ?? levels[0]?.pips ?? null;
   if (worstPips === null) return null;
   const tick = pipsOf(market.tickSize);
   return inputs.side === 'BUY'
@@ -71,6 +86,8 @@ function limitOf(inputs: Inputs, lots: number | null, { book, market }: Standing
 export interface Estimate {
   readonly limitPips: number;
   readonly lots: number;
+  /** Of an order in dollars. */
+  readonly budgetMicro?: number;
   readonly preview: Preview;
 }
 
@@ -78,11 +95,28 @@ export interface Estimate {
 export function estimate(inputs: Inputs, standing: Standing): Estimate | null {
   const lots = lotsTyped(inputs.shares);
   const limitPips = limitOf(inputs, lots, standing);
+  if (isInDollars(inputs)) return estimateSpending(inputs, limitPips, standing);
   if (lots === null || lots === 0 || lots > LOTS_MAX) return null;
   if (limitPips === null || limitPips <= 0 || limitPips >= PIPS_ONE) return null;
   const { side, orderType } = inputs;
   const draft = { side, orderType, pips: limitPips, lots, feeRateBps: standing.market.feeRateBps };
   return { limitPips, lots, preview: preview(facing(standing.book, side), draft) };
+}
+
+function estimateSpending(inputs: Inputs, limitPips: number | null, standing: Standing): Estimate | null {
+  const budgetMicro = dollarsTyped(inputs.amount ?? '');
+  if (budgetMicro === null || budgetMicro === 0 || limitPips === null) return null;
+  if (limitPips <= 0 || limitPips >= PIPS_ONE) return null;
+  const met = spend(facing(standing.book, 'BUY'), budgetMicro, (pips) => pips <= limitPips);
+  const { feeRateBps } = standing.market;
+  const draft = {
+    side: 'BUY',
+    orderType: 'MARKET',
+    pips: limitPips,
+    lots: met.filledLots,
+    feeRateBps,
+  } as const;
+  return { limitPips, lots: met.filledLots, budgetMicro, preview: previewSpending(met, draft) };
 }
 
 export type Judgement = { readonly refused: Refused } | { readonly order: NewOrder };
@@ -92,7 +126,7 @@ export type Judgement = { readonly refused: Refused } | { readonly order: NewOrd
  * else.
  */
 export function judge(inputs: Inputs, standing: Standing): Judgement {
-  const wrong = wrongPrice(inputs, standing) ?? wrongShares(inputs, standing);
+  const wrong = wrongPrice(inputs, standing) ?? wrongAmount(inputs) ?? wrongShares(inputs, standing);
   if (wrong) return { refused: wrong };
   const found = estimate(inputs, standing);
   if (!found) {
@@ -122,7 +156,19 @@ function wrongPrice({ price, orderType }: Inputs, { market }: Standing): Refused
   return wordsOf('INVALID_TICK', facts, { nearest: [below, below + tick].map(priceOf) });
 }
 
-function wrongShares({ shares }: Inputs, { market }: Standing): Refused | null {
+function wrongAmount(inputs: Inputs): Refused | null {
+  const { side, orderType, amount = '', shares } = inputs;
+  if (side === 'SELL' || orderType !== 'MARKET' || shares.trim() !== '') return null;
+  if (amount.trim() === '')
+    return { field: 'amount', text: 'Enter how many dollars to spend, for example 20.' };
+  if (!dollarsTyped(amount))
+    return { field: 'amount', text: 'Enter an amount in dollars and cents, for example 20.' };
+  return null;
+}
+
+function wrongShares(inputs: Inputs, { market }: Standing): Refused | null {
+  if (isInDollars(inputs)) return null;
+  const { shares } = inputs;
   if (shares.trim() === '') return { field: 'shares', text: 'Enter a number of shares, for example 10.' };
   const lots = lotsTyped(shares);
   const lot = lotsOf(market.lotSize);
@@ -141,7 +187,7 @@ function wrongShares({ shares }: Inputs, { market }: Standing): Refused | null {
 /** By the book and the balances as they stand. */
 function unfit(inputs: Inputs, standing: Standing, found: Estimate): { readonly refused: Refused } | null {
   const { side, orderType } = inputs;
-  const outcome = inputs.outcome === 0 ? 'Yes' : 'No';
+  const outcome = nameOf(standing.market, inputs.outcome);
   const best = facing(standing.book, side)[0];
   const { limitPips, lots } = found;
   const crosses = best !== undefined && (side === 'BUY' ? best.pips <= limitPips : best.pips >= limitPips);
@@ -152,7 +198,8 @@ function unfit(inputs: Inputs, standing: Standing, found: Estimate): { readonly 
       const inUnits = (amount: number): string =>
         side === 'BUY' ? (amount / MICRO_ONE).toFixed(2) : sizeOf(amount);
       const facts = { required: inUnits(required), available: inUnits(available) };
-      return { refused: wordsOf('INSUFFICIENT_BALANCE', { side, outcome }, facts) };
+      const { field, text } = wordsOf('INSUFFICIENT_BALANCE', { side, outcome }, facts);
+      return { refused: { field: isInDollars(inputs) ? 'amount' : field, text } };
     }
   }
   if (orderType === 'POST_ONLY' && crosses) {
@@ -165,19 +212,20 @@ function unfit(inputs: Inputs, standing: Standing, found: Estimate): { readonly 
 }
 
 /** The amount that the exchange reserves for a BUY. */
-const neededMicro = ({ orderType }: Inputs, { limitPips, lots, preview: { costMicro } }: Estimate): number =>
-  orderType === 'MARKET' ? costMicro : limitPips * lots;
+const neededMicro = (
+  { orderType }: Inputs,
+  { limitPips, lots, budgetMicro, preview: { costMicro } }: Estimate,
+): number => (orderType === 'MARKET' ? (budgetMicro ?? costMicro) : limitPips * lots);
 
 /** A MARKET BUY spends what these shares cost now, and no cent more, at no worse price than the limit. */
 function orderOf(
-  { side, outcome, orderType }: Inputs,
-  { limitPips, lots, preview: now }: Estimate,
+  { side, outcome, orderType, expiresAtMs = null }: Inputs,
+  { limitPips, lots, budgetMicro, preview: now }: Estimate,
 ): NewOrder {
-  const order = { outcomeIndex: outcome, side, orderType, price: priceOf(limitPips) };
+  const ends = expiresAtMs === null ? {} : { expiresAt: expiresAtMs };
+  const order = { outcomeIndex: outcome, side, orderType, price: priceOf(limitPips), ...ends };
+  if (budgetMicro !== undefined) return { ...order, budget: decimalOf(budgetMicro) };
   if (side === 'SELL' || orderType !== 'MARKET' || now.filledLots === 0)
     return { ...order, size: sizeOf(lots) };
-  return { ...order, budget: priceOfMicro(now.costMicro) };
+  return { ...order, budget: decimalOf(now.costMicro) };
 }
-
-const priceOfMicro = (micro: number): string =>
-  `${Math.floor(micro / MICRO_ONE)}.${String(micro % MICRO_ONE).padStart(6, '0')}`;

@@ -3,6 +3,7 @@ import { reloadAccount, showOrder } from './account-data';
 import { client, type Wallet } from './exchange';
 import { connection, type Shown } from './market-data';
 import { type Inputs, judge, type Standing } from './order-draft';
+import { namesOf } from './outcome-names';
 import { signerOf } from './sign-in';
 import { centsOf, lotsOf, shares } from './units';
 import { type Refused, wordsFor } from './words';
@@ -12,17 +13,10 @@ export interface Said extends Refused {
   readonly tone: 'done' | 'refused';
 }
 
-const NAMES = ['Yes', 'No'] as const;
-
 const refusal = (refused: Refused): Said => ({ tone: 'refused', ...refused });
 
 /** Judged, signed and sent; the answer in words. */
-export async function place(
-  inputs: Inputs,
-  shown: Shown,
-  standing: Standing,
-  wallet: Wallet | null,
-): Promise<Said> {
+export async function place(inputs: Inputs, shown: Shown, standing: Standing, wallet: Wallet): Promise<Said> {
   const isLive = connection.get() === 'live';
   if (!isLive && inputs.orderType === 'MARKET') {
     const text =
@@ -32,26 +26,23 @@ export async function place(
   // A book that may be old is no ground to refuse anything else.
   const judged = judge(inputs, isLive ? standing : { ...standing, book: null, free: null });
   if ('refused' in judged) return refusal(judged.refused);
-  if (!wallet) {
-    const text = 'Sign in first: connect your wallet, or use a test wallet. It takes one click.';
-    return refusal({ field: 'form', text });
-  }
+  const names = namesOf(shown.market);
   const { tickSize, lotSize, minOrderSize } = shown.market;
   try {
     const signer = await signerOf(wallet);
     const placed = await client.placeOrder(signer, shown.trading ?? shown.market.id, judged.order);
     showOrder(recordOf(judged.order, shown.market, wallet, placed));
     reloadAccount();
-    return { tone: 'done', field: 'form', text: happened(inputs, placed) };
+    return { tone: 'done', field: 'form', text: happened(inputs, placed, names[inputs.outcome]) };
   } catch (error) {
-    const words = { side: inputs.side, outcome: NAMES[inputs.outcome], tick: tickSize, lot: lotSize };
+    const words = { side: inputs.side, outcome: names[inputs.outcome], names, tick: tickSize, lot: lotSize };
     return refusal(wordsFor(error, { ...words, least: minOrderSize }));
   }
 }
 
 /** The answer as the record it is of, to be shown at once; the exchange's own follows. */
 function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: Submission): Order {
-  const { outcomeIndex, side, orderType = 'GTC' } = order;
+  const { outcomeIndex, side, orderType = 'GTC', expiresAt: expiresAtMs = null } = order;
   return {
     ...placed,
     marketId: market.id,
@@ -61,7 +52,7 @@ function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: 
     tokenId: market.outcomes[outcomeIndex]?.tokenId ?? '',
     side,
     orderType,
-    expiration: '0',
+    expiration: expiresAtMs === null ? '0' : String(Math.floor(Number(expiresAtMs) / 1_000)),
     clientOrderId: null,
     updatedAt: placed.createdAt,
     fills: [],
@@ -69,10 +60,9 @@ function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: 
 }
 
 /** The outcome of an order, in a sentence. */
-function happened(inputs: Inputs, placed: Submission): string {
+function happened(inputs: Inputs, placed: Submission, name: string): string {
   const { status, filledSize, remainingSize, averagePrice, price: limit } = placed;
   const did = inputs.side === 'BUY' ? 'Bought' : 'Sold';
-  const name = NAMES[inputs.outcome];
   const amount = (size: string): string => shares(lotsOf(size));
   const filled =
     averagePrice === null ? null : `${did} ${amount(filledSize)} ${name} at ${centsOf(averagePrice)}`;

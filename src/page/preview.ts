@@ -33,6 +33,26 @@ export function walk(
   return { filledLots, costMicro, worstPips };
 }
 
+/** As far as the money goes; the last lot is the largest that it still pays for. */
+export function spend(
+  levels: readonly Level[],
+  budgetMicro: number,
+  acceptable: (pips: number) => boolean,
+): Walk {
+  let filledLots = 0;
+  let costMicro = 0;
+  let worstPips: number | null = null;
+  for (const { pips, lots } of levels) {
+    if (!acceptable(pips)) break;
+    const taken = Math.min(lots, Math.floor((budgetMicro - costMicro) / pips));
+    if (taken === 0) break;
+    filledLots += taken;
+    costMicro += taken * pips;
+    worstPips = pips;
+  }
+  return { filledLots, costMicro, worstPips };
+}
+
 const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null };
 
 export interface Draft {
@@ -48,6 +68,8 @@ export interface Preview {
   readonly restingLots: number;
   /** Average of what fills at once, in millionths; null when nothing does. */
   readonly averageMicro: number | null;
+  /** The last price that fills at once; null when nothing does. */
+  readonly worstPips: number | null;
   /** Whether the book has something within the limit. */
   readonly wouldTrade: boolean;
   /** A BUY: what is paid, for what fills now at the book's prices, for the rest at the limit. */
@@ -64,17 +86,26 @@ export function preview(levels: readonly Level[], draft: Draft): Preview {
   const met = walk(levels, lots, (price) => (isBuy ? price <= pips : price >= pips));
   const now = orderType === 'POST_ONLY' ? NOTHING : met;
   const rests = orderType === 'GTC' || orderType === 'POST_ONLY';
-  const restingLots = rests ? lots - now.filledLots : 0;
+  return resultOf(now, rests ? lots - now.filledLots : 0, met.filledLots > 0, draft);
+}
+
+/** Of a market order that spends an amount. */
+export const previewSpending = (met: Walk, draft: Draft): Preview =>
+  resultOf(met, 0, met.filledLots > 0, draft);
+
+function resultOf(now: Walk, restingLots: number, wouldTrade: boolean, draft: Draft): Preview {
+  const { side, pips } = draft;
   const costMicro = now.costMicro + restingLots * pips;
   const heldLots = now.filledLots + restingLots;
   const feeMicro = feeOf(heldLots > 0 ? Math.round(costMicro / heldLots) : pips, heldLots, draft);
   return {
     filledLots: now.filledLots,
     restingLots,
-    wouldTrade: met.filledLots > 0,
+    wouldTrade,
+    worstPips: now.worstPips,
     averageMicro: now.filledLots === 0 ? null : Math.round((now.costMicro * 100) / now.filledLots),
     costMicro,
-    payoutMicro: (isBuy ? heldLots * PIPS_ONE : costMicro) - feeMicro,
+    payoutMicro: (side === 'BUY' ? heldLots * PIPS_ONE : costMicro) - feeMicro,
     feeMicro,
   };
 }

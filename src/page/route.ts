@@ -1,18 +1,61 @@
+import type { TargetedMouseEvent } from 'preact';
 import { type Cell, cell } from './cell';
 
-/** The market shown is in the address, so that a reload, a bookmark or a link shows it again. */
+/** The view is in the address, so that a reload, a bookmark or a link shows it again. */
+export type View =
+  /** Slug, id or condition id; null where none is chosen. */
+  | { readonly name: 'market'; readonly market: string | null }
+  | { readonly name: 'event'; readonly slug: string }
+  | { readonly name: 'portfolio' };
+
+/** Addresses of before: `/?market=<slug>`. */
 const PARAMETER = 'market';
 
-const inAddress = (): string | null => new URLSearchParams(location.search).get(PARAMETER);
-
-/** Slug, id or condition id; null where none is chosen. */
-export const route: Cell<string | null> = cell(inAddress());
-
-export const linkTo = (slug: string): string => `/?${new URLSearchParams({ [PARAMETER]: slug })}`;
-
-export function go(slug: string): void {
-  if (inAddress() !== slug) history.pushState(null, '', linkTo(slug));
-  route.set(slug);
+function inAddress(): View {
+  const [, first = '', second = ''] = location.pathname.split('/');
+  const rest = decodeURIComponent(second);
+  if (first === 'm' && rest !== '') return { name: 'market', market: rest };
+  if (first === 'e' && rest !== '') return { name: 'event', slug: rest };
+  if (first === 'portfolio') return { name: 'portfolio' };
+  return { name: 'market', market: new URLSearchParams(location.search).get(PARAMETER) };
 }
 
-addEventListener('popstate', () => route.set(inAddress()));
+export const view: Cell<View> = cell(inAddress());
+
+export const linkTo = (slug: string): string => `/m/${encodeURIComponent(slug)}`;
+export const linkToEvent = (slug: string): string => `/e/${encodeURIComponent(slug)}`;
+
+/** The filters of the list stay in the address from view to view. */
+const filters = (): string => {
+  const query = new URLSearchParams(location.search);
+  query.delete(PARAMETER);
+  return query.size > 0 ? `?${query}` : '';
+};
+
+export function goTo(path: string): void {
+  if (location.pathname !== path) history.pushState(null, '', path + filters());
+  view.set(inAddress());
+}
+
+export const go = (slug: string): void => goTo(linkTo(slug));
+
+/** Puts the filters of the list into the address. */
+export function keepInAddress(query: URLSearchParams): void {
+  const named = new URLSearchParams(location.search).get(PARAMETER);
+  if (named !== null) query.set(PARAMETER, named);
+  const text = query.size > 0 ? `?${query}` : '';
+  if (text !== location.search) history.replaceState(null, '', location.pathname + text + location.hash);
+}
+
+addEventListener('popstate', () => view.set(inAddress()));
+
+/** Into a new tab where the reader asks for one. */
+const isPlain = ({ button, ctrlKey, metaKey, shiftKey }: TargetedMouseEvent<HTMLElement>): boolean =>
+  button === 0 && !ctrlKey && !metaKey && !shiftKey;
+
+/** For a link within the page: it changes what is shown, and loads nothing. */
+export const inPage = (path: string) => (event: TargetedMouseEvent<HTMLElement>) => {
+  if (!isPlain(event)) return;
+  event.preventDefault();
+  goTo(path);
+};

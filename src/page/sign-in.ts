@@ -1,5 +1,5 @@
 import type { Signer } from 'ctf-exchange-client';
-import { client, live, useKind, type Wallet, wallet } from './exchange';
+import { client, leave, live, useKind, type Wallet, wallet } from './exchange';
 import { keep, kept } from './kept';
 import { accountOf, injected, injectedSigner, type Provider } from './wallet-injected';
 import { WalletRefusal } from './words';
@@ -54,7 +54,7 @@ async function connected(): Promise<Signer> {
 }
 
 export async function signOut(): Promise<void> {
-  await client.signOut().catch(() => undefined);
+  await leave();
 }
 
 const followed = new WeakSet<Provider>();
@@ -76,4 +76,13 @@ if (wallet.get()?.kind === 'injected') {
     const provider = injected();
     if (provider) follow(provider);
   });
+}
+
+/** The key of this browser's test wallet, for its owner to keep elsewhere. */
+export const testKey = (): string => kept(TEST_KEY) ?? '';
+
+/** The next test wallet is another one. */
+export async function forgetTestKey(): Promise<void> {
+  await signOut();
+  keep(TEST_KEY, null);
 }

@@ -1,36 +1,56 @@
 import type { OrderType, OutcomeIndex } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
 
-/** The ticket is filled in from several places: its own fields, a level of the book, a position. */
+/** The ticket is filled in from several places: its own fields, a level of the book, a position, a key. */
 export const side: Cell<'BUY' | 'SELL'> = cell<'BUY' | 'SELL'>('BUY');
 /** Also the outcome whose book, chart and trades are shown. */
 export const outcome: Cell<OutcomeIndex> = cell<OutcomeIndex>(0);
-export const orderType: Cell<OrderType> = cell<OrderType>('GTC');
-/** Null follows the book: the price stays there until the person types one or enters a size. */
-export interface TicketPrice {
-  /** Cents. */
-  readonly text: string;
-  readonly isTyped: boolean;
-}
-export const price: Cell<TicketPrice | null> = cell<TicketPrice | null>(null);
+/** The order that never rests by surprise comes first. */
+export const orderType: Cell<OrderType> = cell<OrderType>('MARKET');
+/** Cents as typed; null follows the book until the button is pressed. */
+export const price: Cell<string | null> = cell<string | null>(null);
 export const shares: Cell<string> = cell('');
+/** Dollars that a market order may spend; of amount and shares the one typed last counts, and the other is empty. */
+export const amount: Cell<string> = cell('');
 
-export const typePrice = (text: string): void => price.set({ text, isTyped: true });
+export type Expiry = 'never' | 'hour' | 'day' | 'date';
+export const expiry: Cell<Expiry> = cell<Expiry>('never');
+/** As a field for date and time has it. */
+export const expiryDate: Cell<string> = cell('');
 
-/** A price is not to move any more while the rest is filled in. */
-export const pinPrice = (text: string): void => {
-  if (price.get() === null && text !== '') price.set({ text, isTyped: false });
-};
+/** All that an order is made of. */
+export const parts: readonly Cell<unknown>[] = [
+  ...([side, outcome, orderType, price, shares, amount, expiry, expiryDate] as unknown as Cell<unknown>[]),
+];
 
-/** Values that the person did not type are suggested again. */
-export function unpinPrice(): void {
-  if (price.get()?.isTyped === false) price.set(null);
+/** A price typed for one order says nothing about another one. */
+for (const part of [side, outcome, orderType] as unknown as Cell<unknown>[])
+  part.subscribe(() => price.set(null));
+
+export const typePrice = (text: string): void => price.set(text);
+
+export function typeShares(text: string): void {
+  amount.set('');
+  shares.set(text);
+}
+
+export function typeAmount(text: string): void {
+  shares.set('');
+  amount.set(text);
+}
+
+/** A level of the book: its price makes a limit order. */
+export function takeLevel(priceText: string, sizeText: string | null): void {
+  if (orderType.get() === 'MARKET') orderType.set('GTC');
+  typePrice(priceText);
+  if (sizeText !== null) typeShares(sizeText);
 }
 
 interface Filled {
   readonly side: 'BUY' | 'SELL';
   readonly outcome: OutcomeIndex;
   readonly shares: string;
+  readonly price?: string;
 }
 
 const EMPTY: Filled = { side: 'BUY', outcome: 0, shares: '' };
@@ -40,12 +60,15 @@ let wanted: (Filled & { readonly marketId: string }) | null = null;
 function fillIn(next: Filled): void {
   side.set(next.side);
   outcome.set(next.outcome);
-  shares.set(next.shares);
-  price.set(null);
+  typeShares(next.shares);
+  if (next.price !== undefined) orderType.set('GTC');
+  price.set(next.price ?? null);
+  expiry.set('never');
 }
 
 /** Another market, another order. */
 export function enterMarket(id: string): void {
+  if (id === marketId) return;
   marketId = id;
   fillIn(wanted?.marketId === id ? wanted : EMPTY);
   wanted = null;

@@ -60,8 +60,14 @@ const COMPACT_SHARES = new Intl.NumberFormat('en-US', { notation: 'compact', max
 export const roughShares = (lots: number): string =>
   lots < 100_000 * LOTS_ONE ? shares(lots) : COMPACT_SHARES.format(lots / LOTS_ONE);
 
-/** A price as a chance: "62%", "62.5%". */
-export const percent = (pips: number): string => `${trimmed(pips / 100, 1)}%`;
+const WHOLE_CENT_PIPS = 100;
+const EDGE_PIPS = 1_000;
+
+/** A price as a chance: "62%"; "4.5%" near the ends, or where prices are finer than a cent. */
+export function percent(pips: number, tickPips = WHOLE_CENT_PIPS): string {
+  const isFine = tickPips < WHOLE_CENT_PIPS || pips < EDGE_PIPS || pips > PIPS_ONE - EDGE_PIPS;
+  return `${isFine ? trimmed(pips / 100, 1) : Math.round(pips / 100)}%`;
+}
 
 /**
  * The numbers that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than
@@ -83,6 +89,21 @@ export const pipsTyped = (text: string): number | null => typed(text, 2);
 /** Shares as typed, in lots. */
 export const lotsTyped = (text: string): number | null => typed(text, SIZE_DECIMALS);
 
+/** Dollars as typed, in micro-units; the smallest amount is a cent. */
+export const dollarsTyped = (text: string): number | null => {
+  const inCents = typed(text, 2);
+  return inCents === null ? null : inCents * (MICRO_ONE / 100);
+};
+
+/** "$20", "$20.50". */
+export const shortDollars = (micro: number): string => dollars(micro).replace(/\.00$/, '');
+
+/** Money as the exchange takes it. */
+export const decimalOf = (micro: number): Decimal => formatDecimal(BigInt(micro), MICRO_DECIMALS);
+
+/** A gain has its sign, as a loss has. */
+export const signedDollars = (micro: number): string => `${micro > 0 ? '+' : ''}${dollars(micro)}`;
+
 /** For a field: what `pipsTyped` reads back. */
 export const centsField = (pips: number): string => trimmed(pips / 100, 2);
 
@@ -95,6 +116,28 @@ const DAY_MS = 86_400_000;
 export function when(iso: string): string {
   const at = new Date(iso);
   return Date.now() - at.getTime() < DAY_MS ? TIME.format(at) : DAY.format(at);
+}
+
+/** The time on this device. */
+export const nowMs = (): number => Date.now();
+
+const DAY_TIME = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+export const dayAndTime = (ms: number): string => DAY_TIME.format(new Date(ms));
+
+/** "2 h 10 min", "3 days": how long something takes still, or is ago. */
+export function lasting(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return minutes < 10 ? `${minutes} min ${seconds % 60} s` : `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} days`;
 }
 
 export const dateOf = (iso: string): string => DATE.format(new Date(iso));

@@ -3,7 +3,7 @@ import { cents, centsOf, PIPS_ONE, pipsOf } from './units';
 
 /** Why something was refused, in words, and beside which field they belong. */
 export interface Refused {
-  readonly field: 'price' | 'shares' | 'form';
+  readonly field: 'price' | 'shares' | 'amount' | 'form';
   readonly text: string;
 }
 
@@ -11,6 +11,8 @@ export interface Refused {
 export interface Ticket {
   readonly side: 'BUY' | 'SELL';
   readonly outcome: string;
+  /** Of both outcomes. */
+  readonly names?: readonly [string, string];
   readonly tick: string;
   readonly lot: string;
   readonly least: string;
@@ -43,12 +45,12 @@ const nearestSizes = ({ nearest }: Facts): string =>
         .join(' or ')
     : '';
 
-function shortOf({ required, available, asset }: Facts, { side, outcome }: Ticket): string {
+function shortOf({ required, available, asset }: Facts, { side, outcome, names }: Ticket): string {
   if (required === undefined || available === undefined) return 'Your free balance does not cover this.';
   if (asset === 'COLLATERAL' || (asset === undefined && side === 'BUY')) {
     return `This needs $${amount(required)} and you have $${amount(available)} free. Buy less, cancel open orders, or get test funds.`;
   }
-  const held = asset === 'NO' ? 'No' : asset === 'YES' ? 'Yes' : outcome;
+  const held = asset === 'NO' ? (names?.[1] ?? 'No') : asset === 'YES' ? (names?.[0] ?? 'Yes') : outcome;
   return `You would sell ${amount(required)} ${held} shares and have ${amount(available)} free. Sell less, or cancel orders that hold them.`;
 }
 

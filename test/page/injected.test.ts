@@ -95,6 +95,7 @@ describeInBrowser('the wallet of the browser', () => {
     await visit.page.getByRole('button', { name: 'Connect wallet' }).click();
     expect(await visit.page.getByRole('alert').textContent()).toMatch(/no wallet was found/i);
     await takeTestWallet(visit);
+    await visit.page.getByRole('button', { name: 'Account' }).click();
     await visit.page.getByRole('button', { name: 'Sign out' }).click();
     const again = await takeTestWallet(visit);
     await visit.page.reload();

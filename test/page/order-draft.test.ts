@@ -67,10 +67,10 @@ test('a fee is taken in shares from a buyer, in money from a seller', () => {
 
 test('a MARKET order: the budget is what its shares cost now, the limit a little beyond the last level', () => {
   expect(judge(inputs({ orderType: 'MARKET', price: '', shares: '120' }), standing)).toEqual({
-    order: { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', price: '0.63', budget: '67.000000' },
+    order: { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', price: '0.63', budget: '67' },
   });
   expect(judge(inputs({ orderType: 'MARKET', price: '57', shares: '120' }), standing)).toEqual({
-    order: { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', price: '0.57', budget: '55.000000' },
+    order: { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', price: '0.57', budget: '55' },
   });
   expect(judge(inputs({ orderType: 'MARKET', side: 'SELL', price: '', shares: '20' }), standing)).toEqual({
     order: { outcomeIndex: 0, side: 'SELL', orderType: 'MARKET', price: '0.47', size: '20' },

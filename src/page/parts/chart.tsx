@@ -1,12 +1,14 @@
-import type { Market, PriceHistory, Timeframe } from 'ctf-exchange-client';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Market, Timeframe } from 'ctf-exchange-client';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useCell } from '../cell';
-import type { Drawing, Point } from '../chart-canvas';
-import { client } from '../exchange';
-import type { Shown } from '../market-data';
+import type { Drawing, Lines, Point } from '../chart-canvas';
+import { endOf, pointsOf, useHistory } from '../chart-history';
+import { chanceOf, type Shown } from '../market-data';
+import { nameOf } from '../outcome-names';
 import { theme } from '../theme';
 import { outcome } from '../ticket-state';
-import { PIPS_ONE, percent, pipsOf } from '../units';
+import { dayAndTime, nowMs, PIPS_ONE, percent, pipsOf } from '../units';
+import { useOwnLines } from './chart-lines';
 import { Notice } from './notice';
 
 const TIMEFRAMES: readonly (readonly [Timeframe, string])[] = [
@@ -17,76 +19,78 @@ const TIMEFRAMES: readonly (readonly [Timeframe, string])[] = [
   ['1m', 'month'],
   ['all', 'whole time'],
 ];
-/** Buckets without trades go on with the last price; the history tells them. */
-const REFRESH_MS = 60_000;
 const CHART_WAITS_MS = 150;
 
-interface Loaded {
-  readonly marketId: string;
-  readonly timeframe: Timeframe;
-  readonly history: PriceHistory;
+/** The chance of the outcome shown, as head and list have it, in the bucket that is filling. */
+function latestOf(shown: Shown | null, index: 0 | 1, interval: number): Point | null {
+  const yes = shown?.trades?.length ? chanceOf(shown) : null;
+  if (yes === null) return null;
+  const second = Math.floor(nowMs() / 1_000);
+  return { t: second - (second % interval), pips: index === 0 ? yes : PIPS_ONE - yes };
 }
 
-function useHistory(marketId: string, timeframe: Timeframe): PriceHistory | 'loading' | 'failed' {
-  const [loaded, setLoaded] = useState<Loaded | null>(null);
-  const [failed, setFailed] = useState('');
-  const key = `${marketId} ${timeframe}`;
-  useEffect(() => {
-    let isCurrent = true;
-    const ask = (): void => {
-      client.priceHistory(marketId, timeframe).then(
-        (history) => isCurrent && setLoaded({ marketId, timeframe, history }),
-        () => isCurrent && setFailed(key),
-      );
-    };
-    ask();
-    const timer = setInterval(() => document.visibilityState === 'visible' && ask(), REFRESH_MS);
-    return () => {
-      isCurrent = false;
-      clearInterval(timer);
-    };
-  }, [marketId, timeframe, key]);
-  if (loaded?.marketId === marketId && loaded.timeframe === timeframe) return loaded.history;
-  return failed === key ? 'failed' : 'loading';
+/** All points to be drawn, oldest first: those of the history, and the present or the end. */
+function useLine(market: Market, shown: Shown | null, timeframe: Timeframe, index: 0 | 1) {
+  const history = useHistory(market.id, timeframe);
+  const end = endOf(market, index);
+  const known = typeof history === 'string' ? null : history;
+  const latest = end ?? (known && latestOf(shown, index, known.interval));
+  const points = useMemo(() => {
+    if (!known) return [];
+    const told = pointsOf(known, index);
+    if (!latest || (told.length === 0 && !shown?.trades?.length)) return told;
+    return [...told.filter(({ t }) => t < latest.t), latest];
+  }, [known, index, latest?.t, latest?.pips]);
+  return { history, points };
 }
 
-/** The price of the outcome shown over time. */
+/** The chance of the outcome shown over time. */
 export const Chart = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
   const [timeframe, setTimeframe] = useState<Timeframe>('1d');
+  const [hovered, setHovered] = useState<Point | null>(null);
   const index = useCell(outcome);
-  const history = useHistory(market.id, timeframe);
-  const points = typeof history === 'string' ? [] : pointsOf(history, index);
+  const now = shown?.market ?? market;
+  const { history, points } = useLine(now, shown, timeframe, index);
+  const lines = useOwnLines(now.id, index);
   const words = TIMEFRAMES.find(([name]) => name === timeframe)?.[1];
-  const first = points[0];
-  const latest = latestOf(shown, history, index);
-  const end = points.at(-1);
-  const last = latest && (!end || latest.t >= end.t) ? latest : end;
-  const name = index === 0 ? 'Yes' : 'No';
-  const label = last
-    ? `Chance of ${name} over the last ${words}: from ${percent((first ?? last).pips)} to ${percent(last.pips)}`
-    : `Chance of ${name} over the last ${words}`;
+  const [first, last] = [points[0], points.at(-1)];
+  const tick = pipsOf(now.tickSize);
+  const name = nameOf(now, index);
+  const label =
+    first && last
+      ? `Chance of ${name} over the last ${words}: from ${percent(first.pips, tick)} to ${percent(last.pips, tick)}`
+      : `Chance of ${name} over the last ${words}`;
   return (
     <section class="card chart" aria-label="Chart">
-      <fieldset class="chart-frames" aria-label="Time frame">
-        {TIMEFRAMES.map(([value, meaning]) => (
-          <button
-            key={value}
-            type="button"
-            class="chip"
-            aria-pressed={value === timeframe}
-            title={`The last ${meaning}`}
-            onClick={() => setTimeframe(value)}
-          >
-            {value}
-          </button>
-        ))}
-      </fieldset>
+      <div class="chart-head">
+        <Title
+          name={name}
+          at={hovered ?? last ?? null}
+          isHovered={hovered !== null}
+          first={first}
+          tick={tick}
+        />
+        <fieldset class="chart-frames" aria-label="Time frame">
+          {TIMEFRAMES.map(([value, meaning]) => (
+            <button
+              key={value}
+              type="button"
+              class="chip"
+              aria-pressed={value === timeframe}
+              title={`The last ${meaning}`}
+              onClick={() => setTimeframe(value)}
+            >
+              {value}
+            </button>
+          ))}
+        </fieldset>
+      </div>
       <div class="chart-area" data-testid="chart" role="img" aria-label={label}>
-        <Canvas points={points} latest={latest} />
+        <Canvas points={points} lines={lines} onHover={setHovered} />
         {history === 'failed' && (
-          <Notice title="The chart could not be loaded">Choose a time frame to try again.</Notice>
+          <Notice title="The chart could not be loaded">The page tries again by itself.</Notice>
         )}
-        {typeof history !== 'string' && points.length === 0 && !shown?.trades?.length && (
+        {typeof history !== 'string' && points.length === 0 && (
           <Notice title="No trades yet">The chart begins with the first trade.</Notice>
         )}
       </div>
@@ -94,19 +98,44 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
   );
 };
 
-const pointsOf = ({ outcomes }: PriceHistory, index: 0 | 1): Point[] =>
-  (outcomes[index]?.history ?? []).map(({ t, p }) => ({ t, pips: pipsOf(p) }));
-
-/** Where the latest trade belongs in the history; null while one of them is not known. */
-function latestOf(shown: Shown | null, history: PriceHistory | string, index: 0 | 1): Point | null {
-  const trade = shown?.trades?.[0];
-  if (!trade || typeof history === 'string') return null;
-  const second = Math.floor(Date.parse(trade.matchedAt) / 1_000);
-  const pips = trade.outcomeIndex === index ? pipsOf(trade.price) : PIPS_ONE - pipsOf(trade.price);
-  return { t: second - (second % history.interval), pips };
+interface TitleProps {
+  readonly name: string;
+  readonly at: Point | null;
+  readonly isHovered: boolean;
+  readonly first: Point | undefined;
+  readonly tick: number;
 }
 
-const Canvas = ({ points, latest }: { readonly points: readonly Point[]; readonly latest: Point | null }) => {
+/** Of the point under the pointer, else of the latest; the change is since the chart's beginning. */
+const Title = ({ name, at, isHovered, first, tick }: TitleProps) => {
+  const points = at && first ? Math.round((at.pips - first.pips) / 10) / 10 : 0;
+  return (
+    <h2 class="chart-title">
+      Chance of {name}
+      {at && (
+        <>
+          {' '}
+          <strong>{percent(at.pips, tick)}</strong>
+          {points !== 0 && (
+            <span class={points > 0 ? 'chart-change up' : 'chart-change down'}>
+              {points > 0 ? '+' : '−'}
+              {Math.abs(points)}
+            </span>
+          )}
+          {isHovered && <time class="chart-time">{dayAndTime(at.t * 1_000)}</time>}
+        </>
+      )}
+    </h2>
+  );
+};
+
+interface CanvasProps {
+  readonly points: readonly Point[];
+  readonly lines: Lines;
+  onHover(point: Point | null): void;
+}
+
+const Canvas = ({ points, lines, onHover }: CanvasProps) => {
   const element = useRef<HTMLDivElement>(null);
   const [drawing, setDrawing] = useState<Drawing | null>(null);
   const colours = useCell(theme);
@@ -117,7 +146,7 @@ const Canvas = ({ points, latest }: { readonly points: readonly Point[]; readonl
       void import('../chart-canvas').then(
         ({ draw }) => {
           if (isGone || !element.current) return;
-          made = draw(element.current);
+          made = draw(element.current, onHover);
           setDrawing(made);
         },
         () => undefined,
@@ -130,12 +159,9 @@ const Canvas = ({ points, latest }: { readonly points: readonly Point[]; readonl
       made?.remove();
     };
   }, []);
-  const version = `${points.length} ${points[0]?.t} ${points[0]?.pips} ${points.at(-1)?.t} ${points.at(-1)?.pips}`;
-  useEffect(() => drawing?.show(points), [drawing, version]);
-  useEffect(() => {
-    const end = points.at(-1);
-    if (drawing && latest && (!end || latest.t >= end.t)) drawing.add(latest);
-  }, [drawing, version, latest?.t, latest?.pips]);
+  useEffect(() => drawing?.show(points), [drawing, points]);
+  useEffect(() => drawing?.mark(lines), [drawing, lines, colours]);
   useEffect(() => drawing?.recolour(), [drawing, colours]);
-  return <div ref={element} class="chart-canvas" />;
+  // An empty market has no scale: that of the market before is not its own.
+  return <div ref={element} class={points.length === 0 ? 'chart-canvas chart-empty' : 'chart-canvas'} />;
 };

@@ -31,6 +31,12 @@ export const MoonIcon = () => (
   </Icon>
 );
 
+export const StarIcon = () => (
+  <Icon>
+    <path d="M10 2.8l2.200 4.600 5 .7-3.600 3.500.9 5-4.500-2.400-4.500 2.400.9-5L2.800 8.100l5-.7z" />
+  </Icon>
+);
+
 export const SearchIcon = () => (
   <Icon>
     <circle cx="9" cy="9" r="5.2" />

@@ -5,8 +5,9 @@ import { isOpen, useAccount } from '../account-data';
 import { useCell } from '../cell';
 import type { Shown } from '../market-data';
 import { levelsOf } from '../order-draft';
+import { nameOf } from '../outcome-names';
 import type { Level } from '../preview';
-import { outcome, typePrice } from '../ticket-state';
+import { outcome, takeLevel } from '../ticket-state';
 import { cents, centsField, pipsOf, priceOf, roughShares, roundly, sizeOf } from '../units';
 import { Notice, Skeleton } from './notice';
 
@@ -33,7 +34,7 @@ function rowsOf(levels: readonly Level[], mine: ReadonlySet<number>): Row[] {
 export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
   const index = useCell(outcome);
   const { orders } = useAccount();
-  const name = index === 0 ? 'Yes' : 'No';
+  const name = nameOf(shown?.market, index);
   const book = shown?.book ?? null;
   const view = book && viewOf(book, index);
   const mineOn = (side: 'BUY' | 'SELL'): ReadonlySet<number> =>
@@ -144,8 +145,8 @@ const LevelRow = ({ side, row, deepest, isStop }: LevelProps) => (
       type="button"
       class={`level level-${side}`}
       tabIndex={isStop ? 0 : -1}
-      title="Take this price into the ticket"
-      onClick={() => typePrice(centsField(row.pips))}
+      title="Take this price into the ticket; with Shift the shares, too"
+      onClick={({ shiftKey }) => takeLevel(centsField(row.pips), shiftKey ? sizeOf(row.lots) : null)}
     >
       <span
         class="level-bar"

@@ -1,27 +1,13 @@
 import type { Market } from 'ctf-exchange-client';
-import type { Shown } from '../market-data';
-import { aboutPips, dateOf, microOf, PIPS_ONE, percent, pipsOf, roundly } from '../units';
+import { isOver } from '../exchange-state';
+import { chanceOf, type Shown } from '../market-data';
+import { nameOf } from '../outcome-names';
+import { dateOf, microOf, nowMs, percent, pipsOf, roundly } from '../units';
 import { statusWord } from './market-list';
-
-/** Above this the middle of the book says little, and the last trade is the better word. */
-const SPREAD_MAX_PIPS = 1_000;
-
-/** The chance of Yes as the exchange has it: the middle of a book that is close, else the last trade. */
-function chanceOf({ book, market, trades }: Shown): number | null {
-  const bid = book?.bids[0];
-  const ask = book?.asks[0];
-  if (bid && ask && pipsOf(ask.price) - pipsOf(bid.price) <= SPREAD_MAX_PIPS) {
-    return (pipsOf(bid.price) + pipsOf(ask.price)) / 2;
-  }
-  const last = trades?.[0];
-  if (last) return last.outcomeIndex === 0 ? pipsOf(last.price) : PIPS_ONE - pipsOf(last.price);
-  const told = market.outcomes[0]?.price ?? market.lastTradePrice;
-  return told == null ? null : aboutPips(told);
-}
 
 export const MarketHead = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
   const now = shown?.market ?? market;
-  const chance = chanceOf(shown ?? { market, book: null, trades: null, ticker: null, trading: null });
+  const chance = chanceOf(shown ?? { market, book: null, trades: null });
   const change = shown?.ticker?.outcomes[0]?.priceChange24h ?? null;
   const status = statusWord(now);
   return (
@@ -29,21 +15,40 @@ export const MarketHead = ({ market, shown }: { readonly market: Market; readonl
       <p class="head-facts">
         <span class="tag">{now.category}</span>
         {status !== null && <span class="tag tag-strong">{status}</span>}
-        <span>{roundly(microOf(now.volume))} volume</span>
-        <span>{roundly(microOf(now.volume24h))} today</span>
-        {now.closesAt !== null && <span>Closes {dateOf(now.closesAt)}</span>}
+        <span>{volumeWords(now)}</span>
+        {now.closesAt !== null && (
+          <span>
+            {hasEnded(now) ? 'Closed' : 'Closes'} {dateOf(now.closesAt)}
+          </span>
+        )}
       </p>
       <h1 class="head-question">{now.question}</h1>
-      <p class="head-chance">
-        <strong>{chance === null ? '–' : percent(chance)}</strong> chance
-        <Change change={change} />
-        <a class="button head-trade" href="#ticket">
-          Trade
-        </a>
-      </p>
+      {isOver(now) ? (
+        <p class="head-chance head-over">
+          <strong>{status}</strong>
+        </p>
+      ) : (
+        <p class="head-chance">
+          <strong>{chance === null ? '–' : percent(chance, pipsOf(now.tickSize))}</strong> chance
+          {nameOf(now, 0) !== 'Yes' && ` of ${nameOf(now, 0)}`}
+          <Change change={change} />
+          <a class="button head-trade" href="#ticket">
+            Trade
+          </a>
+        </p>
+      )}
     </section>
   );
 };
+
+const hasEnded = (market: Market): boolean =>
+  market.status === 'CLOSED' || isOver(market) || Date.parse(market.closesAt ?? '') < nowMs();
+
+/** Today's volume is shown where it differs from the whole. */
+function volumeWords({ volume, volume24h }: Market): string {
+  const all = `${roundly(microOf(volume))} volume`;
+  return volume24h === volume ? all : `${all}, ${roundly(microOf(volume24h))} today`;
+}
 
 const Change = ({ change }: { readonly change: string | null }) => {
   const points = change === null ? 0 : Math.round(Number(change) * 1_000) / 10;

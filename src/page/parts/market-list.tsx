@@ -1,49 +1,94 @@
 import type { Category, Market } from 'ctf-exchange-client';
-import type { TargetedMouseEvent } from 'preact';
-import type { MarketList as List, ListQuery } from '../market-list-data';
-import { go, linkTo } from '../route';
-import { aboutPips, microOf, PIPS_ONE, percent, roundly } from '../units';
-import { SearchIcon } from './icons';
+import { useEffect, useRef } from 'preact/hooks';
+import { useCell } from '../cell';
+import { isOver } from '../exchange-state';
+import { type ListQuery, listQuery, PLAIN, SHELVES, SORTS } from '../list-query';
+import { shownChance } from '../market-data';
+import type { MarketList as List } from '../market-list-data';
+import { nameOf } from '../outcome-names';
+import { inPage, linkTo } from '../route';
+import { aboutPips, lasting, microOf, nowMs, percent, pipsOf, roundly } from '../units';
+import { toggleWatched, watchlist } from '../watchlist';
+import { SearchIcon, StarIcon } from './icons';
 import { Notice, Skeleton } from './notice';
 
 interface Props {
   readonly list: List;
-  readonly query: ListQuery;
   readonly categories: readonly Category[];
   readonly chosen: string | null;
-  onQuery(query: ListQuery): void;
 }
 
-const ROWS_AT_FIRST = 6;
+const ROWS_AT_FIRST = 8;
 
-export const MarketList = ({ list, query, categories, chosen, onQuery }: Props) => (
-  <nav class="markets" aria-label="Markets">
-    <div class="markets-find">
-      <label class="search">
-        <SearchIcon />
-        <span class="hidden">Search markets</span>
-        <input
-          type="search"
-          placeholder="Search markets"
-          value={query.words}
-          maxLength={100}
-          onInput={({ currentTarget }) => onQuery({ ...query, words: currentTarget.value.trim() })}
-        />
-      </label>
-      <Categories categories={categories} query={query} onQuery={onQuery} />
-    </div>
-    <Rows list={list} chosen={chosen} />
-  </nav>
+const change = (part: Partial<ListQuery>): void => listQuery.set({ ...listQuery.get(), ...part });
+
+export const MarketList = ({ list, categories, chosen }: Props) => {
+  const query = useCell(listQuery);
+  return (
+    <nav class="markets" aria-label="Markets">
+      <div class="markets-find">
+        <label class="search">
+          <SearchIcon />
+          <span class="hidden">Search markets</span>
+          <input
+            id="search"
+            type="search"
+            placeholder="Search markets"
+            value={query.words}
+            maxLength={100}
+            onInput={({ currentTarget }) => change({ words: currentTarget.value.trim() })}
+          />
+        </label>
+        <div class="markets-choose">
+          <Select
+            label="Show"
+            value={query.shelf}
+            options={SHELVES}
+            onChoose={(shelf) => change({ shelf })}
+          />
+          <Select label="Sort by" value={query.sort} options={SORTS} onChoose={(sort) => change({ sort })} />
+        </div>
+        <Categories categories={categories} chosen={query.category} />
+      </div>
+      <Rows list={list} chosen={chosen} query={query} />
+    </nav>
+  );
+};
+
+interface SelectProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly (readonly [T, string])[];
+  onChoose(value: T): void;
+}
+
+const Select = <T extends string>({ label, value, options, onChoose }: SelectProps<T>) => (
+  <select
+    aria-label={label}
+    value={value}
+    onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
+  >
+    {options.map(([one, name]) => (
+      <option key={one} value={one}>
+        {name}
+      </option>
+    ))}
+  </select>
 );
 
-const Categories = ({ categories, query, onQuery }: Pick<Props, 'categories' | 'query' | 'onQuery'>) => {
+interface CategoriesProps {
+  readonly categories: readonly Category[];
+  readonly chosen: string | null;
+}
+
+const Categories = ({ categories, chosen }: CategoriesProps) => {
   const chip = (slug: string | null, name: string) => (
     <button
       key={slug ?? ''}
       type="button"
       class="chip"
-      aria-pressed={query.category === slug}
-      onClick={() => onQuery({ ...query, category: slug })}
+      aria-pressed={chosen === slug}
+      onClick={() => change({ category: slug })}
     >
       {name}
     </button>
@@ -56,7 +101,13 @@ const Categories = ({ categories, query, onQuery }: Pick<Props, 'categories' | '
   );
 };
 
-const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen }: Pick<Props, 'list' | 'chosen'>) => {
+interface RowsProps {
+  readonly list: List;
+  readonly chosen: string | null;
+  readonly query: ListQuery;
+}
+
+const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen, query }: RowsProps) => {
   if (!markets) {
     return isFailed ? (
       <Notice title="The markets could not be loaded">The page keeps trying. Is this device online?</Notice>
@@ -65,67 +116,110 @@ const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen }: Pick<Props
     );
   }
   if (markets.length === 0) {
-    return <Notice title="No market found">Try other words, or another category.</Notice>;
+    if (query.shelf === 'WATCHED')
+      return <Notice title="Nothing watched yet">The star beside a market puts it here.</Notice>;
+    return (
+      <Notice title="No market found">
+        <button type="button" class="link" onClick={() => listQuery.set(PLAIN)}>
+          Show all open markets
+        </button>
+      </Notice>
+    );
   }
   return (
     <ul class="market-rows">
       {markets.map((market) => (
         <Row key={market.id} market={market} isChosen={market.id === chosen} />
       ))}
-      {hasMore && (
-        <li>
-          <button type="button" class="button button-quiet" onClick={more}>
-            Show more
-          </button>
-        </li>
-      )}
+      {hasMore && <More onReached={more} count={markets.length} />}
     </ul>
   );
 };
 
-/** Into a new tab where the reader asks for one. */
-const isPlain = ({ button, ctrlKey, metaKey, shiftKey }: TargetedMouseEvent<HTMLElement>): boolean =>
-  button === 0 && !ctrlKey && !metaKey && !shiftKey;
+/** The end of the list as far as it is loaded: scrolling near it loads more. */
+const More = ({ onReached, count }: { onReached(): void; readonly count: number }) => {
+  const element = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    const target = element.current;
+    if (!target) return;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && onReached(),
+      { rootMargin: '600px' },
+    );
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, [count]);
+  return (
+    <li ref={element} class="market-more">
+      <button type="button" class="button button-quiet" onClick={onReached}>
+        Show more
+      </button>
+    </li>
+  );
+};
 
 const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen: boolean }) => {
-  const chance = market.outcomes[0]?.price ?? null;
+  const live = useCell(shownChance);
+  const element = useRef<HTMLLIElement>(null);
+  const isWatched = useCell(watchlist).includes(market.id);
+  const told = market.outcomes[0]?.price ?? null;
+  const chance = live?.id === market.id ? live.pips : told === null ? null : aboutPips(told);
+  useEffect(() => {
+    if (isChosen) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [isChosen]);
   return (
-    <li>
+    <li ref={element} class={isChosen ? 'market-item market-chosen' : 'market-item'}>
       <a
         class="market-row"
         href={linkTo(market.slug)}
         aria-current={isChosen ? 'page' : undefined}
         data-testid="market"
         data-market-id={market.id}
-        onClick={(event) => {
-          if (!isPlain(event)) return;
-          event.preventDefault();
-          go(market.slug);
-        }}
+        onClick={inPage(linkTo(market.slug))}
       >
         <span class="market-row-question">{market.question}</span>
-        <span class="market-row-chance">{chance === null ? '–' : percent(aboutPips(chance))}</span>
-        <span class="market-row-facts">
-          <span>{statusWord(market) ?? market.category}</span>
-          <span>{roundly(microOf(market.volume))} vol.</span>
+        <span class="market-row-chance">
+          {isOver(market)
+            ? endWord(market)
+            : chance === null
+              ? '–'
+              : percent(chance, pipsOf(market.tickSize))}
         </span>
-        <span
-          class="market-row-bar"
-          style={{ '--part': chance === null ? 0 : aboutPips(chance) / PIPS_ONE }}
-          aria-hidden="true"
-        />
+        <span class="market-row-facts">
+          {statusWord(market) ?? market.category} · {roundly(microOf(market.volume))} vol.{endsWord(market)}
+        </span>
       </a>
+      <button
+        type="button"
+        class="star"
+        aria-pressed={isWatched}
+        aria-label={`Watch ${market.question}`}
+        onClick={() => toggleWatched(market.id)}
+      >
+        <StarIcon />
+      </button>
     </li>
   );
 };
 
+const DAY_MS = 86_400_000;
+
+/** Only when it is soon. */
+function endsWord({ closesAt, status }: Market): string {
+  const leftMs = Date.parse(closesAt ?? '') - nowMs();
+  return status === 'OPEN' && leftMs > 0 && leftMs < DAY_MS ? ` · ends in ${lasting(leftMs)}` : '';
+}
+
+const endWord = (market: Market): string =>
+  market.resolution?.outcomeIndex == null ? 'Void' : `${nameOf(market, market.resolution.outcomeIndex)} ✓`;
+
 /** The reason why a market does not trade, in a word; null while it trades. */
-export function statusWord({ status, resolution }: Market): string | null {
-  switch (status) {
+export function statusWord(market: Market): string | null {
+  switch (market.status) {
     case 'OPEN':
       return null;
     case 'RESOLVED':
-      return `Resolved: ${resolution?.outcomeIndex === 1 ? 'No' : 'Yes'}`;
+      return `Resolved: ${nameOf(market, market.resolution?.outcomeIndex ?? 0)}`;
     case 'VOIDED':
       return 'Voided';
     case 'PAUSED':

@@ -1,8 +1,12 @@
 import { complementPrice, type Order, type OwnTrade } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { isOpen, reloadAccount, showOrder, useAccount, useWallet } from '../account-data';
+import { useCell } from '../cell';
 import { client } from '../exchange';
+import { exchangeState } from '../exchange-state';
 import { remembered } from '../market-list-data';
+import { REASON, STATUS } from '../order-words';
+import { nameOf } from '../outcome-names';
 import { centsOf, dollars, lotsOf, pipsOf, shares, when } from '../units';
 import { wordsFor } from '../words';
 import { Notice, Skeleton } from './notice';
@@ -40,7 +44,8 @@ export const Activity = () => {
   );
 };
 
-const CancelAll = () => {
+export const CancelAll = () => {
+  const isHalted = useCell(exchangeState)?.mode === 'HALTED';
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const cancel = async (): Promise<void> => {
@@ -61,14 +66,19 @@ const CancelAll = () => {
           {refused}
         </span>
       )}
-      <button type="button" class="button button-small" disabled={isBusy} onClick={() => void cancel()}>
+      <button
+        type="button"
+        class="button button-small"
+        disabled={isBusy || isHalted}
+        onClick={() => void cancel()}
+      >
         Cancel all
       </button>
     </span>
   );
 };
 
-const Orders = ({ orders }: { readonly orders: readonly Order[] | null }) => {
+export const Orders = ({ orders }: { readonly orders: readonly Order[] | null }) => {
   if (orders === null) return <Skeleton rows={3} />;
   if (orders.length === 0) {
     return <Notice title="No orders yet">Place an order with the ticket; it appears here at once.</Notice>;
@@ -82,29 +92,11 @@ const Orders = ({ orders }: { readonly orders: readonly Order[] | null }) => {
   );
 };
 
-const STATUS: Readonly<Record<Order['status'], string>> = {
-  OPEN: 'Open',
-  PARTIALLY_FILLED: 'Partly filled',
-  FILLED: 'Filled',
-  CANCELLED: 'Cancelled',
-  EXPIRED: 'Expired',
-  INVALIDATED: 'Invalidated',
-};
-
-const REASON: Readonly<Record<string, string>> = {
-  IOC_REMAINDER: 'the rest could not be had at once',
-  MARKET_REMAINDER: 'the rest could not be had within the price',
-  SELF_TRADE: 'it would have met your own order',
-  MATCH_LIMIT: 'it met too many orders at once',
-  MARKET_CLOSED: 'the market has closed',
-  NONCE: 'you invalidated your older orders',
-  FUNDS: 'the funds were gone',
-  DISCONNECT: 'the connection was lost',
-  REPLACED: 'another order took its place',
-};
-
 const OrderRow = ({ order }: { readonly order: Order }) => {
-  const { orderHash, status, side, outcomeIndex, price, size, filledSize, averagePrice, reason } = order;
+  const { orderHash, status, side, outcomeIndex, price, size, filledSize, averagePrice, reason, orderType } =
+    order;
+  const market = remembered(order.marketId);
+  const isHalted = useCell(exchangeState)?.mode === 'HALTED';
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
   const cancel = async (): Promise<void> => {
@@ -127,11 +119,11 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
       data-status={status}
       data-average-price={averagePrice ?? ''}
     >
-      <span class="order-question">{remembered(order.marketId)?.question ?? 'A market'}</span>
+      <span class="order-question">{market?.question ?? 'A market'}</span>
       <span class="order-what">
         {side === 'BUY' ? 'Buy' : 'Sell'}{' '}
-        <span class={`outcome outcome-${outcomeIndex}`}>{outcomeIndex === 0 ? 'Yes' : 'No'}</span> at{' '}
-        {centsOf(price)}
+        <span class={`outcome outcome-${outcomeIndex}`}>{nameOf(market, outcomeIndex)}</span>{' '}
+        {orderType === 'MARKET' ? 'at market' : `at ${centsOf(price)}`}
       </span>
       <span class="order-filled">
         {shares(lotsOf(filledSize))} of {shares(lotsOf(size))}
@@ -146,7 +138,13 @@ const OrderRow = ({ order }: { readonly order: Order }) => {
       </span>
       <span class="order-act">
         {isOpen(order) ? (
-          <button type="button" class="button button-small" disabled={isBusy} onClick={() => void cancel()}>
+          <button
+            type="button"
+            class="button button-small"
+            disabled={isBusy || isHalted}
+            title={isHalted ? 'Trading is halted: the order stays as it is.' : undefined}
+            onClick={() => void cancel()}
+          >
             Cancel
           </button>
         ) : (
@@ -184,8 +182,10 @@ const OwnTrades = ({ trades }: { readonly trades: readonly OwnTrade[] | null }) 
             <span class="order-question">{remembered(trade.marketId)?.question ?? 'A market'}</span>
             <span class="order-what">
               {side === 'BUY' ? 'Bought' : 'Sold'}{' '}
-              <span class={`outcome outcome-${outcomeIndex}`}>{outcomeIndex === 0 ? 'Yes' : 'No'}</span> at{' '}
-              {centsOf(price)}
+              <span class={`outcome outcome-${outcomeIndex}`}>
+                {nameOf(remembered(trade.marketId), outcomeIndex)}
+              </span>{' '}
+              at {centsOf(price)}
             </span>
             <span class="order-filled">{shares(lots)} shares</span>
             <span class="order-status">{dollars(lots * pipsOf(price))}</span>

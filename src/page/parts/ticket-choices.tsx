@@ -3,34 +3,19 @@ import type { ComponentChildren } from 'preact';
 import { type Cell, useCell } from '../cell';
 import type { Shown } from '../market-data';
 import { facing } from '../order-draft';
-import { orderType, outcome, unpinPrice } from '../ticket-state';
+import { orderType, outcome } from '../ticket-state';
 import { cents } from '../units';
 
-/** The types in words, in the order of the list. */
+/** The types in words, in the order of the list: the two that people use, then those of traders. */
 const TYPES: Readonly<Record<OrderType, { readonly name: string; readonly hint: string }>> = {
-  GTC: {
-    name: 'Limit: good till cancelled',
-    hint: 'Fills what it can at your price or better; the rest waits in the book.',
-  },
-  MARKET: {
-    name: 'Market: at once',
-    hint: 'Trades at once for what the shares cost now. A better price buys a little more.',
-  },
-  POST_ONLY: {
-    name: 'Post only: never takes',
-    hint: 'Waits in the book. It is refused if it would trade at once.',
-  },
-  IOC: {
-    name: 'Immediate or cancel',
-    hint: 'Fills what it can at your price or better; the rest is cancelled.',
-  },
-  FOK: {
-    name: 'Fill or kill',
-    hint: 'Fills completely and at once at your price or better, or not at all.',
-  },
+  MARKET: { name: 'Market', hint: 'Trades at once, a little beyond the best price at most. Nothing waits.' },
+  GTC: { name: 'Limit', hint: 'Fills what it can at your price or better; the rest waits in the book.' },
+  POST_ONLY: { name: 'Post only', hint: 'Waits in the book. It is refused if it would trade at once.' },
+  IOC: { name: 'Immediate or cancel', hint: 'Fills what it can at once; the rest is cancelled.' },
+  FOK: { name: 'Fill or kill', hint: 'Fills completely and at once, or not at all.' },
 };
-
-export const NAMES = ['Yes', 'No'] as const;
+const USUAL: readonly OrderType[] = ['MARKET', 'GTC'];
+const MORE: readonly OrderType[] = ['POST_ONLY', 'IOC', 'FOK'];
 
 interface ChoiceProps<T extends string | number> {
   readonly of: Cell<T>;
@@ -56,10 +41,7 @@ const ChoiceButton = <T extends string | number>({ of, value, name, children }: 
     type="button"
     class={`choice-${name.toLowerCase()}`}
     aria-pressed={useCell(of) === value}
-    onClick={() => {
-      unpinPrice();
-      of.set(value);
-    }}
+    onClick={() => of.set(value)}
   >
     {children}
   </button>
@@ -79,43 +61,45 @@ export const Choice = <T extends string | number>({ of, options, label, variant 
 interface OutcomesProps {
   readonly shown: Shown | null;
   readonly side: 'BUY' | 'SELL';
+  readonly names: readonly [string, string];
 }
 
 /** The outcomes with the price to be had for each. */
-export const Outcomes = ({ shown, side }: OutcomesProps) => (
+export const Outcomes = ({ shown, side, names }: OutcomesProps) => (
   <fieldset class="choice outcomes" aria-label="Outcome">
-    {NAMES.map((name, at) => {
+    {names.map((name, at) => {
       const index = at as OutcomeIndex;
       const best = facing(shown?.book ? viewOf(shown.book, index) : null, side)[0];
       return (
-        <ChoiceButton key={name} of={outcome} value={index} name={name}>
-          {name} <span class="choice-price">{best ? cents(best.pips) : '–'}</span>
+        <ChoiceButton key={index} of={outcome} value={index} name={index === 0 ? 'yes' : 'no'}>
+          <span class="choice-name">{name}</span>{' '}
+          <span class="choice-price">{best ? cents(best.pips) : '–'}</span>
         </ChoiceButton>
       );
     })}
   </fieldset>
 );
 
+const options = (types: readonly OrderType[]) =>
+  types.map((type) => (
+    <option key={type} value={type}>
+      {TYPES[type].name}
+    </option>
+  ));
+
 export const TypeField = ({ value }: { readonly value: OrderType }) => (
-  <div class="field">
-    <label for="ticket-type">Type</label>
+  <div class="field field-type">
+    <label for="ticket-type" class="hidden">
+      Type
+    </label>
     <select
       id="ticket-type"
-      aria-describedby="ticket-type-hint"
+      title={TYPES[value].hint}
       value={value}
-      onChange={({ currentTarget }) => {
-        unpinPrice();
-        orderType.set(currentTarget.value as OrderType);
-      }}
+      onChange={({ currentTarget }) => orderType.set(currentTarget.value as OrderType)}
     >
-      {Object.entries(TYPES).map(([type, { name }]) => (
-        <option key={type} value={type}>
-          {name}
-        </option>
-      ))}
+      {options(USUAL)}
+      <optgroup label="More">{options(MORE)}</optgroup>
     </select>
-    <p class="hint" id="ticket-type-hint">
-      {TYPES[value].hint}
-    </p>
   </div>
 );

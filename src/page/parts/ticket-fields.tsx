@@ -1,12 +1,15 @@
-import { estimate, type Inputs, type Standing } from '../order-draft';
-import { pinPrice, shares, typePrice } from '../ticket-state';
+import { useCell } from '../cell';
+import { estimate, type Inputs, isInDollars, type Standing } from '../order-draft';
+import { type Expiry, expiry, expiryDate, typeAmount, typePrice, typeShares } from '../ticket-state';
 import {
   cents,
   centsField,
   dollars,
+  dollarsTyped,
   LOTS_ONE,
   lotsOf,
   lotsTyped,
+  MICRO_ONE,
   PIPS_ONE,
   pipsOf,
   pipsTyped,
@@ -19,6 +22,7 @@ interface FieldProps {
   readonly standing: Standing | null;
   /** Why the exchange, or the page, did not take it. */
   readonly refused: string | null;
+  readonly isSignedIn: boolean;
 }
 
 /** A hint gives way to a reason in the same place, so that nothing moves. */
@@ -66,14 +70,14 @@ export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
   const limit = isMarket && standing ? estimate(inputs, standing)?.limitPips : undefined;
   const hint = isMarket
     ? limit === undefined
-      ? 'The worst price you accept. If empty, a little beyond the book.'
+      ? 'If empty, a little beyond the book.'
       : `${inputs.side === 'BUY' ? 'Pays at most' : 'Takes at least'} ${cents(limit)} a share.`
     : `In steps of ${cents(tick)}.`;
   return (
-    <div class="field">
+    <div class={isMarket ? 'field field-second' : 'field'}>
       <label for="ticket-price">{isMarket ? 'Worst price' : 'Price'}</label>
       <span class="input">
-        <Step label="One tick lower" sign="−" onClick={() => move(-1)} />
+        {!isMarket && <Step label="One tick lower" sign="−" onClick={() => move(-1)} />}
         <input
           id="ticket-price"
           type="text"
@@ -87,7 +91,7 @@ export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
         <span class="unit" aria-hidden="true">
           ¢
         </span>
-        <Step label="One tick higher" sign="+" onClick={() => move(1)} />
+        {!isMarket && <Step label="One tick higher" sign="+" onClick={() => move(1)} />}
       </span>
       <Below id="ticket-price-hint" refused={refused} hint={hint} />
     </div>
@@ -96,6 +100,64 @@ export const PriceField = ({ inputs, standing, refused }: FieldProps) => {
 
 /** The free amount is never rounded up. */
 const CENT_MICRO = 10_000;
+const wholeCents = (micro: number): number => Math.floor(micro / CENT_MICRO) * CENT_MICRO;
+
+interface FillerProps {
+  readonly name: string;
+  readonly disabled?: boolean;
+  onClick(): void;
+}
+
+/** A button at the end of a field that fills it in. */
+const Filler = ({ name, disabled = false, onClick }: FillerProps) => (
+  <button type="button" class="step step-wide" disabled={disabled} onClick={onClick}>
+    {name}
+  </button>
+);
+
+const DOLLARS = [10, 50] as const;
+
+/** The amount that a market order may spend. */
+export const AmountField = ({ inputs, standing, refused, isSignedIn }: FieldProps) => {
+  const now = dollarsTyped(inputs.amount ?? '') ?? 0;
+  const write = (micro: number): void => typeAmount((micro / MICRO_ONE).toFixed(2).replace(/\.00$/, ''));
+  const cashMicro = standing?.free?.cashMicro ?? null;
+  const found = standing && !isInDollars(inputs) ? estimate(inputs, standing) : null;
+  return (
+    <div class="field">
+      <label for="ticket-amount">Amount</label>
+      <span class="input">
+        <span class="unit unit-before" aria-hidden="true">
+          $
+        </span>
+        <input
+          id="ticket-amount"
+          type="text"
+          inputMode="decimal"
+          value={inputs.amount}
+          placeholder={found ? (found.preview.costMicro / MICRO_ONE).toFixed(2) : '0'}
+          aria-describedby="ticket-amount-hint"
+          aria-invalid={refused !== null}
+          onInput={({ currentTarget }) => typeAmount(currentTarget.value)}
+        />
+        {DOLLARS.map((more) => (
+          <Filler key={more} name={`+$${more}`} onClick={() => write(now + more * MICRO_ONE)} />
+        ))}
+        <Filler
+          name="Max"
+          disabled={!isSignedIn || !cashMicro}
+          onClick={() => write(wholeCents(cashMicro ?? 0))}
+        />
+      </span>
+      <Below
+        id="ticket-amount-hint"
+        refused={refused}
+        hint={cashMicro === null ? 'What you spend at most.' : `${dollars(wholeCents(cashMicro))} free.`}
+      />
+    </div>
+  );
+};
+
 const AMOUNTS = [10, 100] as const;
 
 /** All that the free money buys at this price, or all that is held. */
@@ -108,27 +170,21 @@ function mostOf({ side, price, orderType }: Inputs, { free, market, book }: Stan
   return pips === null || pips === 0 ? null : Math.floor(free.cashMicro / pips / lot) * lot;
 }
 
-export const SharesField = ({
-  inputs,
-  standing,
-  refused,
-  isSignedIn,
-}: FieldProps & { readonly isSignedIn: boolean }) => {
-  const write = (text: string): void => {
-    pinPrice(inputs.orderType === 'MARKET' ? '' : inputs.price);
-    shares.set(text);
-  };
+export const SharesField = ({ inputs, standing, refused, isSignedIn }: FieldProps) => {
   const most = standing && mostOf(inputs, standing);
   const free = standing?.free;
-  const has = !free
-    ? ''
-    : inputs.side === 'BUY'
-      ? `${dollars(Math.floor(free.cashMicro / CENT_MICRO) * CENT_MICRO)} free.`
-      : `You have ${sharesText(free.lots)} free.`;
+  const isBudget = inputs.side === 'BUY' && inputs.orderType === 'MARKET';
+  const has =
+    !free || isBudget
+      ? ''
+      : inputs.side === 'BUY'
+        ? `${dollars(wholeCents(free.cashMicro))} free.`
+        : `You have ${sharesText(free.lots)} free.`;
   const least =
     standing && lotsOf(standing.market.minOrderSize) > 1 ? `At least ${standing.market.minOrderSize}. ` : '';
+  const found = standing && isInDollars(inputs) ? estimate(inputs, standing) : null;
   return (
-    <div class="field">
+    <div class={isBudget ? 'field field-second' : 'field'}>
       <label for="ticket-shares">Shares</label>
       <span class="input">
         <input
@@ -136,31 +192,66 @@ export const SharesField = ({
           type="text"
           inputMode="decimal"
           value={inputs.shares}
-          placeholder="0"
+          placeholder={found ? `about ${sharesText(found.lots)}` : '0'}
           aria-describedby="ticket-shares-hint"
           aria-invalid={refused !== null}
-          onInput={({ currentTarget }) => write(currentTarget.value)}
+          onInput={({ currentTarget }) => typeShares(currentTarget.value)}
         />
-        {AMOUNTS.map((amount) => (
-          <button
-            key={amount}
-            type="button"
-            class="step step-wide"
-            onClick={() => write(sizeOf((lotsTyped(inputs.shares) ?? 0) + amount * LOTS_ONE))}
-          >
-            +{amount}
-          </button>
-        ))}
-        <button
-          type="button"
-          class="step step-wide"
-          disabled={!isSignedIn || !most}
-          onClick={() => most && write(sizeOf(most))}
-        >
-          Max
-        </button>
+        {!isBudget &&
+          AMOUNTS.map((more) => (
+            <Filler
+              key={more}
+              name={`+${more}`}
+              onClick={() => typeShares(sizeOf((lotsTyped(inputs.shares) ?? 0) + more * LOTS_ONE))}
+            />
+          ))}
+        {!isBudget && (
+          <Filler
+            name="Max"
+            disabled={!isSignedIn || !most}
+            onClick={() => most && typeShares(sizeOf(most))}
+          />
+        )}
       </span>
       <Below id="ticket-shares-hint" refused={refused} hint={`${least}${has}`} />
+    </div>
+  );
+};
+
+const EXPIRIES: readonly (readonly [Expiry, string])[] = [
+  ['never', 'Never'],
+  ['hour', 'In an hour'],
+  ['day', 'In a day'],
+  ['date', 'At a date…'],
+];
+
+/** When the rest that waits in the book ends by itself. */
+export const ExpiryField = () => {
+  const now = useCell(expiry);
+  const date = useCell(expiryDate);
+  return (
+    <div class="field field-row">
+      <label for="ticket-expiry">Expires</label>
+      <select
+        id="ticket-expiry"
+        value={now}
+        onChange={({ currentTarget }) => expiry.set(currentTarget.value as Expiry)}
+      >
+        {EXPIRIES.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {now === 'date' && (
+        <input
+          type="datetime-local"
+          class="date"
+          aria-label="Expires at"
+          value={date}
+          onInput={({ currentTarget }) => expiryDate.set(currentTarget.value)}
+        />
+      )}
     </div>
   );
 };

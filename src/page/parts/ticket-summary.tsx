@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { type Estimate, estimate, type Inputs, type Standing } from '../order-draft';
+import { type Estimate, estimate, facing, type Inputs, type Standing } from '../order-draft';
+import { nameOf } from '../outcome-names';
 import { cents, centsOf, dollars, MICRO_ONE, shares } from '../units';
 
-const NAMES = ['Yes', 'No'] as const;
 const NONE = '–';
 
 interface LineProps {
@@ -28,13 +28,22 @@ export const Summary = ({
   readonly standing: Standing | null;
 }) => {
   const found = standing && estimate(inputs, standing);
+  const name = nameOf(standing?.market, inputs.outcome);
+  const rests = found !== null && found.preview.averageMicro === null && found.preview.restingLots > 0;
+  const moved = found && standing ? impactWords(found, inputs, standing) : null;
   return (
     <dl class="facts summary">
-      <Line label="Average price">{found ? averageWords(found, inputs) : NONE}</Line>
+      <Line label={rests ? 'Waits in the book' : 'Average price'}>
+        {found ? averageWords(found, inputs) : NONE}
+      </Line>
+      {moved !== null && <Line label="Moves the price">{moved}</Line>}
+      {found !== null && found.preview.feeMicro > 0 && (
+        <Line label="Fee">{feeWords(found, inputs, name)}</Line>
+      )}
       {inputs.side === 'BUY' ? (
-        <BuyLines inputs={inputs} found={found} />
+        <BuyLines name={name} found={found} />
       ) : (
-        <SellLines inputs={inputs} found={found} />
+        <SellLines name={name} found={found} />
       )}
     </dl>
   );
@@ -44,8 +53,7 @@ export const Summary = ({
 function averageWords({ limitPips, lots, preview }: Estimate, { orderType }: Inputs): string {
   const { filledLots, restingLots, averageMicro, wouldTrade } = preview;
   if (orderType === 'POST_ONLY' && wouldTrade) return 'would trade at once';
-  if (averageMicro === null)
-    return restingLots > 0 ? `rests at ${cents(limitPips)}` : 'nothing within the price';
+  if (averageMicro === null) return restingLots > 0 ? `at ${cents(limitPips)}` : 'nothing within the price';
   const average = centsOf((averageMicro / MICRO_ONE).toFixed(6));
   if (filledLots === lots) return average;
   if (restingLots > 0) return `${average} for ${shares(filledLots)}, ${shares(restingLots)} rest`;
@@ -54,12 +62,27 @@ function averageWords({ limitPips, lots, preview }: Estimate, { orderType }: Inp
     : `${average} for ${shares(filledLots)} available`;
 }
 
+/** "28¢ → 29¢": from the best price to the last one it reaches. */
+function impactWords(
+  { preview: { worstPips } }: Estimate,
+  { side }: Inputs,
+  { book }: Standing,
+): string | null {
+  const best = facing(book, side)[0];
+  if (!best || worstPips === null || worstPips === best.pips) return null;
+  return `${cents(best.pips)} → ${cents(worstPips)}`;
+}
+
+/** A buyer pays in shares, a seller in money. */
+const feeWords = ({ preview: { feeMicro } }: Estimate, { side }: Inputs, name: string): string =>
+  side === 'SELL' ? dollars(feeMicro) : `${(feeMicro / MICRO_ONE).toFixed(2)} ${name}`;
+
 interface Lines {
-  readonly inputs: Inputs;
+  readonly name: string;
   readonly found: Estimate | null;
 }
 
-const BuyLines = ({ inputs, found }: Lines) => {
+const BuyLines = ({ name, found }: Lines) => {
   const preview = found?.preview;
   const gain = preview ? preview.payoutMicro - preview.costMicro : 0;
   return (
@@ -67,7 +90,7 @@ const BuyLines = ({ inputs, found }: Lines) => {
       <Line label="Cost" testId="ticket-cost" strong>
         {preview ? dollars(preview.costMicro) : NONE}
       </Line>
-      <Line label={`Payout if ${NAMES[inputs.outcome]}`} testId="ticket-payout" strong>
+      <Line label={`To win if ${name}`} testId="ticket-payout" strong>
         {preview ? dollars(preview.payoutMicro) : NONE}
         {preview && preview.costMicro > 0 && (
           <span class={gain >= 0 ? 'gain up' : 'gain down'}>
@@ -80,13 +103,13 @@ const BuyLines = ({ inputs, found }: Lines) => {
   );
 };
 
-const SellLines = ({ inputs, found }: Lines) => {
+const SellLines = ({ name, found }: Lines) => {
   const preview = found?.preview;
   const lots = preview ? preview.filledLots + preview.restingLots : 0;
   return (
     <>
       <Line label="You give" testId="ticket-cost" strong>
-        {preview ? `${shares(lots)} ${NAMES[inputs.outcome]}` : NONE}
+        {preview ? `${shares(lots)} ${name}` : NONE}
       </Line>
       <Line label="You receive" testId="ticket-payout" strong>
         {preview ? dollars(preview.payoutMicro) : NONE}

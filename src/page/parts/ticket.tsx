@@ -2,30 +2,47 @@ import { type Balances, type OutcomeIndex, viewOf } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
+import { exchangeState, isOver, whyNoOrders } from '../exchange-state';
 import type { Shown } from '../market-data';
-import { facing, freeOf, type Inputs, type Standing } from '../order-draft';
+import { facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
+import { namesOf } from '../outcome-names';
 import { place, type Said } from '../place-order';
-import { orderType, outcome, price, shares, side, unpinPrice } from '../ticket-state';
-import { centsField } from '../units';
+import { amount, expiry, expiryDate, orderType, outcome, parts, price, shares, side } from '../ticket-state';
+import { centsField, nowMs } from '../units';
 import type { Refused } from '../words';
-import { statusWord } from './market-list';
+import { StateCard } from './state-card';
 import { Choice, Outcomes, SIDES, TypeField } from './ticket-choices';
-import { PriceField, SharesField } from './ticket-fields';
+import { AmountField, ExpiryField, PriceField, SharesField } from './ticket-fields';
 import { Summary } from './ticket-summary';
+import { submitWords } from './ticket-words';
+import { WalletChoice } from './wallet-choice';
+
+const HOUR_MS = 3_600_000;
+/** After this a person wonders what becomes of the order. */
+const SLOW_MS = 3_000;
+
+/** When the order written ends by itself; null for never. */
+function expiresAtMs(): number | null {
+  switch (expiry.get()) {
+    case 'hour':
+      return nowMs() + HOUR_MS;
+    case 'day':
+      return nowMs() + 24 * HOUR_MS;
+    case 'date':
+      return Date.parse(expiryDate.get()) || null;
+    default:
+      return null;
+  }
+}
 
 /** The typed values, and for an untouched price the book's suggestion. */
 function useInputs(shown: Shown | null): Inputs {
-  const [s, o, t, p, n] = [
-    useCell(side),
-    useCell(outcome),
-    useCell(orderType),
-    useCell(price),
-    useCell(shares),
-  ];
+  const [s, o, t, p] = [useCell(side), useCell(outcome), useCell(orderType), useCell(price)];
+  const [n, a] = [useCell(shares), useCell(amount)];
   const book = shown?.book ? viewOf(shown.book, o) : null;
   const best = facing(book, s)[0] ?? facing(book, s === 'BUY' ? 'SELL' : 'BUY')[0];
   const suggested = t === 'MARKET' || !best ? '' : centsField(best.pips);
-  return { side: s, outcome: o, orderType: t, price: p?.text ?? suggested, shares: n };
+  return { side: s, outcome: o, orderType: t, price: p ?? suggested, shares: n, amount: a };
 }
 
 const standingOf = (shown: Shown, index: OutcomeIndex, balances: Balances | null): Standing => ({
@@ -39,33 +56,68 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
   const wallet = useWallet();
   const [said, setSaid] = useState<Said | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [isSlow, setSlow] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const forget = (): void => setSaid(null);
   useEffect(() => {
-    const forget = (): void => setSaid(null);
-    const ends = [side, outcome, orderType, price, shares].map((part) => part.subscribe(forget));
+    const ends = parts.map((part) => part.subscribe(forget));
     return () => {
       for (const end of ends) end();
     };
   }, []);
+  // A message belongs to its wallet and its market.
+  useEffect(forget, [wallet?.address, shown?.market.id]);
+  useEffect(() => setAsking(false), [wallet?.address]);
+  useEffect(() => {
+    setSlow(false);
+    if (!isBusy) return;
+    const timer = setTimeout(setSlow, SLOW_MS, true);
+    return () => clearTimeout(timer);
+  }, [isBusy]);
   const submit = async (): Promise<void> => {
     if (isBusy || !shown || !standing) return;
+    const wrong = wallet ? null : typedWrong(inputs, standing);
+    if (wrong) return setSaid({ tone: 'refused', ...wrong });
+    if (!wallet) return setAsking(true);
     setBusy(true);
     setSaid(null);
-    const answer = await place(inputs, shown, standing, wallet);
-    if (answer.tone === 'done') unpinPrice();
-    setSaid(answer);
+    const ends = inputs.orderType === 'GTC' || inputs.orderType === 'POST_ONLY' ? expiresAtMs() : null;
+    setSaid(await place({ ...inputs, expiresAtMs: ends }, shown, standing, wallet));
     setBusy(false);
   };
-  return { said, isBusy, submit, isSignedIn: wallet !== null };
+  return { said, isBusy, isSlow, isAsking, submit, wallet };
+}
+
+/** A mistake in what was typed is named before anybody is asked to sign in; an empty field is none. */
+function typedWrong(inputs: Inputs, standing: Standing): Refused | null {
+  const judged = judge(inputs, { ...standing, free: null });
+  if (!('refused' in judged) || judged.refused.field === 'form') return null;
+  const typed = { price: inputs.price, shares: inputs.shares, amount: inputs.amount ?? '' };
+  return typed[judged.refused.field].trim() === '' ? null : judged.refused;
 }
 
 export const Ticket = ({ shown }: { readonly shown: Shown | null }) => {
+  if (shown && (isOver(shown.market) || shown.market.status === 'CLOSED'))
+    return <StateCard market={shown.market} />;
+  return (
+    <>
+      {shown?.market.status === 'PAUSED' && <StateCard market={shown.market} />}
+      <Form shown={shown} />
+    </>
+  );
+};
+
+const Form = ({ shown }: { readonly shown: Shown | null }) => {
   const inputs = useInputs(shown);
   const { balances } = useAccount();
   const standing = shown && standingOf(shown, inputs.outcome, balances);
-  const { said, isBusy, submit, isSignedIn } = useOrder(inputs, shown, standing);
-  const status = shown ? statusWord(shown.market) : null;
+  const { said, isBusy, isSlow, isAsking, submit, wallet } = useOrder(inputs, shown, standing);
+  const reason = whyNoOrders(shown?.market ?? null, useCell(exchangeState)?.mode);
+  const names = namesOf(shown?.market);
   const refusedAt = (field: Refused['field']): string | null =>
     said?.tone === 'refused' && said.field === field ? said.text : null;
+  const isMarket = inputs.orderType === 'MARKET';
+  const fields = { inputs, standing, isSignedIn: wallet !== null };
 
   return (
     <form
@@ -77,26 +129,34 @@ export const Ticket = ({ shown }: { readonly shown: Shown | null }) => {
       autocomplete="off"
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        if (reason === null) void submit();
       }}
     >
-      <Choice of={side} options={SIDES} label="Side" variant="sides" />
-      <Outcomes shown={shown} side={inputs.side} />
-      <TypeField value={inputs.orderType} />
-      <PriceField inputs={inputs} standing={standing} refused={refusedAt('price')} />
-      <SharesField
-        inputs={inputs}
-        standing={standing}
-        refused={refusedAt('shares')}
-        isSignedIn={isSignedIn}
-      />
+      <div class="ticket-top">
+        <Choice of={side} options={SIDES} label="Side" variant="sides" />
+        <TypeField value={inputs.orderType} />
+      </div>
+      <Outcomes shown={shown} side={inputs.side} names={names} />
+      {isMarket && inputs.side === 'BUY' && <AmountField {...fields} refused={refusedAt('amount')} />}
+      {!isMarket && <PriceField {...fields} refused={refusedAt('price')} />}
+      <SharesField {...fields} refused={refusedAt('shares')} />
+      {isMarket && <PriceField {...fields} refused={refusedAt('price')} />}
+      {(inputs.orderType === 'GTC' || inputs.orderType === 'POST_ONLY') && <ExpiryField />}
       <Summary inputs={inputs} standing={standing} />
-      {status !== null && <p class="hint">This market takes no orders: {status.toLowerCase()}.</p>}
-      <button type="submit" class={`button button-wide button-${inputs.side === 'BUY' ? 'primary' : 'sell'}`}>
-        {isBusy ? 'Placing…' : isSignedIn ? 'Place order' : 'Sign in to trade'}
+      {isAsking && !wallet && <WalletChoice />}
+      <button
+        type="submit"
+        class={`button button-wide button-outcome-${inputs.outcome}`}
+        disabled={reason !== null}
+      >
+        {reason ?? (isBusy ? 'Placing…' : submitWords(inputs, names[inputs.outcome], wallet !== null))}
       </button>
       <div class="ticket-said">
-        {said?.field === 'form' ? (
+        {isSlow ? (
+          <p class="hint" role="status">
+            No answer yet; the same order is sent again, it cannot run twice.
+          </p>
+        ) : said?.field === 'form' ? (
           <p class={said.tone} role={said.tone === 'refused' ? 'alert' : 'status'}>
             {said.text}
           </p>

@@ -1,20 +1,28 @@
+import type { LiveState } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import type { Wallet } from '../exchange';
-import { connection } from '../market-data';
-import { signInWithInjected, signInWithTestWallet, signOut } from '../sign-in';
+import { worthIn } from '../held';
+import { connection, liveUntilMs } from '../market-data';
+import { inPage, view } from '../route';
+import { signInWithInjected, signInWithTestWallet } from '../sign-in';
 import { theme, toggleTheme } from '../theme';
-import { dollars, microOf, shortAddress } from '../units';
+import { dollars, lasting, microOf, nowMs } from '../units';
 import { wordsFor } from '../words';
+import { AccountMenu } from './account-menu';
 import { Logo, MoonIcon, SunIcon } from './icons';
 
 export const TopBar = () => (
   <header class="top">
-    <a class="brand" href="/">
+    <a class="brand" href="/" onClick={inPage('/')}>
       <Logo />
       <span>Exchange</span>
     </a>
+    <nav class="top-nav" aria-label="Views">
+      <TopLink path="/" name="Markets" />
+      <TopLink path="/portfolio" name="Portfolio" />
+    </nav>
     <Connection />
     <div class="top-space" />
     <Who />
@@ -22,15 +30,40 @@ export const TopBar = () => (
   </header>
 );
 
+const TopLink = ({ path, name }: { readonly path: string; readonly name: string }) => {
+  const isHere = (useCell(view).name === 'portfolio') === (path === '/portfolio');
+  return (
+    <a href={path} aria-current={isHere ? 'page' : undefined} onClick={inPage(path)}>
+      {name}
+    </a>
+  );
+};
+
 const STATES = {
   live: ['Live', 'The book is up to date.'],
   stale: ['Stale', 'Updates are missing, so the book may be old. The page is catching up.'],
   reconnecting: ['Reconnecting', 'The exchange cannot be reached, so the book may be old.'],
 } as const;
+const TICK_MS = 1_000;
+
+/** How old the book is; null while it is right, or before it ever was. */
+function useAge(state: LiveState): number | null {
+  const untilMs = useCell(liveUntilMs);
+  const [, setTick] = useState(0);
+  const isOld = state !== 'live' && untilMs !== null;
+  useEffect(() => {
+    if (!isOld) return;
+    const timer = setInterval(() => setTick((now) => now + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isOld]);
+  return isOld ? nowMs() - untilMs : null;
+}
 
 const Connection = () => {
   const state = useCell(connection);
-  const [word, meaning] = STATES[state];
+  const age = useAge(state);
+  const isFirst = useCell(liveUntilMs) === null && state !== 'live';
+  const [word, meaning] = isFirst ? ['Connecting', 'The book is on its way.'] : STATES[state];
   return (
     <span
       class={`connection connection-${state}`}
@@ -41,6 +74,7 @@ const Connection = () => {
     >
       <span class="dot" aria-hidden="true" />
       {word}
+      {age !== null && <span class="connection-age">as of {lasting(age)} ago</span>}
     </span>
   );
 };
@@ -114,19 +148,27 @@ const SignedOut = () => {
 };
 
 const SignedIn = ({ wallet: { address, kind } }: { readonly wallet: Wallet }) => {
-  const { balances } = useAccount();
+  const account = useAccount();
+  const { balances } = account;
+  const value = worthIn(account);
   return (
     <>
-      <span class="account" data-testid="account" data-address={address} title={address}>
-        <span class="account-cash">{balances ? dollars(microOf(balances.collateral.total)) : '…'}</span>
-        <span class="account-name">
-          {shortAddress(address)}
-          {kind === 'test' && <span class="tag">test</span>}
+      <a
+        class="account"
+        data-testid="account"
+        data-address={address}
+        title={address}
+        href="/portfolio"
+        onClick={inPage('/portfolio')}
+      >
+        <span class="account-cash">
+          <span class="account-word">Portfolio</span> {value === null ? '…' : dollars(value)}
         </span>
-      </span>
-      <button type="button" class="button button-quiet" onClick={() => void signOut()}>
-        Sign out
-      </button>
+        <span class="account-name">
+          Cash {balances ? dollars(microOf(balances.collateral.available)) : '…'}
+        </span>
+      </a>
+      <AccountMenu address={address} kind={kind} />
     </>
   );
 };

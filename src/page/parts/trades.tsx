@@ -1,5 +1,6 @@
 import { useCell } from '../cell';
 import type { Shown } from '../market-data';
+import { nameOf } from '../outcome-names';
 import { outcome } from '../ticket-state';
 import { cents, lotsOf, PIPS_ONE, pipsOf, roughShares, when } from '../units';
 import { Notice, Skeleton } from './notice';
@@ -11,7 +12,7 @@ export const Trades = ({ shown }: { readonly shown: Shown | null }) => {
   return (
     <section class="card trades" aria-labelledby="trades-title">
       <h2 id="trades-title" class="card-title">
-        Recent trades <span class={`outcome outcome-${index}`}>{index === 0 ? 'Yes' : 'No'}</span>
+        Recent trades <span class={`outcome outcome-${index}`}>{nameOf(shown?.market, index)}</span>
       </h2>
       <div class="trades-head" aria-hidden="true">
         <span>Price</span>

@@ -1,0 +1,159 @@
+import type { Express, RequestHandler, Response } from 'express';
+import type { MarketView } from '../exchange/facts';
+import { formatWorth } from '../wire/prices';
+import type { HttpDeps } from './deps';
+import { isListed } from './listing';
+import { answer, policyOf } from './page';
+
+/** The addresses of the page that have words of their own, for people who share them, and the files that crawlers request. */
+
+/** Views of the page without words of their own. */
+const VIEWS = ['/portfolio'];
+const SITE = 'Exchange';
+const TEXT_MAX = 200;
+/** A sitemap takes no more. */
+const SITEMAP_MAX = 5_000;
+/** A minute old is new enough for a crawler. */
+const CACHED = 'public, max-age=60';
+
+type Deps = Pick<HttpDeps, 'page' | 'marketList' | 'config'>;
+
+interface Words {
+  readonly title: string;
+  readonly description: string;
+  readonly path: string;
+}
+
+export function servePageLinks(app: Express, { page: files, marketList, config }: Deps): void {
+  const page = files.get('/');
+  if (page === undefined) return;
+  const { publicBaseUrl } = config;
+  const send = createSender(page.variants.at(-1)?.body.toString() ?? '', publicBaseUrl);
+  const listed = async (): Promise<readonly MarketView[]> => (await marketList()).filter(isListed);
+  /** The page itself does not wait for Redis: it says what is the matter. */
+  const words =
+    (find: (markets: readonly MarketView[], slug: string) => Words | null): RequestHandler =>
+    async (request, response) => {
+      const markets = await listed().catch(() => null);
+      send(response, markets === null ? undefined : find(markets, String(request.params.slug)));
+    };
+  app.get('/m/:slug', words(marketWords));
+  app.get('/e/:slug', words(eventWords));
+  for (const path of VIEWS) app.get(path, answer(page, policyOf(publicBaseUrl)));
+  const icon = [...files].find(([url]) => url.startsWith('/assets/icon-'));
+  if (icon) {
+    app.get('/favicon.ico', answer({ ...icon[1], cacheControl: CACHED }));
+    app.get(
+      '/manifest.webmanifest',
+      text('application/manifest+json', () => manifestOf(icon[0])),
+    );
+  }
+  app.get(
+    '/robots.txt',
+    text('text/plain', () => `User-agent: *\nDisallow: /admin\nSitemap: ${publicBaseUrl}/sitemap.xml\n`),
+  );
+  app.get('/sitemap.xml', async (request, response, next) => {
+    const markets = (await listed()).slice(0, SITEMAP_MAX);
+    text('application/xml', () => sitemapOf(publicBaseUrl, markets))(request, response, next);
+  });
+}
+
+const text =
+  (type: string, body: () => string): RequestHandler =>
+  (_request, response) => {
+    response.setHeader('Cache-Control', CACHED);
+    response.setHeader('Content-Type', `${type}; charset=utf-8`);
+    response.end(body());
+  };
+
+function marketWords(markets: readonly MarketView[], name: string): Words | null {
+  const market = markets.find(({ terms }) => [terms.slug, terms.id, terms.conditionId].includes(name));
+  if (!market) return null;
+  const { terms, texts, state } = market;
+  return { title: texts.question, description: standingOf(market), path: `/m/${terms.slug}` };
+
+  function standingOf({ terms: { outcomeNames } }: MarketView): string {
+    const said = texts.description.replace(/\s+/g, ' ').slice(0, TEXT_MAX);
+    const { resolution } = state;
+    if (resolution) {
+      return `Resolved: ${resolution.outcome === null ? 'void' : outcomeNames[resolution.outcome]}. ${said}`;
+    }
+    const worth = formatWorth(state, 0);
+    return worth === null ? said : `${outcomeNames[0]} ${Math.round(Number(worth) * 100)}%. ${said}`;
+  }
+}
+
+function eventWords(markets: readonly MarketView[], slug: string): Words | null {
+  const event = markets.find(({ terms }) => terms.event?.slug === slug)?.terms.event;
+  if (!event) return null;
+  return { title: event.title, description: `The markets of ${event.title}.`, path: `/e/${event.slug}` };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (plain: string): string => plain.replace(/[&<>"]/g, (sign) => ESCAPES[sign] ?? sign);
+
+/** The page with its title, description and card filled in; null is "no such thing", undefined "not known now". */
+function createSender(html: string, publicBaseUrl: string) {
+  const policy = policyOf(publicBaseUrl);
+  return (response: Response, found: Words | null | undefined): void => {
+    response.statusCode = found === null ? 404 : 200;
+    response.setHeader('Content-Security-Policy', policy);
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.setHeader('Cache-Control', 'no-cache');
+    response.end(found ? filledIn(html, found, publicBaseUrl) : html);
+  };
+}
+
+function filledIn(html: string, { title, description, path }: Words, publicBaseUrl: string): string {
+  const url = publicBaseUrl + path;
+  const card = [
+    ['og:type', 'website'],
+    ['og:site_name', SITE],
+    ['og:title', title],
+    ['og:description', description],
+    ['og:url', url],
+    ['twitter:card', 'summary'],
+  ].map(([property, content = '']) => `<meta property="${property}" content="${escaped(content)}" />`);
+  const head = [
+    `<title>${escaped(`${title} · ${SITE}`)}</title>`,
+    `<meta name="description" content="${escaped(description)}" />`,
+    `<link rel="canonical" href="${escaped(url)}" />`,
+    ...card,
+  ].join('\n    ');
+  return html
+    .replace(/<meta name="description"[^>]*>\s*/, () => '')
+    .replace(/<title>[^<]*<\/title>/, () => head);
+}
+
+/** Installable; without a net there is nothing to trade, so it works with one only. */
+const manifestOf = (iconUrl: string): string =>
+  JSON.stringify({
+    name: SITE,
+    short_name: SITE,
+    start_url: '/',
+    display: 'standalone',
+    background_color: '#f4f6f9',
+    theme_color: '#3457d5',
+    icons: [{ src: iconUrl, sizes: 'any', type: 'image/svg+xml', purpose: 'any' }],
+  });
+
+function sitemapOf(publicBaseUrl: string, markets: readonly MarketView[]): string {
+  const paths = ['/', ...markets.map(({ terms }) => `/m/${terms.slug}`)];
+  const events = new Set(markets.flatMap(({ terms }) => (terms.event ? [`/e/${terms.event.slug}`] : [])));
+  const urls = [...paths, ...events].map((path) => `<url><loc>${escaped(publicBaseUrl + path)}</loc></url>`);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>\n`;
+}
+
+/** A person who follows a dead link sees a page that says so; a program gets the problem. */
+export function pageNotFound({ page: files, config }: Deps): RequestHandler {
+  const html = files.get('/not-found.html')?.variants.at(-1)?.body;
+  const policy = policyOf(config.publicBaseUrl);
+  return (request, response, next) => {
+    const wantsPage = request.headers.accept?.split(',')[0]?.trim() === 'text/html';
+    if (html === undefined || request.method !== 'GET' || !wantsPage) return next();
+    response.statusCode = 404;
+    response.setHeader('Content-Security-Policy', policy);
+    response.setHeader('Content-Type', 'text/html; charset=utf-8');
+    response.end(html);
+  };
+}

@@ -1,0 +1,41 @@
+import type { ExchangeConfig, ExchangeState, Market } from 'ctf-exchange-client';
+import { type Cell, cell } from './cell';
+import { client, live } from './exchange';
+
+/** The mode of the exchange and the operator's message; null until they are known. */
+export const exchangeState: Cell<Pick<ExchangeState, 'mode' | 'message'> | null> = cell<Pick<
+  ExchangeState,
+  'mode' | 'message'
+> | null>(null);
+
+export const config: Cell<ExchangeConfig | null> = cell<ExchangeConfig | null>(null);
+
+live.onExchange(({ mode, message }) => exchangeState.set({ mode, message }));
+client.config().then(
+  (known) => {
+    config.set(known);
+    // The socket's word is the newer one.
+    if (exchangeState.get() === null) exchangeState.set(known);
+  },
+  () => undefined,
+);
+
+const ENDED: Readonly<Record<string, string>> = {
+  RESOLVED: 'This market is resolved',
+  VOIDED: 'This market is void',
+  CLOSED: 'Closed: waiting for the result',
+  PAUSED: 'Paused: orders can only be cancelled',
+  DRAFT: 'Not open yet',
+};
+
+/** Why nothing can be ordered now, in the few words of a button; null while orders are taken. */
+export function whyNoOrders(market: Market | null, mode: string | undefined): string | null {
+  const ended = market && ENDED[market.status];
+  if (ended) return ended;
+  if (mode === 'HALTED') return 'Trading is halted';
+  if (mode === 'CANCEL_ONLY') return 'Cancel only: no new orders';
+  return null;
+}
+
+/** The market will never trade again. */
+export const isOver = ({ status }: Market): boolean => status === 'RESOLVED' || status === 'VOIDED';

@@ -1,0 +1,45 @@
+import type { Market, Order } from 'ctf-exchange-client';
+import { nameOf } from './outcome-names';
+import { centsOf, lotsOf, shares } from './units';
+
+export const STATUS: Readonly<Record<Order['status'], string>> = {
+  OPEN: 'Open',
+  PARTIALLY_FILLED: 'Partly filled',
+  FILLED: 'Filled',
+  CANCELLED: 'Cancelled',
+  EXPIRED: 'Expired',
+  INVALIDATED: 'Invalidated',
+};
+
+/** Why an order ended, where the wallet did not ask for it. */
+export const REASON: Readonly<Record<string, string>> = {
+  IOC_REMAINDER: 'the rest could not be had at once',
+  MARKET_REMAINDER: 'the rest could not be had within the price',
+  SELF_TRADE: 'it would have met your own order',
+  MATCH_LIMIT: 'it met too many orders at once',
+  MARKET_CLOSED: 'the market has closed',
+  EXPIRED: 'its time was over',
+  NONCE: 'you invalidated your older orders',
+  FUNDS: 'the funds were gone',
+  DISCONNECT: 'the connection was lost',
+  REPLACED: 'another order took its place',
+};
+
+/** Reasons that the person knows already. */
+const ASKED_FOR: ReadonlySet<string | null> = new Set([null, 'USER', 'CANCEL_ALL', 'REPLACED']);
+
+/** The change of an order that was known, in words; null where there is nothing to say. */
+export function newsOf(before: Order | undefined, now: Order, market: Market | undefined): string | null {
+  if (!before || before.updatedAt >= now.updatedAt) return null;
+  const name = nameOf(market, now.outcomeIndex);
+  const filled = lotsOf(now.filledSize) - lotsOf(before.filledSize);
+  if (filled > 0) {
+    const did = now.side === 'BUY' ? 'Bought' : 'Sold';
+    const part = now.status === 'FILLED' ? '' : `, ${shares(lotsOf(now.remainingSize))} still wait`;
+    return `${did} ${shares(filled)} ${name} at ${centsOf(now.averagePrice ?? now.price)}${part}.`;
+  }
+  if (before.status === now.status || ASKED_FOR.has(now.reason)) return null;
+  const why = REASON[now.reason ?? ''];
+  const rest = `Your order for ${shares(lotsOf(now.size))} ${name} at ${centsOf(now.price)}`;
+  return `${rest} is ${STATUS[now.status].toLowerCase()}${why === undefined ? '' : `: ${why}`}.`;
+}

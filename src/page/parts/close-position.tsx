@@ -1,0 +1,141 @@
+import type { Trading } from 'ctf-exchange-client';
+import { viewOf } from 'ctf-exchange-client';
+import { useEffect, useState } from 'preact/hooks';
+import { useAccount, useWallet } from '../account-data';
+import { useCell } from '../cell';
+import { client } from '../exchange';
+import { exchangeState, whyNoOrders } from '../exchange-state';
+import { type Held, wholeLots } from '../held';
+import { remembered } from '../market-list-data';
+import { estimate, freeOf, type Inputs, type Standing } from '../order-draft';
+import { nameOf } from '../outcome-names';
+import { place, type Said } from '../place-order';
+import { dollars, lotsOf, shares, sizeOf } from '../units';
+import { Dialog } from './dialog';
+import { Skeleton } from './notice';
+
+const PARTS = [25, 50, 100] as const;
+/** The book of the sheet is read again this often: what it promises is to be had. */
+const REFRESH_MS = 2_000;
+
+/** Sells at once, at what the book pays. */
+export const CloseButton = ({ held }: { readonly held: Held }) => {
+  const [isOpen, setOpen] = useState(false);
+  const market = remembered(held.marketId) ?? null;
+  const why = whyNoOrders(market, useCell(exchangeState)?.mode);
+  return (
+    <>
+      <button
+        type="button"
+        class="link position-close"
+        disabled={why !== null || wholeLots(held.freeMicro) === 0}
+        title={why ?? undefined}
+        onClick={() => setOpen(true)}
+      >
+        Close<span class="hidden"> this position</span>
+      </button>
+      {isOpen && <CloseSheet held={held} onDone={() => setOpen(false)} />}
+    </>
+  );
+};
+
+function useTrading(marketId: string): Trading | null {
+  const [trading, setTrading] = useState<Trading | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const ask = (): void =>
+      void client.trading(marketId).then(
+        (next) => isCurrent && setTrading(next),
+        () => undefined,
+      );
+    ask();
+    const timer = setInterval(ask, REFRESH_MS);
+    return () => {
+      isCurrent = false;
+      clearInterval(timer);
+    };
+  }, [marketId]);
+  return trading;
+}
+
+interface SheetProps {
+  readonly held: Held;
+  onDone(): void;
+}
+
+const CloseSheet = ({ held, onDone }: SheetProps) => {
+  const [part, setPart] = useState<number>(100);
+  const [said, setSaid] = useState<Said | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const wallet = useWallet();
+  const { balances } = useAccount();
+  const trading = useTrading(held.marketId);
+  const { outcomeIndex } = held;
+  const name = nameOf(trading?.market, outcomeIndex);
+  const standing: Standing | null = trading && {
+    market: trading.market,
+    book: viewOf(trading.orderbook, outcomeIndex),
+    free: freeOf(balances, held.marketId, outcomeIndex),
+  };
+  const lot = trading ? lotsOf(trading.market.lotSize) : 1;
+  const all = wholeLots(held.freeMicro);
+  const lots = part === 100 ? Math.floor(all / lot) * lot : Math.floor((all * part) / 100 / lot) * lot;
+  const inputs: Inputs = {
+    side: 'SELL',
+    outcome: outcomeIndex,
+    orderType: 'MARKET',
+    price: '',
+    shares: sizeOf(lots),
+  };
+  const found = standing && estimate(inputs, standing);
+  const sell = async (): Promise<void> => {
+    if (!trading || !standing || !wallet) return;
+    setBusy(true);
+    const shown = { market: trading.market, trading, book: null, trades: null, ticker: null };
+    setSaid(await place(inputs, shown, standing, wallet));
+    setBusy(false);
+  };
+  const isDone = said?.tone === 'done';
+  return (
+    <Dialog title={`Close ${shares(all)} ${name}`} onClose={onDone}>
+      {!isDone && <PartChoice part={part} onChoose={setPart} />}
+      {!standing ? (
+        <Skeleton rows={1} />
+      ) : (
+        !isDone && (
+          <p role="status" data-testid="close-words">
+            {found && found.preview.filledLots > 0
+              ? `You receive ${dollars(found.preview.payoutMicro)}; ${restWords(all - found.preview.filledLots, name)}.`
+              : 'Nobody bids for these shares right now. Sell them with a limit order instead.'}
+          </p>
+        )
+      )}
+      {said && (
+        <p class={said.tone} role={said.tone === 'refused' ? 'alert' : 'status'}>
+          {said.text}
+        </p>
+      )}
+      <button
+        type="button"
+        class={`button button-wide button-outcome-${outcomeIndex}`}
+        disabled={isBusy || (!isDone && !found?.preview.filledLots)}
+        onClick={() => (isDone ? onDone() : void sell())}
+      >
+        {isDone ? 'Done' : isBusy ? 'Selling…' : `Sell ${shares(lots)} ${name} now`}
+      </button>
+    </Dialog>
+  );
+};
+
+const PartChoice = ({ part, onChoose }: { readonly part: number; onChoose(part: number): void }) => (
+  <fieldset class="choice parts" aria-label="How much">
+    {PARTS.map((value) => (
+      <button key={value} type="button" aria-pressed={part === value} onClick={() => onChoose(value)}>
+        {value} %
+      </button>
+    ))}
+  </fieldset>
+);
+
+const restWords = (lots: number, name: string): string =>
+  lots === 0 ? 'nothing is left' : `${shares(lots)} ${name} stay`;

@@ -1,0 +1,52 @@
+import { useAccount, useWallet } from '../account-data';
+import { type Held, heldOf, wholeLots, worthOf } from '../held';
+import type { Shown } from '../market-data';
+import { nameOf } from '../outcome-names';
+import { centsOf, dollars, microOf, shares, signedDollars } from '../units';
+import { CloseButton } from './close-position';
+import { Merge, Split } from './sets';
+
+/** The wallet's shares in the market shown, below the ticket. */
+export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
+  const account = useAccount();
+  const wallet = useWallet();
+  const { market } = shown;
+  const held = heldOf(account).filter(({ marketId }) => marketId === market.id);
+  if (!wallet || (held.length === 0 && market.status !== 'OPEN')) return null;
+  return (
+    <section class="card mine" aria-labelledby="mine-title">
+      <h2 id="mine-title" class="card-title">
+        My position
+      </h2>
+      {held.length === 0 && <p class="hint mine-none">You have no shares here yet.</p>}
+      <ul class="positions">
+        {held.map((one) => (
+          <Position key={one.tokenId} held={one} shown={shown} />
+        ))}
+      </ul>
+      {market.status === 'OPEN' && <Merge market={market} held={held} />}
+      {market.status === 'OPEN' && <Split market={market} />}
+    </section>
+  );
+};
+
+const Position = ({ held, shown }: { readonly held: Held; readonly shown: Shown }) => {
+  const { outcomeIndex, micro, cost } = held;
+  const value = worthOf(held);
+  const gain = cost?.unrealizedPnl == null ? null : microOf(cost.unrealizedPnl);
+  return (
+    <li class="position">
+      <span class="position-facts">
+        <span class={`outcome outcome-${outcomeIndex}`}>
+          {shares(wholeLots(micro))} {nameOf(shown.market, outcomeIndex)}
+        </span>
+        {cost?.averagePrice != null && <span>at {centsOf(cost.averagePrice)}</span>}
+      </span>
+      <span class="position-value">{value === null ? '–' : dollars(value)}</span>
+      <span class={`position-gain ${gain === null || gain === 0 ? '' : gain > 0 ? 'up' : 'down'}`}>
+        {gain === null ? '' : signedDollars(gain)}
+      </span>
+      <CloseButton held={held} />
+    </li>
+  );
+};

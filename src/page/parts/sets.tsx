@@ -1,0 +1,116 @@
+import type { Market } from 'ctf-exchange-client';
+import { useState } from 'preact/hooks';
+import { reloadAccount, showBalances } from '../account-data';
+import { client } from '../exchange';
+import { type Held, wholeLots } from '../held';
+import { namesOf } from '../outcome-names';
+import { tell } from '../toasts';
+import { dollars, dollarsTyped, LOTS_ONE, PIPS_ONE, shares, sizeOf } from '../units';
+import { wordsFor } from '../words';
+
+/** A share of each outcome together is a dollar, whatever happens. */
+function useConversion() {
+  const [isBusy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<string | null>(null);
+  const convert = async (
+    work: () => Promise<Parameters<typeof showBalances>[0]>,
+    done: string,
+  ): Promise<boolean> => {
+    setBusy(true);
+    setRefused(null);
+    try {
+      showBalances(await work());
+      reloadAccount();
+      tell(done, 'good');
+      return true;
+    } catch (error) {
+      setRefused(wordsFor(error).text);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, refused, convert };
+}
+
+const Refused = ({ text }: { readonly text: string | null }) =>
+  text === null ? null : (
+    <p class="hint refused" role="alert">
+      {text}
+    </p>
+  );
+
+interface MergeProps {
+  readonly market: Market;
+  readonly held: readonly Held[];
+}
+
+/** For wallets that hold both outcomes. */
+export const Merge = ({ market, held }: MergeProps) => {
+  const { isBusy, refused, convert } = useConversion();
+  const free = (index: 0 | 1): number => held.find((one) => one.outcomeIndex === index)?.freeMicro ?? 0;
+  const lots = wholeLots(Math.min(free(0), free(1)));
+  if (lots === 0) return null;
+  const worth = dollars(lots * PIPS_ONE);
+  return (
+    <div class="sets">
+      <button
+        type="button"
+        class="button button-small"
+        disabled={isBusy}
+        onClick={() =>
+          void convert(
+            () => client.merge(market.id, sizeOf(lots)),
+            `${shares(lots)} pairs are ${worth} again.`,
+          )
+        }
+      >
+        Merge {shares(lots)} pairs into {worth}
+      </button>
+      <Refused text={refused} />
+    </div>
+  );
+};
+
+/** For people who want to sell one outcome and keep the other. */
+export const Split = ({ market }: { readonly market: Market }) => {
+  const { isBusy, refused, convert } = useConversion();
+  const [text, setText] = useState('');
+  const [yes, no] = namesOf(market);
+  const lots = Math.floor((dollarsTyped(text) ?? 0) / PIPS_ONE);
+  const split = async (): Promise<void> => {
+    const words = `${dollars(lots * PIPS_ONE)} are now ${shares(lots)} ${yes} and ${shares(lots)} ${no}.`;
+    if (await convert(() => client.split(market.id, sizeOf(lots)), words)) setText('');
+  };
+  return (
+    <details class="sets">
+      <summary>More</summary>
+      <form
+        class="split"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy && lots >= LOTS_ONE / 100) void split();
+        }}
+      >
+        <label for="split-dollars">Split dollars into pairs</label>
+        <span class="input">
+          <input
+            id="split-dollars"
+            type="text"
+            inputMode="decimal"
+            placeholder="0"
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          <button type="submit" class="step step-wide" disabled={isBusy || lots === 0}>
+            Split
+          </button>
+        </span>
+      </form>
+      <p class="hint">
+        A dollar becomes one share of {yes} and one of {no}; a pair of them is a dollar again.
+      </p>
+      <Refused text={refused} />
+    </details>
+  );
+};

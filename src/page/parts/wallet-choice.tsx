@@ -1,0 +1,37 @@
+import { useState } from 'preact/hooks';
+import { signInWithInjected, signInWithTestWallet } from '../sign-in';
+import { wordsFor } from '../words';
+
+/** Signing in where the order is written: what was typed stays. */
+export const WalletChoice = () => {
+  const [busy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<string | null>(null);
+  const start = (signIn: () => Promise<void>) => async () => {
+    setBusy(true);
+    setRefused(null);
+    try {
+      await signIn();
+    } catch (error) {
+      setRefused(wordsFor(error).text);
+      setBusy(false);
+    }
+  };
+  return (
+    <fieldset class="wallet-choice" aria-label="Sign in">
+      <p role="alert" class={refused === null ? 'hint' : 'hint refused'}>
+        {refused ?? 'Sign in first; what you typed stays.'}
+      </p>
+      <button
+        type="button"
+        class="button button-primary"
+        disabled={busy}
+        onClick={start(signInWithTestWallet)}
+      >
+        Start with test funds
+      </button>
+      <button type="button" class="button" disabled={busy} onClick={start(signInWithInjected)}>
+        Use my own wallet
+      </button>
+    </fieldset>
+  );
+};

@@ -1,0 +1,99 @@
+import type { Activity } from 'ctf-exchange-client';
+import { useState } from 'preact/hooks';
+import { remembered } from '../market-list-data';
+import { nameOf, namesOf } from '../outcome-names';
+import { Notice } from '../parts/notice';
+import { centsOf, dollars, lotsOf, microOf, PIPS_ONE, shares, signedDollars, when } from '../units';
+import { csvOf, download } from './csv';
+import type { Journal } from './data';
+import { MarketLink } from './tables';
+
+const KINDS: readonly (readonly [Activity['type'] | 'ALL', string])[] = [
+  ['ALL', 'Everything'],
+  ['TRADE', 'Trades'],
+  ['REDEEM', 'Payouts'],
+  ['SPLIT', 'Splits'],
+  ['MERGE', 'Merges'],
+  ['FAUCET', 'Test funds'],
+];
+
+/** All that changed the balances, newest first. */
+export const History = ({ journal }: { readonly journal: Journal }) => {
+  const [kind, setKind] = useState<Activity['type'] | 'ALL'>('ALL');
+  const rows = journal.activity.filter(({ type }) => kind === 'ALL' || type === kind);
+  return (
+    <>
+      <div class="history-head">
+        <select
+          aria-label="Kind"
+          value={kind}
+          onChange={({ currentTarget }) => setKind(currentTarget.value as Activity['type'] | 'ALL')}
+        >
+          {KINDS.map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <button
+          type="button"
+          class="button button-small"
+          disabled={rows.length === 0}
+          onClick={() => download('history.csv', csvOf(rows))}
+        >
+          CSV
+        </button>
+      </div>
+      {rows.length === 0 ? (
+        <Notice title="Nothing yet">Trades, payouts and test funds will appear here.</Notice>
+      ) : (
+        <ul class="orders">
+          {rows.map((one) => (
+            <Row key={one.id} one={one} />
+          ))}
+        </ul>
+      )}
+      {journal.nextCursor !== null && (
+        <button type="button" class="button button-quiet" onClick={journal.more}>
+          Show older
+        </button>
+      )}
+    </>
+  );
+};
+
+const Row = ({ one }: { readonly one: Activity }) => (
+  <li class="order" data-testid="activity" data-type={one.type}>
+    <span class="order-question">
+      {one.marketId === null ? 'Test funds' : <MarketLink marketId={one.marketId} />}
+    </span>
+    <span class="order-what">{wordsOf(one)}</span>
+    <span class="order-filled" />
+    <span class="order-status">{signedDollars(microOf(one.changes.collateral))}</span>
+    <span class="order-act">
+      <time dateTime={one.occurredAt}>{when(one.occurredAt)}</time>
+    </span>
+  </li>
+);
+
+function wordsOf(one: Activity): string {
+  const market = one.marketId === null ? undefined : remembered(one.marketId);
+  switch (one.type) {
+    case 'TRADE': {
+      const did = one.side === 'BUY' ? 'Bought' : 'Sold';
+      const name = nameOf(market, one.outcomeIndex ?? 0);
+      return `${did} ${shares(lotsOf(one.size ?? '0'))} ${name} at ${centsOf(one.price ?? '0')}`;
+    }
+    case 'REDEEM':
+      return 'Paid out';
+    case 'SPLIT':
+    case 'MERGE': {
+      const lots = Math.abs(Math.floor(microOf(one.changes.yes) / PIPS_ONE));
+      const [yes, no] = namesOf(market);
+      const pairs = `${shares(lots)} pairs of ${yes} and ${no}`;
+      return one.type === 'SPLIT' ? `Split into ${pairs}` : `Merged ${pairs}`;
+    }
+    default:
+      return `Received ${dollars(microOf(one.changes.collateral))}`;
+  }
+}

@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks';
+import { isOpen, useAccount, useWallet } from '../account-data';
+import { heldOf, worthIn } from '../held';
+import { Notice, Skeleton } from '../parts/notice';
+import { CancelAll, Orders } from '../parts/orders';
+import { dollars, microOf, signedDollars } from '../units';
+import { gainOf, type Journal, useJournal } from './data';
+import { Faucet } from './faucet';
+import { History } from './history';
+import { Closed, Positions } from './tables';
+
+type Tab = 'positions' | 'orders' | 'history' | 'closed';
+
+/** Everything the wallet has, had and wants. */
+export const PortfolioPage = () => {
+  const wallet = useWallet();
+  const account = useAccount();
+  const journal = useJournal();
+  return (
+    <main class="portfolio-page">
+      <h1 class="head-question">Portfolio</h1>
+      {!wallet ? (
+        <Notice title="Not signed in">
+          A test wallet takes one click and comes with test funds. Nothing here costs real money.
+        </Notice>
+      ) : !account.balances ? (
+        <Skeleton rows={6} />
+      ) : (
+        <>
+          <Figures journal={journal} />
+          <Tabs journal={journal} />
+          <section class="card funds" aria-labelledby="funds-title">
+            <h2 id="funds-title" class="card-title">
+              Test funds
+            </h2>
+            <Faucet />
+            {wallet.kind === 'test' && (
+              <p class="hint">
+                This is a test wallet: its key is kept in this browser only. Never send real funds to it.
+              </p>
+            )}
+          </section>
+        </>
+      )}
+    </main>
+  );
+};
+
+const Figure = ({ name, value, tone = '' }: { name: string; value: string; tone?: string }) => (
+  <div class="figure">
+    <dt>{name}</dt>
+    <dd class={tone}>{value}</dd>
+  </div>
+);
+
+const Figures = ({ journal }: { readonly journal: Journal | null }) => {
+  const account = useAccount();
+  const { balances } = account;
+  if (!balances) return null;
+  const gain = journal && gainOf(account, journal.closed);
+  return (
+    <dl class="figures" data-testid="figures">
+      <Figure name="Portfolio" value={dollars(worthIn(account) ?? 0)} />
+      <Figure name="Cash" value={dollars(microOf(balances.collateral.available))} />
+      <Figure name="In orders" value={dollars(microOf(balances.collateral.reserved))} />
+      <Figure
+        name="Gain"
+        value={gain === null ? '…' : signedDollars(gain)}
+        tone={gain === null || gain === 0 ? '' : gain > 0 ? 'up' : 'down'}
+      />
+    </dl>
+  );
+};
+
+const Tabs = ({ journal }: { readonly journal: Journal | null }) => {
+  const [tab, setTab] = useState<Tab>('positions');
+  const account = useAccount();
+  const held = heldOf(account);
+  const open = account.orders?.filter(isOpen) ?? null;
+  const choose = (value: Tab, name: string, count = 0) => (
+    <button type="button" class="tab" aria-pressed={tab === value} onClick={() => setTab(value)}>
+      {name}
+      {count > 0 && ` (${count})`}
+    </button>
+  );
+  return (
+    <section class="card activity" aria-label="Holdings">
+      <div class="activity-head">
+        <fieldset class="tabs" aria-label="What to show">
+          {choose('positions', 'Positions', held.length)}
+          {choose('orders', 'Open orders', open?.length)}
+          {choose('history', 'History')}
+          {choose('closed', 'Closed')}
+        </fieldset>
+        {tab === 'orders' && open !== null && open.length > 0 && <CancelAll />}
+      </div>
+      {tab === 'positions' && <Positions held={held} />}
+      {tab === 'orders' && <Orders orders={open} />}
+      {tab === 'history' && (journal ? <History journal={journal} /> : <Skeleton rows={4} />)}
+      {tab === 'closed' && (journal ? <Closed closed={journal.closed} /> : <Skeleton rows={4} />)}
+    </section>
+  );
+};

@@ -1,0 +1,133 @@
+import type { Position } from 'ctf-exchange-client';
+import { type Held, wholeLots, worthOf } from '../held';
+import { remembered } from '../market-list-data';
+import { nameOf } from '../outcome-names';
+import { CloseButton } from '../parts/close-position';
+import { Notice } from '../parts/notice';
+import { inPage, linkTo } from '../route';
+import { aboutPips, centsOf, dollars, microOf, PIPS_ONE, percent, shares, signedDollars } from '../units';
+
+const toneOf = (micro: number | null): string =>
+  micro === null || micro === 0 ? '' : micro > 0 ? 'up' : 'down';
+
+/** The question, as a way to its market. */
+export const MarketLink = ({ marketId }: { readonly marketId: string }) => {
+  const market = remembered(marketId);
+  if (!market) return <span>A market</span>;
+  return (
+    <a href={linkTo(market.slug)} onClick={inPage(linkTo(market.slug))}>
+      {market.question}
+    </a>
+  );
+};
+
+/** A row is a card on a phone: each cell says what it is. */
+const Cell = ({
+  name,
+  children,
+  tone = '',
+}: {
+  name: string;
+  children: preact.ComponentChildren;
+  tone?: string;
+}) => (
+  <td data-name={name} class={tone}>
+    {children}
+  </td>
+);
+
+export const Positions = ({ held }: { readonly held: readonly Held[] }) => {
+  if (held.length === 0)
+    return <Notice title="No positions yet">Shares that you buy will appear here.</Notice>;
+  return (
+    <table class="table">
+      <thead>
+        <tr>
+          {['Market', 'Shares', 'Average', 'Now', 'Value', 'Gain', 'Pays if it wins', ''].map((name) => (
+            <th key={name} scope="col">
+              {name || <span class="hidden">Close</span>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {held.map((one) => (
+          <PositionRow key={one.tokenId} held={one} />
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+const PositionRow = ({ held }: { readonly held: Held }) => {
+  const { marketId, outcomeIndex, micro, cost } = held;
+  const market = remembered(marketId);
+  const value = worthOf(held);
+  const gain = cost?.unrealizedPnl == null ? null : microOf(cost.unrealizedPnl);
+  const price = market?.outcomes[outcomeIndex]?.price ?? null;
+  return (
+    <tr data-testid="position" data-token-id={held.tokenId}>
+      <td class="table-market">
+        <MarketLink marketId={marketId} />
+      </td>
+      <Cell name="Shares">
+        <span class={`outcome outcome-${outcomeIndex}`}>
+          {shares(wholeLots(micro))} {nameOf(market, outcomeIndex)}
+        </span>
+      </Cell>
+      <Cell name="Average">{cost?.averagePrice == null ? '–' : centsOf(cost.averagePrice)}</Cell>
+      <Cell name="Now">{price === null ? '–' : percent(aboutPips(price))}</Cell>
+      <Cell name="Value">{value === null ? '–' : dollars(value)}</Cell>
+      <Cell name="Gain" tone={toneOf(gain)}>
+        {gain === null ? '–' : signedDollars(gain)}
+      </Cell>
+      <Cell name="Pays if it wins">{dollars(wholeLots(micro) * PIPS_ONE)}</Cell>
+      <td>
+        <CloseButton held={held} />
+      </td>
+    </tr>
+  );
+};
+
+export const Closed = ({ closed }: { readonly closed: readonly Position[] }) => {
+  if (closed.length === 0)
+    return <Notice title="Nothing closed yet">What you sell or are paid for will appear here.</Notice>;
+  return (
+    <table class="table">
+      <thead>
+        <tr>
+          {['Market', 'Outcome', 'Result', 'Gain'].map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {closed.map(({ tokenId, marketId, outcomeIndex, realizedPnl }) => (
+          <tr key={tokenId} data-testid="closed">
+            <td class="table-market">
+              <MarketLink marketId={marketId} />
+            </td>
+            <Cell name="Outcome">
+              <span class={`outcome outcome-${outcomeIndex}`}>
+                {nameOf(remembered(marketId), outcomeIndex)}
+              </span>
+            </Cell>
+            <Cell name="Result">{resultWord(marketId, outcomeIndex)}</Cell>
+            <Cell name="Gain" tone={toneOf(microOf(realizedPnl))}>
+              {signedDollars(microOf(realizedPnl))}
+            </Cell>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+function resultWord(marketId: string, outcomeIndex: 0 | 1): string {
+  const resolution = remembered(marketId)?.resolution;
+  if (!resolution) return 'Sold';
+  if (resolution.outcomeIndex === null) return 'Void';
+  return resolution.outcomeIndex === outcomeIndex ? 'Won' : 'Lost';
+}

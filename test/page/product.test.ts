@@ -1,0 +1,206 @@
+import {
+  type BrowserStage,
+  place,
+  startBrowserStage,
+  state,
+  submit,
+  takeTestWallet,
+  type Visit,
+} from '../support/browser-stage';
+import { describeInBrowser } from '../support/chromium';
+import { ADMIN_TOKEN } from '../support/settings';
+import type { OpenMarket } from '../support/trader';
+import { eventually } from '../support/waiting';
+
+const GAME = { question: 'Who wins the game?', outcomes: ['Lakers', 'Celtics'], category: 'sports' };
+
+describeInBrowser('a product, not one screen', () => {
+  let stage: BrowserStage;
+  let visit: Visit;
+  let game: OpenMarket;
+
+  beforeAll(async () => {
+    stage = await startBrowserStage();
+    game = await stage.openMarket({ ...GAME, minOrderSize: '1' });
+    await stage.maker.submit(game, { side: 'BUY', outcome: 0, pips: 2_600, lots: 20_000 });
+    await stage.maker.submit(game, { side: 'BUY', outcome: 1, pips: 7_200, lots: 5_000 });
+    await stage.maker.submit(game, { side: 'BUY', outcome: 1, pips: 7_100, lots: 20_000 });
+    await stage.trader().submit(game, { side: 'BUY', outcome: 0, pips: 2_800, lots: 100 });
+    visit = await stage.open({}, undefined, `/?market=${game.slug}`);
+  }, 60_000);
+  afterAll(() => stage?.stop());
+
+  const admin = async (path: string, body?: object, method = 'POST'): Promise<void> => {
+    const sent = { token: ADMIN_TOKEN, ...(body ? { body } : {}) };
+    const { status, text } = await stage.web().client.call(method, path, sent);
+    if (status >= 300) throw new Error(text);
+  };
+  const said = async (): Promise<string> => (await visit.ticket.getByRole('status').textContent()) ?? '';
+
+  test('outcomes have the names of the market, everywhere', async () => {
+    const { page, ticket } = visit;
+    await ticket.getByRole('button', { name: /^Celtics/ }).click();
+    expect(await page.locator('.ladder .card-title').textContent()).toBe('Order book Celtics');
+    expect(await page.locator('.trades .card-title').textContent()).toBe('Recent trades Celtics');
+    await eventually(
+      () => page.locator('.chart-title').textContent(),
+      (title) => expect(title).toMatch(/^Chance of Celtics 73%/),
+    );
+    expect(await ticket.textContent()).toMatch(/To win if Celtics/);
+    await ticket.getByRole('button', { name: /^Lakers/ }).click();
+    expect(await ticket.textContent()).not.toMatch(/\b(Yes|No)\b/);
+  });
+
+  test("a stranger's first trade: one number and three clicks, and nothing waits in the book", async () => {
+    const { page, ticket } = visit;
+    await ticket.getByLabel('Amount').fill('20');
+    expect(await ticket.locator('.summary').textContent()).toMatch(/Moves the price28¢ → 29¢/);
+    expect(await ticket.getByTestId('ticket-cost').textContent()).toBe('$20.00');
+    await submit(visit);
+    await ticket.getByRole('button', { name: 'Start with test funds' }).click();
+    await page.getByTestId('account').filter({ hasText: '$' }).waitFor();
+    const button = ticket.locator('button[type=submit]');
+    expect(await button.textContent()).toBe('Buy Lakers, $20');
+    await button.click();
+    expect(await said()).toMatch(/^Bought 7\d(\.\d+)? Lakers at 28\.\d+¢\.$/);
+    const filled = page.locator('[data-testid=order][data-status=FILLED]');
+    expect(await filled.textContent()).toMatch(/Buy Lakers at market/);
+  });
+
+  test('an untouched price follows the book; a typed one goes with side, type or outcome', async () => {
+    const { ticket } = visit;
+    await ticket.getByLabel('Type').selectOption('GTC');
+    const price = ticket.getByLabel('Price');
+    await ticket.getByLabel('Shares').fill('5');
+    const before = await price.inputValue();
+    await stage.maker.submit(game, { side: 'BUY', outcome: 1, pips: 7_300, lots: 900 });
+    await eventually(
+      () => price.inputValue(),
+      (now) => expect([before, now]).toEqual(['29', '27']),
+    );
+    await price.fill('11');
+    await ticket.getByRole('button', { name: 'Sell', exact: true }).click();
+    expect(await price.inputValue()).toBe('26');
+    await ticket.getByRole('button', { name: 'Buy', exact: true }).click();
+    await price.fill('142');
+    await submit(visit);
+    await ticket.getByRole('alert').waitFor();
+    await ticket.getByLabel('Type').selectOption('MARKET');
+    expect(await ticket.getByRole('alert').count()).toBe(0);
+    expect(await ticket.getByLabel('Price').inputValue()).toBe('');
+  });
+
+  test('the chart refits to a narrower window, shows a value under the pointer, and an empty market has no scale', async () => {
+    const { page } = visit;
+    const chart = page.getByTestId('chart');
+    const canvas = chart.locator('canvas').first();
+    await canvas.waitFor();
+    await page.setViewportSize({ width: 1_100, height: 900 });
+    await page.mouse.move(0, 0);
+    const box = await chart.boundingBox();
+    if (!box) throw new Error('no chart');
+    // A young market is one or two points wide.
+    for (let x = box.x + 10; x < box.x + box.width - 50; x += 8) {
+      await page.mouse.move(x, box.y + 100);
+      if (await page.locator('.chart-time').isVisible()) break;
+    }
+    await page.locator('.chart-time').waitFor();
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    const empty = await stage.openMarket({ question: 'Nothing traded here?', minOrderSize: '1' });
+    const bare = await stage.open({}, undefined, `/?market=${game.slug}`);
+    await bare.page.getByTestId('chart').locator('canvas').first().waitFor();
+    await bare.page.locator(`[data-testid=market][data-market-id="${empty.id}"]`).click();
+    await bare.page.getByText('The chart begins with the first trade.').waitFor();
+    await bare.page.locator('.chart-canvas').waitFor({ state: 'hidden' });
+    await bare.page.context().close();
+  });
+
+  test('a chart that could not be loaded is asked for again by itself', async () => {
+    const bare = await stage.open({}, async (page) => {
+      let isFirst = true;
+      await page.route('**/price-history*', (route) => {
+        if (!isFirst) return route.continue();
+        isFirst = false;
+        return route.fulfill({ status: 404, json: { code: 'NOT_FOUND', detail: 'gone', status: 404 } });
+      });
+    });
+    await bare.page.getByText('The chart could not be loaded').waitFor();
+    await bare.page.getByText('The chart could not be loaded').waitFor({ state: 'detached' });
+    await bare.page.context().close();
+  });
+
+  test('a halt is seen at once: a bar with the words of the operator, and a ticket that says why', async () => {
+    const { page, ticket } = visit;
+    await admin('/admin/mode', { mode: 'HALTED', message: 'Back at noon.' }, 'PUT');
+    await page.getByTestId('exchange-mode').filter({ hasText: 'Back at noon.' }).waitFor();
+    const button = ticket.locator('button[type=submit]');
+    expect([await button.isDisabled(), await button.textContent()]).toEqual([true, 'Trading is halted']);
+    await admin('/admin/mode', { mode: 'NORMAL' }, 'PUT');
+    await page.getByTestId('exchange-mode').waitFor({ state: 'detached' });
+    expect(await button.isDisabled()).toBe(false);
+  });
+
+  test('a market that is paused says cancel only; one that is resolved says who won, what it paid, and has no ticket', async () => {
+    const { page, ticket } = visit;
+    await admin(`/admin/markets/${game.id}/pause`);
+    await page.locator('[data-testid=state][data-status=PAUSED]').waitFor();
+    expect(await ticket.locator('button[type=submit]').textContent()).toBe(
+      'Paused: orders can only be cancelled',
+    );
+    await admin(`/admin/markets/${game.id}/resume`);
+    await page.getByTestId('state').waitFor({ state: 'detached' });
+    await admin(`/admin/markets/${game.id}/resolve`, {
+      outcomeIndex: 0,
+      evidence: 'https://scores.example/lakers',
+    });
+    const card = page.locator('[data-testid=state][data-status=RESOLVED]');
+    await card.filter({ hasText: 'You won' }).waitFor();
+    expect(await card.textContent()).toMatch(
+      /^Resolved: LakersOn .*paid \$1\.You won \$7\d\.\d\d \(\+\$5\d\.\d\d\)Evidence$/,
+    );
+    expect(await card.getByRole('link', { name: 'Evidence' }).getAttribute('href')).toBe(
+      'https://scores.example/lakers',
+    );
+    expect(await ticket.count()).toBe(0);
+    expect(await page.locator('.head-chance').textContent()).toBe('Resolved: Lakers');
+    expect(await page.getByTestId('book').count()).toBe(0);
+    expect(await page.getByTestId('chart').getAttribute('aria-label')).toMatch(/to 100%$/);
+    const row = page.locator(`[data-testid=market][data-market-id="${game.id}"]`);
+    await page.getByLabel('Show', { exact: true }).selectOption('RESOLVED');
+    await row.filter({ hasText: 'Lakers ✓' }).waitFor();
+    expect(new URL(page.url()).search).toContain('show=RESOLVED');
+    await page.getByLabel('Show', { exact: true }).selectOption('OPEN');
+  });
+
+  test('news come by themselves: a fill of an order that waited, and a payout', async () => {
+    const { page } = visit;
+    const trading = await stage.openMarket({ question: 'Is there news?', minOrderSize: '1' });
+    await page.goto(`${stage.url}/?market=${trading.slug}`);
+    await state(page, 'live');
+    await place(visit, { price: '40', shares: '10' });
+    await stage.trader().submit(trading, { side: 'BUY', outcome: 1, pips: 6_000, lots: 400 });
+    const toast = page.getByTestId('toast');
+    await toast.filter({ hasText: 'Bought 4 Yes at 40¢, 6 still wait.' }).waitFor();
+    await admin(`/admin/markets/${trading.id}/resolve`, { outcomeIndex: 0 });
+    await toast.filter({ hasText: 'You were paid $4.00.' }).waitFor();
+    expect(await page.locator('.toasts').getAttribute('aria-live')).toBe('polite');
+  });
+
+  test('without a server the page says how old it is, and what it shows looks old', async () => {
+    const lone = await stage.open();
+    await takeTestWallet(lone);
+    await stage.killWeb();
+    await state(lone.page, 'reconnecting');
+    expect(await lone.page.getByTestId('connection').textContent()).toMatch(/Reconnecting.*as of \d+ s ago/);
+    await eventually(
+      () =>
+        lone.page
+          .locator('.ladder-book')
+          .evaluate((book) => book.ownerDocument.defaultView?.getComputedStyle(book).opacity),
+      (opacity) => expect(opacity).toBe('0.5'),
+    );
+    await stage.startWeb();
+    await state(lone.page, 'live');
+    await lone.page.context().close();
+  });
+});
