@@ -39,6 +39,7 @@ const environment = (redisUrl: string, more: NodeJS.ProcessEnv = {}): NodeJS.Pro
   NODE_ENV: 'production',
   REDIS_URL: redisUrl,
   PORT: '0',
+  PUBLIC_BASE_URL: 'http://localhost',
   ADMIN_TOKEN,
   JWT_SECRET,
   RATE_LIMIT: 'off',

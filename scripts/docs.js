@@ -24,7 +24,7 @@ module.exports = { tables, ROWS };
 
 if (require.main === module) {
   const { OPERATIONS } = require('../dist/wire/documents/openapi/operations/index.js');
-  const { VARIABLES } = require('../dist/config/load.js');
+  const { VARIABLES } = require('../dist/config/variables.js');
   for (const [page, rows] of Object.entries(tables({ OPERATIONS, VARIABLES }))) {
     const file = path.join(ROOT, page);
     writeFileSync(

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { createInterface } from 'node:readline/promises';
 import './app/source-maps';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
@@ -13,6 +14,15 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? 0 : EXIT_BROKEN),
 );
 
+async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return await terminal.question(question);
+  } finally {
+    terminal.close();
+  }
+}
+
 runCli(process.argv.slice(2), {
   open: async () => {
     const config = loadConfig();
@@ -25,6 +35,7 @@ runCli(process.argv.slice(2), {
       else process.stdout.once('drain', resolve);
     }),
   err: (text) => process.stderr.write(text),
+  ...(process.stdin.isTTY && process.stdout.isTTY ? { ask } : {}),
 }).then((code) => {
   process.exitCode = code;
   // A connection that was never made is given up by its client only seconds later.

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Environment, loadConfig, VARIABLES } from '../src/config/load';
+import { type Environment, loadConfig } from '../src/config/load';
+import { VARIABLES } from '../src/config/variables';
 import { ConfigError, type ConfigProblem } from '../src/config/report';
 
 const SECRET = 's'.repeat(32);
 const ADDRESS = '0x00000000000000000000000000000000000000aa';
+const PRODUCTION = { NODE_ENV: 'production', REDIS_URL: 'redis://h', JWT_SECRET: SECRET };
 const CONTRACTS = {
   EXCHANGE_ADDRESS: ADDRESS,
   COLLATERAL_ADDRESS: ADDRESS,
@@ -150,6 +152,9 @@ describe('refused values', () => {
         'change-me'.repeat(4),
       ],
     ],
+    ['REDIS_TLS_CA', ['ca.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----']],
+    ['DURABILITY', ['none', 'yes']],
+    ['DRAIN_MS', ['-1', '60001', '1.5 s']],
     ['FUNDS', ['chain', 'real']],
     ['PAPER_GRANT', ['-1', '1e3', '0.0000001', '1000000.000001', '1,000', '.5']],
     ['RATE_LIMIT', ['yes', 'OFF']],
@@ -170,9 +175,19 @@ describe('refused values', () => {
 
   it('production without a Redis and a secret', () => {
     const found = problems({ NODE_ENV: 'production' });
-    expect(Object.keys(found)).toEqual(['REDIS_URL', 'JWT_SECRET']);
+    expect(Object.keys(found)).toEqual(['REDIS_URL', 'PUBLIC_BASE_URL', 'JWT_SECRET']);
     expect(found.JWT_SECRET).toMatchObject({ given: '(unset)', problem: 'is required in production' });
-    expect(problems({ NODE_ENV: 'production', REDIS_URL: 'redis://h', JWT_SECRET: SECRET })).toEqual({});
+    const whole = { ...PRODUCTION, PUBLIC_BASE_URL: 'http://exchange.example' };
+    expect(problems(whole)).toEqual({});
+  });
+
+  it('production behind TLS without a word about the proxy that ends it', () => {
+    const secure = { ...PRODUCTION, PUBLIC_BASE_URL: 'https://exchange.example' };
+    expect(problems(secure)).toMatchObject({
+      TRUST_PROXY: { given: '(unset)', problem: expect.stringContaining('the number of proxies, or off') },
+    });
+    for (const TRUST_PROXY of ['1', 'off', 'loopback'])
+      expect(problems({ ...secure, TRUST_PROXY })).toEqual({});
   });
 
   it('mainnet without its contracts', () => {
@@ -182,7 +197,7 @@ describe('refused values', () => {
   it('a test address on mainnet', () => {
     const copied = { EXCHANGE_ADDRESS: VARIABLES.EXCHANGE_ADDRESS.fallback ?? '' };
     expect(problems({ NETWORK: 'mainnet', ...CONTRACTS, ...copied })).toMatchObject({
-      EXCHANGE_ADDRESS: { problem: 'is required on mainnet' },
+      EXCHANGE_ADDRESS: { problem: 'is the address of the testnet: mainnet needs its own' },
     });
   });
 
@@ -200,6 +215,7 @@ describe('refused values', () => {
       'JWT_SECRET',
       'NETWORK',
       'PORT',
+      'PUBLIC_BASE_URL',
       'REDIS_URL',
     ]);
   });

@@ -24,6 +24,7 @@ import { createAgenda } from '../store/markets/agenda';
 import { watchBacklog } from '../store/outbox/backlog';
 import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
+import { causeOf } from '../store/redis/causes';
 import { connect, disconnect } from '../store/redis/connection';
 import type { RedisClient } from '../store/redis/scripts';
 import { createRaisedNonces } from '../store/verbs/invalidate';
@@ -153,6 +154,10 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   }
 }
 
+/** Why a worker cannot work now. */
+const problemOf = ({ health }: Store): Promise<string | null> =>
+  health().then(({ layout }) => unreadable(layout), causeOf);
+
 /** A worker: what is done by the clock. Any number may run. */
 export async function startWorker(config: Config, log: Logger): Promise<Running> {
   const store = await createStore(config, log);
@@ -160,6 +165,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const outbox = createOutbox(store);
   const connection = connect({
     urls: config.redisUrls,
+    tlsCa: config.redisTlsCa,
     blocking: true,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
   });
@@ -190,7 +196,8 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const queues = createQueueCounts(connection, (error) => log.debug({ err: error.message }, 'queues'));
   observe('worker', { ...store, config, eventLoop, queues });
   const { metricsPort } = config;
-  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, store.metrics.expose);
+  const asked = { expose: store.metrics.expose, problem: () => problemOf(store) };
+  const metrics = metricsPort === null ? null : await serveMetrics(metricsPort, asked);
   log.info({ network: config.network, metricsPort: metrics?.port }, 'worker is running');
   return {
     async stop() {

@@ -2,10 +2,12 @@ import type { Config } from '../config/load';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
+import { infoOf, number } from '../store/health/info';
 import type { Standing, Standings } from '../store/health/standing';
 import { broadcastLag, type LagGauge } from '../store/outbox/lag';
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Clock } from '../store/redis/clock';
+import { holderOf } from '../store/redis/holder';
 import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
@@ -46,6 +48,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
     { name: 'exchange_event_loop_delay_seconds', value: eventLoop.delayMs() / 1_000 },
     ...durabilitySamples(observed.standings.current()),
   ]);
+  metrics.sample(() => memorySamples(observed));
   metrics.sample(() => outboxSamples(observed));
   metrics.sample(() => settlementSamples(observed));
   metrics.sample(async () =>
@@ -59,6 +62,14 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
 
 const durabilitySamples = (standing: Standing | null): Sample[] =>
   standing ? [{ name: 'exchange_durability', value: 1, labels: { durability: standing.durability } }] : [];
+
+async function memorySamples({ redis, keys }: Observed): Promise<Sample[]> {
+  const info = await infoOf(holderOf(redis, keys));
+  return [
+    { name: 'exchange_redis_used_memory_bytes', value: number(info, 'used_memory') },
+    { name: 'exchange_redis_maxmemory_bytes', value: number(info, 'maxmemory') },
+  ];
+}
 
 async function outboxSamples({ outboxLag, redis, keys, broadcasts }: Observed): Promise<Sample[]> {
   const [{ length, readers }, broadcast] = await Promise.all([

@@ -4,15 +4,14 @@ import { ConfigError, reportAndExit } from '../config/report';
 import { createLogger, type Logger } from '../log';
 import type { Running } from './app';
 
-const STOP_LIMIT_MS = 9_000;
+const STOP_LIMIT_MS = 7_500;
 const GRACE_MS = 6_000;
-/** Time for a load balancer to hear from /readyz that this replica is leaving; until then it serves as before. */
-const DRAIN_MS = 1_500;
 const EXIT_FAILED = 1;
 
 /**
  * The life of a process: configuration (exit code 78 when it is bad), start, and an orderly end on SIGTERM or SIGINT:
- * /readyz fails first, then no new work, what is under way finishes, gone within 10 s. A person's Ctrl-C does not wait.
+ * /readyz fails first, for as long as a load balancer needs to hear it; then no new work, what is under way finishes, gone
+ * 7.5 s later. A person's Ctrl-C does not wait.
  */
 export function runProcess(name: string, start: (config: Config, log: Logger) => Promise<Running>): void {
   const config = configOrExit();
@@ -28,11 +27,12 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(EXIT_FAILED), STOP_LIMIT_MS).unref();
+    const drainMs = signal === 'SIGTERM' ? config.drainMs : 0;
+    setTimeout(() => process.exit(EXIT_FAILED), STOP_LIMIT_MS + drainMs).unref();
     const running = await started.catch(() => null);
-    if (signal === 'SIGTERM' && running?.drain) {
+    if (running?.drain) {
       running.drain();
-      await wait(DRAIN_MS);
+      await wait(drainMs);
     }
     await running?.stop(GRACE_MS);
     log.info('stopped');

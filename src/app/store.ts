@@ -26,7 +26,7 @@ import { createKept } from '../store/reads/kept';
 import { createMarketList } from '../store/reads/market-list';
 import { createReads } from '../store/reads/reads';
 import { createClock } from '../store/redis/clock';
-import { connect, disconnect, ready } from '../store/redis/connection';
+import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { createMatches } from '../store/settlement/matches';
@@ -37,22 +37,26 @@ const REDIS_WAIT_MS = 10_000;
 /** A person waits. */
 const OPERATOR_WAIT_MS = 3_000;
 
-/** Helps an operator to find a Redis that does not answer; without user and password. */
-function whereOf({ redisUrls, redisGiven }: Config): string {
-  const hosts = redisUrls.map((url) => new URL(url).host).join(', ');
-  return redisGiven
-    ? `${hosts}: start it, or set REDIS_URL right`
-    : `${hosts}: set REDIS_URL to the Redis that has the exchange`;
-}
+/** Which Redis, without user and password. */
+const hostsOf = ({ redisUrls }: Config): string =>
+  redisUrls
+    .map((url) => new URL(url))
+    .map(({ hostname, port }) => `${hostname}:${port || DEFAULT_PORT}`)
+    .join(', ');
+
+/** What an operator does about a Redis that does not answer. */
+const adviceOf = ({ redisGiven }: Config): string =>
+  redisGiven ? 'start it, or correct REDIS_URL' : 'set REDIS_URL to the Redis that has the exchange';
 
 async function openConnection(config: Config, log: Logger, waitMs: number): Promise<RedisClient> {
   const redis = connect({
     urls: config.redisUrls,
+    tlsCa: config.redisTlsCa,
     onError: (error) => log.warn({ err: error.message }, 'redis'),
   });
   await ready(redis, waitMs).catch((error: Error) => {
     disconnect(redis);
-    throw new Error(`${error.message} at ${whereOf(config)}`);
+    throw new Error(`Redis at ${hostsOf(config)} ${error.message}; ${adviceOf(config)}`);
   });
   return redis;
 }
@@ -85,7 +89,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const grantMicro = isForSignIn ? micro(0) : config.paperGrantMicro;
   const joinGrantMicro = isForSignIn ? config.paperGrantMicro : 0;
   const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
-  const standings = createStandings({ redis, run, keys });
+  const standings = createStandings({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
   const history = createHistory({ redis, run, keys, doubts });
   const kept = createKept({ redis, keys, clock, doubts });

@@ -118,10 +118,15 @@ export function createTokens({ secrets, issuer, audience, nowMs }: TokenOptions)
   };
 }
 
-/** The key a token names; all of them for a token from before keys had names; none for one that asks for what we do not know. */
+/**
+ * The key a token names; all of them for a token from before keys had names; none for one that asks for what we do not
+ * know. A single secret without a name knows no names, so it is tried for every token: while the first secret of a
+ * deployment gets its name, the processes that do not know it yet accept the tokens of those that do.
+ */
 function candidates(keys: ReadonlyMap<string | null, KeyObject>, token: string): KeyObject[] {
   const header = headerOf(token);
   if (header === null || 'crit' in header) return [];
+  if (keys.has(null)) return [...keys.values()];
   // Anything but a string names no key of ours.
   const kid = 'kid' in header ? (typeof header.kid === 'string' ? header.kid : '') : undefined;
   if (kid === undefined) return [...keys.values()];

@@ -3,9 +3,10 @@ import { Refusal } from '../exchange/errors';
 import { restoreBackup, verifyBackup, writeBackup } from '../store/backup/backup';
 import { BadBackup } from '../store/backup/file';
 import { readMode } from '../store/health/health';
+import { shardKeys } from '../store/redis/keys';
 import { recorded } from './action';
 import { audit } from './audit';
-import { type CliStore, type Command, EXIT, type ExitCode } from './store';
+import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
 
 const facts = ({ redis, keys, clock, config }: CliStore) => ({
   ...{ redis, keys, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
@@ -35,18 +36,20 @@ export const backup =
     }
   };
 
+/** Only checks the file. */
+export const verify =
+  (file: string) =>
+  async ({ say }: Speaker): Promise<ExitCode> => {
+    const { header, summary } = await readable(file, () => verifyBackup(file, shardKeys()));
+    await say({ ...header, ...summary }, [`${file} is whole: ${summary.keys} keys, of ${header.createdAt}`]);
+    return EXIT.done;
+  };
+
 /** Checks the file, puts it in place of what is there, and audits what it has put there. */
 export const restore =
-  (file: string, { force, verifyOnly }: { force: boolean; verifyOnly: boolean }): Command =>
+  (file: string, { force }: { force: boolean }): Command =>
   async (run): Promise<ExitCode> => {
-    const { store, say } = run;
-    if (verifyOnly) {
-      const { header, summary } = await readable(file, () => verifyBackup(file, store.keys));
-      await say({ ...header, ...summary }, [
-        `${file} is whole: ${summary.keys} keys, of ${header.createdAt}`,
-      ]);
-      return EXIT.done;
-    }
+    const { store } = run;
     const restored = await readable(file, () => restoreBackup(facts(store), file, { force }));
     const doing = { action: 'restore', path: 'exchange restore', body: { sha256: restored.sha256 } };
     await recorded(store, doing, async () => undefined);

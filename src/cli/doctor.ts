@@ -1,12 +1,27 @@
-import { examine } from '../store/health/doctor';
-import { type Command, EXIT } from './store';
+import { type Check, examine } from '../store/health/doctor';
+import { type Command, EXIT, type ExitCode, type Speaker } from './store';
 import { table } from './table';
 
 /** One line for each thing looked at; exit 1 when one of them fails. */
 export const doctor: Command = async ({ store, say }) => {
   const { config, redis, run, keys } = store;
-  const checks = await examine({ redis, run, keys, isProduction: config.nodeEnv === 'production' });
+  const checks = await examine({
+    ...{ redis, run, keys, promised: config.durability },
+    isProduction: config.nodeEnv === 'production',
+  });
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
-  await say({ ok: isFit, checks }, table(checks.map(({ name, verdict, detail }) => [verdict, name, detail])));
+  await tell(checks, say);
   return isFit ? EXIT.done : EXIT.found;
 };
+
+/** Redis did not answer: that is the one thing to be said. */
+export async function doctorWithoutRedis({ say }: Speaker, why: string): Promise<ExitCode> {
+  await tell([{ name: 'redis', verdict: 'fail', detail: why }], say);
+  return EXIT.broken;
+}
+
+const tell = (checks: readonly Check[], say: Speaker['say']): Promise<void> =>
+  say(
+    { ok: checks.every(({ verdict }) => verdict !== 'fail'), checks },
+    table(checks.map(({ name, verdict, detail }) => [verdict, name, detail])),
+  );

@@ -92,6 +92,14 @@ export const moveMarket = (step: Step, name: string): Command =>
   change(name, STEPS[step], {}, (markets, id) => markets[step](id));
 
 /** The body of POST /admin/markets/{id}/resolve, and the checks of it. */
+/** A command that pays at once and for good: asks a person first, unless it was given --yes. */
+export const forGood =
+  (what: string, isSure: boolean, command: Command): Command =>
+  async (run) => {
+    if (!isSure) await run.confirm(what);
+    return command(run);
+  };
+
 export const resolveMarket =
   (name: string, sent: { readonly outcomeIndex: OutcomeIndex; readonly evidence?: string }): Command =>
   (run) => {

@@ -1,14 +1,16 @@
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
+import { PROGRAM } from '../app/program';
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import type { ProfileReset } from '../wire/requests/social';
 import { audit } from './audit';
-import { backup, restore } from './backup';
-import { doctor } from './doctor';
+import { backup, restore, verify } from './backup';
+import { doctor, doctorWithoutRedis } from './doctor';
 import { inventHistory, rebuildHistory } from './history';
 import { rebuildJournal } from './journal';
 import {
   createMarket,
+  forGood,
   listMarkets,
   moveMarket,
   resolveMarket,
@@ -20,7 +22,7 @@ import {
 } from './markets';
 import { deleteComment, resetProfile, showAccount } from './moderation';
 import { acknowledge, exportSettlements } from './settlements';
-import type { Command } from './store';
+import type { Choose } from './store';
 
 const ABOUT =
   "Operates an exchange. Works on Redis itself, with the scripts and checks that web and worker use: it needs REDIS_URL and the rest of their environment, and no web process. What it changes is written into the operators' log.";
@@ -30,13 +32,15 @@ Exit codes: 0 done; 1 an audit or doctor that found something; 2 wrong usage; 3 
 4 Redis did not answer, or something broke; 78 bad configuration.`;
 
 const NAME = 'id, slug or condition id';
+const SURE = 'do not ask; needed where there is no terminal';
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
 /** `choose` receives the command with its arguments checked. */
-export function createProgram(choose: (command: Command) => void): Commander {
+export function createProgram(choose: Choose): Commander {
   const program = new Commander('exchange')
     .description(ABOUT)
     .option('--json', 'one JSON document instead of text')
+    .version(PROGRAM.version, '--version', 'print the version of this program')
     .addHelpText('after', ENDS)
     .exitOverride();
   addMarkets(program, choose);
@@ -69,7 +73,7 @@ export function createProgram(choose: (command: Command) => void): Commander {
   program
     .command('doctor')
     .description('check the settings of Redis and the state of the exchange')
-    .action(() => choose(doctor));
+    .action(() => choose(doctor, { unreachable: doctorWithoutRedis }));
   program
     .command('backup <file>')
     .description('copy everything the exchange keeps, as it stands at one moment; needs the mode HALTED')
@@ -79,14 +83,14 @@ export function createProgram(choose: (command: Command) => void): Commander {
     .command('restore <file>')
     .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
     .option('--force', 'replace the exchange that is there')
-    .option('--verify-only', 'check the file, and change nothing')
+    .option('--verify-only', 'only check the file; needs no Redis')
     .action((file: string, { force = false, verifyOnly = false }) =>
-      choose(restore(file, { force, verifyOnly })),
+      choose(restore(file, { force }), verifyOnly ? { alone: verify(file) } : {}),
     );
   return program;
 }
 
-function addHistory(program: Commander, choose: (command: Command) => void): void {
+function addHistory(program: Commander, choose: Choose): void {
   program
     .command('history')
     .description('the candles that the price charts show')
@@ -96,7 +100,7 @@ function addHistory(program: Commander, choose: (command: Command) => void): voi
   program.command('demo-history', { hidden: true }).action(() => choose(inventHistory));
 }
 
-function addMarkets(program: Commander, choose: (command: Command) => void): void {
+function addMarkets(program: Commander, choose: Choose): void {
   const markets = program.command('markets').description('the life of markets');
   markets
     .command('create <question>')
@@ -142,13 +146,25 @@ function addMarkets(program: Commander, choose: (command: Command) => void): voi
       new Option('--outcome <outcome>', 'who won').choices(['yes', 'no', '0', '1']).makeOptionMandatory(),
     )
     .option('--evidence <url>', 'https: the page that shows it')
-    .action((name: string, { outcome, ...rest }: { outcome: string; evidence?: string }) =>
-      choose(resolveMarket(name, { outcomeIndex: outcome === 'yes' || outcome === '0' ? 0 : 1, ...rest })),
-    );
+    .option('--yes', SURE)
+    .action((name: string, { outcome, yes = false, ...rest }: Resolving) => {
+      const outcomeIndex = outcome === 'yes' || outcome === '0' ? 0 : 1;
+      const what = `resolve ${name}: outcome ${outcome} has won, and every holder is paid`;
+      choose(forGood(what, yes, resolveMarket(name, { outcomeIndex, ...rest })));
+    });
   markets
     .command('void <market>')
     .description('nobody has won: pay a half for each token; for good')
-    .action((name: string) => choose(voidMarket(name)));
+    .option('--yes', SURE)
+    .action((name: string, { yes = false }: { yes?: boolean }) =>
+      choose(forGood(`void ${name}: every token is paid a half`, yes, voidMarket(name))),
+    );
+}
+
+interface Resolving {
+  readonly outcome: string;
+  readonly evidence?: string;
+  readonly yes?: boolean;
 }
 
 const WORDS: Readonly<Record<Step, string>> = {
@@ -158,7 +174,7 @@ const WORDS: Readonly<Record<Step, string>> = {
   close: 'take no more orders and cancel what rests; for good',
 };
 
-function addPeople(program: Commander, choose: (command: Command) => void): void {
+function addPeople(program: Commander, choose: Choose): void {
   program
     .command('comments')
     .description('what people say of markets')
@@ -197,7 +213,7 @@ function partsOf({ username, bio, avatar }: Parts): ProfileReset {
   };
 }
 
-function addSettlements(program: Commander, choose: (command: Command) => void): void {
+function addSettlements(program: Commander, choose: Choose): void {
   const settlements = program.command('settlements').description('what is to be told to the chain');
   settlements
     .command('export')

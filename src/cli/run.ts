@@ -1,13 +1,13 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
 import { createProgram } from './program';
-import { type CliDeps, type Command, EXIT, type ExitCode, type Run } from './store';
+import { type Chosen, type CliDeps, EXIT, type ExitCode, NotConfirmed, type Speaker } from './store';
 
 /** Runs the command that the words name. Resolves with the exit code; rejects with a ConfigError only. */
 export async function runCli(words: readonly string[], deps: CliDeps): Promise<ExitCode> {
-  let chosen: Command | null = null;
-  const program = createProgram((command) => {
-    chosen = command;
+  let chosen: Chosen | null = null;
+  const program = createProgram((command, otherwise) => {
+    chosen = { command, ...otherwise };
   });
   program.configureOutput({
     writeOut: (text) => void deps.out(text),
@@ -27,26 +27,52 @@ export async function runCli(words: readonly string[], deps: CliDeps): Promise<E
   return execute(chosen, program.opts().json === true, deps);
 }
 
-async function execute(command: Command, isJson: boolean, deps: CliDeps): Promise<ExitCode> {
-  const store = await deps.open().catch((error: unknown) => {
+async function execute(
+  { command, alone, unreachable }: Chosen,
+  isJson: boolean,
+  deps: CliDeps,
+): Promise<ExitCode> {
+  const speaker = createSpeaker(isJson, deps);
+  if (alone) return alone(speaker).catch((error: unknown) => report(error, deps));
+  const opened = await deps.open().catch((error: unknown) => {
     if (error instanceof Error && error.name === 'ConfigError') throw error;
-    deps.err(`error: ${messageOf(error)}\n`);
-    return null;
+    return messageOf(error);
   });
-  if (!store) return EXIT.broken;
-  const line = (text: string): Promise<void> => deps.out(`${text}\n`);
-  const say: Run['say'] = async (value, lines) => {
-    if (isJson) await line(JSON.stringify(value));
-    else for (const text of lines) await line(text);
-  };
-  try {
-    return await command({ store, isJson, line, say });
-  } catch (error) {
-    deps.err(`error: ${messageOf(error)}\n`);
-    return error instanceof Refusal || isOfFile(error) ? EXIT.refused : EXIT.broken;
-  } finally {
-    store.close();
+  if (typeof opened === 'string') {
+    if (unreachable) return unreachable(speaker, opened);
+    deps.err(`error: ${opened}\n`);
+    return EXIT.broken;
   }
+  try {
+    return await command({ store: opened, ...speaker });
+  } catch (error) {
+    return report(error, deps);
+  } finally {
+    opened.close();
+  }
+}
+
+function createSpeaker(isJson: boolean, deps: CliDeps): Speaker {
+  const line = (text: string): Promise<void> => deps.out(`${text}\n`);
+  return {
+    isJson,
+    line,
+    confirm: async (what) => {
+      if (!deps.ask) throw new NotConfirmed(`${what}: this cannot be undone; repeat the command with --yes`);
+      const answer = await deps.ask(`${what}. This cannot be undone. Type yes: `);
+      if (answer.trim() !== 'yes') throw new NotConfirmed('nothing was done');
+    },
+    say: async (value, lines) => {
+      if (isJson) await line(JSON.stringify(value));
+      else for (const text of lines) await line(text);
+    },
+  };
+}
+
+function report(error: unknown, deps: CliDeps): ExitCode {
+  deps.err(`error: ${messageOf(error)}\n`);
+  if (error instanceof NotConfirmed) return EXIT.usage;
+  return error instanceof Refusal || isOfFile(error) ? EXIT.refused : EXIT.broken;
 }
 
 const FILE_CODES: readonly unknown[] = ['ENOENT', 'EACCES', 'EEXIST', 'EISDIR', 'ENOTDIR', 'EROFS', 'EPERM'];

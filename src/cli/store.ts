@@ -39,6 +39,8 @@ export interface CliDeps {
   /** Resolves when the text can be forgotten, so that a slow reader is waited for. */
   out(text: string): Promise<void>;
   err(text: string): void;
+  /** At a terminal: asks, and resolves with the line that a person typed. */
+  ask?(question: string): Promise<string>;
 }
 
 /** As they end a command; the help and docs/cli.md list them. */
@@ -54,13 +56,30 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** Something that cannot be undone was not confirmed. */
+export class NotConfirmed extends Error {}
+
 /** The context of a command, besides its own arguments. */
 export interface Run {
   readonly store: CliStore;
   readonly isJson: boolean;
   /** One line of text. */
   line(text: string): Promise<void>;
+  /** Before what cannot be undone. Rejects with NotConfirmed when a person says no, or nobody is there to ask. */
+  confirm(what: string): Promise<void>;
   /** With --json the value, else the lines. */
   say(value: unknown, lines: readonly string[]): Promise<void>;
 }
 export type Command = (run: Run) => Promise<ExitCode>;
+/** What a command has that works without Redis. */
+export type Speaker = Omit<Run, 'store'>;
+
+/** The command that the words name, and what is done for it where there is no store. */
+export interface Chosen {
+  readonly command: Command;
+  /** Needs no Redis: the command is not run. */
+  readonly alone?: (speaker: Speaker) => Promise<ExitCode>;
+  /** Redis did not answer. */
+  readonly unreachable?: (speaker: Speaker, why: string) => Promise<ExitCode>;
+}
+export type Choose = (command: Command, otherwise?: Omit<Chosen, 'command'>) => void;

@@ -1,24 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Micro } from '../exchange/units';
 import { ConfigError, type ConfigProblem, printable } from './report';
-import {
-  BadValue,
-  flag,
-  type JwtSecrets,
-  matching,
-  oneOf,
-  parseAdminToken,
-  parseBaseUrl,
-  parseContractAddress,
-  parseFunds,
-  parseJwtSecrets,
-  parseOrigins,
-  parsePaperGrant,
-  parseRedisUrls,
-  parseRpcUrl,
-  parseTrustProxy,
-  wholeNumber,
-} from './values';
+import { BadValue, type JwtSecrets, parseJwtSecrets } from './values';
+import { VARIABLES, type Variable } from './variables';
 
 /**
  * The only reader of `process.env`. One table says what every variable means; `.env.example` and docs/operations.md are
@@ -26,138 +10,8 @@ import {
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Variable<T> {
-  /** Taken when the variable is unset or empty; null leaves the value null. */
-  readonly fallback: string | null;
-  /** Throws BadValue. */
-  readonly parse: (text: string) => T;
-  readonly doc: string;
-  /** Its value is never printed. */
-  readonly secret?: true;
-  /** Where the fallback is not good enough. */
-  readonly requiredOn?: 'production' | 'mainnet';
-}
-
 const CHAIN_IDS = { mainnet: 56, testnet: 97 } as const;
 const REDIS_URL_LOCAL = 'redis://127.0.0.1:6379';
-
-function variable<T>(
-  fallback: string,
-  parse: (text: string) => T,
-  doc: string,
-  more: Partial<Variable<T>> = {},
-): Variable<T> {
-  return { fallback, parse, doc, ...more };
-}
-function optional<T>(
-  parse: (text: string) => T,
-  doc: string,
-  more: Partial<Variable<T>> = {},
-): Variable<T | null> {
-  return { fallback: null, parse, doc, ...more };
-}
-
-const secret = { secret: true } as const;
-const onMainnet = { requiredOn: 'mainnet' } as const;
-
-/** Every variable; each has its line in .env.example and its row in docs/operations.md. */
-export const VARIABLES = {
-  NODE_ENV: variable(
-    'development',
-    oneOf('development', 'production', 'test'),
-    'development, production or test',
-  ),
-  PORT: variable('3000', wholeNumber(0, 65_535), 'where web listens; 0 takes any free port'),
-  REDIS_URL: optional(
-    parseRedisUrls,
-    'redis:// or rediss://; a comma-separated list is a cluster; required in production (else redis://127.0.0.1:6379, and under npm start an embedded server)',
-    { ...secret, requiredOn: 'production' },
-  ),
-  NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
-  PUBLIC_BASE_URL: optional(
-    parseBaseUrl,
-    'what clients call; gives the SIWE domain and uri; default http://localhost:PORT',
-  ),
-  EXCHANGE_ADDRESS: variable(
-    '0x88bB4DF483b67E0c665E0b7cAEE8d6456A816EDD',
-    parseContractAddress,
-    'verifyingContract of the orders; a fixed test address on testnet, required on mainnet',
-    onMainnet,
-  ),
-  COLLATERAL_ADDRESS: variable(
-    '0x7D832153CCA8836D41e77E83c71f82eb05eD6Dbd',
-    parseContractAddress,
-    'the collateral ERC-20; a fixed test address on testnet, required on mainnet',
-    onMainnet,
-  ),
-  CONDITIONAL_TOKENS_ADDRESS: variable(
-    '0xec6894612b2CEE4B6bBb7D0f6E1a5865e2e7Aa02',
-    parseContractAddress,
-    'the conditional tokens; a fixed test address on testnet, required on mainnet',
-    onMainnet,
-  ),
-  JWT_SECRET: optional(
-    parseJwtSecrets,
-    'at least 32 bytes, or a kid:secret list (first signs, all verify); the same for all web processes; required in production, else random',
-    { ...secret, requiredOn: 'production' },
-  ),
-  ADMIN_TOKEN: optional(
-    parseAdminToken,
-    'opens the admin routes, at least 32 characters; unset, they answer 404',
-    secret,
-  ),
-  FUNDS: variable('paper', parseFunds, 'paper: a ledger in Redis; chain is not built yet'),
-  PAPER_GRANT: variable(
-    '10000',
-    parsePaperGrant,
-    'what a wallet gets once, when first seen, at most 1000000',
-  ),
-  GRANT_ON: variable(
-    'first-order',
-    oneOf('first-order', 'sign-in'),
-    'what a wallet gets PAPER_GRANT for; with sign-in a wallet that never signed in has nothing, and leaves nothing behind',
-  ),
-  RATE_LIMIT: variable('on', flag, 'on or off'),
-  SERVE_UI: variable('1', flag, 'the trading page at /: 1 or 0'),
-  BROADCAST_INTERVAL_MS: variable(
-    '25',
-    wholeNumber(0, 10_000),
-    'at most one book update per market in this time',
-  ),
-  MATCH_MAKERS_MAX: variable('500', wholeNumber(1, 1000), 'makers one submission may meet, 1 to 1000'),
-  CORS_ORIGINS: variable('*', parseOrigins, '*, none, or a comma-separated list of origins'),
-  TRUST_PROXY: variable(
-    'off',
-    parseTrustProxy,
-    'off, the number of proxies in front, or a list of their addresses',
-  ),
-  LOG_LEVEL: variable(
-    'info',
-    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-    'fatal to trace, or silent; npm start takes warn',
-  ),
-  ALLOW_WEAK_DURABILITY: variable(
-    '0',
-    flag,
-    '1 lets production run on a Redis that may lose what it answered (not appendfsync always) or evict records',
-  ),
-  METRICS_PORT: optional(
-    wholeNumber(0, 65_535),
-    'where a worker answers GET /metrics and /livez; unset: nowhere (web answers them on PORT)',
-  ),
-  EIP712_NAME: variable(
-    'Market CTF Exchange',
-    matching(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable characters'),
-    'name in the EIP-712 domain of the orders',
-  ),
-  COLLATERAL_DECIMALS: variable('18', wholeNumber(6, 36), 'decimals of the collateral on chain, 6 to 36'),
-  CHAIN_RPC_URL: optional(
-    parseRpcUrl,
-    'not read yet: funds on a chain and contract wallets (EIP-1271) are not built yet',
-    secret,
-  ),
-  DEMO: variable('0', flag, '1 opens demo markets; npm start takes 1'),
-} as const satisfies Record<string, Variable<unknown>>;
 
 export type VariableName = keyof typeof VARIABLES;
 type Values = { [Name in VariableName]: ReturnType<(typeof VARIABLES)[Name]['parse']> };
@@ -167,6 +21,10 @@ export interface Config {
   readonly port: number;
   /** One, or the seeds of a cluster. */
   readonly redisUrls: readonly string[];
+  /** PEM: the CA of a rediss:// server, or its own certificate. */
+  readonly redisTlsCa: string | null;
+  /** The operator's word, for a Redis that does not show its settings. */
+  readonly durability: Values['DURABILITY'];
   /** False when REDIS_URL was unset and `redisUrls` is the local default. */
   readonly redisGiven: boolean;
   readonly network: Values['NETWORK'];
@@ -193,6 +51,7 @@ export interface Config {
   readonly logLevel: Values['LOG_LEVEL'];
   readonly allowWeakDurability: boolean;
   readonly metricsPort: number | null;
+  readonly drainMs: number;
   readonly eip712Name: string;
   readonly collateralDecimals: number;
   readonly chainRpcUrl: string | null;
@@ -211,13 +70,10 @@ export function loadConfig(env: Environment = process.env): Config {
   const textOf = (name: string): string => (env[name] ?? '').trim();
   const names = Object.keys(VARIABLES) as VariableName[];
   for (const name of names) {
-    const { fallback, parse, secret: hidden, requiredOn } = VARIABLES[name] as Variable<unknown>;
+    const { fallback, parse, secret: hidden } = VARIABLES[name] as Variable<unknown>;
     const text = textOf(name);
     try {
-      // A test address given on mainnet is a copied example, not a decision.
-      if ((text === '' || text === fallback) && isRequired(requiredOn, textOf)) {
-        throw new BadValue(`is required ${WHERE_REQUIRED[requiredOn]}`);
-      }
+      refuseMissing(text, VARIABLES[name], textOf);
       const used = text === '' ? fallback : text;
       values[name] = used === null ? null : parse(used);
     } catch (error) {
@@ -229,15 +85,22 @@ export function loadConfig(env: Environment = process.env): Config {
   return assemble(values as Values);
 }
 
-const WHERE_REQUIRED = { production: 'in production', mainnet: 'on mainnet' } as const;
-
-function isRequired(
-  where: keyof typeof WHERE_REQUIRED | undefined,
-  textOf: (name: string) => string,
-): where is keyof typeof WHERE_REQUIRED {
-  return where === 'production'
-    ? textOf('NODE_ENV') === where
-    : where !== undefined && textOf('NETWORK') === where;
+/** Refuses a variable that is not set where its default is not good enough. */
+function refuseMissing(text: string, variable: Variable<unknown>, textOf: (name: string) => string): void {
+  const { fallback, requiredOn } = variable;
+  const isProduction = textOf('NODE_ENV') === 'production';
+  if (requiredOn === 'mainnet' && textOf('NETWORK') === requiredOn) {
+    if (text === '') throw new BadValue('is required on mainnet');
+    // A copied example, not a decision.
+    if (text === fallback) throw new BadValue('is the address of the testnet: mainnet needs its own');
+  }
+  if (!isProduction || text !== '') return;
+  if (requiredOn === 'production') throw new BadValue('is required in production');
+  if (requiredOn === 'https' && textOf('PUBLIC_BASE_URL').startsWith('https:')) {
+    throw new BadValue(
+      'is required, because a proxy in front ends the TLS of PUBLIC_BASE_URL: set the number of proxies, or off',
+    );
+  }
 }
 
 function assemble(values: Values): Config {
@@ -248,6 +111,8 @@ function assemble(values: Values): Config {
     nodeEnv: values.NODE_ENV,
     port: values.PORT,
     redisUrls,
+    redisTlsCa: values.REDIS_TLS_CA,
+    durability: values.DURABILITY,
     redisGiven: values.REDIS_URL !== null,
     network: values.NETWORK,
     chainId: CHAIN_IDS[values.NETWORK],
@@ -269,6 +134,7 @@ function assemble(values: Values): Config {
     logLevel: values.LOG_LEVEL,
     allowWeakDurability: values.ALLOW_WEAK_DURABILITY,
     metricsPort: values.METRICS_PORT,
+    drainMs: values.DRAIN_MS,
     eip712Name: values.EIP712_NAME,
     collateralDecimals: values.COLLATERAL_DECIMALS,
     chainRpcUrl: values.CHAIN_RPC_URL,

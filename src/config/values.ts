@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { checksumAddress } from '../auth/address';
 import { type JwtSecret, parseJwtSecrets as parseSecretList } from '../auth/tokens';
@@ -79,6 +80,23 @@ export function parseRedisUrls(text: string): readonly string[] {
     if (urls.length > 1 && !/^\/?0?$/.test(pathname)) throw new BadValue('a cluster has no database but 0');
   }
   return urls;
+}
+
+/** PEM text; platforms that keep a variable on one line write its line ends as \n. */
+export function parseCertificates(text: string): string {
+  const pem = text.replaceAll('\\n', '\n');
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0 || !certificates.every(isCertificate))
+    throw new BadValue('must be one or more certificates in PEM');
+  return certificates.join('\n');
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Without the slash at the end, so that paths can be appended. */

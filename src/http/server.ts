@@ -7,6 +7,7 @@ import { createEndpoints } from './endpoints';
 import { createLimiter, noLimiter } from './limiter';
 import { createNewcomers, noNewcomers } from './newcomers';
 import { createOperatorGate } from './operator-gate';
+import { noticeProxy } from './proxy-notice';
 import { guardTransport } from './transport';
 
 export interface Http {
@@ -26,7 +27,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 const TIMEOUT_CHECK_MS = 1_000;
 /** Longer than a load balancer keeps an idle connection, so that it is never ours that closes under its request. */
-const KEEP_ALIVE_MS = 65_000;
+const KEEP_ALIVE_MS = 95_000;
 
 /** The HTTP side of a web process. */
 export function createHttp(deps: HttpDeps): Http {
@@ -58,6 +59,7 @@ export function createHttp(deps: HttpDeps): Http {
     },
     application.handler,
   );
+  if (deps.config.trustProxy === false && deps.config.rateLimit) noticeProxy(server, deps.log);
   guardTransport(server, application.pace, deps.config.trustProxy !== false);
   // An Expect we do not know is no reason to refuse; without a listener Node answers 417 by itself.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));

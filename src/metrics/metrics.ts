@@ -41,6 +41,8 @@ const GAUGES = {
   ],
   exchange_verification_backend: ['1 for the library that verifies order signatures', ['backend']],
   exchange_redis_up: ['1 while commands can be sent to Redis', []],
+  exchange_redis_used_memory_bytes: ['Memory that Redis uses', []],
+  exchange_redis_maxmemory_bytes: ['Its limit; 0 without one', []],
   exchange_outbox_length: ['Entries in the outbox, processed ones included', []],
   exchange_outbox_unprocessed: ['Entries of the outbox its reader has not finished with', ['reader']],
   exchange_outbox_lag_seconds: ['Age of what its reader has not finished with', ['reader']],

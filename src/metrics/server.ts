@@ -7,20 +7,41 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
+/** The questions that the server can answer. */
+export interface Asked {
+  expose(): Promise<Exposition>;
+  /** Why the worker cannot work; null when it can. Never rejects. */
+  problem(): Promise<string | null>;
+}
+
+interface Answer extends Exposition {
+  readonly status: number;
+}
+
+const json = (status: number, body: object): Answer => ({
+  status,
+  type: 'application/json',
+  text: JSON.stringify(body),
+});
+
 const REQUEST_TIMEOUT_MS = 5_000;
 
 /** A worker answers no requests of clients; this is for Prometheus and for a supervisor that wants a sign of life. */
-export async function serveMetrics(port: number, expose: () => Promise<Exposition>): Promise<MetricsServer> {
+export async function serveMetrics(port: number, asked: Asked): Promise<MetricsServer> {
+  const answers: Readonly<Record<string, () => Promise<Answer>>> = {
+    '/metrics': async () => ({ status: 200, ...(await asked.expose()) }),
+    '/livez': async () => json(200, { status: 'alive' }),
+    '/readyz': async () => {
+      const problem = await asked.problem();
+      return problem === null
+        ? json(200, { status: 'ready' })
+        : json(503, { status: 'not ready', detail: problem });
+    },
+  };
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, async (request, response) => {
-    const isMetrics = request.url === '/metrics';
-    if (request.method !== 'GET' || !(isMetrics || request.url === '/livez')) {
-      response.writeHead(404).end();
-      return;
-    }
-    const { type, text } = isMetrics
-      ? await expose()
-      : { type: 'application/json', text: '{"status":"alive"}' };
-    response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text);
+    const answer = request.method === 'GET' ? answers[request.url ?? ''] : undefined;
+    const { status, type, text } = answer ? await answer() : json(404, { status: 'not found' });
+    response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(text);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -34,7 +34,10 @@ import { closeSockets, walletRoom } from './sockets/sockets';
 import { serveWallets } from './wallets';
 
 export interface RealtimeDeps {
-  readonly config: Pick<Config, 'redisUrls' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'>;
+  readonly config: Pick<
+    Config,
+    'redisUrls' | 'redisTlsCa' | 'broadcastIntervalMs' | 'rateLimit' | 'corsOrigins'
+  >;
   readonly log: Logger;
   readonly keys: ShardKeys;
   readonly broadcasts: Broadcasts;
@@ -76,7 +79,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const { config, log, keys, broadcasts, reads, sessions } = deps;
   // The connection for commands logs the same failure as a warning.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
-  const links = createLinks({ urls: config.redisUrls, onError });
+  const links = createLinks({ urls: config.redisUrls, tlsCa: config.redisTlsCa, onError });
   let open = true;
   const io = createServer(links.adapter);
   const audience = createAudience(io);

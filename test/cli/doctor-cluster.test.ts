@@ -30,6 +30,7 @@ test('a cluster that stops as a whole when one master is down is named, and fail
     NODE_ENV: 'production',
     JWT_SECRET: ENVIRONMENT.JWT_SECRET,
     PUBLIC_BASE_URL: ENVIRONMENT.PUBLIC_BASE_URL,
+    TRUST_PROXY: '1',
   };
   const lenient = await createShell(cluster.url).exchange('doctor');
   expect(lenient).toMatchObject({ code: 0, err: '' });

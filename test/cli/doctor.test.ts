@@ -20,6 +20,7 @@ const PRODUCTION = {
   NODE_ENV: 'production',
   JWT_SECRET: ENVIRONMENT.JWT_SECRET,
   PUBLIC_BASE_URL: 'https://exchange.test',
+  TRUST_PROXY: '1',
 };
 
 async function verdicts(env = {}): Promise<Record<string, string>> {

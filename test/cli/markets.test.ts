@@ -51,12 +51,13 @@ test('a market from its draft to its end, as the web processes see it', async ()
     'yes',
     '--evidence',
     'https://snow.test/1',
+    '--yes',
   );
   expect(resolved).toMatchObject({
     ...{ status: 'RESOLVED', resolution: { outcomeIndex: 0, evidence: 'https://snow.test/1' } },
   });
   expect((await client.get(`/orders/${placed.body.orderHash}`)).body.reason).toBe('MARKET_CLOSED');
-  const again = await shell.exchange('markets', 'void', 'snow');
+  const again = await shell.exchange('markets', 'void', 'snow', '--yes');
   expect([again.code, again.out]).toEqual([3, '']);
   expect(again.err).toMatch(/^error: MARKET_NOT_OPEN: .*\n$/);
 
@@ -122,7 +123,7 @@ test('a mistyped command prints one line and changes nothing', async () => {
     [2, /unknown option '--jsn'/, ['audit', '--jsn']],
     [2, /too many arguments/, ['audit', 'now']],
     [2, /missing required argument 'market'/, ['markets', 'pause']],
-    [2, /--outcome <outcome>' not specified/, ['markets', 'resolve', 'snow']],
+    [2, /--outcome <outcome>' not specified/, ['markets', 'resolve', 'snow', '--yes']],
     [2, /Allowed choices are yes, no, 0, 1/, ['markets', 'resolve', 'snow', '--outcome', 'Yes']],
     [2, /Allowed choices are NORMAL/, ['mode', 'normal']],
     [2, /hexadecimal/, ['settlements', 'acknowledge', 'x', '--tx', '0x12']],

@@ -38,7 +38,7 @@ test('the built command line beside web and worker, whose connections are as man
     ...[
       4,
       '',
-      'error: Redis did not answer within 3000 ms at 127.0.0.1:1: start it, or set REDIS_URL right\n',
+      'error: Redis at 127.0.0.1:1 did not answer within 3000 ms: nothing listens there (connect ECONNREFUSED 127.0.0.1:1); start it, or correct REDIS_URL\n',
     ],
   ]);
   const bad = startNode(['dist/cli.js', 'mode'], { ...ENVIRONMENT, NETWORK: 'moon' });

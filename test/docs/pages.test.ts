@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { VARIABLES } from '../../src/config/load';
+import { VARIABLES } from '../../src/config/variables';
 import { crc32Hex } from '../../src/wire/crc32';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';

@@ -221,6 +221,7 @@ describe('production', () => {
     startScript("require('./src/web.ts')", {
       ...ENVIRONMENT,
       NODE_ENV: 'production',
+      TRUST_PROXY: '1',
       REDIS_URL: redis.url,
       PORT: '0',
       ...env,

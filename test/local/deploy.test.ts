@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
-import { VARIABLES } from '../../src/config/load';
+import { VARIABLES } from '../../src/config/variables';
 import { PATHS } from '../../src/wire/paths';
 import { presentProblem } from '../../src/wire/problem';
 import { ROOT } from '../support/processes';

@@ -5,6 +5,7 @@ import type { RedisClient } from '../../store/redis/scripts';
 
 export interface LinksOptions {
   readonly urls: readonly string[];
+  readonly tlsCa: string | null;
   readonly onError: (error: Error) => void;
 }
 
@@ -33,8 +34,8 @@ const UNWATCHED = [
   'sunsubscribe',
 ] as const;
 
-export function createLinks({ urls, onError }: LinksOptions): Links {
-  const open = (subscriber = false) => connect({ urls, blocking: true, subscriber, onError });
+export function createLinks({ urls, tlsCa, onError }: LinksOptions): Links {
+  const open = (subscriber = false) => connect({ urls, tlsCa, blocking: true, subscriber, onError });
   const publisher = quiet(open(), onError);
   const subscriber = quiet(open(true), onError);
   const [broadcastReader, privateReader] = [open(), open()];

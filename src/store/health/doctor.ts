@@ -8,8 +8,9 @@ import { examineCluster } from './doctor-cluster';
 import { dates } from './doctor-dates';
 import { dust } from './doctor-dust';
 import { readMode, runProbe } from './health';
+import { type Info, infoOf, number } from './info';
 import { LAYOUT, readLayout, unreadable } from './layout';
-import { type Durability, durabilityOf, type Settings, settingsOf } from './standing';
+import { type Durability, durabilityOf, type Promised, type Settings, settingsOf } from './standing';
 
 /** One thing that was looked at. */
 export interface Check {
@@ -24,6 +25,7 @@ export interface DoctorOptions {
   readonly keys: ShardKeys;
   /** A warning elsewhere is a failure in production. */
   readonly isProduction: boolean;
+  readonly promised: Promised;
 }
 
 const REDIS_MAJOR_MIN = 7;
@@ -38,6 +40,8 @@ const SHARE_FAIL = 0.9;
 export const WEB_CONNECTIONS = 5;
 export const WORKER_CONNECTIONS = 11;
 const BACKLOG_WARN = BACKLOG_MAX / 5;
+/** A reader that runs is never this far behind. */
+const LAG_WARN_SEC = 30;
 
 /** Whether this Redis is fit to carry the exchange, and whether the exchange is well. Reads only. */
 export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
@@ -45,11 +49,11 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
   const cluster = await examineCluster(redis, keys, isProduction);
   // The checks of one server apply to the one that has the book.
   const server = holderOf(redis, keys);
-  const info = factsOf(String(await server.info()));
+  const info = await infoOf(server);
   const settings = await settingsOf(server);
   return [
     version(info),
-    ...persistence(settings, isProduction, info),
+    ...persistence(settings, options, info),
     eviction(settings, isProduction),
     memory(info),
     connections(info),
@@ -61,18 +65,6 @@ export async function examine(options: DoctorOptions): Promise<readonly Check[]>
     ...(await exchange(options, await timeOf(server))),
   ];
 }
-
-type Info = ReadonlyMap<string, string>;
-
-const factsOf = (text: string): Info =>
-  new Map(
-    text.split(/\r?\n/).flatMap((line): [string, string][] => {
-      const at = line.indexOf(':');
-      return at > 0 && !line.startsWith('#') ? [[line.slice(0, at), line.slice(at + 1)]] : [];
-    }),
-  );
-
-const number = (info: Info, name: string): number => Number(info.get(name) ?? 0);
 
 function version(info: Info): Check {
   const text = info.get('redis_version') ?? 'unknown';
@@ -89,15 +81,21 @@ const DURABILITY: Readonly<Record<Durability, string>> = {
   always: 'appendfsync always: nothing that was answered is lost',
   everysec: 'appendfsync everysec: up to a second may be lost',
   none: 'what was answered may be lost: appendonly yes, appendfsync always',
+  unknown: 'Redis does not show its settings: set DURABILITY to what its provider promises',
 };
 
-function persistence(settings: Settings, isProduction: boolean, info: Info): Check[] {
-  const policy = durabilityOf(settings);
+function persistence(
+  settings: Settings,
+  { isProduction, promised }: Pick<DoctorOptions, 'isProduction' | 'promised'>,
+  info: Info,
+): Check[] {
+  const policy = durabilityOf(settings, promised);
+  const byWord = durabilityOf(settings, null) === 'unknown' && promised !== null;
   const weak = isProduction ? 'fail' : 'warn';
   const durability: Check = {
     name: 'durability',
     verdict: policy === 'always' ? 'ok' : weak,
-    detail: DURABILITY[policy],
+    detail: byWord ? `${policy}, as DURABILITY says: Redis does not show its settings` : DURABILITY[policy],
   };
   const wrong = ['aof_last_write_status', 'aof_last_bgrewrite_status', 'rdb_last_bgsave_status'].filter(
     (name) => (info.get(name) ?? 'ok') !== 'ok',
@@ -111,7 +109,7 @@ function persistence(settings: Settings, isProduction: boolean, info: Info): Che
 }
 
 function eviction(settings: Settings, isProduction: boolean): Check {
-  const policy = settings?.get('maxmemory-policy') ?? null;
+  const policy = settings.get('maxmemory-policy') ?? null;
   if (policy === 'noeviction') return { name: 'eviction', verdict: 'ok', detail: 'noeviction' };
   const verdict = policy === null && !isProduction ? 'warn' : 'fail';
   const detail = `maxmemory-policy ${policy ?? 'cannot be seen'}: records may be thrown away; set noeviction`;
@@ -231,7 +229,9 @@ async function outbox(redis: RedisClient, keys: ShardKeys, nowMs: number): Promi
   const { length, readers } = await createOutboxLag({ redis, keys, now: () => nowMs }).look();
   const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));
   const slowest = readers.find(({ unprocessed }) => unprocessed === most)?.reader;
-  const verdict = most > BACKLOG_MAX ? 'fail' : most > BACKLOG_WARN ? 'warn' : 'ok';
-  const who = most === 0 ? 'every reader has finished' : `${slowest} is ${most} behind`;
+  const late = readers.find(({ reader, seconds }) => reader === 'settlement' && seconds > LAG_WARN_SEC);
+  const verdict = most > BACKLOG_MAX ? 'fail' : most > BACKLOG_WARN || late ? 'warn' : 'ok';
+  const idle = late ? `; settlement has stood for ${Math.round(late.seconds)} s: does a worker run?` : '';
+  const who = most === 0 ? 'every reader has finished' : `${slowest} is ${most} behind${idle}`;
   return { name: 'outbox', verdict, detail: `${length} entries kept, ${who}` };
 }

@@ -6,15 +6,17 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 
 /**
  * How much of its acknowledged writes a crashing Redis keeps: all of them, all but the last second or so, nothing for
- * certain.
+ * certain; or Redis does not tell, and no operator has said it.
  */
-const DURABILITIES = ['always', 'everysec', 'none'] as const;
+const DURABILITIES = ['always', 'everysec', 'none', 'unknown'] as const;
 export type Durability = (typeof DURABILITIES)[number];
+/** The operator's word (DURABILITY), for a Redis that does not show its settings. */
+export type Promised = 'always' | 'everysec' | null;
 
 /** The durability that the exchange can promise with the current settings of Redis. */
 export interface Standing {
   readonly durability: Durability;
-  /** `maxmemory-policy`; null where CONFIG is closed. */
+  /** `maxmemory-policy`; null where neither CONFIG nor INFO tells it. */
   readonly eviction: string | null;
   /** Names the unbroken history of the data: another one says that answered writes may be missing. */
   readonly epoch: string;
@@ -44,6 +46,7 @@ interface Options {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+  readonly promised: Promised;
 }
 
 const EVERY_MS = 2_000;
@@ -54,7 +57,7 @@ const TRIES_MAX = 3;
 const LOST = ['close', '-node'] as const;
 const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
 
-export function createStandings({ redis, run, keys }: Options): Standings {
+export function createStandings({ redis, run, keys, promised }: Options): Standings {
   const listeners: ((epoch: string, before: string) => void)[] = [];
   let standing: Standing | null = null;
   let looking: Promise<Standing> | null = null;
@@ -77,13 +80,13 @@ export function createStandings({ redis, run, keys }: Options): Standings {
     for (let tries = 1; ; tries++) {
       const holder = holderOf(redis, keys);
       const settings = await settingsOf(holder);
-      const durability = durabilityOf(settings);
+      const durability = durabilityOf(settings, promised);
       const fresh = randomBytes(EPOCH_BYTES).toString('hex');
       const args = [fresh, durability === 'always' ? 0 : 1, known] as const;
       const [name, first] = await run('renew_epoch', [keys.epoch, keys.markets], args);
       // If the book moved meanwhile, its new node must be asked for its durability.
       if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
-      const eviction = settings?.get('maxmemory-policy') ?? null;
+      const eviction = settings.get('maxmemory-policy') ?? null;
       return { durability, eviction, epoch: name.toString(), isFirst: first === 1, isCertain: true };
     }
   }
@@ -122,33 +125,55 @@ export function createStandings({ redis, run, keys }: Options): Standings {
   };
 }
 
-/** Null where CONFIG is closed, as managed servers have it. */
-export type Settings = ReadonlyMap<string, string> | null;
+/** What a server tells of its settings; of some that providers manage, little. */
+export type Settings = ReadonlyMap<string, string>;
 
 /** The relevant settings of this node; rejects when it does not answer. */
 export async function settingsOf(redis: Redis): Promise<Settings> {
+  const told = await Promise.all(SETTINGS.map((name) => unlessClosed(redis.call('CONFIG', 'GET', name))));
+  const settings = new Map(
+    told.flatMap((reply): [string, string][] => {
+      const [name, value] = Array.isArray(reply) ? (reply as string[]) : [];
+      return name === undefined || value === undefined ? [] : [[name, value]];
+    }),
+  );
+  if (settings.has('maxmemory-policy')) return settings;
+  const memory = String(await unlessClosed(redis.info('memory')));
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
+  return policy === undefined ? settings : settings.set('maxmemory-policy', policy);
+}
+
+/** Null for a command that this server, or its user, does not have. */
+async function unlessClosed(asked: Promise<unknown>): Promise<unknown> {
   try {
-    const replies = (await Promise.all(
-      SETTINGS.map((name) => redis.call('CONFIG', 'GET', name)),
-    )) as string[][];
-    return new Map(replies.map(([name = '', value = '']) => [name, value]));
+    return await asked;
   } catch (error) {
-    if (error instanceof Error && /unknown command|NOPERM/i.test(error.message)) return null;
+    if (error instanceof Error && /unknown|NOPERM|not allowed|not supported/i.test(error.message))
+      return null;
     throw error;
   }
 }
 
-/** A setting that cannot be read is not promised; `appendfsync no` promises nothing. */
-export function durabilityOf(settings: Settings): Durability {
-  if (settings?.get('appendonly') !== 'yes') return 'none';
+/** What Redis tells counts before what was promised; `appendfsync no` promises nothing. */
+export function durabilityOf(settings: Settings, promised: Promised): Durability {
+  const isKept = settings.get('appendonly');
   const policy = settings.get('appendfsync');
+  if (isKept === undefined || (isKept === 'yes' && policy === undefined)) return promised ?? 'unknown';
+  if (isKept !== 'yes') return 'none';
   return policy === 'always' || policy === 'everysec' ? policy : 'none';
 }
+
+const ADVICE: Readonly<Record<Exclude<Durability, 'always'>, string>> = {
+  everysec: 'set appendonly yes and appendfsync always',
+  none: 'set appendonly yes and appendfsync always',
+  unknown:
+    'it does not show its settings; if its provider promises to keep every write, set DURABILITY=always',
+};
 
 /** Why this is too weak for production; null when it is not. */
 export function weaknessOf({ durability, eviction }: Standing): string | null {
   if (durability !== 'always') {
-    return `what it answered can be lost (durability ${durability}): set appendonly yes and appendfsync always`;
+    return `what it answered can be lost (durability ${durability}): ${ADVICE[durability]}`;
   }
   if (eviction !== 'noeviction') {
     return `it may throw records away (maxmemory-policy ${eviction ?? 'unknown'}): set noeviction`;

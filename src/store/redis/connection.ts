@@ -1,5 +1,7 @@
 import { Cluster, Redis } from 'ioredis';
+import { causeOf, SILENT } from './causes';
 import type { RedisClient } from './scripts';
+import { trusted } from './trusted';
 
 /**
  * Connections to Redis. A command client answers or fails within COMMAND_TIMEOUT_MS: it queues nothing while it is
@@ -9,7 +11,7 @@ const COMMAND_TIMEOUT_MS = 2_000;
 /** A connection on which nothing comes back while answers are due is given up: a peer may vanish without a word. */
 const SILENCE_MAX_MS = 2_500;
 const CONNECT_TIMEOUT_MS = 2_000;
-const DEFAULT_PORT = 6379;
+export const DEFAULT_PORT = 6379;
 /** The time that a connection has to close by itself. */
 const DISCONNECT_TIMEOUT_MS = 200;
 const RECONNECT_STEP_MS = 50;
@@ -20,6 +22,8 @@ const reconnect = (attempt: number): number => Math.min(attempt * RECONNECT_STEP
 export interface ConnectionOptions {
   /** One URL, or the nodes of a cluster. */
   readonly urls: readonly string[];
+  /** PEM, for rediss://: the CA of the servers, or their own certificates. */
+  readonly tlsCa?: string | null;
   /** BullMQ's workers block on their connection: no time-out, and commands wait for Redis to come back. */
   readonly blocking?: boolean;
   /** On a cluster: takes part in sharded publish and subscribe. */
@@ -29,19 +33,26 @@ export interface ConnectionOptions {
 
 export function connect({
   urls,
+  tlsCa = null,
   blocking = false,
   subscriber = false,
   onError = () => {},
 }: ConnectionOptions): RedisClient {
   const [first, ...others] = urls;
   if (first === undefined) throw new Error('no Redis address');
-  const client = others.length === 0 ? redisOf(first, blocking) : clusterOf(urls, blocking, subscriber);
+  const client =
+    others.length === 0 ? redisOf(first, blocking, tlsCa) : clusterOf(urls, { blocking, subscriber, tlsCa });
   client.on('error', onError);
   return client;
 }
 
-const redisOf = (url: string, blocking: boolean): Redis =>
-  blocking ? new Redis(url, settings(true)) : new GatheringRedis(url, settings(false));
+function redisOf(url: string, blocking: boolean, tlsCa: string | null): Redis {
+  const options = { ...settings(blocking), ...tlsOf(url, tlsCa) };
+  return blocking ? new Redis(url, options) : new GatheringRedis(url, options);
+}
+
+const tlsOf = (url: string, tlsCa: string | null) =>
+  new URL(url).protocol === 'rediss:' ? { tls: tlsCa === null ? {} : trusted(tlsCa) } : {};
 
 /**
  * Holds what is written to Redis until the requests that arrived together have been looked at, so that their commands
@@ -123,12 +134,16 @@ function guardNode(node: Redis): void {
 }
 
 /** The nodes share user, password and TLS, taken from the first address. */
-function clusterOf(urls: readonly string[], blocking: boolean, subscriber: boolean): Cluster {
+function clusterOf(
+  urls: readonly string[],
+  { blocking, subscriber, tlsCa }: Required<Pick<ConnectionOptions, 'blocking' | 'subscriber' | 'tlsCa'>>,
+): Cluster {
   const nodes = urls.map((text) => {
     const { hostname, port } = new URL(text);
     return { host: hostname, port: Number(port || DEFAULT_PORT) };
   });
-  const { username, password, protocol } = new URL(urls[0] ?? '');
+  const [seed = ''] = urls;
+  const { username, password } = new URL(seed);
   const { connectTimeout, maxRetriesPerRequest } = settings(blocking);
   const options = {
     clusterRetryStrategy: reconnect,
@@ -139,7 +154,7 @@ function clusterOf(urls: readonly string[], blocking: boolean, subscriber: boole
       ...(!blocking && { commandTimeout: COMMAND_TIMEOUT_MS, socketTimeout: SILENCE_MAX_MS }),
       ...(username && { username: decodeURIComponent(username) }),
       ...(password && { password: decodeURIComponent(password) }),
-      ...(protocol === 'rediss:' && { tls: {} }),
+      ...tlsOf(seed, tlsCa),
     },
   };
   // A command answered with MOVED, ASK, TRYAGAIN or CLUSTERDOWN has not run: it is sent again, up to 16 times within
@@ -151,17 +166,26 @@ function clusterOf(urls: readonly string[], blocking: boolean, subscriber: boole
   return client;
 }
 
-/** Resolves once commands can be sent; rejects after `limitMs`. */
+/** Resolves once commands can be sent; rejects after `limitMs`, with what the client met meanwhile. */
 export async function ready(client: RedisClient, limitMs: number): Promise<void> {
   if (client.status === 'ready') return;
+  let cause = '';
   await new Promise<void>((resolve, reject) => {
     const done = (error?: Error) => {
       clearTimeout(timer);
-      client.off('ready', onReady);
+      client.off('ready', onReady).off('error', onError).off('close', onClose);
       error ? reject(error) : resolve();
     };
     const onReady = () => done();
-    const timer = setTimeout(() => done(new Error(`Redis did not answer within ${limitMs} ms`)), limitMs);
+    const onError = (error: Error) => {
+      cause = `: ${causeOf(error)}`;
+    };
+    const onClose = () => {
+      cause ||= `: ${SILENT}`;
+    };
+    const late = () => done(new Error(`did not answer within ${limitMs} ms${cause}`));
+    const timer = setTimeout(late, limitMs);
+    client.on('error', onError).on('close', onClose);
     client.once('ready', onReady);
   });
 }

@@ -13,8 +13,8 @@ import {
 } from '../schema';
 
 const durability = choice(
-  ['always', 'everysec', 'none'],
-  'What is kept of what was answered when Redis crashes: all of it, all but the last second, nothing for certain.',
+  ['always', 'everysec', 'none', 'unknown'],
+  'What is kept of what was answered when Redis crashes: all of it, all but the last second, nothing for certain; or Redis does not tell.',
 );
 const epoch = text(
   'Names the unbroken history of the data. Another one: what was answered before may be missing.',

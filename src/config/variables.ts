@@ -1,0 +1,162 @@
+import {
+  flag,
+  matching,
+  oneOf,
+  parseAdminToken,
+  parseBaseUrl,
+  parseCertificates,
+  parseContractAddress,
+  parseFunds,
+  parseJwtSecrets,
+  parseOrigins,
+  parsePaperGrant,
+  parseRedisUrls,
+  parseRpcUrl,
+  parseTrustProxy,
+  wholeNumber,
+} from './values';
+
+export interface Variable<T> {
+  /** Taken when the variable is unset or empty; null leaves the value null. */
+  readonly fallback: string | null;
+  /** Throws BadValue. */
+  readonly parse: (text: string) => T;
+  readonly doc: string;
+  /** Its value is never printed. */
+  readonly secret?: true;
+  /** Where the fallback is not good enough; `https`: in production behind something that ends TLS. */
+  readonly requiredOn?: 'production' | 'mainnet' | 'https';
+}
+
+function variable<T>(
+  fallback: string,
+  parse: (text: string) => T,
+  doc: string,
+  more: Partial<Variable<T>> = {},
+): Variable<T> {
+  return { fallback, parse, doc, ...more };
+}
+function optional<T>(
+  parse: (text: string) => T,
+  doc: string,
+  more: Partial<Variable<T>> = {},
+): Variable<T | null> {
+  return { fallback: null, parse, doc, ...more };
+}
+
+const secret = { secret: true } as const;
+const onMainnet = { requiredOn: 'mainnet' } as const;
+
+/** Every variable; each has its line in .env.example and its row in docs/operations.md. */
+export const VARIABLES = {
+  NODE_ENV: variable(
+    'development',
+    oneOf('development', 'production', 'test'),
+    'development, production or test',
+  ),
+  PORT: variable('3000', wholeNumber(0, 65_535), 'where web listens; 0 takes any free port'),
+  REDIS_URL: optional(
+    parseRedisUrls,
+    'redis:// or rediss://; a comma-separated list is a cluster; required in production (else redis://127.0.0.1:6379, and under npm start an embedded server)',
+    { ...secret, requiredOn: 'production' },
+  ),
+  REDIS_TLS_CA: optional(
+    parseCertificates,
+    'for rediss://: the CA of the Redis, or its own certificate, as PEM; line ends may be written as \\n',
+  ),
+  DURABILITY: optional(
+    oneOf('always', 'everysec'),
+    'always or everysec: what the provider of a Redis that hides its settings promises; else it counts as unknown',
+  ),
+  NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
+  PUBLIC_BASE_URL: optional(
+    parseBaseUrl,
+    'what clients call; gives the SIWE domain and uri; required in production (else http://localhost:PORT)',
+    { requiredOn: 'production' },
+  ),
+  EXCHANGE_ADDRESS: variable(
+    '0x88bB4DF483b67E0c665E0b7cAEE8d6456A816EDD',
+    parseContractAddress,
+    'verifyingContract of the orders; a fixed test address on testnet, required on mainnet',
+    onMainnet,
+  ),
+  COLLATERAL_ADDRESS: variable(
+    '0x7D832153CCA8836D41e77E83c71f82eb05eD6Dbd',
+    parseContractAddress,
+    'the collateral ERC-20; a fixed test address on testnet, required on mainnet',
+    onMainnet,
+  ),
+  CONDITIONAL_TOKENS_ADDRESS: variable(
+    '0xec6894612b2CEE4B6bBb7D0f6E1a5865e2e7Aa02',
+    parseContractAddress,
+    'the conditional tokens; a fixed test address on testnet, required on mainnet',
+    onMainnet,
+  ),
+  JWT_SECRET: optional(
+    parseJwtSecrets,
+    'at least 32 bytes, or a kid:secret list (first signs, all verify); the same for all web processes; required in production, else random',
+    { ...secret, requiredOn: 'production' },
+  ),
+  ADMIN_TOKEN: optional(
+    parseAdminToken,
+    'opens the admin routes, at least 32 characters; unset, they answer 404',
+    secret,
+  ),
+  FUNDS: variable('paper', parseFunds, 'paper: a ledger in Redis; chain is not built yet'),
+  PAPER_GRANT: variable(
+    '10000',
+    parsePaperGrant,
+    'what a wallet gets once, when first seen, at most 1000000',
+  ),
+  GRANT_ON: variable(
+    'first-order',
+    oneOf('first-order', 'sign-in'),
+    'what a wallet gets PAPER_GRANT for; with sign-in a wallet that never signed in has nothing, and leaves nothing behind',
+  ),
+  RATE_LIMIT: variable('on', flag, 'on or off'),
+  SERVE_UI: variable('1', flag, 'the trading page at /: 1 or 0'),
+  BROADCAST_INTERVAL_MS: variable(
+    '25',
+    wholeNumber(0, 10_000),
+    'at most one book update per market in this time',
+  ),
+  MATCH_MAKERS_MAX: variable('500', wholeNumber(1, 1000), 'makers one submission may meet, 1 to 1000'),
+  CORS_ORIGINS: variable('*', parseOrigins, '*, none, or a comma-separated list of origins'),
+  TRUST_PROXY: variable(
+    'off',
+    parseTrustProxy,
+    'off, the number of proxies in front, or a list of their addresses; required in production when PUBLIC_BASE_URL is https',
+    { requiredOn: 'https' },
+  ),
+  LOG_LEVEL: variable(
+    'info',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'fatal to trace, or silent; npm start takes warn',
+  ),
+  ALLOW_WEAK_DURABILITY: variable(
+    '0',
+    flag,
+    '1 lets production run on a Redis that may lose what it answered (not appendfsync always) or evict records',
+  ),
+  METRICS_PORT: optional(
+    wholeNumber(0, 65_535),
+    'where a worker answers GET /metrics, /livez and /readyz; unset: nowhere (web answers them on PORT)',
+  ),
+  DRAIN_MS: variable(
+    '1500',
+    wholeNumber(0, 60_000),
+    'how long web fails /readyz and serves on before it stops; the time that a load balancer needs to notice',
+  ),
+  EIP712_NAME: variable(
+    'Market CTF Exchange',
+    matching(/^[\x20-\x7e]{1,64}$/, 'must be 1 to 64 printable characters'),
+    'name in the EIP-712 domain of the orders',
+  ),
+  COLLATERAL_DECIMALS: variable('18', wholeNumber(6, 36), 'decimals of the collateral on chain, 6 to 36'),
+  CHAIN_RPC_URL: optional(
+    parseRpcUrl,
+    'not read yet: funds on a chain and contract wallets (EIP-1271) are not built yet',
+    secret,
+  ),
+  DEMO: variable('0', flag, '1 opens demo markets; npm start takes 1'),
+} as const satisfies Record<string, Variable<unknown>>;

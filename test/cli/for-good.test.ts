@@ -1,0 +1,62 @@
+import { openStore } from '../../src/app/store';
+import { runCli } from '../../src/cli/run';
+import { loadConfig } from '../../src/config/load';
+import type { RunningRedis } from '../../src/local/redis';
+import { createLogger } from '../../src/log';
+import { startTestRedis } from '../support/redis';
+import { createShell } from './shell';
+
+let redis: RunningRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis.stop());
+
+/** A command at a terminal, whose person answers so. */
+async function atTerminal(answer: string, ...words: string[]) {
+  const said = { code: 0, asked: '', err: '' };
+  said.code = await runCli(words, {
+    open: () => {
+      const config = loadConfig({ NODE_ENV: 'test', REDIS_URL: redis.url });
+      return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));
+    },
+    out: async () => undefined,
+    err: (text) => {
+      said.err += text;
+    },
+    ask: async (question) => {
+      said.asked = question;
+      return answer;
+    },
+  });
+  return said;
+}
+
+test('what pays for good asks at a terminal, and needs --yes elsewhere', async () => {
+  const shell = createShell(redis.url);
+  const statusOf = async (slug: string): Promise<string> =>
+    (await shell.json('markets', 'show', slug)).status;
+  for (const slug of ['one', 'two']) await shell.json('markets', 'create', `Which ${slug}?`, '--slug', slug);
+
+  const resolve = ['markets', 'resolve', 'one', '--outcome', 'yes'];
+  const piped = await shell.exchange(...resolve);
+  expect([piped.code, piped.err]).toEqual([2, expect.stringMatching(/repeat the command with --yes/)]);
+  const hasty = await atTerminal('y', ...resolve);
+  expect([hasty.code, hasty.err]).toEqual([2, 'error: nothing was done\n']);
+  expect(hasty.asked).toMatch(/^resolve one: outcome yes has won, and every holder is paid\. /);
+  expect(await statusOf('one')).toBe('OPEN');
+  expect((await atTerminal('yes', ...resolve)).code).toBe(0);
+  expect(await statusOf('one')).toBe('RESOLVED');
+
+  expect((await shell.exchange('markets', 'void', 'two')).code).toBe(2);
+  expect((await atTerminal('yes', 'markets', 'void', 'two')).code).toBe(0);
+  expect(await statusOf('two')).not.toBe('OPEN');
+});
+
+test('the version and the check of a backup file need no Redis', async () => {
+  const shell = createShell('redis://127.0.0.1:1');
+  const { version } = require('../../package.json');
+  expect(await shell.exchange('--version')).toMatchObject({ code: 0, out: `${version}\n` });
+  const missing = await shell.exchange('restore', 'no-such.backup', '--verify-only');
+  expect([missing.code, missing.err]).toEqual([3, expect.stringMatching(/no such file/)]);
+});

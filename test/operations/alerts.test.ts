@@ -1,0 +1,194 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Yaml } from '@stoplight/spectral-parsers';
+import { ROOT } from '../support/processes';
+
+/** docs/deploy/alerts.yml in Prometheus' own rule tester, without a Prometheus. */
+const FILE = path.join(ROOT, 'docs/deploy/alerts.yml');
+const folder = mkdtempSync(path.join(tmpdir(), 'exchange-alerts-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Rule {
+  readonly alert: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const { data } = Yaml.parse(readFileSync(FILE, 'utf8'));
+const RULES = (data as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules);
+
+test('every alert has a section in the runbook, and every section an alert', () => {
+  const [page = '', ...others] = [
+    ...new Set(RULES.map(({ annotations }) => annotations.runbook_url?.split('#')[0])),
+  ];
+  expect(others).toEqual([]);
+  const sections = [...readFileSync(path.join(ROOT, page), 'utf8').matchAll(/^## (\w+)$/gm)];
+  expect(sections.map(([, name]) => name)).toEqual(RULES.map(({ alert }) => alert));
+  for (const { alert, annotations } of RULES)
+    expect(annotations.runbook_url).toBe(`${page}#${alert.toLowerCase()}`);
+});
+
+/** Debian's package `prometheus` has it. */
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+const promtool = (...args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' });
+
+interface Case {
+  readonly name: string;
+  /** Series, with values as promtool writes them. */
+  readonly series: Readonly<Record<string, string>>;
+  /** Those that fire at each moment, with the labels of their series; all others are silent. */
+  readonly fires: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
+}
+
+const WEB = 'instance="w:3000",job="exchange"';
+const WORKER = 'instance="k:9464",job="exchange"';
+const instance = { instance: 'w:3000', job: 'exchange' };
+
+/** A deployment in which all is well. */
+const WELL = {
+  [`up{${WEB}}`]: '1x60',
+  [`up{${WORKER}}`]: '1x60',
+  [`exchange_info{process="web",version="1",commit="a",${WEB}}`]: '1x60',
+  [`exchange_info{process="worker",version="1",commit="a",${WORKER}}`]: '1x60',
+  [`exchange_redis_up{${WEB}}`]: '1x60',
+  [`exchange_broadcasting{${WEB}}`]: '1x60',
+  [`exchange_durability{durability="always",${WEB}}`]: '1x60',
+  [`exchange_redis_used_memory_bytes{${WEB}}`]: '50x60',
+  [`exchange_redis_maxmemory_bytes{${WEB}}`]: '100x60',
+  [`exchange_http_request_seconds_count{status="2xx",${WEB}}`]: '0+600x60',
+};
+
+const CASES: readonly Case[] = [
+  { name: 'nothing fires while all is well', series: WELL, fires: { '3m': {}, '40m': {} } },
+  {
+    name: 'all processes are dead and Prometheus has their addresses',
+    series: { [`up{${WEB}}`]: '0x60', [`up{${WORKER}}`]: '0x60' },
+    fires: {
+      '3m': {
+        ExchangeProcessDown: instance,
+        ExchangeNoWeb: { process: 'web' },
+        ExchangeNoWorker: { process: 'worker' },
+      },
+    },
+  },
+  {
+    name: 'all processes are dead and nothing is known of them',
+    series: { 'up{job="another"}': '1x60' },
+    fires: { '3m': { ExchangeNoWeb: { process: 'web' }, ExchangeNoWorker: { process: 'worker' } } },
+  },
+  {
+    name: 'processes die later',
+    series: Object.fromEntries(
+      Object.entries(WELL).map(([name, values]) => [
+        name,
+        name.startsWith('up') ? '1x9 0x50' : `${values.replace(/x60$/, 'x9')} stale`,
+      ]),
+    ),
+    fires: {
+      '9m': {},
+      '13m': {
+        ExchangeProcessDown: instance,
+        ExchangeNoWeb: { process: 'web' },
+        ExchangeNoWorker: { process: 'worker' },
+      },
+    },
+  },
+  {
+    name: 'the first bug of a process',
+    series: { ...WELL, [`exchange_refusals_total{code="INTERNAL",${WEB}}`]: '_x10 1x49' },
+    fires: { '9m': {}, '12m': { ExchangeBug: {} }, '30m': {} },
+  },
+  {
+    name: 'a second bug of the same process',
+    series: { ...WELL, [`exchange_refusals_total{code="INTERNAL",${WEB}}`]: '1x30 2x29' },
+    fires: { '25m': {}, '33m': { ExchangeBug: {} } },
+  },
+  {
+    name: 'the operator halts the exchange',
+    series: {
+      ...WELL,
+      [`exchange_http_request_seconds_count{status="5xx",${WEB}}`]: '0+300x60',
+      [`exchange_refusals_total{code="HALTED",${WEB}}`]: '0+300x60',
+    },
+    fires: { '10m': {} },
+  },
+  {
+    name: 'answers fail, and no operator wants it',
+    series: {
+      ...WELL,
+      [`exchange_http_request_seconds_count{status="5xx",${WEB}}`]: '0+300x60',
+      [`exchange_refusals_total{code="UNAVAILABLE",${WEB}}`]: '0+300x60',
+    },
+    fires: { '10m': { ExchangeServerErrors: {} } },
+  },
+  {
+    name: 'Redis is nearly full',
+    series: { ...WELL, [`exchange_redis_used_memory_bytes{${WEB}}`]: '90x60' },
+    fires: { '10m': { ExchangeRedisFull: {} } },
+  },
+  {
+    name: 'a Redis without a limit is not full',
+    series: { ...WELL, [`exchange_redis_maxmemory_bytes{${WEB}}`]: '0x60' },
+    fires: { '10m': {} },
+  },
+  {
+    name: 'Redis hides its durability',
+    series: { ...WELL, [`exchange_durability{durability="unknown",${WEB}}`]: '1x60' },
+    fires: { '10m': { ExchangeWeakDurability: {} } },
+  },
+];
+
+/** What promtool expects of one alert at one moment. */
+function expected({ alert, labels, annotations }: Rule, own: Readonly<Record<string, string>> | undefined) {
+  if (!own) return [];
+  const filled = Object.entries(annotations).map(([name, text]) => [
+    name,
+    text.replace('{{ $labels.instance }}', own.instance ?? ''),
+  ]);
+  const all = { exp_labels: { ...labels, ...own }, exp_annotations: Object.fromEntries(filled) };
+  // Both processes are down in the same way.
+  const isBoth = alert === 'ExchangeProcessDown';
+  const worker = JSON.parse(JSON.stringify(all).replaceAll('w:3000', 'k:9464'));
+  return isBoth ? [all, worker] : [all];
+}
+
+const ruleTest = ({ name, series, fires }: Case) => ({
+  name,
+  interval: '1m',
+  input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
+  alert_rule_test: Object.entries(fires).flatMap(([moment, firing]) =>
+    RULES.map((rule) => ({
+      eval_time: moment,
+      alertname: rule.alert,
+      exp_alerts: expected(rule, firing[rule.alert]),
+    })),
+  ),
+});
+
+(hasPromtool ? describe : describe.skip)('in promtool (left out where it is not installed)', () => {
+  test('the rules and the configuration are what Prometheus takes', () => {
+    for (const args of [
+      ['check', 'rules', FILE],
+      ['check', 'config', path.join(ROOT, 'docs/deploy/prometheus.yml')],
+    ]) {
+      const { status, stdout, stderr } = promtool(...args);
+      expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+    }
+  });
+
+  test.each(CASES.map((one) => [one.name, one] as const))(
+    '%s: the right alerts fire, and no other',
+    (_, one) => {
+      const file = path.join(folder, 'alerts.test.yml');
+      // JSON is YAML.
+      writeFileSync(
+        file,
+        JSON.stringify({ rule_files: [FILE], evaluation_interval: '1m', tests: [ruleTest(one)] }),
+      );
+      const { status, stdout, stderr } = promtool('test', 'rules', file);
+      expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);
+    },
+  );
+});

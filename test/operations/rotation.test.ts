@@ -1,0 +1,68 @@
+import { JWT_SECRET } from '../support/settings';
+import { createTrader } from '../support/trader';
+import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
+
+/** The rotation of docs/operations.md, with two replicas that change one after the other. Nobody is signed out. */
+const OLD = JWT_SECRET;
+const NEW = 'the-next-secret-of-the-tests-0123456789abc';
+/** JWT_SECRET of each deployment, from one without a name on. */
+const STEPS = [OLD, `a:${OLD},b:${NEW}`, `b:${NEW},a:${OLD}`];
+
+let exchange: WebReplicas;
+let replicas: [Replica, Replica];
+beforeAll(async () => {
+  exchange = await startWebReplicas({ replicas: 0 });
+  replicas = [await start(OLD), await start(OLD)];
+});
+afterAll(() => exchange.stop());
+
+const start = (secret: string): Promise<Replica> => exchange.replica({ JWT_SECRET: secret });
+
+interface Session {
+  readonly name: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+/** Signs in with the nonce of one replica at the other. */
+async function signIn(name: string, at: Replica): Promise<Session> {
+  const { domain } = (await at.client.get('/config')).body.eip712;
+  const { body, status } = await createTrader(at.client, domain).signIn();
+  expect([name, status]).toEqual([name, 200]);
+  return { name, ...body };
+}
+
+async function refusedAt(sessions: readonly Session[], at: Replica): Promise<string[]> {
+  const answers = await Promise.all(
+    sessions.map(({ accessToken: token }) => at.client.get('/me/balances', { token })),
+  );
+  return sessions.filter((_, i) => answers[i]?.status !== 200).map(({ name }) => name);
+}
+
+test('a rotation of JWT_SECRET, replica by replica, signs nobody out, and ends the old secret only with the last step', async () => {
+  const sessions: Session[] = [];
+  const everywhere = async (when: string): Promise<void> => {
+    for (const [i, at] of replicas.entries()) {
+      sessions.push(await signIn(`${when}, at ${i}`, at));
+      for (const other of replicas) expect([when, await refusedAt(sessions, other)]).toEqual([when, []]);
+    }
+  };
+  await everywhere('before');
+  for (const [step, secret] of STEPS.entries()) {
+    for (const i of [0, 1] as const) {
+      const next = await start(secret);
+      await replicas[i].stop();
+      replicas[i] = next;
+      await everywhere(`step ${step}, replica ${i}`);
+    }
+  }
+  const [first] = sessions;
+  const renewed = await replicas[0].client.post('/auth/refresh', {
+    body: { refreshToken: first?.refreshToken },
+  });
+  expect(renewed.status).toBe(200);
+  const last = await start(`b:${NEW}`);
+  const gone = await refusedAt(sessions, last);
+  expect(gone).toContain('before, at 0');
+  expect(gone).not.toContain('step 2, replica 1, at 1');
+}, 120_000);
