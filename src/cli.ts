@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createInterface } from 'node:readline/promises';
 import './app/source-maps';
+import { PROGRAM } from './app/program';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';
 import { loadConfig } from './config/load';
@@ -24,6 +25,7 @@ async function ask(question: string): Promise<string> {
 }
 
 runCli(process.argv.slice(2), {
+  version: PROGRAM.version,
   open: async () => {
     const config = loadConfig();
     // Everything worth saying is an answer or an error.

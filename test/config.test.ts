@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Environment, loadConfig } from '../src/config/load';
-import { VARIABLES } from '../src/config/variables';
 import { ConfigError, type ConfigProblem } from '../src/config/report';
+import { VARIABLES } from '../src/config/variables';
 
 const SECRET = 's'.repeat(32);
 const ADDRESS = '0x00000000000000000000000000000000000000aa';
@@ -223,7 +223,8 @@ describe('refused values', () => {
 
 describe('the report', () => {
   const script = `
-    const { loadConfig, reportAndExit } = require('./src/config/load.ts');
+    const { loadConfig } = require("./src/config/load.ts");
+    const { reportAndExit } = require("./src/config/report.ts");
     try { loadConfig(); } catch (error) { reportAndExit(error); }
     process.stdout.write('went on');`;
   const run = (env: Environment) =>

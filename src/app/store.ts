@@ -44,7 +44,7 @@ const hostsOf = ({ redisUrls }: Config): string =>
     .map(({ hostname, port }) => `${hostname}:${port || DEFAULT_PORT}`)
     .join(', ');
 
-/** What an operator does about a Redis that does not answer. */
+/** An operator does this about a Redis that does not answer. */
 const adviceOf = ({ redisGiven }: Config): string =>
   redisGiven ? 'start it, or correct REDIS_URL' : 'set REDIS_URL to the Redis that has the exchange';
 

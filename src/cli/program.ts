@@ -1,5 +1,4 @@
 import { Argument, Command as Commander, InvalidArgumentError, Option } from 'commander';
-import { PROGRAM } from '../app/program';
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import type { ProfileReset } from '../wire/requests/social';
@@ -36,11 +35,11 @@ const SURE = 'do not ask; needed where there is no terminal';
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
 /** `choose` receives the command with its arguments checked. */
-export function createProgram(choose: Choose): Commander {
+export function createProgram(version: string, choose: Choose): Commander {
   const program = new Commander('exchange')
     .description(ABOUT)
     .option('--json', 'one JSON document instead of text')
-    .version(PROGRAM.version, '--version', 'print the version of this program')
+    .version(version, '--version', 'print the version of this program')
     .addHelpText('after', ENDS)
     .exitOverride();
   addMarkets(program, choose);

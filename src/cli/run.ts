@@ -6,7 +6,7 @@ import { type Chosen, type CliDeps, EXIT, type ExitCode, NotConfirmed, type Spea
 /** Runs the command that the words name. Resolves with the exit code; rejects with a ConfigError only. */
 export async function runCli(words: readonly string[], deps: CliDeps): Promise<ExitCode> {
   let chosen: Chosen | null = null;
-  const program = createProgram((command, otherwise) => {
+  const program = createProgram(deps.version, (command, otherwise) => {
     chosen = { command, ...otherwise };
   });
   program.configureOutput({

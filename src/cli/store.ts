@@ -34,6 +34,8 @@ export interface CliStore {
 }
 
 export interface CliDeps {
+  /** Of the program, for --version. */
+  readonly version: string;
   /** Connects; rejects with a ConfigError, or when Redis does not answer. */
   open(): Promise<CliStore>;
   /** Resolves when the text can be forgotten, so that a slow reader is waited for. */
@@ -65,13 +67,13 @@ export interface Run {
   readonly isJson: boolean;
   /** One line of text. */
   line(text: string): Promise<void>;
-  /** Before what cannot be undone. Rejects with NotConfirmed when a person says no, or nobody is there to ask. */
+  /** Before what cannot be undone. Rejects with NotConfirmed when a person says no, or when there is no terminal. */
   confirm(what: string): Promise<void>;
   /** With --json the value, else the lines. */
   say(value: unknown, lines: readonly string[]): Promise<void>;
 }
 export type Command = (run: Run) => Promise<ExitCode>;
-/** What a command has that works without Redis. */
+/** A command that works without Redis has only this. */
 export type Speaker = Omit<Run, 'store'>;
 
 /** The command that the words name, and what is done for it where there is no store. */

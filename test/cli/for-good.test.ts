@@ -1,3 +1,4 @@
+import { PROGRAM } from '../../src/app/program';
 import { openStore } from '../../src/app/store';
 import { runCli } from '../../src/cli/run';
 import { loadConfig } from '../../src/config/load';
@@ -16,6 +17,7 @@ afterAll(() => redis.stop());
 async function atTerminal(answer: string, ...words: string[]) {
   const said = { code: 0, asked: '', err: '' };
   said.code = await runCli(words, {
+    version: PROGRAM.version,
     open: () => {
       const config = loadConfig({ NODE_ENV: 'test', REDIS_URL: redis.url });
       return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));
@@ -32,7 +34,7 @@ async function atTerminal(answer: string, ...words: string[]) {
   return said;
 }
 
-test('what pays for good asks at a terminal, and needs --yes elsewhere', async () => {
+test('a command that pays for good asks at a terminal, and needs --yes elsewhere', async () => {
   const shell = createShell(redis.url);
   const statusOf = async (slug: string): Promise<string> =>
     (await shell.json('markets', 'show', slug)).status;

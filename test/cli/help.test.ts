@@ -21,7 +21,7 @@ function usages(command: Command, before = ''): string[] {
 }
 
 test('docs/cli.md tells of every command, and of no other', () => {
-  const program = createProgram(() => undefined);
+  const program = createProgram('0.0.0', () => undefined);
   const shown = program
     .createHelp()
     .visibleCommands(program)

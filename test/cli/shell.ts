@@ -1,3 +1,4 @@
+import { PROGRAM } from '../../src/app/program';
 import { openStore } from '../../src/app/store';
 import { runCli } from '../../src/cli/run';
 import { type Environment, loadConfig } from '../../src/config/load';
@@ -14,6 +15,7 @@ export function createShell(redisUrl: string, env: Environment = {}) {
   async function exchange(...words: string[]): Promise<Said> {
     const said = { out: '', err: '' };
     const code = await runCli(words, {
+      version: PROGRAM.version,
       open: () => {
         const config = loadConfig({
           NODE_ENV: 'test',

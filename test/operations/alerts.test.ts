@@ -140,7 +140,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** What promtool expects of one alert at one moment. */
+/** The alerts of one rule that promtool must find at one moment. */
 function expected({ alert, labels, annotations }: Rule, own: Readonly<Record<string, string>> | undefined) {
   if (!own) return [];
   const filled = Object.entries(annotations).map(([name, text]) => [

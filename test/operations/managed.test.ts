@@ -65,7 +65,7 @@ test('production refuses to start on unknown durability, names the variable, and
   }
 }, 60_000);
 
-test('what Redis shows counts more than the word of the operator', async () => {
+test('a setting that Redis shows counts more than the word of the operator', async () => {
   const link = await openLink(redis.port);
   await link.ask('CONFIG SET appendfsync everysec');
   try {

@@ -2,7 +2,7 @@ import { JWT_SECRET } from '../support/settings';
 import { createTrader } from '../support/trader';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** The rotation of docs/operations.md, with two replicas that change one after the other. Nobody is signed out. */
+/** The rotation of docs/operations.md, with two replicas that change one after the other. Every session goes on. */
 const OLD = JWT_SECRET;
 const NEW = 'the-next-secret-of-the-tests-0123456789abc';
 /** JWT_SECRET of each deployment, from one without a name on. */
@@ -39,7 +39,7 @@ async function refusedAt(sessions: readonly Session[], at: Replica): Promise<str
   return sessions.filter((_, i) => answers[i]?.status !== 200).map(({ name }) => name);
 }
 
-test('a rotation of JWT_SECRET, replica by replica, signs nobody out, and ends the old secret only with the last step', async () => {
+test('a rotation of JWT_SECRET, replica by replica, signs no user out, and ends the old secret only with the last step', async () => {
   const sessions: Session[] = [];
   const everywhere = async (when: string): Promise<void> => {
     for (const [i, at] of replicas.entries()) {

@@ -125,7 +125,7 @@ export function createStandings({ redis, run, keys, promised }: Options): Standi
   };
 }
 
-/** What a server tells of its settings; of some that providers manage, little. */
+/** The settings that a server shows; a server that a provider manages may show few. */
 export type Settings = ReadonlyMap<string, string>;
 
 /** The relevant settings of this node; rejects when it does not answer. */
@@ -154,7 +154,7 @@ async function unlessClosed(asked: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** What Redis tells counts before what was promised; `appendfsync no` promises nothing. */
+/** A setting that Redis shows counts before the operator's word; `appendfsync no` promises nothing. */
 export function durabilityOf(settings: Settings, promised: Promised): Durability {
   const isKept = settings.get('appendonly');
   const policy = settings.get('appendfsync');
