@@ -76,7 +76,7 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
 
   const debtOf = (address: string): number => Math.max(0, -purseOf(address).points / perMs);
 
-  /** Whoever waits longest goes first: what it is served costs points, and the next one waits for those. */
+  /** The request that has waited longest goes first: its answer costs points, and the next one waits for those. */
   function advance(address: string, line: Waiting[]): void {
     for (let first = line[0]; first; first = line[0]) {
       const owedMs = debtOf(address);
