@@ -8,6 +8,7 @@ const { build, isStale } = require('./build.js');
 
 const ROOT = path.join(__dirname, '..');
 const LONG = {
+  SAMPLE: 'all',
   FAULT_SECONDS: '60',
   FAULT_ORDERS: '20000',
   FAULT_KILLS: '10',

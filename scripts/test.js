@@ -3,9 +3,9 @@
  * All of them run whatever fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
  *
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
- * `npm run test:quick`: the test files that start nothing but a Redis and take seconds (NOT_QUICK below and
- * test/support/sequencer.js name the others).
- * `npm run test:long`: the files that have a longer form, in it (LONG below); CI runs it after `npm test`.
+ * `npm run test:quick`: the test files that start nothing but a Redis and take seconds.
+ * `npm run test:long`: the files that have a longer form, in it; CI runs it after `npm test`.
+ * scripts/test-files.js names the files of each.
  * Figures and seeds that the tests tell are shown as they come, and those with a seed again at the end.
  */
 const { spawn } = require('node:child_process');
@@ -19,44 +19,13 @@ const { build, isStale } = require('./build.js');
 const ROOT = path.join(__dirname, '..');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
 const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
-const { SECONDS } = require('../test/support/sequencer.js');
+const { LONG_FILES, NOT_QUICK, SIZES } = require('./test-files.js');
 const count = { passed: 0, failed: 0 };
 /** The lines by which the tests of this run told how to repeat them. */
 const seeds = [];
 
 const RULES = ['test/tidy.test.ts', 'test/tidy-functions.test.ts', 'test/prose.test.ts'];
-/** The sizes of the long form, by the variables that the tests read. */
-const LONG = {
-  PLANTED: 'all',
-  FUZZ_WORLDS: '40',
-  TEST_FILLS: '20000',
-  TEST_KILLS: '9',
-  TEST_HOLDERS: '5000',
-  FAULT_SECONDS: '60',
-  FAULT_ORDERS: '5000',
-  FAULT_KILLS: '5',
-  FAULT_REPLIES: '100',
-  FAULT_RESTARTS: '2000',
-  GENERATORS: '1',
-  PYTHON_SECONDS: '120',
-  PYTHON_KILL_SECONDS: '20',
-};
-/** Folders that start processes, browsers or chains, and what is alike. */
-const NOT_QUICK = [
-  'test/(faults|page|processes|local|demo|hostile|chain|metrics)/',
-  'cluster',
-  'kills',
-  'fuzz',
-  'history',
-];
 const LONG_TEST_MS = 600_000;
-const LONG_FILES = [
-  'test/store/(fuzz|planted)',
-  'test/jobs/.*kills',
-  'test/faults/(planted|promises|storm|moving-slot)',
-  'test/wire/generators',
-  'test/client/python',
-];
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
@@ -143,10 +112,7 @@ const startChecks = () => [
 /** The arguments of jest for each form of the command. */
 function jestArguments(form, args) {
   if (form === '--check') return RULES;
-  if (form === '--quick') {
-    const long = Object.keys(SECONDS).map((name) => `test/${name}\\.test\\.ts$`);
-    return ['--testPathIgnorePatterns', ...NOT_QUICK, ...long, ...args];
-  }
+  if (form === '--quick') return ['--testPathIgnorePatterns', ...NOT_QUICK, ...args];
   if (form === '--long') return ['--testTimeout', String(LONG_TEST_MS), ...LONG_FILES, ...args];
   return args;
 }
@@ -155,7 +121,7 @@ async function main() {
   const [first = '', ...more] = process.argv.slice(2);
   const form = ['--check', '--quick', '--long'].includes(first) ? first : '';
   const args = form === '' ? process.argv.slice(2) : more;
-  if (form === '--long') for (const [name, size] of Object.entries(LONG)) process.env[name] ??= size;
+  if (form === '--long') for (const [name, size] of Object.entries(SIZES)) process.env[name] ??= size;
   const built = await step('build', () => isStale({ checked: true }) && build());
   const needsRedis = form !== '--check';
   const ready = built && (!needsRedis || (await step('a Redis to test with', findRedis)));

@@ -20,7 +20,7 @@ import { sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Rounds of each story over two replicas; each has so many submissions and one cancel-all in their midst. */
-const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 25);
+const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 10);
 const AT_ONCE = 8;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 };
 const STORY_MS = 300_000;

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { Wallet } from 'ethers';
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
 import type { Client } from '../support/client';
+import { sampleOf } from '../support/sample';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { openMarket, siweText } from '../support/trader';
 import { sleep, until } from '../support/waiting';
@@ -31,10 +32,12 @@ const clockFile = (name: string, number: number): string | undefined =>
 const setClock = (name: 'web' | 'worker', ms: number): void =>
   writeFileSync(path.join(folder, name), String(ms));
 
-describe.each([
+const CLOCKS = [
   ['ahead', OFF_MS],
   ['behind', -OFF_MS],
-])('clocks that are two minutes %s', (_, offMs) => {
+] as const;
+
+describe.each(sampleOf('clocks that are off', CLOCKS, 1))('clocks that are two minutes %s', (_, offMs) => {
   let stage: TradingFleet;
   let wrong: Client;
   let right: Client;

@@ -1,3 +1,4 @@
+import { storyOf } from '../support/sample';
 import { sleep, until } from '../support/waiting';
 import { violationsOf } from './invariants';
 import type { Submission } from './load';
@@ -10,6 +11,8 @@ const STALL_MS = 10_000;
 /** Whatever was delivered has run by then. */
 const RUN_MS = 1_000;
 const WISH = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
+
+const story = storyOf('stories of late commands', 2);
 
 let stage: TradingFleet;
 beforeAll(async () => {
@@ -49,46 +52,54 @@ async function statuses(hashes: readonly string[]): Promise<number[]> {
 
 const nowhere = (hashes: readonly string[]): number[] => [...hashes, ...hashes].map(() => 404);
 
-test('orders whose command is delivered ten seconds late are nowhere, once a 404 said so after a 503', async () => {
-  const { one, other } = replicas();
-  // The replica knows the market, and Redis the script: from here on a submission is one command.
-  const warm = fresh();
-  expect((await one.client.post(`${warm.path}?dryRun=true`, { body: { order: warm.order } })).status).toBe(
-    200,
-  );
+story(
+  'orders whose command is delivered ten seconds late are nowhere, once a 404 said so after a 503',
+  async () => {
+    const { one, other } = replicas();
+    // The replica knows the market, and Redis the script: from here on a submission is one command.
+    const warm = fresh();
+    expect((await one.client.post(`${warm.path}?dryRun=true`, { body: { order: warm.order } })).status).toBe(
+      200,
+    );
 
-  const [alone, ...batch] = [fresh(), fresh(), fresh()];
-  if (!alone) throw new Error('no order');
-  const hashes = [alone, ...batch].map(({ hash }) => hash);
-  one.link.stall();
-  const sentAt = performance.now();
-  const [first, second] = await Promise.all([
-    one.client.post(alone.path, { body: { order: alone.order, deadline: Date.now() + 60_000 } }),
-    one.client.post(`${alone.path}/batch`, { body: { orders: batch.map(({ order }) => ({ order })) } }),
-  ]);
-  // A batch is answered as a whole when its time is over, else order by order.
-  const each: { status: number }[] = second.body.results ?? batch.map(() => second);
-  expect([first, ...each].map(({ status }) => status)).toEqual([503, 503, 503]);
-  await sleep(FINAL_MS - (performance.now() - sentAt));
-  for (const hash of hashes) expect((await other.client.get(`/orders/${hash}`)).status).toBe(404);
-  await sleep(STALL_MS - (performance.now() - sentAt));
-  one.link.heal();
-  await sleep(RUN_MS);
-  expect(await statuses(hashes)).toEqual(nowhere(hashes));
-  expect(violationsOf(await stage.evidence())).toEqual([]);
-}, 60_000);
+    const [alone, ...batch] = [fresh(), fresh(), fresh()];
+    if (!alone) throw new Error('no order');
+    const hashes = [alone, ...batch].map(({ hash }) => hash);
+    one.link.stall();
+    const sentAt = performance.now();
+    const [first, second] = await Promise.all([
+      one.client.post(alone.path, { body: { order: alone.order, deadline: Date.now() + 60_000 } }),
+      one.client.post(`${alone.path}/batch`, { body: { orders: batch.map(({ order }) => ({ order })) } }),
+    ]);
+    // A batch is answered as a whole when its time is over, else order by order.
+    const each: { status: number }[] = second.body.results ?? batch.map(() => second);
+    expect([first, ...each].map(({ status }) => status)).toEqual([503, 503, 503]);
+    await sleep(FINAL_MS - (performance.now() - sentAt));
+    for (const hash of hashes) expect((await other.client.get(`/orders/${hash}`)).status).toBe(404);
+    await sleep(STALL_MS - (performance.now() - sentAt));
+    one.link.heal();
+    await sleep(RUN_MS);
+    expect(await statuses(hashes)).toEqual(nowhere(hashes));
+    expect(violationsOf(await stage.evidence())).toEqual([]);
+  },
+  60_000,
+);
 
-test('a web process that stood still for six seconds books nothing of what was sent to it before', async () => {
-  const { one, other } = replicas();
-  const late = fresh();
-  one.pause();
-  const sentAt = performance.now();
-  const answer = one.client.post(late.path, { body: { order: late.order } });
-  await sleep(FINAL_MS + RUN_MS);
-  expect((await other.client.get(`/orders/${late.hash}`)).status).toBe(404);
-  one.resume();
-  expect((await answer).status).toBe(503);
-  await sleep(RUN_MS);
-  expect(performance.now() - sentAt).toBeGreaterThan(FINAL_MS);
-  expect(await statuses([late.hash])).toEqual(nowhere([late.hash]));
-}, 60_000);
+story(
+  'a web process that stood still for six seconds books nothing of what was sent to it before',
+  async () => {
+    const { one, other } = replicas();
+    const late = fresh();
+    one.pause();
+    const sentAt = performance.now();
+    const answer = one.client.post(late.path, { body: { order: late.order } });
+    await sleep(FINAL_MS + RUN_MS);
+    expect((await other.client.get(`/orders/${late.hash}`)).status).toBe(404);
+    one.resume();
+    expect((await answer).status).toBe(503);
+    await sleep(RUN_MS);
+    expect(performance.now() - sentAt).toBeGreaterThan(FINAL_MS);
+    expect(await statuses([late.hash])).toEqual(nowhere([late.hash]));
+  },
+  60_000,
+);

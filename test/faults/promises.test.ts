@@ -1,5 +1,6 @@
 import type { Answer } from '../support/client';
 import { createRandom } from '../support/random';
+import { storyOf } from '../support/sample';
 import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { BACK_MS } from './asking';
@@ -22,6 +23,8 @@ const EXIT_MS = 10_000;
 /** The 20,000 orders of the long form take a while. */
 const STORY_MS = 1_200_000;
 
+const story = storyOf('promises under faults', 3);
+
 async function withStage(
   options: TradingFleetOptions,
   story: (stage: TradingFleet) => Promise<void>,
@@ -36,7 +39,7 @@ async function withStage(
 
 const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0;
 
-test(
+story(
   `${ORDERS} orders, Redis killed ${KILLS} times on a slow disk: nothing that was acknowledged is lost`,
   async () => {
     const { env, isSlow } = slowDisk();
@@ -83,123 +86,131 @@ test(
   STORY_MS,
 );
 
-test(`${REPLIES} lost replies are resolved to one execution each`, async () => {
-  await withStage({ seed: 'lost replies', markets: 1, workers: 0 }, async ({ fleet, markets, people }) => {
-    const [doomed, other] = fleet.webs;
-    const [market] = markets;
-    const [person] = people;
-    if (!other || !market || !person) throw new Error('no stage');
-    const path = `/markets/${market.id}/orders`;
-    const wish = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
-    const executed = async (): Promise<number> =>
-      (await other.client.get(`/markets/${market.id}/orderbook`)).body.sequence;
-    // Redis knows the script from now on.
-    await other.client.post(path, { body: { order: person.sign(market, wish).wire } });
-    const before = await executed();
-    let ran = 0;
-    for (let done = 0; done < REPLIES; done += AT_ONCE) {
-      const orders = Array.from({ length: Math.min(AT_ONCE, REPLIES - done) }, () =>
-        person.sign(market, wish),
-      );
-      const { link } = doomed;
-      // Slow, so that all of them are past their reads when the first is booked.
-      link.delay(100);
-      link.holdRepliesFrom(orders.map(({ orderHash }) => Buffer.from(orderHash.slice(2), 'hex')));
-      const lost = await Promise.all(
-        orders.map(({ wire }) => doomed.client.post(path, { body: { order: wire } })),
-      );
-      link.heal();
-      expect(new Set(lost.map(({ status }) => status))).toEqual(new Set([503]));
-      expect(lost.every(({ headers }) => headers.has('retry-after'))).toBe(true);
-      const booked = (await executed()) - before - done;
-      expect(booked).toBeGreaterThan(0);
-      ran += booked;
-      const again: Answer[] = [];
-      for (const { wire } of orders) again.push(await other.client.post(path, { body: { order: wire } }));
-      expect(again.every(({ status }) => status === 200)).toBe(true);
-      expect(new Set(again.map(({ body }) => body.sequence)).size).toBe(orders.length);
-      expect(again.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(
-        booked,
-      );
-      expect((await executed()) - before).toBe(done + orders.length);
-    }
-    tell(`${REPLIES} replies lost, ${ran} of them after the order was booked: ${REPLIES} executions`);
-  });
-}, 300_000);
+story(
+  `${REPLIES} lost replies are resolved to one execution each`,
+  async () => {
+    await withStage({ seed: 'lost replies', markets: 1, workers: 0 }, async ({ fleet, markets, people }) => {
+      const [doomed, other] = fleet.webs;
+      const [market] = markets;
+      const [person] = people;
+      if (!other || !market || !person) throw new Error('no stage');
+      const path = `/markets/${market.id}/orders`;
+      const wish = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
+      const executed = async (): Promise<number> =>
+        (await other.client.get(`/markets/${market.id}/orderbook`)).body.sequence;
+      // Redis knows the script from now on.
+      await other.client.post(path, { body: { order: person.sign(market, wish).wire } });
+      const before = await executed();
+      let ran = 0;
+      for (let done = 0; done < REPLIES; done += AT_ONCE) {
+        const orders = Array.from({ length: Math.min(AT_ONCE, REPLIES - done) }, () =>
+          person.sign(market, wish),
+        );
+        const { link } = doomed;
+        // Slow, so that all of them are past their reads when the first is booked.
+        link.delay(100);
+        link.holdRepliesFrom(orders.map(({ orderHash }) => Buffer.from(orderHash.slice(2), 'hex')));
+        const lost = await Promise.all(
+          orders.map(({ wire }) => doomed.client.post(path, { body: { order: wire } })),
+        );
+        link.heal();
+        expect(new Set(lost.map(({ status }) => status))).toEqual(new Set([503]));
+        expect(lost.every(({ headers }) => headers.has('retry-after'))).toBe(true);
+        const booked = (await executed()) - before - done;
+        expect(booked).toBeGreaterThan(0);
+        ran += booked;
+        const again: Answer[] = [];
+        for (const { wire } of orders) again.push(await other.client.post(path, { body: { order: wire } }));
+        expect(again.every(({ status }) => status === 200)).toBe(true);
+        expect(new Set(again.map(({ body }) => body.sequence)).size).toBe(orders.length);
+        expect(again.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length).toBe(
+          booked,
+        );
+        expect((await executed()) - before).toBe(done + orders.length);
+      }
+      tell(`${REPLIES} replies lost, ${ran} of them after the order was booked: ${REPLIES} executions`);
+    });
+  },
+  300_000,
+);
 
-test(`${REQUESTS} requests during a rolling restart: none fails, and followed books come back by themselves`, async () => {
-  await withStage({ seed: 'rolling', webs: 3, markets: 1 }, async ({ fleet, markets, people }) => {
-    const [market] = markets;
-    if (!market) throw new Error('no market');
-    const ready = new Set(fleet.webs);
-    const leaving = new Set<unknown>();
-    let over = false;
-    // As a load balancer does: it checks whether each process is ready, and sends requests to those that are.
-    const probing = (async () => {
-      while (!over) {
-        for (const web of fleet.webs) {
-          const status = web.isUp() ? (await web.client.get('/readyz').catch(() => null))?.status : 0;
-          if (status === 200) ready.add(web);
-          else ready.delete(web);
+story(
+  `${REQUESTS} requests during a rolling restart: none fails, and followed books come back by themselves`,
+  async () => {
+    await withStage({ seed: 'rolling', webs: 3, markets: 1 }, async ({ fleet, markets, people }) => {
+      const [market] = markets;
+      if (!market) throw new Error('no market');
+      const ready = new Set(fleet.webs);
+      const leaving = new Set<unknown>();
+      let over = false;
+      // As a load balancer does: it checks whether each process is ready, and sends requests to those that are.
+      const probing = (async () => {
+        while (!over) {
+          for (const web of fleet.webs) {
+            const status = web.isUp() ? (await web.client.get('/readyz').catch(() => null))?.status : 0;
+            if (status === 200) ready.add(web);
+            else ready.delete(web);
+          }
+          await sleep(100);
         }
-        await sleep(100);
-      }
-    })();
-    const random = createRandom(5);
-    const failed: string[] = [];
-    let count = 0;
-    const lane = async (): Promise<void> => {
-      while (count < REQUESTS || leaving.size < fleet.webs.length) {
-        count++;
-        const web = random.pick([...ready]);
-        const wish = {
-          side: 'BUY',
-          outcome: random.below(2) as 0 | 1,
-          pips: 100 * (40 + random.below(20)),
-          lots: 100,
-          expiration: 0,
-        } as const;
-        const answer =
-          random.next() < 0.5
-            ? await web.client.get(`/markets/${market.id}/orderbook`).catch(String)
-            : await web.client
-                .post(`/markets/${market.id}/orders`, {
-                  body: { order: random.pick(people).sign(market, wish).wire },
-                })
-                .catch(String);
-        if (typeof answer === 'string' || answer.status !== 200) {
-          failed.push(typeof answer === 'string' ? answer : `${answer.status} ${answer.text}`);
+      })();
+      const random = createRandom(5);
+      const failed: string[] = [];
+      let count = 0;
+      const lane = async (): Promise<void> => {
+        while (count < REQUESTS || leaving.size < fleet.webs.length) {
+          count++;
+          const web = random.pick([...ready]);
+          const wish = {
+            side: 'BUY',
+            outcome: random.below(2) as 0 | 1,
+            pips: 100 * (40 + random.below(20)),
+            lots: 100,
+            expiration: 0,
+          } as const;
+          const answer =
+            random.next() < 0.5
+              ? await web.client.get(`/markets/${market.id}/orderbook`).catch(String)
+              : await web.client
+                  .post(`/markets/${market.id}/orders`, {
+                    body: { order: random.pick(people).sign(market, wish).wire },
+                  })
+                  .catch(String);
+          if (typeof answer === 'string' || answer.status !== 200) {
+            failed.push(typeof answer === 'string' ? answer : `${answer.status} ${answer.text}`);
+          }
+          await sleep(2);
         }
-        await sleep(2);
+      };
+      const followers = fleet.webs.flatMap(({ client: { url } }) =>
+        Array.from({ length: FOLLOWERS }, () => follow(url, market.conditionId)),
+      );
+      await until('all follow', async () => followers.every(({ book }) => book.state === 'live'));
+      const lanes = Promise.all(Array.from({ length: 4 }, lane));
+      const exits: unknown[] = [];
+      const endedMs: number[] = [];
+      for (const web of fleet.webs) {
+        const startedAt = Date.now();
+        exits.push(await web.end());
+        endedMs.push(Date.now() - startedAt);
+        await web.start();
+        leaving.add(web);
       }
-    };
-    const followers = fleet.webs.flatMap(({ client: { url } }) =>
-      Array.from({ length: FOLLOWERS }, () => follow(url, market.conditionId)),
-    );
-    await until('all follow', async () => followers.every(({ book }) => book.state === 'live'));
-    const lanes = Promise.all(Array.from({ length: 4 }, lane));
-    const exits: unknown[] = [];
-    const endedMs: number[] = [];
-    for (const web of fleet.webs) {
-      const startedAt = Date.now();
-      exits.push(await web.end());
-      endedMs.push(Date.now() - startedAt);
-      await web.start();
-      leaving.add(web);
-    }
-    await lanes;
-    over = true;
-    await probing;
-    for (const one of followers) await expectRest(fleet.webs[0].client, market.id, one);
-    for (const one of followers) one.stop();
-    tell(
-      `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms; ` +
-        `${followers.length} followed books came back, after ${followers.map(({ updates }) => updates()).join(', ')} updates`,
-    );
-    expect(exits).toEqual([0, 0, 0]);
-    expect(Math.max(...endedMs)).toBeLessThan(EXIT_MS);
-    expect(failed).toEqual([]);
-    expect(followers.flatMap(({ wrong }) => wrong)).toEqual([]);
-    expect(followers.every(({ reconnects, updates }) => reconnects() > 0 && updates() > 0)).toBe(true);
-  });
-}, 300_000);
+      await lanes;
+      over = true;
+      await probing;
+      for (const one of followers) await expectRest(fleet.webs[0].client, market.id, one);
+      for (const one of followers) one.stop();
+      tell(
+        `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms; ` +
+          `${followers.length} followed books came back, after ${followers.map(({ updates }) => updates()).join(', ')} updates`,
+      );
+      expect(exits).toEqual([0, 0, 0]);
+      expect(Math.max(...endedMs)).toBeLessThan(EXIT_MS);
+      expect(failed).toEqual([]);
+      expect(followers.flatMap(({ wrong }) => wrong)).toEqual([]);
+      expect(followers.every(({ reconnects, updates }) => reconnects() > 0 && updates() > 0)).toBe(true);
+    });
+  },
+  300_000,
+);

@@ -1,4 +1,5 @@
 import { createFullDisk, type FullDisk } from '../support/full-disk';
+import { storyOf } from '../support/sample';
 import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { ANSWER_MS, all, answers, asking, BACK_MS, startEndlessLoad, UNAVAILABLE } from './asking';
@@ -13,6 +14,8 @@ const REFUSING_MS = Number(process.env.FAULT_REFUSING_MS ?? 500);
 const SPARE_BYTES = 4_321;
 /** Longer than Redis waits with a sync. */
 const SYNCED_MS = 1_200;
+
+const story = storyOf('refusing Redises', 3);
 
 async function withStage(
   options: TradingFleetOptions,
@@ -55,9 +58,9 @@ async function expectWell(what: string, { journal, evidence, fleet }: TradingFle
 
 // A limit of what the files of a process may grow to stands for the disk: only Linux lets others change it.
 describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linux)', () => {
-  const story = process.platform === 'linux' ? test : test.skip;
+  const onLinux = process.platform === 'linux' ? story : test.skip;
 
-  story(
+  onLinux(
     'appendfsync always: Redis ends as often as it is started; what was acknowledged is there when there is space',
     () =>
       withDisk('always', async (stage, disk) => {
@@ -86,7 +89,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
     60_000,
   );
 
-  story(
+  onLinux(
     'appendfsync everysec: writes are refused, reads go on, and with space all is well by itself',
     () =>
       withDisk('everysec', async (stage, disk) => {
@@ -120,7 +123,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
   );
 });
 
-test(
+story(
   'a Redis that becomes a replica refuses writes, loses nothing and keeps its epoch',
   () =>
     withStage({ seed: 'read-only' }, async (stage) => {

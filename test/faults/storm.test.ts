@@ -17,7 +17,7 @@ import { startTradingFleet, type TradingFleet } from './trading-fleet';
  * commas between.
  */
 const SEED = Number(process.env.FAULT_SEED ?? 7);
-const SECONDS = Number(process.env.FAULT_SECONDS ?? 12);
+const SECONDS = Number(process.env.FAULT_SECONDS ?? 8);
 const ONLY = (process.env.FAULT_ONLY ?? '').split(',').filter((name) => name !== '');
 /** In the short form the long faults wait for the long one. */
 const SHORT: readonly FaultName[] = [

@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../src/local/ports';
 import { isAlive, ROOT, type Started, startNode, startScript } from '../support/processes';
+import { storyOf } from '../support/sample';
 import { until } from '../support/waiting';
 
 /** With npm's four, the build and the search for a Redis: 12. */
 const BANNER_LINES_MAX = 5;
 const READY = /The exchange is open: http:\/\/localhost:(\d+)/;
 const SCRIPT = `require('./src/local/start.ts').start('${path.join(__dirname, 'fake')}')`;
+
+/** Each starts a web, a worker, a Redis and bots. */
+const story = storyOf('stories of npm start', 3);
 
 let folder: string;
 let running: Started[] = [];
@@ -48,7 +52,7 @@ async function runUntilReady(env: Record<string, string> = {}): Promise<Started>
 }
 
 describe('npm start', () => {
-  it('says what to do in few lines, without a secret', async () => {
+  story('says what to do in few lines, without a secret', async () => {
     const started = await runUntilReady();
     const lines = started.stdout().trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(BANNER_LINES_MAX);
@@ -63,13 +67,13 @@ describe('npm start', () => {
     }
   });
 
-  it('gives web and worker the same Redis and the same secret', async () => {
+  story('gives web and worker the same Redis and the same secret', async () => {
     await runUntilReady();
     expect(told('web').REDIS_URL).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
     expect(told('web')).toMatchObject({ ...told('worker'), LOG_LEVEL: 'warn' });
   });
 
-  it('opens six markets, and none with DEMO=0', async () => {
+  story('opens six markets, and none with DEMO=0', async () => {
     await runUntilReady();
     const bodies = [...notes().matchAll(/^\/admin\/markets (.*)$/gm)].map(([, body = '{}']) =>
       JSON.parse(body),
@@ -89,7 +93,7 @@ describe('npm start', () => {
     expect(told('web')).not.toHaveProperty('ADMIN_TOKEN');
   });
 
-  it('hands on what the user has set', async () => {
+  story('hands on what the user has set', async () => {
     const ADMIN_TOKEN = 'operator-token-of-a-user-0123456789';
     const PORT = String(await freePort());
     const started = await runUntilReady({ ADMIN_TOKEN, PORT, JWT_SECRET: 'j'.repeat(32), LOG_LEVEL: 'info' });
@@ -97,25 +101,26 @@ describe('npm start', () => {
     expect(READY.exec(started.stdout())?.[1]).toBe(PORT);
   });
 
-  it('takes the Redis it is given, and starts none', async () => {
+  story('takes the Redis it is given, and starts none', async () => {
     await runUntilReady({ REDIS_URL: 'redis://127.0.0.1:1' });
     expect(told('worker').REDIS_URL).toBe('redis://127.0.0.1:1');
     expect(leftBehind()).toEqual([]);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends everything on %s, even sent twice', async (signal) => {
-    const started = await runUntilReady();
-    await until('the bots have come', () => /^demo /m.test(notes()));
-    expect(leftBehind()).toHaveLength(1);
-    started.child.kill(signal);
-    started.child.kill(signal);
-    expect(await started.exited).toBe(0);
-    expect(notes()).toContain('web told to stop');
-    expect([pidOf('web'), pidOf('worker'), pidOf('demo')].filter(isAlive)).toEqual([]);
-    expect(leftBehind()).toEqual([]);
-  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    story(`ends everything on ${signal}, even sent twice`, async () => {
+      const started = await runUntilReady();
+      await until('the bots have come', () => /^demo /m.test(notes()));
+      expect(leftBehind()).toHaveLength(1);
+      started.child.kill(signal);
+      started.child.kill(signal);
+      expect(await started.exited).toBe(0);
+      expect(notes()).toContain('web told to stop');
+      expect([pidOf('web'), pidOf('worker'), pidOf('demo')].filter(isAlive)).toEqual([]);
+      expect(leftBehind()).toEqual([]);
+    });
 
-  it('ends within 5 s what does not want to stop', async () => {
+  story('ends within 5 s what does not want to stop', async () => {
     const started = await runUntilReady({ IGNORE_TERM: '1' });
     const askedAtMs = Date.now();
     started.child.kill('SIGINT');
@@ -124,7 +129,7 @@ describe('npm start', () => {
     expect(isAlive(pidOf('web'))).toBe(false);
   });
 
-  it('can be interrupted before it is ready', async () => {
+  story('can be interrupted before it is ready', async () => {
     const started = run({ FAIL_AFTER_MS: '60000' });
     await until('something has started', () => leftBehind().length > 0);
     started.child.kill('SIGINT');
@@ -132,7 +137,7 @@ describe('npm start', () => {
     await until('the folder is gone', () => leftBehind().length === 0);
   });
 
-  it('takes everything with it when it is killed', async () => {
+  story('takes everything with it when it is killed', async () => {
     const started = await runUntilReady();
     started.child.kill('SIGKILL');
     await until(
@@ -144,13 +149,13 @@ describe('npm start', () => {
 
 describe('under npm', () => {
   // `exec` as in package.json: a shell between npm and us would keep npm's signals to itself.
-  it('is started so that the signals of npm arrive', () => {
+  story('is started so that the signals of npm arrive', () => {
     expect(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts.start).toMatch(
       /^exec node /,
     );
   });
 
-  it('ends everything when npm is gone without a word', async () => {
+  story('ends everything when npm is gone without a word', async () => {
     const script = `require('./test/support/typescript.js');${SCRIPT}`;
     const parent = startNode(
       [
@@ -170,7 +175,7 @@ describe('under npm', () => {
 });
 
 describe('failures of the start', () => {
-  it('a taken port, in one line', async () => {
+  story('a taken port, in one line', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, resolve));
     const { port } = server.address() as { port: number };
@@ -182,13 +187,13 @@ describe('failures of the start', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  it('bad configuration, in its table', async () => {
+  story('bad configuration, in its table', async () => {
     const started = run({ NETWORK: 'moon', ADMIN_TOKEN: 'short' });
     expect(await started.exited).toBe(78);
     expect(started.stderr()).toMatch(/^Bad configuration:\nVARIABLE.*\nNETWORK.*\nADMIN_TOKEN.*\n$/);
   });
 
-  it('a process that ends: its name and last words, and the end of the others', async () => {
+  story('a process that ends: its name and last words, and the end of the others', async () => {
     const started = run({ FAIL_AFTER_MS: '1500' });
     expect(await started.exited).toBe(1);
     expect(started.stderr()).toBe(
@@ -198,7 +203,7 @@ describe('failures of the start', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  it('bots that end: told, and the exchange goes on', async () => {
+  story('bots that end: told, and the exchange goes on', async () => {
     const started = await runUntilReady();
     await until('the bots have come', () => /^demo /m.test(notes()));
     process.kill(pidOf('demo'), 'SIGKILL');
@@ -207,7 +212,7 @@ describe('failures of the start', () => {
     expect([pidOf('web'), pidOf('worker')].map(isAlive)).toEqual([true, true]);
   });
 
-  it('markets that are refused', async () => {
+  story('markets that are refused', async () => {
     const started = run({ REFUSE: '1' });
     expect(await started.exited).toBe(1);
     expect(started.stderr()).toMatch(/^demo market [a-z0-9-]+: 401 \{\}\n$/);

@@ -9,12 +9,19 @@ import {
   type Visit,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
+import { sampleOf } from '../support/sample';
 import { eventually } from '../support/waiting';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const DESK = { width: 1_440, height: 900 };
 const PHONE = { width: 390, height: 844 };
+const LOOKS = [
+  ['light', DESK],
+  ['dark', PHONE],
+  ['dark', DESK],
+  ['light', PHONE],
+] as const;
 
 /** The findings of a WCAG AA checker, by rule and element. */
 async function violations(page: Page): Promise<string[]> {
@@ -38,12 +45,7 @@ describeInBrowser('how the page looks', () => {
 
   const close = ({ page }: Visit): Promise<void> => page.context().close();
 
-  test.each([
-    ['light', DESK],
-    ['dark', DESK],
-    ['light', PHONE],
-    ['dark', PHONE],
-  ] as const)(
+  test.each(sampleOf('themes and sizes of the page', LOOKS, 2))(
     '%s at %o: accessible before and after signing in, and nothing sticks out',
     async (colorScheme, viewport) => {
       const visit = await stage.open({ colorScheme, viewport });

@@ -1,17 +1,19 @@
-import { type Deployment, startDeployment } from '../support/deployment';
-import { startNode } from '../support/processes';
+import { type Deployment, type Process, startDeployment } from '../support/deployment';
+import { type Started, startNode } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, type Domain, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 
 let deployment: Deployment;
+let web: Process;
+let worker: Started;
 beforeAll(async () => {
   deployment = await startDeployment();
+  [web, worker] = await Promise.all([deployment.web(), deployment.worker()]);
 });
 afterAll(() => deployment.stop());
 
 test('the worker expires orders by themselves: book, reservation and open orders', async () => {
-  const [web] = await Promise.all([deployment.web(), deployment.worker()]);
   const market = await openMarket(web.client, ADMIN_TOKEN);
   const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
   const maker = createTrader(web.client, domain);
@@ -36,7 +38,6 @@ test('the worker expires orders by themselves: book, reservation and open orders
 });
 
 test('a market closes at its time, and what rested is given back', async () => {
-  const web = await deployment.web();
   const closesAt = new Date(Date.now() + 2_000).toISOString();
   const market = await openMarket(web.client, ADMIN_TOKEN, { closesAt });
   const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
@@ -49,10 +50,17 @@ test('a market closes at its time, and what rested is given back', async () => {
   expect((await web.client.get(`/markets/${market.id}`)).body.status).toBe('CLOSED');
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends web and worker in good order', async (signal) => {
-  const [web, worker] = await Promise.all([deployment.web(), deployment.worker()]);
-  for (const { child } of [web, worker]) child.kill(signal);
+test('SIGTERM ends web and SIGINT ends the worker in good order', async () => {
+  web.child.kill('SIGTERM');
+  worker.child.kill('SIGINT');
   expect(await Promise.all([web.exited, worker.exited])).toEqual([0, 0]);
+});
+
+test('SIGINT ends web and SIGTERM ends the worker in good order', async () => {
+  const [other, another] = await Promise.all([deployment.web(), deployment.worker()]);
+  other.child.kill('SIGINT');
+  another.child.kill('SIGTERM');
+  expect(await Promise.all([other.exited, another.exited])).toEqual([0, 0]);
 });
 
 test.each(['dist/web.js', 'dist/worker.js'])(

@@ -1,6 +1,7 @@
 import { createBroadcasts } from '../../src/store/outbox/update-log';
 import { createScripts } from '../../src/store/redis/scripts';
 import { place } from '../support/engine-order';
+import { sampleOf } from '../support/sample';
 import type { OpenMarket } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { type RunningWeb, startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -51,7 +52,7 @@ async function agree(replica: RunningWeb, clients: readonly BookClient[]): Promi
   for (const client of clients) expect(client.book()).toEqual(book);
 }
 
-test.each(['SIGKILL', 'SIGTERM'] as const)(
+test.each(sampleOf('signals that end the broadcaster', ['SIGKILL', 'SIGTERM'] as const, 1))(
   'another process takes over within 2 s of %s',
   async (signal) => {
     const leader = await exchange.replicaProcess();

@@ -25,7 +25,7 @@ import { filterOf } from './fuzzing/sweeps';
  * the commands are replayed through the model in the order of their sequence numbers, which must give the same fills and
  * the same books and balances (docs/interface.md, Sequence). `FUZZ_OPERATIONS=130000` takes more than 50,000 commands.
  */
-const OPERATIONS = Number(process.env.FUZZ_OPERATIONS ?? 8_000);
+const OPERATIONS = Number(process.env.FUZZ_OPERATIONS ?? 3_000);
 const LIMIT_MS = 120_000 + OPERATIONS * 30;
 const WALLETS = 12;
 const IN_FLIGHT = 64;

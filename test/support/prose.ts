@@ -75,7 +75,7 @@ function paragraphsOf(text: string, firstLine: number): Found[] {
 /** The names of the tests of a file. */
 export function testNamesOf(source: string): Found[] {
   const named =
-    /\b(?:test|it|describe)(?:\.\w+)*(?:\((?:[^()\n]|\([^()]*\))*\)|<[^>]*>)?\(\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`\n]*`)/g;
+    /\b(?:test|it|describe|story|onLinux)(?:\.\w+)*(?:\((?:[^()\n]|\([^()]*\))*\)|<[^>]*>)?\(\s*('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`[^`\n]*`)/g;
   return [...source.matchAll(named)].map((match) => ({
     line: lineAt(source, match.index),
     text: (match[1] ?? '').slice(1, -1),

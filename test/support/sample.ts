@@ -1,18 +1,27 @@
 import { randomInt } from 'node:crypto';
 import { tell } from './telling';
 
-/**
- * Some of a list that takes too long for every run of `npm test`: evenly spread, and others each time. PLANTED=all (`npm
- * run test:long`, which CI runs too) takes every one; PLANTED=7 takes every n-th from place 7.
- */
+/** SAMPLE=all (`npm run test:long`, which CI runs too) takes everything; SAMPLE=7 repeats the sample that a run printed as 7. */
+const SAMPLE = process.env.SAMPLE ?? '';
+
+/** Tells of one place in each `step`; undefined when everything is taken. */
+function placeOf(what: string, step: number): number | undefined {
+  if (SAMPLE === 'all' || step <= 1) return undefined;
+  const place = SAMPLE === '' ? randomInt(step) : Number(SAMPLE) % step;
+  tell(`one in ${step} ${what}: seed SAMPLE=${place} repeats them, SAMPLE=all takes every one`);
+  return place;
+}
+
+/** Some of a list that takes too long for every run of `npm test`: evenly spread, and others each time. */
 export function sampleOf<T>(what: string, list: readonly T[], count: number): readonly T[] {
-  const PLANTED = process.env.PLANTED ?? '';
-  if (PLANTED === 'all') return list;
   const step = Math.max(1, Math.floor(list.length / count));
-  const first = PLANTED === '' ? randomInt(step) : Number(PLANTED) % step;
-  const chosen = list.filter((_, at) => at % step === first);
-  tell(
-    `${chosen.length} of ${list.length} ${what}: seed PLANTED=${first} repeats them, PLANTED=all takes every one`,
-  );
-  return chosen;
+  const place = placeOf(what, step);
+  return place === undefined ? list : list.filter((_, at) => at % step === place);
+}
+
+/** The same for tests that are written one by one: one in `step` runs, and jest shows the others as skipped. */
+export function storyOf(what: string, step: number): (...story: Parameters<jest.It>) => void {
+  const place = placeOf(what, step);
+  let at = 0;
+  return (...story) => (place === undefined || at++ % step === place ? test : test.skip)(...story);
 }

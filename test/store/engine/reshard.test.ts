@@ -4,6 +4,7 @@ import { doorOf, shardKeys } from '../../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../../src/store/redis/scripts';
 import { createEngine } from '../../../src/store/verbs/engine';
 import { startTestCluster, type TestCluster } from '../../support/redis';
+import { storyOf } from '../../support/sample';
 import { startShuttle } from '../../support/slots';
 import { tell } from '../../support/telling';
 import { told } from '../audit/auditing';
@@ -21,6 +22,8 @@ const STORY_MS = 120_000 + 30 * ORDERS;
 /** Without the door a round of so many orders tears something, most times in the first. */
 const ROUND = 500;
 const ROUNDS_MAX = 12;
+
+const story = storyOf('stories of a slot that moves', 2);
 
 let cluster: TestCluster;
 let clients: RedisClient[];
@@ -50,7 +53,7 @@ function withoutDoor(client: RedisClient): RedisClient {
   });
 }
 
-test(
+story(
   `the slot of the book moves to and fro under ${ORDERS} orders: no write is torn and no answer is false`,
   async () => {
     const [first, ...others] = clients as [RedisClient, ...RedisClient[]];
@@ -82,17 +85,21 @@ test(
   STORY_MS,
 );
 
-test('without the door scripts are torn, and the audit tells', async () => {
-  const exchange = await openExchange(withoutDoor(clients[0] as RedisClient));
-  const engines = clients.slice(1).map((client) => engineOn(withoutDoor(client)));
-  let found: string[] = [];
-  const wrong: string[] = [];
-  for (let round = 1; round <= ROUNDS_MAX && found.length === 0; round++) {
-    const shuttle = await startShuttle(cluster, exchange.keys.prefix, REST_MS);
-    wrong.push(...(await trade(exchange, engines, ROUND, round)).wrong);
-    await shuttle.stop();
-    found = told(await exchange.audit());
-  }
-  expect(found).not.toEqual([]);
-  expect(wrong.join('\n')).toMatch(/non local key/);
-}, 180_000);
+story(
+  'without the door scripts are torn, and the audit tells',
+  async () => {
+    const exchange = await openExchange(withoutDoor(clients[0] as RedisClient));
+    const engines = clients.slice(1).map((client) => engineOn(withoutDoor(client)));
+    let found: string[] = [];
+    const wrong: string[] = [];
+    for (let round = 1; round <= ROUNDS_MAX && found.length === 0; round++) {
+      const shuttle = await startShuttle(cluster, exchange.keys.prefix, REST_MS);
+      wrong.push(...(await trade(exchange, engines, ROUND, round)).wrong);
+      await shuttle.stop();
+      found = told(await exchange.audit());
+    }
+    expect(found).not.toEqual([]);
+    expect(wrong.join('\n')).toMatch(/non local key/);
+  },
+  180_000,
+);
