@@ -38,9 +38,9 @@ const LONG_FILES = [
   'test/wire/generators',
 ];
 
-/** Folders that start processes, browsers or chains, and what is alike. */
+/** Folders that start processes, browsers or chains, or a whole exchange for each file, and the files that take long. */
 const NOT_QUICK = [
-  'test/(faults|page|processes|local|demo|hostile|chain|metrics)/',
+  'test/(faults|page|processes|local|demo|hostile|chain|metrics|client|cli|jobs)/',
   'cluster',
   'kills',
   'fuzz',

@@ -3,7 +3,7 @@
  * All of them run whatever fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
  *
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
- * `npm run test:quick`: the test files that start nothing but a Redis and take seconds.
+ * `npm run test:quick`: the test files that start nothing but a Redis and take less than three seconds.
  * `npm run test:long`: the files that have a longer form, in it; CI runs it after `npm test`.
  * scripts/test-files.js names the files of each.
  * Figures and seeds that the tests tell are shown as they come, and those with a seed again at the end.
