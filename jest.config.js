@@ -15,8 +15,8 @@ module.exports = {
     '^ctf-exchange-client$': '<rootDir>/packages/client/src/index.ts',
   },
   testSequencer: '<rootDir>/test/support/sequencer.js',
-  // One more than there are processors: much of what the tests do is waiting. Each may have a Redis or two beside it.
-  maxWorkers: Math.min(4, availableParallelism() + 1),
+  // Two more than there are processors: much of what the tests do is waiting. Each may have a Redis or two beside it.
+  maxWorkers: Math.min(4, availableParallelism() + 2),
   cacheDirectory: '<rootDir>/.cache/jest',
   testTimeout: 30_000,
 };
