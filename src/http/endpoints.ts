@@ -20,6 +20,7 @@ import { orderEndpoints } from './routes/orders';
 import { profileEndpoints } from './routes/profiles';
 import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
+import { udfEndpoints } from './routes/udf';
 import { createSubmit } from './submit';
 
 /** Every operation. */
@@ -44,6 +45,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...moderationEndpoints(context),
     ...settlementEndpoints(context),
     ...auditEndpoints(context),
+    ...udfEndpoints(context, kept),
     ...systemEndpoints(context),
     ...logEndpoints(context),
   ].map((endpoint) => recorded(endpoint, deps.actions, deps.log));

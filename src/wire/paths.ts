@@ -17,6 +17,11 @@ export const PATHS = {
   priceHistory: '/markets/{id}/price-history',
   candles: '/markets/{id}/candles',
   trades: '/markets/{id}/trades',
+  udfConfig: '/udf/config',
+  udfSymbols: '/udf/symbols',
+  udfSearch: '/udf/search',
+  udfHistory: '/udf/history',
+  udfTime: '/udf/time',
 
   submit: '/markets/{id}/orders',
   batch: '/markets/{id}/orders/batch',

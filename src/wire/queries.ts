@@ -178,5 +178,21 @@ export function rangeOf(query: Query): { fromMs: number | undefined; toMs: numbe
   return { fromMs, toMs };
 }
 
+/** The stretch that a chart asks for: `to` is required, and `from` where there is no `countback`. */
+export function barsOf(query: Query): {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly countback: number | undefined;
+} {
+  const text = single(query, 'countback');
+  if (text !== undefined && !LIMIT.test(text)) {
+    throw refuse('INVALID_REQUEST', 'countback', 'must be a whole number of at least 1');
+  }
+  const [fromMs, toMs] = [secondsOf(query, 'from'), secondsOf(query, 'to')];
+  if (toMs === undefined) throw refuse('INVALID_REQUEST', 'to', 'is required');
+  if (fromMs === undefined && text === undefined) throw refuse('INVALID_REQUEST', 'from', 'is required');
+  return { fromMs: fromMs ?? 0, toMs, countback: text === undefined ? undefined : Number(text) };
+}
+
 export const flagOf = (query: Query, name: string): boolean =>
   choiceOf(query, name, ['true', 'false'] as const) === 'true';

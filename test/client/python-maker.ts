@@ -2,13 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { Wallet } from 'ethers';
-import { createClient } from '../support/client';
-import { ROOT, type Started, startProgram } from '../support/processes';
+import { type Client, createClient } from '../support/client';
+import { portOf, ROOT, type Started, startNode, startProgram } from '../support/processes';
 import { startProxy } from '../support/proxy';
+import { ENVIRONMENT } from '../support/settings';
 import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { limit } from '../support/weather-market';
-import { type ReplicaProcess, startWebReplicas } from '../support/web-replicas';
+import { startWebReplicas } from '../support/web-replicas';
+
+const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
 
 export const PYTHON = '/usr/bin/python3';
 export const PACKAGE = path.join(ROOT, 'clients/python');
@@ -33,15 +36,28 @@ interface Said {
   readonly connections?: number;
 }
 
+interface RunningWeb {
+  readonly started: Started;
+  readonly port: number;
+  readonly client: Client;
+}
+
 export type MakerStory = Awaited<ReturnType<typeof startMakerStory>>;
 
 /** The Python maker behind a load balancer with two web processes, and a taker that trades with it. */
 export async function startMakerStory() {
-  const exchange = await startWebReplicas({ replicas: 0, durable: true, env: { GRANT_ON: 'first-order' } });
-  const webs: ReplicaProcess[] = [await exchange.replicaProcess(), await exchange.replicaProcess()];
-  const first = (): ReplicaProcess => webs[0] as ReplicaProcess;
-  const portOfWeb = (one: ReplicaProcess): number => Number(new URL(one.url).port);
-  const balancer = await startProxy(portOfWeb(first()));
+  if (isStale()) throw new Error('dist is older than the sources: npm run build');
+  const exchange = await startWebReplicas({ replicas: 0, durable: true });
+  /** The built program: it is back in a second or two. */
+  async function startWeb(): Promise<RunningWeb> {
+    const more = { REDIS_URL: exchange.redis.url, PORT: '0', GRANT_ON: 'first-order' };
+    const started = startNode(['dist/web.js'], { ...ENVIRONMENT, ...more });
+    const port = await portOf(started);
+    return { started, port, client: createClient(`http://127.0.0.1:${port}`) };
+  }
+  const webs: RunningWeb[] = [await startWeb(), await startWeb()];
+  const first = (): RunningWeb => webs[0] as RunningWeb;
+  const balancer = await startProxy(first().port);
   const market: OpenMarket = await exchange.market(first());
   const { domain } = (await first().client.get('/config')).body.eip712 as { domain: Domain };
   const key = `0x${randomBytes(32).toString('hex')}`;
@@ -84,14 +100,15 @@ export async function startMakerStory() {
 
   /** Kills the web process that serves; the balancer notices and uses the other, and a new one is started. */
   async function killWeb(): Promise<number> {
-    const [dead, other] = webs as [ReplicaProcess, ReplicaProcess];
+    const [dead, other] = webs as [RunningWeb, RunningWeb];
     const atMs = Date.now();
-    balancer.retarget(portOfWeb(other));
-    await dead.kill();
+    balancer.retarget(other.port);
+    dead.started.child.kill('SIGKILL');
+    await dead.started.exited;
     balancer.cut();
     const backMs = await quotesAfter(atMs, 'the quotes rest again after a web process was killed');
     webs.shift();
-    webs.push(await exchange.replicaProcess());
+    webs.push(await startWeb());
     return backMs;
   }
 
@@ -164,6 +181,7 @@ export async function startMakerStory() {
     audit,
     stop: async (): Promise<void> => {
       maker.child.kill('SIGKILL');
+      for (const { started } of webs) started.child.kill('SIGKILL');
       await balancer.stop();
       await exchange.stop();
     },

@@ -7,6 +7,7 @@ import { choice, integer, type Json, ref, text } from './schema';
 export const TAGS = {
   Sign: 'Sign-In with Ethereum (EIP-4361), and the life of a session.',
   Markets: 'Markets, their books, trades and prices.',
+  Charts: "TradingView's Universal Data Feed over the candles.",
   Orders: 'Submitting, reading, replacing and cancelling signed orders.',
   Comments: 'Comments about a market.',
   Account: "The caller's profile, positions and balances, and its paper funds.",

@@ -11,11 +11,13 @@ import { MODERATION_OPERATIONS } from './moderation';
 import { ORDER_OPERATIONS } from './orders';
 import { SYSTEM_OPERATIONS } from './system';
 import { TRADER_OPERATIONS } from './traders';
+import { UDF_OPERATIONS } from './udf';
 
 /** Every operation there is; each has a row in docs/endpoints.md. Tests hold both, and that each is an endpoint. */
 export const OPERATIONS: Operations = {
   ...AUTH_OPERATIONS,
   ...MARKET_OPERATIONS,
+  ...UDF_OPERATIONS,
   ...ORDER_OPERATIONS,
   ...CANCEL_OPERATIONS,
   ...ACCOUNT_OPERATIONS,

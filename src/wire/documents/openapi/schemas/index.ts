@@ -8,6 +8,7 @@ import { ORDER_SCHEMAS } from './orders';
 import { PROBLEM_SCHEMAS } from './problems';
 import { SYSTEM_SCHEMAS } from './system';
 import { TRADER_SCHEMAS } from './traders';
+import { UDF_SCHEMAS } from './udf';
 
 /** Every schema that has a name. A room of resources has a file; a new one is added here. */
 export const SCHEMAS: Readonly<Record<string, Json>> = {
@@ -15,6 +16,7 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ...PROBLEM_SCHEMAS,
   ...MARKET_SCHEMAS,
   ...BOOK_SCHEMAS,
+  ...UDF_SCHEMAS,
   ...ORDER_SCHEMAS,
   ...ACCOUNT_SCHEMAS,
   ...TRADER_SCHEMAS,

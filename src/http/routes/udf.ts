@@ -1,0 +1,126 @@
+import { Refusal } from '../../exchange/errors';
+import { windowOf } from '../../wire/answers/candles';
+import {
+  presentBars,
+  presentSearch,
+  presentSymbol,
+  RESOLUTIONS,
+  type Resolution,
+  symbolOf,
+  UDF_CONFIG,
+  UDF_TYPE,
+  udfError,
+} from '../../wire/answers/udf';
+import { costOfRows } from '../../wire/asked';
+import { PAGE_SIZES } from '../../wire/pages';
+import { PATHS } from '../../wire/paths';
+import { barsOf, limitOf, type Query, textOf } from '../../wire/queries';
+import { ok, okJson, type Reply } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Call, read } from '../endpoint';
+import type { KeptAnswers, MarketMoment } from '../kept-answers';
+import { createPageTexts, pageOf } from '../listing';
+
+const BARS_MAX = PAGE_SIZES.candles.most;
+const BUCKET_MS: Readonly<Record<Resolution, number>> = {
+  '1': 60_000,
+  '5': 300_000,
+  '15': 900_000,
+  '60': 3_600_000,
+  '240': 14_400_000,
+  '1D': 86_400_000,
+};
+
+/** TradingView's charts ask here; what cannot be answered is an `s: "error"`, because they read no problems. */
+export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers): AnyEndpoint[] {
+  const textOfPage = createPageTexts();
+
+  /** Null for a symbol that there is not. */
+  async function marketOf(name: string): Promise<MarketMoment | null> {
+    try {
+      return await kept.momentOfMarket(name);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'MARKET_NOT_FOUND') return null;
+      throw error;
+    }
+  }
+
+  async function symbols({ query }: Call<undefined>): Promise<Reply> {
+    const { market, outcome } = symbolOf(textOf(query, 'symbol') ?? '');
+    const at = await marketOf(market);
+    if (!at) return ok(udfError('unknown_symbol'));
+    return okJson(
+      await kept.json(
+        at.moment,
+        `udf symbol ${outcome}`,
+        () => kept.view(at),
+        (view) => presentSymbol(view, outcome),
+      ),
+    );
+  }
+
+  async function search({ query, request }: Call<undefined>): Promise<Reply> {
+    const words = textOf(query, 'query');
+    const type = textOf(query, 'type') ?? UDF_TYPE;
+    const limit = limitOf(query, PAGE_SIZES.markets);
+    const filter = { status: undefined, category: undefined, tag: undefined, words };
+    const all = await marketList();
+    return okJson(
+      textOfPage(all, request.url, () => {
+        const page = { epoch: '', sort: 'volume24h', limit, cursor: null } as const;
+        return type === UDF_TYPE ? presentSearch(pageOf(all, filter, page).markets, limit) : [];
+      }),
+    );
+  }
+
+  async function history({ query }: Call<undefined>): Promise<Reply> {
+    const resolution = resolutionOf(query);
+    if (!resolution) return ok(udfError(`resolution must be one of ${Object.keys(RESOLUTIONS).join(', ')}`));
+    const { market, outcome } = symbolOf(textOf(query, 'symbol') ?? '');
+    const at = await marketOf(market);
+    if (!at) return ok(udfError('unknown_symbol'));
+    const { fromMs, toMs } = stretchOf(query, resolution, reads.clock());
+    const asked = { interval: RESOLUTIONS[resolution], outcome, limit: BARS_MAX, fromMs, toMs };
+    const window = windowOf(asked, reads.clock());
+    const json = await kept.json(
+      at.moment,
+      `udf history ${JSON.stringify(window)}`,
+      () => reads.candles(at.terms.id, Math.min(window.fromMs, window.lastMs), window.bucketMs, window.most),
+      (found) => presentBars(at.terms, window, found),
+    );
+    return okJson(json);
+  }
+
+  return [
+    read(PATHS.udfConfig, async () => ok(UDF_CONFIG)),
+    read(PATHS.udfSymbols, symbols),
+    read(PATHS.udfSearch, search),
+    { ...read(PATHS.udfHistory, history), cost: historyCost },
+    read(PATHS.udfTime, async () => ({
+      status: 200,
+      text: { type: 'text/plain; charset=utf-8', text: String(Math.trunc(reads.clock() / 1_000)) },
+    })),
+  ];
+}
+
+function resolutionOf(query: Query): Resolution | null {
+  const text = (textOf(query, 'resolution') ?? '').toUpperCase();
+  const name = text === 'D' ? '1D' : text;
+  return name in RESOLUTIONS ? (name as Resolution) : null;
+}
+
+/** `to` is no part of it. `countback` counts in place of `from`; of a stretch that is too long the end is answered. */
+function stretchOf(query: Query, resolution: Resolution, nowMs: number) {
+  const { fromMs, toMs, countback } = barsOf(query);
+  const bucketMs = BUCKET_MS[resolution];
+  const lastMs = Math.floor(Math.min(toMs - 1, nowMs) / bucketMs) * bucketMs;
+  const earliestMs = Math.max(0, lastMs - (Math.min(countback ?? BARS_MAX, BARS_MAX) - 1) * bucketMs);
+  return { fromMs: countback === undefined ? Math.max(fromMs, earliestMs) : earliestMs, toMs: toMs - 1 };
+}
+
+const historyCost = (query: Query): number =>
+  costOfRows(() => {
+    const { fromMs, toMs, countback } = barsOf(query);
+    const resolution = resolutionOf(query);
+    return Math.min(BARS_MAX, countback ?? (resolution ? (toMs - fromMs) / BUCKET_MS[resolution] : 1));
+  });
