@@ -52,7 +52,7 @@ export async function startMakerStory() {
   async function startWeb(): Promise<RunningWeb> {
     const more = { REDIS_URL: exchange.redis.url, PORT: '0', GRANT_ON: 'first-order' };
     const started = startNode(['dist/web.js'], { ...ENVIRONMENT, ...more });
-    const port = await portOf(started);
+    const port = Number(await portOf(started));
     return { started, port, client: createClient(`http://127.0.0.1:${port}`) };
   }
   const webs: RunningWeb[] = [await startWeb(), await startWeb()];

@@ -6,6 +6,7 @@ import { openApiDocument } from '../../src/wire/documents/openapi/document';
 import * as story from '../../src/wire/documents/openapi/examples/story';
 import { LIMITS, SUBMISSION_COSTS } from '../../src/wire/limits';
 import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../src/wire/requests/orders';
+import type { Answer } from '../support/client';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, openMarket, type Trader } from '../support/trader';
@@ -53,15 +54,18 @@ beforeAll(async () => {
 });
 afterAll(() => exchange.stop());
 
-/** Sends a request of the page as it stands there. */
-async function send(name: string, bearer = false) {
+const ATTEMPTS_MAX = 5;
+
+/** Sends a request of the page as it stands there; again after a 503, as the page says. */
+async function send(name: string, bearer = false, attempt = 1): Promise<Answer> {
   const [line = '', ...body] = block(name).split('\n');
   const [method = '', target = ''] = line.split(' ');
   const text = body.join('\n').trim();
-  return exchange.client.call(method, target, {
+  const answer = await exchange.client.call(method, target, {
     ...(bearer ? { token: await alice.token() } : {}),
     ...(text === '' ? {} : { body: JSON.parse(text) }),
   });
+  return answer.status === 503 && attempt < ATTEMPTS_MAX ? send(name, bearer, attempt + 1) : answer;
 }
 
 test('the requests of the page get the answers of the page', async () => {

@@ -59,7 +59,7 @@ test('a symbol is an outcome of a market, with the scale of its prices', async (
     ...{ ticker: `${market.slug}.YES`, description: 'Does the chart show it? Yes', minmov: 1 },
     ...{ pricescale: 100, session: '24x7', has_intraday: true, data_status: 'streaming' },
   });
-  // What a chart was given it asks for again, with the exchange in front.
+  // A chart asks again for the ticker that it was given, with the exchange in front.
   const again = (await exchange.client.get(`/udf/symbols?symbol=${yes.exchange}:${yes.ticker}`)).body;
   expect(again).toEqual(yes);
   const no = (await exchange.client.get(`/udf/symbols?symbol=${empty.id}.no`)).body;
@@ -132,7 +132,7 @@ test('a stretch without candles is no_data, and names the candle before it where
   expect([day, day + 86_400]).toContain(later.nextTime);
 });
 
-test('what a chart asks for wrongly is an error in its words, and what is no request a problem', async () => {
+test('an unknown symbol or resolution is an error in the words of charts, and a malformed query is a problem', async () => {
   expect(await history('no-such-market', recent('60'))).toEqual({ s: 'error', errmsg: 'unknown_symbol' });
   const weekly = await history(market.id, recent('1W'));
   expect(weekly).toEqual({ s: 'error', errmsg: expect.stringContaining('1, 5, 15, 60, 240, 1D') });

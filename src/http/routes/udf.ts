@@ -31,7 +31,7 @@ const BUCKET_MS: Readonly<Record<Resolution, number>> = {
   '1D': 86_400_000,
 };
 
-/** TradingView's charts ask here; what cannot be answered is an `s: "error"`, because they read no problems. */
+/** TradingView's charts ask here; a refusal is an `s: "error"`, because they read no problems. */
 export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
 
