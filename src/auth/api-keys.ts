@@ -79,7 +79,8 @@ export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions): ApiK
 
   async function remove(wallet: string, id: string): Promise<void> {
     const address = wallet.toLowerCase();
-    if (!(await store.remove(address, id))) throw new Refusal('NOT_FOUND', 'this wallet has no such API key');
+    if (!(await store.remove(address, id)))
+      throw new Refusal('NOT_FOUND', 'this wallet has no such API key; GET /me/keys lists its keys');
     onRemoved(sidOf(address, id));
   }
 
@@ -90,7 +91,7 @@ export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions): ApiK
     const id = bytes.toString('hex', ADDRESS_BYTES, ADDRESS_BYTES + ID_BYTES);
     const record = await store.find(address, id);
     if (!record || !isSame(record.digest, digestOf(key))) throw unknown();
-    if (hasEnded(record)) throw new Refusal('TOKEN_EXPIRED', 'the API key has expired');
+    if (hasEnded(record)) throw new Refusal('TOKEN_EXPIRED', 'the API key has expired; create another');
     return {
       address: checksumAddress(address),
       sid: sidOf(address, id),
@@ -134,5 +135,6 @@ export function checkScope({ scopes }: Pick<Caller, 'scopes'>, scope: KeyScope |
 const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-const unknown = (): Refusal => new Refusal('TOKEN_INVALID', 'the API key is unknown or was deleted');
+const unknown = (): Refusal =>
+  new Refusal('TOKEN_INVALID', 'the API key is unknown or was deleted; create another');
 const iso = (ms: number): string => new Date(ms).toISOString();

@@ -24,7 +24,11 @@ async function presented({ reads }: CliStore, id: MarketId): Promise<Presented> 
 /** By id, slug or condition id; MARKET_NOT_FOUND. */
 async function idOf({ reads }: CliStore, name: string): Promise<MarketId> {
   const market = await reads.market(name);
-  if (!market) throw new Refusal('MARKET_NOT_FOUND', `there is no market ${JSON.stringify(name)}`);
+  if (!market)
+    throw new Refusal(
+      'MARKET_NOT_FOUND',
+      `there is no market ${JSON.stringify(name)}; see: exchange markets list`,
+    );
   return market.terms.id;
 }
 

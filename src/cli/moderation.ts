@@ -13,7 +13,11 @@ export const deleteComment =
   (id: string): Command =>
   async ({ store, say }) => {
     const ref = parseCommentId(id);
-    if (!ref) throw new Refusal('COMMENT_NOT_FOUND', `${JSON.stringify(id)} is not the id of a comment`);
+    if (!ref)
+      throw new Refusal(
+        'COMMENT_NOT_FOUND',
+        `${JSON.stringify(id)} is not the id of a comment; one looks like 81cqi70o-c12`,
+      );
     const doing = {
       action: `DELETE ${PATHS.adminComment}`,
       path: PATHS.adminComment.replace('{comment_id}', id),

@@ -30,7 +30,11 @@ export const exportSettlements =
   async (run) => {
     const { store } = run;
     const found = market === undefined ? undefined : await store.reads.market(market);
-    if (found === null) throw new Refusal('MARKET_NOT_FOUND', `there is no market ${JSON.stringify(market)}`);
+    if (found === null)
+      throw new Refusal(
+        'MARKET_NOT_FOUND',
+        `there is no market ${JSON.stringify(market)}; see: exchange markets list`,
+      );
     const target = output === undefined ? null : (await open(output, 'wx')).createWriteStream();
     const failed = target && finished(target);
     failed?.catch(() => undefined);
@@ -74,7 +78,7 @@ function keyOf(id: string): SettlementKey {
   if (marketId === '' || Number(part) > PART_MAX) {
     throw new Refusal(
       'INVALID_REQUEST',
-      `${JSON.stringify(id)} is not the id of a settlement, such as 81cqi70o-42-s0`,
+      `${JSON.stringify(id)} is not the id of a settlement; one looks like 81cqi70o-42-s0`,
     );
   }
   return { marketId, sequence: Number(sequence), part: Number(part) };
@@ -86,7 +90,8 @@ export const acknowledge =
   async ({ store, say }: Run) => {
     const key = keyOf(id);
     const record = await find(store, key);
-    if (!record) throw new Refusal('NOT_FOUND', `there is no settlement ${id}`);
+    if (!record)
+      throw new Refusal('NOT_FOUND', `there is no settlement ${id}; see: exchange settlements export`);
     const path = `/admin/settlements/${id}`;
     const doing = { action: 'settlements acknowledge', path, body: { transactionHash } };
     await recorded(store, doing, async () => {
@@ -96,7 +101,7 @@ export const acknowledge =
       if (now?.transactionHash === transactionHash) return;
       throw new Refusal(
         'INVALID_REQUEST',
-        `the settlement is already CONFIRMED by ${now?.transactionHash ?? 'no transaction'}`,
+        `the settlement is already CONFIRMED by ${now?.transactionHash ?? 'no transaction'}; it keeps that hash`,
       );
     });
     await say({ id, status: 'CONFIRMED', transactionHash }, [`${id} CONFIRMED by ${transactionHash}`]);

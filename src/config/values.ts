@@ -77,7 +77,8 @@ export function parseRedisUrls(text: string): readonly string[] {
     if (!isDecodable(username) || !isDecodable(password))
       throw new BadValue('must percent-encode its password');
     if (!/^\/?\d{0,4}$/.test(pathname)) throw new BadValue('may have no path but a database number');
-    if (urls.length > 1 && !/^\/?0?$/.test(pathname)) throw new BadValue('a cluster has no database but 0');
+    if (urls.length > 1 && !/^\/?0?$/.test(pathname))
+      throw new BadValue('must name database 0, or none, because a cluster has no other');
   }
   return urls;
 }

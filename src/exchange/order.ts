@@ -227,6 +227,9 @@ export function checkExpiry(order: SignedOrder, nowMs: number): void {
     throw new Refusal('INVALID_EXPIRATION', detail, { maximum: maximum.toString() });
   }
   if (order.expiration !== 0n && order.expiration * 1000n <= BigInt(Math.trunc(nowMs))) {
-    throw new Refusal('ORDER_EXPIRED', 'expiration is in the past; it is in epoch seconds');
+    throw new Refusal(
+      'ORDER_EXPIRED',
+      'expiration is in the past; sign the order with a later one, in seconds since 1970',
+    );
   }
 }

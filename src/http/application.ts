@@ -75,7 +75,10 @@ export function createApplication(
   }
   app.use(pageNotFound(deps));
   app.use((request) => {
-    throw new Refusal('NOT_FOUND', `there is no resource at ${request.path.slice(0, 100)}`);
+    throw new Refusal(
+      'NOT_FOUND',
+      `there is no resource at ${request.path.slice(0, 100)}; GET /openapi.json lists the paths`,
+    );
   });
   app.use(answerErrors(deps));
   return withOwnPrototypes(app, deps.config.rateLimit ? createPace(PACE) : noPace);
@@ -124,7 +127,7 @@ function preface({ config, reads, standing }: HttpDeps): RequestHandler {
     if (durability !== undefined) response.setHeader('X-Durability', durability);
     if (epoch !== undefined) response.setHeader('X-Epoch', epoch);
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      throw new Refusal('INVALID_REQUEST', 'the Host header is missing');
+      throw new Refusal('INVALID_REQUEST', 'the Host header is missing; send it');
     }
     secure(request, response, next);
   };

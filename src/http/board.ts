@@ -36,6 +36,9 @@ function judge(request: Request, adminToken: string): void {
   const basic = BASIC.exec(request.headers.authorization ?? '')?.[1];
   if (basic === undefined) checkAdmin(request, adminToken);
   else if (!isSame(Buffer.from(basic, 'base64').toString('utf8'), `${USER}:${adminToken}`)) {
-    throw new Refusal('UNAUTHORIZED', 'the user or the password is wrong');
+    throw new Refusal(
+      'UNAUTHORIZED',
+      'the user or the password is wrong; sign in as admin with the ADMIN_TOKEN',
+    );
   }
 }

@@ -28,7 +28,11 @@ export function createCancels({ reads, engine, orderBody }: Context): Cancels {
     if (!cancelled && record.status !== 'CANCELLED') {
       const view = (await reads.order(orderHash)) ?? { record, fills: [] };
       const order = await orderBody(view, 'MAKER_WITHOUT_STRUCT');
-      throw new Refusal('ORDER_NOT_CANCELLABLE', `the order is already ${record.status}`, { order });
+      throw new Refusal(
+        'ORDER_NOT_CANCELLABLE',
+        `the order is already ${record.status}; there is nothing left to cancel`,
+        { order },
+      );
     }
     return presentCancel(record, cancelled, sequence);
   }

@@ -80,7 +80,10 @@ export function createContext(deps: RouteDeps): Context {
 /** Names what was asked for when it could be a name at all: nothing else of a request is repeated. */
 const noMarket = (name: string): Refusal =>
   NAME.test(name)
-    ? new Refusal('MARKET_NOT_FOUND', `no market has the id, slug or condition id ${name}`)
+    ? new Refusal(
+        'MARKET_NOT_FOUND',
+        `no market has the id, slug or condition id ${name}; GET /markets lists them`,
+      )
     : new Refusal('MARKET_NOT_FOUND');
 
 export const fillFacts = (id: MarketId, fill: SettledFill): TradeFacts => ({

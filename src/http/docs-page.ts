@@ -17,7 +17,7 @@ export function docsPage(files: PageFiles): Router {
 const onlyReads: RequestHandler = (request, response, next) => {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here`);
+    throw new Refusal('METHOD_NOT_ALLOWED', `${request.method} is not allowed here; use GET`);
   }
   next();
 };

@@ -60,7 +60,7 @@ export function refusalOf(error: unknown): Refusal {
   }
   // The router's, for a path that does not decode.
   if (error instanceof URIError)
-    return new Refusal('INVALID_REQUEST', 'the path is not valid percent-encoded UTF-8');
+    return new Refusal('INVALID_REQUEST', 'the path must be valid percent-encoded UTF-8');
   return new Refusal(
     'INTERNAL',
     'the exchange failed; the failure is logged under this requestId, which you can report',

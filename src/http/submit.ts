@@ -217,9 +217,13 @@ async function answer(
 /** An order is booked once; sending it again gives the record as it now stands. */
 function replayed({ record, answer }: Replay, orderType: OrderType): Submitted {
   if (record.orderType !== orderType) {
-    throw new Refusal('DUPLICATE_ORDER', `the order was accepted before as ${record.orderType}`, {
-      orderHash: record.orderHash,
-    });
+    throw new Refusal(
+      'DUPLICATE_ORDER',
+      `the order was accepted before as ${record.orderType}; sign another order with a new salt`,
+      {
+        orderHash: record.orderHash,
+      },
+    );
   }
   return { answer, replayed: true };
 }

@@ -13,11 +13,11 @@ const COLON = 0x3a;
  * Throws INVALID_JSON, and INVALID_REQUEST for a member that no request has.
  */
 export function parseJson(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new Refusal('INVALID_JSON', 'the body is not valid UTF-8');
+  if (!isUtf8(bytes)) throw new Refusal('INVALID_JSON', 'the body must be valid UTF-8');
   const text = bytes.toString('utf8');
   const value = parse(text);
   if (typeof value === 'object' && value !== null && countMembers(value, 1) !== countColons(text)) {
-    throw new Refusal('INVALID_JSON', 'the body contains a member twice');
+    throw new Refusal('INVALID_JSON', 'the body contains a member twice; send each member once');
   }
   return value;
 }
@@ -27,12 +27,13 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes the body.
-    throw new Refusal('INVALID_JSON', 'the body is not valid JSON');
+    throw new Refusal('INVALID_JSON', 'the body must be valid JSON');
   }
 }
 
 function countMembers(value: object, depth: number): number {
-  if (depth > DEPTH_MAX) throw new Refusal('INVALID_REQUEST', `the body is nested deeper than ${DEPTH_MAX}`);
+  if (depth > DEPTH_MAX)
+    throw new Refusal('INVALID_REQUEST', `the body may be nested ${DEPTH_MAX} levels deep`);
   let count = 0;
   if (!Array.isArray(value)) {
     const names = Object.keys(value);
@@ -47,7 +48,9 @@ function countMembers(value: object, depth: number): number {
 }
 
 const unknownMember = (path: string): Refusal =>
-  new Refusal('INVALID_REQUEST', `${path} is not allowed`, { errors: [{ path, message: 'is not allowed' }] });
+  new Refusal('INVALID_REQUEST', `${path} is not allowed; remove it`, {
+    errors: [{ path, message: 'is not allowed' }],
+  });
 
 /** Colons outside of strings: one for each member of a valid text. */
 function countColons(text: string): number {

@@ -44,7 +44,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw new Refusal('INVALID_REQUEST', 'the query is not valid percent-encoded UTF-8');
+    throw new Refusal('INVALID_REQUEST', 'the query must be valid percent-encoded UTF-8');
   }
 }
 

@@ -129,7 +129,7 @@ test('an unconfirmed settlement is exported, acknowledged once, and shown', asyn
   const other = await shell.exchange('settlements', 'acknowledge', id, '--tx', `0x${'cd'.repeat(32)}`);
   expect([other.code, other.err]).toEqual([
     3,
-    `error: INVALID_REQUEST: the settlement is already CONFIRMED by ${tx}\n`,
+    `error: INVALID_REQUEST: the settlement is already CONFIRMED by ${tx}; it keeps that hash\n`,
   ]);
   expect((await shell.exchange('audit')).code).toBe(0);
 });

@@ -50,7 +50,7 @@ test('a problem, to the letter', async () => {
     title: 'The resource does not exist',
     status: 404,
     code: 'NOT_FOUND',
-    detail: 'there is no resource at /nowhere',
+    detail: 'there is no resource at /nowhere; GET /openapi.json lists the paths',
     requestId: 'r1',
     retryable: false,
   });

@@ -90,6 +90,9 @@ export function commentRefOf(call: Call<unknown>): CommentRef {
 function numberIn(marketId: string, parentId: string): number {
   const ref = parseCommentId(parentId);
   if (ref?.marketId !== marketId)
-    throw new Refusal('COMMENT_NOT_FOUND', 'parentId does not exist in this market');
+    throw new Refusal(
+      'COMMENT_NOT_FOUND',
+      'parentId does not exist in this market; take the id of one of its comments',
+    );
   return ref.number;
 }

@@ -52,7 +52,10 @@ export function createSubscriber(deps: SubscriberDeps) {
       conditionIds.map(async (conditionId) => {
         const market = await reads.market(conditionId);
         if (!market)
-          throw new Refusal('MARKET_NOT_FOUND', `there is no market with the condition id ${conditionId}`);
+          throw new Refusal(
+            'MARKET_NOT_FOUND',
+            `there is no market with the condition id ${conditionId}; GET /markets lists them`,
+          );
         return market.terms;
       }),
     );

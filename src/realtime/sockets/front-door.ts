@@ -100,7 +100,10 @@ function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorO
     return ONLY_WEBSOCKET;
   // Browsers do not check the origin of a WebSocket, so the server does.
   if (origin === undefined || corsOrigins === '*' || corsOrigins.includes(origin)) return null;
-  return new Refusal('FORBIDDEN', 'connections from this origin are not allowed');
+  return new Refusal(
+    'FORBIDDEN',
+    'connections from this origin are not allowed; the operator can add it to CORS_ORIGINS',
+  );
 }
 
 /** Takes a place for as long as the connection lasts; a refusal when there is none. */

@@ -23,7 +23,8 @@ export function createRenew({ sessions, watch }: RenewDeps) {
     checkScope(caller, 'read');
     if (owner.cancelOnDisconnect) checkScope(caller, 'cancel');
     const next = ownerOf(caller, owner.cancelOnDisconnect);
-    if (next.address !== owner.address) throw new Refusal('FORBIDDEN', 'the token belongs to another wallet');
+    if (next.address !== owner.address)
+      throw new Refusal('FORBIDDEN', 'the token belongs to another wallet; open another socket for it');
     socket.data.owner = next;
     watch.watch(socket);
     answer(presentAck.renewed(caller.expiresAt));

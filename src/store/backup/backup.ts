@@ -134,10 +134,13 @@ export async function restoreBackup(
   const { header, summary } = await verifyBackup(file, keys);
   if (header.chainId !== chainId || header.exchange.toLowerCase() !== exchange.toLowerCase()) {
     const other = `the contract ${header.exchange} on chain ${header.chainId}`;
-    throw new Refusal('INVALID_REQUEST', `the backup belongs to another exchange: ${other}`);
+    throw new Refusal(
+      'INVALID_REQUEST',
+      `the backup belongs to another exchange (${other}); configure that exchange or choose another file`,
+    );
   }
   const wrong = unreadable({ layout: header.layout ?? 1, oldest: header.oldestLayout ?? 1 });
-  if (wrong !== null) throw new Refusal('INVALID_REQUEST', `of the backup: ${wrong}`);
+  if (wrong !== null) throw new Refusal('INVALID_REQUEST', `the backup cannot be restored: ${wrong}`);
   if ((await redis.exists(keys.lease, keys.relayLease)) > 0) {
     throw new Refusal(
       'INVALID_REQUEST',

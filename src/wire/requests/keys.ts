@@ -18,7 +18,7 @@ export const newKeyShape = createShape<NewKeyBody>(
       .max(NAME_MAX)
       .pattern(NAME, 'printable ASCII')
       .required()
-      .description('For people: what the key is used by.'),
+      .description('A name by which people recognize the key.'),
     scopes: Joi.array()
       .items(Joi.valid(...SCOPES))
       .unique()
@@ -29,6 +29,8 @@ export const newKeyShape = createShape<NewKeyBody>(
     expiresAt: Joi.string()
       .isoDate()
       .allow(null)
-      .description('ISO 8601; without it the key lasts until it is deleted.'),
+      .description(
+        'The time when the key expires, in ISO 8601; without it the key lasts until it is deleted.',
+      ),
   }).required(),
 );

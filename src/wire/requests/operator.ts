@@ -81,11 +81,11 @@ function isMoment(text: string): boolean {
 /** The meaning of a market's members, when it is created and when it is edited. */
 const TEXTS = {
   question: 'The question that the market answers with Yes or No.',
-  description: 'How the market will be decided.',
-  category: 'One word to find the market by.',
-  tags: 'More words to find the market by.',
-  closesAt: 'ISO 8601: when trading ends; null is never.',
-  resolutionSource: 'The page by which the market will be decided; null is none.',
+  description: 'The rules by which the market will be decided.',
+  category: 'A word by which people find the market.',
+  tags: 'The words by which people find the market, besides its category.',
+  closesAt: 'The time when trading ends, in ISO 8601; null means never.',
+  resolutionSource: 'The page by which the market will be decided; null means no page.',
 } as const;
 
 export const newMarketShape = createShape<NewMarketBody>(
@@ -112,7 +112,9 @@ export const newMarketShape = createShape<NewMarketBody>(
       .description('The fee in hundredths of a percent; `0` when it is left out.'),
     closesAt: moment.allow(null).description(TEXTS.closesAt),
     questionId: hashSchema.description('The id of the question on chain; random when it is left out.'),
-    oracle: addressSchema.description('Who resolves on chain; the exchange contract when it is left out.'),
+    oracle: addressSchema.description(
+      'The address that resolves the market on chain; the default is the exchange contract.',
+    ),
     resolutionSource: link.allow(null).description(TEXTS.resolutionSource),
     event: Joi.object({
       slug: word(SLUG_MAX).required().description('The name of the event in paths.'),
@@ -170,7 +172,7 @@ export const resolveShape = createShape<ResolveBody>(
       .valid(0, 1)
       .required()
       .description('The outcome that won: `0` is Yes, `1` is No.'),
-    evidence: link.description('Where one can check it.'),
+    evidence: link.description('The URL of a page that shows the result.'),
   }).required(),
 );
 

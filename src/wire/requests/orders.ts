@@ -27,9 +27,9 @@ const CLIENT_ORDER_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const CLIENT_ORDER_ID_TEXT =
   "The client's own name for the order. It may be given twice; `GET /me/orders?clientOrderId=` finds all that have it.";
 const SELF_TRADE_TEXT =
-  "What happens where the order meets one of the maker's own. `NONE`, when it is left out: they trade. `CANCEL_TAKER` cancels what is left of the new order, `CANCEL_MAKER` the resting one, `CANCEL_BOTH` both.";
+  'The rule for an order that meets an order of the same maker. `NONE`, the default, lets them trade. `CANCEL_TAKER` cancels the remainder of the new order, `CANCEL_MAKER` the resting one, `CANCEL_BOTH` both.';
 const DEADLINE_TEXT =
-  'Epoch milliseconds, by the clock of `GET /time`: from this moment on the order is not booked (`DEADLINE_EXCEEDED`). It ends nothing that rests; that is `expiration`, which is signed and in seconds.';
+  'The time, in milliseconds since 1970 by the clock of `GET /time`, from which on the order is not booked (`DEADLINE_EXCEEDED`). It does not end a resting order; `expiration` does, which is signed and in seconds.';
 
 /** Canonical, so that one number has one spelling, and below 2^256. */
 const uint256 = Joi.string()
@@ -57,13 +57,13 @@ const orderSchema = Joi.object({
   taker: addressSchema.required().description('The zero address: anybody may trade with the order.'),
   tokenId: uint256.description("The token to buy or sell: the `tokenId` of one of the market's `outcomes`."),
   makerAmount: uint256.description(
-    'What the maker gives at most, in chain units: collateral for a BUY, tokens for a SELL. `limits.collateralDecimals` of `GET /config` says how many units make one.',
+    'The most that the maker gives, in chain units: collateral for a BUY, tokens for a SELL. `limits.collateralDecimals` of `GET /config` says how many units make one.',
   ),
   takerAmount: uint256.description(
-    'What the maker gets at least for it, in chain units: tokens for a BUY, collateral for a SELL. The price is collateral divided by tokens, exactly on the tick.',
+    'The least that the maker gets for it, in chain units: tokens for a BUY, collateral for a SELL. The price is collateral divided by tokens, exactly on the tick.',
   ),
   expiration: uint256.description(
-    'Epoch seconds at which the order expires, at most ten years ahead; `0` is never.',
+    'The time when the order expires, in seconds since 1970, at most ten years ahead; `0` means never.',
   ),
   nonce: uint256.description("The maker's current nonce: `0` until `POST /me/nonce` raised it."),
   feeRateBps: uint256.description("The market's `feeRateBps`, in hundredths of a percent."),
@@ -203,7 +203,7 @@ export const verifyShape = createShape<VerifyBody>(
       .description('The EIP-4361 message, character for character as it was signed.'),
     signature: Joi.string()
       .required()
-      .description('Its `personal_sign` signature: 65 bytes in hexadecimal, r, s, v.'),
+      .description('The `personal_sign` signature of the message: 65 bytes in hexadecimal, r, s and v.'),
   }).required(),
 );
 
@@ -228,6 +228,6 @@ export const convertShape = createShape<ConvertBody>(
       .max(40)
       .pattern(/^(0|[1-9][0-9]*)(\.[0-9]+)?$/)
       .required()
-      .description('Full sets, in shares: each is one Yes and one No.'),
+      .description('The number of full sets, in shares: each is one Yes and one No.'),
   }).required(),
 );

@@ -52,7 +52,7 @@ export const profileShape = createShape<ProfileBody>(
     username: Joi.string()
       .pattern(USERNAME)
       .allow(null)
-      .description('Unique without regard to case; null removes it.'),
+      .description('A name that no other wallet has, regardless of case; null removes it.'),
     bio: text(BIO_MAX, () => true)
       .allow(null, '')
       .description('A text about the wallet; null removes it.'),
@@ -69,9 +69,9 @@ export interface ProfileReset {
 
 export const profileResetShape = createShape<ProfileReset>(
   Joi.object({
-    username: Joi.valid(null).description('Removes the username.'),
-    bio: Joi.valid(null).description('Removes the text.'),
-    avatarUrl: Joi.valid(null).description('Removes the picture.'),
+    username: Joi.valid(null).description('A null removes the username.'),
+    bio: Joi.valid(null).description('A null removes the text.'),
+    avatarUrl: Joi.valid(null).description('A null removes the picture.'),
   }).required(),
 );
 

@@ -32,7 +32,13 @@ export interface Message {
 }
 
 /** [price, size]; AsyncAPI's schemas have no tuples. */
-const changed = array(array(ref('PriceOrSize'), { minItems: 2, maxItems: 2, description: '[price, size]' }));
+const changed = array(
+  array(ref('PriceOrSize'), {
+    minItems: 2,
+    maxItems: 2,
+    description: 'A price and its new size, as [price, size].',
+  }),
+);
 
 const refused = object({ ok: constant(false), error: ref('Refused') });
 const epoch = text(undefined, { pattern: '^[0-9a-f]{16}$' });

@@ -5,7 +5,9 @@ const balance = { total: ref('Money'), available: ref('Money'), reserved: ref('M
 /** Sign-in, and what a wallet owns. */
 export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
   Challenge: object({
-    nonce: text('Alphanumeric; used once, within 300 s.', { pattern: '^[A-Za-z0-9]{17,}$' }),
+    nonce: text('The nonce is alphanumeric, and can be used once within 300 s.', {
+      pattern: '^[A-Za-z0-9]{17,}$',
+    }),
     address: ref('Address'),
     domain: text(),
     uri: text(),
@@ -16,11 +18,11 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
     expiresAt: ref('Time'),
   }),
   Session: object({
-    accessToken: text('A JWT; send it as `Authorization: Bearer`.'),
-    refreshToken: text('Used once, for `POST /auth/refresh`.'),
+    accessToken: text('The token is a JWT; send it as `Authorization: Bearer`.'),
+    refreshToken: text('The token can be used once, for `POST /auth/refresh`.'),
     tokenType: constant('Bearer'),
-    expiresIn: integer('Seconds.'),
-    refreshExpiresIn: integer('Seconds.'),
+    expiresIn: integer('The lifetime of the token in seconds.'),
+    refreshExpiresIn: integer('The lifetime of the token in seconds.'),
     user: object({ id: ref('Address'), address: ref('Address'), chainId: integer() }),
   }),
   Balances: object({

@@ -3,7 +3,7 @@ import { IDS_MAX } from '../../../queries';
 import { array, choice, integer, type Json, nullable, object, page, ref, text } from '../schema';
 
 const maybePrice = nullable(ref('Price'));
-const seconds = integer('Seconds since 1970.');
+const seconds = integer('The time in seconds since 1970.');
 const levels = array(ref('Level'));
 const points = array(object({ t: seconds, p: ref('Price') }));
 
@@ -29,8 +29,14 @@ export const TRADE_MEMBERS: Readonly<Record<string, Json>> = {
 
 /** The reads of a market's page. */
 export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
-  Level: object({ price: ref('Price'), size: ref('Size'), orders: integer('Orders at this price.') }),
-  Checksum: text('CRC-32 of the book, see docs/real-time.md.', { pattern: '^[0-9a-f]{8}$' }),
+  Level: object({
+    price: ref('Price'),
+    size: ref('Size'),
+    orders: integer('The number of orders at this price.'),
+  }),
+  Checksum: text('The CRC-32 of the book; docs/real-time.md shows how to compute it.', {
+    pattern: '^[0-9a-f]{8}$',
+  }),
   Orderbook: object({
     marketId: ref('MarketId'),
     conditionId: ref('Hash'),
@@ -74,7 +80,7 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
   PriceHistory: object({
     marketId: ref('MarketId'),
     timeframe: ref('Timeframe'),
-    interval: integer('Seconds of a bucket.'),
+    interval: integer('The length of a bucket in seconds.'),
     history: points,
     outcomes: array(object({ index: ref('OutcomeIndex'), tokenId: ref('TokenId'), history: points }), {
       minItems: 2,
@@ -103,7 +109,7 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
         l: ref('Price'),
         c: ref('Price'),
         v: ref('Size'),
-        n: integer('Trades.'),
+        n: integer('The number of trades.'),
       }),
     ),
   }),

@@ -16,40 +16,54 @@ const fraction = (places: number): string => `^0\\.[0-9]{0,${places - 1}}[1-9]$`
 
 /** The values that the bodies are made of. */
 export const COMMON_SCHEMAS: Readonly<Record<string, Json>> = {
-  Price: text('A price in (0, 1), at most four decimals.', { pattern: fraction(4) }),
-  Midpoint: text('A price half-way between two.', { pattern: fraction(5) }),
-  AveragePrice: text('Up to six decimals, rounded half up.', { pattern: fraction(6) }),
-  PriceChange: text('A difference of prices.', { pattern: signed(4) }),
-  Size: text('Shares, at most two decimals.', { pattern: decimal(2) }),
-  Money: text('Collateral or tokens in whole units, at most six decimals.', { pattern: decimal(6) }),
-  Amount: text('An amount in chain units (18 decimals on BNB Chain), as an integer.', {
+  Price: text('A price lies between 0 and 1 and has at most four decimals.', { pattern: fraction(4) }),
+  Midpoint: text('A midpoint lies half-way between two prices and has at most five decimals.', {
+    pattern: fraction(5),
+  }),
+  AveragePrice: text('An average price has up to six decimals, and is rounded half up.', {
+    pattern: fraction(6),
+  }),
+  PriceChange: text('The difference of two prices; it may be negative.', { pattern: signed(4) }),
+  Size: text('A size is a number of shares with at most two decimals.', { pattern: decimal(2) }),
+  Money: text('An amount of collateral or tokens in whole units has at most six decimals.', {
+    pattern: decimal(6),
+  }),
+  Amount: text('An amount in the units of the chain is an integer (one whole unit is 10^18 on BNB Chain).', {
     pattern: '^(0|[1-9][0-9]*)$',
   }),
-  Uint256: text('A canonical decimal integer below 2^256.', {
+  Uint256: text('The number is a decimal integer below 2^256, without leading zeros.', {
     pattern: '^(0|[1-9][0-9]*)$',
     maxLength: 78,
   }),
-  TokenId: text('Id of an outcome token (a CTF position id), as a decimal integer.', {
+  TokenId: text('The id of an outcome token is its CTF position id, as a decimal integer.', {
     pattern: '^[1-9][0-9]*$',
     maxLength: 78,
   }),
-  Hash: text('0x and 64 lower-case hexadecimal digits.', { pattern: '^0x[0-9a-f]{64}$' }),
-  Address: text('An address in its EIP-55 spelling.', { pattern: '^0x[0-9a-fA-F]{40}$' }),
-  Signature: text('65 bytes: r, s, v.', { pattern: '^0x[0-9a-fA-F]{130}$' }),
-  MarketId: text('Eight characters, derived from the condition id.', { pattern: '^[0-9a-z]{8}$' }),
-  TradeId: text('Market, sequence, place among the fills of that sequence.', {
-    pattern: '^[0-9a-z]{8}-[0-9]+-[0-9]+$',
+  Hash: text('A hash is written as 0x and 64 lower-case hexadecimal digits.', {
+    pattern: '^0x[0-9a-f]{64}$',
   }),
-  Time: text('ISO 8601, UTC.', { format: 'date-time' }),
-  EpochMs: { type: 'integer', minimum: 0, description: 'Milliseconds since 1970.' },
+  Address: text('An address is written with its EIP-55 checksum.', { pattern: '^0x[0-9a-fA-F]{40}$' }),
+  Signature: text('A signature has 65 bytes: r, s and v.', { pattern: '^0x[0-9a-fA-F]{130}$' }),
+  MarketId: text('The id of a market has eight characters, which follow from its condition id.', {
+    pattern: '^[0-9a-z]{8}$',
+  }),
+  TradeId: text(
+    'The id of a trade names its market, its sequence, and its place among the fills of that sequence.',
+    {
+      pattern: '^[0-9a-z]{8}-[0-9]+-[0-9]+$',
+    },
+  ),
+  Time: text('A time is written in ISO 8601, in UTC.', { format: 'date-time' }),
+  EpochMs: { type: 'integer', minimum: 0, description: 'The time in milliseconds since 1970.' },
   Sequence: {
     type: 'integer',
     minimum: 0,
-    description: 'Counts the changes of one market, without gaps.',
+    description: 'The sequence counts the changes of one market, without gaps.',
   },
   Cursor: {
     type: ['string', 'null'],
-    description: 'Where the list goes on: pass it as `cursor`. Null at the end. Opaque.',
+    description:
+      'Pass it as `cursor` to receive the next page; it is null at the end of the list. Its content has no meaning for a client.',
   },
   OutcomeIndex: { type: 'integer', enum: [0, 1], description: '0 is Yes, 1 is No.' },
   Side: choice(SIDES),
@@ -58,12 +72,13 @@ export const COMMON_SCHEMAS: Readonly<Record<string, Json>> = {
   Reason: {
     type: ['string', 'null'],
     enum: REASONS,
-    description: 'Why an order is final; null while it is open, and when it was filled.',
+    description:
+      'The reason why an order is final; it is null while the order is open, and when it was filled.',
   },
   MatchType: choice(MATCH_TYPES),
-  FeeAsset: choice(FEE_ASSETS, 'What the fee is taken in: of a SELL collateral, of a BUY the token bought.'),
+  FeeAsset: choice(FEE_ASSETS, 'A SELL pays its fee in collateral, and a BUY in the token that it bought.'),
   SettlementStatus: choice(SETTLEMENT_STATUSES),
-  MarketStatus: choice(MARKET_STATUSES, '`PAUSED` takes cancels only.'),
+  MarketStatus: choice(MARKET_STATUSES, 'A `PAUSED` market accepts cancels only.'),
   Mode: choice(MODES),
   TransactionHash: nullable(ref('Hash')),
 };

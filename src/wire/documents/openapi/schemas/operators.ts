@@ -3,7 +3,10 @@ import { array, choice, flag, integer, type Json, nullable, object, page, ref, t
 
 /** The answers to operators besides markets and settlements. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
-  ExchangeMode: object({ mode: ref('Mode'), message: nullable(text('For every socket and `GET /config`.')) }),
+  ExchangeMode: object({
+    mode: ref('Mode'),
+    message: nullable(text('The text is sent to every socket and is part of `GET /config`.')),
+  }),
   AdminAccount: object({
     address: ref('Address'),
     username: nullable(text()),
@@ -11,38 +14,41 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     avatarUrl: nullable(text()),
     joinedAt: nullable(ref('Time')),
     balances: ref('Balances'),
-    positions: integer('Outcomes of which it holds tokens.'),
+    positions: integer('The number of outcomes of which the wallet holds tokens.'),
     openOrders: integer(),
   }),
   Action: object({
-    id: text('Of this entry.', { format: 'uuid' }),
-    requestId: text('`X-Request-Id` of the request.'),
-    action: text('Method and path, as they stand here.'),
-    path: text('The path as it was asked.'),
-    body: { type: 'object', description: 'As it was sent; long texts are shortened.' },
-    address: text('Where the request came from.'),
-    agent: nullable(text('Its `User-Agent`.')),
+    id: text('The id of this entry.', { format: 'uuid' }),
+    requestId: text('The `X-Request-Id` of the request.'),
+    action: text('The method and the path, as this document writes them.'),
+    path: text('The path of the request.'),
+    body: { type: 'object', description: 'The body of the request; long texts are shortened.' },
+    address: text('The IP address that sent the request.'),
+    agent: nullable(text('The `User-Agent` of the request.')),
     status: nullable(
-      integer('Of the answer; null while it is under way, and for ever if its process died.', {
-        minimum: 100,
-      }),
+      integer(
+        'The status of the answer; it is null while the request is in progress, and stays null when its process died.',
+        {
+          minimum: 100,
+        },
+      ),
     ),
-    code: nullable(text('Of a refusal.')),
+    code: nullable(text('The code of a refusal.')),
     at: ref('Time'),
   }),
   ActionPage: page(ref('Action')),
   Difference: object(
     {
       kind: choice(DIFFERENCE_KINDS),
-      detail: text('What was compared.'),
-      expected: text('What follows from the orders; amounts are decimal strings.'),
-      found: text('What is stored.'),
+      detail: text('The values that were compared.'),
+      expected: text('The value that follows from the orders; an amount is a decimal string.'),
+      found: text('The stored value.'),
       marketId: text(),
       orderHash: ref('Hash'),
       wallet: text("A wallet's address, or `fee`."),
       asset: choice(['COLLATERAL', 'YES', 'NO']),
-      side: choice(['BID', 'ASK'], 'Of the Yes book.'),
-      price: text('In Yes.'),
+      side: choice(['BID', 'ASK'], 'The side of the Yes book.'),
+      price: text('The price in Yes.'),
       sequence: integer(),
       settlementId: text(),
       name: text('A slug, a condition id or an id.'),
@@ -53,10 +59,10 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     ],
   ),
   Audit: object({
-    ok: flag('Nothing differs.'),
+    ok: flag('True when nothing differs.'),
     checked: object({
       orders: integer(),
-      balances: integer('Accounts of collateral, and of tokens in each market.'),
+      balances: integer('The number of accounts of collateral, and of tokens in each market.'),
       markets: integer(),
       fills: integer(),
     }),

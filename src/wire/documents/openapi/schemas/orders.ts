@@ -24,8 +24,8 @@ const sizes = {
   averagePrice: nullable(ref('AveragePrice')),
 };
 
-const fillCount = integer('How many fills there are in all.', { minimum: 0 });
-const latestFills: Json = { maxItems: FILLS_SHOWN_MAX, description: 'The latest of them, oldest first.' };
+const fillCount = integer('The total number of fills.', { minimum: 0 });
+const latestFills: Json = { maxItems: FILLS_SHOWN_MAX, description: 'The latest fills, oldest first.' };
 
 const submission = {
   orderHash: ref('Hash'),
@@ -57,7 +57,7 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
       { type: 'integer', enum: [0, 1] },
       { type: 'string', pattern: '^[01]$' },
     ],
-    description: '0 is BUY, 1 is SELL.',
+    description: '0 means BUY, and 1 means SELL.',
   }),
   SignedOrder: object({
     salt: ref('Uint256'),
@@ -70,8 +70,10 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     expiration: ref('Uint256'),
     nonce: ref('Uint256'),
     feeRateBps: ref('Uint256'),
-    side: { type: 'integer', enum: [0, 1], description: '0 is BUY, 1 is SELL.' },
-    signatureType: integer('0 is an ordinary wallet.', { maximum: 255 }),
+    side: { type: 'integer', enum: [0, 1], description: '0 means BUY, and 1 means SELL.' },
+    signatureType: integer('0 means the signature of an ordinary wallet, which is the only supported type.', {
+      maximum: 255,
+    }),
     signature: ref('Signature'),
   }),
   Submission: object(submission),
@@ -101,7 +103,10 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
       status: ref('OrderStatus'),
       reason: ref('Reason'),
       expiration: ref('Uint256'),
-      clientOrderId: { type: ['string', 'null'], description: 'Null to all but the maker.' },
+      clientOrderId: {
+        type: ['string', 'null'],
+        description: 'Only the maker sees it; it is null for everyone else.',
+      },
       createdAt: ref('Time'),
       updatedAt: ref('Time'),
       sequence: ref('Sequence'),
@@ -127,7 +132,7 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
   Cancelled: object({
     orderHash: ref('Hash'),
     status: ref('OrderStatus'),
-    cancelled: { type: 'boolean', description: 'False when it was cancelled before.' },
+    cancelled: { type: 'boolean', description: 'False when the order was cancelled before.' },
     filledSize: ref('Size'),
     remainingSize: ref('Size'),
     cancelledSize: ref('Size'),
@@ -146,7 +151,7 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     sequences: {
       type: 'object',
       description:
-        'By market id: the number of the latest command that cancelled any there. A market in which nothing was cancelled is left out.',
+        'The sequence of the latest cancel in each market, by market id. A market in which nothing was cancelled is left out.',
       additionalProperties: ref('Sequence'),
     },
     message: text(),
@@ -155,7 +160,7 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
     cancelled: array(ref('Hash')),
     notCancelled: {
       type: 'object',
-      description: 'Why not, by hash.',
+      description: 'The code that explains why an order was not cancelled, by its hash.',
       propertyNames: { pattern: '^0x[0-9a-f]{64}$' },
       additionalProperties: { type: 'string', enum: Object.keys(ERRORS) },
     },

@@ -15,13 +15,13 @@ const nearest = (schema: Json): Extension => ({
     nearest: array(schema, {
       minItems: 2,
       maxItems: 2,
-      description: '[lower, upper]; null where there is none.',
+      description: 'The nearest lower and upper value that are valid, or null where there is none.',
     }),
   },
   optional: ['nearest'],
 });
 const errors: Extension = {
-  members: { errors: described(array(ref('FieldError')), 'Each member at fault.') },
+  members: { errors: described(array(ref('FieldError')), 'Every member of the request that is wrong.') },
   optional: ['errors'],
   example: { errors: [{ path: 'orderType', message: 'must be one of [GTC, IOC, FOK, POST_ONLY, MARKET]' }] },
 };
@@ -52,7 +52,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
     },
   },
   INVALID_EXPIRATION: {
-    members: { maximum: described(ref('Uint256'), 'The latest second there may be now.') },
+    members: { maximum: described(ref('Uint256'), 'The latest expiration that an order may have now.') },
     example: { maximum: '2117563205' },
   },
   INVALID_TICK: { ...nearest(nullable(ref('Price'))), example: { nearest: ['0.62', '0.63'] } },
@@ -63,7 +63,10 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
     optional: ['current'],
     example: { current: '1' },
   },
-  SIWE_INVALID: { members: { field: text('The member of the message.') }, example: { field: 'chainId' } },
+  SIWE_INVALID: {
+    members: { field: text('The member of the message that is wrong.') },
+    example: { field: 'chainId' },
+  },
   DUPLICATE_ORDER: {
     members: { orderHash: ref('Hash') },
     optional: ['orderHash'],
@@ -71,21 +74,21 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
   },
   ORDER_NOT_CANCELLABLE: { members: { order: ref('Order') }, optional: ['order'] },
   FOK_NOT_FILLED: {
-    members: { available: described(ref('Size'), 'Shares that could be filled now.') },
+    members: { available: described(ref('Size'), 'The number of shares that could be filled now.') },
     example: { available: '40' },
   },
   RATE_LIMITED: {
     members: {
       scope: described(
         choice([...Object.keys(LIMITS), 'faucet', 'pace', 'sockets']),
-        'The limit, by its name in `GET /config`.',
+        'The name of the limit in `GET /config`.',
       ),
     },
     optional: ['scope'],
     example: { scope: 'reads' },
   },
   POST_ONLY_WOULD_CROSS: {
-    members: { best: described(ref('Price'), 'What the order would trade at, in its own token.') },
+    members: { best: described(ref('Price'), 'The price at which the order would trade, in its own token.') },
     example: { best: '0.6' },
   },
   INSUFFICIENT_BALANCE: {
@@ -126,7 +129,7 @@ function problemSchema(code: ErrorCode): Json {
       status: other === undefined ? constant(status) : { enum: [status, other] },
       code: constant(code),
       detail: text(),
-      requestId: text('As in X-Request-Id.'),
+      requestId: text('The id of the request, which the header `X-Request-Id` repeats.'),
       retryable: constant(retryable),
       ...members,
     },

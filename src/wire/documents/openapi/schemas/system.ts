@@ -14,10 +14,10 @@ import {
 
 const durability = choice(
   ['always', 'everysec', 'none', 'unknown'],
-  'What is kept of what was answered when Redis crashes: all of it, all but the last second, nothing for certain; or Redis does not tell.',
+  'The acknowledged writes that survive a crash of Redis: all of them, all but those of the last second, or possibly none; `unknown` when Redis does not say.',
 );
 const epoch = text(
-  'Names the unbroken history of the data. Another one: what was answered before may be missing.',
+  'The epoch names the unbroken history of the data. When it changes, acknowledged writes may be missing.',
   {
     pattern: '^[0-9a-f]{16}$',
   },
@@ -25,7 +25,7 @@ const epoch = text(
 const rate = object({
   requests: integer(),
   seconds: integer(),
-  burst: integer('At once, after a quiet moment.'),
+  burst: integer('The number of requests that are accepted at once after a quiet moment.'),
   by: choice(['ip', 'maker', 'wallet']),
 });
 
@@ -41,15 +41,15 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
     scripts: flag(),
     durability,
     epoch,
-    layout: integer('Of the data.'),
+    layout: integer('The number of the storage format of the data.'),
   }),
   Version: object({
-    version: text('Of the program.'),
-    commit: nullable(text('It was built from; null where that is not known.')),
-    layout: integer('Of the data it writes.'),
+    version: text('The version of the program.'),
+    commit: nullable(text('The commit that the program was built from; it is null when unknown.')),
+    layout: integer('The number of the storage format that the program writes.'),
     startedAt: ref('Time'),
   }),
-  Metrics: text("Lines of Prometheus' text format."),
+  Metrics: text('The metrics, as lines in the text format of Prometheus.'),
   OpenApiDocument: object({
     openapi: text(),
     info: anything,
@@ -89,71 +89,85 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
       batchOrders: integer(),
       cancelHashes: integer(),
       maxOrderSize: ref('Size'),
-      collateralDecimals: integer('Of `makerAmount` and `takerAmount`: one whole unit is 10 to this power.'),
+      collateralDecimals: integer(
+        'The decimals of `makerAmount` and `takerAmount`: one whole unit is 10 to this power.',
+      ),
       rates: {
         ...nullable({ type: 'object', additionalProperties: rate }),
-        description: 'By bucket; null when they are switched off.',
+        description: 'The rate limits by their names; null when they are switched off.',
       },
       costs: object({
-        order: integer('Points of `submissions`; a batch costs its orders.'),
-        dryRun: integer('Points of `submissions`.'),
-        refusedFok: integer('Points of `submissions`.'),
-        wrongSignature: integer('Points of `submissions`.'),
-        rowsPerPoint: integer('A page of a list costs a point of `reads` for each so many rows asked for.'),
+        order: integer(
+          'An order costs this many points of `submissions`; a batch costs the sum of its orders.',
+        ),
+        dryRun: integer('A dry run costs this many points of `submissions`.'),
+        refusedFok: integer('A FOK order that is not filled costs this many points of `submissions`.'),
+        wrongSignature: integer('An order with a wrong signature costs this many points of `submissions`.'),
+        rowsPerPoint: integer(
+          'A page of a list costs a point of `reads` for each group of this many requested rows.',
+        ),
         bytesPerSubmission: integer(
-          'A body costs a point of `submissions` for each so many bytes, if those are more than its orders.',
+          'A body costs a point of `submissions` for each group of this many bytes, if that is more than its orders cost.',
         ),
       }),
       pace: {
         ...nullable(
           object({
-            pointsPerSecond: integer('Points of one IP at one process.'),
-            burst: integer('Points after a quiet moment.'),
-            request: integer('Points of any request.'),
-            refused: integer('Points on top of it when it is refused.'),
-            rateLimited: integer('Points on top of it when it is refused as RATE_LIMITED.'),
-            bytesPerPoint: integer('A body costs a point for each so many bytes.'),
-            piecesPerPoint: integer('And for each so many pieces: a chunk of one byte is a piece.'),
-            cut: integer('Points of a connection that is cut because its body does not end.'),
-            connection: integer('Points of a connection that is opened, where no proxy is in front.'),
-            holdMs: integer(
-              'Without points a request waits for its turn, this long at most, and is refused then.',
+            pointsPerSecond: integer('The points that one IP earns per second at one process.'),
+            burst: integer('The most points that can be saved up.'),
+            request: integer('Every request costs this many points.'),
+            refused: integer('A refused request costs this many points more.'),
+            rateLimited: integer('A request that is refused as RATE_LIMITED costs this many points more.'),
+            bytesPerPoint: integer('A body costs a point for each group of this many bytes.'),
+            piecesPerPoint: integer(
+              'A body also costs a point for each group of this many pieces; a chunk of one byte is a piece.',
             ),
-            debtMs: integer('What comes back in this time is the most that is ever owed.'),
+            cut: integer('A connection that is cut because its body does not end costs this many points.'),
+            connection: integer(
+              'A new connection costs this many points, unless a proxy stands in front of the process.',
+            ),
+            holdMs: integer('The longest time that a request waits for its turn, in milliseconds; after it the request is refused.'),
+            debtMs: integer('The debt of an IP never exceeds the points that it earns in this time.'),
           }),
         ),
         description:
-          'What an IP may ask of one process before its requests are held; null when it is switched off.',
+          'The rate at which one process serves an IP before its requests wait; null when it is switched off.',
       },
       sockets: {
         ...nullable(
           object({
-            perIp: integer('Open sockets of one IP.'),
-            messagesPerSecond: integer('Of one socket.'),
-            bytesPerSecond: integer('Of one socket.'),
-            refusals: integer('After so many a socket is cut.'),
+            perIp: integer('The number of sockets that one IP may keep open.'),
+            messagesPerSecond: integer('The number of messages that one socket may send per second.'),
+            bytesPerSecond: integer('The number of bytes that one socket may send per second.'),
+            refusals: integer('A socket is cut after this many refusals.'),
             pace: {
               ...object({
-                pointsPerSecond: integer('Points of all sockets of one IP at one process.'),
-                burst: integer('Points after a quiet moment.'),
-                upgrade: integer('Points of a socket that is opened.'),
-                message: integer('Points of what counts as a message.'),
-                bytesPerPoint: integer('What is sent costs a point for each so many bytes.'),
-                cut: integer('Points of a socket that had to be cut.'),
-                holdMs: integer('Without points an opening waits this long at most, and is refused then.'),
-                debtMs: integer('What comes back in this time is the most that is ever owed.'),
+                pointsPerSecond: integer(
+                  'The points that all sockets of one IP earn per second at one process.',
+                ),
+                burst: integer('The most points that can be saved up.'),
+                upgrade: integer('A new socket costs this many points.'),
+                message: integer('A message costs this many points.'),
+                bytesPerPoint: integer('A message costs a point for each group of this many bytes.'),
+                cut: integer('A socket that had to be cut costs this many points.'),
+                holdMs: integer(
+                  'The longest time that a new socket waits for points, in milliseconds; after it the socket is refused.',
+                ),
+                debtMs: integer('The debt of an IP never exceeds the points that it earns in this time.'),
               }),
-              description: 'While points are owed, nothing is read of the open sockets of an IP.',
+              description: 'While an IP owes points, the process reads nothing from its open sockets.',
             },
           }),
         ),
-        description: 'Null when they are switched off.',
+        description: 'The limits of sockets; null when they are switched off.',
       },
-      queryMembers: integer('Members that a query may have.'),
+      queryMembers: integer('The number of parameters that a query may have.'),
     }),
   }),
   Settlement: object({
-    id: text('Market, sequence, part.', { pattern: '^[0-9a-z]{8}-[0-9]+-s[0-9]+$' }),
+    id: text('The id of a settlement names its market, its sequence and its part.', {
+      pattern: '^[0-9a-z]{8}-[0-9]+-s[0-9]+$',
+    }),
     marketId: ref('MarketId'),
     conditionId: ref('Hash'),
     sequence: ref('Sequence'),

@@ -14,7 +14,7 @@ import {
 import { TRADE_MEMBERS } from './books';
 
 const ROLE = choice(['MAKER', 'TAKER']);
-const CHANGE = text('What it did to the wallet; below zero, what went.', {
+const CHANGE = text('The change of the balance; it is negative when the wallet paid.', {
   pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$',
 });
 
@@ -42,17 +42,24 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
     joinedAt: ref('Time'),
     session: object({
       issuedAt: ref('Time'),
-      expiresAt: nullable(described(ref('Time'), 'Null for an API key that does not end by itself.')),
+      expiresAt: nullable(
+        described(
+          ref('Time'),
+          'The time when the token or API key expires; it is null for an API key that does not expire.',
+        ),
+      ),
     }),
   }),
-  CommentId: text('Its market and its number there.', { pattern: '^[0-9a-z]{8}-c[1-9][0-9]*$' }),
+  CommentId: text('The id of a comment names its market and its number there.', {
+    pattern: '^[0-9a-z]{8}-c[1-9][0-9]*$',
+  }),
   Comment: object({
     id: ref('CommentId'),
     marketId: ref('MarketId'),
     parentId: nullable(described(ref('CommentId'), 'The comment it answers.')),
     author: object({ address: ref('Address'), username: PROFILE.username, avatarUrl: PROFILE.avatarUrl }),
-    body: text('Empty when it was deleted.'),
-    likes: integer('Wallets that like it.'),
+    body: text('The text; it is empty when the comment was deleted.'),
+    likes: integer('The number of wallets that like the comment.'),
     createdAt: ref('Time'),
     deleted: flag(),
   }),
@@ -63,13 +70,19 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
     conditionId: ref('Hash'),
     outcomeIndex: ref('OutcomeIndex'),
     tokenId: ref('TokenId'),
-    size: described(ref('Money'), 'Tokens; 0 when the position is closed.'),
-    averagePrice: nullable(text('What a token cost on average, fees included; null without any.')),
+    size: described(ref('Money'), 'The number of tokens; it is 0 when the position is closed.'),
+    averagePrice: nullable(text('The average cost of a token, fees included; it is null without tokens.')),
     currentValue: nullable(
-      described(ref('Money'), "At the outcome's `price`, or its payout; null while it has no price."),
+      described(
+        ref('Money'),
+        "The value at the outcome's `price` or payout; it is null while the outcome has no price.",
+      ),
     ),
-    realizedPnl: described(ref('SignedMoney'), 'Gained or lost by what was sold, merged or paid out.'),
-    unrealizedPnl: nullable(described(ref('SignedMoney'), '`currentValue` less what the tokens cost.')),
+    realizedPnl: described(
+      ref('SignedMoney'),
+      'The profit or loss of all tokens that were sold, merged or paid out.',
+    ),
+    unrealizedPnl: nullable(described(ref('SignedMoney'), '`currentValue` minus the cost of the tokens.')),
   }),
   PositionPage: page(ref('Position')),
   OwnTrade: object({
@@ -88,22 +101,25 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   }),
   ApiKey: object(KEY_MEMBERS),
   ApiKeys: object({ data: array(ref('ApiKey')) }),
-  NewApiKey: object({ ...KEY_MEMBERS, key: text('The bearer itself; it is told this once and not stored.') }),
+  NewApiKey: object({
+    ...KEY_MEMBERS,
+    key: text('The bearer itself; only this answer contains it, and the exchange does not store it.'),
+  }),
   OwnTradePage: page(ref('OwnTrade')),
   Activity: object({
-    id: text('Unique in the list of one wallet.'),
+    id: text('The id is unique in the list of one wallet.'),
     type: choice(
       ['TRADE', 'SPLIT', 'MERGE', 'FAUCET', 'REDEEM'],
-      '`REDEEM` is what a market that has ended paid.',
+      '`REDEEM` is the payout of a market that has ended.',
     ),
     occurredAt: ref('Time'),
     marketId: nullable(ref('MarketId')),
     conditionId: nullable(ref('Hash')),
-    side: nullable(described(ref('Side'), "The wallet's; null where there was no trade.")),
+    side: nullable(described(ref('Side'), "The wallet's side; it is null where there was no trade.")),
     outcomeIndex: nullable(ref('OutcomeIndex')),
     role: nullable(ROLE),
-    price: nullable(described(ref('Price'), "In the wallet's own token.")),
-    size: nullable(described(ref('Money'), 'Shares traded, or sets.')),
+    price: nullable(described(ref('Price'), "The price in the wallet's own token.")),
+    size: nullable(described(ref('Money'), 'The number of shares that were traded, or of sets.')),
     fee: nullable(ref('Money')),
     feeAsset: nullable(ref('FeeAsset')),
     tradeId: nullable(ref('TradeId')),

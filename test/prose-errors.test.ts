@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+import { ERRORS } from '../src/exchange/errors';
+import { asyncApiDocument } from '../src/wire/documents/asyncapi/document';
+import { openApiDocument } from '../src/wire/documents/openapi/document';
+import { ROOT } from './support/processes';
+import { type Found, faultsOf, isWholeError } from './support/prose';
+
+/** docs/style.md for the texts that a client reads: errors and the descriptions of the documents. */
+const sources = (readdirSync(path.join(ROOT, 'src'), { recursive: true }) as string[])
+  .filter((name) => name.endsWith('.ts') && !name.startsWith('page'))
+  .map((name) => path.join('src', name));
+
+/** The text of a string or template, with `x` for each value in it; null for any other expression. */
+function textOf(node: ts.Node | undefined): string | null {
+  if (node === undefined) return null;
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return null;
+  return node.head.text + node.templateSpans.map(({ literal }) => `x${literal.text}`).join('');
+}
+
+/** The texts of the refusals and refused values of configuration that a file creates. */
+function errorTextsOf(name: string, source: string): Found[] {
+  const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest, true);
+  const found: Found[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isNewExpression(node)) {
+      const kind = node.expression.getText();
+      const text = textOf(node.arguments?.[kind === 'Refusal' ? 1 : 0]);
+      const line = file.getLineAndCharacterOfPosition(node.pos).line + 1;
+      if (text !== null && (kind === 'Refusal' || kind === 'BadValue')) found.push({ line, text });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+test('the texts of a file are found with their lines, also those with values in them', () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the source of a template
+  const source =
+    "const a = 1;\nthrow new Refusal('HALTED', `the ${a} is at rest`);\nnew BadValue('must be 1');\n";
+  expect(errorTextsOf('a.ts', source)).toEqual([
+    { line: 2, text: 'the x is at rest' },
+    { line: 3, text: 'must be 1' },
+  ]);
+});
+
+test('an error needs a verb and advice', () => {
+  expect(isWholeError('no such market')).toBe(false);
+  expect(isWholeError('the token has expired')).toBe(false);
+  expect(isWholeError('whoever asks must sign in')).toBe(false);
+  expect(isWholeError('the token has expired; sign in again')).toBe(true);
+  expect(isWholeError('size must be a multiple of 0.01')).toBe(true);
+});
+
+test('every error says what happened, then what to do', () => {
+  const texts = sources.flatMap((file) =>
+    errorTextsOf(file, readFileSync(path.join(ROOT, file), 'utf8')).map((found) => ({ file, ...found })),
+  );
+  expect(texts.length).toBeGreaterThan(80);
+  const wrong = texts.filter(({ text }) => !isWholeError(text));
+  expect(wrong.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
+});
+
+test('the title of every error is a sentence', () => {
+  const titles = Object.values(ERRORS).map(({ title }) => title);
+  const wrong = titles.filter(
+    (title) =>
+      faultsOf(title).length > 0 ||
+      !/\b(?:is|are|was|has|does|must|would|can|cannot|cover|belongs|matches|did|passed|failed|accepts|support)\b/.test(
+        title,
+      ),
+  );
+  // The usual words for this status.
+  expect(wrong).toEqual(['Too many requests']);
+});
+
+/** Descriptions begin with their noun, a value, or what the client does, and end as a sentence does. */
+const OPENING = /^(?:The|An?|Every|Each|True|False|Only|Pass|While|[01`])/;
+
+function descriptionsIn(part: unknown, found = new Set<string>()): Set<string> {
+  if (typeof part !== 'object' || part === null) return found;
+  for (const [name, value] of Object.entries(part)) {
+    if (name === 'description' && typeof value === 'string') found.add(value);
+    else if (name !== 'example' && name !== 'examples') descriptionsIn(value, found);
+  }
+  return found;
+}
+
+test('the description of every schema is a whole text, and no fragment of one', () => {
+  const [open, async] = [openApiDocument(), asyncApiDocument()] as { components: { schemas: unknown } }[];
+  const all = [...descriptionsIn(open?.components.schemas), ...descriptionsIn(async?.components.schemas)];
+  expect(all.length).toBeGreaterThan(150);
+  expect(
+    all.filter((text) => !OPENING.test(text) || !text.endsWith('.') || faultsOf(text).length > 0),
+  ).toEqual([]);
+});
