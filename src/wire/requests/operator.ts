@@ -120,7 +120,9 @@ export const newMarketShape = createShape<NewMarketBody>(
       slug: word(SLUG_MAX).required().description('The name of the event in paths.'),
       title: label(EVENT_TITLE_MAX).required().description('The title of the event.'),
     }).description('The event whose markets are listed together.'),
-    draft: Joi.boolean().description('`true`: nobody can trade in it until it is opened.'),
+    draft: Joi.boolean().description(
+      '`true` creates a draft: the market accepts no orders until it is opened.',
+    ),
   }).required(),
 );
 

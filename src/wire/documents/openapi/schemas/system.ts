@@ -126,7 +126,9 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
             connection: integer(
               'A new connection costs this many points, unless a proxy stands in front of the process.',
             ),
-            holdMs: integer('The longest time that a request waits for its turn, in milliseconds; after it the request is refused.'),
+            holdMs: integer(
+              'The longest time that a request waits for its turn, in milliseconds; after it the request is refused.',
+            ),
             debtMs: integer('The debt of an IP never exceeds the points that it earns in this time.'),
           }),
         ),
