@@ -7,7 +7,7 @@ const named = object({ name: text(), value: text() });
 
 /** TradingView's Universal Data Feed: numbers, and `s` in the place of a status. */
 export const UDF_SCHEMAS: Readonly<Record<string, Json>> = {
-  UdfError: object({ s: constant('error'), errmsg: text('What was wrong, for the chart.') }),
+  UdfError: object({ s: constant('error'), errmsg: text('The reason, which the chart shows.') }),
   UdfConfig: object({
     supported_resolutions: texts,
     supports_search: flag(),
@@ -29,7 +29,7 @@ export const UDF_SCHEMAS: Readonly<Record<string, Json>> = {
     listed_exchange: text(),
     format: choice(['price']),
     minmov: integer(),
-    pricescale: integer('Prices are multiples of `minmov / pricescale`.'),
+    pricescale: integer('The price scale: every price is a multiple of `minmov / pricescale`.'),
     has_intraday: flag(),
     intraday_multipliers: texts,
     has_daily: flag(),
@@ -66,5 +66,5 @@ export const UDF_SCHEMAS: Readonly<Record<string, Json>> = {
     ['nextTime'],
   ),
   UdfHistory: { oneOf: [ref('UdfBars'), ref('UdfNoData'), ref('UdfError')] },
-  UdfTime: text('Seconds since 1970.', { pattern: '^[0-9]+$' }),
+  UdfTime: text('The time in seconds since 1970.', { pattern: '^[0-9]+$' }),
 };
