@@ -6,7 +6,7 @@ import { aligned, type Line, tableOf } from './line';
 import { type Detail, SUITES } from './suites';
 
 /**
- * `npm run bench -- [suite...] [--full] [--minutes N] [--json]`: each suite on a private Redis without persistence, then one
+ * `npm run bench -- [suite...] [--full] [--minutes N] [--against FOLDER] [--json]`: each suite on a private Redis without persistence, then one
  * table. Without names all suites, and no details. With --json stdout has one JSON object a line and nothing else, each as
  * soon as it is known, `kind` machine, detail or line. BENCH_SECONDS bounds each suite.
  */
@@ -15,12 +15,13 @@ interface Words {
   readonly full: boolean;
   readonly asJson: boolean;
   readonly minutes: number;
+  readonly against: string | null;
   readonly withDetails: boolean;
 }
 
 const SECONDS = { short: 120, full: 240 };
 const MINUTES = 1;
-const USAGE = `npm run bench -- [${Object.keys(SUITES).join('|')}...] [--full] [--minutes N] [--json]`;
+const USAGE = `npm run bench -- [${Object.keys(SUITES).join('|')}...] [--full] [--minutes N] [--against FOLDER] [--json]`;
 
 function read(given: readonly string[]): Words {
   const words = [...given];
@@ -30,16 +31,20 @@ function read(given: readonly string[]): Words {
     return at !== -1;
   };
   const [full, asJson] = [take('--full'), take('--json')];
-  const at = words.indexOf('--minutes');
-  const minutes = at === -1 ? MINUTES : Number(words.splice(at, 2)[1]);
+  const value = (name: string): string | undefined => {
+    const at = words.indexOf(name);
+    return at === -1 ? undefined : words.splice(at, 2)[1];
+  };
+  const minutes = Number(value('--minutes') ?? MINUTES);
+  const against = value('--against') ?? null;
   const unknown = words.find((name) => !(name in SUITES));
   if (unknown !== undefined) throw new Error(`no suite "${unknown}": ${USAGE}`);
   if (!(minutes > 0)) throw new Error(`minutes above 0: ${USAGE}`);
   const suites = words.length > 0 ? words : Object.keys(SUITES);
-  return { suites, full, asJson, minutes, withDetails: words.length > 0 };
+  return { suites, full, asJson, minutes, against, withDetails: words.length > 0 };
 }
 
-async function main({ suites, full, asJson, minutes, withDetails }: Words): Promise<void> {
+async function main({ suites, full, asJson, minutes, against, withDetails }: Words): Promise<void> {
   const say = (text: string): void => void (asJson || process.stdout.write(text));
   const note = (kind: string, value: object): void =>
     void (asJson && process.stdout.write(`${JSON.stringify({ kind, ...value })}\n`));
@@ -58,7 +63,13 @@ async function main({ suites, full, asJson, minutes, withDetails }: Words): Prom
         );
       }
       if (!withDetails) process.stderr.write(`${name} ...\n`);
-      const wishes = { redisUrl: server.url, deadlineMs: Date.now() + seconds * 1_000, full, minutes };
+      const wishes = {
+        redisUrl: server.url,
+        deadlineMs: Date.now() + seconds * 1_000,
+        full,
+        minutes,
+        against,
+      };
       const found = await SUITES[name]?.(wishes, (detail) => {
         details.push(detail);
         note('detail', { suite: name, ...detail });

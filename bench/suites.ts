@@ -4,6 +4,7 @@ import { type AuditRow, benchAudit } from './audit';
 import { benchCosts, type CostRow } from './costs';
 import { benchEngine, type EngineRow } from './engine';
 import { benchExpiry, type ExpiryRow } from './expiry';
+import { benchInstructions, type InstructionsRow, instructionsLines } from './instructions';
 import { benchKeepUp, type KeepUpRow } from './keep-up';
 import type { Line } from './line';
 import { benchPersistence, type PersistenceRow } from './persistence';
@@ -23,6 +24,8 @@ export interface Wishes {
   readonly full: boolean;
   /** Of the soak. */
   readonly minutes: number;
+  /** Of the instructions: the folder of another tree; null for none. */
+  readonly against: string | null;
 }
 
 export type Detail = Readonly<Record<string, unknown>>;
@@ -74,6 +77,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ redisUrl, deadlineMs, full }, emit) =>
       withRedis(redisUrl, (redis) => benchEngine(redis, deadlineMs, emit, full ? undefined : DEPTHS_SHORT)),
     targets.engineLines,
+  ),
+  instructions: suite<InstructionsRow>(
+    ({ against }, emit) => benchInstructions(against, emit),
+    instructionsLines,
   ),
   persistence: suite<PersistenceRow>(
     ({ deadlineMs }, emit) => benchPersistence(deadlineMs, emit),

@@ -18,9 +18,8 @@ local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 
-local call, pack, parse = redis.call, struct.pack, struct.unpack
 local shard, hash = ARGV[1], ARGV[5]
-local stored = call('HGET', KEYS[1], hash)
+local stored = redis.call('HGET', KEYS[1], hash)
 if not stored then
   return { 'ORDER_NOT_FOUND' }
 end
@@ -29,7 +28,7 @@ if stored:byte(-1) ~= order.OPEN then
   _, filled, quote, _, fill_ms, fill_sequence, fills, old_status = order.changes(stored)
   body = order.body(stored)
 end
-local created, number, kind, price, size, expiration, maker, market = parse(order.BODY, stored)
+local created, number, kind, price, size, expiration, maker, market = struct.unpack(order.BODY, stored)
 if maker ~= ARGV[3] or ARGV[2] ~= '' and ARGV[2] ~= market then
   return { 'ORDER_NOT_FOUND' }
 end
@@ -37,8 +36,8 @@ local side, outcome = order.side(kind), order.outcome(kind)
 local yes = book.yes_price(price, outcome)
 local book_side = side == outcome and 'b' or 'a'
 local key, level = shard .. 'm:' .. market, book_side .. yes
-local found = call('HMGET', key, 's', level)
-local status, mode, sequence, liquidity, trade_ms, volume, sets, last = parse(book.STATE, found[1])
+local found = redis.call('HMGET', key, 's', level)
+local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
 if old_status > order.PARTIALLY_FILLED then
   return { 'OK', stored, integer.text(sequence) }
 end
@@ -46,41 +45,41 @@ if mode == book.HALTED then
   return { 'HALTED' }
 end
 
-local time = call('TIME')
+local time = redis.call('TIME')
 local now_ms, remaining = outbox.ms_of(time), size - filled
 local account_key = KEYS[2]
 local released
 if side == order.BUY then
-  local account = call('HGET', KEYS[2], maker)
+  local account = redis.call('HGET', KEYS[2], maker)
   local free, reserved, nonce, faucet_ms = ledger.open_cash(account)
   local value = remaining * price
   released = ledger.cash_with(free, reserved, nonce, faucet_ms, value, -value)
 else
   account_key = key .. ':bal'
-  local account = call('HGET', account_key, maker)
+  local account = redis.call('HGET', account_key, maker)
   local yes_free, yes_reserved, no_free, no_reserved = ledger.open_tokens(account)
   local tokens = remaining * ledger.MICRO_PER_LOT
   released = ledger.tokens_with(yes_free, yes_reserved, no_free, no_reserved, outcome, tokens, -tokens)
 end
-local lots, orders = parse(book.TOTAL, found[2])
+local lots, orders = struct.unpack(book.TOTAL, found[2])
 lots, orders, sequence, liquidity = lots - remaining, orders - 1, sequence + 1, liquidity - remaining * price
 local state = book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, sets, last)
-local record = body .. pack(order.CHANGES, ARGV[4], filled, quote, now_ms, fill_ms, fill_sequence,
+local record = body .. struct.pack(order.CHANGES, ARGV[4], filled, quote, now_ms, fill_ms, fill_sequence,
   fills, order.CANCELLED)
 
-call('HSET', KEYS[1], hash, record)
-call('ZREM', key .. ':' .. book_side, book.member(number, hash))
+redis.call('HSET', KEYS[1], hash, record)
+redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))
 if orders == 0 then
-  call('HSET', key, 's', state)
-  call('HDEL', key, level)
+  redis.call('HSET', key, 's', state)
+  redis.call('HDEL', key, level)
 else
-  call('HSET', key, 's', state, level, pack(book.TOTAL, lots, orders))
+  redis.call('HSET', key, 's', state, level, struct.pack(book.TOTAL, lots, orders))
 end
 ledger.put(account_key, maker, released)
-call('ZADD', KEYS[3], integer.text(-order.rank(created, number)), hash)
+redis.call('ZADD', KEYS[3], integer.text(-order.rank(created, number)), hash)
 if expiration > 0 then
-  call('ZREM', KEYS[4], hash)
+  redis.call('ZREM', KEYS[4], hash)
 end
-call('XADD', KEYS[5], '*', 'e',
+redis.call('XADD', KEYS[5], '*', 'e',
   outbox.one_order(outbox.CANCEL, market, sequence, now_ms, level, yes, lots, orders, hash))
-return pack('>I6', sequence) .. record
+return struct.pack('>I6', sequence) .. record

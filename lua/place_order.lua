@@ -44,12 +44,11 @@ local function refuse(now_ms, code, ...)
   return { code, integer.text(now_ms), ... }
 end
 
-local call = redis.call
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
   dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
 local is_bid = side == outcome
 local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
-local time = call('TIME')
+local time = redis.call('TIME')
 local now_ms = outbox.ms_of(time)
 
 -- Read the best order of the other side within the limit, the market's state, and the levels that will change.
@@ -58,13 +57,13 @@ local opposite, limit = KEYS[2], '-' .. yes
 if is_bid then
   own_key, level, score, opposite, limit = opposite, 'b' .. yes, limit, own_key, yes
 end
-local best = call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', '0', '1')
+local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', '0', '1')
 local best_level = best[2] and (is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
 local found
 if best_level then
-  found = call('HMGET', KEYS[1], 's', level, best_level)
+  found = redis.call('HMGET', KEYS[1], 's', level, best_level)
 else
-  found = call('HMGET', KEYS[1], 's', level)
+  found = redis.call('HMGET', KEYS[1], 's', level)
 end
 if not found[1] then
   return refuse(now_ms, 'MARKET_NOT_FOUND')
@@ -74,15 +73,15 @@ local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.u
 local account, first, first_hash, first_account, held
 if best_level then
   first_hash = best[1]:sub(book.HASH_AT)
-  local stored = call('HMGET', KEYS[4], first_hash, ARGV[2])
+  local stored = redis.call('HMGET', KEYS[4], first_hash, ARGV[2])
   if stored[2] then
     return request.replayed(now_ms, stored[2])
   end
   first = stored[1]
-  local accounts = call('HMGET', KEYS[5], maker, first:sub(order.MAKER_FROM, order.MAKER_TO))
+  local accounts = redis.call('HMGET', KEYS[5], maker, first:sub(order.MAKER_FROM, order.MAKER_TO))
   account, first_account = accounts[1], accounts[2]
 else
-  account = call('HGET', KEYS[5], maker)
+  account = redis.call('HGET', KEYS[5], maker)
 end
 
 -- Refuse. The amount that must be free before the order may match is limit x size, the budget, or the tokens.
@@ -96,7 +95,7 @@ if objection then
 end
 local required, available, asset = size * price, free, ledger.COLLATERAL
 if side == order.SELL then
-  held = call('HGET', KEYS[1] .. ':bal', maker)
+  held = redis.call('HGET', KEYS[1] .. ':bal', maker)
   local yes_free, no_free, _ = 0, 0
   if held then
     yes_free, _, no_free = ledger.open_tokens(held)
@@ -122,7 +121,7 @@ end
 if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
   local matching = require('lib.matching')
   if not first then
-    local stored = call('HGET', KEYS[4], ARGV[2])
+    local stored = redis.call('HGET', KEYS[4], ARGV[2])
     if stored then
       return request.replayed(now_ms, stored)
     end
@@ -130,7 +129,8 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
   local q = { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
     budget = budget, expiration = expiration, bps = bps, makers_max = makers_max, grant = grant, lot = lot, market = market,
     maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit }
-  local b = matching.book_of(found[1], KEYS[1], market, { [level] = found[2] or '', [best_level or ''] = found[3] })
+  local known = { [level] = found[2] or '', [best_level or ''] = found[3] }
+  local b = book.of(status, mode, sequence, liquidity, trade_ms, volume, sets, last, KEYS[1], market, known)
   local reply, code, explanation = matching.sweep(q, b, first_hash, first, found[3], dry_run, nil)
   return reply or refuse(now_ms, code, explanation)
 end
@@ -141,5 +141,5 @@ local record = straight.rest(now_ms, side, outcome, price, size, expiration, mar
 if record then
   return record
 end
-local stored = call('HGET', KEYS[4], ARGV[2])
+local stored = redis.call('HGET', KEYS[4], ARGV[2])
 return request.replayed(now_ms, stored)

@@ -29,14 +29,14 @@ book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 -- `changes`: a flat list of name, pips, lots added and orders added, for each changed level;
 -- `places`: the position of each changed level in `changes`;
 -- `known`: the packed totals read so far, by the level's name;
--- `bids` and `asks`: the members to be removed.
+-- `bids` and `asks`: the members to be removed, in a book that `book.open` returned.
 local CHANGE_MEMBERS = 4
 
--- Returns the open book of the market whose hash is under `key`, from its packed state and the totals known so far.
-function book.of(packed, key, market, known)
-  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, packed)
+-- Returns the open book of the market whose hash is under `key`, from the fields of its state and the totals known so far. It is
+-- one expression, so the bundler writes it into its calls.
+function book.of(status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, known)
   return { status = status, mode = mode, sequence = sequence, liquidity = liquidity, trade_ms = trade_ms, volume = volume,
-    sets = sets, last = last, key = key, id = market, places = {}, changes = {}, known = known, bids = {}, asks = {} }
+    sets = sets, last = last, key = key, id = market, places = {}, changes = {}, known = known }
 end
 
 -- Opens a market's book and reads the total of `level`, a level that will change. Returns nil when the market does not exist.
@@ -46,13 +46,18 @@ function book.open(shard, market, level)
   if not found[1] then
     return nil
   end
-  return book.of(found[1], key, market, { [level] = found[2] or '' })
+  local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
+  local known = { [level] = found[2] or '' }
+  local b = book.of(status, mode, sequence, liquidity, trade_ms, volume, sets, last, key, market, known)
+  b.bids, b.asks = {}, {}
+  return b
 end
 
 -- Ends the script unless the liquidity and the outstanding sets can be stored exactly. Call it before the first write.
 function book.check(liquidity, sets)
-  integer.check(liquidity, 0)
-  integer.check(sets, 0)
+  if not (integer.kept(liquidity, 0) and integer.kept(sets, 0)) then
+    integer.beyond(liquidity, sets)
+  end
 end
 
 -- Packs the state after the same check. It is one expression, so the bundler writes it into its calls.
@@ -66,7 +71,7 @@ end
 -- The volume after a trade. Trading has no limit that keeps the volume below 2^53, so the volume stops at the largest exact
 -- number.
 function book.volume_with(volume, value)
-  return math.min(volume + value, integer.MOST)
+  return volume + value <= integer.MOST and volume + value or integer.MOST
 end
 
 -- The packed state of a new market.
@@ -139,9 +144,7 @@ function book.behind(b)
     end
     known[changes[at]] = orders == 0 and '' or struct.pack(book.TOTAL, lots, orders)
   end
-  return { status = b.status, mode = b.mode, sequence = b.sequence, liquidity = b.liquidity, trade_ms = b.trade_ms,
-    volume = b.volume, sets = b.sets, last = b.last, key = b.key, id = b.id, places = {}, changes = {}, known = known,
-    bids = {}, asks = {} }
+  return book.of(b.status, b.mode, b.sequence, b.liquidity, b.trade_ms, b.volume, b.sets, b.last, b.key, b.id, known)
 end
 
 -- Removes the dropped orders from the sorted sets.

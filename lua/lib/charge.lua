@@ -65,4 +65,23 @@ function charge.fees(q, p)
   p.fees = fees
 end
 
+-- Adds one fee to the fees collected so far: a BUY pays it in the tokens it receives, a SELL in collateral.
+local function collect(side, outcome, amount, collateral, yes, no)
+  if side == 1 then
+    return collateral + amount, yes, no
+  end
+  return collateral, outcome == 0 and yes + amount or yes, outcome == 1 and no + amount or no
+end
+
+-- Moves the fees of a plan to the account of fees, which is at `slot`, in memory.
+function charge.move(a, slot, q, p)
+  local cash, yes, no = collect(q.side, q.outcome, p.charged, 0, 0, 0)
+  for i = 1, p.count do
+    local kind = p.kinds[i]
+    cash, yes, no = collect(order.side(kind), order.outcome(kind), p.fees[i] or 0, cash, yes, no)
+  end
+  ledger.move(a, slot, cash > 0 and cash, 0, 0, yes > 0 and yes, 0)
+  ledger.move(a, slot, false, 0, 1, no > 0 and no, 0)
+end
+
 return charge

@@ -14,12 +14,11 @@
 -- `addresses`, `cash_of` and `tokens_of`: the addresses, their collateral accounts and their token accounts in one market
 -- (false where the wallet has none yet), all by slot;
 -- `grant`: the amount a wallet gets when it is first seen; `granted`: the total that this script has handed out;
--- `new_holders`: the slots that hold tokens of the market for the first time;
--- `cash_moved` and `tokens_moved`: whether any collateral or any tokens moved.
+-- `new_holders`: the slots that hold tokens of the market for the first time, absent without one;
+-- `cash_moved` and `tokens_moved`: true once any collateral or any tokens moved.
 
 local integer = require('lib.integer')
 local order = require('lib.order')
-local tables = require('lib.tables')
 
 local ledger = {}
 
@@ -82,8 +81,7 @@ function ledger.read(shard, market, addresses, count, grant)
   if market then
     tokens = redis.call('HMGET', shard .. 'm:' .. market .. ':bal', unpack(addresses, 1, count))
   end
-  return { addresses = addresses, cash_of = cash, tokens_of = tokens, grant = grant, granted = 0, new_holders = false,
-    cash_moved = false, tokens_moved = false }
+  return { addresses = addresses, cash_of = cash, tokens_of = tokens, grant = grant, granted = 0 }
 end
 
 -- Returns the free and the reserved collateral, the nonce, and the time of the last faucet call.
@@ -186,14 +184,6 @@ function ledger.settle_taker(a, slot, side, outcome, price, lots, value, rest, f
   end
 end
 
--- Adds one fee to the fees collected so far: a BUY pays it in the tokens it receives, a SELL in collateral.
-function ledger.collect(side, outcome, fee, collateral, yes, no)
-  if side == 1 then
-    return collateral + fee, yes, no
-  end
-  return collateral, outcome == 0 and yes + fee or yes, outcome == 1 and no + fee or no
-end
-
 local function write_all(key, addresses, accounts, count)
   local changed, n = { false, false, false, false }, 0
   for slot = 1, count do
@@ -213,14 +203,16 @@ function ledger.write(a, shard, market, count)
     write_all(shard .. 'm:' .. market .. ':bal', a.addresses, a.tokens_of, count)
   end
   if a.new_holders then
+    local tables = require('lib.tables')
     tables.make(shard .. 'm:' .. market .. ':bal')
+    for i = 1, #a.new_holders do
+      redis.call('SADD', shard .. 'w:' .. a.addresses[a.new_holders[i]], market)
+    end
   end
   if a.granted > 0 then
+    local tables = require('lib.tables')
     tables.make(shard .. 'bal')
     redis.call('HINCRBY', shard .. 'sum', 'granted', integer.text(a.granted))
-  end
-  for i = 1, a.new_holders and #a.new_holders or 0 do
-    redis.call('SADD', shard .. 'w:' .. a.addresses[a.new_holders[i]], market)
   end
 end
 

@@ -48,7 +48,8 @@ local function pack(q, p, status, reason)
     return struct.pack(order.HEAD, q.now_ms, p.sequence) .. body, ''
   end
   if q.is_budget then
-    body = order.with_size(body, math.max(q.size, p.filled))
+    local size = math.max(q.size, p.filled)
+    body = order.with_size(body, size)
   end
   local record = struct.pack(order.HEAD, q.now_ms, p.sequence) .. body
     .. struct.pack(order.CHANGES, reason, p.filled, p.quote, q.now_ms, traded and p.fill_ms or 0,
@@ -78,13 +79,8 @@ local function settle(q, b, p, rest, old)
   ledger.settle_taker(a, 1, side, q.outcome, q.price, p.filled, p.quote, rest,
     p.charged)
   if bps > 0 and p.fills > 0 then
-    local cash, yes, no = ledger.collect(side, q.outcome, p.charged, 0, 0, 0)
-    for i = 1, p.count do
-      local kind = p.kinds[i]
-      cash, yes, no = ledger.collect(order.side(kind), order.outcome(kind), p.fees[i] or 0, cash, yes, no)
-    end
-    ledger.move(a, wallets, cash > 0 and cash, 0, 0, yes > 0 and yes, 0)
-    ledger.move(a, wallets, false, 0, 1, no > 0 and no, 0)
+    local charge = require('lib.charge')
+    charge.move(a, wallets, q, p)
   end
   b.sets = b.sets + (side == order.BUY and p.sets or -p.sets) * ledger.MICRO_PER_LOT
   return a, wallets
@@ -161,11 +157,6 @@ local function write(q, b, p, record, packed_fills, accounts, wallets, rest)
   local hashes = table.concat(p.hashes, '', 1, p.count + 1)
   redis.call('XADD', KEYS[7], '*', 'e', outbox.entry(traded and outbox.TRADE or outbox.ORDER, q.market, sequence,
     q.now_ms, traded and p.fill_ms or 0, levels, count, hashes, ''))
-end
-
--- Opens the book for a sweep (lib/book). It is a function here so that only sweeps create `book.of`.
-function matching.book_of(packed, key, market, known)
-  return book.of(packed, key, market, known)
 end
 
 -- Walks the other side of the book and books the result unless `dry_run` is 1.

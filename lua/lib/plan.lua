@@ -12,7 +12,7 @@ local trades = require('lib.trades')
 
 local plan = {}
 
--- A plan `p` is a table:
+-- A plan `p` is a table (last_price, stop, best and fees are absent until there is one):
 --   left, filled      lots left to fill; lots filled, once the walk has ended
 --   quote, sets       the value of the filled lots in the taker's token (micro-units); lots of sets minted or merged
 --   fills, last_price the number of fills; the price of the latest
@@ -94,7 +94,7 @@ end
 
 -- Meets the makers number `from` to `to`, whose records are given. Returns true when the walk ends at one of them.
 local function meet(q, b, p, records, from, to)
-  local pack, parse, side, outcome, now_ms = struct.pack, struct.unpack, q.side, q.outcome, q.now_ms
+  local side, outcome, now_ms = q.side, q.outcome, q.now_ms
   local hashes, written, matched, slot_of = p.hashes, p.records, p.packed, p.slot_of
   local slots, kinds, prices, lots_of = p.slots, p.kinds, p.prices, p.lots
   local ranks, older, newest, left, fills = p.ranks, p.older, p.newest, p.left, p.fills
@@ -103,7 +103,7 @@ local function meet(q, b, p, records, from, to)
   local ended, level, level_lots, level_orders = false, 0, 0, 0
   for i = from, to do
     local packed, hash = records[i - from + 1], hashes[i + 1]
-    local created, number, kind, own, size, expiration, maker = parse(order.BODY_IN_MARKET, packed)
+    local created, number, kind, own, size, expiration, maker = struct.unpack(order.BODY_IN_MARKET, packed)
     local _, filled, quote, chain_ms, chain_sequence, own_fills, body = nil, 0, 0, 0, 0, 0, packed
     if packed:byte(-1) ~= order.OPEN then
       _, filled, quote, _, chain_ms, chain_sequence, own_fills = order.changes(packed)
@@ -123,7 +123,7 @@ local function meet(q, b, p, records, from, to)
     else
       local maker_side = order.side(kind)
       fills, left, gone, status = fills + 1, left - lots, lots, lots == rest and order.FILLED_STATUS or order.PARTIALLY_FILLED
-      matched[fills + 1] = pack(trades.FILL, hash, price, lots, trades.type_of(side, maker_side), 0, 0, chain_ms,
+      matched[fills + 1] = struct.pack(trades.FILL, hash, price, lots, trades.type_of(side, maker_side), 0, 0, chain_ms,
         chain_sequence)
       filled, quote, own_fills = filled + lots, quote + lots * own, own_fills + 1
       chain_ms, chain_sequence = fill_ms, sequence
@@ -137,7 +137,7 @@ local function meet(q, b, p, records, from, to)
     local slot = slot_of[maker] or enlist(p, maker)
     p.count, slots[i], kinds[i], prices[i], lots_of[i] = i, slot, kind, own, lots
     written[2 * i + 1], written[2 * i + 2] = hash, body
-      .. pack(order.CHANGES, reason, filled, quote, now_ms, chain_ms, chain_sequence, own_fills, status)
+      .. struct.pack(order.CHANGES, reason, filled, quote, now_ms, chain_ms, chain_sequence, own_fills, status)
     if yes ~= level then
       lower(q, b, level, level_lots, level_orders)
       level, level_lots, level_orders = yes, 0, 0
@@ -175,12 +175,17 @@ end
 -- that this one replaces, which the walk skips; plan.NOWHERE for none.
 function plan.make(q, b, hash, record, best_total, gone)
   local wanted = q.is_budget and INFINITE or q.size
+  -- A list that grows takes a new place at 1, 2, 4 and 8 members, so the lists of makers begin with room for eight.
   local p = {
-    left = wanted, filled = 0, quote = 0, sets = 0, fills = 0, last_price = nil, count = 0, stale = 0, stop = nil, best = nil,
-    fill_ms = math.max(q.now_ms, b.trade_ms), sequence = b.sequence + 1, fees = nil, charged = 0,
-    hashes = { ARGV[2], hash }, records = { ARGV[2], false, false, false }, packed = { false, false },
-    slots = {}, kinds = {}, prices = {}, lots = {}, backs = {}, ranks = {}, older = {},
-    wallets = 1, addresses = { q.maker, false }, slot_of = { [q.maker] = 1 }, newest = {}, expiring = {},
+    left = wanted, filled = 0, quote = 0, sets = 0, fills = 0, count = 0, stale = 0,
+    fill_ms = math.max(q.now_ms, b.trade_ms), sequence = b.sequence + 1, charged = 0,
+    hashes = { ARGV[2], hash, nil, nil, nil, nil, nil, nil }, records = { ARGV[2], false, nil, nil, nil, nil, nil, nil },
+    packed = { false, nil, nil, nil, nil, nil, nil, nil }, slots = { nil, nil, nil, nil, nil, nil, nil, nil },
+    kinds = { nil, nil, nil, nil, nil, nil, nil, nil }, prices = { nil, nil, nil, nil, nil, nil, nil, nil },
+    lots = { nil, nil, nil, nil, nil, nil, nil, nil }, ranks = { nil, nil, nil, nil, nil, nil, nil, nil },
+    older = { nil, nil, nil, nil, nil, nil, nil, nil }, backs = {},
+    wallets = 1, addresses = { q.maker, nil, nil, nil, nil, nil, nil, nil }, slot_of = { [q.maker] = 1 }, newest = {},
+    expiring = {},
   }
   local hashes, records, from, n = p.hashes, { record }, 1, record and 1 or 0
   while n > 0 and not meet(q, b, p, records, from, from + n - 1) do

@@ -19,7 +19,6 @@ local straight = {}
 -- token account. Returns the record, or nil when the hash was booked before.
 function straight.rest(now_ms, side, outcome, price, size, expiration, market, maker, yes, own_key, level, score, total,
     status, mode, sequence, liquidity, trade_ms, volume, sets, last, free, reserved, nonce, faucet_ms, held)
-  local call, pack, parse = redis.call, struct.pack, struct.unpack
   local account_key, reserving = KEYS[5]
   if side == order.BUY then
     local cost = size * price
@@ -32,26 +31,26 @@ function straight.rest(now_ms, side, outcome, price, size, expiration, market, m
   end
   local lots, orders = size, 1
   if total then
-    lots, orders = parse(book.TOTAL, total)
+    lots, orders = struct.unpack(book.TOTAL, total)
     lots, orders = lots + size, orders + 1
   end
   sequence, liquidity = sequence + 1, liquidity + size * price
   local state = book.pack_state(status, mode, sequence, liquidity, trade_ms, volume, sets, last)
-  local record = pack(order.HEAD, now_ms, sequence) .. ARGV[3]
+  local record = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
   -- The first write also checks whether the hash was booked before.
-  if call('HSETNX', KEYS[4], ARGV[2], record) == 0 then
+  if redis.call('HSETNX', KEYS[4], ARGV[2], record) == 0 then
     return nil
   end
 
   -- From here on nothing may fail.
-  call('HSET', KEYS[1], 's', state, level, pack(book.TOTAL, lots, orders))
-  call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
-  call('ZADD', KEYS[6], integer.text(order.rank(now_ms, sequence)), ARGV[2])
+  redis.call('HSET', KEYS[1], 's', state, level, struct.pack(book.TOTAL, lots, orders))
+  redis.call('ZADD', own_key, score, book.member(sequence, ARGV[2]))
+  redis.call('ZADD', KEYS[6], integer.text(order.rank(now_ms, sequence)), ARGV[2])
   if expiration > 0 then
-    call('ZADD', ARGV[4] .. 'exp', integer.text(expiration), ARGV[2])
+    redis.call('ZADD', ARGV[4] .. 'exp', integer.text(expiration), ARGV[2])
   end
   ledger.put(account_key, maker, reserving)
-  call('XADD', KEYS[7], '*', 'e',
+  redis.call('XADD', KEYS[7], '*', 'e',
     outbox.one_order(outbox.ORDER, market, sequence, now_ms, level, yes, lots, orders, ARGV[2]))
   return record
 end
@@ -64,8 +63,7 @@ end
 function straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, best_total,
     status, mode, sequence, liquidity, trade_ms, volume, sets, first_hash, first, free, reserved, nonce, faucet_ms,
     first_account)
-  local call, pack, parse = redis.call, struct.pack, struct.unpack
-  local created, number, kind, own, met_size, expiration, met = parse(order.BODY_IN_MARKET, first)
+  local created, number, kind, own, met_size, expiration, met = struct.unpack(order.BODY_IN_MARKET, first)
   local _, filled, quote, chain_ms, chain_sequence, met_fills, body = nil, 0, 0, 0, 0, 0, first
   if first:byte(-1) ~= order.OPEN then
     _, filled, quote, _, chain_ms, chain_sequence, met_fills = order.changes(first)
@@ -83,7 +81,7 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
 
   -- The money: each wallet pays its asset and receives the other's; the maker pays out of its reserve.
   local tokens_key = KEYS[1] .. ':bal'
-  local held = call('HMGET', tokens_key, maker, met)
+  local held = redis.call('HMGET', tokens_key, maker, met)
   local yes_free, yes_reserved, no_free, no_reserved = 0, 0, 0, 0
   if held[1] then
     yes_free, yes_reserved, no_free, no_reserved = ledger.open_tokens(held[1])
@@ -112,32 +110,32 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
   if side == met_side then
     sets = side == order.BUY and sets + tokens or sets - tokens
   end
-  local lots, orders = parse(book.TOTAL, best_total)
+  local lots, orders = struct.unpack(book.TOTAL, best_total)
   lots, orders = lots - size, left == 0 and orders - 1 or orders
   liquidity, volume = liquidity - met_value, book.volume_with(volume, value)
   local state = book.pack_state(status, mode, sequence, liquidity, fill_ms, volume, sets, met_yes)
-  local record = pack(order.HEAD, now_ms, sequence) .. ARGV[3]
-    .. pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, 1, order.FILLED_STATUS)
-  local met_record = body .. pack(order.CHANGES, order.REASON_NONE, filled + size, quote + met_value, now_ms, fill_ms,
+  local record = struct.pack(order.HEAD, now_ms, sequence) .. ARGV[3]
+    .. struct.pack(order.CHANGES, order.REASON_NONE, size, value, now_ms, fill_ms, sequence, 1, order.FILLED_STATUS)
+  local met_record = body .. struct.pack(order.CHANGES, order.REASON_NONE, filled + size, quote + met_value, now_ms, fill_ms,
     sequence, met_fills + 1, left == 0 and order.FILLED_STATUS or order.PARTIALLY_FILLED)
   local fills = trades.one(ARGV[2], side, outcome, first_hash, price, size, trades.type_of(side, met_side), chain_ms,
     chain_sequence)
 
   -- From here on nothing may fail.
-  call('HSET', KEYS[4], ARGV[2], record, first_hash, met_record)
-  call('ZADD', KEYS[6], integer.text(-order.rank(now_ms, sequence)), ARGV[2])
+  redis.call('HSET', KEYS[4], ARGV[2], record, first_hash, met_record)
+  redis.call('ZADD', KEYS[6], integer.text(-order.rank(now_ms, sequence)), ARGV[2])
   if left == 0 then
-    call('ZREMRANGEBYRANK', opposite, '0', '0')
-    call('ZADD', ARGV[4] .. 'u:' .. met, integer.text(-order.rank(created, number)), first_hash)
+    redis.call('ZREMRANGEBYRANK', opposite, '0', '0')
+    redis.call('ZADD', ARGV[4] .. 'u:' .. met, integer.text(-order.rank(created, number)), first_hash)
     if expiration > 0 then
-      call('ZREM', ARGV[4] .. 'exp', first_hash)
+      redis.call('ZREM', ARGV[4] .. 'exp', first_hash)
     end
   end
   if orders == 0 then
-    call('HSET', KEYS[1], 's', state)
-    call('HDEL', KEYS[1], best_level)
+    redis.call('HSET', KEYS[1], 's', state)
+    redis.call('HDEL', KEYS[1], best_level)
   else
-    call('HSET', KEYS[1], 's', state, best_level, pack(book.TOTAL, lots, orders))
+    redis.call('HSET', KEYS[1], 's', state, best_level, struct.pack(book.TOTAL, lots, orders))
   end
   ledger.put_both(KEYS[5], maker, cash, met, met_cash)
   ledger.put_both(tokens_key, maker, new_held, met, met_held)
@@ -146,13 +144,13 @@ function straight.match_one(now_ms, side, outcome, size, market, maker, opposite
     tables.make(tokens_key)
   end
   if not held[1] then
-    call('SADD', ARGV[4] .. 'w:' .. maker, market)
+    redis.call('SADD', ARGV[4] .. 'w:' .. maker, market)
   end
   if not held[2] then
-    call('SADD', ARGV[4] .. 'w:' .. met, market)
+    redis.call('SADD', ARGV[4] .. 'w:' .. met, market)
   end
-  call('XADD', KEYS[1] .. ':t', trades.id(fill_ms, sequence), 'f', fills)
-  call('XADD', KEYS[7], '*', 'e', outbox.one_match(market, sequence, now_ms, fill_ms, best_level, met_yes, lots, orders,
+  redis.call('XADD', KEYS[1] .. ':t', trades.id(fill_ms, sequence), 'f', fills)
+  redis.call('XADD', KEYS[7], '*', 'e', outbox.one_match(market, sequence, now_ms, fill_ms, best_level, met_yes, lots, orders,
     ARGV[2], first_hash))
   return record, fills
 end

@@ -23,23 +23,39 @@ interface Scope {
   /** The requires of blocks in their order: a mark stands in the text, since what they build is known at the end. */
   readonly required: Required[];
   readonly block: Block;
+  readonly isLoop: boolean;
   /** The texts that stand in place of parameters. */
   readonly given: ReadonlyMap<string, string>;
 }
+
+/** The library functions that every script calls, and what marks their uses. */
+const MARK = '\x01';
+const HOT = ['redis.call', 'struct.pack', 'struct.unpack'];
 
 export type Load = (name: string) => LuaFile;
 
 const scopeOf = (file: LuaFile, load: Load, block: Block, calls: Set<Routine> = new Set()): Scope => {
   const imports = new Map(file.imports);
   if (file.name !== '') imports.set(file.name, file);
-  return { file, load, imports, calls, late: new Map(), required: [], block, given: new Map() };
+  return {
+    file,
+    load,
+    imports,
+    calls,
+    late: new Map(),
+    required: [],
+    block,
+    isLoop: false,
+    given: new Map(),
+  };
 };
 
 /** The chunk of a verb: the functions it calls, each behind those it calls itself, then its statements. */
 export function writeVerb(verb: LuaFile, load: Load): string {
   const top: Block = { parent: null, built: new Set() };
   const scope = scopeOf(verb, load, top);
-  return finish(verb.statements.map((node) => `${write(node, scope)}\n`).join(''), scope);
+  const text = verb.statements.map((node) => `${write(node, scope)}\n`).join('');
+  return finish(withLocals(text, 0), scope);
 }
 
 /** Puts the functions that a piece calls in front of it, and those of its blocks where these require them. */
@@ -54,6 +70,22 @@ function finish(text: string, { calls, required, block, load }: Scope): string {
   );
 }
 
+/**
+ * Lua looks a library function up twice at each call, so one that a piece names more than once, or in a loop, gets a local
+ * there. Its uses in the text are marked, those in loops twice; the local goes to the position `at`.
+ */
+function withLocals(text: string, at: number): string {
+  const often = HOT.filter((name) => text.split(MARK + name).length > 2);
+  const local = (name: string): string => name.replace('.', '_');
+  const named = HOT.reduce((out, name) => {
+    const given = often.includes(name) ? local(name) : name;
+    return out.replaceAll(MARK + name + MARK + name, given).replaceAll(MARK + name, given);
+  }, text.slice(at));
+  if (often.length === 0) return text.slice(0, at) + named;
+  const head = `local ${often.map(local).join(', ')} = ${often.join(', ')}\n`;
+  return `${text.slice(0, at)}${at > 0 ? '\n  ' : ''}${head}${named}`;
+}
+
 /** Those of the functions that are not built yet where `block` stands. */
 function build(calls: Iterable<Routine>, block: Block, load: Load): string {
   let out = '';
@@ -62,7 +94,8 @@ function build(calls: Iterable<Routine>, block: Block, load: Load): string {
     block.built.add(routine);
     const scope = scopeOf(routine.file, load, block);
     const body = writeParts(routine.node, within(scope), (routine.node.identifier as Node).range[1]);
-    out += `${finish(`local function ${flat(routine)}${body}`, scope)}\n`;
+    const text = `local function ${flat(routine)}${withLocals(body, body.indexOf(')') + 1)}`;
+    out += `${finish(text, scope)}\n`;
   }
   return out;
 }
@@ -71,8 +104,9 @@ const isBuilt = (routine: Routine, block: Block | null): boolean =>
   block !== null && (block.built.has(routine) || isBuilt(routine, block.parent));
 
 /** The scope of a block: what it requires is known in it alone. */
-const within = (scope: Scope): Scope => ({
+const within = (scope: Scope, node?: Node): Scope => ({
   ...scope,
+  isLoop: scope.isLoop || /^(For|While|Repeat)/.test(node?.type ?? ''),
   imports: new Map(scope.imports),
   late: new Map(scope.late),
   block: { parent: scope.block, built: new Set() },
@@ -90,7 +124,7 @@ function write(node: Node, scope: Scope): string {
   }
   const required = requiredBy(node);
   if (required !== null) return writeRequire(required, scope);
-  return writeParts(node, 'body' in node ? within(scope) : scope);
+  return writeParts(node, 'body' in node ? within(scope, node) : scope);
 }
 
 /** A node from `start` on: its own text, with its children written. */
@@ -142,11 +176,16 @@ function writeName(name: string, { file, given }: Scope): string | undefined {
 function writeMember(node: Node, scope: Scope): string | null {
   const [base, name] = memberOf(node) ?? ['', ''];
   const module = scope.imports.get(base);
-  if (!module) return null;
+  if (!module) return writeLibrary(`${base}.${name}`, scope);
   if (!isCapital(name)) throw new Error(`${base}.${name} is named without being called`);
   const value = module.constants.get(name);
   if (value === undefined) throw new Error(`no constant ${base}.${name}`);
   return literal(value);
+}
+
+function writeLibrary(name: string, { isLoop }: Scope): string | null {
+  if (!HOT.includes(name)) return null;
+  return (MARK + name).repeat(isLoop ? 2 : 1);
 }
 
 /** The function that a call means; null when it is none of a module's. */
@@ -173,6 +212,7 @@ function writeCall(routine: Routine, args: readonly Node[], scope: Scope): strin
   const text = write(expression, {
     ...scopeOf(routine.file, scope.load, scope.block, calls),
     given,
+    isLoop: scope.isLoop,
   });
   return expression.type === 'CallExpression' ? text : `(${text})`;
 }

@@ -71,7 +71,7 @@ const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       {
         file: 'cancel_order.lua',
-        from: "call('ZREM', key .. ':' .. book_side, book.member(number, hash))",
+        from: "redis.call('ZREM', key .. ':' .. book_side, book.member(number, hash))",
         to: '',
       },
     ],
@@ -90,8 +90,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       {
         file: 'lib/straight.lua',
-        from: "call('HSETNX', KEYS[4], ARGV[2], record) == 0",
-        to: "call('HSET', KEYS[4], ARGV[2], record) == 2",
+        from: "redis.call('HSETNX', KEYS[4], ARGV[2], record) == 0",
+        to: "redis.call('HSET', KEYS[4], ARGV[2], record) == 2",
       },
     ],
     caughtBy: 'acknowledged orders are there',
@@ -100,8 +100,8 @@ const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       {
         file: 'lib/straight.lua',
-        from: "call('HSETNX', KEYS[4], ARGV[2], record) == 0",
-        to: "(ARGV[2]:byte(1) < 205 and call('HSETNX', KEYS[4], ARGV[2], record) or 1) == 0",
+        from: "redis.call('HSETNX', KEYS[4], ARGV[2], record) == 0",
+        to: "(ARGV[2]:byte(1) < 205 and redis.call('HSETNX', KEYS[4], ARGV[2], record) or 1) == 0",
       },
     ],
     caughtBy: 'acknowledged orders are there',

@@ -71,7 +71,17 @@ test('a string keeps its words when a parameter has the same name', () => {
 test('a function of one call gives all its values, also as a statement', () => {
   const a = "function a.parts(s)\n  return struct.unpack('>BB', s)\nend\n";
   const text = bundle(`${needs('a')}local x, y = a.parts(s)\na.parts(t)\nreturn x\n`, { a });
-  expect(text).toContain("local x, y = struct.unpack('>BB', s)\nstruct.unpack('>BB', t)\n");
+  expect(text).toContain("local x, y = struct_unpack('>BB', s)\nstruct_unpack('>BB', t)\n");
+});
+
+test('a library function that a piece names twice or in a loop gets a local there', () => {
+  const a =
+    "function a.fill(n)\n  for i = 1, n do\n    redis.call('SET', i, struct.pack('B', i))\n  end\n  return 1\nend\n";
+  const text = bundle(`${needs('a')}local x = struct.unpack('B', s)\nreturn a.fill(x)\n`, { a });
+  expect(text).toContain(
+    "local function a_fill(n)\n  local redis_call, struct_pack = redis.call, struct.pack\n\n  for i = 1, n do\n    redis_call('SET', i, struct_pack('B', i))",
+  );
+  expect(text).toContain("local x = struct.unpack('B', s)");
 });
 
 test('a function whose module two blocks require is built in both', () => {

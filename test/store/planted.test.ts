@@ -66,8 +66,8 @@ const BUGS: readonly Bug[] = [
   ['level count: a filled maker still counts', 'level_orders + 1', 'level_orders'],
   [
     'duplicate executed',
-    "call('HSETNX', KEYS[4], ARGV[2], record) == 0",
-    "call('HSET', KEYS[4], ARGV[2], record) == 2",
+    "redis.call('HSETNX', KEYS[4], ARGV[2], record) == 0",
+    "redis.call('HSET', KEYS[4], ARGV[2], record) == 2",
   ],
   [
     'duplicate hears a refusal',
@@ -201,13 +201,13 @@ const ONE_MATCH: readonly Bug[] = (
     ['last price', 'sets, met_yes)', 'sets, price)'],
     ['volume at the price of the maker', 'volume_with(volume, value)', 'volume_with(volume, met_value)'],
     ['a skipped number', '\n  sequence = sequence + 1', '\n  sequence = sequence + 2'],
-    ['filled maker stays in the book', "call('ZREMRANGEBYRANK', opposite, '0', '0')", ''],
+    ['filled maker stays in the book', "redis.call('ZREMRANGEBYRANK', opposite, '0', '0')", ''],
     ['filled maker stays open', '-order.rank(created, number)', 'order.rank(created, number)'],
     ['filled taker is open', '-order.rank(now_ms, sequence)', 'order.rank(now_ms, sequence)'],
     [
       'filled maker waits for its expiry',
-      "if expiration > 0 then\n      call('ZREM'",
-      "if expiration < 0 then\n      call('ZREM'",
+      "if expiration > 0 then\n      redis.call('ZREM'",
+      "if expiration < 0 then\n      redis.call('ZREM'",
     ],
     [
       'chain of fills broken',

@@ -1,0 +1,90 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { runCommand } from '../src/local/child';
+import { startRedis } from '../src/local/redis';
+import { round } from './figures';
+import { atMost, type Line, lineOf } from './line';
+
+/**
+ * The instructions that Redis runs for one command of the engine, counted by callgrind: a figure that the machine's other
+ * work does not change. With another tree, the same of its scripts and the growth since.
+ */
+export interface InstructionsRow {
+  readonly op: string;
+  readonly instructions: number;
+  /** Of the other tree. */
+  readonly against: number | null;
+  readonly ratio: number | null;
+}
+
+type Counts = Readonly<Record<string, number>>;
+
+const VERSION_MS_MAX = 10_000;
+const RATIO_MOST = 1.03;
+const OWN_TREE = path.join(__dirname, '..');
+
+export async function benchInstructions(
+  against: string | null,
+  emit: (row: InstructionsRow) => void,
+): Promise<void> {
+  if (
+    (await runCommand('valgrind', ['--version'], { timeoutMs: VERSION_MS_MAX, env: process.env })) === null
+  ) {
+    process.stderr.write('instructions: left out; it needs valgrind (apt-get install valgrind)\n');
+    return;
+  }
+  const [own, other] = await Promise.all([countsOf(OWN_TREE), against === null ? null : countsOf(against)]);
+  for (const [op, instructions] of Object.entries(own)) {
+    const before = other?.[op] ?? null;
+    emit({ op, instructions, against: before, ratio: before && round(instructions / before, 3) });
+  }
+}
+
+export const instructionsLines = (rows: readonly InstructionsRow[]): Line[] =>
+  rows.map(({ op, instructions, ratio }) =>
+    lineOf({
+      ...{ suite: 'instructions', what: op, figure: instructions, unit: 'instructions of Redis' },
+      ...(ratio === null
+        ? {}
+        : {
+            ...{ baseline: 'the other tree', ratio, target: atMost(RATIO_MOST, 'ratio') },
+            options: '--against FOLDER',
+          }),
+    }),
+  );
+
+async function countsOf(tree: string): Promise<Counts> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'exchange-instructions-'));
+  const server = await startRedis({ env: { ...process.env, PATH: pathWithCallgrind(folder) } });
+  try {
+    const args = [path.resolve(tree), server.url, String(server.pid), folder];
+    const child = fork(path.join(__dirname, 'instructions-of.ts'), args, {
+      execArgv: ['-r', path.join(OWN_TREE, 'test/support/typescript.js')],
+    });
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`counting the instructions of ${tree} ended with code ${code}`);
+    });
+    const [counts] = await Promise.race([once(child, 'message'), ended]);
+    return counts as Counts;
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A PATH whose redis-server is the machine's under callgrind. */
+function pathWithCallgrind(folder: string): string {
+  const bin = path.join(folder, 'bin');
+  mkdirSync(bin);
+  const program = path.join(bin, 'redis-server');
+  const counting = `--tool=callgrind --toggle-collect=evalShaCommand --callgrind-out-file='${folder}/out'`;
+  writeFileSync(
+    program,
+    `#!/bin/sh\nPATH=\${PATH#*:}\n[ "$1" = --version ] && exec redis-server "$@"\nexec valgrind ${counting} redis-server "$@"\n`,
+  );
+  chmodSync(program, 0o755);
+  return `${bin}:${process.env.PATH}`;
+}
