@@ -6,6 +6,7 @@ import { shardKeys } from '../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../src/store/redis/scripts';
 import { createEngine, type Engine } from '../src/store/verbs/engine';
 import type { PlaceRequest } from '../src/store/verbs/place';
+import { PLAIN_TERMS } from '../test/support/engine-order';
 import { createFiller } from './fill';
 
 /**
@@ -112,15 +113,8 @@ export function request(
     maker,
     order: { side: 0, outcome, pricePips: pips(own), sizeLots: lots(sizeLots), budgetMicro: micro(0) },
     orderType: 'GTC',
-    selfTradePrevention: 'NONE',
-    expirationSec: 0,
-    nonce: 0,
-    feeRateBps: 0,
-    lotLots: lots(1),
-    deadlineMs: 0,
-    clientOrderId: null,
+    ...PLAIN_TERMS,
     signed: signedBytes === 0 ? Buffer.alloc(0) : randomBytes(signedBytes),
-    dryRun: false,
   };
 }
 

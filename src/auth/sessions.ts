@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Refusal } from '../exchange/errors';
-import type { Rotation } from '../exchange/session';
+import type { Rotation, TokenPair } from '../exchange/session';
 import { type ApiKeys, isKey, type KeyScope } from './api-keys';
 import { TOKEN_LIFETIME_SEC, type Tokens } from './tokens';
 
@@ -28,17 +28,6 @@ export interface SessionStore {
   isLive(sid: string): Promise<boolean>;
   /** Ends the session; ending it again does nothing. */
   revoke(sid: string): Promise<void>;
-}
-
-export interface TokenPair {
-  /** Checksummed. */
-  readonly address: string;
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly tokenType: 'Bearer';
-  /** Seconds. */
-  readonly expiresIn: number;
-  readonly refreshExpiresIn: number;
 }
 
 /** The caller, and the life of its access token (ISO-8601). */

@@ -6,3 +6,15 @@ export type Rotation =
   | { readonly kind: 'reused' }
   /** No such session: never opened, logged out, or past its time. */
   | { readonly kind: 'gone' };
+
+/** The tokens that a wallet receives when it signs in or refreshes. */
+export interface TokenPair {
+  /** Checksummed. */
+  readonly address: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly tokenType: 'Bearer';
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly refreshExpiresIn: number;
+}

@@ -13,7 +13,8 @@ function tokenOf(request: IncomingMessage): string | null {
   if (header === undefined) return null;
   const token = BEARER.exec(header)?.[1];
   if (token === undefined) throw new Refusal('TOKEN_INVALID', 'Authorization must be "Bearer <token>"');
-  if (isSentTwice(request)) throw new Refusal('TOKEN_INVALID', 'the Authorization header was sent more than once; send it once');
+  if (isSentTwice(request))
+    throw new Refusal('TOKEN_INVALID', 'the Authorization header was sent more than once; send it once');
   return token;
 }
 

@@ -14,46 +14,36 @@ export interface Walk {
   readonly worstPips: number | null;
 }
 
-/** Levels best first; those beyond `acceptable` are not reached. */
-export function walk(
+const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null };
+
+/** Meets the levels, best first, while they are acceptable and `lotsAt` takes some of them. */
+function meet(
+  levels: readonly Level[],
+  acceptable: (pips: number) => boolean,
+  lotsAt: (pips: number, walked: Walk) => number,
+): Walk {
+  let walked = NOTHING;
+  for (const { pips, lots } of levels) {
+    const taken = acceptable(pips) ? Math.min(lots, lotsAt(pips, walked)) : 0;
+    if (taken <= 0) break;
+    const { filledLots, costMicro } = walked;
+    walked = { filledLots: filledLots + taken, costMicro: costMicro + taken * pips, worstPips: pips };
+  }
+  return walked;
+}
+
+export const walk = (
   levels: readonly Level[],
   wantedLots: number,
   acceptable: (pips: number) => boolean,
-): Walk {
-  let filledLots = 0;
-  let costMicro = 0;
-  let worstPips: number | null = null;
-  for (const { pips, lots } of levels) {
-    if (filledLots >= wantedLots || !acceptable(pips)) break;
-    const taken = Math.min(lots, wantedLots - filledLots);
-    filledLots += taken;
-    costMicro += taken * pips;
-    worstPips = pips;
-  }
-  return { filledLots, costMicro, worstPips };
-}
+): Walk => meet(levels, acceptable, (_pips, { filledLots }) => wantedLots - filledLots);
 
 /** As far as the money goes; the last lot is the largest that it still pays for. */
-export function spend(
+export const spend = (
   levels: readonly Level[],
   budgetMicro: number,
   acceptable: (pips: number) => boolean,
-): Walk {
-  let filledLots = 0;
-  let costMicro = 0;
-  let worstPips: number | null = null;
-  for (const { pips, lots } of levels) {
-    if (!acceptable(pips)) break;
-    const taken = Math.min(lots, Math.floor((budgetMicro - costMicro) / pips));
-    if (taken === 0) break;
-    filledLots += taken;
-    costMicro += taken * pips;
-    worstPips = pips;
-  }
-  return { filledLots, costMicro, worstPips };
-}
-
-const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null };
+): Walk => meet(levels, acceptable, (pips, { costMicro }) => Math.floor((budgetMicro - costMicro) / pips));
 
 export interface Draft {
   readonly side: 'BUY' | 'SELL';

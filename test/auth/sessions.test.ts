@@ -1,6 +1,7 @@
 import jwt from 'jsonwebtoken';
-import { createSessions, type SessionStore, type Sessions, type TokenPair } from '../../src/auth/sessions';
+import { createSessions, type SessionStore, type Sessions } from '../../src/auth/sessions';
 import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
+import type { TokenPair } from '../../src/exchange/session';
 import { createSessionStore } from '../../src/store/people/sessions';
 import { createScripts } from '../../src/store/redis/scripts';
 import { alice, bob, refusal } from './orders';

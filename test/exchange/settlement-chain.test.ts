@@ -15,6 +15,7 @@ import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
 import type { PlaceReply } from '../../src/store/verbs/place';
 import { createContract, OPERATOR } from '../model/contract';
+import { PLAIN_TERMS } from '../support/engine-order';
 import { createRandom, type Random } from '../support/random';
 import { startTestRedis } from '../support/redis';
 import { chooseSeed } from '../support/telling';
@@ -154,15 +155,10 @@ async function createWorld(setting: (typeof MARKETS)[number], random: Random) {
         maker: order.maker,
         order: orderOf(order, outcome, type, terms, scale),
         orderType: type,
-        selfTradePrevention: 'NONE',
-        expirationSec: 0,
-        nonce: 0,
+        ...PLAIN_TERMS,
         feeRateBps: fee,
         lotLots: lots(lot),
-        deadlineMs: 0,
-        clientOrderId: null,
         signed: packSigned(order, Buffer.alloc(65)),
-        dryRun: false,
       });
       signedOrders.set(orderHash, order);
       return reply;

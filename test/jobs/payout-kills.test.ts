@@ -7,6 +7,7 @@ import { readUInt } from '../../src/store/records/layout';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
+import { PLAIN_TERMS } from '../support/engine-order';
 import { type Started, startScript } from '../support/processes';
 import { type Proxy as Network, startProxy } from '../support/proxy';
 import { startTestRedis } from '../support/redis';
@@ -90,15 +91,9 @@ function place(
     maker: addressOf(who),
     order: { side, outcome, pricePips: pips(price), sizeLots: lots(size), budgetMicro: micro(0) },
     orderType: 'GTC',
-    selfTradePrevention: 'NONE',
-    expirationSec: 0,
-    nonce: 0,
+    ...PLAIN_TERMS,
     feeRateBps: 100,
-    lotLots: lots(1),
-    deadlineMs: 0,
-    clientOrderId: null,
     signed: Buffer.alloc(80),
-    dryRun: false,
   });
 }
 

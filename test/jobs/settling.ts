@@ -21,6 +21,7 @@ import { createScripts } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
+import { PLAIN_TERMS } from '../support/engine-order';
 import { startTestRedis } from '../support/redis';
 import { sleep } from '../support/waiting';
 
@@ -89,15 +90,10 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
       maker,
       order: orderOf(signed, outcome, 'GTC', terms, scale),
       orderType: 'GTC',
-      selfTradePrevention: 'NONE',
-      expirationSec: 0,
-      nonce: 0,
+      ...PLAIN_TERMS,
       feeRateBps: terms.feeRateBps,
       lotLots: terms.lotLots,
-      deadlineMs: 0,
-      clientOrderId: null,
       signed: packSigned(signed, randomBytes(65)),
-      dryRun: false,
     });
     made.records += partsOf(reply.fills.length);
     return reply;

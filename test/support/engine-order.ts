@@ -13,6 +13,18 @@ export interface EngineOrder {
   readonly maker?: string;
 }
 
+/** The terms of an order for the engine that asks for nothing special. */
+export const PLAIN_TERMS = {
+  selfTradePrevention: 'NONE',
+  expirationSec: 0,
+  nonce: 0,
+  feeRateBps: 0,
+  lotLots: lots(1),
+  deadlineMs: 0,
+  clientOrderId: null,
+  dryRun: false,
+} as const;
+
 /** An unsigned order straight into the engine. */
 export async function place(
   { store }: Pick<WebReplicas, 'store'>,
@@ -32,15 +44,8 @@ export async function place(
       budgetMicro: micro(0),
     },
     orderType: order.type ?? 'GTC',
-    selfTradePrevention: 'NONE',
-    expirationSec: 0,
-    nonce: 0,
-    feeRateBps: 0,
-    lotLots: lots(1),
-    deadlineMs: 0,
-    clientOrderId: null,
+    ...PLAIN_TERMS,
     signed: Buffer.alloc(80),
-    dryRun: false,
   });
   return orderHash;
 }

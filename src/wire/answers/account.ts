@@ -1,4 +1,5 @@
 import type { Balance, Balances } from '../../exchange/facts';
+import type { TokenPair } from '../../exchange/session';
 import { formatMicro } from '../../exchange/units';
 import { type ProfileFacts, presentProfile } from './social';
 
@@ -33,16 +34,7 @@ export function presentAdminAccount(profile: ProfileFacts, account: Balances, op
   };
 }
 
-export interface SessionFacts {
-  readonly address: string;
-  readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly tokenType: 'Bearer';
-  readonly expiresIn: number;
-  readonly refreshExpiresIn: number;
-}
-
 /** The answer of sign-in and refresh. */
-export function presentSession({ address, ...tokens }: SessionFacts, chainId: number) {
+export function presentSession({ address, ...tokens }: TokenPair, chainId: number) {
   return { ...tokens, user: { id: address, address, chainId } };
 }

@@ -14,6 +14,23 @@ export const idempotencyKey: Parameter = {
   example: 'split-2027-02-01-a',
 };
 
+/** Splits and merges differ in their texts alone. */
+const CONVERSION = {
+  bearer: 'required',
+  limited: true,
+  parameters: [idempotencyKey],
+  body: { name: 'SetsBody', shape: convertShape, example: { size: '40' } },
+  codes: [
+    'SIZE_OUT_OF_RANGE',
+    'INVALID_LOT',
+    'INSUFFICIENT_BALANCE',
+    'BALANCE_LIMIT',
+    'MARKET_NOT_OPEN',
+    'CANCEL_ONLY',
+    'HALTED',
+  ],
+} as const;
+
 export const ACCOUNT_OPERATIONS: Operations = {
   [`GET ${PATHS.myBalances}`]: {
     id: 'getMyBalances',
@@ -40,39 +57,15 @@ export const ACCOUNT_OPERATIONS: Operations = {
     tag: 'Account',
     summary: 'Split collateral into full sets',
     description: 'The wallet receives one Yes and one No for each unit of collateral.',
-    bearer: 'required',
-    limited: true,
-    parameters: [idempotencyKey],
-    body: { name: 'SetsBody', shape: convertShape, example: { size: '40' } },
+    ...CONVERSION,
     success: balances('The balances after the split.'),
-    codes: [
-      'SIZE_OUT_OF_RANGE',
-      'INVALID_LOT',
-      'INSUFFICIENT_BALANCE',
-      'BALANCE_LIMIT',
-      'MARKET_NOT_OPEN',
-      'CANCEL_ONLY',
-      'HALTED',
-    ],
   },
   [`POST ${PATHS.merge}`]: {
     id: 'mergeSets',
     tag: 'Account',
     summary: 'Merge full sets into collateral',
     description: 'The wallet receives one unit of collateral for each pair of Yes and No.',
-    bearer: 'required',
-    limited: true,
-    parameters: [idempotencyKey],
-    body: { name: 'SetsBody', shape: convertShape, example: { size: '40' } },
+    ...CONVERSION,
     success: balances('The balances after the merge.'),
-    codes: [
-      'SIZE_OUT_OF_RANGE',
-      'INVALID_LOT',
-      'INSUFFICIENT_BALANCE',
-      'BALANCE_LIMIT',
-      'MARKET_NOT_OPEN',
-      'CANCEL_ONLY',
-      'HALTED',
-    ],
   },
 };

@@ -5,6 +5,8 @@ import { array, choice, integer, type Json, nullable, object, page, ref, text } 
 const maybePrice = nullable(ref('Price'));
 const seconds = integer('The time in seconds since 1970.');
 const levels = array(ref('Level'));
+/** Of a candle: its start, and its first, highest, lowest and last price. */
+const prices = { t: seconds, o: ref('Price'), h: ref('Price'), l: ref('Price'), c: ref('Price') };
 const points = array(object({ t: seconds, p: ref('Price') }));
 
 /** Members of a trade; a wallet's own trade has one more. */
@@ -88,11 +90,7 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
     }),
     candles: array(
       object({
-        t: seconds,
-        o: ref('Price'),
-        h: ref('Price'),
-        l: ref('Price'),
-        c: ref('Price'),
+        ...prices,
         v: ref('Money'),
       }),
     ),
@@ -103,11 +101,7 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
     outcomeIndex: ref('OutcomeIndex'),
     candles: array(
       object({
-        t: seconds,
-        o: ref('Price'),
-        h: ref('Price'),
-        l: ref('Price'),
-        c: ref('Price'),
+        ...prices,
         v: ref('Size'),
         n: integer('The number of trades.'),
       }),
