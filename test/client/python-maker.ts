@@ -22,6 +22,8 @@ export const hasPython =
 /** The quotes that the maker keeps: two levels of two outcomes. */
 const QUOTES = 4;
 const BACK_MS_MAX = 60_000;
+/** Nobody waits for it: the other web process serves meanwhile. */
+const START_MS_MAX = 90_000;
 
 /** A line of the maker. */
 interface Said {
@@ -52,6 +54,8 @@ export async function startMakerStory() {
   async function startWeb(): Promise<RunningWeb> {
     const more = { REDIS_URL: exchange.redis.url, PORT: '0', GRANT_ON: 'first-order' };
     const started = startNode(['dist/web.js'], { ...ENVIRONMENT, ...more });
+    const listens = (): boolean => /"port":\d+/.test(started.stdout());
+    await until('a new web process listens', listens, { patienceMs: START_MS_MAX, explain: started.stderr });
     const port = Number(await portOf(started));
     return { started, port, client: createClient(`http://127.0.0.1:${port}`) };
   }
