@@ -13,6 +13,7 @@ module.exports = {
     '^socket.io-client$': '<rootDir>/test/support/socket-client.ts',
     // Its sources: what is tested needs no build.
     '^ctf-exchange-client$': '<rootDir>/packages/client/src/index.ts',
+    '^ctf-exchange-client/ccxt$': '<rootDir>/packages/client/src/ccxt.ts',
   },
   testSequencer: '<rootDir>/test/support/sequencer.js',
   // Two more than there are processors: much of what the tests do is waiting. Each may have a Redis or two beside it.

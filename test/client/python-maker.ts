@@ -22,7 +22,7 @@ export const hasPython =
 /** The quotes that the maker keeps: two levels of two outcomes. */
 const QUOTES = 4;
 const BACK_MS_MAX = 60_000;
-/** Nobody waits for it: the other web process serves meanwhile. */
+/** The other web process serves meanwhile. */
 const START_MS_MAX = 90_000;
 
 /** A line of the maker. */
