@@ -167,8 +167,8 @@ test('one snapshot is built for a market and a sequence, however many ask', asyn
     const info = await exchange.store.redis.info('commandstats');
     return Number(/cmdstat_hgetall:calls=(\d+)/.exec(info)?.[1] ?? 0);
   };
-  const before = await reads();
   const sockets = await Promise.all(Array.from({ length: 50 }, () => listener()));
+  const before = await reads();
   const acks = await Promise.all(sockets.map((one) => one.ask('subscribe', market.conditionId)));
   expect(new Set(acks.map((ack) => ack.subscribed[0].sequence)).size).toBe(1);
   // The broadcaster looks at a book of its own now and then.
