@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Client, createClient } from '../support/client';
-import { ROOT, type Started, startNode } from '../support/processes';
+import { ROOT, START_MS, type Started, startNode } from '../support/processes';
 import { ENVIRONMENT } from '../support/settings';
 import { until } from '../support/waiting';
 
@@ -80,7 +80,9 @@ export async function startSeats(
       });
       all.push(running);
       const { child } = running;
-      await until(`${file} is up`, () => ready.test(running.stdout()) || child.exitCode !== null);
+      await until(`${file} is up`, () => ready.test(running.stdout()) || child.exitCode !== null, {
+        patienceMs: START_MS,
+      });
       at = /"port":(\d+)/.exec(running.stdout())?.[1] ?? at;
     };
     await start();

@@ -46,14 +46,14 @@ export async function openTrading<F extends Seats>(
 ): Promise<TradingFleet<F>> {
   const [{ client: first }] = fleet.webs;
   const journal = createJournal();
-  const opened = [];
-  for (let i = 0; i < (options.markets ?? 2); i++) opened.push(await openMarket(first, ADMIN_TOKEN));
   // A busy machine may answer 503 for a while: everything has just been started.
   const { body: config } = await eventually(
     () => first.get('/config'),
     ({ status, text }) => expect({ status, text }).toMatchObject({ status: 200 }),
   );
   const domain = config.eip712.domain;
+  const opened = [];
+  for (let i = 0; i < (options.markets ?? 2); i++) opened.push(await openMarket(first, ADMIN_TOKEN));
   const people = await createPeople(options.people ?? 6, options.seed, domain);
   for (const person of people) {
     await person.signIn(first);

@@ -1,6 +1,6 @@
 import type { RunningRedis } from '../../src/local/redis';
 import { type Client, createClient } from './client';
-import { portOf, type Started, startNode } from './processes';
+import { portOf, START_MS, type Started, startNode } from './processes';
 import { startTestRedis } from './redis';
 import { ENVIRONMENT } from './settings';
 import { until } from './waiting';
@@ -40,7 +40,9 @@ export async function startDeployment(): Promise<Deployment> {
     },
     worker: async () => {
       const child = start('dist/worker.js', {});
-      await until('worker runs', () => child.stdout().includes('worker is running'));
+      await until('worker runs', () => child.stdout().includes('worker is running'), {
+        patienceMs: START_MS,
+      });
       return child;
     },
     stop: async () => {

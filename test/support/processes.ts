@@ -53,10 +53,14 @@ export const startScript = (
   before: readonly string[] = [],
 ): Started => startNode([...before, '-r', './test/support/typescript.js', '-e', script], env);
 
+/** A process starts within a second, and within many on a machine that does much else. */
+export const START_MS = 45_000;
+
 /** The port that a web process told in its log. */
 export async function portOf(started: Started): Promise<string> {
   const told = (): string | undefined => /"port":(\d+)/.exec(started.stdout())?.[1];
   await until('web listens', () => told() !== undefined, {
+    patienceMs: START_MS,
     isLost: () => started.child.exitCode !== null || started.child.signalCode !== null,
     explain: () => started.stdout() + started.stderr(),
   });
