@@ -12,11 +12,13 @@ export interface Attack {
   readonly connections: number;
   /** Raw HTTP requests, sent in turn. */
   readonly requests?: readonly Buffer[];
-  /** Instead: what each socket emits, with the headers its handshake carries. */
+  /** Instead: a beginning, and what follows it for as long as the server reads, without waiting for an answer. */
+  readonly stream?: { readonly head: Buffer; readonly more: Buffer };
+  /** Instead: what each socket emits, or a packet as it is. */
   readonly socket?: {
     readonly event: string;
     readonly message: unknown;
-    readonly headers: Record<string, string>;
+    readonly packet?: string;
     readonly everyMs: number;
   };
 }
@@ -32,14 +34,34 @@ const ANSWER_MS_MAX = 20_000;
 
 const state = { stopped: false, next: 0, sent: 0, refused: 0, reconnects: 0 };
 
-async function http({ port, requests = [] }: Attack): Promise<void> {
+async function http({ port, requests = [], stream }: Attack): Promise<void> {
   while (!state.stopped) {
     const socket = connect(port, '127.0.0.1').setNoDelay(true);
-    await ask(socket, requests).catch(() => undefined);
+    await (stream ? pour(socket, stream) : ask(socket, requests)).catch(() => undefined);
     socket.destroy();
     state.reconnects++;
     await wait(RECONNECT_MS);
   }
+}
+
+/** Ends when the connection does. */
+function pour(socket: Socket, { head, more }: NonNullable<Attack['stream']>): Promise<void> {
+  return new Promise((resolve) => {
+    const write = (): void => {
+      if (state.stopped) {
+        resolve();
+        return;
+      }
+      state.sent++;
+      socket.write(more, (error) => void (error ? resolve() : setImmediate(write)));
+    };
+    socket.once('connect', () => {
+      socket.write(head);
+      write();
+    });
+    socket.on('error', () => undefined).on('data', () => undefined);
+    socket.once('close', () => resolve());
+  });
 }
 
 /** Ends when the connection does. */
@@ -71,10 +93,9 @@ function ask(socket: Socket, requests: readonly Buffer[]): Promise<void> {
 
 async function sockets({ port, socket }: Attack): Promise<void> {
   if (!socket) return;
-  const { event, message, headers, everyMs } = socket;
+  const { event, message, packet, everyMs } = socket;
   const client = io(`http://127.0.0.1:${port}`, {
     transports: ['websocket'],
-    extraHeaders: headers,
     reconnectionDelay: RECONNECT_MS,
     reconnectionDelayMax: RECONNECT_MS,
     forceNew: true,
@@ -87,7 +108,8 @@ async function sockets({ port, socket }: Attack): Promise<void> {
   while (!state.stopped) {
     if (client.connected) {
       state.sent++;
-      client.emit(event, message, (answer?: { ok?: boolean }) => void (answer?.ok || state.refused++));
+      if (packet !== undefined) client.io.engine.write(packet);
+      else client.emit(event, message, (answer?: { ok?: boolean }) => void (answer?.ok || state.refused++));
     }
     await wait(everyMs);
   }

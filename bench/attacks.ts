@@ -1,16 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Attack } from './attacker';
+import { bytes, type Plan } from './attack-plan';
+import { transportPlans } from './attacks-transport';
 import { createSigner, type Signer, type Submission } from './signer';
 import { call, type Side } from './web-process';
 
-/** One thing that a hostile address does again and again. */
-export interface Plan {
-  readonly what: string;
-  readonly attack: Pick<Attack, 'requests' | 'socket'>;
-}
-
-/** Documentation addresses (RFC 5737). */
-const ATTACKER = '203.0.113.9';
 const CHAIN_FILLS = 4_000;
 const DUST_MAKERS = 510;
 const FRESH_WALLETS = 3_000;
@@ -20,16 +13,6 @@ const COMMENT_CHARACTERS = 2_000;
 const BATCH_ORDERS = 20;
 const CROSSING_CENTS = 60;
 const DUST_LOTS = 100n;
-
-function bytes(method: string, path: string, body?: string, more = ''): Buffer {
-  const content =
-    body === undefined
-      ? ''
-      : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-  return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${ATTACKER}\r\n${more}${content}\r\n${body ?? ''}`,
-  );
-}
 
 /** The market is prepared through `quiet`, a web process without limits on the same Redis. */
 export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: string }> {
@@ -51,7 +34,7 @@ export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: s
   const http = (what: string, ...requests: Buffer[]): Plan => ({ what, attack: { requests } });
   const socket = (what: string, event: string, message: unknown, everyMs: number): Plan => ({
     what,
-    attack: { socket: { event, message, everyMs, headers: { 'X-Forwarded-For': ATTACKER } } },
+    attack: { socket: { event, message, everyMs } },
   });
   const conditionId = (market as unknown as { conditionId: string }).conditionId;
   return {
@@ -85,6 +68,7 @@ export async function plansOf(quiet: Side): Promise<{ plans: Plan[]; marketId: s
       socket('nested lists through sockets', 'subscribe', nested, 1),
       socket('subscribing again and again', 'subscribe', { conditionIds: [conditionId] }, 1),
       socket('unknown events', 'anything', 'x'.repeat(10_000), 1),
+      ...(await transportPlans(quiet, market.id)),
     ],
   };
 }

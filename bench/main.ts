@@ -88,7 +88,7 @@ async function main({ suites, full, asJson, minutes, against, withDetails }: Wor
     if (withDetails) say(`\n${name}\n${detailTable(details)}`);
   }
   say(`\n${tableOf(lines)}`);
-  if (failed) process.exitCode = 1;
+  if (failed || lines.some(({ met }) => met === false)) process.exitCode = 1;
 }
 
 async function machine(redisUrl: string) {

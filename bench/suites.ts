@@ -107,10 +107,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchExpiry(redis, emit)),
     targets.expiryLines,
   ),
-  abuse: suite<AbuseRow>(
-    ({ redisUrl, deadlineMs }, emit) => benchAbuse(redisUrl, deadlineMs, emit),
-    abuseLines,
-  ),
+  abuse: suite<AbuseRow>(({ redisUrl }, emit) => benchAbuse(redisUrl, emit), abuseLines),
   audit: suite<AuditRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchAudit(redis, emit)),
     targets.auditLines,

@@ -98,8 +98,12 @@ function endSilence(server: Server, ended: (socket: Socket) => void): void {
     }
   }, LOOK_EVERY_MS);
   timer.unref();
+  /** A connection that offers another protocol is announced again each time. */
+  const known = new WeakSet<Socket>();
   server.on('connection', (socket: Socket) => {
-    readBefore.set(socket, 0);
+    readBefore.set(socket, socket.bytesRead);
+    if (known.has(socket)) return;
+    known.add(socket);
     socket.once('close', () => readBefore.delete(socket));
   });
   server.on('request', ({ socket }) => {

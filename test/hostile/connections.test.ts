@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { sendRaw } from '../support/raw-http';
+import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Attacks of one address with connections: pieces of bodies, malformed requests, tunnels. */
@@ -65,6 +67,29 @@ test('a GET with a small body keeps its connection', async () => {
   const one = 'GET /time HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}';
   const { text } = await sendRaw(port, one + one, 1_000);
   expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(1);
+});
+
+test('a connection that offers other protocols again and again leaves nothing behind', async () => {
+  const accepted: Socket[] = [];
+  const hear = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
+  subscribe('net.server.socket', hear);
+  const client = connect(port, '127.0.0.1');
+  let text = '';
+  client.on('data', (data) => {
+    text += data;
+  });
+  const offer = async (count: number): Promise<number> => {
+    for (let i = 1; i <= count; i++) {
+      client.write('GET /time HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+      await until('it is answered', () => text.split('"timestamp"').length > i);
+    }
+    text = '';
+    const served = accepted.find(({ remotePort }) => remotePort === client.localPort);
+    return served?.listenerCount('close') ?? Number.NaN;
+  };
+  expect(await offer(20)).toBe(await offer(1));
+  client.destroy();
+  unsubscribe('net.server.socket', hear);
 });
 
 /** A connection costs a point, and what is refused 4: the burst pays for 200 of them, and a second for 200 more. */
