@@ -1,0 +1,107 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { createClient } from '../support/client';
+import { createTrader, type Market } from '../support/trader';
+import { sleep, until } from '../support/waiting';
+
+/** docker-compose.yml as it runs. `npm run test:compose` brings it up; without that the test is left out. */
+const { COMPOSE, DOCKER, COMPOSE_URL = '' } = process.env;
+const run = promisify(execFile);
+
+const TRADERS = 4;
+const PHASE_MS = 5_000;
+const WAIT_MS = 60_000;
+
+/** Runs a command that is given as a list, with more words. */
+async function command(list: string | undefined, words: readonly string[]): Promise<string> {
+  const [program = '', ...before] = JSON.parse(list ?? '[]') as string[];
+  return (await run(program, [...before, ...words], { maxBuffer: 10_000_000 })).stdout;
+}
+const compose = (...words: string[]): Promise<string> => command(COMPOSE, words);
+const docker = (...words: string[]): Promise<string> => command(DOCKER, words);
+
+const cli = (...words: string[]): Promise<string> =>
+  compose('exec', '-T', 'worker', 'node', 'dist/cli.js', ...words);
+
+const client = createClient(COMPOSE_URL);
+const ready = (): Promise<void> =>
+  until(
+    'the exchange is ready',
+    () =>
+      client.get('/readyz').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    {
+      patienceMs: WAIT_MS,
+    },
+  );
+
+/** Orders that were acknowledged, and how many attempts brought no answer. */
+const traded = { acknowledged: [] as string[], unanswered: 0 };
+
+/** Buys Yes and No at prices that meet, until it is told to end. */
+async function trade(market: Market, index: number, isOver: () => boolean): Promise<void> {
+  const { domain } = (await client.get('/config')).body.eip712;
+  const trader = createTrader(client, domain);
+  const outcome = index % 2 === 0 ? 0 : 1;
+  while (!isOver()) {
+    const answer = await trader
+      .submit(market, { side: 'BUY', outcome, pips: 5_000, lots: 100 })
+      .catch(() => null);
+    if (answer && answer.status < 300) traded.acknowledged.push(answer.body.orderHash);
+    else traded.unanswered++;
+    await sleep(20);
+  }
+}
+
+/** Trades through the load balancer while something happens, and for as long before and after. */
+async function whileTrading(market: Market, what: () => Promise<unknown>): Promise<number> {
+  const before = traded.acknowledged.length;
+  let over = false;
+  const traders = Array.from({ length: TRADERS }, (_, i) => trade(market, i, () => over));
+  await sleep(PHASE_MS);
+  await what();
+  await ready();
+  await sleep(PHASE_MS);
+  over = true;
+  await Promise.all(traders);
+  return traded.acknowledged.length - before;
+}
+
+(COMPOSE ? test : test.skip)(
+  'the compose file trades through its load balancer, and keeps every acknowledged order when a web process and Redis are killed',
+  async () => {
+    await ready();
+    expect(JSON.parse(await cli('doctor', '--json')).ok).toBe(true);
+    const market = JSON.parse(await cli('markets', 'create', 'Do the containers trade?', '--json')) as Market;
+    expect((await client.get('/admin/log')).status).toBe(404);
+    expect((await client.get('/metrics')).status).toBe(404);
+
+    const [web = ''] = (await compose('ps', '-q', 'web')).trim().split('\n');
+    const redis = (await compose('ps', '-q', 'redis')).trim();
+    expect([web, redis]).not.toContain('');
+    const killed = (id: string) => docker('kill', '-s', 'KILL', id).then(() => docker('start', id));
+    const phases = {
+      'a web process is killed': () => killed(web),
+      'Redis is killed': () => killed(redis),
+      'Redis is restarted': () => compose('restart', 'redis'),
+      'the worker is restarted': () => compose('restart', 'worker'),
+    };
+    for (const [phase, happens] of Object.entries(phases)) {
+      const count = await whileTrading(market, happens);
+      process.stdout.write(
+        `${phase}: ${count} orders acknowledged, ${traded.unanswered} without an answer so far\n`,
+      );
+      expect([phase, count > 0]).toEqual([phase, true]);
+    }
+
+    const lost: string[] = [];
+    for (const hash of traded.acknowledged) {
+      if ((await client.get(`/orders/${hash}`)).status !== 200) lost.push(hash);
+    }
+    expect(lost).toEqual([]);
+    expect(await cli('audit')).toMatch(/^ok: /);
+  },
+  600_000,
+);
