@@ -19,6 +19,7 @@ const SIZES = {
   FAULT_REPLIES: '100',
   FAULT_RESTARTS: '2000',
   FAULT_ROUNDS: '50',
+  UPGRADE_ROUNDS: '200',
   GENERATORS: '1',
   PYTHON_SECONDS: '120',
   PYTHON_KILL_SECONDS: '20',
@@ -35,12 +36,13 @@ const LONG_FILES = [
   'test/local/start',
   'test/page/looks',
   'test/realtime/recovery',
+  'test/processes/upgrade',
   'test/wire/generators',
 ];
 
 /** Folders that start processes, browsers or chains, or a whole exchange for each file, and the files that take long. */
 const NOT_QUICK = [
-  'test/(faults|page|processes|local|demo|hostile|chain|metrics|client|cli|jobs)/',
+  'test/(faults|page|processes|operations|containers|local|demo|hostile|chain|metrics|client|cli|jobs)/',
   'cluster',
   'kills',
   'fuzz',

@@ -16,7 +16,7 @@ import { forgive } from '../support/watch';
  * The long form trades longer (UPGRADE_ROUNDS).
  */
 const FIRST_LAYOUT = 'd9a1c52';
-const ROUNDS = Number(process.env.UPGRADE_ROUNDS ?? 10);
+const ROUNDS = Number(process.env.UPGRADE_ROUNDS ?? 3);
 
 const START_MS = 120_000;
 
