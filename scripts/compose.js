@@ -19,7 +19,7 @@ const NEEDED = ['mmdebstrap', 'slirp4netns', 'unshare', 'nsenter'];
 const works = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** What `docker compose` would send to the builder, with an .env as the first lines of docker-compose.yml ask for. */
+/** A copy of the files of the project, for an .env beside them. */
 function checkout() {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-compose-'));
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });

@@ -41,7 +41,7 @@ const ready = (): Promise<void> =>
 /** Orders that were acknowledged, how many attempts brought another answer or none, and the last of those. */
 const traded = { acknowledged: [] as string[], refused: 0, last: '' };
 
-/** Buys Yes and No at prices that meet, until it is told to end. */
+/** Buys Yes and No at prices that meet, until the phase is over. */
 async function trade(market: Market, index: number, isOver: () => boolean): Promise<void> {
   const { domain } = (await client.get('/config')).body.eip712;
   const trader = createTrader(client, domain);

@@ -100,7 +100,7 @@ describe.each(PAGES)('%s', (page) => {
     );
     expect([...links, ...files].filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
     const { scripts } = JSON.parse(read('package.json'));
-    const run = [...text.matchAll(/npm run ([\w-]+)/g)].map((match) => match[1] ?? '');
+    const run = [...text.matchAll(/npm run (?:-s )?([\w-]+)/g)].map((match) => match[1] ?? '');
     expect(run.filter((name) => !(name in scripts))).toEqual([]);
   });
 });
