@@ -32,7 +32,7 @@ const LONG_FILES = [
   'test/jobs/.*kills',
   'test/faults/(cancel-all|clocks|late|planted|promises|refusing-redis|storm|moving-slot)\\.test',
   'test/http/bad-input',
-  'test/client/(package|python)',
+  'test/client/(ccxt|package|python)\\.test',
   'test/local/start',
   'test/page/looks',
   'test/realtime/recovery',

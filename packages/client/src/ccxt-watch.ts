@@ -5,10 +5,10 @@ import type { Client } from './client';
 import type { Live, LiveBook } from './live';
 import type { Order } from './types-account';
 
-/** Rows that nobody has asked for yet; the oldest make room. */
+/** Rows that no caller has asked for yet; the oldest make room. */
 const WAITING_MAX = 1_000;
 
-/** Rows as they come, given to whoever asks: all that came since, or the next one. */
+/** Rows as they come, given to each caller that asks: all that came since, or the next one. */
 interface Channel<T> {
   push(row: T): void;
   next(): Promise<T[]>;
