@@ -5,7 +5,9 @@ import { loop } from './loop';
 import { createMaker } from './maker';
 import { demoMarkets } from './markets';
 import type { Random } from './random';
+import { COIN_CHARACTER, COIN_TAG } from './story';
 import { take, tidyUp } from './taker';
+import { talk } from './talk';
 import { type BotWallet, openWallet } from './wallet';
 
 export interface DemoOptions {
@@ -57,6 +59,11 @@ export async function startDemo({
   for (const demo of demoMarkets(new Date())) {
     desks.push(await openDesk({ client, live, demo, random, grant, say }));
   }
+  const coins = await client.markets({ tag: COIN_TAG, status: 'OPEN', limit: 1 });
+  for (const { slug } of coins.data) {
+    const demo = { body: { slug }, character: COIN_CHARACTER };
+    desks.push(await openDesk({ client, live, demo, random, grant, say }));
+  }
   const onRefusal = createTeller(say);
   const runs: Promise<void>[] = [];
   const run = (wallet: BotWallet, act: () => Promise<void>, everyMs: number): void => {
@@ -67,14 +74,17 @@ export async function startDemo({
     const wallet = wallets[i % MAKERS];
     if (!wallet) continue;
     const maker = createMaker(desk, wallet, random);
-    run(wallet, maker.quote, QUOTE_EVERY_MS);
-    run(wallet, maker.stock, STOCK_EVERY_MS);
+    const whileOpen = (act: () => Promise<void>) => async () => (desk.isOpen() ? act() : undefined);
+    run(wallet, whileOpen(maker.quote), QUOTE_EVERY_MS);
+    run(wallet, whileOpen(maker.stock), STOCK_EVERY_MS);
   }
+  const open = (): Desk[] => desks.filter((desk) => desk.isOpen());
   for (const wallet of wallets) run(wallet, wallet.refill, STOCK_EVERY_MS);
   for (const taker of wallets.slice(MAKERS)) {
-    run(taker, () => take(desks, taker, random), TAKE_EVERY_MS);
-    run(taker, () => tidyUp(desks, taker), TIDY_EVERY_MS);
+    run(taker, () => take(open(), taker, random), TAKE_EVERY_MS);
+    run(taker, () => tidyUp(open(), taker), TIDY_EVERY_MS);
   }
+  await talk(desks[0], wallets).catch((error: Error) => say(`no comments: ${error.message}`));
   return {
     failed: new Promise<never>((_, reject) => {
       for (const one of runs) one.catch(reject);

@@ -24,6 +24,8 @@ export interface Desk {
   readonly size: number;
   readonly live: LiveBook;
   readonly opinion: Opinion;
+  /** Whether it takes orders, as far as is known. */
+  isOpen(): boolean;
 }
 
 /** The grant for which the sizes of the markets are meant. */
@@ -32,7 +34,7 @@ const USUAL_GRANT = 10_000;
 export interface DeskOptions {
   readonly client: Client;
   readonly live: Live;
-  readonly demo: DemoMarket;
+  readonly demo: Pick<DemoMarket, 'character'> & { readonly body: { readonly slug: string } };
   readonly random: Random;
   /** The grant of a new wallet. */
   readonly grant: number;
@@ -47,9 +49,11 @@ export async function openDesk({ client, live, demo, random, grant, say }: DeskO
   const { history } = await client.priceHistory(market.id, '1h');
   const last = market.lastTradePrice ?? history.at(-1)?.p;
   const opinion = createOpinion(createWalk(character, random, last === undefined ? undefined : Number(last)));
+  let status = market.status;
   return {
     trading,
     market,
+    isOpen: () => status === 'OPEN',
     character,
     tickPips: pipsOf(market.tickSize),
     size: Math.max(Number(market.minOrderSize), character.size * Math.min(1, grant / USUAL_GRANT)),
@@ -57,6 +61,9 @@ export async function openDesk({ client, live, demo, random, grant, say }: DeskO
       // A dropped connection is nothing to tell; a book that does not fit is.
       onState: (state, why) => {
         if (state === 'stale') say(`${market.slug}: ${why}`);
+      },
+      onMarket: (now) => {
+        status = now.status;
       },
       onTrade: ({ price, outcomeIndex }) =>
         opinion.hear(outcomeIndex === 0 ? pipsOf(price) : PIPS - pipsOf(price)),

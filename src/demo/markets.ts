@@ -27,21 +27,28 @@ interface MarketBody {
   readonly tickSize: string;
   readonly minOrderSize: string;
   readonly closesAt: string;
+  readonly event?: { readonly slug: string; readonly title: string };
   /** From the slug, so that the ids are the same on every fresh start. */
   readonly questionId: string;
 }
 
 const REQUEST_MS_MAX = 10_000;
 
-type Wording = Pick<MarketBody, 'slug' | 'category' | 'tags' | 'question' | 'description' | 'tickSize'>;
+type Wording = Pick<
+  MarketBody,
+  'slug' | 'category' | 'tags' | 'question' | 'description' | 'tickSize' | 'event'
+>;
 
 /** Six questions that are still open, about the year after `now`. */
 export function demoMarkets(now: Date): readonly DemoMarket[] {
   const year = now.getUTCFullYear() + 1;
-  return [...money(year), ...world(year)].map(([{ slug, description, ...wording }, character]) => ({
+  const event = { slug: `money-${year}`, title: `Money in ${year}` };
+  const inEvent = money(year).map(([wording, character]) => [{ ...wording, event }, character] as const);
+  return [...inEvent, ...world(year)].map(([{ slug, description, ...wording }, character]) => ({
     character,
     body: {
       ...wording,
+      tags: [...wording.tags, 'demo'],
       slug: `${slug}-${year}`,
       description: `${description} Demo market: paper funds, bots, and a price history that is invented up to its opening.`,
       minOrderSize: '1',

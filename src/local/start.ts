@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Config, type Environment, loadConfig, processEnvironment } from '../config/load';
 import { ConfigError, reportAndExit } from '../config/report';
 import { demoMarkets, openDemoMarkets } from '../demo/markets';
+import { openStory } from '../demo/story';
 import { type Child, type ChildExit, runCommand, startChild } from './child';
 import { freePort, isPortFree } from './ports';
 import { withProgress } from './progress';
@@ -125,6 +126,9 @@ async function startAll(session: Session, given: Environment, programFolder: str
   if (config.demo && adminToken !== null) {
     await openDemoMarkets(baseUrl, adminToken, demoMarkets(new Date())).catch((error: Error) => {
       throw new StartError(error.message);
+    });
+    await openStory(baseUrl, adminToken, new Date()).catch((error: Error) => {
+      complain(`the demo has no story: ${error.message}`);
     });
     await startDemo(session, programFolder, { baseUrl, env, logFile });
   }

@@ -2,26 +2,31 @@ import type { Market } from 'ctf-exchange-client';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { useCell } from './cell';
 import { isOver } from './exchange-state';
+import { tickPips } from './keys';
 import { lazy } from './lazy';
 import { listQuery, PLAIN } from './list-query';
 import { type Shown, useMarketNamed, useShown } from './market-data';
 import { useCategories, useMarketList } from './market-list-data';
+import { isNarrow } from './narrow';
 import { Chart } from './parts/chart';
-import { Discussion } from './parts/discussion';
 import { ExchangeBar } from './parts/exchange-bar';
+import { HowItWorks } from './parts/how';
+import { KeyHelp } from './parts/key-help';
 import { Ladder } from './parts/ladder';
-import { MarketHead, MarketRules } from './parts/market-head';
+import { MarketHead } from './parts/market-head';
 import { MarketList } from './parts/market-list';
+import { MarketTabs } from './parts/market-tabs';
 import { MyPosition } from './parts/my-position';
 import { Notice, Skeleton } from './parts/notice';
-import { Activity } from './parts/orders';
 import { Ticket } from './parts/ticket';
 import { Toasts } from './parts/toasts';
 import { TopBar } from './parts/top-bar';
+import { TradeBar } from './parts/trade-bar';
 import { Trades } from './parts/trades';
 import { view } from './route';
 import { enterMarket } from './ticket-state';
 import { unseen } from './toasts';
+import { pipsOf } from './units';
 
 /** A fault of the page shows an error in place of the page, because its data can no longer be trusted. */
 export const Root = () => {
@@ -53,6 +58,7 @@ const App = () => {
   const id = market?.id;
   useEffect(() => {
     if (id !== undefined) enterMarket(id);
+    if (market) tickPips.set(pipsOf(market.tickSize));
   }, [id]);
   // Nothing to trade: no such market, or none at all yet.
   const hasNone = list.markets?.length === 0 && listQuery.get() === PLAIN;
@@ -88,7 +94,9 @@ const App = () => {
         </div>
       )}
       <Foot />
+      <TradeBar shown={at.name === 'market' ? shown : null} />
       <Toasts />
+      <KeyHelp />
     </>
   );
 };
@@ -111,34 +119,38 @@ const MarketPage = ({ market, shown, isMissing, isEmpty }: MarketPageProps) => (
         <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
       )}
       {!isEmpty && <MarketView market={market} shown={shown} />}
-      <Activity />
-      {market && <MarketRules market={market} />}
-      {market && <Discussion market={market} />}
+      <MarketTabs market={market} shown={shown} />
     </main>
     <aside class="side" aria-label="Trade">
       {!isEmpty && <Ticket shown={shown} />}
+      <HowItWorks />
       {shown && <MyPosition shown={shown} />}
     </aside>
   </>
 );
 
 /** The market shown, or the places of its parts while it is on its way. */
-const MarketView = ({ market, shown }: { readonly market: Market | null; readonly shown: Shown | null }) => (
-  <>
-    {market ? (
-      <MarketHead market={market} shown={shown} />
-    ) : (
-      <section class="head">
-        <Skeleton rows={3} />
-      </section>
-    )}
-    {market ? <Chart market={market} shown={shown} /> : <section class="card chart chart-waiting" />}
-    <div class={market && isOver(shown?.market ?? market) ? 'pair pair-over' : 'pair'}>
-      {!(market && isOver(shown?.market ?? market)) && <Ladder shown={shown} />}
-      <Trades shown={shown} />
-    </div>
-  </>
-);
+const MarketView = ({ market, shown }: { readonly market: Market | null; readonly shown: Shown | null }) => {
+  const isEnded = market !== null && isOver(shown?.market ?? market);
+  return (
+    <>
+      {market ? (
+        <MarketHead market={market} shown={shown} />
+      ) : (
+        <section class="head">
+          <Skeleton rows={3} />
+        </section>
+      )}
+      {market ? <Chart market={market} shown={shown} /> : <section class="card chart chart-waiting" />}
+      {!useCell(isNarrow) && (
+        <div class={isEnded ? 'pair pair-over' : 'pair'}>
+          {!isEnded && <Ladder shown={shown} />}
+          <Trades shown={shown} />
+        </div>
+      )}
+    </>
+  );
+};
 
 const Foot = () => (
   <footer class="foot">

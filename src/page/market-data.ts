@@ -25,6 +25,11 @@ export const liveUntilMs: Cell<number | null> = cell<number | null>(null);
 /** A blink is not worth a word. */
 const AWAY_TOLD_MS = 2_000;
 let awaySinceMs: number | null = null;
+let agingTimer: ReturnType<typeof setTimeout> | undefined;
+
+function showOld(): void {
+  document.documentElement.dataset.feed = 'old';
+}
 
 connection.subscribe(() => {
   if (connection.get() === 'live' && awaySinceMs !== null && nowMs() - awaySinceMs > AWAY_TOLD_MS)
@@ -33,8 +38,9 @@ connection.subscribe(() => {
   else if (liveUntilMs.get() !== null) awaySinceMs ??= nowMs();
   // It was live until now, or it is from now on.
   if (connection.get() === 'live' || liveUntilMs.get() !== null) liveUntilMs.set(nowMs());
-  const isOld = connection.get() !== 'live' && liveUntilMs.get() !== null;
-  document.documentElement.dataset.feed = isOld ? 'old' : 'live';
+  clearTimeout(agingTimer);
+  if (connection.get() === 'live') document.documentElement.dataset.feed = 'live';
+  else if (liveUntilMs.get() !== null) agingTimer = setTimeout(showOld, AWAY_TOLD_MS);
 });
 
 /** Above this the middle of the book says little, and the last trade is the better word. */

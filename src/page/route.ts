@@ -33,8 +33,11 @@ const filters = (): string => {
 };
 
 export function goTo(path: string): void {
+  const before = view.get().name;
   if (location.pathname !== path) history.pushState(null, '', path + filters());
   view.set(inAddress());
+  // Another market keeps the place of the reader; another view begins at its top.
+  if (before !== view.get().name) scrollTo(0, 0);
 }
 
 export const go = (slug: string): void => goTo(linkTo(slug));

@@ -18,6 +18,9 @@ export const expiry: Cell<Expiry> = cell<Expiry>('never');
 /** As a field for date and time has it. */
 export const expiryDate: Cell<string> = cell('');
 
+/** On a phone: whether the ticket stands over everything else. */
+export const isSheetOpen: Cell<boolean> = cell(false);
+
 /** All that an order is made of. */
 export const parts: readonly Cell<unknown>[] = [
   ...([side, outcome, orderType, price, shares, amount, expiry, expiryDate] as unknown as Cell<unknown>[]),

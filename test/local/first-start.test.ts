@@ -43,7 +43,7 @@ const inTime = (what: string, holds: () => Promise<boolean> | boolean): Promise<
   });
 
 test(
-  'npm start in a fresh folder: six markets with a day of history whose books move, gone within 5 s of Ctrl-C',
+  'npm start in a fresh folder: six markets with a day of history and a coin, whose books move, gone within 5 s of Ctrl-C',
   async () => {
     const port = await freePort();
     started = startProgram('npm', ['--prefix', folder, 'start'], { PORT: String(port) });
@@ -54,18 +54,26 @@ test(
     expect(existsSync(path.join(folder, 'dist/demo.js'))).toBe(true);
 
     const client = createClient({ baseUrl: `http://127.0.0.1:${port}` });
-    const markets = async () => (await client.markets()).data;
-    await inTime('six books with two sides', async () => {
+    const markets = async () => (await client.markets({ status: 'OPEN' })).data;
+    await inTime('seven books with two sides', async () => {
       const open = await markets();
-      return open.length === 6 && open.every(({ bestBid, bestAsk }) => bestBid !== null && bestAsk !== null);
+      // Six of the year to come, and the coin that is thrown in a few minutes.
+      return open.length === 7 && open.every(({ bestBid, bestAsk }) => bestBid !== null && bestAsk !== null);
     });
     const before = new Map((await markets()).map(({ id, sequence }) => [id, sequence]));
     await inTime('all of them move', async () =>
       (await markets()).every(({ id, sequence }) => sequence > (before.get(id) ?? sequence)),
     );
+    const others = (await client.markets({ tag: 'demo' })).data.map(({ status }) => status);
+    expect([others.includes('RESOLVED'), others.includes('PAUSED')]).toEqual([true, true]);
+    const event = await client.event(`money-${new Date().getUTCFullYear() + 1}`);
+    expect(event.markets).toHaveLength(3);
+    const busiest = event.markets[0]?.id ?? '';
+    await inTime('five comments', async () => (await client.comments(busiest)).data.length === 5);
     await inTime('somebody trades', async () => (await markets()).some(({ volume }) => volume !== '0'));
-    for (const { id, category } of await markets()) {
+    for (const { id, category, tags } of await markets()) {
       expect(category).not.toBe('');
+      if (tags.includes('coin')) continue;
       expect((await client.priceHistory(id, '1d')).history.length).toBeGreaterThanOrEqual(DAY_POINTS_MIN);
     }
 

@@ -15,12 +15,16 @@ import { eventually } from '../support/waiting';
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 const DESK = { width: 1_440, height: 900 };
+const TABLET = { width: 1_024, height: 768 };
+const NARROW = { width: 320, height: 640 };
 const PHONE = { width: 390, height: 844 };
 const LOOKS = [
   ['light', DESK],
   ['dark', PHONE],
   ['dark', DESK],
   ['light', PHONE],
+  ['light', TABLET],
+  ['dark', NARROW],
 ] as const;
 
 /** The findings of a WCAG AA checker, by rule and element. */
@@ -65,10 +69,11 @@ describeInBrowser('how the page looks', () => {
 
   test('the ticket is within reach on a phone, and the reason of a refusal is read there', async () => {
     const visit = await stage.open({ viewport: PHONE, hasTouch: true, isMobile: true });
-    await visit.page.getByRole('link', { name: 'Trade', exact: true }).tap();
+    await visit.page.getByLabel('On this phone').getByRole('button', { name: /^No/ }).tap();
     const box = await visit.ticket.getByRole('button', { name: 'Buy', exact: true }).boundingBox();
     expect(box?.y).toBeGreaterThanOrEqual(0);
     expect(box?.y).toBeLessThan(PHONE.height);
+    expect(await visit.ticket.getByRole('button', { name: /^No/ }).getAttribute('aria-pressed')).toBe('true');
     await visit.ticket.getByLabel('Price').fill('142');
     await visit.ticket.getByLabel('Shares').fill('5');
     await visit.ticket.locator('button[type=submit]').tap();

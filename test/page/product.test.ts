@@ -11,6 +11,7 @@ import { describeInBrowser } from '../support/chromium';
 import { ADMIN_TOKEN } from '../support/settings';
 import type { OpenMarket } from '../support/trader';
 import { eventually } from '../support/waiting';
+import { traderSteps } from './trader-steps';
 
 const GAME = { question: 'Who wins the game?', outcomes: ['Lakers', 'Celtics'], category: 'sports' };
 
@@ -185,6 +186,8 @@ describeInBrowser('a product, not one screen', () => {
     await toast.filter({ hasText: 'You were paid $4.00.' }).waitFor();
     expect(await page.locator('.toasts').getAttribute('aria-live')).toBe('polite');
   });
+
+  traderSteps(() => ({ stage, visit, admin }), process.env.PAGE_MARKETS);
 
   test('without a server the page says how old it is, and what it shows looks old', async () => {
     const lone = await stage.open();

@@ -179,11 +179,12 @@ describeInBrowser('a person trades', () => {
 
   test('something is said of the market, liked and taken back', async () => {
     const { page } = visit;
+    await page.getByRole('button', { name: 'Discussion' }).click();
     await page.getByLabel('Your comment').fill('My roof leaks.');
     await page.getByRole('button', { name: 'Post' }).click();
     const comment = page.locator('.comment').filter({ hasText: 'My roof leaks.' });
     await comment.getByRole('button', { name: 'Like' }).click();
-    await comment.getByRole('button', { name: 'Like · 1' }).waitFor();
+    await comment.getByRole('button', { name: 'Liked · 1' }).waitFor();
     await comment.getByRole('button', { name: 'Delete' }).click();
     await comment.waitFor({ state: 'detached' });
   });

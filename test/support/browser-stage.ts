@@ -48,6 +48,8 @@ export interface Visit {
   readonly outside: string[];
 }
 
+const STEP_MS_MAX = 15_000;
+
 export const QUESTION = 'Will it rain in Lisbon tomorrow?';
 
 export async function startBrowserStage(): Promise<BrowserStage> {
@@ -114,6 +116,8 @@ async function visit(
   prepare: (page: Page) => Promise<void> = async () => undefined,
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1_440, height: 900 }, ...options });
+  // Well below that of a test, so that the step that hangs is the one that is named.
+  context.setDefaultTimeout(STEP_MS_MAX);
   const page = await context.newPage();
   const complaints: string[] = [];
   const outside: string[] = [];

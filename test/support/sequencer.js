@@ -39,6 +39,7 @@ const SECONDS = {
   'hostile/requests': 10,
   'local/first-start': 9,
   'page/walk': 9,
+  'page/product': 40,
   'http/pace': 15,
   'wire/generators': 10,
   'store/journal-fuzz': 8,

@@ -10,6 +10,7 @@ import { remembered } from '../market-list-data';
 import { estimate, freeOf, type Inputs, type Standing } from '../order-draft';
 import { nameOf } from '../outcome-names';
 import { place, type Said } from '../place-order';
+import { tell } from '../toasts';
 import { dollars, lotsOf, shares, sizeOf } from '../units';
 import { Dialog } from './dialog';
 import { Skeleton } from './notice';
@@ -92,36 +93,38 @@ const CloseSheet = ({ held, onDone }: SheetProps) => {
     if (!trading || !standing || !wallet) return;
     setBusy(true);
     const shown = { market: trading.market, trading, book: null, trades: null, ticker: null };
-    setSaid(await place(inputs, shown, standing, wallet));
+    const answer = await place(inputs, shown, standing, wallet);
     setBusy(false);
+    setSaid(answer);
+    if (answer.tone !== 'done') return;
+    // With its last share the position is gone, and the sheet with it.
+    tell(answer.text, 'good');
+    onDone();
   };
-  const isDone = said?.tone === 'done';
   return (
     <Dialog title={`Close ${shares(all)} ${name}`} onClose={onDone}>
-      {!isDone && <PartChoice part={part} onChoose={setPart} />}
+      <PartChoice part={part} onChoose={setPart} />
       {!standing ? (
         <Skeleton rows={1} />
       ) : (
-        !isDone && (
-          <p role="status" data-testid="close-words">
-            {found && found.preview.filledLots > 0
-              ? `You receive ${dollars(found.preview.payoutMicro)}; ${restWords(all - found.preview.filledLots, name)}.`
-              : 'Nobody bids for these shares right now. Sell them with a limit order instead.'}
-          </p>
-        )
+        <p role="status" data-testid="close-words">
+          {found && found.preview.filledLots > 0
+            ? `You receive ${dollars(found.preview.payoutMicro)}; ${restWords(all - found.preview.filledLots, name)}.`
+            : 'Nobody bids for these shares right now. Sell them with a limit order instead.'}
+        </p>
       )}
-      {said && (
-        <p class={said.tone} role={said.tone === 'refused' ? 'alert' : 'status'}>
+      {said?.tone === 'refused' && (
+        <p class="refused" role="alert">
           {said.text}
         </p>
       )}
       <button
         type="button"
         class={`button button-wide button-outcome-${outcomeIndex}`}
-        disabled={isBusy || (!isDone && !found?.preview.filledLots)}
-        onClick={() => (isDone ? onDone() : void sell())}
+        disabled={isBusy || !found?.preview.filledLots}
+        onClick={() => void sell()}
       >
-        {isDone ? 'Done' : isBusy ? 'Selling…' : `Sell ${shares(lots)} ${name} now`}
+        {isBusy ? 'Selling…' : `Sell ${shares(lots)} ${name} now`}
       </button>
     </Dialog>
   );

@@ -2,19 +2,28 @@ import type { Comment, Market } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { useWallet } from '../account-data';
 import { client } from '../exchange';
-import { shortAddress, when } from '../units';
-import { wordsFor } from '../words';
+import { CommentRow } from './comment-row';
 import { Notice, Skeleton } from './notice';
+import { WriteComment } from './write-comment';
 
 const COMMENTS_MAX = 50;
-const BODY_MAX = 2_000;
 const REFRESH_MS = 20_000;
 
-/** The comments of the market, newest first. */
-export const Discussion = ({ market }: { readonly market: Market }) => {
-  const wallet = useWallet();
+/** Newest first; replies stand below what they answer, oldest first. */
+function threadsOf(comments: readonly Comment[]): { comment: Comment; replies: readonly Comment[] }[] {
+  const shown = comments.filter(({ deleted }) => !deleted);
+  const ids = new Set(shown.map(({ id }) => id));
+  const isReply = ({ parentId }: Comment): boolean => parentId !== null && ids.has(parentId);
+  return shown
+    .filter((comment) => !isReply(comment))
+    .map((comment) => ({
+      comment,
+      replies: shown.filter(({ parentId }) => parentId === comment.id).reverse(),
+    }));
+}
+
+function useComments(marketId: string) {
   const [comments, setComments] = useState<readonly Comment[] | null>(null);
-  const marketId = market.id;
   useEffect(() => {
     let isCurrent = true;
     setComments(null);
@@ -31,124 +40,61 @@ export const Discussion = ({ market }: { readonly market: Market }) => {
       clearInterval(timer);
     };
   }, [marketId]);
-  /** An answer of the exchange in place of what was shown; null where the comment is gone. */
-  const replace = (id: string, next: Comment | null): void =>
-    setComments((now) => (now ?? []).flatMap((one) => (one.id !== id ? [one] : next ? [next] : [])));
-  const shown = comments?.filter(({ deleted }) => !deleted) ?? null;
+  return {
+    comments,
+    add: (comment: Comment): void => setComments((now) => [comment, ...(now ?? [])]),
+    /** An answer of the exchange in place of what was shown; null where the comment is gone. */
+    replace: (id: string, next: Comment | null): void =>
+      setComments((now) => (now ?? []).flatMap((one) => (one.id !== id ? [one] : next ? [next] : []))),
+  };
+}
+
+/** The comments on the market. */
+export const Discussion = ({ market }: { readonly market: Market }) => {
+  const wallet = useWallet();
+  const { comments, add, replace } = useComments(market.id);
+  const [answered, setAnswered] = useState<string | null>(null);
+  const row = (comment: Comment) => (
+    <CommentRow
+      comment={comment}
+      isOwn={comment.author.address === wallet?.address}
+      canAct={wallet !== null}
+      onReply={() => setAnswered(comment.parentId ?? comment.id)}
+      onChange={replace}
+    />
+  );
+  const write = (parentId?: string) => (
+    <WriteComment
+      marketId={market.id}
+      parentId={parentId}
+      onWritten={(comment) => {
+        add(comment);
+        setAnswered(null);
+      }}
+    />
+  );
   return (
-    <section class="card discussion" aria-labelledby="discussion-title">
-      <h2 id="discussion-title" class="card-title">
-        Discussion
-      </h2>
-      {wallet ? (
-        <Write marketId={marketId} onWritten={(comment) => setComments((now) => [comment, ...(now ?? [])])} />
-      ) : (
-        <p class="hint discussion-hint">Sign in to write a comment.</p>
-      )}
-      {shown === null ? (
+    <div class="discussion" data-testid="discussion">
+      {wallet ? write() : <p class="hint discussion-hint">Sign in to write a comment.</p>}
+      {comments === null ? (
         <Skeleton rows={2} />
-      ) : shown.length === 0 ? (
+      ) : comments.length === 0 ? (
         <Notice title="No comments yet">What do you know that the price does not?</Notice>
       ) : (
         <ul class="comments">
-          {shown.map((comment) => (
-            <CommentRow
-              key={comment.id}
-              comment={comment}
-              isOwn={comment.author.address === wallet?.address}
-              canLike={wallet !== null}
-              onChange={replace}
-            />
+          {threadsOf(comments).map(({ comment, replies }) => (
+            <li key={comment.id} class="thread">
+              {row(comment)}
+              {replies.map((reply) => (
+                <div key={reply.id} class="comment-reply">
+                  {row(reply)}
+                </div>
+              ))}
+              {answered === comment.id && <div class="comment-reply">{write(comment.id)}</div>}
+            </li>
           ))}
         </ul>
       )}
-    </section>
-  );
-};
-
-interface WriteProps {
-  readonly marketId: string;
-  onWritten(comment: Comment): void;
-}
-
-const Write = ({ marketId, onWritten }: WriteProps) => {
-  const [text, setText] = useState('');
-  const [isBusy, setBusy] = useState(false);
-  const [refused, setRefused] = useState<string | null>(null);
-  const post = async (): Promise<void> => {
-    setBusy(true);
-    setRefused(null);
-    try {
-      onWritten(await client.postComment(marketId, text.trim()));
-      setText('');
-    } catch (error) {
-      setRefused(wordsFor(error).text);
-    }
-    setBusy(false);
-  };
-  return (
-    <form
-      class="write"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isBusy && text.trim() !== '') void post();
-      }}
-    >
-      <label class="hidden" for="comment">
-        Your comment
-      </label>
-      <textarea
-        id="comment"
-        rows={2}
-        maxLength={BODY_MAX}
-        placeholder="Write a comment about this market"
-        value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
-      />
-      <button type="submit" class="button" disabled={isBusy || text.trim() === ''}>
-        Post
-      </button>
-      {refused !== null && (
-        <p class="hint refused" role="alert">
-          {refused}
-        </p>
-      )}
-    </form>
-  );
-};
-
-interface CommentProps {
-  readonly comment: Comment;
-  readonly isOwn: boolean;
-  readonly canLike: boolean;
-  onChange(id: string, next: Comment | null): void;
-}
-
-const CommentRow = ({ comment, isOwn, canLike, onChange }: CommentProps) => {
-  const { id, author, body, likes, createdAt, parentId } = comment;
-  // Shows the new state at once; if the request fails, the comment stays unchanged.
-  const act = (work: Promise<Comment | null>): void =>
-    void work.then(
-      (next) => onChange(id, next),
-      () => undefined,
-    );
-  return (
-    <li class={parentId === null ? 'comment' : 'comment comment-reply'}>
-      <p class="comment-head">
-        <strong>{author.username ?? shortAddress(author.address)}</strong>
-        <time dateTime={createdAt}>{when(createdAt)}</time>
-      </p>
-      <p class="comment-body">{body}</p>
-      <p class="comment-acts">
-        <button type="button" class="link" disabled={!canLike} onClick={() => act(client.likeComment(id))}>
-          Like{likes > 0 && ` · ${likes}`}
-        </button>
-        {isOwn && (
-          <button type="button" class="link" onClick={() => act(client.deleteComment(id).then(() => null))}>
-            Delete
-          </button>
-        )}
-      </p>
-    </li>
+    </div>
   );
 };

@@ -1,34 +1,105 @@
-import { viewOf } from 'ctf-exchange-client';
+import { type Order, viewOf } from 'ctf-exchange-client';
 import type { TargetedKeyboardEvent } from 'preact';
-import { useRef } from 'preact/hooks';
-import { isOpen, useAccount } from '../account-data';
+import { useRef, useState } from 'preact/hooks';
+import { isOpen, reloadAccount, useAccount } from '../account-data';
 import { useCell } from '../cell';
+import { client } from '../exchange';
 import type { Shown } from '../market-data';
 import { levelsOf } from '../order-draft';
 import { nameOf } from '../outcome-names';
 import type { Level } from '../preview';
 import { outcome, takeLevel } from '../ticket-state';
-import { cents, centsField, pipsOf, priceOf, roughShares, roundly, sizeOf } from '../units';
+import { tell } from '../toasts';
+import { cents, centsField, lotsOf, PIPS_ONE, pipsOf, priceOf, roughShares, roundly, sizeOf } from '../units';
+import { wordsFor } from '../words';
 import { Notice, Skeleton } from './notice';
 
 interface Row extends Level {
   /** Lots from the best level to this one. */
   readonly depthLots: number;
   readonly depthMicro: number;
-  readonly isMine: boolean;
+  /** The wallet's own open orders at this price. */
+  readonly own: Own | null;
+}
+
+interface Own {
+  readonly lots: number;
+  readonly hashes: readonly string[];
 }
 
 const LEVELS_MAX = 200;
 
-function rowsOf(levels: readonly Level[], mine: ReadonlySet<number>): Row[] {
+function rowsOf(levels: readonly Level[], mine: ReadonlyMap<number, Own>): Row[] {
   let depthLots = 0;
   let depthMicro = 0;
   return levels.slice(0, LEVELS_MAX).map(({ pips, lots }) => {
     depthLots += lots;
     depthMicro += lots * pips;
-    return { pips, lots, depthLots, depthMicro, isMine: mine.has(pips) };
+    return { pips, lots, depthLots, depthMicro, own: mine.get(pips) ?? null };
   });
 }
+
+/** The wallet's open orders on a side of the book of an outcome, by price. */
+function ownOn(
+  orders: readonly Order[],
+  marketId: string,
+  side: 'BUY' | 'SELL',
+  index: 0 | 1,
+): ReadonlyMap<number, Own> {
+  const found = new Map<number, Own>();
+  for (const order of orders) {
+    // A bid for No is an offer of Yes.
+    const isHere = (order.side === side) === (order.outcomeIndex === index);
+    if (!isOpen(order) || order.marketId !== marketId || !isHere) continue;
+    const pips = order.outcomeIndex === index ? pipsOf(order.price) : PIPS_ONE - pipsOf(order.price);
+    const { lots, hashes } = found.get(pips) ?? { lots: 0, hashes: [] };
+    found.set(pips, { lots: lots + lotsOf(order.remainingSize), hashes: [...hashes, order.orderHash] });
+  }
+  return found;
+}
+
+async function cancelOwn({ hashes }: Own): Promise<void> {
+  try {
+    await client.cancelMany(hashes);
+  } catch (error) {
+    tell(wordsFor(error).text, 'bad');
+  }
+  reloadAccount();
+}
+
+const GROUPS = [0, 100, 200, 500] as const;
+
+/** Levels of a step of the price together; a bid is worth at least its step, an offer costs at most its own. */
+function grouped(levels: readonly Level[], stepPips: number, side: 'bid' | 'ask'): readonly Level[] {
+  if (stepPips === 0) return levels;
+  const sums = new Map<number, number>();
+  for (const { pips, lots } of levels) {
+    const at = (side === 'bid' ? Math.floor : Math.ceil)(pips / stepPips) * stepPips;
+    sums.set(at, (sums.get(at) ?? 0) + lots);
+  }
+  return [...sums].map(([pips, lots]) => ({ pips, lots }));
+}
+
+interface GroupingProps {
+  readonly step: number;
+  readonly tick: number;
+  onChoose(step: number): void;
+}
+
+const Grouping = ({ step, tick, onChoose }: GroupingProps) => (
+  <select
+    class="grouping"
+    aria-label="Grouping"
+    value={String(step)}
+    onChange={({ currentTarget }) => onChoose(Number(currentTarget.value))}
+  >
+    {GROUPS.filter((one) => one === 0 || one > tick).map((one) => (
+      <option key={one} value={String(one)}>
+        {cents(one === 0 ? tick : one)}
+      </option>
+    ))}
+  </select>
+);
 
 /** The order book of the outcome traded: sellers above, buyers below, the best of both in the middle. */
 export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
@@ -37,16 +108,10 @@ export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
   const name = nameOf(shown?.market, index);
   const book = shown?.book ?? null;
   const view = book && viewOf(book, index);
-  const mineOn = (side: 'BUY' | 'SELL'): ReadonlySet<number> =>
-    new Set(
-      (orders ?? [])
-        .filter((order) => isOpen(order) && order.marketId === shown?.market.id)
-        // A bid for No is an offer of Yes.
-        .filter((order) => (order.side === side) === (order.outcomeIndex === index))
-        .map((order) => (order.outcomeIndex === index ? pipsOf(order.price) : 10_000 - pipsOf(order.price))),
-    );
-  const bids = rowsOf(levelsOf(view?.bids ?? []), mineOn('BUY'));
-  const asks = rowsOf(levelsOf(view?.asks ?? []), mineOn('SELL'));
+  const mineOn = (side: 'BUY' | 'SELL') => ownOn(orders ?? [], shown?.market.id ?? '', side, index);
+  const [step, setStep] = useState(0);
+  const bids = rowsOf(grouped(levelsOf(view?.bids ?? []), step, 'bid'), mineOn('BUY'));
+  const asks = rowsOf(grouped(levelsOf(view?.asks ?? []), step, 'ask'), mineOn('SELL'));
   const isTrading = shown?.market.status === 'OPEN';
   const deepest = Math.max(bids.at(-1)?.depthLots ?? 0, asks.at(-1)?.depthLots ?? 0, 1);
   return (
@@ -54,6 +119,7 @@ export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
       <h2 id="ladder-title" class="card-title">
         Order book <span class={`outcome outcome-${index}`}>{name}</span>
       </h2>
+      <Grouping step={step} tick={pipsOf(shown?.market.tickSize ?? '0.01')} onChoose={setStep} />
       <div class="ladder-head" aria-hidden="true">
         <span>Price</span>
         <span>Shares</span>
@@ -105,7 +171,7 @@ const Side = ({ side, rows, deepest, label, isOpen }: SideProps) => {
   const move = (event: TargetedKeyboardEvent<HTMLUListElement>): void => {
     const step = STEPS[event.key];
     if (step === undefined) return;
-    const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
+    const buttons = [...(list.current?.querySelectorAll<HTMLButtonElement>('.level') ?? [])];
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
     buttons[at + (side === 'ask' ? -step : step)]?.focus();
     event.preventDefault();
@@ -155,9 +221,10 @@ const LevelRow = ({ side, row, deepest, isStop }: LevelProps) => (
       />
       <span class="level-price">
         {cents(row.pips)}
-        {row.isMine && (
+        {row.own && (
           <span class="level-mine">
-            <span class="hidden">, an order of yours</span>
+            <span class="hidden">, of yours </span>
+            {roughShares(row.own.lots)}
           </span>
         )}
       </span>
@@ -167,5 +234,16 @@ const LevelRow = ({ side, row, deepest, isStop }: LevelProps) => (
       </span>
       <span class="level-total">{roundly(row.depthMicro)}</span>
     </button>
+    {row.own && (
+      <button
+        type="button"
+        class="level-cancel"
+        tabIndex={-1}
+        aria-label={`Take back my ${roughShares(row.own.lots)} at ${cents(row.pips)}`}
+        onClick={() => row.own && void cancelOwn(row.own)}
+      >
+        ×
+      </button>
+    )}
   </li>
 );

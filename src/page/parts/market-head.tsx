@@ -1,8 +1,11 @@
 import type { Market } from 'ctf-exchange-client';
+import { useEffect, useState } from 'preact/hooks';
 import { isOver } from '../exchange-state';
 import { chanceOf, type Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
-import { dateOf, microOf, nowMs, percent, pipsOf, roundly } from '../units';
+import { inPage, linkTo, linkToEvent } from '../route';
+import { tell } from '../toasts';
+import { dateOf, lasting, microOf, nowMs, percent, pipsOf, roundly } from '../units';
 import { statusWord } from './market-list';
 
 export const MarketHead = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
@@ -15,12 +18,19 @@ export const MarketHead = ({ market, shown }: { readonly market: Market; readonl
       <p class="head-facts">
         <span class="tag">{now.category}</span>
         {status !== null && <span class="tag tag-strong">{status}</span>}
+        {now.event && (
+          <a href={linkToEvent(now.event.slug)} onClick={inPage(linkToEvent(now.event.slug))}>
+            {now.event.title}
+          </a>
+        )}
         <span>{volumeWords(now)}</span>
         {now.closesAt !== null && (
           <span>
             {hasEnded(now) ? 'Closed' : 'Closes'} {dateOf(now.closesAt)}
+            {!hasEnded(now) && <Countdown until={now.closesAt} />}
           </span>
         )}
+        <Share market={now} />
       </p>
       <h1 class="head-question">{now.question}</h1>
       {isOver(now) ? (
@@ -32,12 +42,47 @@ export const MarketHead = ({ market, shown }: { readonly market: Market; readonl
           <strong>{chance === null ? '–' : percent(chance, pipsOf(now.tickSize))}</strong> chance
           {nameOf(now, 0) !== 'Yes' && ` of ${nameOf(now, 0)}`}
           <Change change={change} />
-          <a class="button head-trade" href="#ticket">
-            Trade
-          </a>
         </p>
       )}
     </section>
+  );
+};
+
+const DAY_MS = 86_400_000;
+const TICK_MS = 1_000;
+
+/** On its last day. */
+const Countdown = ({ until }: { readonly until: string }) => {
+  const [, setTick] = useState(0);
+  const leftMs = Date.parse(until) - nowMs();
+  const isSoon = leftMs > 0 && leftMs < DAY_MS;
+  useEffect(() => {
+    if (!isSoon) return;
+    const timer = setInterval(() => setTick((now) => now + 1), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isSoon]);
+  return isSoon ? <strong class="countdown"> in {lasting(leftMs)}</strong> : null;
+};
+
+/** By the system's own sheet where there is one, else into the clipboard. */
+const Share = ({ market }: { readonly market: Market }) => {
+  const share = async (): Promise<void> => {
+    const url = location.origin + linkTo(market.slug);
+    try {
+      if (navigator.share) await navigator.share({ title: market.question, url });
+      else {
+        await navigator.clipboard.writeText(url);
+        tell('The link is copied.');
+      }
+    } catch (error) {
+      // Closing the sheet is no failure.
+      if (!(error instanceof DOMException && error.name === 'AbortError')) tell(`Share this link: ${url}`);
+    }
+  };
+  return (
+    <button type="button" class="link share" onClick={() => void share()}>
+      Share
+    </button>
   );
 };
 
@@ -59,21 +104,3 @@ const Change = ({ change }: { readonly change: string | null }) => {
     </span>
   );
 };
-
-/** How the question is decided. */
-export const MarketRules = ({ market }: { readonly market: Market }) => (
-  <section class="card rules" aria-labelledby="rules-title">
-    <h2 id="rules-title" class="card-title">
-      Rules
-    </h2>
-    <p>
-      {market.description === ''
-        ? 'Its operator has not described how this market is decided.'
-        : market.description}
-    </p>
-    <p class="muted">
-      A share pays $1 if its outcome wins and nothing if it loses. Prices are in cents and can be read as
-      chances.
-    </p>
-  </section>
-);

@@ -7,7 +7,18 @@ import type { Shown } from '../market-data';
 import { facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
 import { namesOf } from '../outcome-names';
 import { place, type Said } from '../place-order';
-import { amount, expiry, expiryDate, orderType, outcome, parts, price, shares, side } from '../ticket-state';
+import {
+  amount,
+  expiry,
+  expiryDate,
+  isSheetOpen,
+  orderType,
+  outcome,
+  parts,
+  price,
+  shares,
+  side,
+} from '../ticket-state';
 import { centsField, nowMs } from '../units';
 import type { Refused } from '../words';
 import { StateCard } from './state-card';
@@ -122,7 +133,7 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
   return (
     <form
       id="ticket"
-      class="card ticket"
+      class={useCell(isSheetOpen) ? 'card ticket ticket-sheet' : 'card ticket'}
       data-testid="ticket"
       aria-label="Order ticket"
       noValidate
@@ -132,6 +143,9 @@ const Form = ({ shown }: { readonly shown: Shown | null }) => {
         if (reason === null) void submit();
       }}
     >
+      <button type="button" class="link sheet-close" onClick={() => isSheetOpen.set(false)}>
+        Back to the market
+      </button>
       <div class="ticket-top">
         <Choice of={side} options={SIDES} label="Side" variant="sides" />
         <TypeField value={inputs.orderType} />

@@ -1,0 +1,20 @@
+import { useCell } from '../cell';
+import { isHelpShown, KEYS } from '../keys';
+import { Dialog } from './dialog';
+
+/** The sheet of keys, behind the key `?`. */
+export const KeyHelp = () =>
+  useCell(isHelpShown) ? (
+    <Dialog title="Keys" onClose={() => isHelpShown.set(false)}>
+      <dl class="facts">
+        {KEYS.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  ) : null;

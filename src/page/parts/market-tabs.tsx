@@ -1,0 +1,96 @@
+import type { Market } from 'ctf-exchange-client';
+import { useState } from 'preact/hooks';
+import { isOpen, useAccount, useWallet } from '../account-data';
+import { useCell } from '../cell';
+import { isOver } from '../exchange-state';
+import type { Shown } from '../market-data';
+import { isNarrow } from '../narrow';
+import { Discussion } from './discussion';
+import { Ladder } from './ladder';
+import { Notice } from './notice';
+import { CancelAll, Orders } from './orders';
+import { OwnTrades } from './own-trades';
+import { Rules } from './rules';
+import { Trades } from './trades';
+
+type Tab = 'book' | 'trades' | 'orders' | 'mine' | 'rules' | 'talk';
+
+interface Props {
+  readonly market: Market | null;
+  readonly shown: Shown | null;
+}
+
+/** Everything below the chart that takes room, one thing at a time; on a phone book and trades, too. */
+export const MarketTabs = ({ market, shown }: Props) => {
+  const narrow = useCell(isNarrow);
+  const over = market !== null && isOver(shown?.market ?? market);
+  const [chosen, setTab] = useState<Tab | null>(null);
+  const [isAll, setAll] = useState(true);
+  const { orders } = useAccount();
+  const first: Tab = narrow ? (over ? 'trades' : 'book') : 'orders';
+  const tab = chosen === null || (!narrow && (chosen === 'book' || chosen === 'trades')) ? first : chosen;
+  const mine = (orders ?? []).filter((order) => isAll || order.marketId === market?.id);
+  const open = mine.filter(isOpen);
+  const choose = (value: Tab, name: string) => (
+    <button type="button" class="tab" aria-pressed={tab === value} onClick={() => setTab(value)}>
+      {name}
+    </button>
+  );
+  return (
+    <section class="card activity" aria-label="About this market, and my orders">
+      <div class="activity-head">
+        <fieldset class="tabs" aria-label="Tabs">
+          {narrow && !over && choose('book', 'Book')}
+          {narrow && choose('trades', 'Trades')}
+          {choose('orders', open.length > 0 ? `My orders (${open.length})` : 'My orders')}
+          {choose('mine', 'My trades')}
+          {market && choose('rules', 'Rules')}
+          {market && choose('talk', 'Discussion')}
+        </fieldset>
+        {tab === 'orders' && orders !== null && orders.length > 0 && (
+          <span class="activity-tools">
+            <Scope isAll={isAll} onChoose={setAll} />
+            {open.length > 0 && <CancelAll marketId={isAll ? null : (market?.id ?? null)} />}
+          </span>
+        )}
+      </div>
+      {tab === 'book' && <Ladder shown={shown} />}
+      {tab === 'trades' && <Trades shown={shown} />}
+      {tab === 'orders' && (
+        <Signed>
+          <Orders orders={orders && mine} />
+        </Signed>
+      )}
+      {tab === 'mine' && (
+        <Signed>
+          <OwnTrades />
+        </Signed>
+      )}
+      {tab === 'rules' && market && <Rules market={shown?.market ?? market} />}
+      {tab === 'talk' && market && <Discussion market={market} />}
+    </section>
+  );
+};
+
+interface ScopeProps {
+  readonly isAll: boolean;
+  onChoose(isAll: boolean): void;
+}
+
+const Scope = ({ isAll, onChoose }: ScopeProps) => (
+  <fieldset class="chips" aria-label="Which orders">
+    <button type="button" class="chip" aria-pressed={!isAll} onClick={() => onChoose(false)}>
+      This market
+    </button>
+    <button type="button" class="chip" aria-pressed={isAll} onClick={() => onChoose(true)}>
+      All
+    </button>
+  </fieldset>
+);
+
+const Signed = ({ children }: { readonly children: preact.ComponentChildren }) =>
+  useWallet() ? (
+    (children as preact.VNode)
+  ) : (
+    <Notice title="Your orders will appear here">Sign in with your wallet, or with a test wallet.</Notice>
+  );

@@ -1,0 +1,229 @@
+import type { Locator } from 'playwright-core';
+import { type BrowserStage, place, state, submit, type Visit } from '../support/browser-stage';
+import type { OpenMarket } from '../support/trader';
+import { eventually } from '../support/waiting';
+
+interface At {
+  readonly stage: BrowserStage;
+  readonly visit: Visit;
+  admin(path: string, body?: object, method?: string): Promise<void>;
+}
+
+/** More than a page of the list. */
+const MARKETS_USUAL = 50;
+const RULES = 'Yes if it rains.\n\nSee https://weather.example/lisbon for the figures.';
+const SOURCE = 'https://weather.example/';
+
+/** The steps of the walk that need a signed-in wallet with a little of everything. */
+/** `listed`: markets of the long list; given, its frames are counted, too. */
+export function traderSteps(at: () => At, listed: string | undefined): void {
+  const marketCount = Number(listed ?? MARKETS_USUAL);
+  let market: OpenMarket;
+  const page = () => at().visit.page;
+  const tab = (name: string): Promise<void> =>
+    page().locator('.activity').getByRole('button', { name, exact: false }).first().click();
+  const row = (text: string): Locator => page().getByTestId('position').filter({ hasText: text });
+
+  test('an address of its own, and words for those it is sent to', async () => {
+    const { stage, visit } = at();
+    market = await stage.openMarket({
+      question: 'Does it rain on the walk?',
+      description: RULES,
+      resolutionSource: SOURCE,
+      minOrderSize: '1',
+      event: { slug: 'walk', title: 'The walk' },
+    });
+    await stage.maker.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 10_000 });
+    await stage.maker.submit(market, { side: 'BUY', outcome: 1, pips: 5_500, lots: 10_000 });
+    const answer = await page().goto(`${stage.url}/m/${market.slug}`);
+    expect(await answer?.text()).toContain(
+      '<meta property="og:title" content="Does it rain on the walk?" />',
+    );
+    await state(page(), 'live');
+    await page().getByRole('link', { name: 'The walk', exact: true }).click();
+    await page().getByTestId('event-market').filter({ hasText: 'Does it rain on the walk?' }).waitFor();
+    await page().goBack();
+    await visit.ticket.waitFor();
+  });
+
+  test('the rules have their source, links that lead out, and the terms of an order', async () => {
+    await tab('Rules');
+    const rules = page().getByTestId('rules');
+    expect(await rules.locator('.prose').count()).toBe(2);
+    const link = rules.getByRole('link', { name: 'https://weather.example/lisbon' });
+    expect(await link.getAttribute('rel')).toContain('noopener');
+    expect(await rules.textContent()).toMatch(
+      /Decided byhttps:\/\/weather\.example\/.*Smallest order1 shares.*Feenone/,
+    );
+    await tab('My orders');
+  });
+
+  test('keys: sides, outcomes, steps of the price, search, and a sheet that lists them', async () => {
+    const { visit } = at();
+    await page().getByRole('button', { name: 'Got it' }).click();
+    const pressed = (name: RegExp): Promise<string | null> =>
+      visit.ticket.getByRole('button', { name }).getAttribute('aria-pressed');
+    await page().locator('h1').click();
+    await page().keyboard.press('n');
+    expect(await pressed(/^No/)).toBe('true');
+    await page().keyboard.press('y');
+    await page().keyboard.press('s');
+    expect([await pressed(/^Yes/), await pressed(/^Sell$/)]).toEqual(['true', 'true']);
+    await page().keyboard.press('b');
+    await visit.ticket.getByLabel('Type').selectOption('GTC');
+    const price = visit.ticket.getByLabel('Price');
+    await price.fill('30');
+    await page().keyboard.press('ArrowUp');
+    await page().keyboard.press('Shift+ArrowUp');
+    expect(await price.inputValue()).toBe('41');
+    await page().keyboard.press('Escape');
+    await page().keyboard.press('/');
+    expect(await page().evaluate('document.activeElement.id')).toBe('search');
+    await page().keyboard.press('Escape');
+    await page().keyboard.press('?');
+    await page().getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page().keyboard.press('Escape');
+    await page().getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test('an order has its size in the ladder, an end in time, and another price by one press', async () => {
+    const { visit } = at();
+    await visit.ticket.getByLabel('Expires').selectOption('hour');
+    expect(await place(visit, { price: '20', shares: '10' })).toMatch(/^Order placed: 10 at 20¢/);
+    const level = page().locator('[data-testid=level][data-price="0.2"]');
+    await level.locator('.level-mine').filter({ hasText: '10' }).waitFor();
+    const order = page().locator('[data-testid=order][data-status=OPEN]').filter({ hasText: 'at 20¢' });
+    await order.getByRole('button', { name: 'Edit' }).click();
+    await order.getByLabel('New price in cents').fill('21');
+    await order.getByRole('button', { name: 'Replace' }).click();
+    const moved = page().locator('[data-testid=order][data-status=OPEN]').filter({ hasText: 'at 21¢' });
+    await moved.waitFor();
+    const hash = await moved.getAttribute('data-hash');
+    const { body } = await at().stage.web().client.get(`/orders/${hash}`);
+    expect(Number(body.expiration)).toBeGreaterThan(0);
+    await page().getByRole('button', { name: 'This market' }).click();
+    await page().locator('[data-testid=level][data-price="0.21"]').hover();
+    await page().getByRole('button', { name: 'Take back my 10 at 21¢' }).click();
+    await moved.waitFor({ state: 'detached' });
+    await page().getByRole('button', { name: 'All', exact: true }).last().click();
+  });
+
+  test('a split, a merge, and a position that is closed at once with its price named before', async () => {
+    const { visit } = at();
+    await page().getByText('More', { exact: true }).click();
+    await page().getByLabel('Split dollars into pairs').fill('30');
+    await page().getByRole('button', { name: 'Split', exact: true }).click();
+    await page().getByRole('button', { name: 'Merge 30 pairs into $30.00' }).waitFor();
+    const mine = page().locator('.position').filter({ hasText: '30 Yes' });
+    await mine.getByRole('button', { name: 'Close' }).click();
+    const sheet = page().getByRole('dialog');
+    await sheet
+      .getByTestId('close-words')
+      .filter({ hasText: 'You receive $12.00; nothing is left.' })
+      .waitFor();
+    await sheet.getByRole('button', { name: 'Sell 30 Yes now' }).click();
+    await page().getByTestId('toast').filter({ hasText: 'Sold 30 Yes at 40¢.' }).waitFor();
+    await visit.ticket.getByLabel('Type').selectOption('MARKET');
+    await visit.ticket.getByLabel('Amount').fill('4.50');
+    await submit(visit);
+    await page().getByRole('button', { name: 'Merge 10 pairs into $10.00' }).click();
+    await page().locator('.position').filter({ hasText: '20 No' }).waitFor();
+  });
+
+  test('the portfolio tells value, positions, history with a file of it, and what is closed', async () => {
+    await page().getByTestId('account').click();
+    await row('Does it rain').filter({ hasText: '20 No' }).waitFor();
+    expect(await page().getByTestId('figures').textContent()).toMatch(
+      /Portfolio\$.*Cash\$.*In orders\$.*Gain/,
+    );
+    await tab('History');
+    for (const type of ['SPLIT', 'MERGE', 'TRADE', 'REDEEM'])
+      await page().locator(`[data-testid=activity][data-type=${type}]`).first().waitFor();
+    const [file] = await Promise.all([
+      page().waitForEvent('download'),
+      page().getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe('history.csv');
+    await tab('Closed');
+    await page()
+      .getByTestId('closed')
+      .filter({ hasText: 'Who wins the game?' })
+      .filter({ hasText: 'Won' })
+      .waitFor();
+    await page().goBack();
+  });
+
+  test('people have names, pictures and answers, and take a like back', async () => {
+    await tab('Discussion');
+    await page().getByLabel('Your comment').fill('The clouds look dark.');
+    await page().getByLabel('Your name here').fill('walker');
+    await page().getByRole('button', { name: 'Post' }).click();
+    const comment = page().locator('.comment').filter({ hasText: 'The clouds look dark.' });
+    await comment.locator('.identicon').waitFor();
+    expect(await comment.textContent()).toContain('walker');
+    await comment.getByRole('button', { name: 'Like' }).click();
+    await comment.getByRole('button', { name: 'Liked · 1' }).click();
+    await comment.getByRole('button', { name: 'Like', exact: true }).waitFor();
+    await comment.getByRole('button', { name: 'Reply' }).click();
+    await page().getByLabel('Your reply').fill('They are mountains.');
+    await page().locator('.comment-reply').getByRole('button', { name: 'Reply' }).click();
+    await page().locator('.comment-reply .comment').filter({ hasText: 'They are mountains.' }).waitFor();
+  });
+
+  test('filters are in the address, and a starred market is found again', async () => {
+    const item = page().getByTestId('market').filter({ hasText: 'Does it rain' });
+    await page().getByRole('button', { name: 'Watch Does it rain on the walk?' }).click();
+    await page().getByLabel('Show', { exact: true }).selectOption('WATCHED');
+    await eventually(
+      () => page().getByTestId('market').count(),
+      (count) => expect(count).toBe(1),
+    );
+    await item.waitFor();
+    await page().reload();
+    await item.waitFor();
+    expect(new URL(page().url()).search).toContain('show=WATCHED');
+    await page().getByLabel('Show', { exact: true }).selectOption('OPEN');
+  });
+
+  test('a list of any number: it grows as it is scrolled, and no row is blank', async () => {
+    const { stage } = at();
+    for (let i = 0; i < marketCount; i++) {
+      await stage.openMarket({
+        question: `Is this market number ${i}?`,
+        category: 'many',
+        minOrderSize: '1',
+      });
+    }
+    await page().goto(`${stage.url}/?category=many`);
+    const rows = page().getByTestId('market');
+    const scroller = page().locator('.market-rows');
+    await eventually(
+      async () => {
+        await scroller.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+        return rows.count();
+      },
+      (count) => expect(count).toBe(marketCount),
+    );
+    // Scrolls up and down; counts the frames, and how often no row stood in the middle.
+    const seen = await scroller.evaluate(async (list) => {
+      const page = list.ownerDocument.defaultView;
+      if (!page) return { framesPerSecond: 0, blank: -1 };
+      const box = list.getBoundingClientRect();
+      const startedAtMs = page.performance.now();
+      let frames = 0;
+      let blank = 0;
+      for (;;) {
+        const nowMs: number = await new Promise((resolve) => page.requestAnimationFrame(resolve));
+        frames += 1;
+        const part = (nowMs - startedAtMs) / 2_000;
+        if (part >= 1) return { framesPerSecond: frames / 2, blank };
+        list.scrollTo(0, Math.abs(Math.sin(part * 6)) * (list.scrollHeight - list.clientHeight));
+        const there = list.ownerDocument.elementFromPoint(box.x + 60, box.y + box.height / 2);
+        if (!there?.closest('.market-item')?.textContent) blank += 1;
+      }
+    });
+    expect(seen.blank).toBe(0);
+    // A machine that does other things at the same time drops frames: only the long form counts them.
+    if (listed !== undefined) expect(seen.framesPerSecond).toBeGreaterThanOrEqual(50);
+  });
+}
