@@ -6,7 +6,7 @@ import { writeVerb } from './write';
 /**
  * Makes one chunk of a Lua script and the modules it requires. Redis builds every function of a script again at each call,
  * so a bundle holds only the functions it calls, and short ones stand in place of their calls (module.ts says which).
- * `npm run bench -- bundle` measures what each of these steps is worth.
+ * docs/decisions/025-lua-bundler.md has the gain of each step.
  */
 
 /** The sources of every verb under `folder`, by name, with their modules inlined. Throws on a missing module. */

@@ -69,13 +69,22 @@ export interface Preview {
   readonly feeMicro: number;
 }
 
+/** Whether an order of each type trades the lots that it meets, and whether its rest stays in the book. */
+const BEHAVIOUR: Readonly<Record<OrderType, { readonly trades: boolean; readonly rests: boolean }>> = {
+  GTC: { trades: true, rests: true },
+  IOC: { trades: true, rests: false },
+  FOK: { trades: true, rests: false },
+  POST_ONLY: { trades: false, rests: true },
+  MARKET: { trades: true, rests: false },
+};
+
 /** `levels` is the side of the book that the order would meet, best first. */
 export function preview(levels: readonly Level[], draft: Draft): Preview {
   const { side, orderType, pips, lots } = draft;
   const isBuy = side === 'BUY';
   const met = walk(levels, lots, (price) => (isBuy ? price <= pips : price >= pips));
-  const now = orderType === 'POST_ONLY' ? NOTHING : met;
-  const rests = orderType === 'GTC' || orderType === 'POST_ONLY';
+  const { trades, rests } = BEHAVIOUR[orderType];
+  const now = trades ? met : NOTHING;
   return resultOf(now, rests ? lots - now.filledLots : 0, met.filledLots > 0, draft);
 }
 

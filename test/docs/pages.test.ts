@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { VARIABLES } from '../../src/config/variables';
+import { ORDER_TYPES } from '../../src/exchange/status';
 import { crc32Hex } from '../../src/wire/crc32';
 import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
@@ -26,6 +27,14 @@ test.each(Object.entries(tables({ OPERATIONS, VARIABLES })))(
     const text = read(page);
     expect((ROWS.exec(text)?.[0] ?? '').trimEnd().split('\n')).toEqual(rows);
     expect(text.match(/^\| `/gm)).toHaveLength(rows.length);
+  },
+);
+
+test.each(['docs/interface.md', 'docs/quick-start.md'])(
+  'the table of order types of %s has a row for each',
+  (page) => {
+    const rows = new Set([...read(page).matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name));
+    expect(ORDER_TYPES.filter((type) => !rows.has(type))).toEqual([]);
   },
 );
 
@@ -95,9 +104,9 @@ describe.each(PAGES)('%s', (page) => {
       .map((match) => match[1] ?? '')
       .filter((target) => !target.includes('://'))
       .map((target) => path.join(path.dirname(page), target));
-    const files = [...text.matchAll(/`((?:src|test|lua|docs|examples|bench|scripts)\/[\w./-]*)`/g)].map(
-      (match) => match[1] ?? '',
-    );
+    const files = [
+      ...text.matchAll(/`((?:src|test|lua|docs|examples|bench|scripts|packages|\.github)\/[\w./-]*)`/g),
+    ].map((match) => match[1] ?? '');
     expect([...links, ...files].filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([]);
     const { scripts } = JSON.parse(read('package.json'));
     const run = [...text.matchAll(/npm run (?:-s )?([\w-]+)/g)].map((match) => match[1] ?? '');

@@ -266,8 +266,9 @@ const invalidate = (random: Random, wallet: number): Operation => ({
   most: random.pick([1, 2, 200]),
 });
 
-const TYPES = { GTC: 46, IOC: 12, FOK: 10, POST_ONLY: 12, MARKET: 20 };
-const DEEP_TYPES = { GTC: 60, IOC: 4, FOK: 2, POST_ONLY: 30, MARKET: 4 };
+type Weights = Readonly<Record<OrderType, number>>;
+const TYPES: Weights = { GTC: 46, IOC: 12, FOK: 10, POST_ONLY: 12, MARKET: 20 };
+const DEEP_TYPES: Weights = { GTC: 60, IOC: 4, FOK: 2, POST_ONLY: 30, MARKET: 4 };
 
 function place(world: World, random: Random, id: number, market: number, wallet: number): Place {
   const { tickPips, lotLots, centre } = world.markets[market] ?? { tickPips: 100, lotLots: 1, centre: 50 };
