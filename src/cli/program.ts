@@ -47,7 +47,7 @@ export function createProgram(version: string, choose: Choose): Commander {
   addPeople(program, choose);
   program
     .command('mode')
-    .description('show what the whole exchange takes, or set it')
+    .description('show the mode of the exchange, or set it')
     .addArgument(new Argument('[mode]').choices([...MODES]))
     .option('--message <text>', "the operator's message about it, for everybody")
     .action((mode, { message }) =>
@@ -75,7 +75,7 @@ export function createProgram(version: string, choose: Choose): Commander {
     .action(() => choose(doctor, { unreachable: doctorWithoutRedis }));
   program
     .command('backup <file>')
-    .description('copy everything the exchange keeps, as it stands at one moment; needs the mode HALTED')
+    .description('copy all data of the exchange as of one moment; needs the mode HALTED')
     .option('--halt', 'halt the exchange for it, and give it back its mode')
     .action((file: string, { halt = false }) => choose(backup(file, { halt })));
   program
@@ -94,7 +94,7 @@ function addHistory(program: Commander, choose: Choose): void {
     .command('history')
     .description('the candles that the price charts show')
     .command('rebuild')
-    .description('count them again from the matches; safe while the exchange trades')
+    .description('compute the candles again from the matches; safe while the exchange trades')
     .action(() => choose(rebuildHistory));
   program.command('demo-history', { hidden: true }).action(() => choose(inventHistory));
 }
@@ -103,7 +103,7 @@ function addMarkets(program: Commander, choose: Choose): void {
   const markets = program.command('markets').description('the life of markets');
   markets
     .command('create <question>')
-    .description('list a market; what is left out is as in POST /admin/markets')
+    .description('create a market; options that are left out have the defaults of POST /admin/markets')
     .option('--slug <slug>')
     .option('--description <text>')
     .option('--category <slug>')
@@ -125,7 +125,7 @@ function addMarkets(program: Commander, choose: Choose): void {
     );
   markets
     .command('list')
-    .description('every market, drafts too, the newest first')
+    .description('list every market, drafts too, newest first')
     .addOption(new Option('--status <status>').choices([...MARKET_STATUSES]))
     .action(({ status }) => choose(listMarkets(status)));
   markets
@@ -140,7 +140,7 @@ function addMarkets(program: Commander, choose: Choose): void {
   }
   markets
     .command('resolve <market>')
-    .description('an outcome has won: cancel what rests and pay every holder; for good')
+    .description('resolve a market: cancel its resting orders and pay every holder; this cannot be undone')
     .addOption(
       new Option('--outcome <outcome>', 'who won').choices(['yes', 'no', '0', '1']).makeOptionMandatory(),
     )
@@ -153,7 +153,7 @@ function addMarkets(program: Commander, choose: Choose): void {
     });
   markets
     .command('void <market>')
-    .description('nobody has won: pay a half for each token; for good')
+    .description('end a market without a winner and pay a half for each token; this cannot be undone')
     .option('--yes', SURE)
     .action((name: string, { yes = false }: { yes?: boolean }) =>
       choose(forGood(`void ${name}: every token is paid a half`, yes, voidMarket(name))),
@@ -176,15 +176,15 @@ const WORDS: Readonly<Record<Step, string>> = {
 function addPeople(program: Commander, choose: Choose): void {
   program
     .command('comments')
-    .description('what people say of markets')
+    .description('comments on markets')
     .command('delete <comment>')
-    .description('take the text of a comment, whoever wrote it; its place and the answers to it stay')
+    .description('remove the text of any comment; its place and its replies stay')
     .action((id: string) => choose(deleteComment(id)));
   program
     .command('profiles')
-    .description('what wallets say of themselves')
+    .description('profiles of wallets')
     .command('reset <address>')
-    .description('clear the parts that are named, or all of them; a username is free from then on')
+    .description('clear the named parts of a profile, or all of them; a cleared username is free at once')
     .option('--username')
     .option('--bio')
     .option('--avatar')
@@ -193,7 +193,9 @@ function addPeople(program: Commander, choose: Choose): void {
     .command('accounts')
     .description('wallets')
     .command('show <address>')
-    .description('profile, first seen, balances, and how many positions and open orders')
+    .description(
+      'show the profile, first visit, balances, and numbers of positions and open orders of a wallet',
+    )
     .action((address: string) => choose(showAccount(address)));
 }
 
@@ -213,10 +215,10 @@ function partsOf({ username, bio, avatar }: Parts): ProfileReset {
 }
 
 function addSettlements(program: Commander, choose: Choose): void {
-  const settlements = program.command('settlements').description('what is to be told to the chain');
+  const settlements = program.command('settlements').description('matches to settle on chain');
   settlements
     .command('export')
-    .description('a line of JSON for each settlement, oldest first')
+    .description('write a line of JSON for each settlement, oldest first')
     .addOption(new Option('--status <status>').choices([...SETTLEMENT_STATUSES]))
     .option('--market <market>', NAME)
     .option('--calldata', 'with the address and the data of the transaction that calls matchOrders')
@@ -226,7 +228,7 @@ function addSettlements(program: Commander, choose: Choose): void {
     );
   settlements
     .command('acknowledge <settlement>')
-    .description('it was mined: CONFIRMED, under the hash of its transaction')
+    .description('record that a settlement was mined: CONFIRMED, with the hash of its transaction')
     .addOption(new Option('--tx <hash>', 'of the transaction').argParser(hash).makeOptionMandatory())
     .action((id: string, { tx }: { tx: string }) => choose(acknowledge(id, tx)));
 }
