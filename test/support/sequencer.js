@@ -29,6 +29,7 @@ const SECONDS = {
   'http/limits': 13,
   'faults/calm': 13,
   'faults/cancel-all': 8,
+  'faults/replay': 14,
   'client/examples': 12,
   'wire/documents': 10,
   'store/audit/load': 10,

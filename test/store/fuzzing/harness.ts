@@ -70,7 +70,9 @@ async function step(stage: SideBySide, operation: Operation): Promise<void> {
 const FILLS_STEP = 50;
 
 /** Every order ever booked, and the chain of its fills. */
-export async function checkOrders(stage: SideBySide): Promise<void> {
+export async function checkOrders(
+  stage: Pick<SideBySide, 'model' | 'chains' | 'run' | 'keys'>,
+): Promise<void> {
   const { model, chains, run, keys } = stage;
   const all = [...model.orders.keys()];
   for (let at = 0; at < all.length; at += STEP) {
@@ -85,7 +87,7 @@ export async function checkOrders(stage: SideBySide): Promise<void> {
 }
 
 /** Oldest first, read in stretches that end within matches, too. */
-async function chainOf({ run, keys }: SideBySide, hash: string): Promise<Fill[]> {
+async function chainOf({ run, keys }: Pick<SideBySide, 'run' | 'keys'>, hash: string): Promise<Fill[]> {
   const chain: Fill[] = [];
   for (let more = true; more; ) {
     const { tradeMs = 0, sequence = 0, index = 0 } = chain.at(-1) ?? {};

@@ -129,7 +129,7 @@ async function replace(stage: SideBySide, op: Of<'replace'>): Promise<void> {
 
 /** Keeps what the stored state is compared with later. */
 export function remember(
-  { ledger, chains, count }: SideBySide,
+  { ledger, chains, count }: Pick<SideBySide, 'ledger' | 'chains' | 'count'>,
   order: ModelOrder,
   fills: readonly ModelFill[],
 ): void {
