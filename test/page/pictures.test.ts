@@ -8,7 +8,8 @@ import { ROOT } from '../support/processes';
  * variable nothing is drawn.
  */
 const { PICTURES: url } = process.env;
-const DESK = { width: 1_280, height: 800 };
+const DESK = { width: 1_184, height: 620 };
+const DRAWING_MS_MAX = 120_000;
 const PHONE = { width: 390, height: 844 };
 
 async function draw(page: Page, name: string): Promise<void> {
@@ -40,24 +41,28 @@ async function draw(page: Page, name: string): Promise<void> {
       .waitFor();
   }
 
-  test('market, portfolio, dark and phone', async () => {
-    const desk = await open({ viewport: DESK, colorScheme: 'light' });
-    await desk.getByRole('button', { name: 'Got it' }).click();
-    await desk.getByRole('button', { name: 'Test wallet' }).click();
-    await desk.getByTestId('account').filter({ hasText: '$' }).waitFor();
-    await buy(desk, '120');
-    await desk.locator('.position').first().waitFor();
-    await draw(desk, 'market');
-    for (const row of [1, 2]) {
-      await desk.getByTestId('market').nth(row).click();
-      await desk.locator(`[data-testid=market][aria-current]`).nth(0).waitFor();
-      await desk.locator('[data-testid=level][data-side=ask]').first().waitFor();
-      await buy(desk, '75');
-    }
-    await desk.getByTestId('account').click();
-    await desk.getByTestId('position').nth(2).waitFor();
-    await draw(desk, 'portfolio');
-    await draw(await open({ viewport: DESK, colorScheme: 'dark' }), 'dark');
-    await draw(await open({ viewport: PHONE, colorScheme: 'light' }), 'phone');
-  });
+  test(
+    'market, portfolio, dark and phone',
+    async () => {
+      const desk = await open({ viewport: DESK, colorScheme: 'light' });
+      await desk.getByRole('button', { name: 'Got it' }).click();
+      await desk.getByRole('button', { name: 'Test wallet' }).click();
+      await desk.getByTestId('account').filter({ hasText: '$' }).waitFor();
+      await buy(desk, '120');
+      await desk.locator('.position').first().waitFor();
+      await draw(desk, 'market');
+      for (const row of [1, 2]) {
+        await desk.getByTestId('market').nth(row).click();
+        await desk.locator(`[data-testid=market][aria-current]`).nth(0).waitFor();
+        await desk.locator('[data-testid=level][data-side=ask]').first().waitFor();
+        await buy(desk, '75');
+      }
+      await desk.getByTestId('account').click();
+      await desk.getByTestId('position').nth(2).waitFor();
+      await draw(desk, 'portfolio');
+      await draw(await open({ viewport: DESK, colorScheme: 'dark' }), 'dark');
+      await draw(await open({ viewport: PHONE, colorScheme: 'light' }), 'phone');
+    },
+    DRAWING_MS_MAX,
+  );
 });
