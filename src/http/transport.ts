@@ -121,10 +121,13 @@ function endSilence(server: Server, ended: (socket: Socket) => void): void {
 export function guardTransport(server: Server, pace: Pace, behindProxy: boolean): void {
   const peerOf = (socket: Socket): string => addressKey(socket.remoteAddress ?? '') ?? 'unknown';
   const refuse = (address: string, socket: Duplex, answer: () => void): void => {
-    pace.charge(address, PACE.request + PACE.refused);
+    const paid = (): void => {
+      pace.charge(address, PACE.request + PACE.refused);
+      answer();
+    };
     // Node has taken its listeners off; a connection that breaks meanwhile must not end the process.
     socket.on('error', () => socket.destroy());
-    pace.whenPaid(address, socket, answer, () => socket.destroy());
+    pace.whenPaid(address, socket, paid, () => socket.destroy());
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (behindProxy) answerClientError(error, socket);

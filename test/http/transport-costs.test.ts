@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { noPace, type Pace } from '../../src/http/pace';
+import { guardTransport } from '../../src/http/transport';
+import { PACE } from '../../src/wire/limits';
+import { sendRaw } from '../support/raw-http';
+
+/** Of a connection outside its requests; that an address without points waits is in test/hostile/connections.test.ts. */
+test.each([
+  ['bytes that are no request', 'nonsense\r\n\r\n', 400],
+  ['a tunnel', 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+])(
+  'a connection costs its address a point, and %s as much as a refused request',
+  async (_what, request, status) => {
+    const charged: [string, number][] = [];
+    const pace: Pace = { ...noPace, charge: (address, points) => void charged.push([address, points]) };
+    const server = createServer();
+    guardTransport(server, pace, false);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    expect((await sendRaw((server.address() as AddressInfo).port, request)).status).toBe(status);
+    server.close();
+    expect(charged).toEqual([
+      ['127.0.0.1', PACE.connection],
+      ['127.0.0.1', PACE.request + PACE.refused],
+    ]);
+  },
+);
+
+test('a malformed request that waits costs nothing until its turn: those that wait with it are not paid for at once', async () => {
+  const charged: number[] = [];
+  const pace: Pace = {
+    charge: (_, points) => void charged.push(points),
+    debtMs: () => 0,
+    whenPaid: () => {},
+  };
+  const server = createServer();
+  guardTransport(server, pace, false);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { text } = await sendRaw((server.address() as AddressInfo).port, 'nonsense\r\n\r\n');
+  server.close();
+  expect([text, charged]).toEqual(['', [PACE.connection]]);
+});
