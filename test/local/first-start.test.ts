@@ -1,4 +1,13 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createClient } from 'ctf-exchange-client';
@@ -12,6 +21,8 @@ const POLL_MS = 250;
 /** All of it: npm's own lines, the build, a Redis that had to be unpacked, and where to look. */
 const LINES_MAX = 12;
 const STOP_MS_MAX = 5_000;
+/** A sign-in each, of ten a minute. */
+const PROGRAM_ROUNDS = 3;
 /** Buckets of five minutes in a day, but for the one that may just have begun. */
 const DAY_POINTS_MIN = 285;
 /** The files that a clone does not have. */
@@ -42,8 +53,18 @@ const inTime = (what: string, holds: () => Promise<boolean> | boolean): Promise<
     explain: () => started.stdout() + started.stderr(),
   });
 
+async function runProgramOf(page: string, baseUrl: string): Promise<void> {
+  const text = readFileSync(path.join(ROOT, `docs/${page}.md`), 'utf8');
+  const file = path.join(folder, `${page}.mjs`);
+  writeFileSync(file, /```js\n([\s\S]*?)```/.exec(text)?.[1] ?? '');
+  const program = startProgram(process.execPath, [file], { BASE_URL: baseUrl });
+  const exit = await program.exited;
+  expect({ page, exit, stderr: program.stderr() }).toEqual({ page, exit: 0, stderr: '' });
+  expect(program.stdout().split('\n').length).toBeGreaterThan(2);
+}
+
 test(
-  'npm start in a fresh folder: six markets with a day of history and a coin, whose books move, gone within 5 s of Ctrl-C',
+  'npm start in a fresh folder: six markets with a day of history and a coin, whose books move, in which the programs of the pages trade, gone within 5 s of Ctrl-C',
   async () => {
     const port = await freePort();
     started = startProgram('npm', ['--prefix', folder, 'start'], { PORT: String(port) });
@@ -75,6 +96,11 @@ test(
       expect(category).not.toBe('');
       if (tags.includes('coin')) continue;
       expect((await client.priceHistory(id, '1d')).history.length).toBeGreaterThanOrEqual(DAY_POINTS_MIN);
+    }
+
+    // Their prices must fit books in which bots quote, whatever those quote.
+    for (let round = 0; round < PROGRAM_ROUNDS; round++) {
+      for (const page of ['first-trade', 'quick-start']) await runProgramOf(page, client.baseUrl);
     }
 
     const askedAtMs = Date.now();
