@@ -171,10 +171,7 @@ export async function startMakerStory() {
   }
 
   return {
-    exchange,
-    market,
-    maker,
-    said,
+    url: env.BASE_URL,
     quotesAfter,
     killWeb,
     restartRedis,

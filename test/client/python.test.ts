@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { startProgram } from '../support/processes';
 import { tell } from '../support/telling';
 import { sleep } from '../support/waiting';
 import { hasPython, type MakerStory, PACKAGE, PYTHON, startMakerStory } from './python-maker';
@@ -29,15 +32,26 @@ const hasMypy = SECONDS > 0 && spawnSync('mypy', ['--version']).status === 0;
   expect([status, stdout]).toEqual([0, expect.stringContaining('Success')]);
 });
 
-describe('the market maker in Python', () => {
+describe('the Python client against a real exchange', () => {
   let story: MakerStory | undefined;
   beforeAll(async () => {
     if (hasPython) story = await startMakerStory();
   }, STORY_MS_MAX);
   afterAll(() => story?.stop());
 
+  ifPython('the program of its page places an order, follows a book and leaves', async () => {
+    if (!story) throw new Error('the story has not begun');
+    const page = readFileSync(path.join(PACKAGE, 'README.md'), 'utf8');
+    const program = /```python\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+    const started = startProgram(PYTHON, ['-c', program.replace('http://localhost:3000', story.url)], {
+      PYTHONPATH: PACKAGE,
+    });
+    expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+    expect(started.stdout()).toMatch(/^OPEN 10\n/);
+  });
+
   ifPython(
-    'it quotes through killed web processes and restarts of Redis, and knows what became of every order',
+    'the market maker quotes through killed web processes and restarts of Redis, and knows what became of every order',
     async () => {
       if (!story) throw new Error('the story has not begun');
       const { quotesAfter, killWeb, restartRedis, taker, take, look, compared, audit } = story;
