@@ -14,6 +14,7 @@ import { createJournal } from '../store/journal/journal';
 import { createJournalReads } from '../store/journal/reads';
 import { createJournalRebuild } from '../store/journal/rebuild';
 import { createMarkets } from '../store/markets/markets';
+import { createAccountLogs } from '../store/outbox/account-log';
 import { createOutboxLag } from '../store/outbox/lag';
 import { createBroadcasts } from '../store/outbox/update-log';
 import { createKeyStore } from '../store/people/api-keys';
@@ -129,6 +130,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
     ...createPeople({ redis, run, keys }, joinGrantMicro),
     broadcasts: createBroadcasts({ redis, run, keys }),
+    accounts: createAccountLogs({ redis, run, keys }),
     health,
     metrics,
     outboxLag,

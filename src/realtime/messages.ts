@@ -1,4 +1,5 @@
 import type { MarketId, MarketTerms } from '../exchange/market';
+import type { Grown } from '../store/outbox/account-log';
 import type { BookUpdate } from '../store/outbox/book-update';
 import type { Reads } from '../store/reads/reads';
 import type { Fill } from '../store/records/order';
@@ -64,6 +65,8 @@ export const BETWEEN = {
   sessionOver: 'session-over',
   /** PlacesTold. */
   places: 'places',
+  /** Grown[]: logs of wallets. */
+  accounts: 'accounts',
   /** Another process has changed the mode: look now. */
   mode: 'mode',
 } as const;
@@ -74,5 +77,6 @@ export interface BetweenEvents {
   [BETWEEN.leaseFree]: () => void;
   [BETWEEN.sessionOver]: (sid: string) => void;
   [BETWEEN.places]: (told: PlacesTold) => void;
+  [BETWEEN.accounts]: (grown: readonly Grown[]) => void;
   [BETWEEN.mode]: () => void;
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config/load';
 import type { Logger } from '../log';
 import type { History } from '../store/candles/history';
 import type { Standings } from '../store/health/standing';
+import type { AccountLogs } from '../store/outbox/account-log';
 import { createOutboxReader } from '../store/outbox/reader';
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Presence } from '../store/people/presence';
@@ -30,7 +31,7 @@ import { repeat } from './sockets/repeat';
 import { serveRequests } from './sockets/requests';
 import { createSessionWatch } from './sockets/session-watch';
 import { createSlowSocketGuard } from './sockets/slow-sockets';
-import { closeSockets, walletRoom } from './sockets/sockets';
+import { closeSockets } from './sockets/sockets';
 import { serveWallets } from './wallets';
 
 export interface RealtimeDeps {
@@ -41,6 +42,7 @@ export interface RealtimeDeps {
   readonly log: Logger;
   readonly keys: ShardKeys;
   readonly broadcasts: Broadcasts;
+  readonly accounts: AccountLogs;
   readonly presence: Presence;
   readonly reads: Reads;
   readonly engine: Engine;
@@ -111,7 +113,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     },
     onRelease: () => io.serverSideEmit(BETWEEN.leaseFree),
   });
-  const { privateFeed, deadMansSwitch } = serveWallets({
+  const wallets = serveWallets({
     ...deps,
     io,
     audience,
@@ -123,8 +125,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const catchUp = createCatchUp(feed, log);
 
   io.on('connection', (socket) => {
-    const { owner } = socket.data;
-    if (owner) void socket.join(walletRoom(owner.address));
+    wallets.serve(socket);
     watch.watch(socket);
     serveRequests(socket, {
       handlers: {
@@ -136,13 +137,19 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     });
   });
   io.on(BETWEEN.feed, feed.receive);
-  io.on(BETWEEN.catchUp, catchUp.now);
+  io.on(BETWEEN.catchUp, () => {
+    catchUp.now();
+    wallets.lookNow();
+  });
   io.on(BETWEEN.leaseFree, broadcasting.tryNow);
   io.on(BETWEEN.places, places.hear);
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
-  links.onBack(catchUp.now);
+  links.onBack(() => {
+    catchUp.now();
+    wallets.lookNow();
+  });
 
-  const parts = [places, watch, state, guard, createHeart(feed, log), deadMansSwitch, broadcasting];
+  const parts = [places, watch, state, guard, createHeart(feed, log), ...wallets.parts, broadcasting];
   return {
     endSession(sid) {
       watch.end(sid);
@@ -166,7 +173,6 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     async stop(graceMs) {
       open = false;
       for (const part of parts) await part.stop();
-      privateFeed.stop();
       await catchUp.stop();
       await closeSockets(io, Math.min(graceMs, CLOSE_MAX_MS));
       await io.sockets.adapter.close();
@@ -176,6 +182,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       io.local.emit(EVENTS.epoch, presentEpoch(epoch));
       state.lookNow();
       catchUp.now();
+      wallets.lookNow();
     },
     modeChanged: state.changed,
     stats: () => ({

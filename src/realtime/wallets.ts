@@ -1,44 +1,69 @@
 import type { Sessions } from '../auth/sessions';
 import type { Logger } from '../log';
+import type { Standings } from '../store/health/standing';
+import type { AccountLogs, Grown } from '../store/outbox/account-log';
 import type { OutboxReader } from '../store/outbox/reader';
 import type { Broadcasts } from '../store/outbox/update-log';
 import type { Presence } from '../store/people/presence';
 import type { Reads } from '../store/reads/reads';
 import type { Engine } from '../store/verbs/engine';
+import { createAccountWriter } from './broadcast/account-writer';
+import type { Leadership } from './broadcast/leadership';
+import { createAccountBodies } from './feed/account-bodies';
 import { createPrivateFeed, type PrivateFeed } from './feed/private';
+import { BETWEEN } from './messages';
 import type { Audience } from './sockets/audience';
-import { createDeadMansSwitch, type DeadMansSwitch, type SwitchDeps } from './sockets/dead-mans-switch';
+import { createDeadMansSwitch } from './sockets/dead-mans-switch';
 import { admitSockets } from './sockets/gateway';
-import { type ExchangeServer, walletRoom } from './sockets/sockets';
+import { cutSocket, type ExchangeServer, type ExchangeSocket, walletRoom } from './sockets/sockets';
 
 export interface WalletSocketsDeps {
   readonly io: ExchangeServer;
   readonly audience: Audience;
+  /** On a connection of its own. */
   readonly reader: OutboxReader;
+  readonly accounts: AccountLogs;
   readonly broadcasts: Broadcasts;
   readonly reads: Reads;
   readonly presence: Presence;
   readonly engine: Engine;
   readonly sessions: Sessions;
-  readonly held: SwitchDeps['held'];
+  readonly standings: Pick<Standings, 'current'>;
+  readonly held: Leadership['held'];
   readonly log: Logger;
 }
 
+interface Part {
+  start(): void;
+  stop(): Promise<void>;
+}
+
 export interface WalletSockets {
-  readonly privateFeed: PrivateFeed;
-  readonly deadMansSwitch: DeadMansSwitch;
+  readonly parts: readonly Part[];
+  /** Sends a private socket its events from now on. */
+  serve(socket: ExchangeSocket): void;
+  readonly lookNow: PrivateFeed['lookNow'];
 }
 
 /** The part of real time that is for the sockets of wallets: their admission, their events, and their switch. */
 export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
-  const { io, audience, reads, sessions, log } = deps;
+  const { io, audience, reads, sessions, standings, log } = deps;
   const privateFeed = createPrivateFeed({
     ...deps,
-    records: reads.records,
+    bodies: createAccountBodies({ ...deps, records: reads.records }),
     emit: (address, event, body) => audience.emit(walletRoom(address), event, body),
     isHere: (address) => audience.isHeard(walletRoom(address)),
-    isAnybodyHere: () => audience.owners().length > 0,
+    join: (socket, address) => void socket.join(walletRoom(address)),
   });
+  const writer = createAccountWriter({
+    ...deps,
+    records: reads.records,
+    tell: (grown: readonly Grown[]) => {
+      privateFeed.receive(grown);
+      io.serverSideEmit(BETWEEN.accounts, grown);
+    },
+  });
+  io.on(BETWEEN.accounts, privateFeed.receive);
   const deadMansSwitch = createDeadMansSwitch({
     ...deps,
     wallets: () => [
@@ -48,10 +73,25 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
   admitSockets(io, {
     sessions,
     log,
-    welcome: async ({ address, cancelOnDisconnect }) => {
-      await privateFeed.ready();
+    welcome: async ({ address, cancelOnDisconnect }, { lastAccountSequence, epoch, isAsked }) => {
+      // In another epoch the same number may stand for another event.
+      const isSame = epoch === null || epoch === standings.current()?.epoch;
+      const position = await privateFeed.position(address, isSame ? lastAccountSequence : null);
       if (cancelOnDisconnect) await deadMansSwitch.arm(address);
+      return { ...position, isAsked };
     },
   });
-  return { privateFeed, deadMansSwitch };
+  return {
+    parts: [privateFeed, writer, deadMansSwitch],
+    lookNow: privateFeed.lookNow,
+    serve: (socket) => {
+      const { owner, position } = socket.data;
+      if (!owner || !position) return;
+      privateFeed.enter(socket, owner.address, position).catch((error: unknown) => {
+        // The client believes that it is told everything, so it must notice.
+        log.warn({ err: String(error) }, 'a private socket could not be served');
+        cutSocket(socket);
+      });
+    },
+  };
 }

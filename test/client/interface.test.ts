@@ -7,6 +7,7 @@ import type {
   presentExchange,
   presentHeartbeat,
   presentOwnTrade,
+  presentResumed,
   presentUpdate,
 } from '../../src/wire/answers/events';
 import type { presentHistory } from '../../src/wire/answers/history';
@@ -70,7 +71,8 @@ const BODIES: readonly [
   Same<Of<typeof presentProfile>, client.Profile>,
   Same<Of<typeof presentComment>, client.Comment>,
   Same<Of<typeof presentUpdate>, client.BookUpdate>,
-  Same<Of<typeof presentOwnTrade>, client.TradeUpdate>,
+  Same<Of<typeof presentOwnTrade>, Omit<client.TradeUpdate, keyof client.AccountNumbers>>,
+  Same<Of<typeof presentResumed>, client.AccountResumed>,
   Same<Of<typeof presentHeartbeat>, client.Heartbeat>,
   Same<Of<typeof presentExchange>, client.ExchangeState>,
   SameMembers<
@@ -79,6 +81,7 @@ const BODIES: readonly [
   >,
   SameMembers<Omit<Of<typeof presentProblem>, 'errors'>, Pick<client.Problem, ProblemMember>>,
 ] = [
+  true,
   true,
   true,
   true,

@@ -1,32 +1,45 @@
-import { type Balances, connectLive, type Live, type Order, type TradeUpdate } from 'ctf-exchange-client';
+import {
+  type AccountResumed,
+  type BalanceUpdate,
+  connectLive,
+  type Live,
+  type Market,
+  type OrderUpdate,
+  type TradeUpdate,
+} from 'ctf-exchange-client';
+import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
+import { ENVIRONMENT } from '../support/settings';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type Trader, type TypedClients } from '../support/typed-clients';
 import { until } from '../support/waiting';
+import { startFrameProxy } from './frame-proxy';
 
 let stage: TypedClients;
 let market: OpenMarket;
 let alice: Trader;
 let live: Live;
 let connections: boolean[];
-let orders: Order[];
+let orders: OrderUpdate[];
 let trades: TradeUpdate[];
-let balances: Balances[];
+let balances: BalanceUpdate[];
+let resumed: AccountResumed[];
 
 beforeAll(async () => {
-  stage = await startTypedClients();
+  stage = await startTypedClients({}, 2);
 });
 afterAll(() => stage.stop());
 beforeEach(async () => {
-  [connections, orders, trades, balances] = [[], [], [], []];
+  [connections, orders, trades, balances, resumed] = [[], [], [], [], []];
   [market, alice] = [await stage.market(), await stage.trader()];
 });
 afterEach(() => live.close());
 
-async function connect(getToken: () => Promise<string | null>): Promise<void> {
-  live = connectLive({ baseUrl: stage.url(), getToken });
+async function connect(getToken: () => Promise<string | null>, baseUrl = stage.url()): Promise<void> {
+  live = connectLive({ baseUrl, getToken });
   live.onConnect(({ authenticated }) => connections.push(authenticated));
   live.onOrder((order) => orders.push(order));
   live.onTrade((trade) => trades.push(trade));
+  live.onResumed((begun) => resumed.push(begun));
   live.onBalance((balance) => balances.push(balance));
   await until('connected', () => connections.length > 0);
 }
@@ -44,7 +57,7 @@ test('a wallet hears of its orders, trades and balances as REST shows them', asy
   expect(trades).toMatchObject([{ role: 'MAKER', matchType: 'MINT', makerOrderHash: placed.orderHash }]);
   const held = await alice.client.balances();
   await until('the balance', () => balances.at(-1)?.tokens.length === 1);
-  expect(balances.at(-1)).toEqual(held);
+  expect(balances.at(-1)).toMatchObject(held);
 });
 
 test('a session that ends takes its socket along: it comes back for the books, and as the wallet after a sign-in', async () => {
@@ -72,4 +85,58 @@ test('a token that is refused is not tried again, the next one is', async () => 
   live.reauthenticate();
   await until('again', () => connections.length === 2);
   expect(connections).toEqual([false, true]);
+});
+
+test('a connection that comes back begins with what was missed, without a word from the caller', async () => {
+  const proxy = await startFrameProxy(stage.port(1));
+  await connect(alice.client.accessToken, proxy.url);
+  await buy(alice, '0.4');
+  await until('the balance', () => balances.length === 1);
+  // The process is replaced: whatever happens meanwhile is told by the next.
+  await stage.exchange.replicas[1]?.web.stop(0);
+  proxy.retarget(stage.port(0));
+  await until('back', () => connections.length === 2);
+  await until('resumed', () => resumed.length === 2);
+  expect(resumed[1]).toEqual({ accountSequence: balances[0]?.accountSequence, resumed: true });
+  await buy(alice, '0.3');
+  await until('the next order', () => orders.length === 2);
+  expect(orders[1]?.previousAccountSequence).toBe(balances[0]?.accountSequence);
+  await proxy.stop();
+});
+
+test('the client renews its socket before the token ends, without losing the connection', async () => {
+  const { accessToken = '' } = alice.client.session ?? {};
+  const claims = JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString());
+  const ending = createTokens({
+    secrets: parseJwtSecrets(ENVIRONMENT.JWT_SECRET),
+    issuer: claims.iss,
+    audience: claims.aud,
+    nowMs: Date.now,
+  }).sign('access', {
+    address: alice.wallet.address,
+    sid: claims.sid,
+    jti: claims.jti,
+    issuedAtSec: Math.floor(Date.now() / 1_000) - 896,
+  });
+  const tokens = [ending];
+  await connect(async () => tokens.shift() ?? alice.client.accessToken());
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  await buy(alice, '0.4');
+  await until('heard', () => orders.length === 1);
+  expect(connections).toEqual([true]);
+});
+
+test('who watches the list of markets hears of new ones and of changes, until the watch ends', async () => {
+  await connect(alice.client.accessToken);
+  const [created, changed]: [Market[], Market[]] = [[], []];
+  const end = live.watchMarkets({
+    onNew: (one) => created.push(one),
+    onChange: (one) => changed.push(one),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const fresh = await stage.market();
+  await until('the new market', () => created.some(({ id }) => id === fresh.id));
+  await buy(alice, '0.4');
+  end();
+  expect(changed.every(({ id }) => id === fresh.id || id === market.id)).toBe(true);
 });

@@ -6,7 +6,14 @@ export { buildOrder, type OrderParams, type OrderTerms, signOrder } from './buil
 export { type Client, type ClientOptions, createClient } from './client';
 export { type ClientCode, ExchangeError } from './errors';
 export type { LiveState } from './following';
-export { connectLive, type Live, type LiveBook, type LiveOptions, type WatchHandlers } from './live';
+export {
+  connectLive,
+  type Live,
+  type LiveBook,
+  type LiveOptions,
+  type MarketsHandlers,
+  type WatchHandlers,
+} from './live';
 export { isBooked, type NewOrder, type Placed, type PlaceOptions, type Replaced } from './orders';
 export { walk } from './reads';
 export type { Session, Signer } from './sessions';

@@ -4,8 +4,16 @@ import { createFollowedBook, type FollowedBook } from './followed-book';
 import type { LiveState } from './following';
 import { createLiveSocket, type LiveSocketOptions } from './live-socket';
 import type { Market, Orderbook, OutcomeIndex, Ticker, Trade } from './types';
-import type { Balances, Order } from './types-account';
-import type { BookUpdate, EpochChange, ExchangeState, Heartbeat, TradeUpdate } from './types-live';
+import type {
+  AccountResumed,
+  BalanceUpdate,
+  BookUpdate,
+  EpochChange,
+  ExchangeState,
+  Heartbeat,
+  OrderUpdate,
+  TradeUpdate,
+} from './types-live';
 
 export interface WatchHandlers {
   /** The book has changed; `update` is null when it is a snapshot. */
@@ -44,6 +52,11 @@ interface Followed {
   readonly watchers: Set<{ readonly handlers: WatchHandlers; readonly live: LiveBook }>;
 }
 
+export interface MarketsHandlers {
+  onNew?(market: Market): void;
+  onChange?(market: Market): void;
+}
+
 /** Ends what it was the answer to. */
 type End = () => void;
 
@@ -53,10 +66,14 @@ export interface Live {
   /** Keeps a market's book in step until `stop()`; markets watched twice are asked for once. */
   watch(id: string, handlers?: WatchHandlers): LiveBook;
   /** The private events, of the wallet whose token `getToken` gives. */
-  onOrder(handler: (order: Order) => void): End;
+  onOrder(handler: (order: OrderUpdate) => void): End;
   onTrade(handler: (trade: TradeUpdate) => void): End;
-  onBalance(handler: (balances: Balances) => void): End;
-  /** Called at every connection: private events before it were not sent, so read the wallet's state. */
+  onBalance(handler: (balances: BalanceUpdate) => void): End;
+  /** At every connection with a token. Unless it has `resumed`, events may be missing: read the wallet's state. */
+  onResumed(handler: (begun: AccountResumed) => void): End;
+  /** New markets, and every change of a market. After a connection was lost, read the list: nothing of it is sent again. */
+  watchMarkets(handlers: MarketsHandlers): End;
+  /** Called at every connection; the first time, read the wallet's state. */
   onConnect(handler: (connection: { readonly authenticated: boolean }) => void): End;
   /** The mode of the exchange and the operator's message: at every connection, and when one of them changes. */
   onExchange(handler: (state: ExchangeState) => void): End;
@@ -70,10 +87,12 @@ export interface Live {
 export function connectLive(options: LiveOptions): Live {
   const silenceMsMax = options.silenceMsMax ?? SILENCE_MS_MAX;
   const followed = new Map<string, Followed>();
+  const lists = new Set<MarketsHandlers>();
   const books = (): FollowedBook[] => [...followed.values()].map(({ book }) => book);
   const socket = createLiveSocket(options, {
     onConnect: () => {
       for (const book of books()) book.connected();
+      if (lists.size > 0) socket.followMarkets(true);
     },
     onDisconnect: (why) => {
       for (const book of books()) book.disconnected(why);
@@ -88,7 +107,13 @@ export function connectLive(options: LiveOptions): Live {
   });
   socket.on<Trade>('trade:new', (body) => tell(at(body), ({ handlers }) => handlers.onTrade?.(body)));
   socket.on<Ticker>('ticker:update', (body) => tell(at(body), ({ handlers }) => handlers.onTicker?.(body)));
-  socket.on<Market>('market:update', (body) => tell(at(body), ({ handlers }) => handlers.onMarket?.(body)));
+  socket.on<Market>('market:update', (body) => {
+    tell(at(body), ({ handlers }) => handlers.onMarket?.(body));
+    for (const list of [...lists]) list.onChange?.(body);
+  });
+  socket.on<Market>('market:new', (body) => {
+    for (const list of [...lists]) list.onNew?.(body);
+  });
   const checks = setInterval(() => {
     for (const book of books()) book.check();
   }, CHECK_EVERY_MS);
@@ -128,11 +153,23 @@ export function connectLive(options: LiveOptions): Live {
     return live;
   }
 
+  function watchMarkets(handlers: MarketsHandlers): End {
+    // The same handlers may be given twice.
+    const list = { ...handlers };
+    if (lists.size === 0) socket.followMarkets(true);
+    lists.add(list);
+    return () => {
+      if (lists.delete(list) && lists.size === 0) socket.followMarkets(false);
+    };
+  }
+
   return {
     watch,
+    watchMarkets,
     onOrder: (handler) => socket.on('order:update', handler),
     onTrade: (handler) => socket.on('trade:update', handler),
     onBalance: (handler) => socket.on('balance:update', handler),
+    onResumed: (handler) => socket.on('account:resumed', handler),
     onConnect: socket.onConnect,
     onExchange: (handler) => socket.on('exchange:update', handler),
     onEpoch: (handler) => socket.on('epoch', handler),

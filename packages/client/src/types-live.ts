@@ -1,4 +1,5 @@
 import type { Decimal, ExchangeConfig, Trade } from './types';
+import type { Balances, Order } from './types-account';
 
 /** Messages of the socket, as they come. */
 
@@ -20,9 +21,24 @@ export interface BookUpdate {
   readonly checksum: string;
 }
 
+/** Where an event stands among those of its wallet. */
+export interface AccountNumbers {
+  readonly accountSequence: number;
+  readonly previousAccountSequence: number;
+}
+
 /** A trade as the exchange reports it to one of its two wallets. */
-export interface TradeUpdate extends Trade {
+export interface TradeUpdate extends Trade, AccountNumbers {
   readonly role: 'MAKER' | 'TAKER';
+}
+
+export type OrderUpdate = Order & AccountNumbers;
+export type BalanceUpdate = Balances & AccountNumbers;
+
+/** Where the private events of a connection begin; `resumed` when nothing since the connection before is missing. */
+export interface AccountResumed {
+  readonly accountSequence: number;
+  readonly resumed: boolean;
 }
 
 /** The mode of the exchange: `CANCEL_ONLY` refuses orders, `HALTED` refuses cancels as well. */
@@ -52,4 +68,9 @@ export type SubscribeAck =
 export interface SessionEnd {
   readonly code: string;
   readonly detail: string;
+}
+
+/** When the token of a socket ends. */
+export interface SessionExpiring {
+  readonly expiresAt: string;
 }

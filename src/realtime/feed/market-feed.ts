@@ -9,6 +9,8 @@ import type { Snapshots } from './snapshots';
 
 /** Updates kept per market, for those who are about to join. */
 const RECENT_MAX = 256;
+/** The drafts that are remembered; a market that was opened is otherwise told as an update. */
+const DRAFTS_MAX = 1_000;
 
 export interface MarketFeedDeps {
   readonly broadcasts: Broadcasts;
@@ -16,7 +18,7 @@ export interface MarketFeedDeps {
   readonly snapshots: Snapshots;
   readonly log: Logger;
   /** To the sockets of this process that are in a room. */
-  readonly emit: (room: string, event: string, body: unknown) => void;
+  readonly emit: (room: string, event: string, body: unknown, except?: string) => void;
   readonly isHeard: (room: string) => boolean;
 }
 
@@ -59,6 +61,8 @@ export interface MarketFeed {
 }
 
 const ROOM = 'm:';
+/** Sockets that follow the list of markets. */
+export const ALL_MARKETS = 'markets';
 export const roomOf = (id: MarketId): string => `${ROOM}${id}`;
 
 /** Sockets in the rooms of markets, one for each market a socket follows. */
@@ -76,6 +80,8 @@ export function countSubscriptions(rooms: ReadonlyMap<string, ReadonlySet<string
 export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
   const { broadcasts, reads, snapshots, log, emit, isHeard } = deps;
   const markets = new Map<MarketId, Tracked>();
+  /** Markets that are not listed yet: the list hears of them when they are opened. */
+  const drafts = new Set<string>();
   const starting = new Map<MarketId, Promise<Tracked>>();
 
   async function begin(terms: MarketTerms): Promise<Tracked> {
@@ -113,8 +119,20 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     return market;
   }
 
+  /** Of every market, whether or not a socket follows it. */
+  function tellOfMarket({ update, market }: UpdateMessage): void {
+    if (!market) return;
+    const isOpened = drafts.delete(market.id) && market.status !== 'DRAFT';
+    if (market.status === 'DRAFT') drafts.add(market.id);
+    else if (isOpened || update.previousSequence === 0) emit(ALL_MARKETS, EVENTS.newMarket, market);
+    else emit(ALL_MARKETS, EVENTS.market, market, roomOf(market.id as MarketId));
+    const [oldest] = drafts;
+    if (drafts.size > DRAFTS_MAX && oldest !== undefined) drafts.delete(oldest);
+  }
+
   function receive(messages: readonly FeedMessage[]): void {
     for (const message of messages) {
+      if (message.kind === 'update') tellOfMarket(message);
       const market = markets.get(message.marketId);
       if (!market) continue;
       market.queue.push(message);

@@ -1,212 +1,208 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checksumAddress } from '../../auth/address';
-import type { Market } from '../../exchange/facts';
-import type { MarketId } from '../../exchange/market';
-import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import type { Logger } from '../../log';
-import type { OutboxEvent } from '../../store/outbox/outbox';
-import type { OutboxEntry, OutboxReader } from '../../store/outbox/reader';
-import type { Broadcasts } from '../../store/outbox/update-log';
-import type { OrderRecords } from '../../store/reads/order-records';
-import type { Reads } from '../../store/reads/reads';
-import type { Fill, OrderRecord } from '../../store/records/order';
-import { signedOf } from '../../store/records/signed-order';
-import { tradeId } from '../../store/records/views';
-import { presentBalances } from '../../wire/answers/account';
-import { EVENTS, presentOwnTrade } from '../../wire/answers/events';
-import { presentOrder } from '../../wire/answers/order';
+import type { AccountLogs, Grown, NumberedEvent } from '../../store/outbox/account-log';
+import { EVENTS, presentNumbered, presentResumed } from '../../wire/answers/events';
+import { repeat } from '../sockets/repeat';
+import { type ExchangeSocket, type PrivatePosition, unsentBytes } from '../sockets/sockets';
+import type { AccountBodies } from './account-bodies';
 
-const READ_MAX = 500;
-const BLOCK_MS = 1_000;
-/** Changes within this time are sent together: one `order:update` for each order, one `balance:update`. */
-const PACE_MS = 20;
+/** Events read at once: those of them that are about one order become one message. */
+const STEP = 200;
+/** The logs of the wallets here are looked at this often, should a message between the replicas have been lost. */
+const LOOK_EVERY_MS = 5_000;
+/** Their logs are kept open. */
+const OPEN_EVERY_MS = 600_000;
 const RETRY_MS = 200;
-/** Of one batch. */
+/** Of one step: a failure of Redis passes, and a record that cannot be read must not block the events behind it. */
 const FAILURES_MAX = 50;
-/** The outbox is read on for so long after the last private socket has gone. */
-const LINGER_MS = 30_000;
-/** Orders looked up at once. */
-const TOGETHER_MAX = 50;
+/** Before the next step of a replay, the socket must have taken most of what it was sent. */
+const UNSENT_MAX = 256 * 1024;
+const DRAIN_POLL_MS = 20;
 
 export interface PrivateFeedDeps {
-  readonly reader: OutboxReader;
-  readonly records: OrderRecords;
-  readonly broadcasts: Pick<Broadcasts, 'fills'>;
-  readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market'>;
+  readonly accounts: Pick<AccountLogs, 'open' | 'ends' | 'since'>;
+  readonly bodies: AccountBodies;
   readonly log: Logger;
   /** To the sockets of one wallet in this process. */
   readonly emit: (address: string, event: string, body: unknown) => void;
-  /** Whether this process has a socket of the wallet (lower case), or of anybody. */
+  /** Whether this process has a socket of the wallet (lower case). */
   readonly isHere: (address: string) => boolean;
-  readonly isAnybodyHere: () => boolean;
+  /** From now on the socket receives what is emitted to its wallet. */
+  readonly join: (socket: ExchangeSocket, address: string) => void;
 }
 
-interface OwnTrade {
-  readonly marketId: MarketId;
-  readonly fill: Fill;
-  readonly role: 'TAKER' | 'MAKER';
-}
-
-/** An order that changed, and those of its fills that are new or whose settlement has changed, by trade. */
-interface OrderNews {
-  readonly record: OrderRecord;
-  readonly fills: Map<string, Fill>;
-}
-
-/** The pending messages of one wallet; its orders by hash. */
-interface News {
-  readonly orders: Map<string, OrderNews>;
-  readonly trades: OwnTrade[];
-  balance: boolean;
+/** A wallet with sockets in this process; `cursor` is the number up to which they were told. */
+interface Followed {
+  readonly address: string;
+  cursor: number;
+  /** One step at a time. */
+  turn: Promise<void>;
+  isWaiting: boolean;
+  /** Sockets on their way in. */
+  entering: number;
+  openedMs: number;
 }
 
 export interface PrivateFeed {
-  /** Resolves when every later event will be sent. */
-  ready(): Promise<void>;
-  stop(): void;
+  /** Where a socket begins: behind `last`, a number that its client has, or now. Later events are all sent. */
+  position(address: string, last: number | null): Promise<Omit<PrivatePosition, 'isAsked'>>;
+  /** Sends the socket what it has missed, and everything from then on. */
+  enter(socket: ExchangeSocket, address: string, position: PrivatePosition): Promise<void>;
+  /** Logs have grown. */
+  receive(grown: readonly Grown[]): void;
+  /** Messages may have been lost: look into the logs of all wallets here. */
+  lookNow(): void;
+  start(): void;
+  stop(): Promise<void>;
 }
 
-/**
- * Tells wallets of their orders, trades and balances. Every replica reads the outbox for the wallets whose sockets it
- * has, and goes on where it was after any interruption: nothing of it depends on who broadcasts.
- */
+/** Tells wallets of their orders, trades and balances, from their logs, under the numbers that the logs give them. */
 export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
-  const { reader, records, broadcasts, reads, log, emit, isHere, isAnybodyHere } = deps;
-  let begun: Promise<string> | null = null;
-  let neededAtMs = 0;
+  const { accounts, bodies, log, emit, isHere, join } = deps;
+  const followed = new Map<string, Followed>();
   let stopped = false;
 
-  function ready(): Promise<void> {
-    neededAtMs = performance.now();
-    if (!begun) {
-      begun = reader.lastId();
-      begun.then(run).catch((error: unknown) => {
-        begun = null;
-        if (!stopped) log.warn({ err: String(error) }, 'the private channels did not start');
-      });
-    }
-    return begun.then(() => undefined);
+  async function position(address: string, last: number | null): Promise<Omit<PrivatePosition, 'isAsked'>> {
+    const log = await accounts.open(address);
+    const isKnown = last !== null && log.first <= last && last <= log.last;
+    return { from: isKnown ? last : log.last, at: log.last, isResumed: isKnown };
   }
 
-  async function run(from: string): Promise<void> {
+  async function enter(socket: ExchangeSocket, address: string, start: PrivatePosition): Promise<void> {
+    const known = followed.get(address);
+    const wallet = known ?? {
+      address,
+      cursor: start.at,
+      turn: Promise.resolve(),
+      isWaiting: false,
+      entering: 0,
+      openedMs: performance.now(),
+    };
+    followed.set(address, wallet);
+    wallet.entering++;
+    if (start.isAsked) {
+      socket.emit(EVENTS.resumed, presentResumed(start.from, start.isResumed));
+    }
+    const turn = wallet.turn.then(async () => {
+      // The others go as far as this log does now, so that all go on from one number.
+      await advance(wallet);
+      await replay(socket, wallet, start.from);
+      if (socket.connected) join(socket, address);
+    });
+    wallet.turn = turn.catch(() => undefined);
+    await turn.finally(() => wallet.entering--);
+  }
+
+  async function replay(socket: ExchangeSocket, wallet: Followed, from: number): Promise<void> {
     let at = from;
-    let failures = 0;
-    while (!stopped) {
-      if (isAnybodyHere()) neededAtMs = performance.now();
-      if (performance.now() - neededAtMs > LINGER_MS) break;
+    while (socket.connected && at < wallet.cursor) {
+      const events = (await accounts.since(wallet.address, at, STEP)).filter(
+        ({ number }) => number <= wallet.cursor,
+      );
+      if (events.length === 0) return;
+      at = await tell(wallet.address, at, events, (event, body) => void socket.emit(event, body));
+      while (socket.connected && unsentBytes(socket) > UNSENT_MAX) await sleep(DRAIN_POLL_MS);
+    }
+  }
+
+  /** To the end of the wallet's log. */
+  async function advance(wallet: Followed): Promise<void> {
+    for (let failures = 0; !stopped && isHere(wallet.address); ) {
       try {
-        const entries = await reader.read(at, READ_MAX, BLOCK_MS);
-        if (stopped) return;
-        // A failure is Redis' and passes. A failure of one must not block the events behind it.
-        if (isAnybodyHere() && failures < FAILURES_MAX) await tell(entries);
-        at = entries.at(-1)?.id ?? at;
+        const events = await accounts.since(wallet.address, wallet.cursor, STEP);
+        const last = events.at(-1);
+        if (!last) return;
+        const isReadable = failures < FAILURES_MAX;
+        if (isReadable)
+          await tell(wallet.address, wallet.cursor, events, (event, body) =>
+            emit(wallet.address, event, body),
+          );
+        wallet.cursor = last.number;
         failures = 0;
-        if (entries.length < READ_MAX) await sleep(PACE_MS);
+        if (events.length < STEP) return;
       } catch (error) {
-        if (stopped) return;
         failures++;
-        log.warn({ err: String(error), at }, 'the private channels wait');
+        log.warn({ err: String(error), at: wallet.cursor }, 'a private channel waits');
         await sleep(RETRY_MS);
       }
     }
-    begun = null;
+    wallet.cursor = await endOf(wallet);
   }
 
-  async function tell(entries: readonly OutboxEntry[]): Promise<void> {
-    const news = await newsOf(entries);
-    for (const [address, { orders, trades, balance }] of news) {
-      const changed = [...orders.values()];
-      for (let from = 0; from < changed.length; from += TOGETHER_MAX) {
-        const bodies = await Promise.all(changed.slice(from, from + TOGETHER_MAX).map(orderBody));
-        for (const body of bodies) emit(address, EVENTS.ownOrder, body);
-      }
-      for (const trade of trades) emit(address, EVENTS.ownTrade, await tradeBody(trade));
-      if (balance) emit(address, EVENTS.ownBalance, presentBalances(await reads.balances(address)));
+  /** Nobody is told what happened meanwhile: a socket that enters has a place of its own. */
+  async function endOf(wallet: Followed): Promise<number> {
+    const [end] = await accounts.ends([wallet.address]);
+    return Math.max(wallet.cursor, end ?? 0);
+  }
+
+  /** The messages of some events; several about one order, or about the balance, are the last of them. Answers where that ends. */
+  async function tell(
+    address: string,
+    from: number,
+    events: readonly NumberedEvent[],
+    send: (event: string, body: object) => void,
+  ): Promise<number> {
+    const messages = await bodies(address, events);
+    let previous = from;
+    for (const { number, event, body } of messages) {
+      send(event, presentNumbered(body, number, previous));
+      previous = number;
+    }
+    return Math.max(previous, events.at(-1)?.number ?? 0);
+  }
+
+  function come(wallet: Followed): void {
+    if (wallet.isWaiting) return;
+    wallet.isWaiting = true;
+    wallet.turn = wallet.turn
+      .then(() => {
+        wallet.isWaiting = false;
+        return isHere(wallet.address) ? advance(wallet) : undefined;
+      })
+      .catch((error: unknown) => log.debug({ err: String(error) }, 'a private channel waits'));
+  }
+
+  async function look(): Promise<void> {
+    for (const [address, wallet] of followed) {
+      if (wallet.entering === 0 && !isHere(address)) followed.delete(address);
+    }
+    const wallets = [...followed.values()];
+    const ends = await accounts.ends(wallets.map(({ address }) => address));
+    for (const [i, wallet] of wallets.entries()) {
+      const end = ends[i] ?? null;
+      const isDue = performance.now() - wallet.openedMs > OPEN_EVERY_MS;
+      if (end === null || isDue) await keepOpen(wallet);
+      // Redis has lost its latest writes: the sockets hear of the new epoch.
+      else if (end < wallet.cursor) wallet.cursor = end;
+      else if (end > wallet.cursor) come(wallet);
     }
   }
 
-  async function newsOf(entries: readonly OutboxEntry[]): Promise<Map<string, News>> {
-    const touched = await records([...new Set(entries.flatMap(({ event }) => event.orderHashes))]);
-    const news = new Map<string, News>();
-    const newsFor = (address: string): News | null => {
-      if (!isHere(address)) return null;
-      const known = news.get(address) ?? { orders: new Map(), trades: [], balance: false };
-      news.set(address, known);
-      return known;
-    };
-    const orderNews = (orderHash: string): OrderNews | null => {
-      const record = touched.get(orderHash);
-      const orders = record && newsFor(record.maker)?.orders;
-      if (!orders) return null;
-      const known = orders.get(orderHash) ?? { record, fills: new Map() };
-      orders.set(orderHash, known);
-      return known;
-    };
-    const fillsOf = createFills();
-    for (const { event } of entries) {
-      const owners = event.orderHashes.flatMap((hash) => touched.get(hash) ?? []);
-      for (const { orderHash } of owners) orderNews(orderHash);
-      const fills = owners.some(({ maker }) => isHere(maker)) ? await fillsOf(event) : [];
-      for (const fill of fills) {
-        const id = tradeId(event.marketId, fill);
-        orderNews(fill.takerHash)?.fills.set(id, fill);
-        orderNews(fill.makerHash)?.fills.set(id, fill);
-      }
-      // A change of a settlement moves no money of the ledger.
-      if (event.kind === 'SETTLE') continue;
-      for (const address of [...owners.map(({ maker }) => maker), ...event.wallets]) {
-        const own = newsFor(address);
-        if (own) own.balance = true;
-      }
-      const { marketId } = event;
-      for (const fill of fills) {
-        const [taker, maker] = [touched.get(fill.takerHash), touched.get(fill.makerHash)];
-        if (taker) newsFor(taker.maker)?.trades.push({ marketId, fill, role: 'TAKER' });
-        if (maker) newsFor(maker.maker)?.trades.push({ marketId, fill, role: 'MAKER' });
-      }
-    }
-    return news;
+  async function keepOpen(wallet: Followed): Promise<void> {
+    const { first, last } = await accounts.open(wallet.address);
+    wallet.openedMs = performance.now();
+    if (first > wallet.cursor || last < wallet.cursor) wallet.cursor = last;
+    come(wallet);
   }
 
-  /** The fills that an entry is about: of a match all, of a settlement record those it settles. Each match is read once. */
-  function createFills() {
-    const matches = new Map<string, Fill[]>();
-    return async ({ kind, marketId, tradeMs, sequence, orderHashes }: OutboxEvent): Promise<Fill[]> => {
-      if (tradeMs === 0) return [];
-      const key = `${marketId} ${sequence}`;
-      const fills = matches.get(key) ?? (await broadcasts.fills(marketId, [{ tradeMs, sequence }]));
-      matches.set(key, fills);
-      const settled = new Set(orderHashes);
-      return kind === 'SETTLE' ? fills.filter(({ makerHash }) => settled.has(makerHash)) : fills;
-    };
-  }
-
-  async function orderBody({ record, fills }: OrderNews): Promise<ReturnType<typeof presentOrder>> {
-    const { terms } = await marketOf(record.marketId);
-    const latest = [...fills.values()].sort(inOrder).slice(-FILLS_SHOWN_MAX);
-    const signed = signedOf(record, terms, checksumAddress);
-    const shown = await reads.shownFills(record, latest);
-    return presentOrder({ record, fills: shown, signed }, terms, 'MAKER_WITHOUT_STRUCT');
-  }
-
-  async function tradeBody({ marketId, fill, role }: OwnTrade): Promise<unknown> {
-    const { terms } = await marketOf(marketId);
-    return presentOwnTrade({ ...fill, id: tradeId(marketId, fill) }, terms, role);
-  }
-
-  async function marketOf(id: MarketId): Promise<Market> {
-    const market = await reads.market(id);
-    if (!market) throw new Error(`a record names the unknown market ${id}`);
-    return market;
-  }
+  const looks = repeat(LOOK_EVERY_MS, look, (error) =>
+    log.debug({ err: error.message }, 'the private channels wait'),
+  );
 
   return {
-    ready,
+    position,
+    enter,
+    receive: (grown) => {
+      for (const [address, number] of grown) {
+        const wallet = followed.get(address);
+        if (wallet && number > wallet.cursor) come(wallet);
+      }
+    },
+    lookNow: () => void look().catch(() => undefined),
+    start: looks.start,
     stop: () => {
       stopped = true;
+      return looks.stop();
     },
   };
 }
-
-/** As they happened. */
-const inOrder = (a: Fill, b: Fill): number => a.sequence - b.sequence || a.index - b.index;

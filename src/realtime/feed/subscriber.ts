@@ -9,7 +9,7 @@ import { parseSubscribe, parseUnsubscribe } from '../../wire/requests/subscripti
 import { type Allowances, tooMuch } from '../sockets/allowances';
 import type { Answer } from '../sockets/requests';
 import { cutSocket, type ExchangeSocket, sendText, unsentBytes } from '../sockets/sockets';
-import { type MarketFeed, roomOf, type TrackedMarket } from './market-feed';
+import { ALL_MARKETS, type MarketFeed, roomOf, type TrackedMarket } from './market-feed';
 import { createSentSnapshots } from './sent-snapshots';
 import type { Snapshot, Snapshots } from './snapshots';
 
@@ -62,7 +62,12 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   async function subscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {
-    const { conditionIds, lastSequence, epoch } = parseSubscribe(message);
+    const { conditionIds, markets, lastSequence, epoch } = parseSubscribe(message);
+    if (markets) {
+      await socket.join(ALL_MARKETS);
+      answer(presentAck.subscribedToMarkets(await epochNow()));
+      return;
+    }
     if (!charge(socket, conditionIds.length - 1)) throw tooMuch();
     const terms = await marketsOf(conditionIds);
     const more = terms.filter(({ id }) => !socket.rooms.has(roomOf(id))).length;
@@ -177,7 +182,12 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   async function unsubscribe(socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> {
-    const { conditionIds } = parseUnsubscribe(message);
+    const { conditionIds, markets } = parseUnsubscribe(message);
+    if (markets) {
+      await socket.leave(ALL_MARKETS);
+      answer(presentAck.unsubscribedFromMarkets());
+      return;
+    }
     if (!charge(socket, conditionIds.length - 1)) throw tooMuch();
     for (const { id } of await marketsOf(conditionIds)) socket.leave(roomOf(id));
     answer(presentAck.unsubscribed(conditionIds));

@@ -3,10 +3,17 @@ import { checkScope } from '../../auth/api-keys';
 import type { Sessions } from '../../auth/sessions';
 import { Refusal } from '../../exchange/errors';
 import type { Logger } from '../../log';
+import { parseResume, type Resume } from '../../wire/requests/subscriptions';
 import { SOCKET_PATH } from './front-door';
 import type { Links } from './links';
 import { refusedAck } from './requests';
-import { type ExchangeServer, type ExchangeSocket, ownerOf, type SocketOwner } from './sockets';
+import {
+  type ExchangeServer,
+  type ExchangeSocket,
+  ownerOf,
+  type PrivatePosition,
+  type SocketOwner,
+} from './sockets';
 
 /** A message of ours is a few kilobytes: fifty condition ids, or a token. */
 export const MESSAGE_MAX_BYTES = 16_384;
@@ -36,8 +43,8 @@ export function createServer(adapter: Links['adapter']): ExchangeServer {
 export interface AdmissionDeps {
   readonly sessions: Pick<Sessions, 'authenticate'>;
   readonly log: Logger;
-  /** Everything that must be so before a private socket hears that it is connected. */
-  readonly welcome: (owner: SocketOwner) => Promise<void>;
+  /** Everything that must be so before a private socket hears that it is connected, and where it begins. */
+  readonly welcome: (owner: SocketOwner, resume: Resume) => Promise<PrivatePosition>;
 }
 
 /** Decides who a new socket belongs to; what is refused comes out as `connect_error` with code and detail in `data`. */
@@ -54,11 +61,14 @@ export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: Adm
 
   async function admit(socket: ExchangeSocket): Promise<void> {
     socket.data.owner = null;
-    const { token, cancelOnDisconnect } = socket.handshake.auth as Record<string, unknown>;
+    socket.data.position = null;
+    const { token, cancelOnDisconnect, ...more } = socket.handshake.auth as Record<string, unknown>;
+    const resume = parseResume(more);
     if (cancelOnDisconnect !== undefined && typeof cancelOnDisconnect !== 'boolean') {
       throw new Refusal('INVALID_REQUEST', 'cancelOnDisconnect must be a boolean');
     }
     if (token === undefined || token === null) {
+      if (resume.isAsked) throw new Refusal('UNAUTHORIZED', 'lastAccountSequence requires auth.token');
       if (cancelOnDisconnect) throw new Refusal('UNAUTHORIZED', 'cancelOnDisconnect requires auth.token');
       return;
     }
@@ -66,7 +76,7 @@ export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: Adm
     checkScope(caller, 'read');
     if (cancelOnDisconnect) checkScope(caller, 'cancel');
     const owner = ownerOf(caller, cancelOnDisconnect === true);
-    await welcome(owner);
+    socket.data.position = await welcome(owner, resume);
     socket.data.owner = owner;
   }
 }

@@ -15,7 +15,7 @@ export interface Links {
   readonly adapter: Parameters<Server['adapter']>[0] & object;
   /** Blocked by the reader of the outbox that broadcasts. */
   readonly broadcastReader: RedisClient;
-  /** Blocked by the reader of the outbox that serves the private channels. */
+  /** Blocked by the reader of the outbox that writes the logs of wallets. */
   readonly privateReader: RedisClient;
   /** Called whenever messages of other replicas may have been missed. */
   onBack(listener: () => void): void;

@@ -22,8 +22,21 @@ export const ownerOf = ({ address, sid, expiresAt }: Caller, cancelOnDisconnect:
   cancelOnDisconnect,
 });
 
+/** Where a private socket begins in the log of its wallet. */
+export interface PrivatePosition {
+  /** The number behind which it is told everything. */
+  readonly from: number;
+  /** The latest number when that was decided. */
+  readonly at: number;
+  /** Behind the number that its client has, not behind the latest. */
+  readonly isResumed: boolean;
+  /** The client wants to hear of it. */
+  readonly isAsked: boolean;
+}
+
 interface SocketData {
   owner: SocketOwner | null;
+  position: PrivatePosition | null;
 }
 
 export type ExchangeServer = Server<DefaultEventsMap, DefaultEventsMap, BetweenEvents, SocketData>;

@@ -17,7 +17,8 @@ export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([keys.lease, keys.relayLease, keys.epoch, keys.restoring]);
 
 /** They go on moving when nothing happens: who is there, and how far each reader of the outbox noted that it is. */
-export const restlessKeys = (keys: ShardKeys): ReadonlySet<string> => new Set([keys.absences, keys.readers]);
+export const restlessKeys = (keys: ShardKeys): ReadonlySet<string> =>
+  new Set([keys.absences, keys.readers, keys.accountMarks]);
 
 /** The names of all keys of the exchange's own data, in a fixed order; of a Redis that serves others, too, only its own. */
 export async function ownKeys(redis: RedisClient, keys: ShardKeys): Promise<Buffer[]> {

@@ -90,6 +90,12 @@ export interface ShardKeys {
   readonly lease: TextKey<'lease'>;
   /** zset: wallet (20 bytes) -> ms at which its orders are cancelled unless it was seen again. */
   readonly absences: TextKey<'absences'>;
+  /** stream: what happened to the wallet, each event under its number, while its sockets want it (lua/open_log.lua). */
+  accountLog(address: Buffer): ByteKey<'accountLog'>;
+  /** hash: how far the outbox is in these logs (lua/log_events.lua). */
+  readonly accountMarks: TextKey<'accountMarks'>;
+  /** string: there while any of these logs is. */
+  readonly heard: TextKey<'heard'>;
   /** stream: updates of the book as they were broadcast, each under its sequence. */
   updates(id: MarketId): TextKey<'updates'>;
   /** hash: name of a settlement -> its record (lua/lib/settlements.lua). */
@@ -123,6 +129,8 @@ export function doorOf(key: string | Buffer | undefined): string | null {
 }
 
 const text = <Name extends string>(key: string) => key as TextKey<Name>;
+const bytes = <Name extends string>(start: string, address: Buffer) =>
+  Buffer.concat([Buffer.from(start), address]) as Buffer as ByteKey<Name>;
 
 /** The keys that belong to no shard, each in a slot of its own. */
 export const sessionKey = (sid: string): TextKey<'session'> => text(`{s:${sid}}`);
@@ -135,7 +143,7 @@ export function shardKeys(shard = 0): ShardKeys {
   const prefix = `{x${shard}}:`;
   const market = (id: MarketId) => `${prefix}m:${id}`;
   const raw = <Name extends string>(kind: string, address: Buffer) =>
-    Buffer.concat([Buffer.from(`${prefix}${kind}:`), address]) as Buffer as ByteKey<Name>;
+    bytes<Name>(`${prefix}${kind}:`, address);
   return {
     prefix,
     orders: text(`${prefix}o`),
@@ -187,6 +195,9 @@ export function shardKeys(shard = 0): ShardKeys {
     relayLease: text(`${prefix}relay`),
     lease: text(`${prefix}lease`),
     absences: text(`${prefix}away`),
+    accountLog: (address) => raw('pl', address),
+    accountMarks: text(`${prefix}pr`),
+    heard: text(`${prefix}heard`),
     updates: (id) => text(`${market(id)}:u`),
   };
 }

@@ -111,6 +111,13 @@ export const VERBS = {
   release_lease: verb([['lease', 'relayLease']], 1).replies<Flag>(),
   publish_updates: verb(['lease', 'readers'], 4, { keys: 'updates', args: true }).replies<Buffer>(),
   trim_outbox: verb(['outbox', 'readers'], 3, { args: true }).replies<number>(),
+  open_log: verb(['accountLog', 'heard', 'accountMarks', 'outbox'], 1).replies<
+    [first: Buffer, last: Buffer]
+  >(),
+  log_events: verb(['lease', 'accountMarks', 'outbox', 'heard'], 3, {
+    keys: 'accountLog',
+    args: true,
+  }).replies<[code: Buffer, ...rest: Buffer[]]>(),
   write_journal: verb(['readers', 'sums'], 7, { args: true }).replies<Flag>(),
   rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft'], 4, {
     args: true,

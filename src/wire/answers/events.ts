@@ -16,10 +16,12 @@ export const EVENTS = {
   trade: 'trade:new',
   ticker: 'ticker:update',
   market: 'market:update',
+  newMarket: 'market:new',
   heartbeat: 'heartbeat',
   ownOrder: 'order:update',
   ownTrade: 'trade:update',
   ownBalance: 'balance:update',
+  resumed: 'account:resumed',
   exchange: 'exchange:update',
   epoch: 'epoch',
   sessionExpiring: 'session:expiring',
@@ -70,6 +72,16 @@ export function presentOwnTrade(fill: TradeFacts, terms: MarketTerms, role: 'MAK
   return { ...presentTrade(fill, terms), role };
 }
 
+/** An event of a wallet, with its number and that of the event before it, on every replica. */
+export const presentNumbered = <Body extends object>(body: Body, number: number, previous: number) => ({
+  ...body,
+  accountSequence: number,
+  previousAccountSequence: previous,
+});
+
+/** `account:resumed`: the number behind which the socket is told everything; `resumed` when that is the client's own. */
+export const presentResumed = (accountSequence: number, resumed: boolean) => ({ accountSequence, resumed });
+
 /** `heartbeat`: everything up to `sequence` was sent. */
 export function presentHeartbeat(conditionId: string, sequence: number, timestamp: number) {
   return { conditionId, sequence, timestamp };
@@ -105,6 +117,14 @@ export const presentAck = {
     ok: true as const,
     unsubscribed: conditionIds.map((conditionId) => ({ conditionId })),
   }),
+  /** The list of markets. */
+  subscribedToMarkets: (epoch: string | null) => ({
+    ok: true as const,
+    subscribed: [],
+    markets: true as const,
+    ...(epoch === null ? {} : presentEpoch(epoch)),
+  }),
+  unsubscribedFromMarkets: () => ({ ok: true as const, unsubscribed: [], markets: true as const }),
   /** Null for an API key that does not end by itself. */
   renewed: (expiresAt: string | null) => ({ ok: true as const, expiresAt }),
   refused: (code: string, detail: string) => ({ ok: false as const, error: { code, detail } }),

@@ -14,8 +14,10 @@ const CONDITIONS_MAX = 50;
 
 /** The bodies of `subscribe` and `unsubscribe`. */
 export interface Subscription {
-  /** In lower case, each once. */
+  /** In lower case, each once; none when it is about the list of markets. */
   readonly conditionIds: readonly string[];
+  /** The list of markets: `market:new`, and `market:update` of every market. */
+  readonly markets: boolean;
   /** The client's position in the one market it names. */
   readonly lastSequence: number | null;
   /** Of what history that is; null when the client does not say. */
@@ -25,32 +27,36 @@ export interface Subscription {
 interface Sent {
   readonly conditionId?: string;
   readonly conditionIds?: readonly string[];
+  readonly markets?: true;
   readonly lastSequence?: number | null;
   readonly epoch?: string | null;
 }
 
 const EPOCH = /^[0-9a-f]{16}$/;
 
+const NOT_OF_SEVERAL = Joi.forbidden().messages({ 'any.unknown': 'goes with a single market only' });
+
 /** Of what a client has of several markets nothing is said. */
 const ofOneMarket = <T extends Joi.AnySchema>(schema: T): T =>
-  schema.when('conditionIds', {
-    is: Joi.array().min(2).required(),
+  schema
     // biome-ignore lint/suspicious/noThenProperty: the library's name for it
-    then: Joi.forbidden().messages({ 'any.unknown': 'goes with a single market only' }),
-  }) as T;
+    .when('conditionIds', { is: Joi.array().min(2).required(), then: NOT_OF_SEVERAL })
+    // biome-ignore lint/suspicious/noThenProperty: the library's name for it
+    .when('markets', { is: Joi.exist(), then: NOT_OF_SEVERAL }) as T;
 
 /** As it is sent, besides a bare condition id. */
 const subscribeSchema = Joi.object({
   conditionId: hashSchema,
   conditionIds: Joi.array().items(hashSchema).min(1).max(CONDITIONS_MAX),
+  markets: Joi.boolean().valid(true),
   lastSequence: ofOneMarket(Joi.number().integer().min(0).allow(null)),
   epoch: ofOneMarket(Joi.string().pattern(EPOCH).allow(null)),
 })
-  .xor('conditionId', 'conditionIds')
+  .xor('conditionId', 'conditionIds', 'markets')
   .messages({
-    'object.base': 'must be a condition id, or an object with conditionId or conditionIds',
-    'object.missing': 'must have conditionId or conditionIds',
-    'object.xor': 'must have either conditionId or conditionIds',
+    'object.base': 'must be a condition id, or an object with conditionId, conditionIds or markets',
+    'object.missing': 'must have conditionId, conditionIds or markets',
+    'object.xor': 'must have one of conditionId, conditionIds and markets',
   });
 
 const unsubscribeSchema = subscribeSchema.keys({
@@ -61,6 +67,36 @@ const unsubscribeSchema = subscribeSchema.keys({
 export const subscribeShape = createShape<Sent>(subscribeSchema.required());
 export const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
 
+/** The position of a private socket's client, in the handshake. */
+export interface Resume {
+  /** Null without one. */
+  readonly lastAccountSequence: number | null;
+  /** Of what history that is; null when the client does not say. */
+  readonly epoch: string | null;
+  /** The client wants to hear where it begins. */
+  readonly isAsked: boolean;
+}
+
+const resumeShape = createShape<Partial<Pick<Resume, 'lastAccountSequence' | 'epoch'>>>(
+  Joi.object({
+    lastAccountSequence: Joi.number().integer().min(0).allow(null),
+    epoch: Joi.string().pattern(EPOCH).allow(null),
+  }).required(),
+);
+
+/** Of `auth` in the handshake; other members are the client's own business. Throws INVALID_REQUEST. */
+export function parseResume({ lastAccountSequence, epoch }: Record<string, unknown>): Resume {
+  const sent = resumeShape.parse({
+    ...(lastAccountSequence === undefined ? {} : { lastAccountSequence }),
+    ...(epoch === undefined ? {} : { epoch }),
+  });
+  return {
+    lastAccountSequence: sent.lastAccountSequence ?? null,
+    epoch: sent.epoch ?? null,
+    isAsked: lastAccountSequence !== undefined,
+  };
+}
+
 /** Throws INVALID_REQUEST. */
 export const parseSubscribe = (message: unknown): Subscription =>
   read(subscribeShape.parse(asObject(message)));
@@ -70,10 +106,11 @@ export const parseUnsubscribe = (message: unknown): Subscription =>
 const asObject = (message: unknown): unknown =>
   typeof message === 'string' ? { conditionId: message } : message;
 
-function read({ conditionId, conditionIds = [], lastSequence: last, epoch }: Sent): Subscription {
+function read({ conditionId, conditionIds = [], markets, lastSequence: last, epoch }: Sent): Subscription {
   const named = conditionId === undefined ? conditionIds : [conditionId];
   return {
     conditionIds: [...new Set(named.map((id) => id.toLowerCase()))],
+    markets: markets === true,
     lastSequence: last ?? null,
     epoch: epoch ?? null,
   };

@@ -10,7 +10,8 @@ const ALL_SCHEMAS: Readonly<Record<string, Json>> = { ...SCHEMAS, ...SOCKET_SCHE
 const DESCRIPTION = `Socket.IO 4 over WebSocket (no long polling), path \`/socket.io\`, default namespace. A message is an
 event: its name, then one argument, the payload described here. \`subscribe\` and \`unsubscribe\` are acknowledged. A socket
 is public without \`auth\`; with \`auth: { token }\` in the handshake it also receives the messages about its wallet, and with
-\`cancelOnDisconnect: true\` beside it the wallet's orders are cancelled 10 s after its last such socket is gone. A refused
+\`cancelOnDisconnect: true\` beside it the wallet's orders are cancelled 10 s after its last such socket is gone.
+\`lastAccountSequence\` (and the \`epoch\` it is of) resumes the private events behind a number. A refused
 connection is a \`connect_error\` with \`{ code, detail }\` in \`data\`: \`TOKEN_INVALID\`, \`TOKEN_EXPIRED\`, \`UNAUTHORIZED\`
 (\`cancelOnDisconnect\` without a token), \`INVALID_REQUEST\` or \`UNAVAILABLE\`. A socket with more than 1 MB unsent is
 disconnected. \`limits.sockets\` of \`GET /config\` limits the messages of a socket, and of all sockets of an IP. A message above

@@ -8,6 +8,8 @@ import {
   array,
   choice,
   constant,
+  flag,
+  integer,
   type Json,
   jsonSchemaOf,
   nullable,
@@ -15,7 +17,9 @@ import {
   ref,
   text,
 } from '../openapi/schema';
+import { BALANCES_MEMBERS } from '../openapi/schemas/accounts';
 import { TRADE_MEMBERS } from '../openapi/schemas/books';
+import { ORDER_MEMBERS } from '../openapi/schemas/orders';
 
 /**
  * The messages of a socket: sent by it (`in`), acknowledgements (`ack`), about markets (`market`), about its own wallet
@@ -47,13 +51,25 @@ const subscribed = object(
   {
     ok: constant(true),
     subscribed: array(object({ conditionId: ref('Hash'), sequence: ref('Sequence') })),
+    markets: constant(true),
     epoch,
   },
-  ['epoch'],
+  ['epoch', 'markets'],
 );
-const unsubscribed = object({
-  ok: constant(true),
-  unsubscribed: array(object({ conditionId: ref('Hash') })),
+const unsubscribed = object(
+  {
+    ok: constant(true),
+    unsubscribed: array(object({ conditionId: ref('Hash') })),
+    markets: constant(true),
+  },
+  ['markets'],
+);
+const numbers = { accountSequence: ref('AccountSequence'), previousAccountSequence: ref('AccountSequence') };
+/** The numbers of the examples: the second event behind the first one. */
+const FIRST_NUMBER = MATCHED_MS * 1_000;
+const numbered = (n: number) => ({
+  accountSequence: FIRST_NUMBER + n,
+  previousAccountSequence: FIRST_NUMBER + n - 1,
 });
 
 /** Besides an object: one condition id as it is. */
@@ -80,7 +96,10 @@ export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
     bestAsk: nullable(ref('Price')),
     checksum: ref('Checksum'),
   }),
-  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']) }),
+  AccountSequence: integer('The number of an event in the log of its wallet.'),
+  OwnOrder: object({ ...ORDER_MEMBERS, ...numbers }, ['order']),
+  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']), ...numbers }),
+  OwnBalance: object({ ...BALANCES_MEMBERS, ...numbers }),
   Heartbeat: object({ conditionId: ref('Hash'), sequence: ref('Sequence'), timestamp: ref('EpochMs') }),
 };
 
@@ -91,7 +110,7 @@ export const MESSAGES = {
     event: EVENTS.subscribe,
     title: 'Follow markets',
     summary:
-      'At most 50 markets in one message and 1,000 per socket; each market counts as one of the 50 messages a second. A socket that already follows the market does not receive the same snapshot again. With `lastSequence` and a single market, the socket receives the updates since then instead of a snapshot, while the replay window (at least 1,000 updates) contains them. Send the `epoch` of the last acknowledgement with it: if the epoch has changed, the same number may mean another book, and the socket receives a snapshot.',
+      'At most 50 markets in one message and 1,000 per socket; each market counts as one of the 50 messages a second. A socket that already follows the market does not receive the same snapshot again. With `lastSequence` and a single market, the socket receives the updates since then instead of a snapshot, while the replay window (at least 1,000 updates) contains them. Send the `epoch` of the last acknowledgement with it: if the epoch has changed, the same number may mean another book, and the socket receives a snapshot. `{ "markets": true }` follows the list of markets: `market:new`, and `market:update` of every market.',
     payload: orBare(jsonSchemaOf(subscribeShape)),
     example: { conditionId: CONDITION_ID, lastSequence: SEQUENCE - 1, epoch: EPOCH },
   },
@@ -191,6 +210,15 @@ export const MESSAGES = {
     payload: ref('Market'),
     example: { ...MARKET, status: 'PAUSED' },
   },
+  newMarket: {
+    kind: 'market',
+    event: EVENTS.newMarket,
+    title: 'A new market',
+    summary:
+      'Sent to sockets that have subscribed to `{ "markets": true }` when a market is created, or a draft is opened. They receive every `market:update`, too; read `GET /markets` after a reconnect.',
+    payload: ref('Market'),
+    example: MARKET,
+  },
   heartbeat: {
     kind: 'market',
     event: EVENTS.heartbeat,
@@ -224,8 +252,8 @@ export const MESSAGES = {
     title: 'The current state of an order of the wallet',
     summary:
       'The body of `GET /orders/{order_hash}`, except that `fills` has only the fills that are new, or whose settlement has changed, since the last update: the latest 100 of them. Changes within 20 ms come in one message.',
-    payload: ref('Order'),
-    example: ORDER,
+    payload: ref('OwnOrder'),
+    example: { ...ORDER, ...numbered(1) },
   },
   ownTrade: {
     kind: 'wallet',
@@ -233,15 +261,24 @@ export const MESSAGES = {
     title: 'A trade of the wallet',
     summary: 'Sent once for each role of the wallet, so twice when it traded with itself.',
     payload: ref('OwnTrade'),
-    example: { ...TRADE, settlementStatus: 'MATCHED', role: 'TAKER' },
+    example: { ...TRADE, settlementStatus: 'MATCHED', role: 'TAKER', ...numbered(2) },
   },
   ownBalance: {
     kind: 'wallet',
     event: EVENTS.ownBalance,
     title: 'The balances of the wallet',
     summary: 'The body of `GET /me/balances`.',
-    payload: ref('Balances'),
-    example: BALANCES,
+    payload: ref('OwnBalance'),
+    example: { ...BALANCES, ...numbered(3) },
+  },
+  resumed: {
+    kind: 'wallet',
+    event: EVENTS.resumed,
+    title: 'Where the private events begin',
+    summary:
+      'The first message of a socket whose handshake has `lastAccountSequence`. `resumed` is true when everything since that number follows; false when there was none, or the log of the wallet does not reach back to it (it keeps at least the latest 1,000 events, for an hour after the last private socket): then read the orders and balances. The next event has a `previousAccountSequence` of at most `accountSequence`.',
+    payload: object({ accountSequence: ref('AccountSequence'), resumed: flag() }),
+    example: { accountSequence: FIRST_NUMBER, resumed: true },
   },
   sessionExpiring: {
     kind: 'wallet',

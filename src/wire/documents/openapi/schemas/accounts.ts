@@ -2,6 +2,18 @@ import { array, constant, integer, type Json, object, ref, text } from '../schem
 
 const balance = { total: ref('Money'), available: ref('Money'), reserved: ref('Money') };
 
+export const BALANCES_MEMBERS = {
+  collateral: object(balance),
+  tokens: array(
+    object({
+      marketId: ref('MarketId'),
+      outcomeIndex: ref('OutcomeIndex'),
+      tokenId: ref('TokenId'),
+      ...balance,
+    }),
+  ),
+};
+
 /** Sign-in, and what a wallet owns. */
 export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
   Challenge: object({
@@ -25,15 +37,5 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
     refreshExpiresIn: integer('The lifetime of the token in seconds.'),
     user: object({ id: ref('Address'), address: ref('Address'), chainId: integer() }),
   }),
-  Balances: object({
-    collateral: object(balance),
-    tokens: array(
-      object({
-        marketId: ref('MarketId'),
-        outcomeIndex: ref('OutcomeIndex'),
-        tokenId: ref('TokenId'),
-        ...balance,
-      }),
-    ),
-  }),
+  Balances: object(BALANCES_MEMBERS),
 };

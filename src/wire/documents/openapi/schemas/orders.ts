@@ -50,6 +50,29 @@ const submission = {
   createdAt: ref('Time'),
 };
 
+export const ORDER_MEMBERS = {
+  orderHash: ref('Hash'),
+  marketId: ref('MarketId'),
+  conditionId: ref('Hash'),
+  maker: ref('Address'),
+  outcomeIndex: ref('OutcomeIndex'),
+  tokenId: ref('TokenId'),
+  side: ref('Side'),
+  orderType: ref('OrderType'),
+  price: ref('Price'),
+  ...sizes,
+  status: ref('OrderStatus'),
+  reason: ref('Reason'),
+  expiration: ref('Uint256'),
+  clientOrderId: { type: ['string', 'null'], description: 'Only the maker sees it; it is null for everyone else.' },
+  createdAt: ref('Time'),
+  updatedAt: ref('Time'),
+  sequence: ref('Sequence'),
+  fillCount,
+  fills: array(ref('OrderFill'), latestFills),
+  order: ref('SignedOrder'),
+};
+
 /** Orders: the signed struct, the answers of a submission and a cancel, the current order. */
 export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
   OrderToSubmit: withProperty(jsonSchemaOf(orderShape), 'side', {
@@ -88,34 +111,7 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
       oneOf: [object({ status: constant(200), order: ref('Submission') }), ref('Problem')],
     }),
   }),
-  Order: object(
-    {
-      orderHash: ref('Hash'),
-      marketId: ref('MarketId'),
-      conditionId: ref('Hash'),
-      maker: ref('Address'),
-      outcomeIndex: ref('OutcomeIndex'),
-      tokenId: ref('TokenId'),
-      side: ref('Side'),
-      orderType: ref('OrderType'),
-      price: ref('Price'),
-      ...sizes,
-      status: ref('OrderStatus'),
-      reason: ref('Reason'),
-      expiration: ref('Uint256'),
-      clientOrderId: {
-        type: ['string', 'null'],
-        description: 'Only the maker sees it; it is null for everyone else.',
-      },
-      createdAt: ref('Time'),
-      updatedAt: ref('Time'),
-      sequence: ref('Sequence'),
-      fillCount,
-      fills: array(ref('OrderFill'), latestFills),
-      order: ref('SignedOrder'),
-    },
-    ['order'],
-  ),
+  Order: object(ORDER_MEMBERS, ['order']),
   OrderPage: page(ref('Order')),
   OrderFill: object({
     tradeId: ref('TradeId'),

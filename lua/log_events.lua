@@ -1,0 +1,85 @@
+#!lua flags=allow-oom
+-- log_events: appends what a stretch of the outbox means for wallets to those of their logs that are open, together with the
+-- entry that the stretch ends at: each stretch is logged once, whoever does it. While no log is open, the outbox is skipped.
+--
+-- {x}:pr   hash: `logged`, id of the last outbox entry that the logs contain; `gap`, the number before which events may be
+--          missing in every log, because entries of the outbox went before they were logged
+--
+-- KEYS     1 {x}:lease   2 {x}:pr   3 {x}:out   4 {x}:heard   5... {x}:pl:<address>, the log of each wallet; then the door
+-- ARGV     1 token of the lease   2 `logged` as the caller knows it; empty for none   3 id of the entry that the stretch ends
+--          at; empty to skip the outbox, if no log is open   then for each log: its events, EVENT_BYTES each, back to back
+-- Returns  { DEPOSED } when the lease is another's; { BROKEN, logged } when the caller does not know it; { HEARD } when
+--          nothing may be skipped. Then nothing has changed. { IDLE, logged } when it was; { OK, the latest number of each
+--          log }, empty for a log that is not open
+-- Emits    nothing
+-- Bound    EVENTS_MAX events, and those of one more entry of the outbox (src/store/outbox/account-log.ts); about WINDOW are
+--          kept in each log
+
+local integer = require('lib.integer')
+
+local EVENT_BYTES = 86
+local WINDOW = 1024
+
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return { 'DEPOSED' }
+end
+local logged = redis.call('HGET', KEYS[2], 'logged') or ''
+if logged ~= ARGV[2] then
+  return { 'BROKEN', logged }
+end
+if ARGV[3] == '' then
+  if logged ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
+    return { 'HEARD' }
+  end
+  local newest = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', '1')[1]
+  local position = newest and newest[1] or '0-0'
+  if position ~= logged then
+    redis.call('HSET', KEYS[2], 'logged', position)
+  end
+  return { 'IDLE', position }
+end
+
+local time = redis.call('TIME')
+local now_us = time[1] * 1000000 + time[2]
+
+-- Whether entries behind the last one that was logged are gone.
+local function is_gap()
+  if redis.call('EXISTS', KEYS[3]) == 0 then
+    return false
+  end
+  local info = redis.call('XINFO', 'STREAM', KEYS[3])
+  for i = 1, #info, 2 do
+    if info[i] == 'max-deleted-entry-id' then
+      local ms, index = info[i + 1]:match('^(%d+)-(%d+)$')
+      local at_ms, at_index = logged:match('^(%d+)-(%d+)$')
+      ms, index, at_ms, at_index = tonumber(ms), tonumber(index), tonumber(at_ms), tonumber(at_index)
+      return ms > at_ms or ms == at_ms and index > at_index
+    end
+  end
+  return false
+end
+
+-- The latest number of a log after these events.
+local function append(log, events)
+  local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
+  if not newest then
+    return ''
+  end
+  local number = math.max(tonumber(newest[1]:match('^%d+')), now_us - 1)
+  for at = 1, #events, EVENT_BYTES do
+    number = number + 1
+    local event = events:sub(at, at + EVENT_BYTES - 1)
+    redis.call('XADD', log, 'MAXLEN', '~', WINDOW, integer.text(number) .. '-0', 'e', event)
+  end
+  return integer.text(number)
+end
+
+if is_gap() then
+  redis.call('HSET', KEYS[2], 'gap', integer.text(now_us))
+end
+local reply = { 'OK' }
+for i = 5, #KEYS - 1 do
+  reply[#reply + 1] = append(KEYS[i], ARGV[i - 1])
+end
+redis.call('HSET', KEYS[2], 'logged', ARGV[3])
+return reply

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../../log';
+import {
+  type AccountEvent,
+  type AccountLogs,
+  EVENTS_MAX,
+  type Grown,
+  type Logged,
+} from '../../store/outbox/account-log';
+import type { OutboxEvent } from '../../store/outbox/outbox';
+import type { OutboxEntry, OutboxReader } from '../../store/outbox/reader';
+import type { Broadcasts } from '../../store/outbox/update-log';
+import type { OrderRecords } from '../../store/reads/order-records';
+import type { Fill, OrderRecord } from '../../store/records/order';
+import { NO_ENTRY } from '../../store/redis/entry-id';
+import type { Leadership } from './leadership';
+
+const READ_MAX = 500;
+const BLOCK_MS = 1_000;
+/** Between two reads: changes within this time are told together. */
+const PACE_MS = 20;
+/** While nobody has a private socket, or another process broadcasts. */
+const IDLE_MS = 100;
+const RETRY_MS = 200;
+/** Whether anybody still has a private socket is asked this often. */
+const SKIP_EVERY_MS = 10_000;
+/** Of one batch: a failure of Redis passes, and a record that cannot be read must not block the events behind it. */
+const FAILURES_MAX = 50;
+
+export interface AccountWriterDeps {
+  readonly accounts: AccountLogs;
+  readonly reader: OutboxReader;
+  readonly records: OrderRecords;
+  readonly broadcasts: Pick<Broadcasts, 'fills'>;
+  readonly held: Leadership['held'];
+  readonly log: Logger;
+  /** Tells all replicas, this one included, whose logs have grown. */
+  readonly tell: (grown: readonly Grown[]) => void;
+}
+
+export interface AccountWriter {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Writes what happens to wallets into their logs, while this process has the lease of broadcasting: one process numbers the
+ * events of a wallet, so that its sockets at all replicas receive the same numbers.
+ */
+export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
+  const { accounts, reader, held, log, tell } = deps;
+  let stopped = false;
+  let ended: Promise<void> = Promise.resolve();
+  let skippedAtMs = Number.NEGATIVE_INFINITY;
+  let logged = '';
+  let failures = 0;
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      const lease = held();
+      try {
+        const pauseMs = lease ? await step(lease.token) : IDLE_MS;
+        if (!stopped) await sleep(pauseMs);
+      } catch (error) {
+        if (stopped) return;
+        failures++;
+        log.warn({ err: String(error), at: logged }, 'the logs of wallets wait');
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** How long to wait before the next. */
+  async function step(token: string): Promise<number> {
+    if (performance.now() - skippedAtMs >= SKIP_EVERY_MS) {
+      const reply = known(await accounts.skip(token, logged));
+      if (reply.code === 'HEARD') skippedAtMs = performance.now();
+      return reply.code === 'HEARD' || reply.code === 'BROKEN' ? 0 : IDLE_MS;
+    }
+    const entries = await reader.read(logged || NO_ENTRY, READ_MAX, BLOCK_MS);
+    if (stopped) return 0;
+    for (const part of await partsOf(entries)) {
+      const reply = known(await accounts.append(token, logged, part.at, part.events));
+      if (reply.code !== 'OK') return IDLE_MS;
+      logged = part.at;
+      failures = 0;
+      if (reply.grown.length > 0) tell(reply.grown);
+    }
+    return entries.length < READ_MAX ? PACE_MS : 0;
+  }
+
+  function known(reply: Logged): Logged {
+    // Of the time before this process had the lease, or of another copy of the data.
+    if ('logged' in reply) logged = reply.logged;
+    if (reply.code === 'BROKEN') skippedAtMs = Number.NEGATIVE_INFINITY;
+    return reply;
+  }
+
+  /** The events of the entries, cut where a script would have too many. */
+  async function partsOf(entries: readonly OutboxEntry[]) {
+    const touched = await deps.records([...new Set(entries.flatMap(({ event }) => event.orderHashes))]);
+    const heard = await accounts.opened([
+      ...new Set(entries.flatMap(({ event }) => walletsOf(event, touched))),
+    ]);
+    const isHeard = (event: OutboxEvent) => walletsOf(event, touched).some((address) => heard.has(address));
+    const told = await Promise.all(
+      entries.map(({ event }) => (isHeard(event) && failures < FAILURES_MAX ? eventsOf(event, touched) : [])),
+    );
+    const parts: { at: string; count: number; events: Map<string, AccountEvent[]> }[] = [];
+    for (const [i, { id }] of entries.entries()) {
+      const last = parts.at(-1);
+      const part = last && last.count < EVENTS_MAX ? last : { at: id, count: 0, events: new Map() };
+      if (part !== last) parts.push(part);
+      part.at = id;
+      for (const [address, happened] of told[i] ?? []) {
+        if (!heard.has(address)) continue;
+        part.events.set(address, [...(part.events.get(address) ?? []), happened]);
+        part.count++;
+      }
+    }
+    return parts;
+  }
+
+  async function eventsOf(event: OutboxEvent, touched: Touched): Promise<[string, AccountEvent][]> {
+    const { kind, marketId, tradeMs, sequence, orderHashes } = event;
+    const match = tradeMs > 0 ? { marketId, tradeMs, sequence } : null;
+    const fills = match ? await deps.broadcasts.fills(marketId, [match]) : [];
+    const makerOf = (orderHash: string): string | undefined => touched.get(orderHash)?.maker;
+    const told: [string, AccountEvent][] = [];
+    const tellOf = (address: string | undefined, happened: AccountEvent): void => {
+      if (address !== undefined) told.push([address, happened]);
+    };
+    if (kind === 'SETTLE') {
+      const settled = new Set(orderHashes);
+      for (const { takerHash, makerHash } of fills.filter((fill: Fill) => settled.has(fill.makerHash))) {
+        for (const orderHash of new Set([takerHash, makerHash])) {
+          tellOf(makerOf(orderHash), { kind: 'order', orderHash, match, makerHash });
+        }
+      }
+      // A change of a settlement moves no money of the ledger.
+      return told;
+    }
+    for (const orderHash of orderHashes) {
+      tellOf(makerOf(orderHash), { kind: 'order', orderHash, match, makerHash: null });
+    }
+    for (const { takerHash, makerHash } of match ? fills : []) {
+      if (!match) continue;
+      tellOf(makerOf(takerHash), { kind: 'trade', match, makerHash, role: 'TAKER' });
+      tellOf(makerOf(makerHash), { kind: 'trade', match, makerHash, role: 'MAKER' });
+    }
+    for (const address of new Set(walletsOf(event, touched))) tellOf(address, { kind: 'balance' });
+    return told;
+  }
+
+  return {
+    start: () => {
+      ended = run();
+    },
+    stop: async () => {
+      stopped = true;
+      // A read that still waits changes nothing.
+      await Promise.race([ended, sleep(PACE_MS)]);
+    },
+  };
+}
+
+type Touched = ReadonlyMap<string, OrderRecord>;
+
+const walletsOf = ({ orderHashes, wallets }: OutboxEvent, touched: Touched): string[] => [
+  ...orderHashes.flatMap((hash) => touched.get(hash)?.maker ?? []),
+  ...wallets,
+];

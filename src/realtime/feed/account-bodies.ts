@@ -1,0 +1,131 @@
+import { checksumAddress } from '../../auth/address';
+import type { MarketId } from '../../exchange/market';
+import { FILLS_SHOWN_MAX } from '../../exchange/match';
+import type { EventMatch, NumberedEvent } from '../../store/outbox/account-log';
+import type { Broadcasts } from '../../store/outbox/update-log';
+import type { OrderRecords } from '../../store/reads/order-records';
+import type { Reads } from '../../store/reads/reads';
+import type { Fill, OrderRecord } from '../../store/records/order';
+import { signedOf } from '../../store/records/signed-order';
+import { type Market, tradeId } from '../../store/records/views';
+import { presentBalances } from '../../wire/answers/account';
+import { EVENTS, presentOwnTrade } from '../../wire/answers/events';
+import { presentOrder } from '../../wire/answers/order';
+
+/** Orders looked up at once. */
+const TOGETHER_MAX = 50;
+
+export interface AccountBodiesDeps {
+  readonly records: OrderRecords;
+  readonly broadcasts: Pick<Broadcasts, 'fills'>;
+  readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market'>;
+}
+
+export interface AccountMessage {
+  readonly number: number;
+  readonly event: string;
+  readonly body: object;
+}
+
+/** The messages of some events of a wallet, in their order, with what they are about as it stands now. */
+export type AccountBodies = (address: string, events: readonly NumberedEvent[]) => Promise<AccountMessage[]>;
+
+/** An order that changed, and those of its fills that are new or whose settlement has changed, by trade. */
+interface OrderNews {
+  number: number;
+  readonly fills: Map<string, Fill>;
+}
+
+export function createAccountBodies({ records, broadcasts, reads }: AccountBodiesDeps): AccountBodies {
+  return async (address, events) => {
+    const fillsOf = await matchesOf(events);
+    const orders = new Map<string, OrderNews>();
+    const trades: AccountMessage[] = [];
+    let balance = 0;
+    for (const { number, event } of events) {
+      if (event.kind === 'balance') {
+        balance = number;
+        continue;
+      }
+      const fills = event.match ? fillsOf(event.match) : [];
+      if (event.kind === 'trade') {
+        const fill = fills.find(({ makerHash }) => makerHash === event.makerHash);
+        if (fill)
+          trades.push({
+            number,
+            event: EVENTS.ownTrade,
+            body: await tradeBody(event.match.marketId, fill, event.role),
+          });
+        continue;
+      }
+      const { orderHash, makerHash, match } = event;
+      const news = orders.get(orderHash) ?? { number, fills: new Map() };
+      news.number = number;
+      orders.set(orderHash, news);
+      for (const fill of fills) {
+        const isOwn = fill.takerHash === orderHash || fill.makerHash === orderHash;
+        const isMeant = makerHash === null || fill.makerHash === makerHash;
+        if (match && isOwn && isMeant) news.fills.set(tradeId(match.marketId, fill), fill);
+      }
+    }
+    const messages = [...(await orderMessages(orders)), ...trades];
+    if (balance > 0) {
+      const body = presentBalances(await reads.balances(address));
+      messages.push({ number: balance, event: EVENTS.ownBalance, body });
+    }
+    return messages.sort((a, b) => a.number - b.number);
+  };
+
+  /** Each match is read once. */
+  async function matchesOf(events: readonly NumberedEvent[]): Promise<(match: EventMatch) => Fill[]> {
+    const asked = new Map<string, EventMatch>();
+    for (const { event } of events) {
+      if (event.kind !== 'balance' && event.match) asked.set(nameOf(event.match), event.match);
+    }
+    const matches = [...asked];
+    const fills = await Promise.all(matches.map(([, match]) => broadcasts.fills(match.marketId, [match])));
+    const found = new Map(matches.map(([name], i) => [name, fills[i] ?? []]));
+    return (match) => found.get(nameOf(match)) ?? [];
+  }
+
+  async function orderMessages(orders: ReadonlyMap<string, OrderNews>): Promise<AccountMessage[]> {
+    const touched = await records([...orders.keys()]);
+    const known = [...orders].flatMap(([hash, news]) => {
+      const record = touched.get(hash);
+      return record ? [{ record, news }] : [];
+    });
+    const messages: AccountMessage[] = [];
+    for (let from = 0; from < known.length; from += TOGETHER_MAX) {
+      const part = known.slice(from, from + TOGETHER_MAX).map(async ({ record, news }) => ({
+        number: news.number,
+        event: EVENTS.ownOrder,
+        body: await orderBody(record, news),
+      }));
+      messages.push(...(await Promise.all(part)));
+    }
+    return messages;
+  }
+
+  async function orderBody(record: OrderRecord, { fills }: OrderNews) {
+    const { terms } = await marketOf(record.marketId);
+    const latest = [...fills.values()].sort(inOrder).slice(-FILLS_SHOWN_MAX);
+    const signed = signedOf(record, terms, checksumAddress);
+    const shown = await reads.shownFills(record, latest);
+    return presentOrder({ record, fills: shown, signed }, terms, 'MAKER_WITHOUT_STRUCT');
+  }
+
+  async function tradeBody(marketId: MarketId, fill: Fill, role: 'TAKER' | 'MAKER') {
+    const { terms } = await marketOf(marketId);
+    return presentOwnTrade({ ...fill, id: tradeId(marketId, fill) }, terms, role);
+  }
+
+  async function marketOf(id: MarketId): Promise<Market> {
+    const market = await reads.market(id);
+    if (!market) throw new Error(`a record names the unknown market ${id}`);
+    return market;
+  }
+}
+
+const nameOf = ({ marketId, sequence }: EventMatch): string => `${marketId} ${sequence}`;
+/** As they happened. */
+const inOrder = (a: Fill, b: Fill): number => a.sequence - b.sequence || a.index - b.index;

@@ -1,0 +1,187 @@
+import type { MarketId } from '../../exchange/market';
+import { readUInt, writeUInt } from '../records/layout';
+import { addressBytes, hashBytes, hashHex } from '../records/order';
+import { NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+
+/** A log is forgotten so long after the last socket of its wallet was seen. */
+const KEEP_MS = 3_600_000;
+/** Events one call of log_events takes, besides those of one more entry. */
+export const EVENTS_MAX = 500;
+/** Logs looked at in one go. */
+const READ_MAX = 500;
+
+/** What happened to a wallet; what it is about is read when it is told. */
+export type AccountEvent =
+  | {
+      readonly kind: 'order';
+      readonly orderHash: string;
+      /** The match that changed the order, if one did. */
+      readonly match: EventMatch | null;
+      /** The maker with which its fill was settled; null for all its fills of that match. */
+      readonly makerHash: string | null;
+    }
+  | {
+      readonly kind: 'trade';
+      readonly match: EventMatch;
+      readonly makerHash: string;
+      readonly role: 'TAKER' | 'MAKER';
+    }
+  | { readonly kind: 'balance' };
+
+export interface EventMatch {
+  readonly marketId: MarketId;
+  readonly tradeMs: number;
+  readonly sequence: number;
+}
+
+export interface NumberedEvent {
+  readonly number: number;
+  readonly event: AccountEvent;
+}
+
+/** The events of one wallet (its address in lower case), in their order. */
+export type EventsByWallet = ReadonlyMap<string, readonly AccountEvent[]>;
+/** The latest number of a wallet's log. */
+export type Grown = readonly [address: string, number: number];
+
+export type Logged =
+  | { readonly code: 'OK'; readonly grown: readonly Grown[] }
+  | { readonly code: 'IDLE' | 'BROKEN'; readonly logged: string }
+  | { readonly code: 'HEARD' | 'DEPOSED' };
+
+export interface AccountLogs {
+  /** Opens the wallet's log, or keeps it open; behind a number from `first` on nothing is missing. */
+  open(address: string): Promise<{ readonly first: number; readonly last: number }>;
+  /** Those whose logs are open. */
+  opened(addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /** The latest number of each; null for a log that is not open. */
+  ends(addresses: readonly string[]): Promise<(number | null)[]>;
+  /** At most `most` events behind a number, oldest first. */
+  since(address: string, number: number, most: number): Promise<NumberedEvent[]>;
+  /** The last entry of the outbox that the logs contain; empty before the first one was opened. */
+  logged(): Promise<string>;
+  /** Moves `logged` to the end of the outbox, if no log is open. Under the lease of broadcasting, as the next. */
+  skip(token: string, logged: string): Promise<Logged>;
+  /** Appends the events of the entries behind `logged` up to `at`. */
+  append(token: string, logged: string, at: string, events: EventsByWallet): Promise<Logged>;
+}
+
+/** What happened to each wallet that has private sockets, or had some within the hour, under numbers of its own. */
+export function createAccountLogs({
+  redis,
+  run,
+  keys,
+}: {
+  redis: RedisClient;
+  run: RunScript;
+  keys: ShardKeys;
+}): AccountLogs {
+  const logOf = (address: string) => keys.accountLog(addressBytes(address));
+
+  async function each<T>(addresses: readonly string[], read: (address: string) => Promise<T>): Promise<T[]> {
+    const found: T[] = [];
+    for (let from = 0; from < addresses.length; from += READ_MAX) {
+      found.push(...(await Promise.all(addresses.slice(from, from + READ_MAX).map(read))));
+    }
+    return found;
+  }
+
+  async function write(token: string, logged: string, at: string, events: EventsByWallet): Promise<Logged> {
+    const addresses = [...events.keys()];
+    const [code, ...rest] = await run(
+      'log_events',
+      [keys.lease, keys.accountMarks, keys.outbox, keys.heard, ...addresses.map(logOf)],
+      [token, logged, at, ...[...events.values()].map((list) => Buffer.concat(list.map(encode)))],
+    );
+    const name = code.toString();
+    if (name === 'OK') {
+      const grown = addresses.flatMap((address, i): Grown[] => {
+        const number = Number(rest[i] ?? '');
+        return number > 0 ? [[address, number]] : [];
+      });
+      return { code: name, grown };
+    }
+    if (name === 'IDLE' || name === 'BROKEN') return { code: name, logged: String(rest[0]) };
+    return { code: name as 'HEARD' | 'DEPOSED' };
+  }
+
+  return {
+    async open(address) {
+      const [first, last] = await run(
+        'open_log',
+        [logOf(address), keys.heard, keys.accountMarks, keys.outbox],
+        [KEEP_MS],
+      );
+      return { first: Number(first), last: Number(last) };
+    },
+    async opened(addresses) {
+      const there = await each(addresses, (address) => redis.exists(logOf(address)));
+      return new Set(addresses.filter((_, i) => there[i] === 1));
+    },
+    ends: (addresses) =>
+      each(addresses, async (address) => {
+        const [entry] = await redis.xrevrangeBuffer(logOf(address), '+', '-', 'COUNT', 1);
+        return entry ? numberOf(entry[0]) : null;
+      }),
+    async since(address, number, most) {
+      const entries = await redis.xrangeBuffer(logOf(address), `(${number}-0`, '+', 'COUNT', most);
+      return entries.flatMap(([id, fields]): NumberedEvent[] => {
+        const event = decode(fields[1] ?? Buffer.alloc(0));
+        return event ? [{ number: numberOf(id), event }] : [];
+      });
+    },
+    logged: async () => (await redis.hget(keys.accountMarks, 'logged')) ?? '',
+    skip: (token, logged) => write(token, logged, '', new Map()),
+    append: (token, logged, at, events) => write(token, logged, at || NO_ENTRY, events),
+  };
+}
+
+const numberOf = (id: Buffer): number => Number(id.toString('latin1').split('-')[0]);
+
+/** EVENT_BYTES of lua/log_events.lua: kind, market, match, two hashes, role. Only this file reads it. */
+const BYTES = 86;
+const KINDS = ['', 'order', 'trade', 'balance'] as const;
+const ROLES = ['', 'TAKER', 'MAKER'] as const;
+const AT = { market: 1, tradeMs: 9, sequence: 15, order: 21, maker: 53, role: 85 } as const;
+const NO_HASH = Buffer.alloc(32);
+
+function encode(event: AccountEvent): Buffer {
+  const packed = Buffer.alloc(BYTES);
+  packed[0] = KINDS.indexOf(event.kind);
+  if (event.kind === 'balance') return packed;
+  if (event.match) {
+    packed.write(event.match.marketId, AT.market, 'latin1');
+    writeUInt(packed, event.match.tradeMs, AT.tradeMs, 6);
+    writeUInt(packed, event.match.sequence, AT.sequence, 6);
+  }
+  if (event.kind === 'order') hashBytes(event.orderHash).copy(packed, AT.order);
+  else packed[AT.role] = ROLES.indexOf(event.role);
+  if (event.makerHash) hashBytes(event.makerHash).copy(packed, AT.maker);
+  return packed;
+}
+
+/** Null for the entry that begins a log. */
+function decode(packed: Buffer): AccountEvent | null {
+  const kind = KINDS[packed[0] ?? 0];
+  if (!kind) return null;
+  if (kind === 'balance') return { kind };
+  const hashAt = (at: number): Buffer => packed.subarray(at, at + NO_HASH.length);
+  const match = {
+    marketId: packed.toString('latin1', AT.market, AT.tradeMs) as MarketId,
+    tradeMs: readUInt(packed, AT.tradeMs, 6),
+    sequence: readUInt(packed, AT.sequence, 6),
+  };
+  const maker = hashAt(AT.maker);
+  if (kind === 'trade') {
+    const role = ROLES[packed[AT.role] ?? 0] || 'TAKER';
+    return { kind, match, makerHash: hashHex(maker), role };
+  }
+  return {
+    kind,
+    orderHash: hashHex(hashAt(AT.order)),
+    match: match.tradeMs > 0 ? match : null,
+    makerHash: maker.equals(NO_HASH) ? null : hashHex(maker),
+  };
+}
