@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- log_events: appends what a stretch of the outbox means for wallets to those of their logs that are open, together with the
--- entry that the stretch ends at: each stretch is logged once, whoever does it. While no log is open, the outbox is skipped.
+-- log_events: appends the events of a stretch of the outbox to those logs of wallets that are open, together with the
+-- entry that the stretch ends at: each stretch is logged once. While no log is open, the outbox is skipped.
 --
 -- {x}:pr   hash: `logged`, id of the last outbox entry that the logs contain; `gap`, the number before which events may be
 --          missing in every log, because entries of the outbox went before they were logged

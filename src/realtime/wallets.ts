@@ -88,7 +88,7 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
       const { owner, position } = socket.data;
       if (!owner || !position) return;
       privateFeed.enter(socket, owner.address, position).catch((error: unknown) => {
-        // The client believes that it is told everything, so it must notice.
+        // The client believes that it receives everything, so it must notice.
         log.warn({ err: String(error) }, 'a private socket could not be served');
         cutSocket(socket);
       });

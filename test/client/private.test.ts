@@ -92,7 +92,7 @@ test('a connection that comes back begins with what was missed, without a word f
   await connect(alice.client.accessToken, proxy.url);
   await buy(alice, '0.4');
   await until('the balance', () => balances.length === 1);
-  // The process is replaced: whatever happens meanwhile is told by the next.
+  // Another process takes the place of this one.
   await stage.exchange.replicas[1]?.web.stop(0);
   proxy.retarget(stage.port(0));
   await until('back', () => connections.length === 2);
@@ -126,7 +126,7 @@ test('the client renews its socket before the token ends, without losing the con
   expect(connections).toEqual([true]);
 });
 
-test('who watches the list of markets hears of new ones and of changes, until the watch ends', async () => {
+test('a client that watches the list of markets receives the new ones and the changes', async () => {
   await connect(alice.client.accessToken);
   const [created, changed]: [Market[], Market[]] = [[], []];
   const end = live.watchMarkets({

@@ -59,7 +59,7 @@ test('a draft is a new market when it is opened, and not before', async () => {
   expect(one.told.map(([event]) => event)).toEqual(['market:new']);
 });
 
-test('who has left the list, or never followed it, hears nothing of it', async () => {
+test('a socket that has left the list, or never followed it, receives nothing of it', async () => {
   const [gone, never, stays] = [await listener(), await listener(), await listener()];
   for (const one of [gone, stays]) await one.ask('subscribe', { markets: true });
   expect(await gone.ask('unsubscribe', { markets: true })).toEqual({

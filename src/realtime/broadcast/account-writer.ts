@@ -17,9 +17,9 @@ import type { Leadership } from './leadership';
 
 const READ_MAX = 500;
 const BLOCK_MS = 1_000;
-/** Between two reads: changes within this time are told together. */
+/** Between two reads: changes within this time are sent together. */
 const PACE_MS = 20;
-/** While nobody has a private socket, or another process broadcasts. */
+/** While there is no private socket, or another process broadcasts. */
 const IDLE_MS = 100;
 const RETRY_MS = 200;
 /** Whether anybody still has a private socket is asked this often. */

@@ -31,7 +31,7 @@ export interface PrivateFeedDeps {
   readonly join: (socket: ExchangeSocket, address: string) => void;
 }
 
-/** A wallet with sockets in this process; `cursor` is the number up to which they were told. */
+/** A wallet with sockets in this process; `cursor` is the number of the last event that they received. */
 interface Followed {
   readonly address: string;
   cursor: number;
@@ -129,7 +129,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     wallet.cursor = await endOf(wallet);
   }
 
-  /** Nobody is told what happened meanwhile: a socket that enters has a place of its own. */
+  /** No socket is here to receive what happened meanwhile, and one that enters has a place of its own. */
   async function endOf(wallet: Followed): Promise<number> {
     const [end] = await accounts.ends([wallet.address]);
     return Math.max(wallet.cursor, end ?? 0);

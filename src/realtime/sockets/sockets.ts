@@ -24,7 +24,7 @@ export const ownerOf = ({ address, sid, expiresAt }: Caller, cancelOnDisconnect:
 
 /** Where a private socket begins in the log of its wallet. */
 export interface PrivatePosition {
-  /** The number behind which it is told everything. */
+  /** The number behind which it receives every event. */
   readonly from: number;
   /** The latest number when that was decided. */
   readonly at: number;

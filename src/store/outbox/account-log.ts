@@ -12,7 +12,7 @@ export const EVENTS_MAX = 500;
 /** Logs looked at in one go. */
 const READ_MAX = 500;
 
-/** What happened to a wallet; what it is about is read when it is told. */
+/** An event of a wallet; the order, trade or balance that it is about is read when it is sent. */
 export type AccountEvent =
   | {
       readonly kind: 'order';
@@ -68,7 +68,7 @@ export interface AccountLogs {
   append(token: string, logged: string, at: string, events: EventsByWallet): Promise<Logged>;
 }
 
-/** What happened to each wallet that has private sockets, or had some within the hour, under numbers of its own. */
+/** The numbered events of each wallet that has private sockets, or had some within the hour. */
 export function createAccountLogs({
   redis,
   run,

@@ -79,7 +79,7 @@ export const presentNumbered = <Body extends object>(body: Body, number: number,
   previousAccountSequence: previous,
 });
 
-/** `account:resumed`: the number behind which the socket is told everything; `resumed` when that is the client's own. */
+/** `account:resumed`: the number behind which the socket receives every event; `resumed` when that is the client's own. */
 export const presentResumed = (accountSequence: number, resumed: boolean) => ({ accountSequence, resumed });
 
 /** `heartbeat`: everything up to `sequence` was sent. */
