@@ -1,16 +1,16 @@
 #!lua flags=allow-oom
 -- log_events: appends the events of a stretch of the outbox to those logs of wallets that are open, together with the
--- entry that the stretch ends at: each stretch is logged once. While no log is open, the outbox is skipped.
+-- entry that the stretch ends at: each stretch is logged once. While no log is open, nothing is.
 --
 -- {x}:pr   hash: `logged`, id of the last outbox entry that the logs contain; `gap`, the number before which events may be
---          missing in every log, because entries of the outbox went before they were logged
+--          missing in every log, because entries of the outbox went before they were logged; there while any log is
 --
--- KEYS     1 {x}:lease   2 {x}:pr   3 {x}:out   4 {x}:heard   5... {x}:pl:<address>, the log of each wallet; then the door
+-- KEYS     1 {x}:lease   2 {x}:pr   3 {x}:out   4... {x}:pl:<address>, the log of each wallet; then the door
 -- ARGV     1 token of the lease   2 `logged` as the caller knows it; empty for none   3 id of the entry that the stretch ends
---          at; empty to skip the outbox, if no log is open   then for each log: its events, EVENT_BYTES each, back to back
--- Returns  { DEPOSED } when the lease is another's; { BROKEN, logged } when the caller does not know it; { HEARD } when
---          nothing may be skipped. Then nothing has changed. { IDLE, logged } when it was; { OK, the latest number of each
---          log }, empty for a log that is not open
+--          at; empty to ask whether any log is open   then for each log: its events, EVENT_BYTES each, back to back
+-- Returns  { DEPOSED } when the lease is another's; { BROKEN, logged } when the caller does not know it; { IDLE } without a
+--          log; { HEARD } when the caller only asked. Then nothing has changed. { OK, the latest number of each log }, empty
+--          for a log that is not open
 -- Emits    nothing
 -- Bound    EVENTS_MAX events, and those of one more entry of the outbox (src/store/outbox/account-log.ts); about WINDOW are
 --          kept in each log
@@ -27,16 +27,10 @@ local logged = redis.call('HGET', KEYS[2], 'logged') or ''
 if logged ~= ARGV[2] then
   return { 'BROKEN', logged }
 end
-if ARGV[3] == '' then
-  if logged ~= '' and redis.call('EXISTS', KEYS[4]) == 1 then
-    return { 'HEARD' }
-  end
-  local newest = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', '1')[1]
-  local position = newest and newest[1] or '0-0'
-  if position ~= logged then
-    redis.call('HSET', KEYS[2], 'logged', position)
-  end
-  return { 'IDLE', position }
+if logged == '' then
+  return { 'IDLE' }
+elseif ARGV[3] == '' then
+  return { 'HEARD' }
 end
 
 local time = redis.call('TIME')
@@ -78,8 +72,8 @@ if is_gap() then
   redis.call('HSET', KEYS[2], 'gap', integer.text(now_us))
 end
 local reply = { 'OK' }
-for i = 5, #KEYS - 1 do
-  reply[#reply + 1] = append(KEYS[i], ARGV[i - 1])
+for i = 4, #KEYS - 1 do
+  reply[#reply + 1] = append(KEYS[i], ARGV[i])
 end
 redis.call('HSET', KEYS[2], 'logged', ARGV[3])
 return reply

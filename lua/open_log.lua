@@ -4,9 +4,9 @@
 -- a log that begins again never gives a number twice.
 --
 -- {x}:pl:<address>   stream: what happened to the wallet, each event under its number; the entry that begins a log is empty
--- {x}:heard          string: there while any log is
+-- {x}:pr             hash: as in lua/log_events.lua; there while any log is
 --
--- KEYS     1 {x}:pl:<address>   2 {x}:heard   3 {x}:pr   4 {x}:out
+-- KEYS     1 {x}:pl:<address>   2 {x}:pr   3 {x}:out
 -- ARGV     1 milliseconds from now until the log is forgotten
 -- Returns  { first, last }: behind a number from `first` on nothing is missing; `last` is the latest number
 -- Emits    nothing
@@ -14,9 +14,9 @@
 
 local integer = require('lib.integer')
 
-if redis.call('HEXISTS', KEYS[3], 'logged') == 0 then
-  local newest = redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', '1')[1]
-  redis.call('HSET', KEYS[3], 'logged', newest and newest[1] or '0-0')
+if redis.call('HEXISTS', KEYS[2], 'logged') == 0 then
+  local newest = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', '1')[1]
+  redis.call('HSET', KEYS[2], 'logged', newest and newest[1] or '0-0')
 end
 local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', '1')[1]
 if not oldest then
@@ -25,10 +25,10 @@ if not oldest then
   redis.call('XADD', KEYS[1], oldest[1], 'e', '')
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
-redis.call('SET', KEYS[2], '1', 'PX', ARGV[1])
+redis.call('PEXPIRE', KEYS[2], ARGV[1])
 local first = oldest[1]:match('^%d+')
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', '1')[1][1]:match('^%d+')
-local gap = redis.call('HGET', KEYS[3], 'gap')
+local gap = redis.call('HGET', KEYS[2], 'gap')
 if gap and tonumber(gap) > tonumber(first) then
   first = gap
 end

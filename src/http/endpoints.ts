@@ -17,6 +17,7 @@ import { meEndpoints } from './routes/me';
 import { moderationEndpoints } from './routes/moderation';
 import { orderReadEndpoints } from './routes/order-reads';
 import { orderEndpoints } from './routes/orders';
+import { portfolioEndpoints } from './routes/portfolio';
 import { profileEndpoints } from './routes/profiles';
 import { settlementEndpoints } from './routes/settlements';
 import { systemEndpoints } from './routes/system';
@@ -37,6 +38,7 @@ export function createEndpoints(deps: RouteDeps): AnyEndpoint[] {
     ...marketEndpoints(context, kept),
     ...meEndpoints(context),
     ...journalEndpoints(context),
+    ...portfolioEndpoints(context),
     ...keyEndpoints(context),
     ...profileEndpoints(context, kept),
     ...commentEndpoints(context, kept),

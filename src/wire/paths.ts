@@ -47,6 +47,7 @@ export const PATHS = {
   faucet: '/me/faucet',
   myNonce: '/me/nonce',
   myPositions: '/me/positions',
+  myPortfolio: '/me/portfolio',
   myTrades: '/me/trades',
   myActivity: '/me/activity',
   myKeys: '/me/keys',

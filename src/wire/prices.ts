@@ -1,11 +1,11 @@
 import type { BookFacts, Level } from '../exchange/facts';
 import type { OutcomeIndex } from '../exchange/market';
 import { yesPrice } from '../exchange/match';
-import { formatLots, formatPips, formatScaled, type Lots, PIPS_PER_ONE, type Pips } from '../exchange/units';
+import { WORTH_PER_ONE } from '../exchange/portfolio';
+import { formatLots, formatPips, formatScaled, type Lots, type Pips } from '../exchange/units';
 
 /** A midpoint lies between two pips at most: half pips are exact. */
 const HALF_PIP_DECIMALS = 5;
-export const WORTH_PER_ONE = PIPS_PER_ONE * 10;
 /** 0.10: with a wider spread a midpoint says nothing about the price. */
 const SPREAD_MAX_PIPS = 1_000;
 

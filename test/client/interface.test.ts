@@ -165,6 +165,7 @@ test('every path of the interface can be called, and no other is', async () => {
   expect(await Promise.all([...lists, client.activity(), client.comments(id)])).toEqual(Array(7).fill(page));
   expect((await client.orderbook(id, { depth: 1 })).bids).toEqual([{ price: '0.4', size: '20', orders: 2 }]);
   expect((await client.ticker(id)).outcomes[0]?.bestBidSize).toBe('20');
+  expect((await client.portfolio('1h')).history.at(-1)?.value).toBe('1000000');
   expect(await client.version()).toMatchObject({ version: expect.any(String), layout: expect.any(Number) });
   expect((await client.orderbooks([id], { depth: 1 }))[0]?.bids[0]?.orders).toBe(2);
   expect((await client.tickers([id])).map(({ marketId }) => marketId)).toEqual([market.id]);

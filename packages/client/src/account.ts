@@ -1,7 +1,7 @@
 import { isWorthAnother, READ_MS_MAX } from './reads';
 import type { Sessions } from './sessions';
 import { persist, type Request } from './transport';
-import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side } from './types';
+import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side, Timeframe } from './types';
 import type {
   Activity,
   Balances,
@@ -13,6 +13,7 @@ import type {
   Me,
   Order,
   OwnTrade,
+  Portfolio,
   Position,
   PositionsQuery,
   Profile,
@@ -36,6 +37,7 @@ export interface Account extends Cancels, Comments, Keys {
   me(): Promise<Me>;
   balances(): Promise<Balances>;
   positions(query?: PositionsQuery): Promise<Page<Position>>;
+  portfolio(timeframe?: Timeframe): Promise<Portfolio>;
   orders(query?: OrdersQuery): Promise<Page<Order>>;
   myTrades(query?: JournalQuery): Promise<Page<OwnTrade>>;
   activity(query?: JournalQuery): Promise<Page<Activity>>;
@@ -94,6 +96,7 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void): Acc
     me: () => get('/me'),
     balances: () => get('/me/balances'),
     positions: (query) => get('/me/positions', query),
+    portfolio: (timeframe) => get('/me/portfolio', timeframe === undefined ? {} : { timeframe }),
     orders: (query) => get('/me/orders', query),
     myTrades: (query) => get('/me/trades', query),
     activity: (query) => get('/me/activity', query),

@@ -1,7 +1,8 @@
 import { io, type Socket } from 'socket.io-client';
-import { createAccountPosition } from './account-position';
+import { createAccountEvents } from './account-events';
 import type { Link } from './followed-book';
-import type { AccountNumbers, AccountResumed, ExchangeState, SessionEnd, SubscribeAck } from './types-live';
+import { createRenewal } from './renewal';
+import type { SessionEnd, SubscribeAck } from './types-live';
 
 export interface LiveSocketOptions {
   /** Of the exchange; "" in a page it serves itself. */
@@ -28,9 +29,6 @@ const TOKEN_MS_MAX = 10_000;
 /** The exchange takes 50 messages a second from a socket. */
 const SUBSCRIBE_BURST = 40;
 const SUBSCRIBE_EVERY_MS = 25;
-/** While `getToken` still gives the token that is about to end. */
-const RENEW_EVERY_MS = 2_000;
-const PRIVATE_EVENTS = ['order:update', 'trade:update', 'balance:update'];
 
 /** The connection itself: it comes back by itself, with a token that is good, and keeps to the exchange's pace. */
 export interface LiveSocket extends Link {
@@ -48,15 +46,12 @@ export interface LiveSocket extends Link {
 export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketEvents): LiveSocket {
   const { getToken, cancelOnDisconnect = false } = options;
   const connectHandlers = new Set<ConnectHandler>();
-  const privateHandlers = new Map(PRIVATE_EVENTS.map((event) => [event, new Set<Handler<unknown>>()]));
   let sent: string | null = null;
   let refused: string | null = null;
   let isClosed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pauseMs = RECONNECT_MS;
-  let renewal: ReturnType<typeof setTimeout> | undefined;
   const pacer = createPacer();
-  const position = createAccountPosition();
   /** Asked for on this connection. */
   const asked = new Set<string>();
 
@@ -87,35 +82,16 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   const authOf = (token: string | null): Record<string, unknown> =>
     token === null
       ? {}
-      : { token, ...position.resume(), ...(cancelOnDisconnect ? { cancelOnDisconnect: true } : {}) };
+      : { token, ...account.resume(), ...(cancelOnDisconnect ? { cancelOnDisconnect: true } : {}) };
 
-  /** The socket goes on under the next token, without a break; if there is none in time, it comes back with one. */
-  async function renew(): Promise<void> {
-    clearTimeout(renewal);
-    const ending = sent;
-    const token = await Promise.resolve()
-      .then(() => getToken?.() ?? null)
-      .catch(() => null);
-    if (isClosed || !socket.connected || ending === null || sent !== ending) return;
-    const again = (): void => {
-      renewal = setTimeout(() => void renew(), RENEW_EVERY_MS);
-    };
-    if (token === null || token === ending) return again();
-    socket
-      .timeout(ANSWER_MS_MAX)
-      .emit('renew', { token }, (error: Error | null, ack?: { readonly ok: boolean }) => {
-        if (!error && ack?.ok) sent = token;
-        else if (!isClosed && socket.connected) again();
-      });
-  }
-
-  /** Each private event once and in its place: if others are missing, another connection begins with them. */
-  function receive(event: string, body: AccountNumbers): void {
-    const taken = position.take(body);
-    if (taken === 'missing') socket.io.engine?.close();
-    if (taken !== 'new') return;
-    for (const handler of [...(privateHandlers.get(event) ?? [])]) handler(body);
-  }
+  const account = createAccountEvents(socket);
+  const renewal = createRenewal(socket, {
+    getToken,
+    current: () => sent,
+    renewed: (token) => {
+      sent = token;
+    },
+  });
 
   /** Where Socket.IO gives up: the exchange ended the socket, or refused it. */
   function comeBack(): void {
@@ -134,7 +110,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   });
   socket.on('disconnect', (why) => {
     pacer.clear();
-    clearTimeout(renewal);
+    renewal.stop();
     events.onDisconnect(why);
     if (why === 'io server disconnect') comeBack();
   });
@@ -142,12 +118,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     if (error.data?.code === 'TOKEN_INVALID' || error.data?.code === 'TOKEN_EXPIRED') refused = sent;
     if (!socket.active) comeBack();
   });
-  for (const event of PRIVATE_EVENTS) {
-    socket.on(event, (body: AccountNumbers) => receive(event, body));
-  }
-  socket.on('session:expiring', () => void renew());
-  socket.on('exchange:update', ({ epoch }: ExchangeState) => position.epoch(epoch));
-  socket.on('account:resumed', ({ accountSequence }: AccountResumed) => position.begin(accountSequence));
+  socket.on('session:expiring', renewal.now);
   socket.on('session:ended', () => {
     refused = sent;
   });
@@ -176,10 +147,10 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     },
     isConnected: () => socket.connected,
     on<T>(event: string, handler: Handler<T>): () => void {
-      const own = privateHandlers.get(event);
+      const own = account.handlersOf(event);
       if (own) {
-        own.add(handler as Handler<unknown>);
-        return () => void own.delete(handler as Handler<unknown>);
+        own.add(handler as (body: unknown) => void);
+        return () => void own.delete(handler as (body: unknown) => void);
       }
       socket.on(event, handler);
       return () => void socket.off(event, handler);
@@ -191,14 +162,14 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     reconnect(): void {
       if (isClosed) return;
       clearTimeout(timer);
-      position.forget();
+      account.forget();
       socket.disconnect();
       socket.connect();
     },
     close(): void {
       isClosed = true;
       clearTimeout(timer);
-      clearTimeout(renewal);
+      renewal.stop();
       pacer.clear();
       socket.disconnect();
     },

@@ -23,7 +23,7 @@ const PACE_MS = 20;
 const IDLE_MS = 100;
 const RETRY_MS = 200;
 /** Whether anybody still has a private socket is asked this often. */
-const SKIP_EVERY_MS = 10_000;
+const ASK_EVERY_MS = 10_000;
 /** Of one batch: a failure of Redis passes, and a record that cannot be read must not block the events behind it. */
 const FAILURES_MAX = 50;
 
@@ -51,7 +51,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
   const { accounts, reader, held, log, tell } = deps;
   let stopped = false;
   let ended: Promise<void> = Promise.resolve();
-  let skippedAtMs = Number.NEGATIVE_INFINITY;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
   let logged = '';
   let failures = 0;
 
@@ -72,9 +72,9 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
 
   /** How long to wait before the next. */
   async function step(token: string): Promise<number> {
-    if (performance.now() - skippedAtMs >= SKIP_EVERY_MS) {
-      const reply = known(await accounts.skip(token, logged));
-      if (reply.code === 'HEARD') skippedAtMs = performance.now();
+    if (performance.now() - askedAtMs >= ASK_EVERY_MS) {
+      const reply = known(await accounts.ask(token, logged));
+      if (reply.code === 'HEARD') askedAtMs = performance.now();
       return reply.code === 'HEARD' || reply.code === 'BROKEN' ? 0 : IDLE_MS;
     }
     const entries = await reader.read(logged || NO_ENTRY, READ_MAX, BLOCK_MS);
@@ -92,7 +92,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
   function known(reply: Logged): Logged {
     // Of the time before this process had the lease, or of another copy of the data.
     if ('logged' in reply) logged = reply.logged;
-    if (reply.code === 'BROKEN') skippedAtMs = Number.NEGATIVE_INFINITY;
+    if (reply.code !== 'OK' && reply.code !== 'HEARD') askedAtMs = Number.NEGATIVE_INFINITY;
     return reply;
   }
 

@@ -1,4 +1,5 @@
 import { checksumAddress } from '../../auth/address';
+import type { Market } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import type { EventMatch, NumberedEvent } from '../../store/outbox/account-log';
@@ -7,7 +8,7 @@ import type { OrderRecords } from '../../store/reads/order-records';
 import type { Reads } from '../../store/reads/reads';
 import type { Fill, OrderRecord } from '../../store/records/order';
 import { signedOf } from '../../store/records/signed-order';
-import { type Market, tradeId } from '../../store/records/views';
+import { tradeId } from '../../store/records/views';
 import { presentBalances } from '../../wire/answers/account';
 import { EVENTS, presentOwnTrade } from '../../wire/answers/events';
 import { presentOrder } from '../../wire/answers/order';

@@ -48,8 +48,8 @@ export type Grown = readonly [address: string, number: number];
 
 export type Logged =
   | { readonly code: 'OK'; readonly grown: readonly Grown[] }
-  | { readonly code: 'IDLE' | 'BROKEN'; readonly logged: string }
-  | { readonly code: 'HEARD' | 'DEPOSED' };
+  | { readonly code: 'BROKEN'; readonly logged: string }
+  | { readonly code: 'IDLE' | 'HEARD' | 'DEPOSED' };
 
 export interface AccountLogs {
   /** Opens the wallet's log, or keeps it open; behind a number from `first` on nothing is missing. */
@@ -60,11 +60,9 @@ export interface AccountLogs {
   ends(addresses: readonly string[]): Promise<(number | null)[]>;
   /** At most `most` events behind a number, oldest first. */
   since(address: string, number: number, most: number): Promise<NumberedEvent[]>;
-  /** The last entry of the outbox that the logs contain; empty before the first one was opened. */
-  logged(): Promise<string>;
-  /** Moves `logged` to the end of the outbox, if no log is open. Under the lease of broadcasting, as the next. */
-  skip(token: string, logged: string): Promise<Logged>;
-  /** Appends the events of the entries behind `logged` up to `at`. */
+  /** Whether any log is open: HEARD or IDLE. `logged` is the last entry of the outbox that the logs contain. */
+  ask(token: string, logged: string): Promise<Logged>;
+  /** Appends the events of the entries behind `logged` up to `at`, under the lease of broadcasting. */
   append(token: string, logged: string, at: string, events: EventsByWallet): Promise<Logged>;
 }
 
@@ -92,7 +90,7 @@ export function createAccountLogs({
     const addresses = [...events.keys()];
     const [code, ...rest] = await run(
       'log_events',
-      [keys.lease, keys.accountMarks, keys.outbox, keys.heard, ...addresses.map(logOf)],
+      [keys.lease, keys.accountMarks, keys.outbox, ...addresses.map(logOf)],
       [token, logged, at, ...[...events.values()].map((list) => Buffer.concat(list.map(encode)))],
     );
     const name = code.toString();
@@ -103,15 +101,15 @@ export function createAccountLogs({
       });
       return { code: name, grown };
     }
-    if (name === 'IDLE' || name === 'BROKEN') return { code: name, logged: String(rest[0]) };
-    return { code: name as 'HEARD' | 'DEPOSED' };
+    if (name === 'BROKEN') return { code: name, logged: String(rest[0]) };
+    return { code: name as 'IDLE' | 'HEARD' | 'DEPOSED' };
   }
 
   return {
     async open(address) {
       const [first, last] = await run(
         'open_log',
-        [logOf(address), keys.heard, keys.accountMarks, keys.outbox],
+        [logOf(address), keys.accountMarks, keys.outbox],
         [KEEP_MS],
       );
       return { first: Number(first), last: Number(last) };
@@ -132,8 +130,7 @@ export function createAccountLogs({
         return event ? [{ number: numberOf(id), event }] : [];
       });
     },
-    logged: async () => (await redis.hget(keys.accountMarks, 'logged')) ?? '',
-    skip: (token, logged) => write(token, logged, '', new Map()),
+    ask: (token, logged) => write(token, logged, '', new Map()),
     append: (token, logged, at, events) => write(token, logged, at || NO_ENTRY, events),
   };
 }

@@ -92,10 +92,8 @@ export interface ShardKeys {
   readonly absences: TextKey<'absences'>;
   /** stream: what happened to the wallet, each event under its number, while its sockets want it (lua/open_log.lua). */
   accountLog(address: Buffer): ByteKey<'accountLog'>;
-  /** hash: how far the outbox is in these logs (lua/log_events.lua). */
+  /** hash: how far the outbox is in these logs (lua/log_events.lua); there while any of them is. */
   readonly accountMarks: TextKey<'accountMarks'>;
-  /** string: there while any of these logs is. */
-  readonly heard: TextKey<'heard'>;
   /** stream: updates of the book as they were broadcast, each under its sequence. */
   updates(id: MarketId): TextKey<'updates'>;
   /** hash: name of a settlement -> its record (lua/lib/settlements.lua). */
@@ -197,7 +195,6 @@ export function shardKeys(shard = 0): ShardKeys {
     absences: text(`${prefix}away`),
     accountLog: (address) => raw('pl', address),
     accountMarks: text(`${prefix}pr`),
-    heard: text(`${prefix}heard`),
     updates: (id) => text(`${market(id)}:u`),
   };
 }

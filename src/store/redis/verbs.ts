@@ -111,10 +111,8 @@ export const VERBS = {
   release_lease: verb([['lease', 'relayLease']], 1).replies<Flag>(),
   publish_updates: verb(['lease', 'readers'], 4, { keys: 'updates', args: true }).replies<Buffer>(),
   trim_outbox: verb(['outbox', 'readers'], 3, { args: true }).replies<number>(),
-  open_log: verb(['accountLog', 'heard', 'accountMarks', 'outbox'], 1).replies<
-    [first: Buffer, last: Buffer]
-  >(),
-  log_events: verb(['lease', 'accountMarks', 'outbox', 'heard'], 3, {
+  open_log: verb(['accountLog', 'accountMarks', 'outbox'], 1).replies<[first: Buffer, last: Buffer]>(),
+  log_events: verb(['lease', 'accountMarks', 'outbox'], 3, {
     keys: 'accountLog',
     args: true,
   }).replies<[code: Buffer, ...rest: Buffer[]]>(),

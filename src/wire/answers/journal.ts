@@ -1,6 +1,7 @@
 import type { BookedOrder, BookFacts, TradeFacts } from '../../exchange/facts';
 import type { MarketTerms, OutcomeIndex, Resolution } from '../../exchange/market';
 import { feeAssetOf, SIDES } from '../../exchange/match';
+import { WORTH_PER_ONE } from '../../exchange/portfolio';
 import { type Change, type Position, payoutHalves } from '../../exchange/position';
 import {
   formatLots,
@@ -10,7 +11,7 @@ import {
   type Micro,
   type Pips,
 } from '../../exchange/units';
-import { iso, WORTH_PER_ONE, worthOf } from '../prices';
+import { iso, worthOf } from '../prices';
 import { presentTrade } from './trade';
 
 export interface PositionFacts extends Position {

@@ -24,6 +24,19 @@ export const POSITION = {
   unrealizedPnl: '0.8',
 };
 
+/** The same, with 100 paid in and an open order over 12. */
+export const PORTFOLIO = {
+  value: '100.8',
+  cash: '64',
+  reserved: '12',
+  positionsValue: '24.8',
+  pnl: { total: '0.8', today: '0.8' },
+  history: [
+    { t: 1_788_950_399, value: '100' },
+    { t: 1_788_953_990, value: '100.8' },
+  ],
+};
+
 export const OWN_TRADE = {
   ...TRADE,
   role: 'TAKER',

@@ -1,9 +1,19 @@
+import { TIMEFRAMES } from '../../../answers/history';
 import { PAGE_SIZES } from '../../../pages';
 import { PATHS } from '../../../paths';
 import { emptyShape } from '../../../requests/orders';
 import { BIO_MAX, COMMENT_MAX, commentShape, profileShape } from '../../../requests/social';
 import type { Shape } from '../../../shape';
-import { ACTIVITY, COMMENT, COMMENT_BODY, ME, OWN_TRADE, POSITION, PROFILE } from '../examples/traders';
+import {
+  ACTIVITY,
+  COMMENT,
+  COMMENT_BODY,
+  ME,
+  OWN_TRADE,
+  PORTFOLIO,
+  POSITION,
+  PROFILE,
+} from '../examples/traders';
 import { cursor, limit, type Operations, period, query } from '../operation';
 import { choice, type Json, jsonSchemaOf, text, withProperty } from '../schema';
 import { idempotencyKey } from './account';
@@ -161,6 +171,18 @@ export const TRADER_OPERATIONS: Operations = {
       ...paged,
     ],
     success: pageOf('PositionPage', 'A page of positions.', POSITION),
+  },
+  [`GET ${PATHS.myPortfolio}`]: {
+    id: 'getMyPortfolio',
+    tag: 'Account',
+    summary: 'What the wallet is worth, and was',
+    description:
+      'The value of cash, open orders and positions, the profit or loss, and the value over time: at the end of each bucket of the timeframe, with the last price of each market at that moment. The history goes back over the latest 5,000 lines of `GET /me/activity` at most. A request counts as 10 reads.',
+    bearer: 'required',
+    limited: true,
+    parameters: [query('timeframe', 'Default `1d`.', choice(TIMEFRAMES), '1w')],
+    success: { description: 'The portfolio.', schema: 'Portfolio', example: PORTFOLIO },
+    codes: ['INVALID_TIMEFRAME'],
   },
   [`GET ${PATHS.myTrades}`]: {
     id: 'listMyTrades',

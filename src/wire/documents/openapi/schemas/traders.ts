@@ -85,6 +85,22 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
     unrealizedPnl: nullable(described(ref('SignedMoney'), '`currentValue` minus the cost of the tokens.')),
   }),
   PositionPage: page(ref('Position')),
+  Portfolio: object({
+    value: described(ref('SignedMoney'), 'Cash, reserved and positions.'),
+    cash: described(ref('Money'), 'Collateral that is free.'),
+    reserved: described(ref('Money'), 'Collateral of open orders.'),
+    positionsValue: described(
+      ref('Money'),
+      "Tokens at their outcome's `price`, or payout; at 0.5 while a market has no price.",
+    ),
+    pnl: object({
+      total: described(ref('SignedMoney'), 'Realized and unrealized, of all positions.'),
+      today: described(ref('SignedMoney'), 'Change of the value since 00:00 UTC, without faucet grants.'),
+    }),
+    history: array(object({ t: integer('Epoch seconds.'), value: ref('SignedMoney') }), {
+      description: 'Oldest first; the last one is now.',
+    }),
+  }),
   OwnTrade: object({
     ...TRADE_MEMBERS,
     role: ROLE,

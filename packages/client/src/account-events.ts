@@ -1,0 +1,33 @@
+import type { Socket } from 'socket.io-client';
+import { type AccountPosition, createAccountPosition } from './account-position';
+import type { AccountNumbers, AccountResumed, ExchangeState } from './types-live';
+
+type Handler = (body: unknown) => void;
+
+const EVENTS = ['order:update', 'trade:update', 'balance:update'];
+
+export interface AccountEvents extends Pick<AccountPosition, 'resume' | 'forget'> {
+  /** The handlers of a private event; undefined for another one. */
+  handlersOf(event: string): Set<Handler> | undefined;
+}
+
+/** The private events of a socket, each once and in its place: if others are missing, another connection begins with them. */
+export function createAccountEvents(socket: Socket): AccountEvents {
+  const position = createAccountPosition();
+  const handlers = new Map(EVENTS.map((event) => [event, new Set<Handler>()]));
+  for (const [event, own] of handlers) {
+    socket.on(event, (body: AccountNumbers) => {
+      const taken = position.take(body);
+      if (taken === 'missing') socket.io.engine?.close();
+      if (taken !== 'new') return;
+      for (const handler of [...own]) handler(body);
+    });
+  }
+  socket.on('exchange:update', ({ epoch }: ExchangeState) => position.epoch(epoch));
+  socket.on('account:resumed', ({ accountSequence }: AccountResumed) => position.begin(accountSequence));
+  return {
+    resume: position.resume,
+    forget: position.forget,
+    handlersOf: (event) => handlers.get(event),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Socket } from 'socket.io-client';
+
+/** While `getToken` still gives the token that is about to end. */
+const AGAIN_EVERY_MS = 2_000;
+const ANSWER_MS_MAX = 5_000;
+
+export interface RenewalOptions {
+  readonly getToken: (() => Promise<string | null> | string | null) | undefined;
+  /** The token that the socket goes by. */
+  readonly current: () => string | null;
+  readonly renewed: (token: string) => void;
+}
+
+export interface Renewal {
+  /** The socket's token is about to end. */
+  now(): void;
+  stop(): void;
+}
+
+/** The socket goes on under the next token, without a break; if there is none in time, it comes back with one. */
+export function createRenewal(socket: Socket, { getToken, current, renewed }: RenewalOptions): Renewal {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function now(): void {
+    clearTimeout(timer);
+    const ending = current();
+    Promise.resolve()
+      .then(() => getToken?.() ?? null)
+      .catch(() => null)
+      .then((token) => {
+        if (!socket.connected || ending === null || current() !== ending) return;
+        if (token === null || token === ending) again();
+        else send(token);
+      });
+  }
+
+  function send(token: string): void {
+    socket
+      .timeout(ANSWER_MS_MAX)
+      .emit('renew', { token }, (error: Error | null, ack?: { readonly ok: boolean }) => {
+        if (!error && ack?.ok) renewed(token);
+        else if (socket.connected) again();
+      });
+  }
+
+  function again(): void {
+    timer = setTimeout(now, AGAIN_EVERY_MS);
+  }
+
+  return { now, stop: () => clearTimeout(timer) };
+}

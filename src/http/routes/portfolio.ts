@@ -1,0 +1,172 @@
+import type { MarketView } from '../../exchange/facts';
+import type { MarketId } from '../../exchange/market';
+import {
+  type Tokens,
+  valuesAt,
+  type WalletChange,
+  WORTH_PER_ONE,
+  WORTH_PER_PIP,
+  type WorthAt,
+  worthOfTokens,
+} from '../../exchange/portfolio';
+import { payoutHalves } from '../../exchange/position';
+import type { HeldPosition, JournalRow } from '../../store/journal/reads';
+import { changeOf } from '../../store/journal/sides';
+import { type HistoryWindow, historyWindow } from '../../wire/answers/history';
+import { presentPortfolio } from '../../wire/answers/portfolio';
+import { PATHS } from '../../wire/paths';
+import { worthOf } from '../../wire/prices';
+import { timeframeOf } from '../../wire/queries';
+import { ok, type Reply } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
+
+const DAY_MS = 86_400_000;
+/** Lines of the journal that one answer goes back over; behind them the history begins. */
+const ROWS_MAX = 5_000;
+const ROWS_PER_PAGE = 1_000;
+/** Points of a history; of a longer time the latest. */
+const POINTS_MAX = 1_000;
+/** A wallet has as many outcomes at most as there are markets, twice. */
+const POSITIONS_MAX = 100_000;
+const COST = 10;
+
+/** What a wallet is worth, and was. */
+export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
+  async function portfolio(call: Call<undefined>): Promise<Reply> {
+    const wallet = walletOf(call);
+    const nowMs = Math.trunc(reads.clock());
+    const window = historyWindow(timeframeOf(call.query), nowMs);
+    const midnightMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
+    const { positions } = await journal.positions(wallet, {}, { limit: POSITIONS_MAX, cursor: null });
+    const { changes, fromMs } = await changesOf(wallet, Math.min(window.fromMs, midnightMs));
+    const balances = await reads.balances(wallet);
+    const ids = [
+      ...new Set(
+        [...positions.filter(isHeld), ...changes.filter((one) => !one.isDeposit)].map(
+          ({ marketId }) => marketId,
+        ),
+      ),
+    ];
+    const views = new Map(await Promise.all(ids.map(async (id) => [id, await reads.view(id)] as const)));
+    const tokens = tokensOf(positions);
+    const collateralMicro = BigInt(balances.freeMicro) + BigInt(balances.reservedMicro);
+    const positionsMicro = [...tokens].reduce(
+      (sum, [id, held]) => sum + worthOfTokens(held, worthNow(views.get(id))),
+      0n,
+    );
+    const moments = momentsOf(window, fromMs, nowMs);
+    const worthAt = await pricesOf([...views.values()], Math.min(moments[0] ?? nowMs, midnightMs), window);
+    const now = { collateralMicro, tokens };
+    const [opening = 0n] = valuesAt(now, changes, [Math.max(midnightMs, fromMs) - 1], worthAt);
+    const values = valuesAt(now, changes, moments.slice(0, -1), worthAt);
+    const valueMicro = collateralMicro + positionsMicro;
+    const deposits = changes.filter(({ isDeposit, atMs }) => isDeposit && atMs >= midnightMs);
+    const paidIn = deposits.reduce((sum, change) => sum + change.collateralMicro, 0n);
+    const gained = positions.reduce(
+      (sum, { realizedMicro, costMicro }) => sum + realizedMicro - costMicro,
+      0n,
+    );
+    return ok(
+      presentPortfolio({
+        valueMicro,
+        cashMicro: balances.freeMicro,
+        reservedMicro: balances.reservedMicro,
+        positionsMicro,
+        pnlMicro: gained + positionsMicro,
+        todayMicro: valueMicro - opening - paidIn,
+        history: [...values, valueMicro].map((value, i) => ({
+          atMs: moments[i] ?? nowMs,
+          valueMicro: value,
+        })),
+      }),
+    );
+  }
+
+  /** Newest first, and how far back they are whole. */
+  async function changesOf(wallet: string, sinceMs: number) {
+    const changes: WalletChange[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = { limit: ROWS_PER_PAGE, cursor, sinceMs };
+      const { rows, next } = await journal.rows(wallet, {}, page);
+      changes.push(...rows.map(walletChangeOf));
+      cursor = next;
+    } while (cursor !== null && changes.length < ROWS_MAX);
+    const oldestMs = changes.at(-1)?.atMs ?? sinceMs;
+    // Of all time, the first line is the beginning.
+    return { changes, fromMs: cursor !== null || sinceMs === 0 ? oldestMs : sinceMs };
+  }
+
+  async function pricesOf(
+    views: readonly MarketView[],
+    fromMs: number,
+    { bucketMs }: HistoryWindow,
+  ): Promise<WorthAt> {
+    const startMs = Math.floor(fromMs / bucketMs) * bucketMs;
+    const series = new Map(
+      await Promise.all(
+        views.map(async ({ terms }) => [terms.id, await reads.candles(terms.id, startMs, bucketMs)] as const),
+      ),
+    );
+    return (id, atMs) => {
+      const candle = series.get(id)?.findLast((one) => one.startMs <= atMs);
+      return candle ? candle.close * WORTH_PER_PIP : null;
+    };
+  }
+
+  return [{ ...read(PATHS.myPortfolio, portfolio, 'required'), cost: () => COST }];
+}
+
+const isHeld = ({ sizeMicro }: HeldPosition): boolean => sizeMicro > 0n;
+
+function tokensOf(positions: readonly HeldPosition[]): ReadonlyMap<MarketId, Tokens> {
+  const tokens = new Map<MarketId, Tokens>();
+  for (const { marketId, outcome, sizeMicro } of positions.filter(isHeld)) {
+    const held = tokens.get(marketId) ?? { yesMicro: 0n, noMicro: 0n };
+    tokens.set(marketId, outcome === 0 ? { ...held, yesMicro: sizeMicro } : { ...held, noMicro: sizeMicro });
+  }
+  return tokens;
+}
+
+/** Of Yes, in tenths of a pip: the payout of a market that has ended, else the price that it shows. */
+function worthNow(view: MarketView | undefined): number | null {
+  if (!view) return null;
+  const { resolution } = view.state;
+  return resolution ? (payoutHalves(resolution, 0) * WORTH_PER_ONE) / 2 : worthOf(view.state, 0);
+}
+
+/** The ends of the window's buckets, the last of them now. */
+function momentsOf({ fromMs, lastMs, bucketMs }: HistoryWindow, knownMs: number, nowMs: number): number[] {
+  const firstMs = Math.max(fromMs, Math.floor(knownMs / bucketMs) * bucketMs, lastMs - POINTS_MAX * bucketMs);
+  const moments: number[] = [];
+  for (let startMs = firstMs; startMs < lastMs; startMs += bucketMs) moments.push(startMs + bucketMs - 1);
+  return [...moments, nowMs];
+}
+
+function walletChangeOf(row: JournalRow): WalletChange {
+  if (row.type === 'TRADE') {
+    const { order, fill } = row.side;
+    const { tokensMicro, collateralMicro } = changeOf(row.side);
+    const [yesMicro, noMicro] = order.outcome === 0 ? [tokensMicro, 0n] : [0n, tokensMicro];
+    return {
+      atMs: fill.tradeMs,
+      marketId: order.marketId,
+      collateralMicro,
+      yesMicro,
+      noMicro,
+      isDeposit: false,
+    };
+  }
+  const { atMs, marketId, move } = row;
+  const [collateral, yes, no] = [BigInt(move.collateralMicro), BigInt(move.yesMicro), BigInt(move.noMicro)];
+  const isSplit = move.reason === 'SPLIT';
+  return {
+    atMs,
+    marketId,
+    collateralMicro: isSplit ? -collateral : collateral,
+    yesMicro: isSplit ? yes : -yes,
+    noMicro: isSplit ? no : -no,
+    isDeposit: move.reason === 'FAUCET',
+  };
+}
