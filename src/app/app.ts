@@ -21,6 +21,7 @@ import { createCandleWriter } from '../store/candles/writer';
 import { noteLayout, unreadable } from '../store/health/layout';
 import { weaknessOf } from '../store/health/standing';
 import { createAgenda } from '../store/markets/agenda';
+import { previewEnding } from '../store/markets/ending';
 import { watchBacklog } from '../store/outbox/backlog';
 import { createLease } from '../store/outbox/lease';
 import { createOutbox } from '../store/outbox/outbox';
@@ -116,6 +117,8 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     arrivedAt: eventLoop.arrivedAt,
     isBacklogged: backlog.isTooLong,
     onModeChange: realtime.modeChanged,
+    replicas: realtime.replicas,
+    previewEnding: (id, outcome) => previewEnding(store, id, outcome),
     standing: standings.current,
     observer: metrics,
     metrics: metrics.expose,

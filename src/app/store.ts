@@ -9,6 +9,7 @@ import { createMetrics } from '../metrics/metrics';
 import { createAudit } from '../store/audit/audit';
 import { createHistory } from '../store/candles/history';
 import { createHealth, runProbe } from '../store/health/health';
+import { createOverview } from '../store/health/overview';
 import { createStandings } from '../store/health/standing';
 import { createJournal } from '../store/journal/journal';
 import { createJournalReads } from '../store/journal/reads';
@@ -134,6 +135,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     health,
     metrics,
     outboxLag,
+    overview: createOverview({ redis, outboxLag, settlements, standings, now: clock.now }),
     standings,
     scale,
     audit,

@@ -1,7 +1,7 @@
 import type { MarketId } from './market';
 import { PIPS_PER_ONE } from './units';
 
-/** What moved in a wallet at one moment; below zero, what went. */
+/** The amounts that moved in a wallet at one moment; below zero, they went. */
 export interface WalletChange {
   readonly atMs: number;
   readonly marketId: MarketId;
@@ -26,7 +26,7 @@ export interface Holdings {
 /** The price of Yes of a market at a moment, in tenths of a pip; null before its first trade. */
 export type WorthAt = (id: MarketId, atMs: number) => number | null;
 
-/** A token's worth is told in tenths of a pip. */
+/** The worth of a token, in tenths of a pip. */
 export const WORTH_PER_PIP = 10;
 export const WORTH_PER_ONE = PIPS_PER_ONE * WORTH_PER_PIP;
 

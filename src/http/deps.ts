@@ -4,12 +4,15 @@ import type { OrderVerifier } from '../auth/order-signature';
 import type { Sessions } from '../auth/sessions';
 import type { SignIn } from '../auth/siwe';
 import type { Config } from '../config/load';
+import type { MarketId, OutcomeIndex } from '../exchange/market';
 import type { ChainScale } from '../exchange/order';
 import type { Logger } from '../log';
 import type { Audit } from '../store/audit/audit';
 import type { Health } from '../store/health/health';
+import type { Overview } from '../store/health/overview';
 import type { Standing } from '../store/health/standing';
 import type { JournalReads } from '../store/journal/reads';
+import type { EndingPreview } from '../store/markets/ending';
 import type { Markets } from '../store/markets/markets';
 import type { Comments } from '../store/people/comments';
 import type { Actions } from '../store/people/operator-log';
@@ -78,6 +81,12 @@ export interface HttpDeps {
   readonly program: Program;
   /** For /readyz and /config; rejects when Redis does not answer. */
   readonly health: () => Promise<Health>;
+  /** For the operator's console; rejects when Redis does not answer. */
+  readonly overview: () => Promise<Overview>;
+  /** The holders of a market, and what a result, or null for a void, would pay them. */
+  readonly previewEnding: (id: MarketId, outcome: OutcomeIndex | null) => Promise<EndingPreview>;
+  /** The number of web processes. */
+  readonly replicas: () => Promise<number>;
   /** The durability and epoch of the exchange, as last seen. */
   readonly standing: () => Standing | null;
   /** Called after a change of the mode, so that sockets hear of it at once. */

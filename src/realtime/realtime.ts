@@ -65,6 +65,8 @@ export interface Realtime {
   newEpoch(epoch: string): void;
   /** Sends the mode that this process has set to the sockets of every replica. */
   modeChanged(): void;
+  /** The number of web processes, as the adapter knows them. */
+  replicas(): Promise<number>;
   /** For metrics. */
   stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean };
 }
@@ -185,6 +187,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
       wallets.lookNow();
     },
     modeChanged: state.changed,
+    replicas: () => io.of('/').adapter.serverCount(),
     stats: () => ({
       sockets: io.sockets.sockets.size,
       subscriptions: countSubscriptions(io.sockets.adapter.rooms),

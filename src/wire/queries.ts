@@ -158,6 +158,21 @@ export const intervalOf = (query: Query): CandleInterval =>
 export const outcomeOf = (query: Query): OutcomeIndex =>
   choiceOf(query, 'outcomeIndex', ['0', '1'] as const) === '1' ? 1 : 0;
 
+/** The result that a resolution may have; null, a void, without the member. */
+export function resultOf(query: Query): OutcomeIndex | null {
+  const index = choiceOf(query, 'outcomeIndex', ['0', '1'] as const);
+  return index === undefined ? null : index === '1' ? 1 : 0;
+}
+
+const OFFSET = /^[1-9][0-9]{0,6}$/;
+
+/** The place of a page in a list that is made anew for each request; throws INVALID_CURSOR. */
+export function offsetOf(cursor: string | null): number {
+  if (cursor === null) return 0;
+  if (!OFFSET.test(cursor)) throw new Refusal('INVALID_CURSOR');
+  return Number(cursor);
+}
+
 /** A moment in whole seconds since 1970, in milliseconds; undefined without the member. */
 function secondsOf(query: Query, name: string): number | undefined {
   const text = single(query, name);

@@ -13,13 +13,13 @@ import type {
   Me,
   Order,
   OwnTrade,
-  Portfolio,
   Position,
   PositionsQuery,
   Profile,
   ProfileChange,
 } from './types-account';
 import type { ApiKey, CreatedApiKey, NewApiKey } from './types-keys';
+import type { Portfolio } from './types-portfolio';
 
 /** The largest number of orders in one request. */
 const CANCEL_HASHES_MAX = 100;

@@ -25,3 +25,4 @@ export type * from './types-data';
 export type * from './types-keys';
 export type * from './types-limits';
 export type * from './types-live';
+export type * from './types-portfolio';

@@ -31,7 +31,7 @@ const POINTS_MAX = 1_000;
 const POSITIONS_MAX = 100_000;
 const COST = 10;
 
-/** What a wallet is worth, and was. */
+/** The value of a wallet, now and over time. */
 export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
   async function portfolio(call: Call<undefined>): Promise<Reply> {
     const wallet = walletOf(call);

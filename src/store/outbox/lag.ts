@@ -16,6 +16,8 @@ export interface ReaderLag {
 
 export interface OutboxLag {
   readonly length: number;
+  /** Entries ever added. */
+  readonly added: number;
   readonly readers: readonly ReaderLag[];
 }
 
@@ -54,7 +56,11 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
   async function look(): Promise<OutboxLag> {
     const [info, positions] = await Promise.all([streamInfo(), redis.hgetall(keys.readers)]);
     if (!info)
-      return { length: 0, readers: READERS.map((reader) => ({ reader, unprocessed: 0, seconds: 0 })) };
+      return {
+        length: 0,
+        added: 0,
+        readers: READERS.map((reader) => ({ reader, unprocessed: 0, seconds: 0 })),
+      };
     note({ id: info.lastId, added: info.added });
     const readers: ReaderLag[] = [];
     for (const reader of READERS) {
@@ -64,7 +70,7 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
       const oldestMs = msOf(isBefore(position, info.firstId) ? info.firstId : position);
       readers.push({ reader, unprocessed, seconds: isDone ? 0 : Math.max(0, now() - oldestMs) / 1_000 });
     }
-    return { length: info.length, readers };
+    return { length: info.length, added: info.added, readers };
   }
 
   async function streamInfo() {

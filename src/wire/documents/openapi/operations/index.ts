@@ -4,6 +4,7 @@ import { ADMIN_OPERATIONS } from './admin';
 import { AUDIT_OPERATIONS } from './audit';
 import { AUTH_OPERATIONS } from './auth';
 import { CANCEL_OPERATIONS } from './cancels';
+import { CONSOLE_OPERATIONS } from './console';
 import { KEY_OPERATIONS } from './keys';
 import { LIFECYCLE_OPERATIONS } from './lifecycle';
 import { MARKET_OPERATIONS } from './markets';
@@ -24,6 +25,7 @@ export const OPERATIONS: Operations = {
   ...TRADER_OPERATIONS,
   ...KEY_OPERATIONS,
   ...ADMIN_OPERATIONS,
+  ...CONSOLE_OPERATIONS,
   ...LIFECYCLE_OPERATIONS,
   ...MODERATION_OPERATIONS,
   ...AUDIT_OPERATIONS,

@@ -1,5 +1,17 @@
 import { DIFFERENCE_KINDS } from '../../../../exchange/audit';
-import { array, choice, flag, integer, type Json, nullable, object, page, ref, text } from '../schema';
+import {
+  array,
+  choice,
+  described,
+  flag,
+  integer,
+  type Json,
+  nullable,
+  object,
+  page,
+  ref,
+  text,
+} from '../schema';
 
 /** The answers to operators besides markets and settlements. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -16,6 +28,42 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     balances: ref('Balances'),
     positions: integer('The number of outcomes of which the wallet holds tokens.'),
     openOrders: integer(),
+  }),
+  Overview: object({
+    mode: ref('Mode'),
+    message: nullable(text()),
+    replicas: integer('Web processes.'),
+    redis: object({
+      usedBytes: integer(),
+      maxBytes: nullable(integer('`maxmemory`; null without.')),
+      durability: choice(['always', 'everysec', 'none']),
+      eviction: nullable(text('`maxmemory-policy`; null where CONFIG is closed.')),
+    }),
+    outbox: object({
+      length: integer('Entries it has.'),
+      added: integer('Entries it ever had: each is a command, or another change.'),
+      readers: array(
+        object({
+          reader: text(),
+          unprocessed: integer('Entries the reader has not finished.'),
+          seconds: integer('Age of the oldest of them.'),
+        }),
+      ),
+    }),
+    settlements: object({
+      unconfirmed: integer(),
+      failed: integer('How often one failed, ever.'),
+      oldestSeconds: nullable(integer('Age of the oldest that is not CONFIRMED.')),
+    }),
+    timestamp: ref('EpochMs'),
+  }),
+  ResolutionPreview: object({
+    marketId: ref('MarketId'),
+    outcomeIndex: nullable(described(ref('OutcomeIndex'), 'Null for a void.')),
+    holders: integer('Wallets with tokens of the market.'),
+    winners: integer('Wallets that would be paid.'),
+    payout: described(ref('Money'), 'The sum they would be paid.'),
+    orders: integer('Orders that would be cancelled.'),
   }),
   Action: object({
     id: text('The id of this entry.', { format: 'uuid' }),

@@ -1,0 +1,88 @@
+import { checksumAddress } from '../../auth/address';
+import type { MarketView } from '../../exchange/facts';
+import { MARKET_STATUSES } from '../../exchange/market';
+import { presentMarket } from '../../wire/answers/market';
+import { presentEnding, presentOverview } from '../../wire/answers/operator';
+import { PAGE_SIZES } from '../../wire/pages';
+import { PATHS } from '../../wire/paths';
+import { choiceOf, cursorOf, limitOf, offsetOf, resultOf, textOf } from '../../wire/queries';
+import { ok } from '../answer';
+import type { Context } from '../context';
+import { type AnyEndpoint, parameter, read } from '../endpoint';
+
+const STATUSES = ['ENDED', ...MARKET_STATUSES] as const;
+
+/** The reads of the operator's console, besides those of the other routes. */
+export function consoleEndpoints(context: Context): AnyEndpoint[] {
+  const { marketList, marketOf, overview, previewEnding, reads, replicas } = context;
+
+  const state = read(
+    PATHS.adminOverview,
+    async () => {
+      const [facts, mode, webs] = await Promise.all([overview(), reads.mode(), replicas()]);
+      return ok(presentOverview({ ...facts, ...mode, replicas: webs, nowMs: Math.trunc(reads.clock()) }));
+    },
+    'admin',
+  );
+
+  const markets = read(
+    PATHS.adminMarkets,
+    async ({ query }) => {
+      const status = choiceOf(query, 'status', STATUSES);
+      const words = textOf(query, 'q')?.toLowerCase();
+      const limit = limitOf(query, PAGE_SIZES.markets);
+      const from = offsetOf(cursorOf(query));
+      const nowMs = reads.clock();
+      const found = (await marketList())
+        .filter((market) => isOf(market, status, nowMs) && isNamed(market, words))
+        .map((market, place) => ({ market, place, ended: Number(isEnded(market, nowMs)) }))
+        .sort((a, b) => b.ended - a.ended || b.place - a.place);
+      const data = found.slice(from, from + limit).map(({ market }) => presentMarket(market));
+      return ok({ data, nextCursor: from + limit < found.length ? String(from + limit) : null });
+    },
+    'admin',
+  );
+
+  const ending = read(
+    PATHS.adminResolution,
+    async (call) => {
+      const { terms } = await marketOf(parameter(call, 'id'));
+      const outcome = resultOf(call.query);
+      const [preview, { state: book }] = await Promise.all([
+        previewEnding(terms.id, outcome),
+        reads.view(terms.id),
+      ]);
+      const orders = [...book.bids, ...book.asks].reduce((sum, level) => sum + level.orders, 0);
+      return ok(presentEnding({ ...preview, orders }, terms, outcome));
+    },
+    'admin',
+  );
+
+  const orders = read(
+    PATHS.adminAccountOrders,
+    async (call) => {
+      const address = checksumAddress(parameter(call, 'address'));
+      const page = { limit: limitOf(call.query, PAGE_SIZES.orders), cursor: cursorOf(call.query) };
+      const found = await reads.orders(address, {}, page);
+      const data = await Promise.all(
+        found.orders.map((view) => context.orderBody(view, 'MAKER_WITHOUT_STRUCT')),
+      );
+      return ok({ data, nextCursor: found.next });
+    },
+    'admin',
+  );
+
+  return [state, markets, ending, orders];
+}
+
+/** Its trading is over and no holder is paid yet: an operator has to resolve it. */
+function isEnded({ state: { status }, texts: { closesAtMs } }: MarketView, nowMs: number): boolean {
+  if (status === 'CLOSED') return true;
+  return (status === 'OPEN' || status === 'PAUSED') && closesAtMs !== null && closesAtMs <= nowMs;
+}
+
+const isOf = (market: MarketView, status: (typeof STATUSES)[number] | undefined, nowMs: number): boolean =>
+  status === undefined || (status === 'ENDED' ? isEnded(market, nowMs) : market.state.status === status);
+
+const isNamed = ({ terms, texts }: MarketView, words: string | undefined): boolean =>
+  words === undefined || `${texts.question} ${terms.slug} ${terms.id}`.toLowerCase().includes(words);

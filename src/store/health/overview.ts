@@ -1,0 +1,58 @@
+import type { OutboxLag } from '../outbox/lag';
+import type { RedisClient } from '../redis/scripts';
+import type { Settlements } from '../settlement/settlements';
+import type { Standings } from './standing';
+
+/** The state of the exchange, for an operator. */
+export interface Overview {
+  readonly redis: {
+    readonly usedBytes: number;
+    /** Null without a limit. */
+    readonly maxBytes: number | null;
+    readonly durability: string;
+    readonly eviction: string | null;
+  };
+  readonly outbox: OutboxLag;
+  readonly settlements: {
+    readonly unconfirmed: number;
+    readonly failed: number;
+    /** Age of the oldest that is not confirmed; null when all are. */
+    readonly oldestSeconds: number | null;
+  };
+}
+
+interface OverviewDeps {
+  readonly redis: RedisClient;
+  readonly outboxLag: { look(): Promise<OutboxLag> };
+  readonly settlements: Pick<Settlements, 'counts'>;
+  readonly standings: Pick<Standings, 'refresh'>;
+  readonly now: () => number;
+}
+
+/** Asks Redis now; rejects when it does not answer. */
+export function createOverview({ redis, outboxLag, settlements, standings, now }: OverviewDeps) {
+  return async (): Promise<Overview> => {
+    const [info, outbox, counts, { durability, eviction }] = await Promise.all([
+      redis.info('memory'),
+      outboxLag.look(),
+      settlements.counts(),
+      standings.refresh(),
+    ]);
+    const figure = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
+    const { unsettled, oldestMs, failed } = counts;
+    return {
+      redis: {
+        usedBytes: figure('used_memory'),
+        maxBytes: figure('maxmemory') || null,
+        durability,
+        eviction,
+      },
+      outbox,
+      settlements: {
+        unconfirmed: unsettled,
+        failed,
+        oldestSeconds: oldestMs === null ? null : Math.max(0, Math.round((now() - oldestMs) / 1_000)),
+      },
+    };
+  };
+}

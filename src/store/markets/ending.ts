@@ -1,0 +1,47 @@
+import type { MarketId, OutcomeIndex } from '../../exchange/market';
+import { payoutHalves } from '../../exchange/position';
+import { decodeTokens, FEE_ACCOUNT } from '../records/account';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+/** The effect of a resolution, at the moment of the reads. */
+export interface EndingPreview {
+  /** Wallets that hold tokens of the market. */
+  readonly holders: number;
+  /** Wallets that would be paid. */
+  readonly winners: number;
+  readonly payoutMicro: bigint;
+}
+
+/** Accounts of one step; a market with more holders than HOLDERS_MAX is not counted to its end. */
+const STEP = 1_000;
+const HOLDERS_MAX = 1_000_000;
+
+/** Counts the holders of a market, and what a result, or null for a void, would pay them. */
+export async function previewEnding(
+  { redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys },
+  id: MarketId,
+  outcome: OutcomeIndex | null,
+): Promise<EndingPreview> {
+  const [holders, winners] = [new Set<string>(), new Set<string>()];
+  let halves = 0n;
+  let cursor = '0';
+  do {
+    const [next, flat] = await redis.hscanBuffer(keys.tokens(id), cursor, 'COUNT', STEP);
+    for (let i = 0; i < flat.length; i += 2) {
+      const [account, packed] = [flat[i], flat[i + 1]];
+      if (!account || !packed || holders.has(account.toString('latin1'))) continue;
+      const held = decodeTokens(packed).map(({ freeMicro, reservedMicro }) => freeMicro + reservedMicro);
+      const paid = held.reduce(
+        (sum, micro, index) => sum + BigInt(micro) * BigInt(payoutHalves({ outcome }, index === 0 ? 0 : 1)),
+        0n,
+      );
+      halves += paid;
+      if (account.toString() === FEE_ACCOUNT || held.every((micro) => micro === 0)) continue;
+      holders.add(account.toString('latin1'));
+      if (paid > 0n) winners.add(account.toString('latin1'));
+    }
+    cursor = next.toString();
+  } while (cursor !== '0' && holders.size < HOLDERS_MAX);
+  return { holders: holders.size, winners: winners.size, payoutMicro: halves / 2n };
+}
