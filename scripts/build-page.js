@@ -49,7 +49,14 @@ function bundle() {
     entryPoints: [path.join(SOURCE, 'theme-early.ts')],
     format: 'iife',
   });
-  return { ...app.metafile.outputs, ...early.metafile.outputs };
+  // The operator's console by itself: nobody else loads any of it.
+  const operate = buildSync({
+    ...COMMON,
+    entryPoints: [path.join(SOURCE, 'operate/main.tsx'), path.join(SOURCE, 'operate/operate.css')],
+    entryNames: 'operate-[hash]',
+    format: 'esm',
+  });
+  return { ...app.metafile.outputs, ...early.metafile.outputs, ...operate.metafile.outputs };
 }
 
 const urlOf = (output) => `/${path.relative(OUTPUT, path.join(ROOT, output)).split(path.sep).join('/')}`;
@@ -84,6 +91,16 @@ function writeHtml(outputs) {
       template.replace(/%([A-Z]+)%/g, (_, value) => values[value]),
     );
   }
+  writeConsole(outputs, values);
+}
+
+function writeConsole(outputs, page) {
+  const [main] = entryOf(outputs, 'src/page/operate/main.tsx');
+  const [style] = entryOf(outputs, 'src/page/operate/operate.css');
+  const values = { ...page, STYLE: urlOf(style), MAIN: urlOf(main) };
+  const template = readFileSync(path.join(SOURCE, 'operate/index.html'), 'utf8');
+  const html = template.replace(/%([A-Z]+)%/g, (_, name) => values[name]);
+  writeFileSync(path.join(OUTPUT, 'operate.html'), html);
 }
 
 function compress(folder, quality = constants.BROTLI_MAX_QUALITY) {

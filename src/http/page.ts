@@ -33,6 +33,8 @@ const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
+/** The documents that people open have addresses of their own. */
+const ADDRESSES: Readonly<Record<string, string>> = { '/index.html': '/', '/operate.html': '/operate' };
 /** Names in this folder carry a hash of the content. */
 const HASHED = '/assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -67,7 +69,7 @@ export function loadPage(folder: string): PageFiles {
   return new Map(
     files.map((name) => {
       const url = `/${name.split(path.sep).join('/')}`;
-      return [url === '/index.html' ? '/' : url, fileOf(path.join(folder, name), url)];
+      return [ADDRESSES[url] ?? url, fileOf(path.join(folder, name), url)];
     }),
   );
 }

@@ -133,7 +133,7 @@ async function startAll(session: Session, given: Environment, programFolder: str
     await startDemo(session, programFolder, { baseUrl, env, logFile });
   }
   const pages = await pagesServed(baseUrl);
-  if (!session.isEnding) printBanner(config, port, pages, logFile);
+  if (!session.isEnding) printBanner(config, { port, pages, logFile, adminToken });
 }
 
 /** The URL of the Redis to use: the given one, or one of our own for this session. */
@@ -257,11 +257,19 @@ async function pagesServed(baseUrl: string): Promise<readonly string[]> {
   return served.flat();
 }
 
+interface Opened {
+  readonly port: number;
+  readonly pages: readonly string[];
+  readonly logFile: string;
+  /** Null without operators. */
+  readonly adminToken: string | null;
+}
+
 /**
  * Few lines: with what npm, the build and the search for a Redis say before, a first start prints at most 12. Each
  * variable is mentioned only where it is not set.
  */
-function printBanner(config: Config, port: number, pages: readonly string[], logFile: string): void {
+function printBanner(config: Config, { port, pages, logFile, adminToken }: Opened): void {
   const url = `http://localhost:${port}`;
   const redis = config.redisGiven ? 'the Redis of REDIS_URL' : 'a Redis of its own, gone when it stops';
   const shown = Object.entries(PAGES).filter(([page]) => pages.includes(page));
@@ -275,6 +283,8 @@ function printBanner(config: Config, port: number, pages: readonly string[], log
   );
   if (shown.length > 0)
     say(`  pages     ${shown.map(([page, name]) => `${url}${page} (${name})`).join(', ')}`);
+  // In the fragment, which no browser sends to a server.
+  if (pages.includes('/') && adminToken !== null) say(`  operator  ${url}/operate#${adminToken}`);
   say(`  try       curl -s '${url}/markets?limit=3'`);
   say(`  settings  ${settings.join('; ')}`);
   say('  stop      Ctrl-C');

@@ -33,7 +33,8 @@ export async function previewEnding(
       if (!account || !packed || holders.has(account.toString('latin1'))) continue;
       const held = decodeTokens(packed).map(({ freeMicro, reservedMicro }) => freeMicro + reservedMicro);
       const paid = held.reduce(
-        (sum, micro, index) => sum + BigInt(micro) * BigInt(payoutHalves({ outcome }, index === 0 ? 0 : 1)),
+        (sum, micro, index) =>
+          sum + BigInt(micro) * BigInt(payoutHalves({ outcome, resolvedAtMs: 0 }, index === 0 ? 0 : 1)),
         0n,
       );
       halves += paid;

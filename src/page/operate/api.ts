@@ -1,0 +1,125 @@
+import { cell } from '../cell';
+
+/** The operator's way to the exchange: the admin routes, with the token that this tab holds. */
+
+const KEPT = 'exchange.operator';
+const TOKEN_MIN = 16;
+
+export interface Problem {
+  readonly code: string;
+  readonly detail: string;
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+}
+
+export interface LogEntry {
+  readonly id: string;
+  readonly requestId: string;
+  readonly action: string;
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly address: string;
+  readonly agent: string | null;
+  readonly status: number | null;
+  readonly code: string | null;
+  readonly at: string;
+}
+
+export interface Page<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** A refusal in words; `code` is EMPTY where no answer came. */
+export class Refused extends Error {
+  constructor(
+    readonly code: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+function keptToken(): string | null {
+  try {
+    return sessionStorage.getItem(KEPT);
+  } catch {
+    return null;
+  }
+}
+
+export const token = cell<string | null>(keptToken());
+/** The entry of the latest action in the operators' log. */
+export const lastEntry = cell<LogEntry | null>(null);
+
+/** Kept by this tab, and by nothing else. */
+export function useToken(next: string | null): void {
+  try {
+    if (next === null) sessionStorage.removeItem(KEPT);
+    else sessionStorage.setItem(KEPT, next);
+  } catch {
+    // Then a reload asks again.
+  }
+  token.set(next);
+}
+
+/** The token of the address, which it leaves at once: a copied address or a screenshot must not carry it. */
+export function readAddress(): void {
+  const given = decodeURIComponent(location.hash.slice(1));
+  if (given.length < TOKEN_MIN) return;
+  history.replaceState(null, '', location.pathname);
+  useToken(given);
+}
+
+let clock = { serverMs: 0, atMs: 0 };
+/** By the clock of the exchange, to a second. */
+export const nowMs = (): number => clock.serverMs + performance.now() - clock.atMs;
+
+async function send(method: string, path: string, body?: unknown): Promise<Response> {
+  const response = await fetch(path, {
+    method,
+    cache: 'no-store',
+    headers: {
+      authorization: `Bearer ${token.get() ?? ''}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Refused(
+      'NO_ANSWER',
+      'The exchange did not answer. Look into the log before you repeat an action.',
+    );
+  });
+  const date = Date.parse(response.headers.get('date') ?? '');
+  if (date > 0) clock = { serverMs: date, atMs: performance.now() };
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  const errors = (problem.errors ?? []).map(({ path: member, message }) => `${member} ${message}`).join('; ');
+  const detail = errors || problem.detail || `The exchange answered ${response.status}.`;
+  if (response.status === 401) useToken(null);
+  throw new Refused(problem.code ?? String(response.status), detail);
+}
+
+export async function get<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
+  const members = Object.entries(query).filter(([, value]) => value !== '');
+  const search = members.length > 0 ? `?${new URLSearchParams(members)}` : '';
+  return (await send('GET', `${path}${search}`)).json() as Promise<T>;
+}
+
+/** Does something, and then shows its entry in the log: nothing here is shown as done before the exchange says so. */
+export async function act<T>(method: string, path: string, body?: unknown): Promise<T | null> {
+  let requestId: string | null = null;
+  try {
+    const response = await send(method, path, body);
+    requestId = response.headers.get('x-request-id');
+    return response.status === 204 ? null : ((await response.json()) as T);
+  } finally {
+    await showEntry(requestId);
+  }
+}
+
+async function showEntry(requestId: string | null): Promise<void> {
+  const { data } = await get<Page<LogEntry>>('/admin/log', { limit: '20' }).catch(() => ({ data: [] }));
+  // Of a refused action the newest entry is its own.
+  const entry = data.find((one) => requestId === null || one.requestId === requestId);
+  if (entry) lastEntry.set(entry);
+}

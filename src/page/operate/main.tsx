@@ -1,0 +1,115 @@
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useCell } from '../cell';
+import { get, lastEntry, Refused, readAddress, token, useToken } from './api';
+import { Markets } from './markets';
+import { Overview } from './overview';
+import { Field, Problem, timeWords } from './parts';
+import { People } from './people';
+import { Audit, Log, resultWords } from './records';
+import { Settlements } from './settlements';
+
+const VIEWS = {
+  overview: ['Overview', Overview],
+  markets: ['Markets', Markets],
+  settlements: ['Settlements', Settlements],
+  people: ['People', People],
+  audit: ['Audit', Audit],
+  log: ['Log', Log],
+} as const;
+type View = keyof typeof VIEWS;
+
+const viewInAddress = (): View => {
+  const name = location.hash.slice(1);
+  return name in VIEWS ? (name as View) : 'overview';
+};
+
+function Console() {
+  const [view, setView] = useState(viewInAddress);
+  const entry = useCell(lastEntry);
+  useEffect(() => {
+    const follow = (): void => setView(viewInAddress());
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  const [title, Content] = VIEWS[view];
+  return (
+    <>
+      <header class="bar">
+        <strong>Operate</strong>
+        <nav aria-label="Console">
+          {Object.entries(VIEWS).map(([name, [words]]) => (
+            <a key={name} href={`#${name}`} aria-current={name === view ? 'page' : undefined}>
+              {words}
+            </a>
+          ))}
+          <a href="/admin/queues" target="_blank" rel="noreferrer">
+            Queues
+          </a>
+        </nav>
+        <button type="button" class="button button-small" onClick={() => useToken(null)}>
+          Leave
+        </button>
+      </header>
+      <main>
+        <h1>{title}</h1>
+        <p class="entry" role="status" data-testid="log-entry">
+          {entry &&
+            `In the log: ${entry.action} ${entry.path}, ${resultWords(entry)}, ${timeWords(entry.at)}, from ${entry.address}.`}
+        </p>
+        <Content key={view} />
+      </main>
+    </>
+  );
+}
+
+/** Without a token: the link of `npm start` has it, or the operator types it. */
+function Door() {
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState<string | null>(null);
+  const enter = async (): Promise<void> => {
+    setError(null);
+    useToken(typed.trim());
+    await get('/admin/overview').catch((failure: unknown) => {
+      useToken(null);
+      setError(failure instanceof Refused ? failure.message : 'The exchange did not answer.');
+    });
+  };
+  return (
+    <main class="door">
+      <h1>Operate the exchange</h1>
+      <p>
+        Open the link that <code>npm start</code> prints, or enter the <code>ADMIN_TOKEN</code> of the
+        exchange. This tab keeps it until it is closed.
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void enter();
+        }}
+      >
+        <Field label="Operator's token" type="password" value={typed} onValue={setTyped} />
+        <button type="submit" class="button button-primary" disabled={typed.trim() === ''}>
+          Enter
+        </button>
+      </form>
+      <Problem text={error} />
+    </main>
+  );
+}
+
+function App() {
+  const held = useCell(token);
+  return (
+    <div class="console">
+      <Guarded isIn={held !== null} />
+    </div>
+  );
+}
+
+const Guarded = ({ isIn }: { isIn: boolean }) => (isIn ? <Console /> : <Door />);
+
+readAddress();
+addEventListener('hashchange', readAddress);
+const root = document.getElementById('app');
+if (root) render(<App />, root);

@@ -1,0 +1,208 @@
+import type { Market } from 'ctf-exchange-client';
+import { useState } from 'preact/hooks';
+import { act, nowMs } from './api';
+import { Choice, Field, Problem } from './parts';
+import { useAction } from './use';
+
+const QUESTION_MAX = 500;
+const WORD_MAX = 32;
+const TAGS_MAX = 20;
+const TICKS = [
+  ['0.01', '1¢'],
+  ['0.001', '0.1¢'],
+  ['0.1', '10¢'],
+] as const;
+const WORD = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
+interface Draft {
+  readonly question: string;
+  readonly description: string;
+  readonly category: string;
+  readonly tags: string;
+  readonly yes: string;
+  readonly no: string;
+  readonly tickSize: (typeof TICKS)[number][0];
+  readonly minOrderSize: string;
+  /** In UTC, as the browser's own field has it. */
+  readonly closesAt: string;
+  readonly resolutionSource: string;
+  readonly isDraft: boolean;
+}
+
+const draftOf = (market: Market | null): Draft => ({
+  question: market?.question ?? '',
+  description: market?.description ?? '',
+  category: market?.category ?? '',
+  tags: market?.tags.join(', ') ?? '',
+  yes: market?.outcomes[0]?.name ?? 'Yes',
+  no: market?.outcomes[1]?.name ?? 'No',
+  tickSize: '0.01',
+  minOrderSize: '1',
+  closesAt: market?.closesAt?.slice(0, 16) ?? '',
+  resolutionSource: market?.resolutionSource ?? '',
+  isDraft: false,
+});
+
+const tagsOf = ({ tags }: Draft): string[] =>
+  tags
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+const closesAtOf = ({ closesAt }: Draft): string | null => (closesAt === '' ? null : `${closesAt}:00Z`);
+
+/** What is wrong with a market before it is sent; the exchange checks all of it again. */
+function checksOf(draft: Draft): readonly (readonly [words: string, isGood: boolean])[] {
+  const { question, category, minOrderSize, resolutionSource } = draft;
+  const tags = tagsOf(draft);
+  const closesAt = closesAtOf(draft);
+  return [
+    [
+      `The question has 1 to ${QUESTION_MAX} characters`,
+      question.trim() !== '' && question.length <= QUESTION_MAX,
+    ],
+    [
+      `The category is a word of a-z, 0-9 and hyphens, at most ${WORD_MAX} characters`,
+      category === '' || (WORD.test(category) && category.length <= WORD_MAX),
+    ],
+    [
+      `Tags are such words, at most ${TAGS_MAX}`,
+      tags.length <= TAGS_MAX && tags.every((tag) => WORD.test(tag) && tag.length <= WORD_MAX),
+    ],
+    [
+      'The outcomes have different names',
+      draft.yes.trim() !== '' && draft.no.trim() !== '' && draft.yes.trim() !== draft.no.trim(),
+    ],
+    [
+      'The smallest order is a number of shares',
+      /^(0|[1-9]\d{0,9})(\.\d{1,2})?$/.test(minOrderSize) && Number(minOrderSize) > 0,
+    ],
+    ['It closes in the future, or never', closesAt === null || Date.parse(closesAt) > nowMs()],
+    ['The source begins with https://', resolutionSource === '' || resolutionSource.startsWith('https://')],
+  ];
+}
+
+function bodyOf(draft: Draft, market: Market | null): Record<string, unknown> {
+  const texts = {
+    question: draft.question.trim(),
+    description: draft.description,
+    tags: tagsOf(draft),
+    closesAt: closesAtOf(draft),
+    ...(draft.category === '' ? {} : { category: draft.category }),
+    resolutionSource: draft.resolutionSource.trim() || null,
+  };
+  if (market) return texts;
+  return {
+    ...texts,
+    outcomes: [draft.yes.trim(), draft.no.trim()],
+    tickSize: draft.tickSize,
+    minOrderSize: draft.minOrderSize,
+    draft: draft.isDraft,
+  };
+}
+
+interface FormProps {
+  /** Null for a new one. */
+  readonly market: Market | null;
+  readonly onDone: () => void;
+}
+
+export function MarketForm({ market, onDone }: FormProps) {
+  const [draft, setDraft] = useState(() => draftOf(market));
+  const action = useAction();
+  const checks = checksOf(draft);
+  const isGood = checks.every(([, good]) => good);
+  const send = async (): Promise<void> => {
+    const [method, path] = market ? ['PATCH', `/admin/markets/${market.id}`] : ['POST', '/admin/markets'];
+    if (await action.run(() => act(method ?? '', path ?? '', bodyOf(draft, market)))) onDone();
+  };
+  return (
+    <section class="panel" aria-labelledby="form">
+      <h2 id="form">{market ? 'Edit the market' : 'New market'}</h2>
+      <form
+        class="columns"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isGood) void send();
+        }}
+      >
+        <Fields draft={draft} isNew={market === null} onDraft={setDraft} />
+        <div>
+          <Preview draft={draft} />
+          <ul class="checks" aria-label="Checks">
+            {checks.map(([words, good]) => (
+              <li key={words} class={good ? 'good' : 'bad'}>
+                {good ? '✓' : '✗'} {words}
+              </li>
+            ))}
+          </ul>
+          <button type="submit" class="button button-primary button-wide" disabled={!isGood || action.isBusy}>
+            {action.isBusy ? 'Working…' : market ? 'Save the market' : 'Create the market'}
+          </button>
+          <Problem text={action.error} />
+        </div>
+      </form>
+    </section>
+  );
+}
+
+interface FieldsProps {
+  readonly draft: Draft;
+  readonly isNew: boolean;
+  readonly onDraft: (draft: Draft) => void;
+}
+
+function Fields({ draft, isNew, onDraft }: FieldsProps) {
+  const field = (member: Exclude<keyof Draft, 'isDraft' | 'tickSize'>) => ({
+    value: draft[member],
+    onValue: (value: string) => onDraft({ ...draft, [member]: value }),
+  });
+  return (
+    <div class="fields">
+      <Field label="Question" {...field('question')} max={QUESTION_MAX} />
+      <Field label="Rules" {...field('description')} isLong hint="How the market is decided, and by what." />
+      <Field label="Category" {...field('category')} />
+      <Field label="Tags" {...field('tags')} hint="With commas between them." />
+      <Field label="Closes at (UTC)" {...field('closesAt')} type="datetime-local" />
+      <Field label="Source" {...field('resolutionSource')} hint="The https page that decides the market." />
+      {isNew && (
+        <>
+          <Field label="First outcome" {...field('yes')} max={WORD_MAX} />
+          <Field label="Second outcome" {...field('no')} max={WORD_MAX} />
+          <Choice
+            label="Price step"
+            value={draft.tickSize}
+            options={TICKS}
+            onValue={(tickSize) => onDraft({ ...draft, tickSize })}
+          />
+          <Field label="Smallest order in shares" {...field('minOrderSize')} />
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={draft.isDraft}
+              onChange={(event) => onDraft({ ...draft, isDraft: event.currentTarget.checked })}
+            />
+            Keep it as a draft
+          </label>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Preview({ draft }: { draft: Draft }) {
+  const closesAt = closesAtOf(draft);
+  return (
+    <article class="preview" aria-label="Preview">
+      <small>{draft.category || 'no category'}</small>
+      <h3>{draft.question.trim() || 'The question'}</h3>
+      <div class="outcomes">
+        <span>{draft.yes || '?'} –</span>
+        <span>{draft.no || '?'} –</span>
+      </div>
+      <p>{draft.description || 'No rules yet.'}</p>
+      <small>
+        {closesAt === null ? 'Never closes' : `Closes ${closesAt.replace('T', ' ').slice(0, 16)} UTC`}
+      </small>
+    </article>
+  );
+}

@@ -1,0 +1,139 @@
+import { useRef, useState } from 'preact/hooks';
+import { act, get } from './api';
+import { ageWords, Confirmed, Field, Problem } from './parts';
+import { useAction, useLoaded } from './use';
+
+type Mode = 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';
+
+interface State {
+  readonly mode: Mode;
+  readonly message: string | null;
+  readonly replicas: number;
+  readonly redis: {
+    readonly usedBytes: number;
+    readonly maxBytes: number | null;
+    readonly durability: string;
+    readonly eviction: string | null;
+  };
+  readonly outbox: {
+    readonly length: number;
+    readonly added: number;
+    readonly readers: readonly {
+      readonly reader: string;
+      readonly unprocessed: number;
+      readonly seconds: number;
+    }[];
+  };
+  readonly settlements: {
+    readonly unconfirmed: number;
+    readonly failed: number;
+    readonly oldestSeconds: number | null;
+  };
+  readonly timestamp: number;
+}
+
+const MODES: readonly (readonly [Mode, string, string])[] = [
+  ['NORMAL', 'Normal', 'Orders and cancels are taken.'],
+  ['CANCEL_ONLY', 'Cancel only', 'New orders are refused; everybody can still cancel.'],
+  ['HALTED', 'Halted', 'Orders and cancels are refused. Balances are safe.'],
+];
+const EVERY_MS = 5_000;
+const MEGA = 1_048_576;
+
+export function Overview() {
+  const { value: state, error, again } = useLoaded(() => get<State>('/admin/overview'), [], EVERY_MS);
+  const perSecond = useRate(state);
+  if (!state) return <Problem text={error} />;
+  const { redis, outbox, settlements } = state;
+  const behind = outbox.readers.reduce((most, one) => (one.unprocessed > most.unprocessed ? one : most), {
+    reader: '',
+    unprocessed: 0,
+    seconds: 0,
+  });
+  const memory = `${(redis.usedBytes / MEGA).toFixed(1)} MB${redis.maxBytes ? ` of ${Math.round(redis.maxBytes / MEGA)}` : ''}`;
+  const figures: readonly (readonly [string, string, string])[] = [
+    ['Mode', MODES.find(([mode]) => mode === state.mode)?.[1] ?? state.mode, state.message ?? 'No message'],
+    ['Web processes', String(state.replicas), ''],
+    ['Redis memory', memory, redis.eviction ?? ''],
+    [
+      'Durability',
+      redis.durability,
+      redis.durability === 'always' ? 'Every answer is kept' : 'A crash may lose answers',
+    ],
+    [
+      'Outbox lag',
+      `${behind.unprocessed} entries`,
+      behind.unprocessed ? `${behind.reader}, ${ageWords(behind.seconds)}` : 'All readers are up to date',
+    ],
+    ['Changes a second', perSecond, 'Orders, cancels and all else'],
+    [
+      'Oldest unsettled',
+      ageWords(settlements.oldestSeconds),
+      `${settlements.unconfirmed} unconfirmed, ${settlements.failed} failures ever`,
+    ],
+  ];
+  return (
+    <>
+      <Problem text={error} />
+      <dl class="figures">
+        {figures.map(([name, value, more]) => (
+          <div key={name} class="figure">
+            <dt>{name}</dt>
+            <dd>
+              <strong>{value}</strong>
+              <small>{more}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <ModeSwitch key={state.mode} mode={state.mode} message={state.message} onDone={again} />
+    </>
+  );
+}
+
+/** From two looks: the entries that came between them. */
+function useRate(state: State | null): string {
+  const before = useRef<State | null>(null);
+  const words = useRef('–');
+  if (state && state !== before.current) {
+    const last = before.current;
+    const seconds = last ? (state.timestamp - last.timestamp) / 1_000 : 0;
+    if (last && seconds > 0) words.current = ((state.outbox.added - last.outbox.added) / seconds).toFixed(1);
+    before.current = state;
+  }
+  return words.current;
+}
+
+function ModeSwitch({ mode, message, onDone }: { mode: Mode; message: string | null; onDone: () => void }) {
+  const [chosen, setChosen] = useState<Mode>(mode);
+  const [words, setWords] = useState(message ?? '');
+  const action = useAction();
+  const set = async (): Promise<void> => {
+    const body = { mode: chosen, ...(words.trim() === '' ? {} : { message: words.trim() }) };
+    if (await action.run(() => act('PUT', '/admin/mode', body))) onDone();
+  };
+  return (
+    <section class="panel" aria-labelledby="mode">
+      <h2 id="mode">Mode of the exchange</h2>
+      <fieldset class="modes">
+        <legend class="unseen">Mode</legend>
+        {MODES.map(([one, name, meaning]) => (
+          <label key={one} class="mode">
+            <input type="radio" name="mode" checked={chosen === one} onChange={() => setChosen(one)} />
+            <span>
+              <strong>{name}</strong>
+              <small>{meaning}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Field
+        label="Message for everybody"
+        value={words}
+        onValue={setWords}
+        hint="The trading page shows it while it stands; leave it empty for none."
+      />
+      <Confirmed word={chosen} label="Set the mode" action={action} onConfirm={() => void set()} />
+    </section>
+  );
+}

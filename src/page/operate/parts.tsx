@@ -1,0 +1,149 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import type { Action } from './use';
+
+export function Problem({ text }: { text: string | null }) {
+  return text === null ? null : (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
+interface FieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+  readonly type?: 'text' | 'password' | 'url' | 'datetime-local';
+  readonly hint?: string;
+  readonly isLong?: boolean;
+  readonly max?: number;
+}
+
+export function Field({ label, value, onValue, type = 'text', hint, isLong = false, max }: FieldProps) {
+  const id = useId();
+  const common = {
+    id,
+    value,
+    ...(max === undefined ? {} : { maxLength: max }),
+    ...(hint ? { 'aria-describedby': `${id}-hint` } : {}),
+    autocomplete: 'off' as const,
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {isLong ? (
+        <textarea {...common} rows={4} onInput={(event) => onValue(event.currentTarget.value)} />
+      ) : (
+        <input {...common} type={type} onInput={(event) => onValue(event.currentTarget.value)} />
+      )}
+      {hint && (
+        <small id={`${id}-hint`} class="hint">
+          {hint}
+        </small>
+      )}
+    </div>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly options: readonly (readonly [value: T, words: string])[];
+  readonly onValue: (value: T) => void;
+}
+
+export function Choice<T extends string>({ label, value, options, onValue }: ChoiceProps<T>) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => onValue(event.currentTarget.value as T)}>
+        {options.map(([one, words]) => (
+          <option key={one} value={one}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface ConfirmedProps {
+  /** To be typed, letter by letter. */
+  readonly word: string;
+  readonly label: string;
+  readonly action: Action;
+  readonly onConfirm: () => void;
+}
+
+/** A button for what is for good, or hits everybody: it wants its word typed. */
+export function Confirmed({ word, label, action, onConfirm }: ConfirmedProps) {
+  const [typed, setTyped] = useState('');
+  const isTyped = typed.trim().toLowerCase() === word.toLowerCase();
+  return (
+    <form
+      class="confirm"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isTyped) onConfirm();
+      }}
+    >
+      <Field label={`Type ${word} to confirm`} value={typed} onValue={setTyped} />
+      <button type="submit" class="button button-danger" disabled={!isTyped || action.isBusy}>
+        {action.isBusy ? 'Working…' : label}
+      </button>
+      <Problem text={action.error} />
+    </form>
+  );
+}
+
+interface TableProps {
+  readonly caption: string;
+  readonly head: readonly string[];
+  readonly rows: readonly { readonly key: string; readonly cells: readonly ComponentChildren[] }[];
+  readonly empty: string;
+}
+
+/** A row is a card on a phone, each cell under the name of its column. */
+export function Table({ caption, head, rows, empty }: TableProps) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  return (
+    <table>
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {head.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, cells }) => (
+          <tr key={key} data-row={key}>
+            {cells.map((content, i) => (
+              <td key={head[i]} data-label={head[i]}>
+                {content}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+export const shortHash = (text: string): string =>
+  text.length > 14 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text;
+
+const TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+export const timeWords = (iso: string | null): string => (iso === null ? '–' : TIMES.format(Date.parse(iso)));
+
+export function ageWords(seconds: number | null): string {
+  if (seconds === null) return 'none';
+  if (seconds < 120) return `${Math.max(0, Math.round(seconds))} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3_600)} h`;
+}

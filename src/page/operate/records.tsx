@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks';
+import { get, type LogEntry, type Page } from './api';
+import { Problem, Table, timeWords } from './parts';
+import { useAction, useLoaded } from './use';
+
+interface Report {
+  readonly ok: boolean;
+  readonly checked: Readonly<Record<string, number>>;
+  readonly differences: readonly (Readonly<Record<string, unknown>> & {
+    readonly kind: string;
+    readonly detail: string;
+    readonly expected?: string;
+    readonly found?: string;
+  })[];
+}
+
+export function Audit() {
+  const [report, setReport] = useState<Report | null>(null);
+  const action = useAction();
+  const run = () => action.run(async () => setReport(await get<Report>('/admin/audit')));
+  return (
+    <>
+      <p>The audit computes every balance, book and settlement again from the orders, and compares.</p>
+      <div class="tools">
+        <button
+          type="button"
+          class="button button-primary"
+          disabled={action.isBusy}
+          onClick={() => void run()}
+        >
+          {action.isBusy ? 'Comparing…' : 'Run the audit'}
+        </button>
+      </div>
+      <Problem text={action.error} />
+      {report && (
+        <section class="panel" aria-labelledby="audit" role="status">
+          <h2 id="audit">{report.ok ? 'Nothing differs' : `${report.differences.length} differences`}</h2>
+          <p>
+            {Object.entries(report.checked)
+              .map(([name, count]) => `${count} ${name}`)
+              .join(', ')}
+          </p>
+          {!report.ok && (
+            <Table
+              caption="Differences"
+              head={['Kind', 'What', 'Expected', 'Found', 'Where']}
+              empty=""
+              rows={report.differences.map(({ kind, detail, expected, found, ...where }, i) => ({
+                key: String(i),
+                cells: [kind, detail, expected ?? '–', found ?? '–', JSON.stringify(where)],
+              }))}
+            />
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+export function Log() {
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1) ?? '';
+  const list = useLoaded(() => get<Page<LogEntry>>('/admin/log', { cursor }), [cursor]);
+  return (
+    <>
+      <div class="tools">
+        <button type="button" class="button" onClick={list.again}>
+          Read again
+        </button>
+      </div>
+      <Problem text={list.error} />
+      {list.value && (
+        <Table
+          caption="Operators' log"
+          head={['When', 'Action', 'On', 'With', 'Who', 'Result']}
+          empty="Nobody has done anything yet."
+          rows={list.value.data.map((entry) => ({
+            key: entry.id,
+            cells: [
+              timeWords(entry.at),
+              entry.action,
+              entry.path,
+              JSON.stringify(entry.body),
+              `${entry.address}${entry.agent ? `, ${entry.agent.slice(0, 40)}` : ''}`,
+              resultWords(entry),
+            ],
+          }))}
+        />
+      )}
+      <div class="tools">
+        {cursors.length > 0 && (
+          <button type="button" class="button" onClick={() => setCursors(cursors.slice(0, -1))}>
+            Newer
+          </button>
+        )}
+        {list.value?.nextCursor && (
+          <button
+            type="button"
+            class="button"
+            onClick={() => setCursors([...cursors, list.value?.nextCursor ?? ''])}
+          >
+            Older
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+export const resultWords = ({ status, code }: LogEntry): string =>
+  status === null ? 'not finished' : code === null ? `done (${status})` : `refused: ${code}`;

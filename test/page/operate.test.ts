@@ -1,0 +1,246 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { freePort } from '../../src/local/ports';
+import { describeInBrowser, startChromium } from '../support/chromium';
+import { type Deployment, type Process, startDeployment } from '../support/deployment';
+import { ROOT } from '../support/processes';
+import { ADMIN_TOKEN } from '../support/settings';
+import { createTrader, openMarket, type Trader } from '../support/trader';
+import { eventually, until } from '../support/waiting';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+const DESK = { width: 1_440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+const CONSOLE_GZ_MAX = 40_000;
+const QUESTION = 'Will the lake freeze?';
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const found = await page.evaluate<AxeResults>(
+    `axe.run({ runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} }, resultTypes: ['violations'] })`,
+  );
+  return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+}
+
+test('the console is loaded by itself, and with its styles it is at most 40 kB', () => {
+  const folder = path.join(ROOT, 'dist/page');
+  const html = readFileSync(path.join(folder, 'operate.html'), 'utf8');
+  const files = [...html.matchAll(/\/assets\/operate-[^"]+/g)].map(([file]) => path.join(folder, file));
+  expect(files).toHaveLength(2);
+  const sizes = files.map((file) => readFileSync(existsSync(`${file}.gz`) ? `${file}.gz` : file).length);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(CONSOLE_GZ_MAX);
+  expect(readFileSync(path.join(folder, 'index.html'), 'utf8')).not.toContain('operate');
+});
+
+describeInBrowser('an operator works without the command line', () => {
+  let deployment: Deployment;
+  let web: Process;
+  let browser: Browser;
+  let page: Page;
+  let url: string;
+  let alice: Trader;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    deployment = await startDeployment();
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    web = await deployment.web({ PORT: String(port), PUBLIC_BASE_URL: url });
+    [browser] = await Promise.all([startChromium(), deployment.worker()]);
+    const domain = (await web.client.get('/config')).body.eip712.domain;
+    alice = createTrader(web.client, domain);
+    page = await open(DESK);
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await deployment?.stop();
+  });
+
+  async function open(viewport: typeof DESK, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+    const context = await browser.newContext({ viewport, colorScheme });
+    const opened = await context.newPage();
+    opened.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    opened.on('pageerror', (error) => complaints.push(String(error)));
+    await opened.goto(`${url}/operate#${ADMIN_TOKEN}`);
+    await opened.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    return opened;
+  }
+
+  const show = async (name: string): Promise<void> => {
+    await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  };
+  const row = () => page.locator('tr', { hasText: QUESTION });
+  const logged = (text: string) =>
+    eventually(
+      async () => (await page.getByTestId('log-entry').textContent()) ?? '',
+      (entry) => expect(entry).toContain(text),
+    );
+  const market = async () => (await web.client.get('/markets?limit=5')).body.data[0];
+  const confirm = async (word: string, button: string): Promise<void> => {
+    expect(await page.getByRole('button', { name: button }).isDisabled()).toBe(true);
+    await page.getByLabel(`Type ${word} to confirm`).fill(word);
+    await page.getByRole('button', { name: button }).click();
+  };
+
+  test('the token leaves the address as soon as it is read, and a wrong one opens nothing', async () => {
+    expect(page.url()).toBe(`${url}/operate`);
+    const context = await browser.newContext();
+    const stranger = await context.newPage();
+    await stranger.goto(`${url}/operate#${'x'.repeat(40)}`);
+    await stranger.getByRole('heading', { name: 'Operate the exchange' }).waitFor();
+    await stranger.getByLabel("Operator's token").fill(ADMIN_TOKEN);
+    await stranger.getByRole('button', { name: 'Enter' }).click();
+    await stranger.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await stranger.reload();
+    await stranger.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    await context.close();
+  });
+
+  test('a market is created with its checks and its preview', async () => {
+    await show('Markets');
+    await page.getByRole('button', { name: 'New market' }).click();
+    const create = page.getByRole('button', { name: 'Create the market' });
+    expect(await create.isDisabled()).toBe(true);
+    await page.getByLabel('Question').fill(QUESTION);
+    await page.getByLabel('Category').fill('Not A Word');
+    expect(await create.isDisabled()).toBe(true);
+    await page.getByLabel('Category').fill('weather');
+    await page.getByLabel('First outcome').fill('Ice');
+    await page.getByLabel('Second outcome').fill('Water');
+    await page.getByLabel('Closes at (UTC)').fill('2040-01-31T12:00');
+    expect(await page.getByRole('article', { name: 'Preview' }).textContent()).toContain(QUESTION);
+    expect(await violations(page)).toEqual([]);
+    await create.click();
+    await logged('POST /admin/markets');
+    await row().waitFor();
+    expect(await market()).toMatchObject({
+      question: QUESTION,
+      category: 'weather',
+      closesAt: '2040-01-31T12:00:00.000Z',
+      outcomes: [{ name: 'Ice' }, { name: 'Water' }],
+    });
+  });
+
+  test('a market is edited, paused and resumed', async () => {
+    await row().getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Rules').fill('Yes if it is frozen at noon.');
+    await page.getByRole('button', { name: 'Save the market' }).click();
+    await logged('PATCH /admin/markets/{id}');
+    expect(await market()).toMatchObject({ description: 'Yes if it is frozen at noon.' });
+    await row().getByRole('button', { name: 'Pause' }).click();
+    await logged('/pause');
+    expect((await market()).status).toBe('PAUSED');
+    await row().getByRole('button', { name: 'Resume' }).click();
+    await logged('/resume');
+    expect((await market()).status).toBe('OPEN');
+  });
+
+  test('the exchange is halted and opened again, each by its word', async () => {
+    await show('Overview');
+    await page.getByLabel('Halted').check();
+    await page.getByLabel('Message for everybody').fill('Back at noon.');
+    await confirm('HALTED', 'Set the mode');
+    await logged('PUT /admin/mode');
+    expect((await web.client.get('/config')).body).toMatchObject({
+      mode: 'HALTED',
+      message: 'Back at noon.',
+    });
+    await page.locator('.figure', { hasText: 'Halted' }).waitFor();
+    await page.getByLabel('Normal').check();
+    await page.getByLabel('Message for everybody').fill('');
+    await confirm('NORMAL', 'Set the mode');
+    await until('normal', async () => (await web.client.get('/config')).body.mode === 'NORMAL');
+  });
+
+  test('a resolution takes two steps, says what it does and wants the name of the outcome', async () => {
+    const { id } = await market();
+    await alice.post(`/markets/${id}/split`, { size: '50' });
+    await alice.submit(await market(), { side: 'SELL', outcome: 0, pips: 6_000, lots: 1_000 });
+    await show('Markets');
+    await row().getByRole('button', { name: 'Resolve' }).click();
+    await page.getByLabel('Ice').check();
+    await page.getByLabel('Evidence').fill('https://lake.test/frozen');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await eventually(
+      async () => (await page.getByTestId('resolution').textContent()) ?? '',
+      (text) => expect(text).toBe('Result: Ice. 1 holders, $50 to 1 of them, 1 orders cancelled.'),
+    );
+    expect(await violations(page)).toEqual([]);
+    await confirm('Ice', 'Resolve the market');
+    await logged('POST /admin/markets/{id}/resolve');
+    expect(await market()).toMatchObject({
+      status: 'RESOLVED',
+      resolution: { outcomeIndex: 0, evidence: 'https://lake.test/frozen' },
+    });
+  });
+
+  test('a wallet is looked up, and a comment is deleted', async () => {
+    const { id } = await market();
+    await alice.post(`/markets/${id}/comments`, { body: 'Buy my coin.' });
+    await show('People');
+    await page.getByLabel('Address').fill(alice.address);
+    await page.getByRole('button', { name: 'Look up' }).click();
+    await page.locator('td', { hasText: 'CANCELLED' }).first().waitFor();
+    await page.getByRole('textbox', { name: 'Market' }).fill(id);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.locator('tr', { hasText: 'Buy my coin.' }).getByRole('button', { name: 'Delete' }).click();
+    await logged('DELETE /admin/comments/{comment_id}');
+    expect((await web.client.get(`/markets/${id}/comments`)).body.data[0]).toMatchObject({ deleted: true });
+  });
+
+  test('the audit finds nothing, and the log has every action', async () => {
+    await show('Audit');
+    await page.getByRole('button', { name: 'Run the audit' }).click();
+    await page.getByRole('heading', { name: 'Nothing differs' }).waitFor();
+    await show('Log');
+    await page.locator('tbody tr').first().waitFor();
+    const actions = await page.locator('tbody td[data-label=Action]').allTextContents();
+    expect(actions).toEqual([
+      'DELETE /admin/comments/{comment_id}',
+      'POST /admin/markets/{id}/resolve',
+      'PUT /admin/mode',
+      'PUT /admin/mode',
+      'POST /admin/markets/{id}/resume',
+      'POST /admin/markets/{id}/pause',
+      'PATCH /admin/markets/{id}',
+      'POST /admin/markets',
+    ]);
+    await show('Settlements');
+  });
+
+  test.each([
+    ['light', DESK],
+    ['dark', DESK],
+    ['light', PHONE],
+    ['dark', PHONE],
+  ] as const)('%s at %o: every view is accessible, and nothing sticks out', async (colorScheme, viewport) => {
+    await openMarket(web.client, ADMIN_TOKEN, { question: `Will it hail on day ${viewport.width}?` });
+    page = await open(viewport, colorScheme);
+    for (const name of ['Overview', 'Markets', 'Settlements', 'People', 'Audit', 'Log']) {
+      await show(name);
+      await page.waitForLoadState('networkidle');
+      expect([name, await violations(page)]).toEqual([name, []]);
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect([name, width <= viewport.width]).toEqual([name, true]);
+    }
+    await page.context().close();
+  });
+
+  test('the pictures of the console are taken when they are asked for', async () => {
+    page = await open(DESK);
+    await show('Markets');
+    await row().waitFor();
+    const picture = await page.screenshot();
+    expect(picture.length).toBeGreaterThan(10_000);
+    if (process.env.PICTURES === '1') {
+      await page.screenshot({ path: path.join(ROOT, 'docs/console.png') });
+    }
+    expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
+  });
+});
