@@ -72,7 +72,7 @@ export function createProgram(version: string, choose: Choose): Commander {
   program
     .command('doctor')
     .description('check the settings of Redis and the state of the exchange')
-    .action(() => choose(doctor, { unreachable: doctorWithoutRedis }));
+    .action(() => choose(doctor, { anyLayout: true, unreachable: doctorWithoutRedis }));
   program
     .command('backup <file>')
     .description('copy all data of the exchange as of one moment; needs the mode HALTED')
@@ -83,9 +83,12 @@ export function createProgram(version: string, choose: Choose): Commander {
     .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
     .option('--force', 'replace the exchange that is there')
     .option('--verify-only', 'only check the file; needs no Redis')
-    .action((file: string, { force = false, verifyOnly = false }) =>
-      choose(restore(file, { force }), verifyOnly ? { alone: verify(file) } : {}),
-    );
+    .option('--yes', SURE)
+    .action((file: string, { force = false, verifyOnly = false, yes = false }) => {
+      const what = `restore ${file}${force ? ' in place of the exchange that is there' : ''}`;
+      const command = forGood(what, yes, restore(file, { force }));
+      choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
+    });
   return program;
 }
 
@@ -132,12 +135,19 @@ function addMarkets(program: Commander, choose: Choose): void {
     .command('show <market>')
     .description(`all of one market (${NAME})`)
     .action((name: string) => choose(showMarket(name)));
-  for (const step of STEP_NAMES) {
+  for (const step of STEP_NAMES.filter((name) => name !== 'close')) {
     markets
       .command(`${step} <market>`)
       .description(WORDS[step])
       .action((name: string) => choose(moveMarket(step, name)));
   }
+  markets
+    .command('close <market>')
+    .description(WORDS.close)
+    .option('--yes', SURE)
+    .action((name: string, { yes = false }: { yes?: boolean }) =>
+      choose(forGood(`close ${name}: what rests is cancelled`, yes, moveMarket('close', name))),
+    );
   markets
     .command('resolve <market>')
     .description('resolve a market: cancel its resting orders and pay every holder; this cannot be undone')

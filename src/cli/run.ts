@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
+import { readLayout, unreadable } from '../store/health/layout';
 import { createProgram } from './program';
 import { type Chosen, type CliDeps, EXIT, type ExitCode, NotConfirmed, type Speaker } from './store';
 
@@ -28,7 +29,7 @@ export async function runCli(words: readonly string[], deps: CliDeps): Promise<E
 }
 
 async function execute(
-  { command, alone, unreachable }: Chosen,
+  { command, alone, anyLayout = false, unreachable }: Chosen,
   isJson: boolean,
   deps: CliDeps,
 ): Promise<ExitCode> {
@@ -44,6 +45,11 @@ async function execute(
     return EXIT.broken;
   }
   try {
+    const wrong = anyLayout ? null : unreadable(await readLayout(opened.redis, opened.keys));
+    if (wrong !== null) {
+      deps.err(`error: ${wrong}\n`);
+      return EXIT.unreadable;
+    }
     return await command({ store: opened, ...speaker });
   } catch (error) {
     return report(error, deps);

@@ -55,6 +55,8 @@ export const EXIT = {
   refused: 3,
   /** Redis did not answer, or something broke. */
   broken: 4,
+  /** Data that only a newer version may read. */
+  unreadable: 78,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
@@ -81,6 +83,8 @@ export interface Chosen {
   readonly command: Command;
   /** Needs no Redis: the command is not run. */
   readonly alone?: (speaker: Speaker) => Promise<ExitCode>;
+  /** Works on data of any layout. */
+  readonly anyLayout?: boolean;
   /** Redis did not answer. */
   readonly unreachable?: (speaker: Speaker, why: string) => Promise<ExitCode>;
 }

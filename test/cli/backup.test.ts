@@ -144,7 +144,7 @@ test('everything comes back as it was, is audited, and trades on', async () => {
   expect((await from.exchange('backup', file)).err).toMatch(/exists/);
   expect((await to.exchange('restore', file, '--verify-only')).out).toMatch(/is whole/);
 
-  const restored = await to.exchange('restore', file);
+  const restored = await to.exchange('restore', file, '--yes');
   expect([restored.code, restored.err]).toEqual([0, '']);
   expect(restored.out).toMatch(/keys restored; the exchange is HALTED\nok: \d{3} orders/);
   expect(await contents(target?.url ?? '')).toEqual(before);
@@ -166,20 +166,22 @@ test('everything comes back as it was, is audited, and trades on', async () => {
 test('an existing exchange or file is not replaced without --force', async () => {
   const to = shellAt(target);
   const before = await contents(target?.url ?? '');
-  const full = await to.exchange('restore', file);
+  const full = await to.exchange('restore', file, '--yes');
   expect([full.code, full.err]).toEqual([
     3,
     expect.stringMatching(/holds an exchange already \(\d+ keys\): --force/),
   ]);
   const elsewhere = shellAt(target, { EXCHANGE_ADDRESS: '0x00000000000000000000000000000000000000aa' });
-  expect((await elsewhere.exchange('restore', file, '--force')).err).toMatch(/belongs to another exchange: /);
+  expect((await elsewhere.exchange('restore', file, '--force', '--yes')).err).toMatch(
+    /belongs to another exchange: /,
+  );
   const redis = new Redis(target?.url ?? '');
   await redis.set('{x0}:lease', 'somebody', 'PX', 60_000);
-  expect((await to.exchange('restore', file, '--force')).err).toMatch(/processes are at work/);
+  expect((await to.exchange('restore', file, '--force', '--yes')).err).toMatch(/processes are at work/);
   await redis.del('{x0}:lease');
   redis.disconnect();
   expect(await contents(target?.url ?? '')).toEqual(before);
-  expect((await to.exchange('restore', file, '--force')).code).toBe(0);
+  expect((await to.exchange('restore', file, '--force', '--yes')).code).toBe(0);
   expect(await contents(target?.url ?? '')).toEqual(await contents(source?.url ?? ''));
 }, 60_000);
 
@@ -207,7 +209,7 @@ test('a file that was cut, changed or is no backup is refused before anything ch
   for (const [why, bytes] of bad) {
     const broken = path.join(folder, 'broken.backup');
     writeFileSync(broken, bytes);
-    const { code, err, out } = await to.exchange('restore', broken, '--force');
+    const { code, err, out } = await to.exchange('restore', broken, '--force', '--yes');
     expect([code, out, err]).toEqual([3, '', expect.stringMatching(why)]);
     expect(err).toMatch(/^error: INVALID_REQUEST: [^\n]+\n$/);
     const verified = await to.exchange('restore', broken, '--verify-only');

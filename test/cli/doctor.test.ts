@@ -95,7 +95,7 @@ test('open markets that take dust are named: it can use up the makers that one o
     0,
     expect.stringMatching(new RegExp(`^warn +dust +${id}: .* MATCH_MAKERS_MAX; .* minOrderSize 1$`, 'm')),
   ]);
-  await json('markets', 'close', id);
+  await json('markets', 'close', id, '--yes');
   expect((await verdicts()).dust).toBe('ok');
 });
 

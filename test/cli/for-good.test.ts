@@ -50,7 +50,14 @@ test('a command that pays for good asks at a terminal, and needs --yes elsewhere
   expect((await atTerminal('yes', ...resolve)).code).toBe(0);
   expect(await statusOf('one')).toBe('RESOLVED');
 
-  expect((await shell.exchange('markets', 'void', 'two')).code).toBe(2);
+  for (const words of [
+    ['markets', 'void', 'two'],
+    ['markets', 'close', 'two'],
+    ['restore', 'package.json'],
+  ]) {
+    expect((await shell.exchange(...words)).code).toBe(2);
+  }
+  expect(await statusOf('two')).toBe('OPEN');
   expect((await atTerminal('yes', 'markets', 'void', 'two')).code).toBe(0);
   expect(await statusOf('two')).not.toBe('OPEN');
 });

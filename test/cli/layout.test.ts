@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
+import { loadConfig } from '../../src/config/load';
 import type { RunningRedis } from '../../src/local/redis';
+import { writeBackup } from '../../src/store/backup/backup';
 import { LAYOUT } from '../../src/store/health/layout';
 import { shardKeys } from '../../src/store/redis/keys';
 import { startTestRedis } from '../support/redis';
@@ -42,13 +44,26 @@ test('a backup carries the layout of the data, and one that needs a newer progra
   await redis.del(KEY);
   expect((await shell.exchange('backup', old, '--halt')).code).toBe(0);
   expect(await shell.json('restore', old, '--verify-only')).toMatchObject({ layout: 1, oldestLayout: 1 });
+  expect((await shell.exchange('mode', 'HALTED')).code).toBe(0);
   await redis.hset(KEY, { layout: LAYOUT + 2, oldest: LAYOUT + 1 });
-  expect((await shell.exchange('backup', newer, '--halt')).code).toBe(0);
-  const { code, err } = await shell.exchange('restore', newer, '--force');
+  // Every other command leaves such data alone.
+  for (const words of [['mode', 'NORMAL'], ['audit'], ['markets', 'list'], ['backup', newer, '--halt']]) {
+    const refused = await shell.exchange(...words);
+    expect([words, refused.code, refused.out]).toEqual([words, 78, '']);
+    expect(refused.err).toMatch(/^error: the data has layout/);
+  }
+  await writeNewer(newer);
+  const { code, err } = await shell.exchange('restore', newer, '--force', '--yes');
   expect(code).toBe(3);
   expect(err).toContain(`layout ${LAYOUT + 2}`);
   // Nothing was removed.
   expect(await redis.hget(KEY, 'layout')).toBe(String(LAYOUT + 2));
-  expect((await shell.exchange('restore', old, '--force')).code).toBe(0);
+  expect((await shell.exchange('restore', old, '--force', '--yes')).code).toBe(0);
   expect(await redis.exists(KEY)).toBe(0);
 });
+
+/** As a newer program would. */
+async function writeNewer(file: string): Promise<void> {
+  const { chainId, exchangeAddress } = loadConfig({ NODE_ENV: 'test', REDIS_URL: server.url });
+  await writeBackup({ redis, keys: shardKeys(), now: Date.now, chainId, exchange: exchangeAddress }, file);
+}

@@ -127,7 +127,7 @@ test('a mistyped command prints one line and changes nothing', async () => {
     [2, /Allowed choices are yes, no, 0, 1/, ['markets', 'resolve', 'snow', '--outcome', 'Yes']],
     [2, /Allowed choices are NORMAL/, ['mode', 'normal']],
     [2, /hexadecimal/, ['settlements', 'acknowledge', 'x', '--tx', '0x12']],
-    [3, /MARKET_NOT_FOUND: there is no market "sonw"/, ['markets', 'close', 'sonw']],
+    [3, /MARKET_NOT_FOUND: there is no market "sonw"/, ['markets', 'close', 'sonw', '--yes']],
     [3, /MARKET_NOT_FOUND/, ['markets', 'show', `0x${'00'.repeat(32)}`]],
     [3, /MARKET_NOT_FOUND: there is no market "\.\."/, ['settlements', 'export', '--market', '..']],
     [3, /INVALID_REQUEST: question/, ['markets', 'create', '']],

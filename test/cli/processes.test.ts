@@ -31,7 +31,7 @@ test('the built command line beside web and worker, whose connections are as man
 
   const audit = cli('audit');
   expect([await audit.exited, audit.stdout()]).toEqual([0, 'ok: 0 orders, 0 balances, 1 markets, 0 fills\n']);
-  const restore = cli('restore', 'package.json', '--force');
+  const restore = cli('restore', 'package.json', '--force', '--yes');
   expect([await restore.exited, restore.stdout()]).toEqual([3, '']);
   const away = startNode(['dist/cli.js', 'mode'], { ...ENVIRONMENT, REDIS_URL: 'redis://127.0.0.1:1' });
   expect([await away.exited, away.stdout(), away.stderr()]).toEqual([

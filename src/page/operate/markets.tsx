@@ -75,7 +75,7 @@ export function Markets() {
           rows={list.value.data.map((market) => ({
             key: market.id,
             cells: [
-              <a href={`/?${new URLSearchParams({ market: market.slug })}`}>{market.question}</a>,
+              <a href={`/m/${market.slug}`}>{market.question}</a>,
               <Status market={market} />,
               timeWords(market.closesAt),
               `$${market.volume24h}`,

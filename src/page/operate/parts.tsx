@@ -35,7 +35,8 @@ export function Field({ label, value, onValue, type = 'text', hint, isLong = fal
       {isLong ? (
         <textarea {...common} rows={4} onInput={(event) => onValue(event.currentTarget.value)} />
       ) : (
-        <input {...common} type={type} onInput={(event) => onValue(event.currentTarget.value)} />
+        // The types of an input that takes text differ in their roles alone.
+        <input {...common} type={type as 'text'} onInput={(event) => onValue(event.currentTarget.value)} />
       )}
       {hint && (
         <small id={`${id}-hint`} class="hint">

@@ -74,6 +74,7 @@ export async function checkNames(
     const detail = 'the list of all markets does not name the market';
     findings.add({ kind: 'NAME', marketId, name: terms.slug, expected: 'named', found: 'not named', detail });
   }
+  await checkEvents({ redis, keys, findings }, documents);
   let cursor = '0';
   do {
     const [next, flat] = await redis.hscan(keys.marketNames, cursor, 'COUNT', STEP);
@@ -93,6 +94,44 @@ export async function checkNames(
 
   async function isNew(marketId: MarketId): Promise<boolean> {
     return (await redis.hexists(keys.markets, marketId)) === 1;
+  }
+}
+
+/** Each event has as many markets as it says, and its title is theirs. */
+async function checkEvents(
+  { redis, keys, findings }: NameChecksOptions,
+  documents: ReadonlyMap<MarketId, Market>,
+): Promise<void> {
+  const told = new Map<string, { count: number; title: string }>();
+  for (const { terms } of documents.values()) {
+    if (!terms.event) continue;
+    const { slug, title } = terms.event;
+    const known = told.get(slug);
+    if (known && known.title !== title) {
+      const detail = 'the title of the event, as one of its markets has it';
+      findings.add({
+        kind: 'NAME',
+        marketId: terms.id,
+        name: slug,
+        expected: known.title,
+        found: title,
+        detail,
+      });
+    }
+    told.set(slug, { count: (known?.count ?? 0) + 1, title: known?.title ?? title });
+  }
+  const stored = await redis.hgetall(keys.events);
+  // Markets that are created while one looks count in their event already.
+  const hasNew = (await redis.hlen(keys.markets)) > documents.size;
+  for (const slug of new Set([...told.keys(), ...Object.keys(stored)])) {
+    const { count = 0, title = null } = told.get(slug) ?? {};
+    const found = stored[slug] ?? 'none';
+    const [, number, name] = /^(\d+) (.*)$/.exec(found) ?? [];
+    const isSame = (title === null ? hasNew : name === title) && Number(number) === count;
+    const isGrown = hasNew && (title === null || name === title) && Number(number) > count;
+    if (isSame || isGrown) continue;
+    const detail = 'how many markets the event has, and its title';
+    findings.add({ kind: 'NAME', name: slug, expected: `${count} ${title ?? ''}`.trim(), found, detail });
   }
 }
 

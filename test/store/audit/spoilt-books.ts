@@ -122,6 +122,15 @@ export const spoiltBooks = (stage: Stage): readonly Corruption[] => [
     () => [stage.exchange.keys.marketNames],
   ],
   [
+    'an event that counts a market it does not have',
+    async () => {
+      const { redis, keys } = stage.exchange;
+      await redis.hset(keys.events, 'winter', '1 This winter');
+      return { kind: 'NAME', name: 'winter', expected: '0', found: '1 This winter' };
+    },
+    () => [stage.exchange.keys.events],
+  ],
+  [
     'an order that cannot be read',
     async () => {
       const { redis, keys } = stage.exchange;

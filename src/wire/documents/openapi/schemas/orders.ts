@@ -64,7 +64,10 @@ export const ORDER_MEMBERS = {
   status: ref('OrderStatus'),
   reason: ref('Reason'),
   expiration: ref('Uint256'),
-  clientOrderId: { type: ['string', 'null'], description: 'Only the maker sees it; it is null for everyone else.' },
+  clientOrderId: {
+    type: ['string', 'null'],
+    description: 'Only the maker sees it; it is null for everyone else.',
+  },
   createdAt: ref('Time'),
   updatedAt: ref('Time'),
   sequence: ref('Sequence'),
