@@ -49,7 +49,7 @@ function bundle() {
     entryPoints: [path.join(SOURCE, 'theme-early.ts')],
     format: 'iife',
   });
-  // The operator's console by itself: nobody else loads any of it.
+  // The operator's console has files of its own: the trading page loads none of them.
   const operate = buildSync({
     ...COMMON,
     entryPoints: [path.join(SOURCE, 'operate/main.tsx'), path.join(SOURCE, 'operate/operate.css')],

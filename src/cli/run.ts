@@ -2,7 +2,15 @@ import { CommanderError } from 'commander';
 import { Refusal } from '../exchange/errors';
 import { readLayout, unreadable } from '../store/health/layout';
 import { createProgram } from './program';
-import { type Chosen, type CliDeps, EXIT, type ExitCode, NotConfirmed, type Speaker } from './store';
+import {
+  type Chosen,
+  type CliDeps,
+  EXIT,
+  type ExitCode,
+  NotConfirmed,
+  type Speaker,
+  UNREADABLE,
+} from './store';
 
 /** Runs the command that the words name. Resolves with the exit code; rejects with a ConfigError only. */
 export async function runCli(words: readonly string[], deps: CliDeps): Promise<ExitCode> {
@@ -48,7 +56,7 @@ async function execute(
     const wrong = anyLayout ? null : unreadable(await readLayout(opened.redis, opened.keys));
     if (wrong !== null) {
       deps.err(`error: ${wrong}\n`);
-      return EXIT.unreadable;
+      return UNREADABLE;
     }
     return await command({ store: opened, ...speaker });
   } catch (error) {

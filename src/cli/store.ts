@@ -55,10 +55,10 @@ export const EXIT = {
   refused: 3,
   /** Redis did not answer, or something broke. */
   broken: 4,
-  /** Data that only a newer version may read. */
-  unreadable: 78,
 } as const;
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+/** As for bad configuration: only a newer version may read the data. */
+export const UNREADABLE = 78;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT] | typeof UNREADABLE;
 
 /** Something that cannot be undone was not confirmed. */
 export class NotConfirmed extends Error {}

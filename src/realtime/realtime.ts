@@ -125,6 +125,11 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   const state = createExchangeState({ ...deps, io });
   const guard = createSlowSocketGuard(io, log);
   const catchUp = createCatchUp(feed, log);
+  /** Messages between the replicas may have been lost. */
+  const lookAgain = (): void => {
+    catchUp.now();
+    wallets.lookNow();
+  };
 
   io.on('connection', (socket) => {
     wallets.serve(socket);
@@ -139,17 +144,11 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     });
   });
   io.on(BETWEEN.feed, feed.receive);
-  io.on(BETWEEN.catchUp, () => {
-    catchUp.now();
-    wallets.lookNow();
-  });
+  io.on(BETWEEN.catchUp, lookAgain);
   io.on(BETWEEN.leaseFree, broadcasting.tryNow);
   io.on(BETWEEN.places, places.hear);
   io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
-  links.onBack(() => {
-    catchUp.now();
-    wallets.lookNow();
-  });
+  links.onBack(lookAgain);
 
   const parts = [places, watch, state, guard, createHeart(feed, log), ...wallets.parts, broadcasting];
   return {
@@ -183,8 +182,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     newEpoch(epoch) {
       io.local.emit(EVENTS.epoch, presentEpoch(epoch));
       state.lookNow();
-      catchUp.now();
-      wallets.lookNow();
+      lookAgain();
     },
     modeChanged: state.changed,
     replicas: () => io.of('/').adapter.serverCount(),

@@ -166,7 +166,7 @@ export function resultOf(query: Query): OutcomeIndex | null {
 
 const OFFSET = /^[1-9][0-9]{0,6}$/;
 
-/** The place of a page in a list that is made anew for each request; throws INVALID_CURSOR. */
+/** The place of a page in a list that is sorted for each request; throws INVALID_CURSOR. */
 export function offsetOf(cursor: string | null): number {
   if (cursor === null) return 0;
   if (!OFFSET.test(cursor)) throw new Refusal('INVALID_CURSOR');

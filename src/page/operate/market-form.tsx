@@ -50,7 +50,7 @@ const tagsOf = ({ tags }: Draft): string[] =>
     .filter((tag) => tag !== '');
 const closesAtOf = ({ closesAt }: Draft): string | null => (closesAt === '' ? null : `${closesAt}:00Z`);
 
-/** What is wrong with a market before it is sent; the exchange checks all of it again. */
+/** The checks of a market before it is sent; the exchange repeats all of them. */
 function checksOf(draft: Draft): readonly (readonly [words: string, isGood: boolean])[] {
   const { question, category, minOrderSize, resolutionSource } = draft;
   const tags = tagsOf(draft);

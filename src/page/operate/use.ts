@@ -11,7 +11,7 @@ export interface Loaded<T> {
 const wordsOf = (error: unknown): string =>
   error instanceof Refused ? error.message : 'Something broke in this page. Load it again.';
 
-/** What a request answers, asked again when one of `keys` changes, and every `everyMs` if given. */
+/** The answer of a request, which is sent again when one of `keys` changes, and every `everyMs` if given. */
 export function useLoaded<T>(ask: () => Promise<T>, keys: readonly unknown[], everyMs = 0): Loaded<T> {
   const [state, setState] = useState<{ value: T | null; error: string | null }>({ value: null, error: null });
   const [round, setRound] = useState(0);

@@ -1,6 +1,5 @@
 import type { OutboxLag } from '../outbox/lag';
 import type { RedisClient } from '../redis/scripts';
-import type { Settlements } from '../settlement/settlements';
 import type { Standings } from './standing';
 
 /** The state of the exchange, for an operator. */
@@ -24,7 +23,9 @@ export interface Overview {
 interface OverviewDeps {
   readonly redis: RedisClient;
   readonly outboxLag: { look(): Promise<OutboxLag> };
-  readonly settlements: Pick<Settlements, 'counts'>;
+  readonly settlements: {
+    counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }>;
+  };
   readonly standings: Pick<Standings, 'refresh'>;
   readonly now: () => number;
 }

@@ -3,7 +3,8 @@ import { SOCKET_LIMITS } from '../../limits';
 import { INTERFACE_VERSION } from '../openapi/document';
 import type { Json } from '../openapi/schema';
 import { SCHEMAS } from '../openapi/schemas';
-import { MESSAGES, type Message, SOCKET_SCHEMAS } from './messages';
+import { MESSAGES, type Message } from './messages';
+import { SOCKET_SCHEMAS } from './schemas';
 
 const ALL_SCHEMAS: Readonly<Record<string, Json>> = { ...SCHEMAS, ...SOCKET_SCHEMAS };
 

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../../exchange/errors';
+import { ERRORS } from '../../../exchange/errors';
 import { EVENTS } from '../../answers/events';
 import { renewShape, subscribeShape, unsubscribeShape } from '../../requests/subscriptions';
 import { MARKET, ORDERBOOK, TICKER, TRADE } from '../openapi/examples/market';
@@ -6,10 +6,8 @@ import { BALANCES, ORDER } from '../openapi/examples/orders';
 import { CONDITION_ID, MARKET_ID, MATCHED_AT, MATCHED_MS, MODE, SEQUENCE } from '../openapi/examples/story';
 import {
   array,
-  choice,
   constant,
   flag,
-  integer,
   type Json,
   jsonSchemaOf,
   nullable,
@@ -17,9 +15,6 @@ import {
   ref,
   text,
 } from '../openapi/schema';
-import { BALANCES_MEMBERS } from '../openapi/schemas/accounts';
-import { TRADE_MEMBERS } from '../openapi/schemas/books';
-import { ORDER_MEMBERS } from '../openapi/schemas/orders';
 
 /**
  * The messages of a socket: sent by it (`in`), acknowledgements (`ack`), about markets (`market`), about its own wallet
@@ -34,15 +29,6 @@ export interface Message {
   readonly payload: Json;
   readonly example: unknown;
 }
-
-/** [price, size]; AsyncAPI's schemas have no tuples. */
-const changed = array(
-  array(ref('PriceOrSize'), {
-    minItems: 2,
-    maxItems: 2,
-    description: 'A price and its new size, as [price, size].',
-  }),
-);
 
 const refused = object({ ok: constant(false), error: ref('Refused') });
 const epoch = text(undefined, { pattern: '^[0-9a-f]{16}$' });
@@ -64,7 +50,6 @@ const unsubscribed = object(
   },
   ['markets'],
 );
-const numbers = { accountSequence: ref('AccountSequence'), previousAccountSequence: ref('AccountSequence') };
 /** The numbers of the examples: the second event behind the first one. */
 const FIRST_NUMBER = MATCHED_MS * 1_000;
 const numbered = (n: number) => ({
@@ -76,32 +61,6 @@ const numbered = (n: number) => ({
 const orBare = (schema: Json): Json => ({
   anyOf: [text('One condition id.', { pattern: '^0x[0-9a-fA-F]{64}$' }), schema],
 });
-
-const CODES = Object.keys(ERRORS) as ErrorCode[];
-
-/** Schemas of the sockets alone. */
-export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
-  PriceOrSize: text('A price, then a size.', { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{0,3}[1-9])?$' }),
-  Refused: object({ code: choice(CODES), detail: text() }),
-  BookUpdate: object({
-    type: constant(EVENTS.update),
-    marketId: ref('MarketId'),
-    conditionId: ref('Hash'),
-    sequence: ref('Sequence'),
-    previousSequence: ref('Sequence'),
-    timestamp: ref('EpochMs'),
-    reason: choice(['ORDER', 'TRADE', 'CANCEL', 'EXPIRE', 'MARKET']),
-    changes: object({ bids: changed, asks: changed }),
-    bestBid: nullable(ref('Price')),
-    bestAsk: nullable(ref('Price')),
-    checksum: ref('Checksum'),
-  }),
-  AccountSequence: integer('The number of an event in the log of its wallet.'),
-  OwnOrder: object({ ...ORDER_MEMBERS, ...numbers }, ['order']),
-  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']), ...numbers }),
-  OwnBalance: object({ ...BALANCES_MEMBERS, ...numbers }),
-  Heartbeat: object({ conditionId: ref('Hash'), sequence: ref('Sequence'), timestamp: ref('EpochMs') }),
-};
 
 /** Every message of the socket interface; a test holds that each of EVENTS is here. */
 export const MESSAGES = {

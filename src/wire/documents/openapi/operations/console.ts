@@ -7,7 +7,7 @@ import { MARKET_ID, MATCHED_MS, MODE } from '../examples/story';
 import { cursor, limit, type Operations, query } from '../operation';
 import { choice, text } from '../schema';
 
-/** The reads of the operator's console. */
+/** The reads of the page for operators. */
 export const CONSOLE_OPERATIONS: Operations = {
   [`GET ${PATHS.adminOverview}`]: {
     id: 'getOverview',

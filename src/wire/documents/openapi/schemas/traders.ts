@@ -86,19 +86,19 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
   }),
   PositionPage: page(ref('Position')),
   Portfolio: object({
-    value: described(ref('SignedMoney'), 'Cash, reserved and positions.'),
-    cash: described(ref('Money'), 'Collateral that is free.'),
-    reserved: described(ref('Money'), 'Collateral of open orders.'),
+    value: described(ref('SignedMoney'), 'The sum of `cash`, `reserved` and `positionsValue`.'),
+    cash: described(ref('Money'), 'The collateral that is free.'),
+    reserved: described(ref('Money'), 'The collateral of open orders.'),
     positionsValue: described(
       ref('Money'),
-      "Tokens at their outcome's `price`, or payout; at 0.5 while a market has no price.",
+      "The tokens at their outcome's `price`, or payout; at 0.5 while a market has no price.",
     ),
     pnl: object({
-      total: described(ref('SignedMoney'), 'Realized and unrealized, of all positions.'),
-      today: described(ref('SignedMoney'), 'Change of the value since 00:00 UTC, without faucet grants.'),
+      total: described(ref('SignedMoney'), 'The realized and unrealized profit of all positions.'),
+      today: described(ref('SignedMoney'), 'The change of the value since 00:00 UTC, without faucet grants.'),
     }),
-    history: array(object({ t: integer('Epoch seconds.'), value: ref('SignedMoney') }), {
-      description: 'Oldest first; the last one is now.',
+    history: array(object({ t: integer('The moment in seconds since 1970.'), value: ref('SignedMoney') }), {
+      description: 'The values over time, oldest first; the last one is now.',
     }),
   }),
   OwnTrade: object({

@@ -1,0 +1,42 @@
+import { ERRORS, type ErrorCode } from '../../../exchange/errors';
+import { EVENTS } from '../../answers/events';
+import { array, choice, constant, integer, type Json, nullable, object, ref, text } from '../openapi/schema';
+import { BALANCES_MEMBERS } from '../openapi/schemas/accounts';
+import { TRADE_MEMBERS } from '../openapi/schemas/books';
+import { ORDER_MEMBERS } from '../openapi/schemas/orders';
+
+/** [price, size]; AsyncAPI's schemas have no tuples. */
+const changed = array(
+  array(ref('PriceOrSize'), {
+    minItems: 2,
+    maxItems: 2,
+    description: 'A price and its new size, as [price, size].',
+  }),
+);
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+const numbers = { accountSequence: ref('AccountSequence'), previousAccountSequence: ref('AccountSequence') };
+
+/** Schemas of the sockets alone. */
+export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
+  PriceOrSize: text('A price, then a size.', { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{0,3}[1-9])?$' }),
+  Refused: object({ code: choice(CODES), detail: text() }),
+  BookUpdate: object({
+    type: constant(EVENTS.update),
+    marketId: ref('MarketId'),
+    conditionId: ref('Hash'),
+    sequence: ref('Sequence'),
+    previousSequence: ref('Sequence'),
+    timestamp: ref('EpochMs'),
+    reason: choice(['ORDER', 'TRADE', 'CANCEL', 'EXPIRE', 'MARKET']),
+    changes: object({ bids: changed, asks: changed }),
+    bestBid: nullable(ref('Price')),
+    bestAsk: nullable(ref('Price')),
+    checksum: ref('Checksum'),
+  }),
+  AccountSequence: integer('The number of an event in the log of its wallet.'),
+  OwnOrder: object({ ...ORDER_MEMBERS, ...numbers }, ['order']),
+  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']), ...numbers }),
+  OwnBalance: object({ ...BALANCES_MEMBERS, ...numbers }),
+  Heartbeat: object({ conditionId: ref('Hash'), sequence: ref('Sequence'), timestamp: ref('EpochMs') }),
+};
