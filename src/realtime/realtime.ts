@@ -29,10 +29,10 @@ import { createPlaces } from './sockets/places';
 import { createRenew } from './sockets/renew';
 import { repeat } from './sockets/repeat';
 import { serveRequests } from './sockets/requests';
-import { createSessionWatch } from './sockets/session-watch';
+import { createSessionWatch, type SessionWatch } from './sockets/session-watch';
 import { createSlowSocketGuard } from './sockets/slow-sockets';
-import { closeSockets } from './sockets/sockets';
-import { serveWallets } from './wallets';
+import { closeSockets, type ExchangeServer } from './sockets/sockets';
+import { serveWallets, type WalletSockets } from './wallets';
 
 export interface RealtimeDeps {
   readonly config: Pick<
@@ -78,19 +78,42 @@ const CLOSE_MAX_MS = 1_000;
 const createHeart = (feed: MarketFeed, log: Logger) =>
   repeat(HEARTBEAT_EVERY_MS, feed.heartbeat, (error) => log.warn({ err: error.message }, 'no heartbeat'));
 
+interface SocketParts {
+  readonly wallets: Pick<WalletSockets, 'serve'>;
+  readonly watch: Pick<SessionWatch, 'watch'>;
+  readonly subscriber: ReturnType<typeof createSubscriber>;
+  readonly renew: ReturnType<typeof createRenew>;
+  readonly log: Logger;
+}
+
+/** Every socket receives its wallet's events, is watched, and may send these messages. */
+function serveSockets(io: ExchangeServer, { wallets, watch, subscriber, renew, log }: SocketParts): void {
+  io.on('connection', (socket) => {
+    wallets.serve(socket);
+    watch.watch(socket);
+    serveRequests(socket, {
+      handlers: {
+        [EVENTS.subscribe]: subscriber.subscribe,
+        [EVENTS.unsubscribe]: subscriber.unsubscribe,
+        [EVENTS.renew]: renew,
+      },
+      log,
+    });
+}
+
 /** Everything that sockets send and receive: docs/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const { config, log, keys, broadcasts, reads, sessions } = deps;
   // The connection for commands logs the same failure as a warning.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({ urls: config.redisUrls, tlsCa: config.redisTlsCa, onError });
-  let open = true;
+  const open = true;
   const io = createServer(links.adapter);
   const audience = createAudience(io);
 
   const snapshots = createSnapshots({ broadcasts, reads, doubts: deps.standings.doubts });
   const feed = createMarketFeed({ broadcasts, reads, snapshots, log, ...audience });
-  let allowances = noAllowances;
+  const allowances = noAllowances;
   const subscriber = createSubscriber({
     ...deps,
     feed,
@@ -131,17 +154,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
     wallets.lookNow();
   };
 
-  io.on('connection', (socket) => {
-    wallets.serve(socket);
-    watch.watch(socket);
-    serveRequests(socket, {
-      handlers: {
-        [EVENTS.subscribe]: subscriber.subscribe,
-        [EVENTS.unsubscribe]: subscriber.unsubscribe,
-        [EVENTS.renew]: renew,
-      },
-      log,
-    });
+  serveSockets(io, { wallets, watch, subscriber, renew, log });
   });
   io.on(BETWEEN.feed, feed.receive);
   io.on(BETWEEN.catchUp, lookAgain);

@@ -1,0 +1,63 @@
+import { ADMIN_TOKEN } from '../support/settings';
+import { createTrader, type Trader } from '../support/trader';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+
+/** The reads of the operator's console; test/page/operate.test.ts uses them through the page. */
+let exchange: WebReplicas;
+let alice: Trader;
+
+beforeAll(async () => {
+  exchange = await startWebReplicas({ replicas: 2 });
+  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+});
+afterAll(() => exchange?.stop());
+
+const get = (path: string) => exchange.client.get(path, { token: ADMIN_TOKEN });
+const create = async (body: Record<string, unknown>) =>
+  (await exchange.client.post('/admin/markets', { token: ADMIN_TOKEN, body })).body;
+
+test('the overview tells the mode, the replicas, Redis, the outbox and the settlements', async () => {
+  const { status, body } = await get('/admin/overview');
+  expect([status, body.mode, body.replicas]).toEqual([200, 'NORMAL', 2]);
+  expect(body.redis.usedBytes).toBeGreaterThan(100_000);
+  expect(body.outbox.readers.map(({ reader }: { reader: string }) => reader)).toContain('broadcast');
+  expect(body.settlements).toEqual({ unconfirmed: 0, failed: 0, oldestSeconds: null });
+});
+
+test('the list has drafts, and what is to be resolved comes first', async () => {
+  const ended = await create({ question: 'Will it end?' });
+  const draft = await create({ question: 'Will it begin?', draft: true });
+  await exchange.client.post(`/admin/markets/${ended.id}/close`, { token: ADMIN_TOKEN });
+  const ids = async (query: string): Promise<string[]> =>
+    (await get(`/admin/markets${query}`)).body.data.map(({ id }: { id: string }) => id);
+  expect((await ids('')).slice(0, 2)).toEqual([ended.id, draft.id]);
+  expect(await ids('?status=ENDED')).toEqual([ended.id]);
+  expect(await ids('?status=DRAFT&q=BEGIN')).toEqual([draft.id]);
+  const { body: first } = await get('/admin/markets?limit=1');
+  expect(await ids(`?limit=1&cursor=${first.nextCursor}`)).toEqual([draft.id]);
+  expect((await get('/admin/markets?cursor=x')).body.code).toBe('INVALID_CURSOR');
+  expect((await get('/admin/markets?status=GONE')).body.code).toBe('INVALID_REQUEST');
+});
+
+test('the preview of a resolution counts holders, winners, payouts and orders, and changes nothing', async () => {
+  const market = await create({ question: 'Will it count?' });
+  await alice.post(`/markets/${market.id}/split`, { size: '30' });
+  await alice.submit(market, { side: 'SELL', outcome: 0, pips: 6_000, lots: 1_000 });
+  const preview = async (query: string) => (await get(`/admin/markets/${market.id}/resolution${query}`)).body;
+  const same = { marketId: market.id, holders: 1, winners: 1, payout: '30', orders: 1 };
+  expect(await preview('?outcomeIndex=0')).toEqual({ ...same, outcomeIndex: 0 });
+  expect(await preview('?outcomeIndex=1')).toEqual({ ...same, outcomeIndex: 1 });
+  expect(await preview('')).toEqual({ ...same, outcomeIndex: null });
+  expect((await get(`/markets/${market.id}`)).body.status).toBe('OPEN');
+  expect((await get('/admin/markets/nothing/resolution')).body.code).toBe('MARKET_NOT_FOUND');
+});
+
+test('an operator reads the orders of a wallet, and another caller does not', async () => {
+  const { body } = await get(`/admin/accounts/${alice.address}/orders`);
+  expect(body.data).toMatchObject([{ maker: alice.address, side: 'SELL', status: 'OPEN' }]);
+  expect(body.data[0].order).toBeUndefined();
+  for (const path of ['/admin/overview', '/admin/markets', `/admin/accounts/${alice.address}/orders`]) {
+    expect((await exchange.client.get(path)).status).toBe(401);
+    expect((await alice.get(path)).status).toBe(401);
+  }
+});
