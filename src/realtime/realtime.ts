@@ -99,6 +99,7 @@ function serveSockets(io: ExchangeServer, { wallets, watch, subscriber, renew, l
       },
       log,
     });
+  });
 }
 
 /** Everything that sockets send and receive: docs/real-time.md. */
@@ -155,7 +156,6 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   };
 
   serveSockets(io, { wallets, watch, subscriber, renew, log });
-  });
   io.on(BETWEEN.feed, feed.receive);
   io.on(BETWEEN.catchUp, lookAgain);
   io.on(BETWEEN.leaseFree, broadcasting.tryNow);
