@@ -108,13 +108,13 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   // The connection for commands logs the same failure as a warning.
   const onError = (error: Error): void => log.debug({ err: error.message }, 'redis');
   const links = createLinks({ urls: config.redisUrls, tlsCa: config.redisTlsCa, onError });
-  const open = true;
+  let open = true;
   const io = createServer(links.adapter);
   const audience = createAudience(io);
 
   const snapshots = createSnapshots({ broadcasts, reads, doubts: deps.standings.doubts });
   const feed = createMarketFeed({ broadcasts, reads, snapshots, log, ...audience });
-  const allowances = noAllowances;
+  let allowances = noAllowances;
   const subscriber = createSubscriber({
     ...deps,
     feed,
