@@ -102,6 +102,23 @@ function serveSockets(io: ExchangeServer, { wallets, watch, subscriber, renew, l
   });
 }
 
+interface Hearing {
+  readonly feed: Pick<MarketFeed, 'receive'>;
+  readonly lookAgain: () => void;
+  readonly broadcasting: { tryNow(): void };
+  readonly places: Pick<ReturnType<typeof createPlaces>, 'hear'>;
+  readonly watch: Pick<SessionWatch, 'end'>;
+}
+
+/** The messages of the other replicas. */
+function hearReplicas(io: ExchangeServer, { feed, lookAgain, broadcasting, places, watch }: Hearing): void {
+  io.on(BETWEEN.feed, feed.receive);
+  io.on(BETWEEN.catchUp, lookAgain);
+  io.on(BETWEEN.leaseFree, broadcasting.tryNow);
+  io.on(BETWEEN.places, places.hear);
+  io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
+}
+
 /** Everything that sockets send and receive: docs/real-time.md. */
 export function createRealtime(deps: RealtimeDeps): Realtime {
   const { config, log, keys, broadcasts, reads, sessions } = deps;
@@ -156,11 +173,7 @@ export function createRealtime(deps: RealtimeDeps): Realtime {
   };
 
   serveSockets(io, { wallets, watch, subscriber, renew, log });
-  io.on(BETWEEN.feed, feed.receive);
-  io.on(BETWEEN.catchUp, lookAgain);
-  io.on(BETWEEN.leaseFree, broadcasting.tryNow);
-  io.on(BETWEEN.places, places.hear);
-  io.on(BETWEEN.sessionOver, (sid) => watch.end(sid));
+  hearReplicas(io, { feed, lookAgain, broadcasting, places, watch });
   links.onBack(lookAgain);
 
   const parts = [places, watch, state, guard, createHeart(feed, log), ...wallets.parts, broadcasting];
