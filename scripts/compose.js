@@ -106,11 +106,13 @@ async function main() {
       return built;
     }
     const jest = [...engine.jest, process.execPath, path.join(ROOT, 'node_modules/jest/bin/jest.js')];
-    return await run([...jest, '-i', '--forceExit', 'test/containers'], {
+    const tested = await run([...jest, '-i', '--forceExit', 'test/containers'], {
       COMPOSE: JSON.stringify(engine.compose),
       DOCKER: JSON.stringify(engine.docker),
       COMPOSE_URL: `http://localhost:${engine.port}`,
     });
+    if (tested !== 0) await run([...engine.compose, 'logs', '--no-log-prefix', '--tail', '40', 'redis']);
+    return tested;
   } finally {
     await run([...engine.compose, 'down', '-v', '-t', '5']);
     await engine.stop();
