@@ -49,7 +49,8 @@ describe('the commands that need no more than a running exchange', () => {
   beforeAll(async () => {
     deployment = await startDeployment();
     web = await deployment.web();
-    market = await openMarket(web.client, ADMIN_TOKEN);
+    // The slug of a market of the demo, which the pages use.
+    market = await openMarket(web.client, ADMIN_TOKEN, { slug: 'ether-new-high-2027' });
   });
   afterAll(() => deployment.stop());
 
