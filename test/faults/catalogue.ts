@@ -6,6 +6,7 @@ import type { FullDisk } from '../support/full-disk';
 import type { Random } from '../support/random';
 import { sleep } from '../support/waiting';
 import type { LinkedWeb } from './fleet';
+import type { RedisClock } from './redis-clock';
 import type { TradingFleet } from './trading-fleet';
 
 /** One thing that goes wrong and, when the promise resolves, is over. */
@@ -18,6 +19,8 @@ export interface Scene {
   readonly clockFiles: readonly string[];
   /** Under Redis; null where a disk cannot be made to look full. */
   readonly disk: FullDisk | null;
+  /** Of Redis; null where it cannot be moved. */
+  readonly clock: RedisClock | null;
 }
 
 const FULL_MS_MAX = 2_000;
@@ -158,6 +161,11 @@ export const FAULTS = {
     writeFileSync(file, String((scene.random.next() < 0.5 ? -1 : 1) * 120_000));
     await while_(scene, 1_500);
     writeFileSync(file, '0');
+  },
+  'clock step of Redis': async (scene) => {
+    scene.clock?.set(scene.random.next() < 0.5 ? -120 : 120);
+    await while_(scene, 3_000);
+    scene.clock?.set(0);
   },
   'poison jobs': async ({ stage }) => {
     const redis = connect({ urls: [stage.fleet.redis.url] });

@@ -9,6 +9,7 @@ import { ANSWER_MS } from './asking';
 import { FAULTS, type FaultName } from './catalogue';
 import { violationsOf } from './invariants';
 import { slowestMs, startLoad } from './load';
+import { createRedisClock, type RedisClock } from './redis-clock';
 import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
 /**
@@ -30,6 +31,7 @@ const SHORT: readonly FaultName[] = [
   'busy',
   'poison jobs',
   'clock step of a process',
+  'clock step of Redis',
   'read-only',
   'full disk',
 ];
@@ -44,13 +46,16 @@ const LONG_SECONDS = 60;
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));
 const clockFiles = ['web', 'worker'].map((name) => path.join(folder, name));
 let disk: FullDisk | null = null;
+let clock: RedisClock | null = null;
 let stage: TradingFleet;
 beforeAll(async () => {
   for (const file of clockFiles) writeFileSync(file, '0');
   if (process.platform === 'linux') disk = await createFullDisk();
+  if (disk) clock = createRedisClock();
+  if (!clock) tell('  the clock of Redis is not moved: that needs Linux and a C compiler');
   stage = await startTradingFleet({
     seed: `storm ${SEED}`,
-    ...(disk && { redis: { env: disk.env } }),
+    ...(disk && { redis: { env: { ...disk.env, ...clock?.env } } }),
     clockFile: (name, number) =>
       name === 'worker' ? clockFiles[1] : number === 1 ? clockFiles[0] : undefined,
   });
@@ -58,6 +63,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stage?.stop();
   disk?.remove();
+  clock?.remove();
   rmSync(folder, { recursive: true });
 });
 
@@ -67,7 +73,9 @@ function schedule(): () => FaultName {
   const chosen = (
     ONLY.length > 0 ? ONLY : SECONDS < LONG_SECONDS ? SHORT : Object.keys(FAULTS)
   ) as FaultName[];
-  const names = chosen.filter((name) => disk !== null || name !== 'full disk');
+  const isPossible = (name: FaultName): boolean =>
+    (disk !== null || name !== 'full disk') && (clock !== null || name !== 'clock step of Redis');
+  const names = chosen.filter(isPossible);
   let left: FaultName[] = [];
   return () => {
     if (left.length === 0) left = [...names];
@@ -95,7 +103,7 @@ test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
     const name = next();
     told.push(`${((Date.now() - startedAt) / 1_000).toFixed(1)} s ${name}`);
     const from = performance.now();
-    await FAULTS[name]({ stage, random: createRandom(SEED + told.length), clockFiles, disk });
+    await FAULTS[name]({ stage, random: createRandom(SEED + told.length), clockFiles, disk, clock });
     seen.push({ name, from, to: performance.now() });
   }
   const isWell = async (): Promise<boolean> =>
