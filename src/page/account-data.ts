@@ -28,7 +28,7 @@ export const account: Cell<Account> = cell(NOTHING);
 const change = (part: Partial<Account>): void => account.set({ ...account.get(), ...part });
 
 /** Open orders first: they are what can be acted on. Then the newest. */
-const isOpen = ({ status }: Order): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
+export const isOpen = ({ status }: Order): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
 const byAge = (a: Order, b: Order): number =>
   Number(isOpen(b)) - Number(isOpen(a)) ||
   (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
@@ -155,4 +155,3 @@ reloadAccount();
 export const useAccount = (): Account => useCell(account);
 export const useWallet = (): Wallet | null => useCell(wallet);
 
-export { isOpen };
