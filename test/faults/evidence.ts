@@ -29,6 +29,7 @@ export interface OrderFacts {
   readonly status: string;
   readonly sequence: number;
   readonly expiration: number;
+  readonly createdMs: number;
   readonly fills: readonly { readonly tradeId: string; readonly pips: number; readonly lots: number }[];
 }
 
@@ -38,7 +39,6 @@ export interface TradeFacts {
   readonly takerHash: string;
   readonly makerHash: string;
   readonly lots: number;
-  readonly matchedMs: number;
 }
 
 export interface SettledFacts {
@@ -127,6 +127,7 @@ function orderFacts(body: Wire): OrderFacts {
     status: body.status,
     sequence: body.sequence,
     expiration: Number(body.expiration),
+    createdMs: Date.parse(body.createdAt),
     fills: body.fills.map((fill: Wire) => ({
       tradeId: fill.tradeId,
       pips: pips(fill.price),
@@ -157,7 +158,6 @@ async function marketFacts(client: Client, { id, sequenceAtStart }: StartedMarke
       takerHash: trade.takerOrderHash,
       makerHash: trade.makerOrderHash,
       lots: lots(trade.size),
-      matchedMs: Date.parse(trade.matchedAt),
     })),
     settled: settled.map(({ status, tradeIds }) => ({ status, tradeIds })),
   };

@@ -1,4 +1,4 @@
-import type { Evidence, MarketFacts, OrderFacts, TradeFacts, WalletFacts } from './evidence';
+import type { Evidence, MarketFacts, OrderFacts, WalletFacts } from './evidence';
 
 /** The invariants that must hold after every fault, each by the name under which it is reported. */
 export const INVARIANTS = {
@@ -145,7 +145,7 @@ function priority(evidence: Evidence): string[] {
           other.bid === bid &&
           other.order.sequence < trade.sequence &&
           other.until > trade.sequence &&
-          !isOver(other.order, trade) &&
+          !isOver(other.order, byHash.get(trade.takerHash)) &&
           isBefore(other, { bid, price, order: maker }),
       );
       return passed ? [`${trade.id} met ${maker.orderHash} before ${passed.order.orderHash}`] : [];
@@ -153,8 +153,12 @@ function priority(evidence: Evidence): string[] {
   });
 }
 
-const isOver = ({ expiration }: OrderFacts, { matchedMs }: TradeFacts): boolean =>
-  expiration !== 0 && matchedMs >= expiration * 1_000;
+/**
+ * Whether the order had expired when the taker was booked. `matchedAt` is no measure for that: it never falls, so after a
+ * moment in which the clock of Redis was ahead it stands still until the clock has caught up.
+ */
+const isOver = ({ expiration }: OrderFacts, taker: OrderFacts | undefined): boolean =>
+  expiration !== 0 && taker !== undefined && taker.createdMs >= expiration * 1_000;
 
 interface Place {
   readonly bid: boolean;
@@ -177,7 +181,7 @@ function finality(evidence: Evidence): string[] {
         const order = orders.get(hash);
         const cancelled = cancels.get(hash) ?? null;
         if (cancelled !== null && trade.sequence > cancelled) return [`${hash} filled after its cancel`];
-        return order && isOver(order, trade) ? [`${hash} filled after it expired`] : [];
+        return order && isOver(order, orders.get(trade.takerHash)) ? [`${hash} filled after it expired`] : [];
       }),
     );
   });
