@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { createInterface } from 'node:readline/promises';
 import './app/source-maps';
+import { createInterface } from 'node:readline/promises';
 import { PROGRAM } from './app/program';
 import { openStore } from './app/store';
 import { runCli } from './cli/run';

@@ -95,7 +95,6 @@ export const STEP_NAMES = Object.keys(STEPS) as Step[];
 export const moveMarket = (step: Step, name: string): Command =>
   change(name, STEPS[step], {}, (markets, id) => markets[step](id));
 
-/** The body of POST /admin/markets/{id}/resolve, and the checks of it. */
 /** A command that pays at once and for good: asks a person first, unless it was given --yes. */
 export const forGood =
   (what: string, isSure: boolean, command: Command): Command =>

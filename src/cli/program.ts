@@ -83,10 +83,11 @@ export function createProgram(version: string, choose: Choose): Commander {
     .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
     .option('--force', 'replace the exchange that is there')
     .option('--verify-only', 'only check the file; needs no Redis')
-    .option('--yes', SURE)
+    .option('--yes', `with --force: ${SURE}`)
     .action((file: string, { force = false, verifyOnly = false, yes = false }) => {
-      const what = `restore ${file}${force ? ' in place of the exchange that is there' : ''}`;
-      const command = forGood(what, yes, restore(file, { force }));
+      // Without --force nothing that is there is lost.
+      const what = `restore ${file} in place of the exchange that is there`;
+      const command = forGood(what, yes || !force, restore(file, { force }));
       choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
     });
   return program;

@@ -38,7 +38,7 @@ export function reportAndExit(error: unknown): never {
   process.exit(EXIT_BAD_CONFIG);
 }
 
-export function formatProblems(rows: readonly ConfigProblem[]): string {
+function formatProblems(rows: readonly ConfigProblem[]): string {
   const table = [
     ['VARIABLE', 'GIVEN', 'PROBLEM'],
     ...rows.map((row) => [row.variable, row.given, row.problem]),

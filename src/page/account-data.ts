@@ -154,4 +154,3 @@ reloadAccount();
 
 export const useAccount = (): Account => useCell(account);
 export const useWallet = (): Wallet | null => useCell(wallet);
-

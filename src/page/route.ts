@@ -32,7 +32,7 @@ const filters = (): string => {
   return query.size > 0 ? `?${query}` : '';
 };
 
-export function goTo(path: string): void {
+function goTo(path: string): void {
   const before = view.get().name;
   if (location.pathname !== path) history.pushState(null, '', path + filters());
   view.set(inAddress());

@@ -53,7 +53,7 @@ test('a command that pays for good asks at a terminal, and needs --yes elsewhere
   for (const words of [
     ['markets', 'void', 'two'],
     ['markets', 'close', 'two'],
-    ['restore', 'package.json'],
+    ['restore', 'package.json', '--force'],
   ]) {
     expect((await shell.exchange(...words)).code).toBe(2);
   }

@@ -128,9 +128,9 @@ function patternOf(path: string): string | undefined {
   return patterns.find((pattern) => new RegExp(`^${pattern.replace(/\{[a-z_]+\}/g, '[^/]+')}$`).test(path));
 }
 
-/** Operators' and the platform's own, and what the client reaches by another path. */
+/** Operators', the platform's and the charting library's own, and what the client reaches by another path. */
 const NOT_FOR_CLIENTS =
-  /^\/(admin\/.*|livez|readyz|metrics|openapi\.json|asyncapi\.json|docs|markets\/\{id\}\/orders\/cancel|)$/;
+  /^\/(admin\/.*|livez|readyz|metrics|openapi\.json|asyncapi\.json|docs|udf\/.*|markets\/\{id\}\/orders\/cancel|)$/;
 
 test('every path of the interface can be called, and no other is', async () => {
   expect(BODIES.every(Boolean)).toBe(true);

@@ -8,7 +8,7 @@ import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 const FOLDER = path.join(ROOT, 'dist/page');
 /** The files that a first view loads, as gzip sends them: the page, its style and the chart, but no other wallet and no other view. */
 const FIRST_BYTES_MAX = 140_000;
-const LATER = /wallet-test|\/page-[A-Z0-9]{8}\.js|event-page|not-found/;
+const LATER = /wallet-test|\/page-[A-Z0-9]{8}\.js|event-page|not-found|operate/;
 
 let exchange: WebReplicas;
 beforeAll(async () => {
