@@ -114,7 +114,7 @@ test('a replica that takes over is a new epoch, though it writes everything to d
       try {
         const { body } = await exchange.alice.submit(exchange.market, BID);
         const before = await exchange.epoch();
-        expect(await master.ask('WAIT 1 5000')).toBe('1');
+        await master.copied();
         await master.kill();
         await replica.ask('REPLICAOF NO ONE');
         proxy.retarget(replica.port);
@@ -153,7 +153,7 @@ test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a
           (await master.ask('INFO replication')).includes('connected_slaves:1'),
         );
         const before = await exchange.epoch();
-        expect(await master.ask('WAIT 1 5000')).toBe('1');
+        await master.copied();
         await leave(replica);
         const lost = await exchange.alice.order(exchange.market, BID);
         const { status, body, headers } = await send(exchange, lost);

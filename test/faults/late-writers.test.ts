@@ -48,7 +48,7 @@ async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void>
     await world.match(market);
     await createJournal(world).catchUp();
     await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
-    expect(await master.ask('WAIT 1 5000')).toBe('1');
+    await master.copied();
     await replica.ask('REPLICAOF NO ONE');
     const lost = refOf(await world.match(market));
     const failOver = async (): Promise<void> => {

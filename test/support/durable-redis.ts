@@ -20,6 +20,8 @@ export interface DurableRedis {
   revive(): Promise<void>;
   /** One inline command on a connection of its own. */
   ask(command: string): Promise<string>;
+  /** Resolves when a replica has everything that was written before. */
+  copied(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,6 +65,17 @@ export async function startDurableRedis({
       const link = await openLink(port);
       try {
         return await link.ask(command);
+      } finally {
+        link.close();
+      }
+    },
+    async copied() {
+      const link = await openLink(port);
+      try {
+        // WAIT counts the copies of what its own connection wrote, and of everything before that.
+        await link.ask('SET copied 1');
+        await link.ask('DEL copied');
+        if ((await link.ask('WAIT 1 5000')) !== '1') throw new Error('no replica has the last write');
       } finally {
         link.close();
       }

@@ -22,7 +22,8 @@ export interface ModeFacts {
 }
 
 export async function readMode(redis: RedisClient, keys: ShardKeys): Promise<ModeFacts> {
-  const [code, notice] = await redis.mget(keys.mode, keys.notice);
+  // Two commands: one with both keys fails while the slot moves and neither is there.
+  const [code, notice] = await Promise.all([redis.get(keys.mode), redis.get(keys.notice)]);
   const mode = MODES[Number(code)] ?? 'NORMAL';
   const isOfMode = notice?.startsWith(String(MODES.indexOf(mode)));
   return { mode, message: notice && isOfMode ? notice.slice(1) : null };
