@@ -1,7 +1,7 @@
 /**
  * The files of test/ that each form of scripts/test.js runs; test/forms.test.ts proves that CI leaves out none of them.
- * `npm test` runs all of them. Those that would take too long play a sample there, which they print (test/support/sample.ts),
- * or less of the same (SIZES), and `npm run test:long` plays them whole.
+ * `npm test` runs all of them but ONLY_LONG. Those that would take too long play a sample there, which they print
+ * (test/support/sample.ts), or less of the same (SIZES), and `npm run test:long` plays them whole, and ONLY_LONG with them.
  */
 const { SECONDS } = require('../test/support/sequencer.js');
 
@@ -28,18 +28,38 @@ const SIZES = {
   PYTHON_KILL_SECONDS: '20',
 };
 
+/**
+ * What takes processes, browsers, failovers or waiting for most of its time, where another file of `npm test` is about the
+ * same rule or room: page/walk, processes/life, faults/storm and faults/cancel-all, store/fuzz, jobs/settlement.
+ */
+const ONLY_LONG = [
+  'test/faults/(acl|calm|clocks|epoch|failover-reads|late|late-writers|lost-replies|moving-slot)\\.test',
+  'test/faults/(planted|promises|refusing-redis|replay)\\.test',
+  'test/operations/(acl-restart|managed|restore|rotation|unreachable)\\.test',
+  'test/page/(faults|injected|looks|operate|product)\\.test',
+  'test/processes/(layout|replicas|upgrade)\\.test',
+  'test/local/(first-start|fresh-starts|start)\\.test',
+  'test/demo/bots',
+  'test/realtime/(recovery|slow|storm)\\.test',
+  'test/client/(examples|faults|live|package|python)\\.test',
+  'test/docs/raw-websocket',
+  'test/hostile/socket-pace',
+  'test/http/(pace|transport)\\.test',
+  'test/jobs/.*kills',
+  'test/store/(journal-fuzz|planted)\\.test',
+  'test/store/audit/load',
+  'test/exchange/settlement-chain',
+  'test/cli/processes',
+];
+
 /** Patterns as jest takes them. */
 const LONG_FILES = [
-  'test/store/(fuzz|fuzz-concurrent|journal-fuzz|planted)\\.test',
+  ...ONLY_LONG,
+  'test/store/(fuzz|fuzz-concurrent)\\.test',
   'test/store/engine/reshard',
-  'test/jobs/.*kills',
-  'test/faults/(cancel-all|clocks|late|planted|promises|refusing-redis|replay|storm|moving-slot)\\.test',
+  'test/faults/(cancel-all|storm)\\.test',
   'test/http/bad-input',
-  'test/client/(ccxt|package|python)\\.test',
-  'test/local/(fresh-starts|start)\\.test',
-  'test/page/(looks|product)',
-  'test/realtime/recovery',
-  'test/processes/upgrade',
+  'test/client/ccxt',
   'test/wire/generators',
 ];
 
@@ -53,4 +73,4 @@ const NOT_QUICK = [
   ...Object.keys(SECONDS).map((name) => `test/${name}\\.test\\.ts$`),
 ];
 
-module.exports = { LONG_FILES, NOT_QUICK, SIZES };
+module.exports = { LONG_FILES, NOT_QUICK, ONLY_LONG, SIZES };

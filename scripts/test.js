@@ -19,7 +19,7 @@ const { build, isStale } = require('./build.js');
 const ROOT = path.join(__dirname, '..');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
 const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
-const { LONG_FILES, NOT_QUICK, SIZES } = require('./test-files.js');
+const { LONG_FILES, NOT_QUICK, ONLY_LONG, SIZES } = require('./test-files.js');
 const count = { passed: 0, failed: 0 };
 /** The lines by which the tests of this run told how to repeat them. */
 const seeds = [];
@@ -114,6 +114,8 @@ function jestArguments(form, args) {
   if (form === '--check') return RULES;
   if (form === '--quick') return ['--testPathIgnorePatterns', ...NOT_QUICK, ...args];
   if (form === '--long') return ['--testTimeout', String(LONG_TEST_MS), ...LONG_FILES, ...args];
+  // Whoever names a file wants it.
+  if (args.length === 0) return ['--testPathIgnorePatterns', ...ONLY_LONG];
   return args;
 }
 

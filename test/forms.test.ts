@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './support/processes';
 
-const { LONG_FILES, SIZES } = require('../scripts/test-files.js') as {
+const { LONG_FILES, ONLY_LONG, SIZES } = require('../scripts/test-files.js') as {
   LONG_FILES: readonly string[];
+  ONLY_LONG: readonly string[];
   SIZES: Readonly<Record<string, string>>;
 };
 const config = require('../jest.config.js') as Readonly<Record<string, unknown>>;
@@ -15,13 +16,15 @@ const files = readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 const isLong = (file: string): boolean => LONG_FILES.some((pattern) => new RegExp(pattern).test(file));
 
-test('npm test runs every test file, and CI runs both of its forms', () => {
+test('npm test or npm run test:long runs every test file, and CI runs both', () => {
   expect(files.length).toBeGreaterThan(180);
   // jest would ignore what these name.
   expect(Object.keys(config).filter((name) => /ignore/i.test(name))).toEqual([]);
   expect([config.roots, config.testMatch]).toEqual([['<rootDir>/test'], ['**/*.test.ts']]);
-  const plain = /if \(form === '--long'\)[^\n]*\n {2}return args;/;
-  expect(read('scripts/test.js')).toMatch(plain);
+  const rest =
+    /if \(args\.length === 0\) return \['--testPathIgnorePatterns', \.\.\.ONLY_LONG\];\n {2}return args;/;
+  expect(read('scripts/test.js')).toMatch(rest);
+  expect(ONLY_LONG.filter((pattern) => !LONG_FILES.includes(pattern))).toEqual([]);
   for (const command of ['npm test', 'npm run test:long']) expect(read('.ci/run')).toContain(`\n${command} `);
 });
 
