@@ -29,8 +29,8 @@ const SIZES = {
 };
 
 /**
- * What takes processes, browsers, failovers or waiting for most of its time, where another file of `npm test` is about the
- * same rule or room: page/walk, processes/life, faults/storm and faults/cancel-all, store/fuzz, jobs/settlement.
+ * Stories of processes, browsers and failovers that take long. `npm test` has a shorter one of each kind: page/walk,
+ * processes/life, faults/storm, faults/cancel-all, store/fuzz and jobs/settlement.
  */
 const ONLY_LONG = [
   'test/faults/(acl|calm|clocks|epoch|failover-reads|late|late-writers|lost-replies|moving-slot)\\.test',

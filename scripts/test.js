@@ -114,7 +114,7 @@ function jestArguments(form, args) {
   if (form === '--check') return RULES;
   if (form === '--quick') return ['--testPathIgnorePatterns', ...NOT_QUICK, ...args];
   if (form === '--long') return ['--testTimeout', String(LONG_TEST_MS), ...LONG_FILES, ...args];
-  // Whoever names a file wants it.
+  // A file that is named is run, however long it takes.
   if (args.length === 0) return ['--testPathIgnorePatterns', ...ONLY_LONG];
   return args;
 }

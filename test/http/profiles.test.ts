@@ -1,6 +1,7 @@
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, openMarket, type Trader } from '../support/trader';
+import { eventually } from '../support/waiting';
 import { ISO, limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -55,7 +56,9 @@ test('a profile shows public facts alone, of any address', async () => {
   // A wallet that trades without signing in has joined with its first order.
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const { body: order } = await stranger.submit(market, limit('BUY', 0, 1_000, 100));
-  expect((await profileOf(stranger.address)).body.joinedAt).toBe(order.createdAt);
+  // The profile of a wallet that never came may be a moment old.
+  const joinedAt = async () => (await profileOf(stranger.address)).body.joinedAt;
+  await eventually(joinedAt, (seen) => expect(seen).toBe(order.createdAt));
   await stranger.post('/me/orders/cancel-all');
   expect((await profileOf(stranger.address)).body.joinedAt).toBe(order.createdAt);
   for (const address of ['0x12', stranger.address.slice(2), `${stranger.address}0`, '0xZZ', '%F0%9F%8C%A7']) {
