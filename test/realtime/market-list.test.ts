@@ -56,7 +56,7 @@ test('a draft is a new market when it is opened, and not before', async () => {
   await admin('PATCH', `/${draft.id}`, { description: 'By noon.' });
   await admin('POST', `/${draft.id}/open`);
   expect(await one.heard('market:new')).toMatchObject({ id: draft.id, status: 'OPEN' });
-  // The change of its description may be read when it is open, and be told as one of an open market.
+  // An update of its description may follow: the replica read that change when the market was open.
   expect(one.told[0]?.[0]).toBe('market:new');
 });
 
