@@ -16,8 +16,9 @@ module.exports = {
     '^ctf-exchange-client/ccxt$': '<rootDir>/packages/client/src/ccxt.ts',
   },
   testSequencer: '<rootDir>/test/support/sequencer.js',
-  // Two more than there are processors: much of what the tests do is waiting. Each may have a Redis or two beside it.
-  maxWorkers: Math.min(4, availableParallelism() + 2),
+  // One more than there are processors: much of what the tests do is waiting. With two more, web processes on two
+  // processors were late enough to answer 503.
+  maxWorkers: Math.min(4, availableParallelism() + 1),
   cacheDirectory: '<rootDir>/.cache/jest',
   testTimeout: 30_000,
 };
