@@ -12,7 +12,7 @@ const { spawn } = require('node:child_process');
 const { once } = require('node:events');
 const { createInterface } = require('node:readline');
 const { mkdtempSync, readFileSync, rmSync } = require('node:fs');
-const { tmpdir } = require('node:os');
+const { availableParallelism, tmpdir } = require('node:os');
 const path = require('node:path');
 const { build, isStale } = require('./build.js');
 
@@ -113,7 +113,11 @@ const startChecks = () => [
 function jestArguments(form, args) {
   if (form === '--check') return RULES;
   if (form === '--quick') return ['--testPathIgnorePatterns', ...NOT_QUICK, ...args];
-  if (form === '--long') return ['--testTimeout', String(LONG_TEST_MS), ...LONG_FILES, ...args];
+  // Long stories start up to ten processes each: one worker for each processor, or they would fail as too slow.
+  if (form === '--long') {
+    const workers = String(availableParallelism());
+    return ['--testTimeout', String(LONG_TEST_MS), '--maxWorkers', workers, ...LONG_FILES, ...args];
+  }
   // A file that is named is run, however long it takes.
   if (args.length === 0) return ['--testPathIgnorePatterns', ...ONLY_LONG];
   return args;

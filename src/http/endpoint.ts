@@ -104,7 +104,7 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
     const readAt = performance.now();
     const answered = (status: number): void =>
       deps.observer.answered(route, status, (performance.now() - readAt) / 1_000);
-    const watch = setTimeout(giveUp, endpoint.answerMaxMs ?? ANSWER_MAX_MS, response);
+    const watch = setTimeout(late, endpoint.answerMaxMs ?? ANSWER_MAX_MS, response);
     try {
       const admitted = queryOf(asked, request.url);
       const cost = admitted instanceof Refusal ? 1 : (endpoint.cost ?? asked.cost)(admitted);
@@ -190,6 +190,9 @@ function bodyOf(
   if (more > 0) take(more);
   return body?.parse(value === undefined ? {} : value);
 }
+
+/** After a pause of this process its sockets are read once more first, as in store/redis/patience. */
+const late = (response: Response): unknown => setImmediate(giveUp, response);
 
 function giveUp(response: Response): void {
   if (response.headersSent) return;

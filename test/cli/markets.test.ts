@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader } from '../support/trader';
+import { createTrader, domainOf } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { createShell } from './shell';
 
@@ -38,7 +38,7 @@ test('a market from its draft to its end, as the web processes see it', async ()
     });
     expect((await client.get('/markets/snow')).body.status).toBe(status);
   }
-  const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
+  const alice = createTrader(client, await domainOf(client));
   const limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 } as const;
   const placed = await alice.submit(created, limit, { more: { feeRateBps: '20' } });
   expect(placed.body.status).toBe('OPEN');
@@ -80,7 +80,7 @@ test('the mode binds the web processes, and everything is in the log', async () 
   });
   expect((await shell.exchange('mode')).out).toBe('CANCEL_ONLY  Back at noon.\n');
   expect((await client.get('/config')).body.message).toBe('Back at noon.');
-  const bob = createTrader(client, (await client.get('/config')).body.eip712.domain);
+  const bob = createTrader(client, await domainOf(client));
   const refused = await bob.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 });
   expect(refused.body.code).toBe('CANCEL_ONLY');
   expect((await shell.exchange('mode', 'NORMAL')).out).toBe('NORMAL\n');

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/load';
 import { createSettle } from '../../src/jobs/settle';
 import { createLogger } from '../../src/log';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, openMarket } from '../support/trader';
+import { createTrader, type Domain, domainOf, openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { createShell } from './shell';
 
@@ -20,7 +20,7 @@ let folder: string;
 beforeAll(async () => {
   exchange = await startWebReplicas();
   shell = createShell(exchange.redis.url);
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
   folder = mkdtempSync(path.join(tmpdir(), 'exchange-cli-'));
 });
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { type Client, createClient } from '../support/client';
 import { portOf, ROOT, type Started, startNode, startProgram } from '../support/processes';
 import { startProxy } from '../support/proxy';
 import { ENVIRONMENT } from '../support/settings';
-import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type OpenMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { limit } from '../support/weather-market';
 import { startWebReplicas } from '../support/web-replicas';
@@ -63,7 +63,7 @@ export async function startMakerStory() {
   const first = (): RunningWeb => webs[0] as RunningWeb;
   const balancer = await startProxy(first().port);
   const market: OpenMarket = await exchange.market(first());
-  const { domain } = (await first().client.get('/config')).body.eip712 as { domain: Domain };
+  const domain = await domainOf(first().client);
   const key = `0x${randomBytes(32).toString('hex')}`;
   const env = {
     PYTHONPATH: PACKAGE,

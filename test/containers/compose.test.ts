@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createClient } from '../support/client';
-import { createTrader, type Market } from '../support/trader';
+import { createTrader, domainOf, type Market } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { forgive } from '../support/watch';
 
@@ -43,7 +43,7 @@ const traded = { acknowledged: [] as string[], refused: 0, last: '' };
 
 /** Buys Yes and No at prices that meet, until the phase is over. */
 async function trade(market: Market, index: number, isOver: () => boolean): Promise<void> {
-  const { domain } = (await client.get('/config')).body.eip712;
+  const domain = await domainOf(client);
   const trader = createTrader(client, domain);
   const outcome = index % 2 === 0 ? 0 : 1;
   while (!isOver()) {

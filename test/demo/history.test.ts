@@ -1,7 +1,7 @@
 import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
 import { createShell } from '../cli/shell';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, openMarket, type Trader } from '../support/trader';
 import { startReplica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const DAY_BUCKETS = 288;
@@ -15,7 +15,7 @@ const [first = ''] = slugs;
 beforeAll(async () => {
   exchange = await startWebReplicas();
   await openDemoMarkets(exchange.client.url, ADMIN_TOKEN, demoMarkets(new Date()));
-  const { domain } = (await exchange.client.get('/config')).body.eip712;
+  const domain = await domainOf(exchange.client);
   [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
 });
 afterAll(() => exchange.stop());

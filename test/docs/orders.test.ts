@@ -9,7 +9,7 @@ import { BATCH_ORDERS_MAX, CANCEL_HASHES_MAX } from '../../src/wire/requests/ord
 import type { Answer } from '../support/client';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, openMarket, type Trader } from '../support/trader';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -44,7 +44,7 @@ let traders: Trader[];
 
 beforeAll(async () => {
   exchange = await startWebReplicas();
-  const { domain } = (await exchange.client.get('/config')).body.eip712;
+  const domain = await domainOf(exchange.client);
   const key = /^\| Alice \| `(0x[0-9a-f]{64})`/m.exec(SIGNING)?.[1] ?? '';
   alice = createTrader(exchange.client, domain, new Wallet(key));
   traders = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];

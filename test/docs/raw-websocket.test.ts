@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, type Started, startProgram } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type OpenMarket, openMarket } from '../support/trader';
+import { createTrader, domainOf, type OpenMarket, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -69,7 +69,7 @@ test('the frames of the page follow a market by hand, up to the answer to a ping
         explain: () => `${running?.stdout()}${running?.stderr()}`,
       });
     await said(/^orderbook:snapshot \d+$/m);
-    const { domain } = (await exchange.client.get('/config')).body.eip712 as { domain: Domain };
+    const domain = await domainOf(exchange.client);
     const trader = createTrader(exchange.client, domain);
     await until('an order rests', async () => {
       const { status } = await trader.submit(market, limit('BUY', 0, 4_000, 1_000));

@@ -9,7 +9,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { ROOT } from '../support/processes';
 import { startTestRedis } from '../support/redis';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket } from '../support/trader';
+import { createTrader, domainOf, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 
@@ -30,7 +30,7 @@ test('web and worker need no more than the example gives', async () => {
   const worker = await startWorker(config, log);
   try {
     const market = await openMarket(client, ADMIN_TOKEN);
-    const domain = (await client.get('/config')).body.eip712.domain;
+    const domain = await domainOf(client);
     const [alice, bob] = [createTrader(client, domain), createTrader(client, domain)];
     const heard: unknown[] = [];
     const socket = io(client.url, { transports: ['websocket'], auth: { token: await alice.token() } });

@@ -1,7 +1,7 @@
 import type { Answer } from '../support/client';
 import { createRandom } from '../support/random';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket } from '../support/trader';
+import { createTrader, domainOf, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { startLoad } from './load';
 import type { TradingFleet } from './trading-fleet';
@@ -17,7 +17,7 @@ const BID = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 export async function asking({ client }: TradingFleet) {
   const at = client();
   const market = await openMarket(at, ADMIN_TOKEN);
-  const { domain } = (await at.get('/config')).body.eip712;
+  const domain = await domainOf(at);
   const trader = createTrader(at, domain);
   const { orderHash } = (await trader.submit(market, BID)).body;
   await trader.signIn();

@@ -11,6 +11,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
+  domainOf,
   type Limit,
   type Market,
   openMarket,
@@ -29,7 +30,7 @@ let exchange: WebReplicas;
 let domain: Domain;
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
 });
 afterAll(() => exchange.stop());
 

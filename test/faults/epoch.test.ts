@@ -4,7 +4,7 @@ import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { startScript } from '../support/processes';
 import { startProxy } from '../support/proxy';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, type OpenMarket, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type OpenMarket, openMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 
@@ -22,7 +22,7 @@ interface OneReplica {
 async function startOneReplica(redisUrl: string): Promise<OneReplica> {
   const { web, client } = await startReplica({ REDIS_URL: redisUrl });
   const market = await openMarket(client, ADMIN_TOKEN);
-  const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
+  const alice = createTrader(client, await domainOf(client));
   const back = async (): Promise<void> => {
     await until('ready again', async () => (await client.get('/readyz')).status === 200);
   };

@@ -2,7 +2,7 @@ import type { Client } from '../support/client';
 import { startDurableRedis } from '../support/durable-redis';
 import { startProxy } from '../support/proxy';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, openMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 import { expectRest, follow } from './followers';
@@ -29,7 +29,7 @@ async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void>
   try {
     const market = await openMarket(client, ADMIN_TOKEN);
     for (let i = 0; i < 3; i++) await openMarket(client, ADMIN_TOKEN);
-    const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
+    const alice = createTrader(client, await domainOf(client));
     await alice.submit(market, BID);
     await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
     await until('the replica is there', async () =>

@@ -10,7 +10,7 @@ import { startProxy, type Proxy as TcpProxy } from '../support/proxy';
 import { startTestCluster, type TestCluster } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { stopAll } from '../support/stopping';
-import { createTrader, openMarket, siweText, type Trader } from '../support/trader';
+import { createTrader, domainOf, openMarket, siweText, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 
 /**
@@ -50,7 +50,7 @@ beforeAll(async () => {
   web = await startWeb(config, createLogger(config, 'web', { write: () => undefined }));
   client = createClient(`http://127.0.0.1:${web.port}`);
   market = await openMarket(client, ADMIN_TOKEN);
-  const { domain } = (await client.get('/config')).body.eip712;
+  const domain = await domainOf(client);
   newTrader = async () => {
     const trader = createTrader(client, domain);
     await trader.token();

@@ -14,7 +14,7 @@ import { createRandom } from '../support/random';
 import { startTestRedis } from '../support/redis';
 import { ADMIN_TOKEN } from '../support/settings';
 import { chooseSeed, tell } from '../support/telling';
-import { type Market, openMarket } from '../support/trader';
+import { domainOf, type Market, openMarket } from '../support/trader';
 import { createPeople, type Person } from './people';
 import { type Emptied, type History, replay, type Sent } from './replaying';
 import { GRANT, type Seats, startSeats } from './seats';
@@ -65,7 +65,7 @@ beforeAll(async () => {
   );
   const [{ client }] = seats.webs;
   markets = [await openMarket(client, ADMIN_TOKEN), await openMarket(client, ADMIN_TOKEN)];
-  people = await createPeople(WALLETS, `replay ${seed}`, (await client.get('/config')).body.eip712.domain);
+  people = await createPeople(WALLETS, `replay ${seed}`, await domainOf(client));
   for (const person of people) {
     await person.signIn(client);
     for (const { id } of markets)

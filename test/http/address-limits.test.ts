@@ -1,6 +1,6 @@
 import type { Answer } from '../support/client';
 import { openLink } from '../support/redis';
-import { createTrader } from '../support/trader';
+import { createTrader, domainOf } from '../support/trader';
 import { sleep } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { openStreet, type Street, told, Visitor } from './from-address';
@@ -147,7 +147,7 @@ describe('new wallets', () => {
   test('and by their first sign-in', async () => {
     await visitor.spend('new-wallets', 60);
     const client = visitor.client();
-    const domain = (await street.exchange.client.get('/config')).body.eip712.domain;
+    const domain = await domainOf(street.exchange.client);
     const [stranger, known] = [createTrader(client, domain), createTrader(client, domain)];
     expect(told(await stranger.signIn())).toEqual([429, 'new-wallets', true]);
     expect(
@@ -162,7 +162,7 @@ describe('new wallets', () => {
 
   test('are counted once, with a sign-in and orders at every replica', async () => {
     const client = visitor.client();
-    const alice = createTrader(client, (await street.exchange.client.get('/config')).body.eip712.domain);
+    const alice = createTrader(client, await domainOf(street.exchange.client));
     expect((await alice.signIn()).status).toBe(200);
     for (const turn of [0, 1, 0, 1]) {
       expect((await submit({ order: await alice.order(street.market, LIMIT) }, '', turn)).status).toBe(200);

@@ -1,6 +1,6 @@
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** One letter of its checksum is in the wrong case. */
@@ -11,7 +11,7 @@ let alice: Trader;
 
 beforeAll(async () => {
   exchange = await startWebReplicas();
-  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
+  alice = createTrader(exchange.client, await domainOf(exchange.client));
 });
 afterAll(() => exchange.stop());
 
@@ -178,10 +178,7 @@ test('split and merge: whole lots, once for each key', async () => {
 });
 
 test('the faucet pays a wallet once an hour', async () => {
-  const bob = createTrader(
-    exchange.client,
-    (await exchange.client.get('/config')).body.eip712.domain as Domain,
-  );
+  const bob = createTrader(exchange.client, await domainOf(exchange.client));
   expect((await bob.post('/me/faucet')).body.collateral.total).toBe('2000000');
   const again = await bob.post('/me/faucet');
   expect([again.status, again.body.code, again.body.retryable]).toEqual([429, 'RATE_LIMITED', true]);

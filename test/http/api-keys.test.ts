@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { io, type Socket } from 'socket.io-client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -13,7 +13,7 @@ let alice: Trader;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   alice = createTrader(exchange.client, domain);
 });

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { shardKeys } from '../../src/store/redis/keys';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket } from '../support/trader';
+import { createTrader, domainOf, openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;
@@ -16,7 +16,7 @@ const audit = (replica = 0) =>
 test('the audit of an exchange that is in order, and of one that is not', async () => {
   const { client } = exchange;
   const market = await openMarket(client, ADMIN_TOKEN);
-  const alice = createTrader(client, (await client.get('/config')).body.eip712.domain);
+  const alice = createTrader(client, await domainOf(client));
   const placed = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 });
   expect(placed.status).toBe(200);
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../support/client';
 import { openLink } from '../support/redis';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;
@@ -15,7 +15,7 @@ const ANSWER_MS = 3_000;
 beforeEach(async () => {
   exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on' } });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
-  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+  alice = createTrader(exchange.client, await domainOf(exchange.client));
   await alice.signIn();
 });
 afterEach(() => exchange.stop());

@@ -1,6 +1,6 @@
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { ISO } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -12,7 +12,7 @@ let bob: Trader;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
   [alice, bob] = [newTrader(0), newTrader(1)];
   await Promise.all([alice.signIn(), bob.signIn()]);
 });

@@ -1,5 +1,5 @@
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The reads of the operator's console; test/page/operate.test.ts uses them through the page. */
@@ -8,7 +8,7 @@ let alice: Trader;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+  alice = createTrader(exchange.client, await domainOf(exchange.client));
 });
 afterAll(() => exchange?.stop());
 

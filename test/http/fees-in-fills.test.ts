@@ -1,5 +1,5 @@
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -10,7 +10,7 @@ let bob: Trader;
 
 beforeAll(async () => {
   exchange = await startWebReplicas();
-  const domain = (await exchange.client.get('/config')).body.eip712.domain as Domain;
+  const domain = await domainOf(exchange.client);
   [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
   market = await openMarket(exchange.client, ADMIN_TOKEN, { feeRateBps: 200 });
   for (const trader of [alice, bob]) await trader.post(`/markets/${market.id}/split`, { size: '100' });

@@ -1,7 +1,7 @@
 import type { Answer, Sent } from '../support/client';
 import { openLink } from '../support/redis';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Two replicas with limits on, behind a proxy that tells whose request it is. */
@@ -22,8 +22,7 @@ export async function openStreet(): Promise<Street> {
     exchange,
     market,
     link,
-    trader: async () =>
-      createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain),
+    trader: async () => createTrader(exchange.client, await domainOf(exchange.client)),
     stop: async () => {
       link.close();
       await exchange.stop();

@@ -1,5 +1,5 @@
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** GRANT_ON=sign-in: wallets that only sign orders do not fill Redis. */
@@ -12,8 +12,7 @@ beforeAll(async () => {
 afterAll(() => exchange?.stop());
 
 const BID = { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 } as const;
-const trader = async (): Promise<Trader> =>
-  createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+const trader = async (): Promise<Trader> => createTrader(exchange.client, await domainOf(exchange.client));
 
 test('the first order of a wallet that never signed in finds nothing to pay with', async () => {
   const stranger = await trader();

@@ -3,6 +3,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
+  domainOf,
   type Market,
   type OpenMarket,
   openMarket,
@@ -16,7 +17,7 @@ let domain: Domain;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2, env: { PAPER_GRANT: '10000' } });
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
 });
 afterAll(() => exchange?.stop());
 

@@ -1,5 +1,5 @@
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Replicas keep what they have read, and yet no answer is older than what was answered anywhere before it was asked. */
@@ -22,7 +22,7 @@ const READS = [
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
+  alice = createTrader(exchange.client, await domainOf(exchange.client));
   market = await openMarket(exchange.client, ADMIN_TOKEN);
 });
 afterAll(() => exchange.stop());

@@ -1,6 +1,6 @@
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** A market's life after its birth, and the exchange's mode, on two replicas. */
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => exchange.stop());
 beforeEach(async () => {
-  const domain: Domain = (await exchange.client.get('/config')).body.eip712.domain;
+  const domain: Domain = await domainOf(exchange.client);
   alice = createTrader(exchange.client, domain);
   bob = createTrader(exchange.client, domain);
 });

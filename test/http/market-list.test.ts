@@ -1,7 +1,7 @@
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import type { Answer, Client } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -14,7 +14,7 @@ let bob: Trader;
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
   [here, there] = exchange.replicas.map(({ client }) => client) as [Client, Client];
-  const domain: Domain = (await here.get('/config')).body.eip712.domain;
+  const domain: Domain = await domainOf(here);
   alice = createTrader(here, domain);
   bob = createTrader(here, domain);
   await Promise.all([alice.signIn(), bob.signIn()]);

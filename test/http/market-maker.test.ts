@@ -1,4 +1,4 @@
-import { createTrader, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Trader } from '../support/trader';
 import { sleep } from '../support/waiting';
 import { openStreet, type Street, Visitor } from './from-address';
 
@@ -19,7 +19,7 @@ afterAll(() => street?.stop());
 
 test('a market maker of one address meets no limit', async () => {
   const visitor = new Visitor(street);
-  const { domain } = (await street.exchange.client.get('/config')).body.eip712;
+  const domain = await domainOf(street.exchange.client);
   const wallets = Array.from({ length: WALLETS }, () => createTrader(visitor.client(), domain));
   const tokens = new Map<Trader, string>();
   for (const wallet of wallets) tokens.set(wallet, await wallet.token());

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 interface Step {
@@ -47,7 +47,7 @@ let domain: Domain;
 
 beforeAll(async () => {
   exchange = await startWebReplicas();
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
 });
 afterAll(() => exchange.stop());
 

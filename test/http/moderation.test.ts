@@ -1,7 +1,7 @@
 import { createShell } from '../cli/shell';
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../support/trader';
 import { ISO, limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -11,7 +11,7 @@ let domain: Domain;
 let shell: ReturnType<typeof createShell>;
 beforeAll(async () => {
   exchange = await startWebReplicas();
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
   shell = createShell(exchange.redis.url);
 });
 afterAll(() => exchange?.stop());

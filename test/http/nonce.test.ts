@@ -9,6 +9,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
+  domainOf,
   type Limit,
   type Market,
   openMarket,
@@ -25,7 +26,7 @@ const BID: Limit = { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 };
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
 });
 afterAll(() => exchange.stop());
 

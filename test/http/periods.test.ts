@@ -1,5 +1,5 @@
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -14,7 +14,7 @@ const TRADES = 12;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  const domain = (await exchange.client.get('/config')).body.eip712.domain as Domain;
+  const domain = await domainOf(exchange.client);
   [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   for (let i = 0; i < TRADES / 3; i++) {

@@ -1,5 +1,12 @@
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type OpenMarket, openMarket, type Trader } from '../support/trader';
+import {
+  createTrader,
+  type Domain,
+  domainOf,
+  type OpenMarket,
+  openMarket,
+  type Trader,
+} from '../support/trader';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -8,7 +15,7 @@ let domain: Domain;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ env: { PAPER_GRANT: '1000' } });
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
 });
 afterAll(() => exchange?.stop());
 

@@ -1,7 +1,7 @@
 import { AddressesByChainId, ChainId, OrderBuilder, Side } from '@predictdotfun/sdk';
 import { Wallet } from 'ethers';
 import { ADMIN_TOKEN } from '../support/settings';
-import { type Domain, type Market, openMarket } from '../support/trader';
+import { type Domain, domainOf, type Market, openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Orders of a foreign SDK, sent as its builder signed them: only its domain's name and address are ours. */
@@ -11,7 +11,7 @@ let domain: Domain;
 beforeAll(async () => {
   exchange = await startWebReplicas();
   market = await openMarket(exchange.client, ADMIN_TOKEN);
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
 });
 afterAll(() => exchange.stop());
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, openMarket, type Trader } from '../support/trader';
 import { eventually } from '../support/waiting';
 import { ISO, limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -10,7 +10,7 @@ let domain: Domain;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
 });
 afterAll(() => exchange?.stop());
 

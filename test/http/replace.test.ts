@@ -1,13 +1,6 @@
 import type { Answer } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
-import {
-  createTrader,
-  type Domain,
-  type Limit,
-  type Market,
-  openMarket,
-  type Trader,
-} from '../support/trader';
+import { createTrader, domainOf, type Limit, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;
@@ -24,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => exchange.stop());
 beforeEach(async () => {
-  const domain = (await exchange.client.get('/config')).body.eip712.domain as Domain;
+  const domain = await domainOf(exchange.client);
   alice = createTrader(exchange.client, domain);
   bob = createTrader(exchange.client, domain);
   market = await openMarket(exchange.client, ADMIN_TOKEN);

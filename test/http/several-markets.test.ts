@@ -1,5 +1,5 @@
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;
@@ -8,7 +8,7 @@ let alice: Trader;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain as Domain);
+  alice = createTrader(exchange.client, await domainOf(exchange.client));
   const open = () => openMarket(exchange.client, ADMIN_TOKEN);
   markets = [await open(), await open(), await open()];
 });

@@ -5,7 +5,7 @@ import { createLogger } from '../../src/log';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -50,7 +50,7 @@ describe('a backlog', () => {
   beforeAll(async () => {
     exchange = await startWebReplicas();
     market = await openMarket(exchange.client, ADMIN_TOKEN);
-    alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+    alice = createTrader(exchange.client, await domainOf(exchange.client));
   });
   afterAll(() => exchange.stop());
 

@@ -4,6 +4,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import {
   createTrader,
   type Domain,
+  domainOf,
   type Limit,
   type Market,
   openMarket,
@@ -22,7 +23,7 @@ const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 1_000 };
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 2 });
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
   alice = createTrader(exchange.client, domain);
   bob = createTrader(exchange.client, domain);
 });

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { Answer } from '../support/client';
 import { sendRaw } from '../support/raw-http';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Market, openMarket } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;
@@ -17,7 +17,7 @@ beforeAll(async () => {
   exchange = await startWebReplicas({ env: { CORS_ORIGINS: 'https://app.example' } });
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   port = exchange.replicas[0].port;
-  const alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+  const alice = createTrader(exchange.client, await domainOf(exchange.client));
   const order = await alice.order(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 });
   body = JSON.stringify({ order });
 });

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/wire/limits';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type OpenMarket, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type OpenMarket, openMarket, type Trader } from '../support/trader';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -21,7 +21,7 @@ let nowSec: number;
 
 beforeAll(async () => {
   exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on' } });
-  const { domain } = (await exchange.client.get('/config')).body.eip712;
+  const domain = await domainOf(exchange.client);
   const [bob, alice] = [0, 1].map(() => createTrader(exchange.client, domain)) as [Trader, Trader];
   market = await openMarket(exchange.client, ADMIN_TOKEN, { question: 'Does the chart show it?' });
   empty = await openMarket(exchange.client, ADMIN_TOKEN, {

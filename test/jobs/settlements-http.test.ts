@@ -4,7 +4,7 @@ import { startWorker } from '../../src/app/app';
 import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   });
   worker = await startWorker(config, createLogger(config, 'worker', { write: () => undefined }));
   market = await openMarket(exchange.client, ADMIN_TOKEN);
-  const domain: Domain = (await exchange.client.get('/config')).body.eip712.domain;
+  const domain: Domain = await domainOf(exchange.client);
   alice = createTrader(exchange.client, domain);
   bob = createTrader(exchange.client, domain);
 });

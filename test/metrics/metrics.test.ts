@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { sleep } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   worker = await startWorker(config, createLogger(config, 'worker', { write: (line) => lines.push(line) }));
   workerUrl = `http://127.0.0.1:${/"metricsPort":(\d+)/.exec(lines.join(''))?.[1]}`;
   market = await openMarket(exchange.client, ADMIN_TOKEN);
-  alice = createTrader(exchange.client, (await exchange.client.get('/config')).body.eip712.domain);
+  alice = createTrader(exchange.client, await domainOf(exchange.client));
 });
 afterAll(async () => {
   await worker.stop(1_000);

@@ -7,7 +7,7 @@ import { hasOpenssl, issueCertificates, startTlsFront } from '../support/certifi
 import { startScript } from '../support/processes';
 import { openLink, startTestRedis } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, openMarket } from '../support/trader';
+import { createTrader, domainOf, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 
@@ -87,7 +87,7 @@ test('a setting that Redis shows counts more than the word of the operator', asy
     const replica = await startReplica({ REDIS_URL: tls, REDIS_TLS_CA: ca, DURABILITY: 'always' });
     try {
       const market = await openMarket(replica.client, ADMIN_TOKEN);
-      const { domain } = (await replica.client.get('/config')).body.eip712;
+      const domain = await domainOf(replica.client);
       const [alice, bob] = [createTrader(replica.client, domain), createTrader(replica.client, domain)];
       await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 100 });
       const taken = await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 100 });

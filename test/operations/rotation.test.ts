@@ -1,5 +1,5 @@
 import { JWT_SECRET } from '../support/settings';
-import { createTrader } from '../support/trader';
+import { createTrader, domainOf } from '../support/trader';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The rotation of docs/operations.md, with two replicas that change one after the other. Every session goes on. */
@@ -26,7 +26,7 @@ interface Session {
 
 /** Signs in with the nonce of one replica at the other. */
 async function signIn(name: string, at: Replica): Promise<Session> {
-  const { domain } = (await at.client.get('/config')).body.eip712;
+  const domain = await domainOf(at.client);
   const { body, status } = await createTrader(at.client, domain).signIn();
   expect([name, status]).toEqual([name, 200]);
   return { name, ...body };

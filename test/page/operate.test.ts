@@ -7,7 +7,7 @@ import { describeInBrowser, startChromium } from '../support/chromium';
 import { type Deployment, type Process, startDeployment } from '../support/deployment';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, openMarket, type Trader } from '../support/trader';
 import { eventually, until } from '../support/waiting';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -50,7 +50,7 @@ describeInBrowser('an operator works without the command line', () => {
     url = `http://127.0.0.1:${port}`;
     web = await deployment.web({ PORT: String(port), PUBLIC_BASE_URL: url });
     [browser] = await Promise.all([startChromium(), deployment.worker()]);
-    const domain = (await web.client.get('/config')).body.eip712.domain;
+    const domain = await domainOf(web.client);
     alice = createTrader(web.client, domain);
     page = await open(DESK);
   }, 120_000);

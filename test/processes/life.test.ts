@@ -1,7 +1,7 @@
 import { type Deployment, type Process, startDeployment } from '../support/deployment';
 import { type Started, startNode } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, type Domain, openMarket } from '../support/trader';
+import { createTrader, type Domain, domainOf, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 
 let deployment: Deployment;
@@ -15,7 +15,7 @@ afterAll(() => deployment.stop());
 
 test('the worker expires orders by themselves: book, reservation and open orders', async () => {
   const market = await openMarket(web.client, ADMIN_TOKEN);
-  const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
+  const domain: Domain = await domainOf(web.client);
   const maker = createTrader(web.client, domain);
   const expiration = String(Math.floor(Date.now() / 1_000) + 2);
   const { body } = await maker.submit(
@@ -40,7 +40,7 @@ test('the worker expires orders by themselves: book, reservation and open orders
 test('a market closes at its time, and what rested is given back', async () => {
   const closesAt = new Date(Date.now() + 2_000).toISOString();
   const market = await openMarket(web.client, ADMIN_TOKEN, { closesAt });
-  const domain: Domain = (await web.client.get('/config')).body.eip712.domain;
+  const domain: Domain = await domainOf(web.client);
   const maker = createTrader(web.client, domain);
   const { body } = await maker.submit(market, { side: 'BUY', outcome: 1, pips: 5_000, lots: 1_000 });
   const shown = async () => (await web.client.get(`/orders/${body.orderHash}`)).body;

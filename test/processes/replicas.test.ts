@@ -3,7 +3,7 @@ import { loadConfig } from '../../src/config/load';
 import { type Deployment, type Process, startDeployment } from '../support/deployment';
 import { startProxy } from '../support/proxy';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 
 let deployment: Deployment;
@@ -16,7 +16,7 @@ beforeAll(async () => {
   deployment = await startDeployment();
   [first, second] = await Promise.all([deployment.web(), deployment.web()]);
   market = await openMarket(first.client, ADMIN_TOKEN);
-  domain = (await first.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(first.client);
 });
 afterAll(() => deployment.stop());
 

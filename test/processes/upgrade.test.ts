@@ -6,7 +6,7 @@ import { type Client, createClient } from '../support/client';
 import { startDurableRedis } from '../support/durable-redis';
 import { portOf, ROOT, type Started, startNode } from '../support/processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, type OpenMarket, openMarket, type Trader } from '../support/trader';
+import { createTrader, domainOf, type OpenMarket, openMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { forgive } from '../support/watch';
 
@@ -93,7 +93,7 @@ async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Pr
         await openMarket(earlier.client, ADMIN_TOKEN),
         await openMarket(own.client, ADMIN_TOKEN),
       ];
-      const { domain } = (await own.client.get('/config')).body.eip712;
+      const domain = await domainOf(own.client);
       const [a, b] = [createTrader(earlier.client, domain), createTrader(own.client, domain)];
       const orders: string[] = [];
       for (let round = 0; round < ROUNDS; round++) {

@@ -1,5 +1,5 @@
 import { type Listener, listen } from '../support/listener';
-import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type OpenMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -20,7 +20,7 @@ const open: Listener[] = [];
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 0, durable: true, env: { RATE_LIMIT: 'off' } });
   replicas = [await exchange.replica(), await exchange.replica()];
-  domain = (await replicas[0].client.get('/config')).body.eip712.domain;
+  domain = await domainOf(replicas[0].client);
 });
 beforeEach(async () => {
   market = await exchange.market(replicas[0]);

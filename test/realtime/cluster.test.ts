@@ -5,7 +5,7 @@ import { createClient } from '../support/client';
 import { listen } from '../support/listener';
 import { startTestCluster } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, openMarket } from '../support/trader';
+import { createTrader, domainOf, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { bookOf, createBookClient } from './book-client';
 
@@ -27,7 +27,7 @@ test('on a cluster, replicas are joined by sharded publish and subscribe', async
   const [here] = clients as [ReturnType<typeof createClient>];
   try {
     const market = await openMarket(here, ADMIN_TOKEN);
-    const alice = createTrader(here, (await here.get('/config')).body.eip712.domain);
+    const alice = createTrader(here, await domainOf(here));
     const books = clients.map(() => createBookClient(market.conditionId));
     for (const [i, book] of books.entries()) await book.connect(clients[i]?.url ?? '');
     const token = await alice.token();

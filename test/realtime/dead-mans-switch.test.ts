@@ -1,5 +1,5 @@
 import { listen } from '../support/listener';
-import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type OpenMarket, type Trader } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -12,7 +12,7 @@ let domain: Domain;
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 0, durable: true });
   replicas = [await exchange.replica(), await exchange.replica()];
-  domain = (await replicas[0].client.get('/config')).body.eip712.domain;
+  domain = await domainOf(replicas[0].client);
   market = await exchange.market(replicas[0]);
 });
 afterAll(() => exchange.stop());

@@ -1,6 +1,6 @@
 import { type Listener, listen } from '../support/listener';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type OpenMarket, type Trader } from '../support/trader';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The socket events of a market that changes and ends, at the replica that did not receive the request. */
@@ -13,7 +13,7 @@ const open: Listener[] = [];
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 0, durable: true });
   replicas = [await exchange.replica(), await exchange.replica()];
-  domain = (await replicas[0].client.get('/config')).body.eip712.domain;
+  domain = await domainOf(replicas[0].client);
 });
 beforeEach(async () => {
   market = await exchange.market(replicas[0]);

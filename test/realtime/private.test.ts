@@ -7,7 +7,7 @@ import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { type Listener, listen, refusal } from '../support/listener';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
-import { createTrader, type Domain, type OpenMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type OpenMarket, type Trader } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
@@ -25,7 +25,7 @@ const open: { close(): void }[] = [];
 beforeAll(async () => {
   exchange = await startWebReplicas({ replicas: 0, durable: true });
   replicas = [await exchange.replica(), await exchange.replica()];
-  domain = (await replicas[0].client.get('/config')).body.eip712.domain;
+  domain = await domainOf(replicas[0].client);
 });
 beforeEach(async () => {
   market = await exchange.market(replicas[0]);

@@ -1,6 +1,6 @@
 import { listen } from '../support/listener';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, type Domain, type Market, openMarket, type Trader } from '../support/trader';
+import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -13,7 +13,7 @@ let alice: Trader;
 
 beforeAll(async () => {
   exchange = await startWebReplicas();
-  domain = (await exchange.client.get('/config')).body.eip712.domain;
+  domain = await domainOf(exchange.client);
   market = await openMarket(exchange.client, ADMIN_TOKEN);
   alice = createTrader(exchange.client, domain);
 });

@@ -1,6 +1,6 @@
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { ADMIN_TOKEN } from '../support/settings';
-import { createTrader, openMarket } from '../support/trader';
+import { createTrader, domainOf, openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { openStore, type Store } from './trading';
 
@@ -20,7 +20,7 @@ afterAll(async () => {
 test('after an answer every replica shows its price and volume, with and without a worker', async () => {
   const [a, b] = exchange.replicas as [(typeof exchange.replicas)[0], (typeof exchange.replicas)[0]];
   const market = await openMarket(a.client, ADMIN_TOKEN);
-  const { domain } = (await a.client.get('/config')).body.eip712;
+  const domain = await domainOf(a.client);
   const [maker, taker] = [createTrader(a.client, domain), createTrader(b.client, domain)];
   const writer = createCandleWriter(store);
   for (let i = 1; i <= TRADES; i++) {

@@ -4,7 +4,15 @@ import { freePort } from '../../src/local/ports';
 import { startChromium } from './chromium';
 import { type Deployment, type Process, startDeployment } from './deployment';
 import { ADMIN_TOKEN } from './settings';
-import { createTrader, type Domain, type Limit, type OpenMarket, openMarket, type Trader } from './trader';
+import {
+  createTrader,
+  type Domain,
+  domainOf,
+  type Limit,
+  type OpenMarket,
+  openMarket,
+  type Trader,
+} from './trader';
 
 /** A real exchange, web and worker on a Redis of their own, with a market that has a book, and a browser. */
 export interface BrowserStage {
@@ -60,7 +68,7 @@ export async function startBrowserStage(): Promise<BrowserStage> {
   let web = await start();
   const [browser] = await Promise.all([startChromium(), deployment.worker()]);
   const { client } = web;
-  const domain: Domain = (await client.get('/config')).body.eip712.domain;
+  const domain: Domain = await domainOf(client);
   const open = (body: Record<string, unknown> = {}): Promise<OpenMarket> =>
     openMarket(client, ADMIN_TOKEN, body);
   const market = await open({

@@ -44,7 +44,11 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
   let delayMs = 0;
   let target = targetPort;
   const pass = (way: Way, to: Socket, chunk: Buffer): void => {
-    if (way === 'up' && needles.some((needle) => chunk.includes(needle))) holding.down = true;
+    if (way === 'up' && needles.some((needle) => chunk.includes(needle))) {
+      holding.down = true;
+      // The reply may still be under way when the replies pass again.
+      swallowed = true;
+    }
     if (stalled) {
       stalled.push(() => void (to.destroyed || to.write(chunk)));
       return;

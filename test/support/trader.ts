@@ -4,6 +4,7 @@ import { SiweMessage } from 'siwe';
 import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { ZERO_ADDRESS } from '../../src/exchange/order';
 import type { Answer, Client } from './client';
+import { until } from './waiting';
 
 const E18 = 10n ** 18n;
 
@@ -31,6 +32,17 @@ export interface Domain {
   readonly version: string;
   readonly chainId: number;
   readonly verifyingContract: string;
+}
+
+/** What orders are signed for. An exchange whose Redis is late answers 503 and is asked again. */
+export async function domainOf(client: Pick<Client, 'get'>): Promise<Domain> {
+  let answer: Answer | undefined;
+  const isThere = async () => {
+    answer = await client.get('/config');
+    return answer.status !== 503;
+  };
+  await until('the configuration', isThere, { explain: () => answer?.text ?? '' });
+  return answer?.body.eip712.domain;
 }
 
 export type Trader = ReturnType<typeof createTrader>;

@@ -5,7 +5,7 @@ export { sleep };
 
 const PATIENCE_MS = 20_000;
 const POLL_MS = 20;
-const EXPECTATION_MS = 8_000;
+const EXPECTATION_MS = 20_000;
 const EXPECTATION_POLL_MS = 50;
 
 export interface Waiting {

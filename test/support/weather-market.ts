@@ -1,6 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { ADMIN_TOKEN } from './settings';
-import { createTrader, type Domain, type Limit, type OpenMarket, openMarket, type Trader } from './trader';
+import {
+  createTrader,
+  type Domain,
+  domainOf,
+  type Limit,
+  type OpenMarket,
+  openMarket,
+  type Trader,
+} from './trader';
 import { startWebReplicas, type WebReplicas } from './web-replicas';
 
 /** A market with two traders, a trade and a book, and what every read says of it. */
@@ -27,7 +35,7 @@ export const limit = (side: Limit['side'], outcome: 0 | 1, pips: number, lots: n
 export async function openWeatherMarket(): Promise<WeatherMarket> {
   const exchange = await startWebReplicas();
   const { client } = exchange;
-  const domain = (await client.get('/config')).body.eip712.domain;
+  const domain = await domainOf(client);
   const market = await openMarket(client, ADMIN_TOKEN, {
     question: 'Will it rain?',
     description: 'By the gauge on the roof.',

@@ -1,5 +1,6 @@
 import { Cluster, Redis } from 'ioredis';
 import { causeOf, SILENT } from './causes';
+import './patience';
 import type { RedisClient } from './scripts';
 import { trusted } from './trusted';
 

@@ -4,6 +4,7 @@ import { ADMIN_TOKEN } from '../../support/settings';
 import {
   createTrader,
   type Domain,
+  domainOf,
   type Limit,
   type Market,
   openMarket,
@@ -46,7 +47,7 @@ export const RESTING: Limit = { side: 'BUY', outcome: 0, pips: 1_000, lots: 1_00
 export async function startTwoTraders(env: Record<string, string> = {}): Promise<TwoTraders> {
   const exchange = await startWebReplicas({ replicas: 2, env: { PAPER_GRANT: '1000000', ...env } });
   const { client, replicas } = exchange;
-  const domain = (await client.get('/config')).body.eip712.domain as Domain;
+  const domain = await domainOf(client);
   const market = await openMarket(client, ADMIN_TOKEN);
   const otherMarket = await openMarket(client, ADMIN_TOKEN);
   const alice = createTrader(client, domain, new Wallet(`0x${'a1'.repeat(32)}`));
