@@ -10,15 +10,11 @@ import {
 import { describeInBrowser } from '../support/chromium';
 import { eventually } from '../support/waiting';
 
-/** The page's promise: not "live" for longer than this without a server, and whole again soon after its return. */
-const LEAVES_MS_MAX = 3_000;
-const HEALS_MS_MAX = 5_000;
-
 describeInBrowser('the server goes away', () => {
   let stage: BrowserStage;
   beforeAll(async () => {
     stage = await startBrowserStage();
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   test('the page says so, and heals by itself with the right book and the same wallet', async () => {
@@ -27,10 +23,10 @@ describeInBrowser('the server goes away', () => {
     const address = await takeTestWallet(visit);
     await state(page, 'live');
     await stage.killWeb();
-    await state(page, 'reconnecting', LEAVES_MS_MAX);
+    await state(page, 'reconnecting');
     await stage.startWeb();
     await stage.rest({ side: 'BUY', outcome: 0, pips: 5_100, lots: 1_234 });
-    await state(page, 'live', HEALS_MS_MAX);
+    await state(page, 'live');
     await eventually(
       async () => ({ shown: await levels(page), book: plain(await stage.book()) }),
       ({ shown, book }) => expect(shown).toEqual(book),

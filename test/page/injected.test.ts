@@ -65,7 +65,7 @@ describeInBrowser('the wallet of the browser', () => {
   let stage: BrowserStage;
   beforeAll(async () => {
     stage = await startBrowserStage();
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   test('signs in, switches its network, trades, and is known again after a reload', async () => {

@@ -1,6 +1,8 @@
 import {
   type BrowserStage,
+  heard,
   place,
+  said,
   startBrowserStage,
   state,
   submit,
@@ -10,7 +12,8 @@ import {
 import { describeInBrowser } from '../support/chromium';
 import { ADMIN_TOKEN } from '../support/settings';
 import type { OpenMarket } from '../support/trader';
-import { eventually } from '../support/waiting';
+import { eventually, until } from '../support/waiting';
+import { marketSteps } from './market-steps';
 import { traderSteps } from './trader-steps';
 
 const GAME = { question: 'Who wins the game?', outcomes: ['Lakers', 'Celtics'], category: 'sports' };
@@ -28,7 +31,7 @@ describeInBrowser('a product, not one screen', () => {
     await stage.maker.submit(game, { side: 'BUY', outcome: 1, pips: 7_100, lots: 20_000 });
     await stage.trader().submit(game, { side: 'BUY', outcome: 0, pips: 2_800, lots: 100 });
     visit = await stage.open({}, undefined, `/?market=${game.slug}`);
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   const admin = async (path: string, body?: object, method = 'POST'): Promise<void> => {
@@ -36,7 +39,6 @@ describeInBrowser('a product, not one screen', () => {
     const { status, text } = await stage.web().client.call(method, path, sent);
     if (status >= 300) throw new Error(text);
   };
-  const said = async (): Promise<string> => (await visit.ticket.getByRole('status').textContent()) ?? '';
 
   test('outcomes have the names of the market, everywhere', async () => {
     const { page, ticket } = visit;
@@ -63,7 +65,7 @@ describeInBrowser('a product, not one screen', () => {
     const button = ticket.locator('button[type=submit]');
     expect(await button.textContent()).toBe('Buy Lakers, $20');
     await button.click();
-    expect(await said()).toMatch(/^Bought 7\d(\.\d+)? Lakers at 28\.\d+¢\.$/);
+    expect(await said(visit)).toMatch(/^Bought 7\d(\.\d+)? Lakers at 28\.\d+¢\.$/);
     const filled = page.locator('[data-testid=order][data-status=FILLED]');
     expect(await filled.textContent()).toMatch(/Buy Lakers at market/);
   });
@@ -73,12 +75,14 @@ describeInBrowser('a product, not one screen', () => {
     await ticket.getByLabel('Type').selectOption('GTC');
     const price = ticket.getByLabel('Price');
     await ticket.getByLabel('Shares').fill('5');
-    const before = await price.inputValue();
+    const follows = (best: string): Promise<string> =>
+      eventually(
+        () => price.inputValue(),
+        (now) => expect(now).toBe(best),
+      );
+    await follows('29');
     await stage.maker.submit(game, { side: 'BUY', outcome: 1, pips: 7_300, lots: 900 });
-    await eventually(
-      () => price.inputValue(),
-      (now) => expect([before, now]).toEqual(['29', '27']),
-    );
+    await follows('27');
     await price.fill('11');
     await ticket.getByRole('button', { name: 'Sell', exact: true }).click();
     expect(await price.inputValue()).toBe('26');
@@ -101,11 +105,16 @@ describeInBrowser('a product, not one screen', () => {
     const box = await chart.boundingBox();
     if (!box) throw new Error('no chart');
     // A young market is one or two points wide.
-    for (let x = box.x + 10; x < box.x + box.width - 50; x += 8) {
-      await page.mouse.move(x, box.y + 100);
-      if (await page.locator('.chart-time').isVisible()) break;
-    }
-    await page.locator('.chart-time').waitFor();
+    const time = page.locator('.chart-time');
+    await until('a value stands under the pointer', async () => {
+      for (let x = box.x + 10; x < box.x + box.width - 50; x += 8) {
+        await page.mouse.move(x, box.y + 100);
+        await page.evaluate('new Promise((drawn) => requestAnimationFrame(drawn))');
+        if (await time.isVisible()) return true;
+      }
+      return false;
+    });
+    expect(await page.locator('.chart-title').textContent()).toMatch(/^Chance of Lakers \d+%/);
     await page.setViewportSize({ width: 1_440, height: 900 });
     const empty = await stage.openMarket({ question: 'Nothing traded here?', minOrderSize: '1' });
     const bare = await stage.open({}, undefined, `/?market=${game.slug}`);
@@ -155,17 +164,18 @@ describeInBrowser('a product, not one screen', () => {
       evidence: 'https://scores.example/lakers',
     });
     const card = page.locator('[data-testid=state][data-status=RESOLVED]');
-    await card.filter({ hasText: 'You won' }).waitFor();
-    expect(await card.textContent()).toMatch(
-      /^Resolved: LakersOn .*paid \$1\.You won \$7\d\.\d\d \(\+\$5\d\.\d\d\)Evidence$/,
-    );
+    await card
+      .filter({
+        hasText: /^Resolved: LakersOn .*paid \$1\.You won \$7\d\.\d\d \(\+\$5\d\.\d\d\)Evidence$/,
+      })
+      .waitFor();
     expect(await card.getByRole('link', { name: 'Evidence' }).getAttribute('href')).toBe(
       'https://scores.example/lakers',
     );
     expect(await ticket.count()).toBe(0);
     expect(await page.locator('.head-chance').textContent()).toBe('Resolved: Lakers');
     expect(await page.getByTestId('book').count()).toBe(0);
-    expect(await page.getByTestId('chart').getAttribute('aria-label')).toMatch(/to 100%$/);
+    await page.locator('[data-testid=chart][aria-label$="to 100%"]').waitFor();
     const row = page.locator(`[data-testid=market][data-market-id="${game.id}"]`);
     await page.getByLabel('Show', { exact: true }).selectOption('RESOLVED');
     await row.filter({ hasText: 'Lakers ✓' }).waitFor();
@@ -180,12 +190,13 @@ describeInBrowser('a product, not one screen', () => {
     await state(page, 'live');
     await place(visit, { price: '40', shares: '10' });
     await stage.trader().submit(trading, { side: 'BUY', outcome: 1, pips: 6_000, lots: 400 });
-    const toast = page.getByTestId('toast');
-    await toast.filter({ hasText: 'Bought 4 Yes at 40¢, 6 still wait.' }).waitFor();
+    await heard(page, 'Bought 4 Yes at 40¢, 6 still wait.');
     await admin(`/admin/markets/${trading.id}/resolve`, { outcomeIndex: 0 });
-    await toast.filter({ hasText: 'You were paid $4.00.' }).waitFor();
+    await heard(page, 'You were paid $4.00.');
     expect(await page.locator('.toasts').getAttribute('aria-live')).toBe('polite');
   });
+
+  marketSteps(() => ({ stage, visit, admin }));
 
   traderSteps(() => ({ stage, visit, admin }), process.env.PAGE_MARKETS);
 
@@ -194,7 +205,10 @@ describeInBrowser('a product, not one screen', () => {
     await takeTestWallet(lone);
     await stage.killWeb();
     await state(lone.page, 'reconnecting');
-    expect(await lone.page.getByTestId('connection').textContent()).toMatch(/Reconnecting.*as of \d+ s ago/);
+    await lone.page
+      .getByTestId('connection')
+      .filter({ hasText: /Reconnecting.*as of \d+ .*ago/ })
+      .waitFor();
     await eventually(
       () =>
         lone.page

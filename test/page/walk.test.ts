@@ -6,6 +6,7 @@ import {
   plain,
   QUESTION,
   reason,
+  said,
   startBrowserStage,
   state,
   submit,
@@ -22,10 +23,15 @@ describeInBrowser('a person trades', () => {
   beforeAll(async () => {
     stage = await startBrowserStage();
     visit = await stage.open();
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   const order = (hash: string) => visit.page.locator(`[data-testid=order][data-hash="${hash}"]`);
+  const showsTheBook = () =>
+    eventually(
+      async () => ({ shown: await levels(visit.page), book: plain(await stage.book()) }),
+      ({ shown, book }) => expect(shown).toEqual(book),
+    );
   const newest = async (): Promise<string> => {
     const first = visit.page.getByTestId('order').first();
     await first.waitFor();
@@ -37,9 +43,9 @@ describeInBrowser('a person trades', () => {
     const row = page.locator(`[data-testid=market][data-market-id="${stage.market.id}"]`);
     expect(await row.textContent()).toContain(QUESTION);
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(QUESTION);
-    const book = await stage.book();
-    expect(await levels(page)).toEqual(plain(book));
-    expect(await page.getByTestId('book').getAttribute('data-sequence')).toBe(String(book.sequence));
+    await showsTheBook();
+    const { sequence } = await stage.book();
+    expect(await page.getByTestId('book').getAttribute('data-sequence')).toBe(String(sequence));
     await eventually(
       () => page.locator('.head-chance').textContent(),
       (text) => expect(text).toContain('53%'),
@@ -79,7 +85,7 @@ describeInBrowser('a person trades', () => {
       () => page.getByTestId('chart').getAttribute('aria-label'),
       (label) => expect(label).toMatch(/^Chance of Yes over the last day: from 5[45]% to 54%$/),
     );
-    expect(await levels(page)).toEqual(plain(await stage.book()));
+    await showsTheBook();
   });
 
   test('without a wallet the ticket says what to do', async () => {
@@ -96,7 +102,7 @@ describeInBrowser('a person trades', () => {
     address = (await visit.page.getByTestId('account').getAttribute('data-address')) ?? '';
     // The draft is kept, and the reason went with its cause.
     expect(await visit.ticket.getByLabel('Price').inputValue()).toBe('40');
-    expect(await visit.ticket.getByRole('alert').count()).toBe(0);
+    await visit.ticket.getByRole('alert').waitFor({ state: 'detached' });
     await visit.page.getByTestId('account').filter({ hasText: '$' }).waitFor();
     expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/);
     expect(await place(visit, { price: '40', shares: '10' })).toBe(
@@ -117,6 +123,7 @@ describeInBrowser('a person trades', () => {
   });
 
   test('refusals that only the exchange can make are shown in words, too', async () => {
+    await visit.page.getByTestId('account').filter({ hasText: 'Cash $9,996' }).waitFor();
     await fillIn(visit, { type: 'FOK', price: '56', shares: '5000' });
     await submit(visit);
     expect(await reason(visit)).toMatch(/^Only 90 shares are available at this price/);
@@ -205,7 +212,7 @@ describeInBrowser('a person trades', () => {
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('4');
     await page.keyboard.press('Enter');
-    expect(await ticket.getByRole('status').textContent()).toMatch(/^Order placed: 4 at 21¢/);
+    expect(await said(visit)).toMatch(/^Order placed: 4 at 21¢/);
   });
 
   test('the console shows refusals only, and no request went to another server', () => {

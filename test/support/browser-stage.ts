@@ -13,6 +13,7 @@ import {
   openMarket,
   type Trader,
 } from './trader';
+import { eventually } from './waiting';
 
 /** A real exchange, web and worker on a Redis of their own, with a market that has a book, and a browser. */
 export interface BrowserStage {
@@ -29,7 +30,7 @@ export interface BrowserStage {
   /** `prepare` may put into the page what is there before it. */
   open(
     options?: BrowserContextOptions,
-    prepare?: (page: Page) => Promise<void>,
+    prepare?: (page: Page) => Promise<unknown>,
     path?: string,
   ): Promise<Visit>;
   /** Kills web, at once. */
@@ -56,7 +57,8 @@ export interface Visit {
   readonly outside: string[];
 }
 
-const STEP_MS_MAX = 15_000;
+/** Below that of a test, so that the step that hangs is the one that is named. */
+const STEP_MS_MAX = 60_000;
 
 export const QUESTION = 'Will it rain in Lisbon tomorrow?';
 
@@ -121,11 +123,11 @@ async function visit(
   url: string,
   path: string,
   options: BrowserContextOptions,
-  prepare: (page: Page) => Promise<void> = async () => undefined,
+  prepare: (page: Page) => Promise<unknown> = async () => undefined,
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1_440, height: 900 }, ...options });
-  // Well below that of a test, so that the step that hangs is the one that is named.
   context.setDefaultTimeout(STEP_MS_MAX);
+  await context.addInitScript(KEEP_NEWS);
   const page = await context.newPage();
   const complaints: string[] = [];
   const outside: string[] = [];
@@ -147,8 +149,25 @@ async function visit(
 }
 
 /** Waits for what the connection indicator says. */
-export const state = (page: Page, is: 'live' | 'stale' | 'reconnecting', timeout = 10_000): Promise<void> =>
-  page.locator(`[data-testid=connection][data-state=${is}]`).waitFor({ timeout });
+export const state = (page: Page, is: 'live' | 'stale' | 'reconnecting'): Promise<void> =>
+  page.locator(`[data-testid=connection][data-state=${is}]`).waitFor();
+
+/** News go after seconds, and a slow test must not miss them: the page keeps their texts. */
+const KEEP_NEWS = `
+  window.news = [];
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes)
+      for (const node of addedNodes) if (node.dataset?.testid === 'toast') window.news.push(node.textContent);
+  }).observe(document, { childList: true, subtree: true });
+`;
+
+/** Waits for a piece of news with these words, however long ago it was shown. */
+export async function heard(page: Page, words: string): Promise<void> {
+  await eventually(
+    () => page.evaluate<string[]>('window.news'),
+    (news) => expect(news).toContainEqual(expect.stringContaining(words)),
+  );
+}
 
 /** Signs in with a wallet made in the page, and waits for its funds. */
 export async function takeTestWallet({ page }: Visit): Promise<string> {
@@ -181,8 +200,15 @@ export const submit = ({ ticket }: Visit): Promise<void> => ticket.locator('butt
 export async function place(visit: Visit, order: Typed): Promise<string> {
   await fillIn(visit, order);
   await submit(visit);
-  return (await visit.ticket.getByRole('status').textContent()) ?? '';
+  return said(visit);
 }
+
+/** The ticket's words once an order is done; that an answer is late is not the end. */
+export const said = async ({ ticket }: Visit): Promise<string> =>
+  (await ticket
+    .getByRole('status')
+    .filter({ hasNotText: /^No answer yet/ })
+    .textContent()) ?? '';
 
 /** The reason of a refusal. */
 export const reason = async ({ ticket }: Visit): Promise<string> =>

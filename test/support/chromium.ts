@@ -21,10 +21,14 @@ function isExecutable(file: string): boolean {
   }
 }
 
+/** For a test or a hook: a browser draws a page in a moment, and on a machine that does much else in many seconds. */
+const TEST_MS_MAX = 300_000;
+
 /** Where there is no browser the tests that need one are left out, and say so; in CI there has to be one. */
-export const describeInBrowser: typeof describe | typeof describe.skip = hasBrowser()
-  ? describe
-  : describe.skip;
+export function describeInBrowser(name: string, tests: () => void): void {
+  jest.setTimeout(TEST_MS_MAX);
+  (hasBrowser() ? describe : describe.skip)(name, tests);
+}
 
 function hasBrowser(): boolean {
   if (findChromium() !== null || process.env.CI) return true;

@@ -1,0 +1,95 @@
+import { type BrowserStage, fillIn, said, state, submit, type Visit } from '../support/browser-stage';
+import type { OpenMarket } from '../support/trader';
+import { eventually } from '../support/waiting';
+
+interface At {
+  readonly stage: BrowserStage;
+  readonly visit: Visit;
+  admin(path: string, body?: object, method?: string): Promise<void>;
+}
+
+const HERO_PX_MIN = 40;
+const PLACING = '**/markets/*/orders';
+
+/** The steps of the walk in a market with a book of two bids close to each other, by a signed-in wallet. */
+export function marketSteps(at: () => At): void {
+  let market: OpenMarket;
+  const page = () => at().visit.page;
+
+  test('the chance is read first: the largest figure, in whole percents, and the button has the colour of its outcome', async () => {
+    const { stage, visit } = at();
+    market = await stage.openMarket({ question: 'Is this number large?', minOrderSize: '1' });
+    await stage.maker.submit(market, { side: 'BUY', outcome: 0, pips: 4_300, lots: 1_000 });
+    await stage.maker.submit(market, { side: 'BUY', outcome: 0, pips: 4_100, lots: 500 });
+    await stage.maker.submit(market, { side: 'BUY', outcome: 1, pips: 5_600, lots: 1_000 });
+    await page().goto(`${stage.url}/m/${market.slug}`);
+    await state(page(), 'live');
+    const chance = page().locator('.head-chance strong');
+    await chance.filter({ hasText: /^4[34]%$/ }).waitFor();
+    const sizeOf = async (selector: string): Promise<number> =>
+      Number.parseFloat(await styleOf(selector, 'font-size'));
+    const [hero, question] = [await sizeOf('.head-chance strong'), await sizeOf('h1')];
+    expect(hero).toBeGreaterThanOrEqual(HERO_PX_MIN);
+    expect(hero).toBeGreaterThan(question);
+    const button = '[data-testid=ticket] button[type=submit]';
+    const yes = await styleOf(button, 'background-color');
+    await visit.ticket.getByRole('button', { name: /^No/ }).click();
+    await eventually(
+      () => styleOf(button, 'background-color'),
+      (no) => expect(no).not.toBe(yes),
+    );
+    await visit.ticket.getByRole('button', { name: /^Yes/ }).click();
+  });
+
+  const styleOf = (selector: string, name: string): Promise<string> =>
+    page().evaluate<string>(
+      `getComputedStyle(document.querySelector(${JSON.stringify(selector)})).getPropertyValue('${name}')`,
+    );
+
+  test('levels of a few cents stand together, and Shift takes the shares of one into the ticket with its price', async () => {
+    const { ticket } = at().visit;
+    const level = (price: string, size: string) =>
+      page().locator(`[data-testid=level][data-side=bid][data-price="${price}"][data-size="${size}"]`);
+    await level('0.43', '10').waitFor();
+    await page().getByLabel('Grouping').selectOption('500');
+    await level('0.4', '15')
+      .getByRole('button')
+      .click({ modifiers: ['Shift'] });
+    expect(await ticket.getByLabel('Type').inputValue()).toBe('GTC');
+    expect(await ticket.getByLabel('Price').inputValue()).toBe('40');
+    expect(await ticket.getByLabel('Shares').inputValue()).toBe('15');
+    await page().getByLabel('Grouping').selectOption('0');
+    await level('0.43', '10').waitFor();
+  });
+
+  test('an answer that is late is told, with the word that the order cannot run twice', async () => {
+    const { visit } = at();
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page().route(PLACING, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await fillIn(visit, { price: '20', shares: '5' });
+    await submit(visit);
+    await visit.ticket
+      .getByText('No answer yet; the same order is sent again, it cannot run twice.')
+      .waitFor();
+    answer();
+    expect(await said(visit)).toBe('Order placed: 5 at 20¢ now wait in the book.');
+    await page().unroute(PLACING);
+  });
+
+  test('a market that is void says what each share paid, and takes no order', async () => {
+    const { admin, visit } = at();
+    await admin(`/admin/markets/${market.id}/void`);
+    await page()
+      .locator('[data-testid=state][data-status=VOIDED]')
+      .filter({ hasText: /^VoidedOn .* each share paid 50¢, whatever its outcome/ })
+      .waitFor();
+    expect(await visit.ticket.count()).toBe(0);
+    await page().getByTestId('book').waitFor({ state: 'detached' });
+  });
+}
