@@ -34,7 +34,7 @@ export interface Domain {
   readonly verifyingContract: string;
 }
 
-/** What orders are signed for. An exchange whose Redis is late answers 503 and is asked again. */
+/** The EIP-712 domain of its orders. An exchange whose Redis is late answers 503 and is asked again. */
 export async function domainOf(client: Pick<Client, 'get'>): Promise<Domain> {
   let answer: Answer | undefined;
   const isThere = async () => {
