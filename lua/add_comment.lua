@@ -3,9 +3,9 @@
 --
 -- KEYS     1 {x}:m:<id>:co   2 {x}:op:<operation>   3 {x}:talk
 -- ARGV     1 author (20 bytes)   2 number of the comment it answers, 0 for none   3 text
---          4 how long an operation is remembered, milliseconds
--- Returns  { code, number }: OK with its number, also for an operation seen before; COMMENT_NOT_FOUND when there is nothing to
---          answer, or it was deleted
+--          4 milliseconds for which an operation is remembered
+-- Returns  { code, number }: OK with the number of the comment, also for an operation seen before; COMMENT_NOT_FOUND when the
+--          comment to answer does not exist or was deleted
 -- Emits    nothing
 -- Bound    one comment
 

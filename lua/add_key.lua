@@ -1,11 +1,11 @@
 #!lua
--- add_key: one more API key of a wallet, unless it has as many as it may.
+-- add_key: stores an API key of a wallet, unless the wallet has as many keys as it may have.
 --
--- {k:<address>}  hash: id of a key -> what is known of it, as JSON (src/store/people/api-keys.ts); never the key itself
+-- {k:<address>}  hash: id of a key -> its description as JSON (src/store/people/api-keys.ts), which never contains the key itself
 --
 -- KEYS     1 {k:<address>}
--- ARGV     1 id   2 what is known of the key   3 how many keys a wallet may have   4... ids of keys that have expired
--- Returns  1, or 0 when there are too many
+-- ARGV     1 id   2 description of the key   3 the most keys a wallet may have   4... ids of keys that have expired
+-- Returns  1, or 0 when the wallet has too many keys
 -- Emits    nothing
 -- Bound    the keys of one wallet
 

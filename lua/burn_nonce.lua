@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- burn_nonce: marks a genuine sign-in nonce as used, once; the mark goes when the nonce would have ended.
+-- burn_nonce: marks a genuine sign-in nonce as used, once. The mark expires with the nonce.
 --
 -- KEYS     1 {n:<nonce>}
--- ARGV     1 millisecond at which the nonce ends
--- Returns  1 when it had not been used and has not ended, else 0
+-- ARGV     1 millisecond at which the nonce expires
+-- Returns  1 when the nonce was unused and has not expired, else 0
 -- Emits    nothing
 -- Bound    one nonce
 

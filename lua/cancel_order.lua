@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- cancel_order: takes one resting order of a wallet out of its book and releases what it reserved. An order that is
--- final already is left as it is, so repeating it changes nothing.
+-- cancel_order: removes one resting order of a wallet from its book and releases its reserve. An order that is already final
+-- does not change, so repeating the command changes nothing.
 --
 -- KEYS     1 {x}:o   2 {x}:bal   3 {x}:u:<address>   4 {x}:exp   5 {x}:out; and, by the order's record, the market hash,
 --          the sorted set and the token accounts of its market, all in this slot
--- ARGV     1 shard prefix `{x}:`   2 market id it must be in, or '' for any   3 address (20 bytes)
+-- ARGV     1 shard prefix `{x}:`   2 market id that the order must belong to, or '' for any   3 address (20 bytes)
 --          4 reason code (src/exchange/status.ts)   5 order hash, 32 bytes
--- Returns  when this command cancelled it, its number (I6) and the record as it now stands, back to back; else
+-- Returns  the number of this command (I6) and the record as it now is, back to back, when it cancelled the order; else
 --          { code, record, sequence }: OK with the record and the market's sequence, when the order was final before;
---          ORDER_NOT_FOUND when it is not this wallet's order in this market; HALTED
--- Emits    CANCEL, when it was cancelled
+--          ORDER_NOT_FOUND when the order is not this wallet's or not in this market; HALTED
+-- Emits    CANCEL, when the order was cancelled
 -- Bound    one order
 
 local book = require('lib.book')

@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- cancel_orders: takes resting orders of one wallet in one market out of the book and releases what they reserved.
--- Orders that are unknown, final, or another wallet's or market's are left alone; repeating it changes nothing.
+-- cancel_orders: removes resting orders of one wallet in one market from the book and releases their reserves.
+-- It skips orders that are unknown, final, or of another wallet or market. Repeating it changes nothing.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:o   5 {x}:bal   6 {x}:m:<id>:bal
 --          7 {x}:u:<address>   8 {x}:exp   9 {x}:out
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 address (20 bytes)   4 reason code (src/exchange/status.ts)
 --          5 order hashes, 32 bytes each, back to back (at most CANCEL_MAX)
--- Returns  { code, nowMs, sequence, record... }: code OK or MARKET_NOT_FOUND or HALTED; `sequence` of this command, or the market's
---          when nothing was cancelled; one record per hash as it now stands, empty when it is not this wallet's
---          order in this market, and after each record 1 when this command cancelled it, else 0
--- Emits    CANCEL, when anything was cancelled
+-- Returns  { code, nowMs, sequence, record... }: code OK, MARKET_NOT_FOUND or HALTED; `sequence` of this command, or the market's
+--          when nothing was cancelled; for each hash the record as it now is, empty when the order is not this wallet's or not in
+--          this market, then 1 when this command cancelled it, else 0
+-- Emits    CANCEL, when an order was cancelled
 -- Bound    CANCEL_MAX orders
 
 local batch = require('lib.batch')
@@ -38,7 +38,7 @@ local t = batch.open(b, maker, tonumber(ARGV[4]), now_ms)
 for i = 1, wanted do
   local hash, answer, flag = hashes[i], records[i] or '', 0
   if now_cancelled[hash] then
-    -- A hash named twice is one order.
+    -- The same hash given twice is one order.
     answer, flag = now_cancelled[hash], 1
   elseif answer ~= '' then
     local created, number, kind, price, size, expiration, owner, at = struct.unpack(order.BODY, answer)

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- clear_book: cancels resting orders of a market that is no longer traded (CLOSED, RESOLVED, VOIDED), a bounded number
--- at a time, reason MARKET_CLOSED. Run it until nothing is left.
+-- clear_book: cancels resting orders of a market in which trading has ended (CLOSED, RESOLVED, VOIDED), a bounded number
+-- at a time, with reason MARKET_CLOSED. Run it until no order is left.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:o   5 {x}:bal   6 {x}:m:<id>:bal   7 {x}:exp   8 {x}:out
 --          9 {x}:ending
--- ARGV     1 shard prefix `{x}:`   2 market id   3 how many at most
--- Returns  { cancelled, left }: how many this call cancelled, and 1 when more rest
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 the most orders to cancel
+-- Returns  { cancelled, left }: the number of orders that this call cancelled, and 1 when others still rest
 -- Emits    CANCEL
 -- Bound    CLEAR_MAX orders
 
@@ -35,7 +35,7 @@ if #hashes > 0 then
   orders.retire(shard, b, resting, outbox.CANCEL, order.CANCELLED, order.REASON_MARKET_CLOSED, outbox.now_ms())
 end
 local left = #hashes == most and 1 or 0
--- A market that is resolved is done with when its holders are paid.
+-- A resolved market stays on the list until its holders are paid.
 if left == 0 and b.status < book.RESOLVED then
   agenda.done(shard, market)
 end

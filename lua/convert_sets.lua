@@ -4,9 +4,9 @@
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:bal   3 {x}:m:<id>:bal   4 {x}:out   5 {x}:op:<operation>
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 address (20 bytes)   4 first grant, micro-units
---          5 sets in micro-units, below zero to merge   6 how long an operation is remembered, milliseconds
+--          5 sets in micro-units, negative to merge   6 milliseconds for which an operation is remembered
 -- Returns  { code, nowMs, ... }: OK; MARKET_NOT_FOUND; MARKET_NOT_OPEN status; CANCEL_ONLY; HALTED;
---          INSUFFICIENT_BALANCE required available asset. An operation seen before answers OK and changes nothing.
+--          INSUFFICIENT_BALANCE required available asset. A repeated operation returns OK and changes nothing.
 -- Emits    BALANCE
 -- Bound    one wallet
 
@@ -20,7 +20,7 @@ local sets = tonumber(ARGV[5])
 local now = outbox.now_ms()
 local now_text = integer.text(now)
 
--- The amount that is missing to convert, or nil.
+-- Returns the amount that is missing for the conversion, or nil.
 local function shortage(accounts)
   local yes, _, no = ledger.tokens(accounts, 1)
   local free = { (ledger.cash(accounts, 1)), yes, no }

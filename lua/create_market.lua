@@ -1,12 +1,12 @@
 #!lua
--- create_market: opens the books of a new market, once for each condition id, and books its names.
+-- create_market: opens the books of a new market, once for each condition id, and registers its names.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:mn   4 {x}:out   5 {x}:mode   6 {x}:closes   7 {x}:ending
 --          8 {x}:ml   9 {x}:ev
 -- ARGV     1 market id   2 JSON of terms and texts   3 condition id   4 slug   5 status code (0 DRAFT, 1 OPEN)
 --          6 shard prefix `{x}:`   7 slug of its event, empty for none   8 title of the event
--- Returns  { code, nowMs }: OK; TAKEN with the name that another market holds; EVENT_TITLE with the other title that the
---          event has; EVENT_FULL
+-- Returns  { code, nowMs }: OK; TAKEN with the name that another market has; EVENT_TITLE with the existing title of the
+--          event, when it differs; EVENT_FULL
 -- Emits    MARKET
 -- Bound    one market
 
@@ -17,7 +17,7 @@ local outbox = require('lib.outbox')
 local tables = require('lib.tables')
 
 -- {x}:ev   hash: slug of an event -> the number of its markets, a space, its title
--- One answer lists the markets of an event (src/http/routes/markets.ts).
+-- One answer lists all markets of an event (src/http/routes/markets.ts).
 local EVENT_MARKETS_MAX = 50
 
 local id, document, condition, slug, status, shard = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

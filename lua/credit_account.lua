@@ -1,6 +1,6 @@
 #!lua
--- credit_account: hands collateral to a wallet from the faucet, at most once in an interval. A wallet seen here for
--- the first time gets its first grant as well.
+-- credit_account: pays collateral to a wallet from the faucet, at most once in an interval. A wallet that is new to the
+-- exchange gets its first grant as well.
 --
 -- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out   4 {x}:mode
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units   4 amount, micro-units

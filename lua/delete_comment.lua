@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- delete_comment: takes the text and the likes of a comment, a wallet's own or, for an operator, anybody's; its place stays, and so
--- do the answers to it. Asking again changes nothing.
+-- delete_comment: deletes the text and the likes of a comment: a wallet's own comment or, for an operator, any comment. Its
+-- number and the answers to it stay. Repeating it changes nothing.
 --
 -- KEYS     1 {x}:m:<id>:co   2 {x}:m:<id>:cl:<number>   3 {x}:talk
--- ARGV     1 number   2 address (20 bytes), or nothing for an operator
--- Returns  OK, COMMENT_NOT_FOUND, or FORBIDDEN when it is another wallet's
+-- ARGV     1 number   2 address (20 bytes), empty for an operator
+-- Returns  OK, COMMENT_NOT_FOUND, or FORBIDDEN when another wallet wrote the comment
 -- Emits    nothing
 -- Bound    one comment
 

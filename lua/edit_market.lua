@@ -1,11 +1,11 @@
 #!lua
--- edit_market: replaces the document of a market, if it still is the one that the caller has changed. Asking again for the
--- document it has changes nothing.
+-- edit_market: replaces the document of a market, if it still is the document that the caller edited. Repeating it with the
+-- document that the market has changes nothing.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:mk   3 {x}:out   4 {x}:closes   5 {x}:ending
--- ARGV     1 shard prefix `{x}:`   2 market id   3 the document that was changed; empty to receive the current one
---          4 what it became   5 the last status code in which this may be changed
--- Returns  { code, nowMs, detail }: OK; CHANGED with the document there is; MARKET_NOT_FOUND; MARKET_NOT_OPEN with the status
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 the document that was edited; empty to receive the current one
+--          4 the new document   5 the last status code in which this edit is allowed
+-- Returns  { code, nowMs, detail }: OK; CHANGED with the current document; MARKET_NOT_FOUND; MARKET_NOT_OPEN with the status
 -- Emits    MARKET, when the document changed
 -- Bound    one market
 

@@ -1,13 +1,13 @@
 #!lua
--- edit_profile: sets or clears parts of a wallet's profile. A username is one wallet's, whatever its case; the one that is given
--- up is free from the same moment.
+-- edit_profile: sets or clears parts of a wallet's profile. A username belongs to one wallet, in any case of its letters. A
+-- username that a wallet gives up is free at once.
 --
--- {x}:p:<address>  hash: `u` username, `b` bio, `a` URL of the avatar, `j` when the wallet first signed in (ms)
+-- {x}:p:<address>  hash: `u` username, `b` bio, `a` URL of the avatar, `j` time of the wallet's first sign-in (ms)
 -- {x}:pn           hash: username in lower case -> address (20 bytes)
--- {x}:talk         string: counts the changes of profiles and comments; an answer kept by a process stands while the count does
+-- {x}:talk         string: counts the changes of profiles and comments; a cached answer is valid while the count is the same
 --
 -- KEYS     1 {x}:p:<address>   2 {x}:pn   3 {x}:talk
--- ARGV     1 address (20 bytes)   then for each part that changes: its field, and its value, empty to clear it
+-- ARGV     1 address (20 bytes)   then for each part that changes: its field and its value, empty to clear it
 -- Returns  OK or USERNAME_TAKEN
 -- Emits    nothing
 -- Bound    one profile

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- expire_orders: expires the orders whose second has come, oldest first, over all markets of the shard.
--- Matching never waits for it: a stale maker met on the way is expired there.
+-- expire_orders: expires the orders whose second has come, oldest first, in all markets of the shard.
+-- Matching does not depend on it: a submission expires the stale makers that it meets.
 --
 -- KEYS     1 {x}:exp   2 {x}:o   3 {x}:bal   4 {x}:out; and, by the records found, the books, token accounts and
 --          wallet indexes of their markets and makers, all in this slot
--- ARGV     1 shard prefix `{x}:`   2 how many at most
--- Returns  { expired, waiting }: how many this call expired, and 1 when more may be due
+-- ARGV     1 shard prefix `{x}:`   2 the most orders to expire
+-- Returns  { expired, waiting }: the number of orders that this call expired, and 1 when more may be due
 -- Emits    EXPIRE, once for each market touched
 -- Bound    EXPIRE_MAX orders
 

@@ -1,16 +1,16 @@
 #!lua flags=allow-oom
--- invalidate_orders: one bounded step over the open orders of a wallet, oldest first: those signed with a nonce below the
--- given one become INVALIDATED, reason NONCE, and give back what they reserved. The step that finds no more of them takes
--- the wallet off the list of those to be done. Nothing while the exchange is HALTED: it goes on afterwards.
+-- invalidate_orders: runs one bounded step over the open orders of a wallet, oldest first. Orders signed with a nonce below the
+-- given one become INVALIDATED, reason NONCE, and release their reserves. The step that finds no more of them removes the
+-- wallet from the list. While the exchange is HALTED it does nothing; it continues afterwards.
 --
 -- {x}:nn   hash: address (20 bytes) -> the nonce below which its orders are to be invalidated
 --
 -- KEYS     1 {x}:u:<address>   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:out   6 {x}:nn   7 {x}:mode; and, by the records found, the
 --          books and token accounts of their markets, all in this slot
--- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 nonce   4 rank and 5 hash of the last order that was looked at, '0' and
---          '' at first   6 how many at most
--- Returns  { code, nowMs, invalidated, rank, hash }: OK, how many this call invalidated, and where to go on, rank '' at the end; or
---          HALTED
+-- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 nonce   4 rank and 5 hash of the last order looked at, '0' and ''
+--          at first   6 the most orders to look at
+-- Returns  { code, nowMs, invalidated, rank, hash }: OK, the number of orders that this call invalidated, and the place at which
+--          to continue, rank '' at the end; or HALTED
 -- Emits    CANCEL, once for each market touched
 -- Bound    INVALIDATE_MAX orders
 
@@ -21,7 +21,7 @@ local orders = require('lib.orders')
 local outbox = require('lib.outbox')
 
 local INVALIDATE_MAX = 200
--- More orders of one wallet cannot share a rank (lib/order): a script that books one takes longer than that.
+-- More orders of one wallet cannot share a rank (lib/order), because a script that books an order takes longer than that.
 local TIES = 64
 -- A record's body is followed by the length of the client order id; the signed order begins with its signature, side and
 -- signature type, and has four numbers before the nonce, each behind its length (src/store/records/signed-order.ts).
@@ -43,7 +43,7 @@ local function nonce_of(body)
   return value
 end
 
--- Whether hash `a` stands behind `b`, byte by byte: `>` would ask the locale.
+-- Whether hash `a` sorts after `b`, byte by byte. The operator `>` would compare by the locale.
 local function is_behind(a, b)
   for i = 1, #b do
     if a:byte(i) ~= b:byte(i) then
@@ -53,7 +53,7 @@ local function is_behind(a, b)
   return b == ''
 end
 
--- The next open orders, `most` of them and one that says whether there are more, with their ranks.
+-- Returns the next open orders with their ranks: `most` of them, and one more that shows whether the walk goes on.
 local function open_orders()
   local found = redis.call('ZRANGEBYSCORE', KEYS[1], from_rank == '0' and '(0' or from_rank, '+inf', 'WITHSCORES',
     'LIMIT', '0', most + TIES)

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- join_wallet: notes when a wallet first signed in, once. Where signing in is what a wallet is granted for, it gets its grant,
--- once; not while the exchange stands HALTED, then at its next sign-in.
+-- join_wallet: stores the time of a wallet's first sign-in, once. If signing in is what grants collateral, the wallet gets its
+-- grant, once. While the exchange is HALTED it gets none; its next sign-in tries again.
 --
 -- KEYS     1 {x}:p:<address>   2 {x}:bal   3 {x}:sum   4 {x}:out   5 {x}:mode
--- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 grant, micro-units; 0 where the first order is what grants
--- Returns  1 when it had not been noted before, else 0
+-- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 grant, micro-units; 0 when the first order grants the collateral
+-- Returns  1 at the first sign-in, else 0
 -- Emits    BALANCE, with a grant
 -- Bound    one wallet
 

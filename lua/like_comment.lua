@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- like_comment: a wallet likes a comment, or no longer does. A wallet counts once, however often it asks.
+-- like_comment: sets or removes a wallet's like of a comment. Each wallet counts once, however often it repeats the call.
 --
 -- KEYS     1 {x}:m:<id>:co   2 {x}:m:<id>:cl:<number>   3 {x}:talk
--- ARGV     1 number   2 address (20 bytes)   3 1 to like it, 0 no longer to
--- Returns  OK, or COMMENT_NOT_FOUND, also when it was deleted
+-- ARGV     1 number   2 address (20 bytes)   3 1 to like, 0 to remove the like
+-- Returns  OK, or COMMENT_NOT_FOUND, also when the comment was deleted
 -- Emits    nothing
 -- Bound    one comment
 

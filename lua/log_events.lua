@@ -1,18 +1,19 @@
 #!lua flags=allow-oom
--- log_events: appends the events of a stretch of the outbox to those logs of wallets that are open, together with the
--- entry that the stretch ends at: each stretch is logged once. While no log is open, nothing is.
+-- log_events: appends the events of a range of outbox entries to the open logs of wallets, and stores the last entry of the
+-- range, so each range is logged once. While no log is open, it logs nothing.
 --
--- {x}:pr   hash: `logged`, id of the last outbox entry that the logs contain; `gap`, the number before which events may be
---          missing in every log, because entries of the outbox went before they were logged; there while any log is
+-- {x}:pr   hash: `logged`, id of the last outbox entry that the logs contain; `gap`, the number below which every log may miss
+--          events, because outbox entries were trimmed before they were logged; exists while a log is open
 --
 -- KEYS     1 {x}:lease   2 {x}:pr   3 {x}:out   4... {x}:pl:<address>, the log of each wallet; then the door
--- ARGV     1 token of the lease   2 `logged` as the caller knows it; empty for none   3 id of the entry that the stretch ends
---          at; empty to ask whether any log is open   then for each log: its events, EVENT_BYTES each, back to back
--- Returns  { DEPOSED } when the lease is another's; { BROKEN, logged } when the caller does not know it; { IDLE } without a
---          log; { HEARD } when the caller only asked. Then nothing has changed. { OK, the latest number of each log }, empty
---          for a log that is not open
+-- ARGV     1 token of the lease   2 `logged` as the caller knows it; empty for none   3 id of the last entry of the range; empty
+--          to ask whether any log is open   then for each log: its events, EVENT_BYTES each, back to back
+-- Returns  { DEPOSED } when another token holds the lease; { BROKEN, logged } when ARGV 2 is out of date; { IDLE } when no log is
+--          open; { HEARD } when ARGV 3 is empty: nothing changed. { OK, the latest number of each log }, empty for a log that
+--          is not open
 -- Emits    nothing
--- Bound    EVENTS_MAX events, and those of one more entry of the outbox (src/store/outbox/account-log.ts); about WINDOW are
+-- Bound    EVENTS_MAX events, and those of one more entry of the outbox (src/store/outbox/account-log.ts); each log keeps about
+--          WINDOW events
 --          kept in each log
 
 local integer = require('lib.integer')
@@ -36,7 +37,7 @@ end
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 
--- Whether entries behind the last one that was logged are gone.
+-- Whether entries after the last logged one were trimmed.
 local function is_gap()
   if redis.call('EXISTS', KEYS[3]) == 0 then
     return false
@@ -53,7 +54,7 @@ local function is_gap()
   return false
 end
 
--- The latest number of a log after these events.
+-- Returns the latest number of a log after these events.
 local function append(log, events)
   local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', '1')[1]
   if not newest then

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- mark_present: wallets that want their orders cancelled when they are gone are here now.
+-- mark_present: renews the presence of wallets that want their orders cancelled when they are gone.
 --
--- {x}:away   sorted set: wallet (20 bytes) -> ms at which its orders are cancelled unless it was marked again
+-- {x}:away   sorted set: wallet (20 bytes) -> ms at which its orders are cancelled unless the presence is renewed before
 --
 -- KEYS     1 {x}:away
 -- ARGV     1 milliseconds from now until a wallet counts as gone   2 addresses, 20 bytes each, back to back
--- Returns  how many wallets were marked
+-- Returns  the number of wallets marked
 -- Emits    nothing
 -- Bound    WALLETS_MAX wallets
 

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- mark_settled: notes up to which match of a market every settlement is final, if that still is what the caller has seen, on
--- the Redis on which it was seen.
+-- mark_settled: stores the last match of a market up to which every settlement is final. It writes only if the mark is the one
+-- that the caller read, and on the run of Redis from which the caller read it.
 --
 -- {x}:sw   hash: market -> id of the entry in {x}:m:<id>:t
 --
 -- KEYS     1 {x}:sw
--- ARGV     1 market id   2 the mark seen, empty for none   3 the mark now   4 the run of Redis it was read from (read_run)
--- Returns  1, or 0 when it is to be read again
+-- ARGV     1 market id   2 the mark read, empty for none   3 the new mark   4 the run of Redis it was read from (read_run)
+-- Returns  1, or 0 when the caller must read again
 -- Emits    nothing
 -- Bound    one field
 

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- move_market: moves a market to another status, when it is in one of those it may come from. Asking again for the status it
--- has changes nothing. Moved because its time has come, it stays as it is until that is so by this clock.
+-- move_market: moves a market to another status, if its present status allows it. Repeating it with the present status changes
+-- nothing. A move because of the closing time waits until the script's clock has reached that time.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:out   3 {x}:closes   4 {x}:ending   5 {x}:mk
--- ARGV     1 shard prefix `{x}:`   2 market id   3 new status code   4 codes it may come from, as digits
---          5 1 when it moves because its closing time has come
--- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, MARKET_NOT_OPEN when it may not move, or
---          NOT_DUE when its closing time has not come, or it has none
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 new status code   4 the status codes that allow the move, as digits
+--          5 1 when the reason is the closing time
+-- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, MARKET_NOT_OPEN when the status does not allow the move, or
+--          NOT_DUE when the closing time has not come or the market has none
 -- Emits    MARKET, when the status changed
 -- Bound    one market
 

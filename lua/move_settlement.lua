@@ -1,14 +1,14 @@
 #!lua
--- move_settlement: takes one settlement record to another status. A CONFIRMED record stays, but takes the hash of its
--- transaction once; a record that was SUBMITTED a short time ago is not given to a second sender. A sender's failure
--- counts while the attempt is its own: a sender that hung changes nothing of the later attempt.
+-- move_settlement: moves one settlement record to another status. A CONFIRMED record keeps its status, but accepts the hash of
+-- its transaction once. A record that was SUBMITTED a short time ago is not given to a second sender. A sender's failure
+-- counts only for its own attempt: a sender that hung cannot change a later attempt.
 --
 -- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the matches {x}:m:<id>:t and the list of the
 --          market, which has the form of 2
 -- ARGV     1 shard prefix `{x}:`   2 name (lib/settlements)   3 time of the match in milliseconds   4 new status code
---          5 transaction hash (32 bytes) or nothing   6 milliseconds for which a SUBMITTED one is its sender's
---          7 the attempt that this is about, empty when none was made
--- Returns  the number of the attempt when it moved to SUBMITTED, 1 when it moved elsewhere, else 0
+--          5 transaction hash (32 bytes), or empty   6 milliseconds for which a SUBMITTED record belongs to its sender
+--          7 number of the attempt, empty when there was none
+-- Returns  the number of the attempt when the record moved to SUBMITTED, 1 when it moved elsewhere, else 0
 -- Emits    SETTLE, when it moved
 -- Bound    one record
 
@@ -36,7 +36,7 @@ local failed = status == settlements.RETRYING or status == settlements.FAILED
 if failed and (before == settlements.SUBMITTED or ARGV[7] ~= '') and tonumber(ARGV[7]) ~= record[settlements.ATTEMPTS] then
   return 0
 end
--- An attempt counts when it is made, or when it fails before it could be made.
+-- An attempt counts when it starts, or when it fails before it could start.
 if submits or status ~= settlements.CONFIRMED and before ~= settlements.SUBMITTED then
   record[settlements.ATTEMPTS] = record[settlements.ATTEMPTS] + 1
 end

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- note_action: writes down what an operator asks for, and once more, under the same name, what became of it. The oldest go when
--- there are more than ACTIONS_MAX.
+-- note_action: stores a request of an operator, and later its result under the same name. It deletes the oldest actions beyond
+-- ACTIONS_MAX.
 --
 -- KEYS     1 {x}:al   2 {x}:alr
--- ARGV     1 name of the action   2 JSON of what is known of it
--- Returns  how many actions are kept
+-- ARGV     1 name of the action   2 JSON that describes the action
+-- Returns  the number of actions kept
 -- Emits    nothing
 -- Bound    ACTIONS_MAX actions
 

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- note_layout: the layout of the data, raised to that of the program that asks when it may read the data and its own is newer.
+-- note_layout: raises the stored layout of the data to the caller's, if the caller may read the data and its layout is newer.
 --
 -- {x}:layout  hash: `layout`, the newest layout that a program has written; `oldest`, the oldest layout whose programs may still
 --             read the data
 --
 -- KEYS     1 {x}:layout
 -- ARGV     1 layout of the program   2 oldest layout whose programs may read what it writes
--- Returns  { layout, oldest } as they stand now, { 1, 1 } for data of before they were noted
+-- Returns  { layout, oldest } as they are now; { 1, 1 } for data older than these notes
 -- Emits    nothing
 -- Bound    one hash
 

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- open_log: from now on everything that happens to this wallet is written into its log (lua/log_events.lua), as long as this
--- is repeated in time. The number of an event is the microsecond at which it was given, or one more than the number before:
--- a log that begins again never gives a number twice.
+-- open_log: opens the log of a wallet, or keeps it open; log_events then writes every event of the wallet into it. The caller
+-- must repeat this before the log expires. The number of an event is its time in microseconds, or one more than the number
+-- before it, so a log that is opened again never repeats a number.
 --
--- {x}:pl:<address>   stream: what happened to the wallet, each event under its number; the entry that begins a log is empty
--- {x}:pr             hash: as in lua/log_events.lua; there while any log is
+-- {x}:pl:<address>   stream: the events of the wallet, each under its number; the first entry of a log is empty
+-- {x}:pr             hash: as in lua/log_events.lua; exists while a log is open
 --
 -- KEYS     1 {x}:pl:<address>   2 {x}:pr   3 {x}:out
--- ARGV     1 milliseconds from now until the log is forgotten
--- Returns  { first, last }: behind a number from `first` on nothing is missing; `last` is the latest number
+-- ARGV     1 milliseconds from now until the log expires
+-- Returns  { first, last }: the log misses no event from the number `first` on; `last` is the latest number
 -- Emits    nothing
 -- Bound    one entry
 

@@ -3,7 +3,7 @@
 --
 -- KEYS     1 {s:<sid>}
 -- ARGV     1 lifetime in milliseconds
--- Returns  now, in milliseconds: the time the first pair is dated
+-- Returns  the present time in milliseconds, at which the first pair is issued
 -- Emits    nothing
 -- Bound    one session
 

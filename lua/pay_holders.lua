@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- pay_holders: pays holders of tokens of a market that is resolved or void, a bounded number at a time, and takes their
--- tokens. A payout deletes the holder's token account, so repeating a step cannot pay twice. Any holders, in any order:
--- run it until nothing is left. Orders that still rest must be cleared first; until then no holder is paid.
+-- pay_holders: pays holders of tokens of a resolved or void market, a bounded number at a time, and deletes their tokens. A
+-- payout deletes the holder's token account, so repeating a step cannot pay twice. The order of the holders does not matter:
+-- run it until no holder is left. It pays nothing while orders still rest in the market.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:m:<id>:bal   5 {x}:m:<id>:paid   6 {x}:bal   7 {x}:out
---          8 {x}:ending; and the lists of markets of those who are paid, {x}:w:<address>
--- ARGV     1 shard prefix `{x}:`   2 market id   3 how many at most
--- Returns  { paid, left }: how many accounts this call paid, and 1 when more are to be paid
+--          8 {x}:ending; and the lists of markets of the paid wallets, {x}:w:<address>
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 the most accounts to pay
+-- Returns  { paid, left }: the number of accounts that this call paid, and 1 when more must be paid
 -- Emits    BALANCE; MARKET when the last one is paid
 -- Bound    PAY_MAX accounts
 
@@ -22,9 +22,9 @@ local ADDRESS_BYTES = 20
 
 local shard, market, most = ARGV[1], ARGV[2], math.min(tonumber(ARGV[3]), PAY_MAX)
 
--- Gives the first `count` accounts of `holders` (flat: account, packed tokens) what they are worth. With the last
--- holders, the fee account receives the rest of the `sets`: halves of micro-units that no holder could receive make
--- whole ones, which go to the exchange. Returns the sum.
+-- Pays the first `count` accounts of `holders` (flat: account, packed tokens) the value of their tokens. With the last
+-- holders, the fee account receives the rest of the `sets`: the half micro-units that holders could not receive add up to
+-- whole ones. Returns the sum.
 local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)
   local addresses, records, wallets, moves, sum, fee_slot = {}, {}, {}, {}, 0, count + 1
   for slot = 1, count do
@@ -60,7 +60,7 @@ local function pay(holders, count, is_last, outcome, sets, sequence, now_ms)
   end
   if records[1] then
     redis.call('HSET', KEYS[5], unpack(records))
-    -- Also when only the fee account is paid, which is no wallet: nothing changes that the outbox does not tell.
+    -- A step that pays only the fee account, which is no wallet, emits an entry too, because every change has an entry.
     outbox.write_moves(shard, market, sequence, now_ms, table.concat(wallets), table.concat(moves))
   end
   return sum

@@ -1,16 +1,16 @@
 #!lua flags=allow-oom
--- publish_updates: appends updates of books to the logs of their markets, each where the one before ended; only the
--- holder of the lease may. The log contains exactly the updates that were broadcast: it is the chain that clients see.
+-- publish_updates: appends updates of books to the logs of their markets, each after the update before it. Only the holder of
+-- the lease may append. The log contains exactly the updates that were broadcast: the chain that clients see.
 --
 -- {x}:m:<id>:u   stream: <sequence>-0 -> field `u`, the update packed (src/store/outbox/book-update.ts)
 --
 -- KEYS     1 {x}:lease   2 {x}:readers   3... {x}:m:<id>:u, the log of each update's market; then the door
 -- ARGV     1 token   2 lifetime of the lease from now, milliseconds   3 name of the reader   4 id of the last outbox entry
---          it has finished with   then for each update: previous sequence, sequence, 1 to start the log again or 0, the update
--- Returns  OK; DEPOSED when the lease is another's; BROKEN when a log does not end at the previous sequence. Then nothing
---          has changed
+--          that the reader has processed   then for each update: previous sequence, sequence, 1 to restart the log or 0, update
+-- Returns  OK; DEPOSED when another token holds the lease; BROKEN when a log does not end at the previous sequence. A refusal
+--          changes nothing
 -- Emits    nothing
--- Bound    UPDATES_MAX updates; about WINDOW of them are kept for each market
+-- Bound    UPDATES_MAX updates; each market keeps about WINDOW of them
 
 local UPDATES_MAX = 100
 local WINDOW = 1024

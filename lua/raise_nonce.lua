@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- raise_nonce: raises a wallet's order nonce by one. From now on no order signed with a lower one is accepted; resting
--- orders are marked for lua/invalidate_orders.lua, which the worker runs if the caller has died.
+-- raise_nonce: raises a wallet's order nonce by one. From now on an order signed with a lower nonce is refused. Resting orders
+-- with a lower nonce are left to lua/invalidate_orders.lua, which the worker runs if the caller has died.
 --
 -- KEYS     1 {x}:bal   2 {x}:sum   3 {x}:out   4 {x}:nn   5 {x}:op:<operation>   6 {x}:mode
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)   3 first grant, micro-units
---          4 how long an operation is remembered, milliseconds
--- Returns  { code, nowMs, nonce }: OK with the nonce it has now, or had after this operation when that was seen before;
+--          4 milliseconds for which an operation is remembered
+-- Returns  { code, nowMs, nonce }: OK with the new nonce, or for a repeated operation the nonce that it set;
 --          HALTED
--- Emits    BALANCE, for a wallet first seen here has its grant
+-- Emits    BALANCE, when the wallet is new and gets its grant
 -- Bound    one wallet
 
 local book = require('lib.book')

@@ -1,9 +1,9 @@
 #!lua flags=no-writes
--- read_actions: what operators asked for, newest first, as one consistent view.
+-- read_actions: reads the requests of operators, newest first, as one consistent view.
 --
 -- KEYS     1 {x}:al   2 {x}:alr
--- ARGV     1 how many at most   2 name of the action to go on behind; empty to begin with the newest
--- Returns  { name, milliseconds, JSON }...: none behind a name that is not kept
+-- ARGV     1 the most actions to return   2 name of the action after which to continue; empty to begin with the newest
+-- Returns  { name, milliseconds, JSON }...: empty when the named action is no longer kept
 -- Bound    READ_MAX actions
 
 local READ_MAX = 201

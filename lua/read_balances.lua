@@ -1,10 +1,10 @@
 #!lua flags=no-writes
--- read_balances: a wallet's collateral and tokens, as one consistent view.
+-- read_balances: reads a wallet's collateral and tokens, as one consistent view.
 --
 -- KEYS     1 {x}:bal   2 {x}:w:<address>
 -- ARGV     1 shard prefix `{x}:`   2 address (20 bytes)
--- Returns  { cash, { market, tokens }... }: packed as in lib/ledger; cash is empty for a wallet never seen
--- Bound    the markets the wallet holds tokens in
+-- Returns  { cash, { market, tokens }... }: packed as in lib/ledger; cash is empty for an unknown wallet
+-- Bound    the markets in which the wallet holds tokens
 
 local shard, address = ARGV[1], ARGV[2]
 

@@ -1,18 +1,17 @@
 #!lua flags=no-writes
--- read_changes: everything that the entries of the outbox behind a position name, as all of it stands at this moment. A
--- caller that has read the whole exchange in steps, and then runs this until nothing remains, has its state at one
--- moment.
+-- read_changes: reads the present state of everything that the outbox entries after a position name. A caller reads the whole
+-- exchange in steps and then repeats this until no entry remains. It then has the state of the exchange at one moment.
 --
 -- KEYS     1 {x}:out   2 {x}:o   3 {x}:bal   4 {x}:exp   5 {x}:sum; and, by the entries and the records they name, the books,
 --          token accounts and wallets' indexes they touched, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 id of the last entry that was read; empty to receive only the end of the outbox
--- Returns  { position, read, added, more, granted, orders, cash, markets }: the last entry read and how many were, how many
---          were ever added, 1 when more are behind, collateral handed out; then what was touched:
+-- Returns  { position, read, added, more, granted, orders, cash, markets }: the last entry read, the number of entries read,
+--          the number ever added, 1 when more entries follow, the collateral granted; then what was touched:
 --          orders   { hash, record, score in its wallet's index, in its side of the book, in the expiries }...
 --          cash     { account, packed }...
 --          markets  { id, { field of its hash, value }..., { account, packed tokens, 1 when its wallet's list names the market,
---                   what it was paid }... }...
---          (flat lists; what is not there is empty)
+--                   its payout }... }...
+--          (flat lists; a missing value is empty)
 -- Bound    ENTRIES_MAX entries; ORDERS_MAX orders and those of one more entry
 
 local book = require('lib.book')
@@ -42,7 +41,7 @@ local function name_market(id)
   return known
 end
 
--- An account that holds tokens of a market, or may.
+-- Adds an account that holds tokens of a market, or may hold some.
 local function name_holder(market, account)
   name_account(account)
   if not market.is_holder[account] then

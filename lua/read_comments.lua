@@ -1,10 +1,10 @@
 #!lua flags=no-writes
--- read_comments: comments of a market, newest first, with their likes and what their authors are called, as one consistent
+-- read_comments: reads comments of a market, newest first, with their likes and the names of their authors, as one consistent
 -- view.
 --
 -- KEYS     1 {x}:m:<id>:co; and the likes of the comments and the profiles of their authors, all in this slot
--- ARGV     1 shard prefix `{x}:`   2 market id   3 number to begin with, 0 for the newest   4 how many at most
--- Returns  { number, packed comment (lib/comments), likes, username, avatar URL }...; empty where there is none
+-- ARGV     1 shard prefix `{x}:`   2 market id   3 number to begin with, 0 for the newest   4 the most comments to return
+-- Returns  { number, packed comment (lib/comments), likes, username, avatar URL }...; a missing value is empty
 -- Bound    COMMENTS_MAX
 
 local comments = require('lib.comments')

@@ -1,12 +1,12 @@
 #!lua flags=no-writes
--- read_fills: an order's record and a stretch of its chain of fills, newest first.
+-- read_fills: reads an order's record and a part of its chain of fills, newest first.
 --
 -- KEYS     1 {x}:o
--- ARGV     1 shard prefix `{x}:`   2 order hash (32 bytes)   3 milliseconds, 4 sequence and 5 index of the fill behind which
---          to go on, 0 0 0 to begin with the newest   6 how many fills at most
--- Returns  { record, whole, { tradeMs, sequence, index, fills }... }: an empty record when there is none; `whole` 0 when a
---          match that was named, by the caller or by the chain, is not one of this order; of each match the order's own
---          fills, packed as in lib/trades, and the index of the first of them
+-- ARGV     1 shard prefix `{x}:`   2 order hash (32 bytes)   3 milliseconds, 4 sequence and 5 index of the fill after which
+--          to continue, 0 0 0 to begin with the newest   6 the most fills to return
+-- Returns  { record, whole, { tradeMs, sequence, index, fills }... }: an empty record for an unknown order; `whole` 0 when a
+--          match that the caller or the chain names is not a match of this order; of each match the order's own fills, packed
+--          as in lib/trades, and the index of the first of them
 -- Bound    FILLS_MAX fills
 
 local integer = require('lib.integer')
@@ -14,14 +14,14 @@ local order = require('lib.order')
 
 local FILLS_MAX = 501
 local HASH_BYTES, HEAD_BYTES, FILL_BYTES, COUNT_AT = 32, 36, 67, 35
--- Where the link to the maker's match before this one stands, from the end of a fill.
+-- The offset, from the end of a fill, of the link to the maker's match before this one.
 local LINK_BYTES = 12
 
 local shard, hash, ms, sequence = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local below, left = tonumber(ARGV[5]), math.min(tonumber(ARGV[6]), FILLS_MAX)
 
--- The index of the order's fill in a match in which it was a maker. Only the last maker met may keep something, so in all
--- matches of an order but one it stands at the end.
+-- Returns the index of the order's fill in a match in which it was a maker. Only the last maker of a match can keep lots, so
+-- in all matches of an order but one its fill is the last.
 local function maker_index(match)
   for i = struct.unpack('>I2', match, COUNT_AT) - 1, 0, -1 do
     local at = HEAD_BYTES + i * FILL_BYTES
@@ -31,7 +31,7 @@ local function maker_index(match)
   end
 end
 
--- The fills `from` up to, but without, `to` of a match, as if they were a match.
+-- Returns the fills from `from` up to, but without, `to` of a match, packed as a match.
 local function stretch(match, from, to)
   return match:sub(1, COUNT_AT - 1) .. struct.pack('>I2', to - from)
     .. match:sub(HEAD_BYTES + from * FILL_BYTES + 1, HEAD_BYTES + to * FILL_BYTES)

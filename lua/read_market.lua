@@ -1,11 +1,11 @@
 #!lua flags=no-writes
--- read_market: a market's hash (status, sequence, counters, levels) and its latest matches, as one consistent view.
+-- read_market: reads a market's hash (status, sequence, counters, levels) and its latest matches, as one consistent view.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:t   3 {x}:mk
--- ARGV     1 market id   2 how many matches at most (MATCHES_MAX)
--- Returns  { nowMs, the market's document, HGETALL of the hash, XREVRANGE of the matches }; the document is empty when
---          there is no such market
--- Bound    MATCHES_MAX matches; as many levels as the tick has prices
+-- ARGV     1 market id   2 the most matches to return (MATCHES_MAX)
+-- Returns  { nowMs, the market's document, HGETALL of the hash, XREVRANGE of the matches }; the document is empty when the
+--          market does not exist
+-- Bound    MATCHES_MAX matches; as many levels as the tick allows prices
 
 local integer = require('lib.integer')
 local outbox = require('lib.outbox')

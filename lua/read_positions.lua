@@ -1,11 +1,11 @@
 #!lua flags=no-writes
--- read_positions: what the journal says that wallets hold, what they hold, and how far the journal is, all at one moment.
+-- read_positions: reads the positions of wallets in the journal, their tokens, and the mark of the journal, all at one moment.
 --
 -- KEYS     1 {x}:readers   2 {x}:out; and, by the wallets, {x}:ps:<address>, {x}:w:<address> and {x}:m:<id>:bal
 -- ARGV     1 shard prefix `{x}:`   2 the journal's name among the readers   3... wallets (20 bytes)
--- Returns  { mark, last, { market, positions, tokens }... for each wallet }: the last entry of the outbox that is booked, the
---          last there is; flat lists, what is not there is empty
--- Bound    what the caller asks for: all markets of each wallet
+-- Returns  { mark, last, { market, positions, tokens }... for each wallet }: the last outbox entry that the journal contains, and
+--          the last entry of the outbox; flat lists, a missing value is empty
+-- Bound    all markets of each wallet passed
 
 local shard = ARGV[1]
 local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', '1')[1]

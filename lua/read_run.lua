@@ -1,8 +1,8 @@
 #!lua flags=no-writes
--- read_run: names the run of Redis that holds the data. A process that reads, computes and writes asks first, and
--- passes the name to the script that writes: on another Redis it writes nothing.
+-- read_run: names the run of Redis that holds the data. A process that reads, computes and writes asks for the name first and
+-- passes it to the script that writes. On another run, that script writes nothing.
 --
--- KEYS     1 {x}:epoch; any key of the shard would do
+-- KEYS     1 {x}:epoch; any key of the shard would work
 -- ARGV     none
 -- Returns  the name (lib/history.lua)
 -- Bound    one answer

@@ -1,14 +1,14 @@
 #!lua
--- rebuild_journal: puts a wallet's journal and positions right, if nothing was booked for it since they were read, on
--- the Redis on which they were read. A process that writes the journal at the same time starts again (write_journal).
+-- rebuild_journal: corrects a wallet's journal and positions, if no entry was booked for the wallet since they were read, and
+-- on the run of Redis from which they were read. A process that writes the journal meanwhile starts again (write_journal).
 --
--- {x}:sum   hash: `rebuilt`, how often this was done
+-- {x}:sum   hash: `rebuilt`, the number of corrections
 --
 -- KEYS     1 {x}:sum   2 {x}:ac:<address>, the journal   3 {x}:ps:<address>, the positions
---          4 {x}:ac:<address><id>, the journal to take its place
--- ARGV     1 the run of Redis it was read from (read_run)   2 how often positions had been put right, empty for never
---          3 entries the journal had   4 1 when it is replaced, else 0   5... market, positions of every market
--- Returns  1, or 0 when it is to be read again
+--          4 {x}:ac:<address><id>, the journal that replaces it
+-- ARGV     1 the run of Redis it was read from (read_run)   2 `rebuilt` as it was read, empty for none
+--          3 number of entries that the journal had   4 1 when it is replaced, else 0   5... market, positions of every market
+-- Returns  1, or 0 when the caller must read again
 -- Emits    nothing
 -- Bound    the markets of one wallet
 

@@ -1,13 +1,13 @@
 #!lua
--- record_settlements: writes settlement records, each once: as CONFIRMED where nothing has to be sent, as MATCHED where
--- they wait for the chain.
+-- record_settlements: writes settlement records, each once: as CONFIRMED without a chain, as MATCHED when they wait for the
+-- chain.
 --
 -- KEYS     1 {x}:st   2 {x}:sl   3 {x}:su   4 {x}:sum   5 {x}:out; the matches {x}:m:<id>:t and the lists of
 --          the markets, which have the form of 2
 -- ARGV     1 shard prefix `{x}:`   2 status code, 0 or 2   then for each record: name (lib/settlements), time of the match in
 --          milliseconds, body
--- Returns  how many were written; those that were written before are left as they are, and nothing is written of a match that
---          is not there or has another taker
+-- Returns  the number of records written. A record written before stays as it is; nothing is written for a match that does not
+--          exist or has another taker
 -- Emits    SETTLE for each
 -- Bound    RECORDS_MAX of src/store/settlement/settlements.ts
 
@@ -22,7 +22,7 @@ for i = 3, #ARGV, 3 do
   local taker = settlements.taker(shard, name, trade_ms)
   local record = settlements.load(shard, name, trade_ms, taker)
   local known = record[settlements.BODY] ~= ''
-  -- A record that failed before may be settled now; a record that waits for the chain may not be put back.
+  -- A record that failed before may be settled now; a record that waits for the chain must not be put back.
   if taker == settlements.taker_in(ARGV[i + 2]) and record[settlements.STATUS] ~= settlements.CONFIRMED
     and (status == settlements.CONFIRMED or not known) then
     if status == settlements.CONFIRMED then

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- release_lease: gives a lease of reading the outbox back, so that another process need not wait until it runs out.
+-- release_lease: releases a lease of reading the outbox, so that another process need not wait until it expires.
 --
 -- KEYS     1 {x}:lease or {x}:relay
 -- ARGV     1 token

@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- renew_epoch: names the unbroken history of this data; a new name as soon as answered writes may be missing from it.
+-- renew_epoch: names the unbroken history of this data. It takes a new name when acknowledged writes may be missing.
 --
--- {x}:epoch   hash: `name`; `run` and `stream`: the Redis that held the data at the last look (lib/history.lua);
---             `copied`: there once the data had a replica, or was one; `first`: there while it never had another name
+-- {x}:epoch   hash: `name`; `run` and `stream`: the Redis that held the data at the last call (lib/history.lua);
+--             `copied`: exists once the data had a replica, or was one; `first`: exists while the first name is in use
 --
 -- KEYS     1 {x}:epoch   2 {x}:mk
--- ARGV     1 the name to take when a new one is due   2 1 when a Redis that dies may lose what it answered, else 0
---          3 the name that the caller knows, empty when it knows none
--- Returns  { name, 1 when it is the first name this data ever had, else 0 }. A new one is due when there is none yet; when
---          another run of Redis holds the data now, and the one before may have lost its latest writes or may have been
---          another copy of it; and when the same run was a replica of another in between, whose data it then has
+-- ARGV     1 the new name, if one is needed   2 1 when a Redis that crashes may lose acknowledged writes, else 0
+--          3 the name that the caller knows, empty for none
+-- Returns  { name, 1 when it is the first name of this data, else 0 }. The name changes in three cases: there is none yet;
+--          another run of Redis holds the data, and the run before may have lost its latest writes or may have been another
+--          copy of the data; the same run was a replica of another Redis in between, whose data it now has
 -- Emits    nothing
 -- Bound    one hash
 
@@ -19,9 +19,9 @@ local run, stream, replication = history.holder()
 local known = redis.call('HMGET', KEYS[1], 'name', 'run', 'stream', 'copied', 'first')
 local name, is_first = known[1], known[5]
 
--- Known to a master that was a replica, and was not since it started: what its master had not sent is gone.
+-- Recognizes a master that was a replica since it started: it misses the writes that its master had not sent.
 local took_over = not replication:find('second_repl_offset:-1', 1, true)
--- Redis keeps what it sends to replicas for an hour after the last of them: one that came and went is seen, too.
+-- Redis keeps the backlog of its replicas for an hour after the last of them: this also finds a replica that has left.
 local has_copies = took_over or not replication:find('connected_slaves:0', 1, true)
   or replication:find('repl_backlog_active:1', 1, true)
 if has_copies and not known[4] then
@@ -30,10 +30,10 @@ end
 
 local is_broken = false
 if name and known[2] ~= run then
-  -- With copies of the data it is unknown which one was written to: a restart forgets that it took over.
+  -- With copies of the data, a restart cannot tell which copy took the writes, because a restarted master forgets its promotion.
   is_broken = has_copies or known[4] or ARGV[2] == '1'
 elseif name and known[3] ~= stream then
-  -- A replica of a master that never answered continues its own stream under another name, and knows the one before.
+  -- A replica of a master that never answered continues its own stream under another name, and knows the name before.
   is_broken = took_over and known[3] and replication:match('master_replid2:(%x+)') ~= known[3]
 end
 if not name and ARGV[3] == '' and redis.call('EXISTS', KEYS[2]) == 0 then

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- resolve_market: ends a market for good: one outcome has won, or the market is void. Nothing trades from here on; clear_book and
--- pay_holders do the rest. Asking again for the end it has changes nothing.
+-- resolve_market: ends a market: one outcome has won, or the market is void. Trading stops for good; clear_book and pay_holders
+-- do the rest. Repeating it with the same result changes nothing.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:out   3 {x}:ending   4 {x}:closes   5 {x}:mk
 -- ARGV     1 shard prefix `{x}:`   2 market id   3 outcome: 0 Yes, 1 No, 2 void
 --          4 URL of the evidence; empty for none
--- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, or MARKET_NOT_OPEN for a draft and when it has another end
+-- Returns  { code, nowMs, status, sequence }: OK, MARKET_NOT_FOUND, or MARKET_NOT_OPEN for a draft or another result
 -- Emits    MARKET, when the status changed
 -- Bound    one market
 

@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- rotate_session: uses the refresh token of one pair of a session for the next pair. Using it again soon gives the
--- same pair (a lost reply); using it again later ends the session, for then two parties hold the token.
+-- rotate_session: exchanges the refresh token of one pair of a session for the next pair. Using the token again soon returns
+-- the same pair (a lost reply). Using it again later ends the session, because two parties then hold the token.
 --
 -- {s:<sid>}  hash: n, the number of the newest pair; `u<number>` -> ms at which that pair's refresh token was first
 --            used, kept while it can be replayed; over, when a reuse ended the session
 --
 -- KEYS     1 {s:<sid>}
 -- ARGV     1 number of the pair presented   2 lifetime of the session from now, milliseconds
---          3 how long a use can be repeated, milliseconds
+--          3 milliseconds for which a use can be repeated
 -- Returns  { code, number, atMs }: ROTATED or REPLAYED with the pair to sign and its time; GONE or REUSED with zeros
 -- Emits    nothing
 -- Bound    REPLAYS_MAX uses are remembered
@@ -21,7 +21,7 @@ local REPLAYS_MAX = 32
 local session, presented, grace = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[3])
 local now = outbox.now_ms()
 
--- Forgets the uses that can no longer be repeated.
+-- Deletes the uses that can no longer be repeated.
 local function forget(newest)
   local fields = redis.call('HKEYS', session)
   for i = 1, #fields do

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- set_mode: sets the mode of the exchange: in every market, whose scripts look nowhere else, and for those that come later. It
--- binds from the next command on, whichever replica sends it. The operator's message is stored with it.
+-- set_mode: sets the mode of the exchange in every existing market, because the scripts read it there, and for markets created
+-- later. It applies from the next command on, from any replica. It also stores the operator's message.
 --
--- {x}:notice   string: the code of the mode that the message was given with, then the message; absent without one. Programs that
---              know no messages leave it behind when they set another mode: its code tells
+-- {x}:notice   string: the code of the mode that the message was given with, then the message; absent without a message. A
+--              program that knows no messages leaves it there when it sets another mode; the code then shows that it is old
 -- KEYS     1 {x}:mode   2 {x}:mk   3 {x}:notice; and the hash of every market
 -- ARGV     1 shard prefix `{x}:`   2 mode code: 0 NORMAL, 1 CANCEL_ONLY, 2 HALTED   3 message; empty for none
--- Returns  how many markets changed
--- Emits    nothing: no market's book or body shows the mode
--- Bound    the markets of the shard: one read each, and one write of those that change
+-- Returns  the number of markets that changed
+-- Emits    nothing: no market's book or document shows the mode
+-- Bound    the markets of the shard: one read each, and one write for each that changes
 
 local shard, mode = ARGV[1], tonumber(ARGV[2])
 

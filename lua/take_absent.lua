@@ -1,12 +1,11 @@
 #!lua flags=allow-oom
--- take_absent: the wallets whose sockets are gone, for the caller that cancels their orders. It decides nothing:
--- whether one is gone is asked again by lua/cancel_absent.lua, which also takes it off the list, so that nothing is
--- lost with the process that cancels. A moment further ahead than a wallet may be given is of a clock that has been put
--- back since: it counts from now.
+-- take_absent: lists the wallets whose sockets are gone, for the caller that cancels their orders. It removes no wallet:
+-- lua/cancel_absent.lua checks again whether the wallet is gone, and removes it. So nothing is lost if the caller crashes. A
+-- moment further ahead than a wallet may be given was written before a clock was set back; such a wallet counts from now.
 --
 -- KEYS     1 {x}:lease   2 {x}:away
--- ARGV     1 token of the lease   2 how many at most   3 milliseconds from now until a wallet counts as gone
--- Returns  addresses (20 bytes each), the longest gone first; none without the lease
+-- ARGV     1 token of the lease   2 the most wallets to return   3 milliseconds from now until a wallet counts as gone
+-- Returns  addresses (20 bytes each), longest gone first; none without the lease
 -- Emits    nothing
 -- Bound    WALLETS_MAX wallets
 

@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- take_points: takes points of an allowance that comes back steadily (a token bucket, kept as the time at which it is whole
--- again), whether there are any or not: what they were for has happened. Holds when Redis is full, too.
+-- take_points: subtracts points from an allowance that refills steadily (a token bucket, stored as the time at which it is full
+-- again). It subtracts them even if too few are left, because the request they pay for was already served. It also works when
+-- Redis is full.
 --
--- KEYS     1 rl:<bucket>:<whose>
--- ARGV     1 points   2 microseconds in which one comes back
--- Returns  microseconds until the allowance is whole again
+-- KEYS     1 rl:<bucket>:<owner>
+-- ARGV     1 points   2 microseconds until one point comes back
+-- Returns  microseconds until the allowance is full again
 -- Emits    nothing
 -- Bound    one key
 

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- trim_outbox: drops the oldest entries of the outbox that every reader has finished with. While a reader that must be there
--- has not noted where it is, nothing is dropped: it may not have begun yet.
+-- trim_outbox: deletes the oldest outbox entries that every reader has processed. While a required reader has stored no
+-- position, it deletes nothing, because that reader may not have started yet.
 --
 -- KEYS     1 {x}:out   2 {x}:readers
--- ARGV     1 milliseconds for which every entry is kept   2 how many entries are kept for that alone: beyond it the
---          oldest go that every reader has finished with, whenever they are dated
---          3 how many entries to drop at most   4... the readers that must be there
--- Returns  how many entries were dropped
+-- ARGV     1 milliseconds for which every entry is kept   2 the most entries kept for that reason: beyond this number, the
+--          oldest entries that every reader has processed are deleted, whatever their time
+--          3 the most entries to delete   4... the required readers
+-- Returns  the number of entries deleted
 -- Emits    nothing
--- Bound    what ARGV 3 says
+-- Bound    ARGV 3
 
 local outbox = require('lib.outbox')
 
@@ -43,5 +43,5 @@ local surplus = redis.call('XLEN', KEYS[1]) - tonumber(ARGV[2])
 if dropped > 0 or surplus <= 0 then
   return dropped
 end
--- No entry is dated before the one that it follows: if this clock was ahead once, none of them grows old for so long.
+-- An entry's time is never before the time of the entry before it. So after this clock was ahead once, entries stay young longer.
 return drop(oldest_ms, oldest_index, math.min(most, surplus))

@@ -1,15 +1,15 @@
 #!lua
--- write_journal: books what stretches of the outbox did to wallets: their positions and their journals, and how far
--- that is, all of it or nothing, and only if the mark still is the one the caller has seen, on the Redis on which it
--- was seen, and no position was put right meanwhile (rebuild_journal). So every entry of the outbox is recorded once,
--- and nothing that a failover has lost, also when processes crash or work at once.
+-- write_journal: books the effects of outbox entries on wallets: their positions, their journals and the mark of the last entry
+-- booked, all or nothing. It writes only if the mark is the one that the caller read, on the run of Redis from which the caller
+-- read it, and if no position was corrected meanwhile (rebuild_journal). So each entry is booked once, also when processes
+-- crash or work at once, and no entry that a failover lost is booked.
 --
 -- KEYS     1 {x}:readers   2 {x}:sum; and the positions {x}:ps:<address> and journals {x}:ac:<address> of the wallets, all in this slot
--- ARGV     1 shard prefix `{x}:`   2 name of the reader   3 the mark seen   4 the mark now: the last entry booked
---          5 the run of Redis it was read from (read_run)   6 how often positions had been put right, empty for never
---          7 how many positions, then for each: address, market, positions (src/store/records/position.ts)
+-- ARGV     1 shard prefix `{x}:`   2 name of the reader   3 the mark read   4 the new mark: the last entry booked
+--          5 the run of Redis it was read from (read_run)   6 `rebuilt` as it was read, empty for none
+--          7 number of positions, then for each: address, market, positions (src/store/records/position.ts)
 --          then for each entry of a journal: address, entry
--- Returns  1, or 0 when it is to be read again
+-- Returns  1, or 0 when the caller must read again
 -- Emits    nothing
 -- Bound    what the caller sends: some thousand fills
 

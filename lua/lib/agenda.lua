@@ -1,27 +1,27 @@
 -- The pending work of a market, kept with its status by every verb that changes one or the other.
 --
--- {x}:closes   sorted set: markets that are traded and have an end -> the millisecond at which they close
--- {x}:ending   set: markets that are over and may still have resting orders or, once resolved, unpaid holders
--- The worker reads both, so that it need not look at every market there is.
+-- {x}:closes   sorted set: open markets with a closing time -> the millisecond at which they close
+-- {x}:ending   set: markets that have ended and may still have resting orders or, once resolved, unpaid holders
+-- The worker reads both, so it need not look at every market.
 
 local book = require('lib.book')
 local integer = require('lib.integer')
 
 local agenda = {}
 
--- The closing time in a market's document, as it counts in a status; nil without one. A document that cannot be read ends
--- the script, so this comes before its first write.
+-- Returns the closing time in a market's document, as its status uses it; nil without a closing time. A document that cannot
+-- be parsed ends the script, so call it before the first write.
 function agenda.closing(document, status)
   if status ~= book.OPEN and status ~= book.PAUSED then
     return nil
   end
   local texts = cjson.decode(document).texts
   local closes_ms = texts and texts.closesAtMs
-  -- Without an end the document has a null there.
+  -- A document without a closing time has a null there.
   return type(closes_ms) == 'number' and closes_ms or nil
 end
 
--- Notes what follows from a status and from the closing time.
+-- Updates the pending work of a market after a change of its status or closing time.
 function agenda.note(shard, market, status, closes_ms)
   if closes_ms then
     redis.call('ZADD', shard .. 'closes', integer.text(closes_ms), market)
@@ -33,13 +33,13 @@ function agenda.note(shard, market, status, closes_ms)
   end
 end
 
--- Whether the closing time of a market that is traded has come.
+-- Whether the closing time of an open market has come.
 function agenda.is_due(shard, market, now_ms)
   local closes_ms = redis.call('ZSCORE', shard .. 'closes', market)
   return closes_ms and now_ms >= tonumber(closes_ms)
 end
 
--- Nothing is left to be done in a market that is over.
+-- Removes a market that has ended and needs no more work.
 function agenda.done(shard, market)
   redis.call('SREM', shard .. 'ending', market)
 end

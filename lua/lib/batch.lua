@@ -12,7 +12,7 @@ local batch = {}
 
 
 -- Opens an empty batch. `ended` holds hashes and records, `ranks` ranks and hashes, `expiring` the hashes of orders with an
--- expiration; `cash`, `yes` and `no` are the collateral and tokens that are free again, in micro-units.
+-- expiration; `cash`, `yes` and `no` are the released collateral and tokens, in micro-units.
 function batch.open(b, maker, reason, now_ms)
   return { book = b, maker = maker, reason = reason, now_ms = now_ms, ended = {}, ranks = {}, hashes = {}, expiring = {},
     cash = 0, yes = 0, no = 0 }

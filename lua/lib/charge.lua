@@ -9,11 +9,11 @@ local trades = require('lib.trades')
 
 local charge = {}
 
--- Makers in one settlement record (src/exchange/settlement.ts): the taker's fee is what the CTF exchange would
--- take for each record, so it is counted per record.
+-- The most makers in one settlement record (src/exchange/settlement.ts). The CTF exchange would take the taker's fee for each
+-- record, so the fee is computed by record.
 local SETTLEMENT_MAKERS_MAX = 50
 
--- Those makers that trade, in their order.
+-- Returns the makers that trade, in their order.
 local function traders(p)
   local found = {}
   for i = 1, p.count do
@@ -24,8 +24,8 @@ local function traders(p)
   return found
 end
 
--- The taker's fee for the fills `from` to `to`, which settle in one record, spread over them by their tokens; the
--- shares go into `shares`. Returns their sum.
+-- Computes the taker's fee for the fills `from` to `to`, which settle in one record, and divides it among them by their
+-- tokens. The shares go into `shares`. Returns their sum.
 local function charge_taker(q, p, makers, shares, from, to)
   local side, outcome, bps, collateral, tokens = q.side, q.outcome, q.bps, 0, 0
   for n = from, to do
@@ -48,7 +48,7 @@ local function charge_taker(q, p, makers, shares, from, to)
   return charged
 end
 
--- Adds the fees to a plan, in micro-units: each maker's, the taker's in all, and both to the packed fills.
+-- Adds the fees to a plan, in micro-units: the fee of each maker, the whole fee of the taker, and both in the packed fills.
 function charge.fees(q, p)
   local packed, makers, shares, fees = p.packed, traders(p), {}, {}
   for from = 1, #makers, SETTLEMENT_MAKERS_MAX do

@@ -1,15 +1,15 @@
--- The comments of a market, numbered from 1 as they come. None is ever taken away: a deleted one keeps its number.
+-- The comments of a market, numbered from 1 in the order of their creation. A deleted comment keeps its number.
 --
--- {x}:m:<id>:co           hash: number -> created I6 (ms), number of the comment it answers I6 (0 for none), author c20,
+-- {x}:m:<id>:co           hash: number -> created I6 (ms), number of the answered comment I6 (0 for none), author c20,
 --                         deleted B, text; src/store/people/comments.ts reads it
--- {x}:m:<id>:cl:<number>  set: the wallets that like it
+-- {x}:m:<id>:cl:<number>  set: the wallets that like the comment
 
 local comments = {}
 
 comments.HEAD = '>I6I6c20B'
 comments.HEAD_BYTES = 33
 
--- Created, parent, author, deleted, and the text; nil when there is none under this number.
+-- Returns created, parent, author, deleted, and the text; nil when no comment has this number.
 function comments.load(key, number)
   local packed = redis.call('HGET', key, number)
   if not packed then

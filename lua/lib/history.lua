@@ -1,16 +1,16 @@
--- The Redis that holds the data, by its own name. A script that was read for on one of them and writes on another may
--- write what never was.
+-- Names the run of the Redis that holds the data. A process that reads from one run and writes to another could store data that
+-- never existed, so the script that writes compares the names.
 
 local history = {}
 
--- { id of the run, Redis' own name of what its replicas are sent, all it says of its replication }
+-- { id of the run, Redis' name of its replication stream, everything that INFO replication says }
 function history.holder()
   local replication = redis.call('INFO', 'replication')
   local run = redis.call('INFO', 'server'):match('run_id:(%x+)')
   return run, replication:match('master_replid:(%x+)') or '', replication
 end
 
--- One word for the same: another one says that writes may lie between which this Redis never had.
+-- Both names in one word. A change of the word means that there may be writes between which this Redis never received.
 function history.name()
   local run, stream = history.holder()
   return run .. ':' .. stream

@@ -9,12 +9,12 @@
 -- {x}:sum          hash: `granted`, all collateral handed out so far (micro-units)
 -- The account `fee` collects the fees.
 --
--- Open accounts `a` are a table. The accounts in it stay packed, because most change only once. Its fields, where a slot
--- is a wallet's position in the lists:
+-- Open accounts `a` are a table. The accounts in it stay packed, because most change only once. A slot is the position of a
+-- wallet in the lists. Its fields:
 -- `addresses`, `cash_of` and `tokens_of`: the addresses, their collateral accounts and their token accounts in one market
 -- (false where the wallet has none yet), all by slot;
 -- `grant`: the amount a wallet gets when it is first seen; `granted`: the total that this script has handed out;
--- `new_holders`: the slots that hold tokens of the market for the first time, absent without one;
+-- `new_holders`: the slots that hold tokens of the market for the first time, absent when there are none;
 -- `cash_moved` and `tokens_moved`: true once any collateral or any tokens moved.
 
 local integer = require('lib.integer')

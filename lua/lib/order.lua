@@ -12,7 +12,7 @@
 local order = {}
 
 order.BODY = '>I6I6BI2I6I5c20c8'
--- The same without the market, for callers that know it.
+-- The head without the market, for callers that know the market.
 order.BODY_IN_MARKET = '>I6I6BI2I6I5c20'
 -- The positions of the kind, the maker's address and the market.
 order.KIND_AT, order.MAKER_FROM, order.MAKER_TO, order.MARKET_FROM, order.MARKET_TO = 13, 27, 46, 47, 54

@@ -1,5 +1,5 @@
 -- The outbox: one stream entry for each script that changed state, written by that script.
--- Broadcast, settlement and history read it (src/store/outbox/outbox.ts decodes it); nothing else tells them.
+-- Broadcast, settlement and history learn of changes only from it (src/store/outbox/outbox.ts decodes it).
 --
 -- {x}:out   entry: field `e` ->
 --   kind B, market c8, sequence I6, nowMs I6, tradeMs I6 (0 without a match),
@@ -12,17 +12,17 @@
 local outbox = {}
 
 outbox.ORDER, outbox.TRADE, outbox.CANCEL, outbox.EXPIRE, outbox.MARKET, outbox.BALANCE = 1, 2, 3, 4, 5, 6
--- The settlement of a match: its sequence and time, which do not count on. No level changes.
+-- The settlement of a match: it has the match's sequence and time, and does not raise the market's sequence. No level changes.
 outbox.SETTLE = 7
--- Why a balance changed: nothing moved, collateral came from the faucet, sets were split or merged, tokens were paid out.
+-- The reason why a balance changed: none, faucet, split, merge, payout.
 outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM = 0, 1, 2, 3, 4
--- Stands where an entry belongs to no market.
+-- The market of an entry that belongs to no market.
 outbox.NO_MARKET = '--------'
 
 local HASH_BYTES, ADDRESS_BYTES = 32, 20
 local LEVELS_AT, LEVEL_BYTES = 30, 14
 
--- `levels` and their number as book.write returns them; `hashes` and `wallets` raw, back to back.
+-- `levels` and their number are as book.write returns them; `hashes` and `wallets` are raw bytes, back to back.
 function outbox.entry(kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets)
   return struct.pack('>Bc8I6I6I6I2', kind, market, sequence, now_ms, trade_ms, level_count) .. levels
     .. struct.pack('>I2', #hashes / HASH_BYTES) .. hashes .. struct.pack('>I2', #wallets / ADDRESS_BYTES) .. wallets
@@ -33,17 +33,17 @@ function outbox.write(shard, kind, market, sequence, now_ms, trade_ms, levels, l
     outbox.entry(kind, market, sequence, now_ms, trade_ms, levels, level_count, hashes, wallets))
 end
 
--- Tells that a market itself changed: its status or its words.
+-- Reports that a market itself changed: its status or its texts.
 function outbox.write_market(shard, market, sequence, now_ms)
   outbox.write(shard, outbox.MARKET, market, sequence, now_ms, 0, '', 0, '', '')
 end
 
--- The amounts that moved in one wallet, none below zero.
+-- Packs the amounts that moved in one wallet, none below zero.
 function outbox.move(reason, collateral, yes, no)
   return struct.pack('>BI7I7I7', reason, collateral, yes, no)
 end
 
--- Tells what moved without an order; `wallets` raw and `moves` as `outbox.move` gives them, both back to back.
+-- Reports amounts that moved without an order; `wallets` are raw bytes and `moves` come from `outbox.move`, both back to back.
 function outbox.write_moves(shard, market, sequence, now_ms, wallets, moves)
   redis.call('XADD', shard .. 'out', '*', 'e',
     outbox.entry(outbox.BALANCE, market, sequence, now_ms, 0, '', 0, '', wallets) .. moves)
@@ -74,12 +74,12 @@ function outbox.names(entry)
   return kind, market, levels, entry:sub(at + 2, wallets_at - 1), entry:sub(wallets_at + 2, wallets_end)
 end
 
--- A reply of TIME in milliseconds.
+-- Converts a reply of TIME to milliseconds.
 function outbox.ms_of(time)
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- The clock of the script in milliseconds.
+-- Returns the clock of the script in milliseconds.
 function outbox.now_ms()
   local time = redis.call('TIME')
   return outbox.ms_of(time)

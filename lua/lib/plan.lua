@@ -37,11 +37,11 @@ local plan = {}
 --   expiring          hashes of leaving makers that had an expiration
 
 plan.STALE_MAX = 200
--- A position behind every order of a side.
+-- A position after every order of a side.
 plan.NOWHERE = 9007199254740992
 -- The most makers read at once.
 local STEP_MAX = 128
--- Stands for the size of an order that has a budget instead of a size.
+-- The size of an order that has a budget instead of a size.
 local INFINITE = 9007199254740992
 local CANCEL_TAKER, CANCEL_MAKER = 1, 2
 
@@ -131,7 +131,7 @@ local function meet(q, b, p, records, from, to)
       if side == maker_side then
         p.sets = p.sets + lots
       end
-      -- Only the last maker can keep lots. A budget that cannot take all of its lots ends here, too.
+      -- Only the last maker can keep lots. A budget that cannot buy all lots of a maker ends here, too.
       ended = left == 0 or lots < rest
     end
     local slot = slot_of[maker] or enlist(p, maker)

@@ -1,9 +1,9 @@
--- How a market ended, and how far its payouts are: field `r` of its hash.
+-- The result of a market and the progress of its payouts: field `r` of its hash.
 --
 -- outcome B (0 Yes, 1 No, 2 void), resolvedMs I6, paidMs I6 (0 until every holder is paid), sets outstanding when it ended
 -- I7, collateral paid so far I7, accounts paid so far I4. Field `e` has the URL of the evidence, if the operator gave one.
 -- src/store/records/market.ts reads both.
--- {x}:m:<id>:paid   hash: account -> Yes, No and collateral (I7 each, micro-units): what it held and what it got for it, once
+-- {x}:m:<id>:paid   hash: account -> Yes, No and collateral (I7 each, micro-units): its tokens and its payout, written once
 
 local resolution = {}
 
@@ -16,8 +16,8 @@ function resolution.first(outcome, now_ms, sets)
   return struct.pack(resolution.FORMAT, outcome, now_ms, 0, sets, 0, 0)
 end
 
--- The value of that many tokens, in whole micro-units. In a void market a token is worth one half: of an odd number of
--- micro-units the last half is not paid. (Taken apart, because their sum may be beyond 2^53.)
+-- The value of tokens, in whole micro-units. In a void market a token is worth one half; the last half of an odd number of
+-- micro-units is not paid. (Yes and No are halved apart, because their sum may exceed 2^53.)
 function resolution.worth(outcome, yes, no)
   if outcome == resolution.VOID then
     return math.floor(yes / 2) + math.floor(no / 2) + yes % 2 * (no % 2)

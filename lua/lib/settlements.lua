@@ -1,11 +1,11 @@
--- The settlement records: what became of a match, one record for each 50 makers of it.
+-- The settlement records: the progress of a match's settlement, one record for each 50 makers of the match.
 --
 -- {x}:st        hash: name -> HEAD, transaction hash, body; name = market c8, sequence of the match I6, part B
 -- {x}:sl        stream: the names, field `n`, in the order in which their records were first written
 -- {x}:m:<id>:sl the same for one market, under the same entry ids
 -- {x}:su        sorted set, scores 0: entry id (ms I6, index I4) + name of every record that is not CONFIRMED
 -- {x}:sum       hash: `failed`, how often a record became FAILED
--- The body is src/store/records/settlement.ts's; it is empty while nothing could be built. It begins with the number of
+-- src/store/records/settlement.ts packs the body; it is empty while nothing could be built. It begins with the number of
 -- makers I2, the taker's hash and the makers' hashes.
 
 local outbox = require('lib.outbox')
@@ -21,20 +21,20 @@ local HEAD_BYTES, HASH_BYTES, COUNT_BYTES, ATTEMPTS_MAX = 26, 32, 2, 65535
 settlements.MATCHED, settlements.SUBMITTED, settlements.CONFIRMED = 0, 1, 2
 settlements.RETRYING, settlements.FAILED = 3, 4
 
--- Places of the members in an unpacked record.
+-- The positions of the members in an unpacked record.
 settlements.STATUS, settlements.ATTEMPTS, settlements.UPDATED, settlements.TRADE_MS = 1, 2, 3, 4
 settlements.LIST_MS, settlements.LIST_INDEX, settlements.TRANSACTION, settlements.BODY = 5, 6, 7, 8
 
--- The taker of the match that a record is about, nil when there is no such match: what was read before a failover may
--- be of one that is lost.
+-- Returns the taker of the match that a record belongs to; nil when the match does not exist. A caller may have read the match
+-- before a failover that lost it.
 function settlements.taker(shard, name, trade_ms)
   local id = trades.id(trade_ms, (struct.unpack('>I6', name, 9)))
   local entry = redis.call('XRANGE', shard .. 'm:' .. name:sub(1, 8) .. ':t', id, id)[1]
   return entry and entry[2][2]:sub(1, HASH_BYTES)
 end
 
--- The record of a name, or a new one that is not stored yet (LIST_MS 0). A record of a lost match, whose number was
--- used again, starts again in its place in the list.
+-- Returns the record of a name, or a new record that is not stored yet (LIST_MS 0). If a lost match had the same number, its
+-- record starts again and keeps its place in the list.
 function settlements.load(shard, name, trade_ms, taker)
   local packed = redis.call('HGET', shard .. 'st', name)
   if not packed then
@@ -48,7 +48,7 @@ function settlements.load(shard, name, trade_ms, taker)
   return { status, attempts, updated, matched, list_ms, list_index, packed:sub(HEAD_BYTES + 1, HEAD_BYTES + length), body }
 end
 
--- The taker that a body names.
+-- Returns the taker that a body names.
 function settlements.taker_in(body)
   return body:sub(COUNT_BYTES + 1, COUNT_BYTES + HASH_BYTES)
 end
@@ -60,7 +60,7 @@ local function enlist(shard, name, record)
   record[settlements.LIST_MS], record[settlements.LIST_INDEX] = tonumber(ms), tonumber(index)
 end
 
--- Stores a changed record under its new status and tells the outbox; the match's sequence and time say which it is.
+-- Stores a changed record under its new status and adds an outbox entry with the match's sequence and time.
 function settlements.save(shard, name, record, status, now_ms)
   local fresh, before = record[settlements.LIST_MS] == 0, record[settlements.STATUS]
   if fresh then

@@ -1,4 +1,4 @@
--- The two short paths of place_order. Most submissions meet no order and rest, or are filled by one maker. This module books
+-- The two short paths of place_order. Most submissions meet no order and rest, or one maker fills them. This module books
 -- both with as little Lua as possible (bench/README.md lists the cost of each part). lib/matching books all the others, and
 -- could book these too: make every change in both.
 --

@@ -1,4 +1,4 @@
--- Matches: who met whom, what each paid, and the stream that keeps it.
+-- The matches of a market: the orders that met, the amounts that each paid, and the stream that stores them.
 --
 -- {x}:m:<id>:t   stream, id <tradeMs>-<sequence>, one entry for each submission that matched, field `f` ->
 --   taker hash c32, side B, outcome B, fills I2, then for each fill:
@@ -11,7 +11,7 @@ local trades = {}
 
 trades.HEAD = '>c32BBI2'
 trades.FILL = '>c32I2I6BI7I7I6I6'
--- Where a packed fill has its fees, and what follows them.
+-- The position of the fees in a packed fill, and the length of the fields after them.
 trades.FEES_AT, trades.BEHIND_FEES_AT = 42, 56
 
 -- A match with a single fill and no fees.
@@ -20,12 +20,12 @@ function trades.one(taker, side, outcome, maker, price, lots, match_type, chain_
     chain_sequence)
 end
 
--- Its entry's id.
+-- Returns the id of a match's entry.
 function trades.id(ms, sequence)
   return string.format('%d-%d', ms, sequence)
 end
 
--- 0 COMPLEMENTARY, 1 MINT, 2 MERGE.
+-- Returns the match type: 0 COMPLEMENTARY, 1 MINT, 2 MERGE.
 function trades.type_of(taker_side, maker_side)
   return maker_side ~= taker_side and 0 or taker_side == 0 and 1 or 2
 end
