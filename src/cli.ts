@@ -28,7 +28,7 @@ runCli(process.argv.slice(2), {
   version: PROGRAM.version,
   open: async () => {
     const config = loadConfig();
-    // Everything worth saying is an answer or an error.
+    // Commands print answers and errors; log records would mix with them.
     return openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'cli'));
   },
   out: (text) =>
@@ -40,6 +40,6 @@ runCli(process.argv.slice(2), {
   ...(process.stdin.isTTY && process.stdout.isTTY ? { ask } : {}),
 }).then((code) => {
   process.exitCode = code;
-  // A connection that was never made is given up by its client only seconds later.
+  // The client gives up an unfinished connection only seconds later.
   if (code === EXIT_BROKEN) process.exit();
 }, reportAndExit);

@@ -1,7 +1,7 @@
 import './app/source-maps';
 import { startDemo } from './demo/demo';
 
-/** The bots of the demo, in a process of their own: `node dist/demo.js <URL of the exchange>`. */
+/** The bots of the demo, in their own process: `node dist/demo.js <URL of the exchange>`. */
 const STOP_MS_MAX = 2_500;
 
 const say = (line: string): void => void process.stderr.write(`demo: ${line}\n`);
@@ -19,7 +19,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     if (isStopping) return;
     isStopping = true;
-    // The exchange may be on its way out as well.
+    // The exchange may be stopping as well.
     setTimeout(() => process.exit(0), STOP_MS_MAX).unref();
     void starting.then((demo) => demo.stop()).finally(() => process.exit(0));
   });

@@ -4,10 +4,10 @@ import type { Config } from './config/load';
 export type Logger = PinoLogger;
 
 const HIDDEN = '[hidden]';
-/** Shorter texts occur by chance; hiding them would garble the log without hiding anything. */
+/** Shorter texts occur by chance; hiding them would garble the log and hide no secret. */
 const SECRET_LENGTH_MIN = 6;
 
-/** Members whose value is hidden whatever it is, in any object at any depth, and in JSON inside a string. */
+/** Members whose value is always hidden, in any object at any depth, and in JSON inside a string. */
 const SECRET_MEMBERS = [
   'authorization',
   'proxy-authorization',
@@ -36,12 +36,12 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, HIDDEN],
   // The password of a URL.
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:@/"\\]*):[^\s@/"\\]+@/gi, `$1:${HIDDEN}@`],
-  // 65 bytes of hex are an order's or a sign-in's signature; hashes have 32.
+  // 65 bytes of hex are the signature of an order or a sign-in; hashes have 32.
   [/0x[0-9a-f]{130,}/gi, HIDDEN],
 ];
 
 /**
- * Hides secrets in one serialised line. It works on the text that leaves, so no path, nesting or message is missed.
+ * Hides secrets in one serialised line. It works on the final text, so it misses no path, nesting or message.
  * `literals` are hidden wherever they occur.
  */
 export function createScrubber(literals: readonly string[] = []): (line: string) => string {

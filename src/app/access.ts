@@ -7,12 +7,12 @@ import type { Config } from '../config/load';
 import { createNonceStore } from '../store/people/nonces';
 import type { Store } from './store';
 
-/** The part of the composition root that decides who a caller is. */
+/** The part of the composition root that identifies callers. */
 export interface Access {
   readonly signIn: SignIn;
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
-  /** Of a session, or of an API key. */
+  /** Identifies the caller by a session or an API key. */
   isLive(sid: string): Promise<boolean>;
 }
 

@@ -36,9 +36,9 @@ import { observe, observeWeb } from './observe';
 import { PROGRAM } from './program';
 import { createStore, type Store } from './store';
 
-/** Something that was started and can be stopped; stopping twice is stopping once. */
+/** A running part that can be stopped. Stopping it twice has the effect of stopping it once. */
 export interface Running {
-  /** Fails /readyz and serves on, so that a load balancer turns away before `stop`. */
+  /** Makes /readyz fail while requests are still served, so that a load balancer sends no more of them before `stop`. */
   drain?(): void;
   stop(graceMs: number): Promise<void>;
 }
@@ -50,17 +50,17 @@ export interface Web extends Running {
   drain(): void;
 }
 
-/** For benchmarks: verify with this backend instead of the fastest that works. */
+/** For benchmarks: verifies with this backend instead of the fastest that works. */
 export interface WebOptions {
   readonly backend?: Backend;
 }
 
-/** The page as `npm run build` made it from src/page, for the sources and the build alike. */
+/** The page that `npm run build` makes from src/page; the same folder for the sources and the build. */
 const PAGE_FOLDER = path.join(__dirname, '../../dist/page');
-/** And of the page that shows the interface. */
+/** The files of the page that shows the interface. */
 const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
-/** The time of Redis is known, this program can read the data, and production keeps what it answered; or the process does not start. */
+/** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
 async function checkStanding(config: Config, { redis, run, keys, clock, standings }: Store): Promise<void> {
   await clock.measure();
   const wrong = unreadable(await noteLayout(run, keys));
@@ -96,7 +96,7 @@ const openBoard = (connection: RedisClient, log: Logger) =>
     onError: (error) => log.warn({ err: error.message }, 'board'),
   });
 
-/** A stateless web replica, listening when it resolves. Rejects when Redis does not answer or the port is taken. */
+/** Starts a stateless web replica; resolves when it listens. Rejects when Redis does not respond or the port is taken. */
 export async function startWeb(config: Config, log: Logger, options: WebOptions = {}): Promise<Web> {
   const store = await createStore(config, log);
   await checkStanding(config, store);
@@ -105,7 +105,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   const board = config.adminToken === null ? null : openBoard(redis, log);
   const eventLoop = watchEventLoop();
   const queues = createQueueCounts(redis, (error) => log.debug({ err: error.message }, 'queues'));
-  // A session or key that is over ends its sockets on every replica at once.
+  // When a session or key ends, its sockets are closed on every replica at once.
   const access = createAccess(config, store, (sid) => realtime.endSession(sid));
   const realtime = createRealtime({ ...store, ...access, config, log });
   const shedding = createShedding(eventLoop.delayMs);
@@ -157,11 +157,11 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   }
 }
 
-/** Why a worker cannot work now. */
+/** Returns the reason why a worker cannot work now. */
 const problemOf = ({ health }: Store): Promise<string | null> =>
   health().then(({ layout }) => unreadable(layout), causeOf);
 
-/** A worker: what is done by the clock. Any number may run. */
+/** Starts a worker, which does the scheduled work. Any number of workers may run. */
 export async function startWorker(config: Config, log: Logger): Promise<Running> {
   const store = await createStore(config, log);
   await checkStanding(config, store);
@@ -191,7 +191,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     now: store.clock.now,
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
-  // Jobs of matches that are gone find nothing; matches whose jobs are gone are found here, without waiting for the clock.
+  // A job of a lost match finds nothing to do. This chore finds matches whose jobs were lost, without waiting for its schedule.
   store.standings.onEpoch(() => {
     settlement.reconciler.run().catch((error: unknown) => log.warn({ err: String(error) }, 'reconciling'));
   });

@@ -13,7 +13,7 @@ import type { RedisClient } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import { PROGRAM } from './program';
 
-/** The part of the composition root that says where the gauges of docs/metrics.md come from. */
+/** The part of the composition root that connects the gauges of docs/metrics.md with their sources. */
 export interface Observed {
   readonly config: Config;
   readonly metrics: Metrics;
@@ -28,9 +28,7 @@ export interface Observed {
   readonly queues: QueueCounts;
 }
 
-/**
- * The metrics of web and worker alike: the process itself, and the state in Redis, which any process can read for all.
- */
+/** The metrics of web and worker alike: the process itself, and the state in Redis, which any process can read. */
 export function observe(name: 'web' | 'worker', observed: Observed): void {
   const { config, metrics, eventLoop, redis } = observed;
   const labels = {

@@ -9,9 +9,9 @@ const GRACE_MS = 6_000;
 const EXIT_FAILED = 1;
 
 /**
- * The life of a process: configuration (exit code 78 when it is bad), start, and an orderly end on SIGTERM or SIGINT:
- * /readyz fails first, for as long as a load balancer needs to hear it; then no new work, what is under way finishes, gone
- * 7.5 s later. A person's Ctrl-C does not wait.
+ * The life of a process: it reads the configuration (exit code 78 when it is bad), starts, and ends in order on SIGTERM or
+ * SIGINT. First /readyz fails for as long as a load balancer needs to notice. Then the process accepts no new work, finishes
+ * its present work, and exits 7.5 s later at most. Ctrl-C in a terminal skips the wait for the load balancer.
  */
 export function runProcess(name: string, start: (config: Config, log: Logger) => Promise<Running>): void {
   const config = configOrExit();
@@ -39,7 +39,7 @@ export function runProcess(name: string, start: (config: Config, log: Logger) =>
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
-  // A bug must not leave a process that half works: the supervisor starts a fresh one.
+  // A bug must not leave a half-working process: the supervisor starts a new one.
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception');
     process.exit(EXIT_FAILED);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Program } from '../http/deps';
 import { LAYOUT } from '../store/health/layout';
 
-/** Written by scripts/build.js. */
+/** The build that scripts/build.js wrote. */
 const COMMIT_FILE = path.join(__dirname, '../../dist/commit');
 const { version } = require('../../package.json') as { version: string };
 

@@ -1,5 +1,5 @@
 /**
- * The first import of every program: a stack then names the lines of src, not those of what was built from them. Node reads
- * the maps of the modules that are loaded from here on only.
+ * The first import of every program. It makes stacks name the lines of src instead of the built files. Node reads the maps
+ * only of modules that are loaded after it.
  */
 process.setSourceMapsEnabled(true);

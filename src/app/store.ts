@@ -36,17 +36,17 @@ import { createSettlements } from '../store/settlement/settlements';
 import { createEngine } from '../store/verbs/engine';
 
 const REDIS_WAIT_MS = 10_000;
-/** A person waits. */
+/** Short, because a person is waiting. */
 const OPERATOR_WAIT_MS = 3_000;
 
-/** Which Redis, without user and password. */
+/** The address of Redis, without user and password. */
 const hostsOf = ({ redisUrls }: Config): string =>
   redisUrls
     .map((url) => new URL(url))
     .map(({ hostname, port }) => `${hostname}:${port || DEFAULT_PORT}`)
     .join(', ');
 
-/** An operator does this about a Redis that does not answer. */
+/** Tells an operator how to fix a Redis that does not respond. */
 const adviceOf = ({ redisGiven }: Config): string =>
   redisGiven ? 'start it, or correct REDIS_URL' : 'set REDIS_URL to the Redis that has the exchange';
 
@@ -63,14 +63,14 @@ async function openConnection(config: Config, log: Logger, waitMs: number): Prom
   return redis;
 }
 
-/** The connection, the scripts that run on it, and the keys they are given. */
+/** The connection, the scripts that run on it, and their keys. */
 interface Door {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
 }
 
-/** The parts that keep what people do beside trading. */
+/** The parts that store profiles, comments, sessions and keys. */
 const createPeople = (door: Door, joinGrantMicro: number) => ({
   profiles: createProfiles({ ...door, joinGrantMicro }),
   comments: createComments(door),
@@ -144,7 +144,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
 
 export type Store = Awaited<ReturnType<typeof createStore>>;
 
-/** The store by itself, for what an operator does by hand (src/cli/). */
+/** The store alone, for commands that an operator runs (src/cli/). */
 export async function openStore(config: Config, log: Logger) {
   const store = await createStore(config, log, OPERATOR_WAIT_MS);
   // The doctor explains a Redis that runs no scripts.

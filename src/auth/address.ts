@@ -7,7 +7,7 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 export const isAddress = (text: string): boolean => ADDRESS.test(text);
 
 const KNOWN_MAX = 10_000;
-/** The code of '8': a hash digit from here on capitalises its letter. */
+/** The code of '8': a hash digit of 8 or more makes its letter a capital. */
 const EIGHT = 0x38;
 
 /** Spelling -> checksummed address, for spellings that were accepted. */
@@ -16,8 +16,8 @@ const known = createRecent<string>(KNOWN_MAX);
 void loadKeccak();
 
 /**
- * The EIP-55 spelling of an address. All-lower and all-upper digits are accepted as they are; mixed case must
- * carry a valid checksum, for it is how a mistyped address is found out. Throws INVALID_ADDRESS.
+ * Returns the EIP-55 spelling of an address. It accepts digits that are all lower or all upper case as they are. Mixed case
+ * must have a valid checksum, because the checksum reveals a mistyped address. Throws INVALID_ADDRESS.
  */
 export function checksumAddress(text: string): string {
   const hit = known.get(text);

@@ -3,11 +3,11 @@ import { Refusal } from '../exchange/errors';
 import { checksumAddress } from './address';
 import type { Caller } from './sessions';
 
-/** The scopes of a key. Whatever else a wallet may do needs the wallet itself. */
+/** The scopes of a key. Every other action of a wallet needs a session. */
 const KEY_SCOPES = ['read', 'cancel'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** The stored record of a key: never the key itself. */
+/** The stored record of a key. It never contains the key itself. */
 export interface KeyRecord {
   readonly id: string;
   readonly name: string;
@@ -15,17 +15,17 @@ export interface KeyRecord {
   /** SHA-256 of the key, in hexadecimal digits. */
   readonly digest: string;
   readonly createdAtMs: number;
-  /** Null for a key that does not end by itself. */
+  /** Null for a key without an expiration. */
   readonly expiresAtMs: number | null;
 }
 
-/** The keys of wallets (in lower case), shared by all replicas; each method is in effect on every replica when it resolves. */
+/** The keys of wallets (in lower case), shared by all replicas. A method takes effect on every replica before it resolves. */
 export interface KeyStore {
-  /** False when the wallet has as many keys as it may; those that have ended do not count. */
+  /** Returns false when the wallet has as many keys as it may have; expired keys do not count. */
   add(address: string, record: KeyRecord, nowMs: number): Promise<boolean>;
   find(address: string, id: string): Promise<KeyRecord | null>;
   list(address: string): Promise<readonly KeyRecord[]>;
-  /** False when there is no such key. */
+  /** Returns false when the key does not exist. */
   remove(address: string, id: string): Promise<boolean>;
 }
 
@@ -36,14 +36,14 @@ export interface NewKey {
 }
 
 export interface ApiKeys {
-  /** The response that creates the key shows it once. INVALID_REQUEST when there are too many. */
+  /** Creates a key; only this response shows it. Throws INVALID_REQUEST when the wallet has too many. */
   create(wallet: string, key: NewKey): Promise<{ record: KeyRecord; key: string }>;
   /** Throws NOT_FOUND. */
   remove(wallet: string, id: string): Promise<void>;
   list(wallet: string): Promise<readonly KeyRecord[]>;
   /** Throws TOKEN_INVALID and TOKEN_EXPIRED. */
   authenticate(key: string): Promise<Caller>;
-  /** Of the `sid` of a caller that came with a key; null for that of a session. */
+  /** The key's id, from the `sid` of a caller that came with a key; null for the `sid` of a session. */
   isLive(sid: string): Promise<boolean | null>;
 }
 
@@ -56,11 +56,11 @@ export const KEYS_MAX = 20;
 interface ApiKeysOptions {
   readonly store: KeyStore;
   readonly nowMs: () => number;
-  /** Told of each key that was deleted when that is in effect. */
+  /** Called for each deleted key, after the deletion took effect. */
   readonly onRemoved: (sid: string) => void;
 }
 
-/** Long-lived bearers of a wallet that can do less than it: a program that leaks one has not leaked the wallet. */
+/** Long-lived bearer tokens with fewer rights than the wallet: a program that leaks its key does not leak the wallet. */
 export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions): ApiKeys {
   const sidOf = (address: string, id: string): string => `key:${address}:${id}`;
 
@@ -119,10 +119,10 @@ export function createApiKeys({ store, nowMs, onRemoved }: ApiKeysOptions): ApiK
   };
 }
 
-/** Whether a bearer is a key; anything else may be a token. */
+/** Whether a bearer has the form of a key; any other bearer may be an access token. */
 export const isKey = (bearer: unknown): bearer is string => typeof bearer === 'string' && KEY.test(bearer);
 
-/** FORBIDDEN when the caller came with a key that may not do this; `scope` null where no key may. */
+/** Throws FORBIDDEN when the caller came with a key that lacks `scope`; with null, for every key. */
 export function checkScope({ scopes }: Pick<Caller, 'scopes'>, scope: KeyScope | null): void {
   if (scopes === null || (scope !== null && scopes.includes(scope))) return;
   const detail =

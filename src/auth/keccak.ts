@@ -7,7 +7,7 @@ let hasher: Hasher | undefined;
 let loading: Promise<void> | undefined;
 
 /**
- * Loads the WebAssembly hasher, once per process. Until then, and where WebAssembly is not available, `keccak256` uses
+ * Loads the WebAssembly hasher, once per process. Before that, and on platforms without WebAssembly, `keccak256` uses
  * ethers, which is slower and returns the same, so a caller never needs to await this.
  */
 export function loadKeccak(): Promise<void> {
@@ -20,7 +20,7 @@ export function loadKeccak(): Promise<void> {
   return loading;
 }
 
-/** The 32-byte Keccak-256 (Ethereum's, not SHA-3) of `data`; a new array each time. */
+/** Returns the 32-byte Keccak-256 of `data` (Ethereum's hash, not SHA-3), a new array each time. */
 export function keccak256(data: Uint8Array): Uint8Array {
   return hasher ? hasher.init().update(data).digest('binary') : getBytes(slowKeccak256(data));
 }

@@ -9,19 +9,19 @@ import {
 import type { JwtSecret } from './tokens';
 
 /**
- * A sign-in nonce carries all that must be known of it, so that one wallet's requests cost another nothing: its end,
- * 128 random bits, and a code over both and the wallet that only the processes of this exchange can make. Nothing is
- * stored until it is used.
+ * A sign-in nonce contains everything needed to check it: its expiration, 128 random bits, and a code over both and the
+ * wallet that only processes of this exchange can compute. A nonce is stored only when it is used, so the requests of one
+ * wallet cannot use up storage of others.
  */
 export interface Nonces {
-  /** For one wallet until `expiresAtMs`. */
+  /** Creates a nonce for one wallet that is valid until `expiresAtMs`. */
   mint(address: string, expiresAtMs: number): string;
-  /** When a nonce of this very wallet ends; null for anything else. Whether it was used, the store knows. */
+  /** Returns the expiration of a nonce of this wallet; null for any other text. The store knows whether it was used. */
   expiryOf(address: string, nonce: string): number | null;
 }
 
 export interface NonceOptions {
-  /** The first one makes nonces, all of them recognise theirs. */
+  /** The first secret creates nonces; all of them verify nonces. */
   readonly secrets: readonly [JwtSecret, ...JwtSecret[]];
   /** The audience binds a nonce to this exchange, because another exchange may have the same secret. */
   readonly audience: string;
@@ -59,7 +59,7 @@ export function createNonces({ secrets, audience }: NonceOptions): Nonces {
   };
 }
 
-/** A key of its own, so that no code of a nonce says anything about a token. */
+/** A separate key, so that the code of a nonce reveals nothing about a token. */
 function nonceKey(secret: string): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'sign-in nonces', KEY_BYTES)));
 }

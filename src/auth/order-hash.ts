@@ -37,7 +37,7 @@ const UINT64_MAX = 2n ** 64n - 1n;
 const UINT256_MAX = 2n ** 256n - 1n;
 const UINT8_MAX = 255;
 
-/** One word for the hash of the type, one for each member: 416 bytes, used again for every order. */
+/** One word for the hash of the type and one for each member: 416 bytes, reused for every order. */
 const struct = Buffer.alloc(WORDS * WORD);
 const words = new DataView(struct.buffer, struct.byteOffset, struct.length);
 struct.set(
@@ -48,11 +48,11 @@ struct.set(
   ),
 );
 
-/** 0x19, 0x01, domain separator, struct hash (EIP-712), used again likewise. */
+/** 0x19, 0x01, domain separator, struct hash (EIP-712), also reused. */
 const envelope = Buffer.alloc(2 + 2 * WORD);
 envelope.set([0x19, 0x01]);
 
-/** The domain separator, 32 bytes. A field left out is left out of the domain's type as well. */
+/** The domain separator, 32 bytes. A missing field is also missing in the domain's type. */
 export function domainSeparator(
   domain: Partial<Omit<OrderDomain, 'version'> & { readonly version: string }>,
 ): Uint8Array {
@@ -68,7 +68,7 @@ export function typedDigest(separator: Uint8Array, structHash: Uint8Array): Uint
 
 /**
  * EIP-712 hashStruct of the order, written by hand because every member is one static word.
- * Throws a RangeError on a number or an address that does not fit its type; the wire lets none through.
+ * Throws a RangeError when a number or an address does not fit its type; the checks of requests refuse these before.
  */
 export function orderStructHash(order: SignedOrder): Uint8Array {
   putUint(1, order.salt);
@@ -101,7 +101,7 @@ function putUint(word: number, value: bigint): void {
 }
 
 function putAddress(word: number, address: string): void {
-  // Buffer.write stops without a word at the first character that is not hexadecimal: count the bytes.
+  // Buffer.write stops silently at the first character that is not hexadecimal, so the code counts the bytes.
   const written =
     address.length === ADDRESS_LENGTH ? struct.write(address.slice(2), word * WORD + 12, 20, 'hex') : 0;
   if (written !== 20) throw new RangeError('an address is malformed');

@@ -15,7 +15,7 @@ import type { Signature } from './signature';
 /** Domains that a client may have used by mistake. */
 type Fields = Parameters<typeof domainSeparator>[0];
 
-/** Both networks, then the chains wallets and local nodes start on. */
+/** Both networks, then the chains on which wallets and local nodes start. */
 const CHAIN_IDS = [56, 97, 1, 137, 1337, 31337];
 const NETWORKS = [56, 97];
 const NAMES = ['Market CTF Exchange', 'Polymarket CTF Exchange', 'predict.fun CTF Exchange', 'CTF Exchange'];
@@ -25,20 +25,20 @@ const CONTRACTS = [
 ];
 const OTHER_CONTRACTS_MAX = 8;
 const VERSIONS = ['2', '1.0', '1.0.0', '1.1', '0', ''];
-/** The members by their names, and the published order with two neighbours in each other's place. */
+/** The members by name, and the published order with two neighbours swapped. */
 const MEMBER_ORDERS = [
   [...EIP712_ORDER_TYPES.Order].sort((a, b) => (a.name < b.name ? -1 : 1)),
   ...EIP712_ORDER_TYPES.Order.slice(1).map((_, i) => swapped(EIP712_ORDER_TYPES.Order, i)),
 ];
-/** Looking for a hint costs some 45 recoveries; a flood of bad signatures must not buy them all. */
+/** The period of the limit on hints. A hint takes about 45 recoveries, which a flood of bad signatures must not cause each time. */
 const WINDOW_MS = 1_000;
 
 export interface HintOptions {
   readonly domain: OrderDomain;
   readonly recovery: Recovery;
-  /** Contracts a client may take for the exchange: collateral, conditional tokens, other networks' exchanges. */
+  /** Contracts that a client may mistake for the exchange: collateral, conditional tokens, exchanges of other networks. */
   readonly otherContracts: readonly string[];
-  /** Milliseconds of each second that may go into hints; past them the answer is null. */
+  /** Milliseconds of each second that hints may take; after that the answer is null. */
   readonly budgetMs: number;
 }
 
@@ -50,9 +50,9 @@ export type Explain = (
 ) => Hint | null;
 
 /**
- * Signs nothing and guesses nothing: a hint is given only if the signature recovers to the signer once that one mistake
- * is assumed. Each single mistake is tried, and one pair: a wrong network together with a wrong contract, which a
- * client set up for another network sends; the right network corrects both, so the hint is CHAIN_ID.
+ * Returns a hint only if the signature recovers to the signer once that one mistake is assumed. It tries each single
+ * mistake and one pair: a wrong network with a wrong contract, which a client configured for another network sends. The
+ * right network corrects both, so the hint for the pair is CHAIN_ID.
  */
 export function createHints({ domain, recovery, otherContracts, budgetMs }: HintOptions): Explain {
   let hypotheses: (readonly [Hint, Uint8Array])[] | undefined;
@@ -97,7 +97,7 @@ function swapped<T>(list: readonly T[], at: number): T[] {
 const hashAs = (members: typeof EIP712_ORDER_TYPES.Order, order: SignedOrder): Uint8Array =>
   getBytes(TypedDataEncoder.hashStruct(ORDER_PRIMARY_TYPE, { [ORDER_PRIMARY_TYPE]: members }, order));
 
-/** Separators of the domains that differ from ours by one mistake, likeliest first. */
+/** Separators of the domains that differ from the right domain by one mistake, likeliest first. */
 function wrongDomains(ours: OrderDomain, otherContracts: readonly string[]): (readonly [Hint, Uint8Array])[] {
   const { name, version, chainId, verifyingContract } = ours;
   const chainIds = CHAIN_IDS.filter((other) => other !== chainId);

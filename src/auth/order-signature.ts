@@ -18,11 +18,11 @@ export interface OrderVerifierOptions {
   readonly name: string;
   readonly chainId: number;
   readonly verifyingContract: string;
-  /** Contracts a client may mistake for the exchange; only for the hint. At most 8 are tried. */
+  /** Contracts that a client may mistake for the exchange; used only for the hint. At most 8 are tried. */
   readonly otherContracts?: readonly string[];
-  /** By default the fastest that works here; a named one that does not work throws. */
+  /** By default the fastest backend that works here; a named backend that does not work throws. */
   readonly backend?: Backend;
-  /** Milliseconds of each second that may go into hints. */
+  /** Milliseconds of each second that hints may take. */
   readonly hintBudgetMs?: number;
 }
 
@@ -33,15 +33,15 @@ export interface OrderVerifier {
   /** The EIP-712 digest, 0x + 64 lower-case hex: the identity of the order. */
   hash(order: SignedOrder): string;
   /**
-   * The signature of an externally owned account (signatureType 0) as 65 canonical bytes, v 27 or 28.
-   * `hash` is what `hash(order)` gave.
+   * Returns the signature of an externally owned account (signatureType 0) as 65 canonical bytes, v 27 or 28.
+   * `hash` is the result of `hash(order)`.
    * Throws INVALID_SIGNATURE with `recovered` (checksummed or null), `expectedHash` and `hint`, and
-   * UNSUPPORTED_SIGNATURE_TYPE for other signature types, which a contract must judge.
+   * UNSUPPORTED_SIGNATURE_TYPE for other signature types, which only a contract can verify.
    */
   verify(order: SignedOrder, hash: string): Buffer;
 }
 
-/** Of each second: a flood of wrong signatures takes a tenth of a core for hints at most. */
+/** Milliseconds of each second: a flood of wrong signatures takes at most a tenth of a core for hints. */
 const HINT_BUDGET_MS = 100;
 
 /** Verifies orders of one network. */

@@ -3,22 +3,22 @@ import { ZERO_ADDRESS } from '../exchange/order';
 import { keccak256 } from './keccak';
 import { parseSignature, type Signature } from './signature';
 
-/** Fastest first. */
+/** The backends, fastest first. */
 export const BACKENDS = ['secp256k1', 'tiny-secp256k1', 'ethers'] as const;
 export type Backend = (typeof BACKENDS)[number];
 
 export interface Recovery {
   readonly backend: Backend;
-  /** The lower-case address whose key signed `digest`, or null when there is none. */
+  /** Returns the lower-case address whose key signed `digest`, or null when there is none. */
   recover(digest: Uint8Array, signature: Signature): string | null;
 }
 
-/** The 65-byte public key; throws or gives null when there is none. */
+/** Returns the 65-byte public key; throws or returns null when there is none. */
 type RecoverKey = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1) => Uint8Array | null;
 
 const LOADERS: Record<Backend, () => RecoverKey> = {
   secp256k1: () => {
-    // The package's main file falls back to JavaScript in silence; its bindings throw instead.
+    // The package's main file falls back to JavaScript silently; its bindings throw instead.
     const native: typeof import('secp256k1') = require('secp256k1/bindings');
     return (digest, rs, recovery) => native.ecdsaRecover(rs, recovery, digest, false);
   },
@@ -35,7 +35,7 @@ const LOADERS: Record<Backend, () => RecoverKey> = {
   },
 };
 
-/** A signature by the key 1, which every backend must know before it is trusted. */
+/** A signature by the key 1, which every backend must recover before it is used. */
 const PROBE = {
   digest: Buffer.alloc(32, 1),
   signature:
@@ -44,7 +44,7 @@ const PROBE = {
 } as const;
 
 /**
- * The fastest way to recover a signer that works on this machine, or the named one.
+ * Returns the fastest backend that works on this machine, or the named one.
  * Throws when the named one does not work.
  */
 export function loadRecovery(backend?: Backend): Recovery {
@@ -77,7 +77,7 @@ function recoverWith(recoverKey: RecoverKey): Recovery['recover'] {
       return null;
     }
     if (key === null) return null;
-    // The address is the end of the hash of x and y; the first byte only says that the key is uncompressed.
+    // The address is the end of the hash of x and y; the first byte only marks the key as uncompressed.
     const hash = keccak256(key.subarray(1));
     const address = `0x${Buffer.from(hash.buffer, hash.byteOffset + 12, 20).toString('hex')}`;
     return address === ZERO_ADDRESS ? null : address;

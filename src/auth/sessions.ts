@@ -5,63 +5,63 @@ import { type ApiKeys, isKey, type KeyScope } from './api-keys';
 import { TOKEN_LIFETIME_SEC, type Tokens } from './tokens';
 
 /**
- * A session is a family of token pairs, numbered from 1. A refresh token knows the number of its pair and is
- * used once, for the next pair. No token is ever stored: number and time of a pair are enough to sign it again.
+ * A session is a family of token pairs, numbered from 1. A refresh token contains the number of its pair and can be
+ * used once, for the next pair. No token is stored, because the number and time of a pair are enough to sign it again.
  *
- * Sessions are shared by all replicas. Each method is one atomic step, in effect on every replica when it returns.
- * Times are those of the store, so that replicas whose clocks differ sign identical pairs.
+ * All replicas share the sessions. Each method is one atomic step and takes effect on every replica before it returns.
+ * Times are those of the store, so replicas whose clocks differ sign identical pairs.
  */
 export interface SessionStore {
-  /** Creates a live session at generation 1, to be forgotten after `ttlSec`. Gives the time in ms. */
+  /** Creates a live session at generation 1 that expires after `ttlSec`. Returns its time in ms. */
   open(sid: string, ttlSec: number): Promise<number>;
   /**
    * Uses the refresh token of pair `presented`:
-   *   no session                                    -> gone
-   *   it is over by reuse: an older number           -> reused; the newest, never used one -> gone
-   *   presented is the newest                        -> the next is the newest, its use is dated now,
-   *                                                    the session lives `ttlSec` from now: rotated
-   *   presented was first used `graceMs` ago or less -> what that first use gave: replayed
-   *   presented is older                             -> the session is over: reused
-   *   presented is newer than the newest             -> gone
+   *   the session does not exist                     -> gone
+   *   a reuse ended it: `presented` is an old number -> reused; it is the newest number, never used -> gone
+   *   `presented` is the newest                      -> the next pair becomes the newest, the time of this use is stored,
+   *                                                     the session lives `ttlSec` from now: rotated
+   *   `presented` was first used `graceMs` ago or less -> the result of that first use: replayed
+   *   `presented` is older                           -> the session ends: reused
+   *   `presented` is newer than the newest           -> gone
    */
   rotate(sid: string, presented: number, ttlSec: number, graceMs: number): Promise<Rotation>;
   isLive(sid: string): Promise<boolean>;
-  /** Ends the session; ending it again does nothing. */
+  /** Ends the session; repeating it changes nothing. */
   revoke(sid: string): Promise<void>;
 }
 
-/** The caller, and the life of its access token (ISO-8601). */
+/** The caller, and the expiration of its access token (ISO-8601). */
 export interface Caller {
   readonly address: string;
   readonly sid: string;
   readonly issuedAt: string;
-  /** Null for an API key that does not end by itself. */
+  /** Null for an API key without an expiration. */
   readonly expiresAt: string | null;
-  /** The scopes of the API key that was sent; null for an access token, which may do everything. */
+  /** The scopes of the API key of this request; null for an access token, which has every right. */
   readonly scopes: readonly KeyScope[] | null;
 }
 
 export interface Sessions {
-  /** `address` as sign-in gave it. */
+  /** `address` is the one that sign-in returned. */
   open(address: string): Promise<TokenPair>;
   /** Throws TOKEN_INVALID, TOKEN_EXPIRED, REFRESH_REUSED. */
   refresh(refreshToken: unknown): Promise<TokenPair>;
-  /** Throws TOKEN_INVALID (also for a session that is over) and TOKEN_EXPIRED. */
+  /** Throws TOKEN_INVALID (also when the session has ended) and TOKEN_EXPIRED. */
   authenticate(accessToken: unknown): Promise<Caller>;
   logout(sid: string): Promise<void>;
 }
 
 const SID_BYTES = 16;
-/** A client whose answer was lost may ask again for this long. */
+/** The time during which a client that lost the answer may ask again. */
 const REPLAY_GRACE_MS = 10_000;
 const JTI = /^[0-9a-f]{32}\.([1-9][0-9]{0,14})\.[ar]$/;
 
 interface SessionsOptions {
   readonly tokens: Tokens;
   readonly store: SessionStore;
-  /** Their keys stand for access tokens. */
+  /** The API keys that callers may send in place of access tokens. */
   readonly apiKeys?: Pick<ApiKeys, 'authenticate'>;
-  /** Told of each logout when it is in effect. */
+  /** Called for each logout, after it took effect. */
   readonly onLogout?: (sid: string) => void;
 }
 

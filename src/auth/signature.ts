@@ -1,13 +1,13 @@
-/** A secp256k1 signature as this exchange takes it: one spelling, so that it cannot be changed by a stranger. */
+/** A secp256k1 signature in the one spelling that this exchange accepts, so that a stranger cannot alter it. */
 export interface Signature {
   /** r and s, 64 bytes. */
   readonly rs: Buffer;
   readonly recovery: 0 | 1;
-  /** r, s and v, 65 bytes, v 27 or 28: what is stored and sent to the chain. */
+  /** r, s and v, 65 bytes, v 27 or 28: the form that is stored and sent to the chain. */
   readonly canonical: Buffer;
 }
 
-/** Refused, and why. */
+/** The reason why a signature was refused. */
 export interface Malformed {
   readonly malformed: string;
 }

@@ -6,15 +6,15 @@ import { personalDigest } from './personal';
 import { type Backend, loadRecovery, type Recovery } from './recovery';
 import { parseSignature } from './signature';
 
-/** The nonces that were used, shared by all replicas. */
+/** The used nonces, shared by all replicas. */
 export interface BurntNonces {
-  /** True for exactly one caller, ever: when the nonce was not used before and, by the store's clock, has not ended. */
+  /** Returns true to exactly one caller: the nonce was unused and, by the store's clock, has not expired. */
   burn(nonce: string, expiresAtMs: number): Promise<boolean>;
 }
 
 /**
- * Judges a contract wallet's signature (EIP-1271, EIP-6492) over `digest`; both 0x hex. Contract wallets are not built
- * yet: no caller passes one.
+ * Verifies a contract wallet's signature (EIP-1271, EIP-6492) over `digest`; both are 0x hex. Contract wallets are not
+ * built yet, so no caller passes a verifier.
  */
 export type VerifyContractSignature = (
   address: string,
@@ -23,7 +23,7 @@ export type VerifyContractSignature = (
 ) => Promise<boolean>;
 
 export interface SignInOptions {
-  /** Host, with its port where it has one. */
+  /** Host, and the port if the URL has one. */
   readonly domain: string;
   readonly uri: string;
   readonly chainId: number;
@@ -35,7 +35,7 @@ export interface SignInOptions {
   readonly nowMs: () => number;
 }
 
-/** The answer of GET /auth/nonce/{address}: all a client needs to write its message. */
+/** The answer of GET /auth/nonce/{address}, with everything a client needs for its message. */
 export interface Challenge {
   readonly nonce: string;
   readonly address: string;
@@ -52,9 +52,9 @@ export interface SignIn {
   /** Throws INVALID_ADDRESS. */
   challenge(address: string): Challenge;
   /**
-   * The checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID. The text of the
-   * message is checked first and costs no nonce; a message that could sign a wallet in burns its nonce before its
-   * signature is checked, so no nonce serves for a second try.
+   * Returns the checksummed address that signed `message`. Throws SIWE_INVALID with `field`, and NONCE_INVALID. It checks the
+   * text of the message first, which uses up no nonce. A message that could sign a wallet in uses up its nonce before its
+   * signature is checked, so a nonce never allows a second attempt.
    */
   verify(message: unknown, signature: unknown): Promise<{ readonly address: string }>;
 }
@@ -70,7 +70,7 @@ const CONTRACT_SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){1,8192}$/;
 
 const WANTS = ' wants you to sign in with your Ethereum account:\n';
 
-/** The parser names what it stumbled over only in its text. */
+/** The parser names the field that it could not read only in the text of its error. */
 const PARSE_FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^line \d+: invalid (?:EIP-55 )?address/, 'address'],
   [/^line \d+: (?:invalid domain|domain cannot)/, 'domain'],
@@ -139,7 +139,7 @@ function parse(text: string): SiweMessage {
   try {
     return new SiweMessage(text);
   } catch (error) {
-    // Of a text that is no such message at all, the parser would only say that its domain is missing.
+    // For a text without any form of a message, the parser would only report a missing domain.
     const first = error instanceof Error && text.includes(WANTS) ? error.message : '';
     const field = PARSE_FIELDS.find(([form]) => form.test(first))?.[1] ?? 'message';
     throw invalid(field, 'message is not a Sign-In with Ethereum message (EIP-4361)');
@@ -156,11 +156,11 @@ function checkFields(
     throw invalid('domain', `the scheme before the domain must be that of ${uri}`);
   }
   if (message.domain !== domain) throw invalid('domain', `domain must be ${domain}`);
-  // Libraries write a base URL with and without its final slash; it is the same URL.
+  // Some libraries write a base URL with a final slash, some without it; both are the same URL.
   if (message.uri.replace(/\/$/, '') !== uri.replace(/\/$/, '')) throw invalid('uri', `URI must be ${uri}`);
   if (message.version !== VERSION) throw invalid('version', `version must be ${VERSION}`);
   if (message.chainId !== chainId) throw invalid('chainId', `chain id must be ${chainId}`);
-  // A time that is no time is NaN, which every comparison here refuses.
+  // An unreadable time is NaN, which fails every comparison here.
   const issuedMs = Date.parse(message.issuedAt ?? '');
   if (!(issuedMs >= now - ISSUED_AGO_MAX_MS && issuedMs <= now + ISSUED_AHEAD_MAX_MS)) {
     throw invalid('issuedAt', 'issuedAt must lie within the last 10 minutes');
@@ -173,7 +173,7 @@ function checkFields(
   }
 }
 
-/** A signature that cannot be one is refused before it costs its owner the nonce. */
+/** A malformed signature is refused before the nonce is used up. */
 function checkSignatureForm(signature: unknown, contracts: boolean): asserts signature is string {
   if (contracts && typeof signature === 'string' && CONTRACT_SIGNATURE.test(signature)) return;
   const parsed = parseSignature(signature);

@@ -9,7 +9,7 @@ export type TokenUse = 'access' | 'refresh';
 
 export const TOKEN_LIFETIME_SEC: Readonly<Record<TokenUse, number>> = { access: 900, refresh: 2_592_000 };
 
-/** The claims we sign, besides iss, aud and exp. */
+/** The signed claims, besides iss, aud and exp. */
 export interface TokenSubject {
   /** Checksummed. */
   readonly address: string;
@@ -27,21 +27,21 @@ export interface TokenClaims extends TokenSubject {
 export interface Tokens {
   /** The same arguments give the same token, to the byte. */
   sign(use: TokenUse, subject: TokenSubject): string;
-  /** Throws TOKEN_INVALID, and TOKEN_EXPIRED for one that was ours and has ended. */
+  /** Throws TOKEN_INVALID, and TOKEN_EXPIRED for an expired token of this exchange. */
   verify(use: TokenUse, token: unknown): TokenClaims;
 }
 
 export interface TokenOptions {
-  /** As parseJwtSecrets reads them: the first signs, all verify. */
+  /** As parseJwtSecrets returns them: the first signs, all verify. */
   readonly secrets: readonly [JwtSecret, ...JwtSecret[]];
   readonly issuer: string;
   /** The network, for example `chain:97`. */
   readonly audience: string;
-  /** By the clock that dates the sessions: that of the store. */
+  /** The clock that dates the sessions: the clock of the store. */
   readonly nowMs: () => number;
 }
 
-/** A key and its name; a single secret has none. */
+/** A key and its name; a single secret has no name. */
 export interface JwtSecret {
   readonly kid: string | null;
   readonly secret: string;
@@ -49,15 +49,15 @@ export interface JwtSecret {
 
 const ALGORITHM = 'HS256';
 const TOKEN_MAX_LENGTH = 4_096;
-/** The difference that is allowed between the clocks of two hosts. */
+/** The allowed difference between the clocks of two hosts. */
 const AHEAD_MAX_SEC = 60;
-/** Tokens of which a process remembers that they are genuine: a bot sends the same one with every request. */
+/** The number of verified tokens that a process remembers, because a bot sends the same token with every request. */
 const GENUINE_MAX = 4_096;
 const NAMED_SECRET = /^([A-Za-z0-9_-]{1,32}):(.+)$/;
 
 /**
- * Reads JWT_SECRET. Throws an Error that does not repeat the secret when it is empty, names a key twice, or names
- * some keys of a list but not all.
+ * Reads JWT_SECRET. Throws an Error when it is empty, names a key twice, or names only some keys of a list. The error
+ * does not repeat the secret.
  */
 export function parseJwtSecrets(text: string): readonly [JwtSecret, ...JwtSecret[]] {
   const parts = text.split(',').map((part) => NAMED_SECRET.exec(part.trim()));
@@ -75,13 +75,13 @@ export function parseJwtSecrets(text: string): readonly [JwtSecret, ...JwtSecret
 
 /** HS256 JSON Web Tokens. */
 export function createTokens({ secrets, issuer, audience, nowMs }: TokenOptions): Tokens {
-  // A KeyObject is prepared once; a string secret would be prepared again for every token, at forty times the cost.
+  // A KeyObject is prepared once. A string secret would be prepared again for every token, at forty times the cost.
   const keys = new Map(secrets.map(({ kid, secret }) => [kid, createSecretKey(Buffer.from(secret))]));
   const [{ kid: signingKid }] = secrets;
   const signingKey = keys.get(signingKid) as KeyObject;
   const genuine = createRecent<jwt.JwtPayload>(GENUINE_MAX);
 
-  // A signature that was right stays right; what changes with time is looked at each time.
+  // A verified signature stays valid; only the claims that change with time are checked each time.
   function payloadOf(token: string, nowSec: number): jwt.JwtPayload {
     const known = genuine.get(token);
     if (known) return known;
@@ -111,7 +111,7 @@ export function createTokens({ secrets, issuer, audience, nowMs }: TokenOptions)
       if (typeof token !== 'string' || token.length > TOKEN_MAX_LENGTH) throw new Refusal('TOKEN_INVALID');
       const claims = readClaims(use, payloadOf(token, nowSec));
       if (claims.issuedAtSec > nowSec + AHEAD_MAX_SEC) throw new Refusal('TOKEN_INVALID');
-      // Last, so that only a token which was ours in every other respect is called expired.
+      // Last, so that only a token that is valid in every other respect is called expired.
       if (nowSec >= claims.expiresAtSec) throw new Refusal('TOKEN_EXPIRED');
       return claims;
     },
@@ -119,15 +119,15 @@ export function createTokens({ secrets, issuer, audience, nowMs }: TokenOptions)
 }
 
 /**
- * The key a token names; all of them for a token from before keys had names; none for one that asks for what we do not
- * know. A single secret without a name knows no names, so it is tried for every token: while the first secret of a
- * deployment gets its name, the processes that do not know it yet accept the tokens of those that do.
+ * Returns the key that a token names; all keys for a token from before keys had names; no key for a token with a header
+ * that this exchange does not know. A single secret has no name and is tried for every token: while the first secret of a
+ * deployment gets its name, processes that do not know the name yet accept the tokens of those that do.
  */
 function candidates(keys: ReadonlyMap<string | null, KeyObject>, token: string): KeyObject[] {
   const header = headerOf(token);
   if (header === null || 'crit' in header) return [];
   if (keys.has(null)) return [...keys.values()];
-  // Anything but a string names no key of ours.
+  // A name that is not a string belongs to no key.
   const kid = 'kid' in header ? (typeof header.kid === 'string' ? header.kid : '') : undefined;
   if (kid === undefined) return [...keys.values()];
   const key = keys.get(kid);
@@ -167,7 +167,7 @@ function verified(
       });
       if (typeof payload === 'object') return payload;
     } catch {
-      // The next key may be the right one.
+      // The next key may verify it.
     }
   }
   throw new Refusal('TOKEN_INVALID');

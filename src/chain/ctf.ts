@@ -1,8 +1,8 @@
 import { solidityPackedKeccak256 } from 'ethers';
 
 /**
- * Ids of the Conditional Tokens Framework, computed as the contract computes them, so that the token ids of
- * a market are the real ones on chain before anybody has sent a transaction.
+ * Ids of the Conditional Tokens Framework, computed as the contract computes them. So the token ids of a market are the
+ * ones on chain even before the first transaction.
  * Source: gnosis/conditional-tokens-contracts, contracts/CTHelpers.sol.
  */
 
@@ -11,7 +11,7 @@ const P = 2188824287183927522224640574525727508869631115729782366268903789464522
 const B = 3n;
 /** P = 3 (mod 4), so a square root of n, if there is one, is n^((P + 1) / 4). */
 const SQRT_EXPONENT = (P + 1n) / 4n;
-/** Bit 254 of a collection id tells which of the two y belongs to its x. */
+/** Bit 254 of a collection id selects one of the two y of its x. */
 const ODD_TOGGLE = 1n << 254n;
 
 const BYTES32 = /^0x[0-9a-fA-F]{64}$/;

@@ -1,7 +1,7 @@
 import { Interface } from 'ethers';
 import type { SignedOrder } from '../exchange/order';
 
-/** ctf-exchange, mixins/Trading.sol and libraries/OrderStructs.sol: what an operator's transaction calls. */
+/** The functions and structs that an operator's transaction uses (ctf-exchange, mixins/Trading.sol, libraries/OrderStructs.sol). */
 const ORDER = [
   'uint256 salt, address maker, address signer, address taker, uint256 tokenId, uint256 makerAmount',
   'uint256 takerAmount, uint256 expiration, uint256 nonce, uint256 feeRateBps, uint8 side, uint8 signatureType',

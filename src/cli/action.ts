@@ -4,15 +4,15 @@ import { Refusal } from '../exchange/errors';
 import type { CliStore } from './store';
 
 interface Doing {
-  /** Method and path of the operation over HTTP that does the same, or the words of the command. */
+  /** Method and path of the HTTP operation that does the same, or the words of the command. */
   readonly action: string;
   readonly path: string;
   readonly body?: unknown;
 }
 
 /**
- * Does what changes something, with an entry in the operators' log: written before anything is done, and completed with
- * what became of it. The same entry as over HTTP, from `local` and by who runs the command.
+ * Runs a command that changes data, and records it in the operators' log: before it runs, and again with its result. The
+ * entry is the same as over HTTP; its origin is `local` and its operator the user who runs the command.
  */
 export async function recorded<T>({ actions }: CliStore, doing: Doing, act: () => Promise<T>): Promise<T> {
   const id = randomUUID();
@@ -25,7 +25,7 @@ export async function recorded<T>({ actions }: CliStore, doing: Doing, act: () =
     return result;
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal('INTERNAL');
-    // The failure itself matters more than a log that could not be completed.
+    // Report the failure itself, even if its log entry could not be completed.
     await actions.note({ ...entry, status: refusal.status, code: refusal.code }).catch(() => undefined);
     throw error;
   }

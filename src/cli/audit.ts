@@ -3,7 +3,7 @@ import { presentAudit } from '../wire/answers/audit';
 import { type Command, EXIT } from './store';
 import { table } from './table';
 
-/** Prints what differs; exit 1 when something does. */
+/** Prints the differences; exit 1 when it finds one. */
 export const audit: Command = async ({ store, say }) => {
   const report = presentAudit(await store.audit(), checksumAddress);
   const { orders, balances, markets, fills } = report.checked;

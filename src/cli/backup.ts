@@ -12,7 +12,7 @@ const facts = ({ redis, keys, clock, config }: CliStore) => ({
   ...{ redis, keys, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
 });
 
-/** Halts the exchange for it with `halt`, and gives it back its mode and message. */
+/** With `halt`, halts the exchange during the backup and then restores its mode and message. */
 export const backup =
   (file: string, { halt }: { halt: boolean }): Command =>
   async ({ store, say }) => {
@@ -45,7 +45,7 @@ export const verify =
     return EXIT.done;
   };
 
-/** Checks the file, puts it in place of what is there, and audits what it has put there. */
+/** Checks the file, replaces the present data with it, and audits the result. */
 export const restore =
   (file: string, { force }: { force: boolean }): Command =>
   async (run): Promise<ExitCode> => {

@@ -2,7 +2,7 @@ import { type Check, examine } from '../store/health/doctor';
 import { type Command, EXIT, type ExitCode, type Speaker } from './store';
 import { table } from './table';
 
-/** One line for each thing looked at; exit 1 when one of them fails. */
+/** Prints one line for each check; exit 1 when a check fails. */
 export const doctor: Command = async ({ store, say }) => {
   const { config, redis, run, keys } = store;
   const checks = await examine({
@@ -14,7 +14,7 @@ export const doctor: Command = async ({ store, say }) => {
   return isFit ? EXIT.done : EXIT.found;
 };
 
-/** Redis did not answer: that is the one thing to be said. */
+/** The only report when Redis does not respond. */
 export async function doctorWithoutRedis({ say }: Speaker, why: string): Promise<ExitCode> {
   await tell([{ name: 'redis', verdict: 'fail', detail: why }], say);
   return EXIT.broken;

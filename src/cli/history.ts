@@ -5,7 +5,7 @@ import { createCandleWriter } from '../store/candles/writer';
 import { recorded } from './action';
 import { type Command, EXIT } from './store';
 
-/** Counts the candles of every market again, from its matches; the exchange goes on meanwhile. */
+/** Counts the candles of every market again from its matches, while the exchange runs. */
 export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
   const doing = { action: 'history rebuild', path: 'exchange history rebuild' };
   const markets = await recorded(store, doing, async () => {
@@ -23,8 +23,8 @@ export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
 };
 
 /**
- * Gives the demo markets a day of invented prices, so that their charts do not begin empty. A market in which anything
- * was ever traded keeps the history it has. For `npm start`, which runs it: the help does not name it.
+ * Gives the demo markets a day of invented prices, so that their charts do not begin empty. It skips markets with trades.
+ * `npm start` runs it; the help does not list it.
  */
 export const inventHistory: Command = async ({ store, say }) => {
   const candles = createCandleWriter(store);

@@ -1,10 +1,10 @@
 import { recorded } from './action';
 import { type Command, EXIT } from './store';
 
-/** A line of progress for so many wallets. */
+/** The number of wallets between two lines of progress. */
 const TELL_EVERY = 1_000;
 
-/** Wallet by wallet, in the order of their addresses; `from` goes on where a run was interrupted. */
+/** Goes from wallet to wallet in the order of their addresses; `from` continues an interrupted run. */
 export const rebuildJournal =
   (from: string): Command =>
   async ({ store, say, line, isJson }) => {

@@ -21,7 +21,7 @@ async function presented({ reads }: CliStore, id: MarketId): Promise<Presented> 
   return presentMarket(await reads.view(id));
 }
 
-/** By id, slug or condition id; MARKET_NOT_FOUND. */
+/** Finds a market by id, slug or condition id. Throws MARKET_NOT_FOUND. */
 async function idOf({ reads }: CliStore, name: string): Promise<MarketId> {
   const market = await reads.market(name);
   if (!market)
@@ -95,7 +95,7 @@ export const STEP_NAMES = Object.keys(STEPS) as Step[];
 export const moveMarket = (step: Step, name: string): Command =>
   change(name, STEPS[step], {}, (markets, id) => markets[step](id));
 
-/** A command that pays at once and for good: asks a person first, unless it was given --yes. */
+/** Pays at once, which cannot be undone; so it asks first, unless --yes is given. */
 export const forGood =
   (what: string, isSure: boolean, command: Command): Command =>
   async (run) => {

@@ -34,7 +34,7 @@ const NAME = 'id, slug or condition id';
 const SURE = 'do not ask; needed where there is no terminal';
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
-/** `choose` receives the command with its arguments checked. */
+/** Calls `choose` with the command and its checked arguments. */
 export function createProgram(version: string, choose: Choose): Commander {
   const program = new Commander('exchange')
     .description(ABOUT)
@@ -85,7 +85,7 @@ export function createProgram(version: string, choose: Choose): Commander {
     .option('--verify-only', 'only check the file; needs no Redis')
     .option('--yes', `with --force: ${SURE}`)
     .action((file: string, { force = false, verifyOnly = false, yes = false }) => {
-      // Without --force nothing that is there is lost.
+      // Without --force it deletes no existing data.
       const what = `restore ${file} in place of the exchange that is there`;
       const command = forGood(what, yes || !force, restore(file, { force }));
       choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });

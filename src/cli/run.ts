@@ -12,7 +12,7 @@ import {
   UNREADABLE,
 } from './store';
 
-/** Runs the command that the words name. Resolves with the exit code; rejects with a ConfigError only. */
+/** Runs the command that the words name. Resolves with the exit code; rejects only with a ConfigError. */
 export async function runCli(words: readonly string[], deps: CliDeps): Promise<ExitCode> {
   let chosen: Chosen | null = null;
   const program = createProgram(deps.version, (command, otherwise) => {
@@ -93,7 +93,7 @@ const FILE_CODES: readonly unknown[] = ['ENOENT', 'EACCES', 'EEXIST', 'EISDIR', 
 const isOfFile = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && FILE_CODES.includes(error.code);
 
-/** One line, whatever went wrong. */
+/** Returns one line for any error. */
 function messageOf(error: unknown): string {
   const text =
     error instanceof Refusal ? refusalText(error) : error instanceof Error ? error.message : String(error);

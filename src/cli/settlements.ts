@@ -20,11 +20,11 @@ export interface ExportOptions {
   readonly status?: SettlementStatus | undefined;
   readonly market?: string | undefined;
   readonly calldata: boolean;
-  /** A file; else standard output. */
+  /** A file; by default standard output. */
   readonly output?: string | undefined;
 }
 
-/** A line of JSON for each settlement, oldest first; with `calldata` also the transaction that settles it. */
+/** Writes a line of JSON for each settlement, oldest first; with `calldata` also the transaction that settles it. */
 export const exportSettlements =
   ({ status, market, calldata, output }: ExportOptions): Command =>
   async (run) => {
@@ -84,7 +84,7 @@ function keyOf(id: string): SettlementKey {
   return { marketId, sequence: Number(sequence), part: Number(part) };
 }
 
-/** A settlement was mined: it is CONFIRMED, under the hash of its transaction. */
+/** Records that a settlement was mined: it becomes CONFIRMED, with the hash of its transaction. */
 export const acknowledge =
   (id: string, transactionHash: string): Command =>
   async ({ store, say }: Run) => {

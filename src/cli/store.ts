@@ -13,7 +13,7 @@ import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
 
-/** The commands' view of the exchange: the same store as web and worker have, on one connection. */
+/** The commands' view of the exchange: the same store that web and worker use, on one connection. */
 export interface CliStore {
   readonly config: Config;
   readonly redis: RedisClient;
@@ -34,58 +34,58 @@ export interface CliStore {
 }
 
 export interface CliDeps {
-  /** Of the program, for --version. */
+  /** The version of the program, for --version. */
   readonly version: string;
-  /** Connects; rejects with a ConfigError, or when Redis does not answer. */
+  /** Connects; rejects with a ConfigError, or when Redis does not respond. */
   open(): Promise<CliStore>;
-  /** Resolves when the text can be forgotten, so that a slow reader is waited for. */
+  /** Writes the text; resolves when the reader is ready for more. */
   out(text: string): Promise<void>;
   err(text: string): void;
-  /** At a terminal: asks, and resolves with the line that a person typed. */
+  /** Asks at a terminal, and resolves with the line that the user typed. */
   ask?(question: string): Promise<string>;
 }
 
-/** As they end a command; the help and docs/cli.md list them. */
+/** The exit codes of commands; the help and docs/cli.md list them. */
 export const EXIT = {
   done: 0,
-  /** An audit with differences, a doctor with failures. */
+  /** An audit found differences, or a check of the doctor failed. */
   found: 1,
   usage: 2,
-  /** The exchange refused: a market that is not there, a backup that is damaged. */
+  /** The exchange refused: the market does not exist, a backup is damaged. */
   refused: 3,
-  /** Redis did not answer, or something broke. */
+  /** Redis did not respond, or there was an unexpected error. */
   broken: 4,
 } as const;
-/** As for bad configuration: only a newer version may read the data. */
+/** The configuration is bad, or only a newer version may read the data. */
 export const UNREADABLE = 78;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT] | typeof UNREADABLE;
 
-/** Something that cannot be undone was not confirmed. */
+/** The user did not confirm a command that cannot be undone. */
 export class NotConfirmed extends Error {}
 
-/** The context of a command, besides its own arguments. */
+/** The context that a command receives besides its own arguments. */
 export interface Run {
   readonly store: CliStore;
   readonly isJson: boolean;
-  /** One line of text. */
+  /** Prints one line of text. */
   line(text: string): Promise<void>;
-  /** Before what cannot be undone. Rejects with NotConfirmed when a person says no, or when there is no terminal. */
+  /** Asks before a command that cannot be undone. Rejects with NotConfirmed when the answer is no or there is no terminal. */
   confirm(what: string): Promise<void>;
-  /** With --json the value, else the lines. */
+  /** Prints the value with --json, else the lines. */
   say(value: unknown, lines: readonly string[]): Promise<void>;
 }
 export type Command = (run: Run) => Promise<ExitCode>;
-/** A command that works without Redis has only this. */
+/** The whole context of a command that works without Redis. */
 export type Speaker = Omit<Run, 'store'>;
 
-/** The command that the words name, and what is done for it where there is no store. */
+/** The command that the words name, and its behaviour without a store. */
 export interface Chosen {
   readonly command: Command;
-  /** Needs no Redis: the command is not run. */
+  /** Answers without Redis; the command does not run. */
   readonly alone?: (speaker: Speaker) => Promise<ExitCode>;
   /** Works on data of any layout. */
   readonly anyLayout?: boolean;
-  /** Redis did not answer. */
+  /** Answers when Redis did not respond. */
   readonly unreachable?: (speaker: Speaker, why: string) => Promise<ExitCode>;
 }
 export type Choose = (command: Command, otherwise?: Omit<Chosen, 'command'>) => void;

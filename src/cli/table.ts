@@ -1,7 +1,7 @@
 const CELL_MAX = 72;
 const GAP = '  ';
 
-/** Columns of text, the first row the heading. */
+/** Formats columns of text; the first row is the heading. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const cells = rows.map((row) => row.map((cell, i) => shown(cell, i === row.length - 1)));
   const widths: number[] = [];
@@ -16,7 +16,7 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** One line whatever is in it: what a terminal would obey is shown as a question mark. */
+/** Makes one line of any text: control characters become question marks. */
 function shown(text: string, isLast: boolean): string {
   const line = text.replace(/\p{C}/gu, '?');
   return line.length > CELL_MAX && !isLast ? `${line.slice(0, CELL_MAX - 1)}…` : line;

@@ -5,8 +5,8 @@ import { BadValue, type JwtSecrets, parseJwtSecrets } from './values';
 import { VARIABLES, type Variable } from './variables';
 
 /**
- * The only reader of `process.env`. One table says what every variable means; `.env.example` and docs/operations.md are
- * compared with it by a test. Bad configuration is reported all at once, never one variable per restart.
+ * The only reader of `process.env`. One table defines every variable; a test compares `.env.example` and
+ * docs/operations.md with it. All errors are reported at once, not one variable per restart.
  */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -19,11 +19,11 @@ type Values = { [Name in VariableName]: ReturnType<(typeof VARIABLES)[Name]['par
 export interface Config {
   readonly nodeEnv: Values['NODE_ENV'];
   readonly port: number;
-  /** One, or the seeds of a cluster. */
+  /** One URL, or those of the first nodes of a cluster. */
   readonly redisUrls: readonly string[];
   /** PEM: the CA of a rediss:// server, or its own certificate. */
   readonly redisTlsCa: string | null;
-  /** The operator's word, for a Redis that does not show its settings. */
+  /** The operator's statement, for a Redis that does not show its settings. */
   readonly durability: Values['DURABILITY'];
   /** False when REDIS_URL was unset and `redisUrls` is the local default. */
   readonly redisGiven: boolean;
@@ -31,11 +31,11 @@ export interface Config {
   readonly chainId: (typeof CHAIN_IDS)[keyof typeof CHAIN_IDS];
   /** Without a slash at the end. */
   readonly publicBaseUrl: string;
-  /** As given: not checksummed here. */
+  /** As given, without a checksum. */
   readonly exchangeAddress: string;
   readonly collateralAddress: string;
   readonly conditionalTokensAddress: string;
-  /** The first one signs, all of them verify. */
+  /** The first signs; all of them verify. */
   readonly jwtSecrets: JwtSecrets;
   readonly adminToken: string | null;
   readonly funds: 'paper';
@@ -56,11 +56,11 @@ export interface Config {
   readonly collateralDecimals: number;
   readonly chainRpcUrl: string | null;
   readonly demo: boolean;
-  /** Texts that must never be logged; for the logger's redaction. */
+  /** Texts that the logger must hide. */
   readonly secrets: readonly string[];
 }
 
-/** The environment of this process, for what hands it on to children. */
+/** The environment of this process, to pass on to children. */
 export const processEnvironment = (): Environment => process.env;
 
 /** Throws ConfigError with a row for each bad variable. An empty value counts as unset. */
@@ -85,13 +85,13 @@ export function loadConfig(env: Environment = process.env): Config {
   return assemble(values as Values);
 }
 
-/** Refuses a variable that is not set where its default is not good enough. */
+/** Reports a variable that is not set although its default is not good enough. */
 function refuseMissing(text: string, variable: Variable<unknown>, textOf: (name: string) => string): void {
   const { fallback, requiredOn } = variable;
   const isProduction = textOf('NODE_ENV') === 'production';
   if (requiredOn === 'mainnet' && textOf('NETWORK') === requiredOn) {
     if (text === '') throw new BadValue('is required on mainnet');
-    // A copied example, not a decision.
+    // The value was copied from the example, not chosen.
     if (text === fallback) throw new BadValue('is the address of the testnet: mainnet needs its own');
   }
   if (!isProduction || text !== '') return;

@@ -4,10 +4,10 @@ import { writeSync } from 'node:fs';
 const EXIT_BAD_CONFIG = 78;
 const SHOWN_LENGTH_MAX = 40;
 
-/** One row of the table an operator sees. */
+/** One row of the table that an operator sees. */
 export interface ConfigProblem {
   readonly variable: string;
-  /** The given value, fit for printing; secrets are hidden. */
+  /** The given value, safe to print; secrets are hidden. */
   readonly given: string;
   readonly problem: string;
 }
@@ -22,11 +22,11 @@ export class ConfigError extends Error {
   }
 }
 
-/** A value as the table may show it. */
+/** Returns a value as the table may show it. */
 export function printable(text: string, hidden: boolean): string {
   if (text === '') return '(unset)';
   if (hidden) return '(hidden)';
-  // A password in a URL is a secret wherever it was put.
+  // A password in a URL is a secret in every variable.
   const shown = text.replace(/\/\/[^/]*@/g, '//***@').replace(/[^\x20-\x7e]/g, '?');
   return shown.length > SHOWN_LENGTH_MAX ? `${shown.slice(0, SHOWN_LENGTH_MAX - 3)}...` : shown;
 }

@@ -4,9 +4,9 @@ import { checksumAddress } from '../auth/address';
 import { type JwtSecret, parseJwtSecrets as parseSecretList } from '../auth/tokens';
 import { type Micro, micro, parseScaled } from '../exchange/units';
 
-/** Parsers of configuration values, for config.ts alone: text in, value out, BadValue when it cannot be. */
+/** Parsers of configuration values: each takes a text and returns a value, or throws BadValue. */
 
-/** Why one value was refused; the message never repeats the value. */
+/** The reason why a value was refused; the message never repeats the value. */
 export class BadValue extends Error {}
 
 const SECRET_BYTES_MIN = 32;
@@ -42,7 +42,7 @@ const TOKEN = /^[\x21-\x7e]{32,512}$/;
 const TOKEN_CHARACTERS_MIN = 8;
 const REPEATED = /^(.{1,16})\1+$/;
 
-/** Length is no strength: a token of one character, or of one word again and again, is guessed. */
+/** A long token is not always strong: one repeated character or word can be guessed. */
 export function parseAdminToken(text: string): string {
   if (!TOKEN.test(text)) throw new BadValue('must be at least 32 printable characters without spaces');
   if (new Set(text).size < TOKEN_CHARACTERS_MIN || REPEATED.test(text)) {
@@ -83,7 +83,7 @@ export function parseRedisUrls(text: string): readonly string[] {
   return urls;
 }
 
-/** PEM text; platforms that keep a variable on one line write its line ends as \n. */
+/** PEM text. Platforms that allow only one line in a variable write its line ends as \n. */
 export function parseCertificates(text: string): string {
   const pem = text.replaceAll('\\n', '\n');
   const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
@@ -179,7 +179,7 @@ const contractAddress = matching(
   'must be 0x and 40 hex digits, not all zero',
 );
 
-/** A mistyped contract would be signed for by everybody, so mixed case must carry its checksum here, too. */
+/** Every client would sign for a mistyped contract, so an address in mixed case must have its checksum here, too. */
 export function parseContractAddress(text: string): string {
   const address = contractAddress(text);
   try {
@@ -190,7 +190,7 @@ export function parseContractAddress(text: string): string {
   return address;
 }
 
-/** May carry an access key, so it is a secret. */
+/** The URL may contain an access key, so it is a secret. */
 export function parseRpcUrl(text: string): string {
   return parseUrl(text, ['http:', 'https:', 'ws:', 'wss:']).href;
 }

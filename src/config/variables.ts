@@ -17,14 +17,14 @@ import {
 } from './values';
 
 export interface Variable<T> {
-  /** Taken when the variable is unset or empty; null leaves the value null. */
+  /** Used when the variable is unset or empty; null makes the value null. */
   readonly fallback: string | null;
   /** Throws BadValue. */
   readonly parse: (text: string) => T;
   readonly doc: string;
   /** Its value is never printed. */
   readonly secret?: true;
-  /** Where the fallback is not good enough; `https`: in production behind something that ends TLS. */
+  /** Where the variable must be set; `https`: in production behind a proxy that ends TLS. */
   readonly requiredOn?: 'production' | 'mainnet' | 'https';
 }
 
@@ -47,7 +47,7 @@ function optional<T>(
 const secret = { secret: true } as const;
 const onMainnet = { requiredOn: 'mainnet' } as const;
 
-/** Every variable; each has its line in .env.example and its row in docs/operations.md. */
+/** Every variable. Each has a line in .env.example and a row in docs/operations.md. */
 export const VARIABLES = {
   NODE_ENV: variable(
     'development',

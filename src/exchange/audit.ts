@@ -1,9 +1,6 @@
 import type { MarketId } from './market';
 
-/**
- * The kinds of differences that an audit can find. Each names where: the members beside `kind` say which order, wallet
- * or market.
- */
+/** The kinds of differences that an audit can find. The members beside `kind` name the order, wallet or market. */
 export const DIFFERENCE_KINDS = [
   'ORDER_RECORD',
   'BOOK_ENTRY',
@@ -50,7 +47,7 @@ export interface Difference {
   readonly sequence?: number;
   readonly settlementId?: string;
   readonly name?: string;
-  /** The expected value, which follows from the orders, and the stored value. */
+  /** The expected value, computed from the orders, and the stored value. */
   readonly expected?: string;
   readonly found?: string;
   readonly detail: string;

@@ -1,7 +1,7 @@
 /**
- * Every refusal the exchange can give: one table code -> HTTP status -> title.
- * `retryable` says whether the very same request may succeed later without a change by the caller.
- * docs/errors.md explains every code, and a test compares it with this table; the OpenAPI document is made from it.
+ * Every refusal that the exchange can return: one table of code -> HTTP status -> title.
+ * `retryable` means that the same request may succeed later without a change.
+ * docs/errors.md explains every code, and a test compares it with this table. The OpenAPI document is made from it.
  */
 export const ERRORS = {
   INVALID_REQUEST: { status: 400, title: 'The request is malformed' },
@@ -47,7 +47,7 @@ export const ERRORS = {
   POST_ONLY_WOULD_CROSS: { status: 422, title: 'The order would trade at once' },
   INSUFFICIENT_BALANCE: { status: 422, title: 'The balance does not cover the order' },
   BALANCE_LIMIT: { status: 422, title: 'An account or a market would exceed its limit' },
-  // Funds on a chain are not built yet: nothing is refused for this yet.
+  // Funds on a chain are not built yet, so this code is not used yet.
   INSUFFICIENT_ALLOWANCE: { status: 422, title: 'The allowance does not cover the order' },
   SELF_TRADE: { status: 422, title: "The order would meet the wallet's own order" },
   DEADLINE_EXCEEDED: { status: 422, title: 'The deadline passed before the order was booked' },
@@ -61,7 +61,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The mistake that explains a signature which does not recover to the signer. */
+/** The mistake that explains why a signature does not recover to the signer. */
 export const HINTS = [
   'CHAIN_ID',
   'VERIFYING_CONTRACT',
@@ -73,10 +73,10 @@ export const HINTS = [
 ] as const;
 export type Hint = (typeof HINTS)[number];
 
-/** A refusal: expected, told to the caller as problem+json. Anything else thrown is a bug. */
+/** An expected refusal, sent to the caller as problem+json. Any other error is a bug. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
-  /** Further members of the problem document, in wire form (`required`, `nearest`, `errors`, ...). */
+  /** More members of the problem document, in wire form (`required`, `nearest`, `errors`, ...). */
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, detail?: string, extra: Readonly<Record<string, unknown>> = {}) {

@@ -13,22 +13,22 @@ export interface Level {
 /** The Yes book at one sequence, best levels first. */
 export interface BookFacts {
   readonly sequence: number;
-  /** Last trade in Yes. */
+  /** The last trade, as a price of Yes. */
   readonly lastPips: Pips | null;
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
 }
 
-/** A market's moving part at one sequence. */
+/** The changing part of a market at one sequence. */
 export interface MarketState extends BookFacts {
   readonly status: MarketStatus;
   readonly mode: Mode;
-  /** 0 without a trade. */
+  /** 0 when the market has no trade. */
   readonly lastTradeMs: number;
   readonly volumeMicro: Micro;
   readonly openInterestMicro: Micro;
   readonly liquidityMicro: Micro;
-  /** Null while it has not ended. */
+  /** Null until the market has ended. */
   readonly resolution: Resolution | null;
 }
 
@@ -41,7 +41,7 @@ export interface Market {
 /** Volume and change over the last 24 hours; prices in Yes. */
 export interface DayFigures {
   readonly volumeMicro: Micro;
-  /** Price 24 hours ago (the last trade before), null when nothing had traded. */
+  /** Price 24 hours ago (of the last trade before), null when the market had no trade yet. */
   readonly openPips: Pips | null;
 }
 
@@ -51,7 +51,7 @@ export interface MarketView extends Market {
   readonly nowMs: number;
 }
 
-/** One maker met by one taker; the price is in the taker's token. */
+/** One maker met by a taker; the price is in the taker's token. */
 export interface FillFacts {
   readonly tradeMs: number;
   readonly sequence: number;
@@ -67,11 +67,11 @@ export interface FillFacts {
 /** The part of a settlement that a fill shows. */
 export interface SettlementState {
   readonly settlementStatus: SettlementStatus;
-  /** 0x-prefixed hex; null until one is known, and always with paper funds. */
+  /** 0x-prefixed hex; null until it is known, and always null with paper funds. */
   readonly transactionHash: string | null;
 }
 
-/** A fill as a trade of its market; one that has only just happened has no settlement yet, which means MATCHED. */
+/** A fill as a trade of its market. A new fill has no settlement yet, which means MATCHED. */
 export interface TradeFacts extends FillFacts, Partial<SettlementState> {
   /** Trade id. */
   readonly id: string;
@@ -106,7 +106,7 @@ export interface BookedOrder {
   readonly reason: Reason;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
-  /** The number its submission got in its market. */
+  /** The sequence that its submission got in its market. */
   readonly sequence: number;
   readonly fillCount: number;
   readonly clientOrderId: string | null;
@@ -128,7 +128,7 @@ export interface Balances extends Balance {
   readonly tokens: readonly TokenBalance[];
 }
 
-/** One bucket of price history, in Yes; `volumeMicro` is taker price x size, `sizeLots` the size alone. */
+/** One candle of the price history, in Yes; `volumeMicro` is taker price x size, `sizeLots` the size alone. */
 export interface Candle {
   readonly startMs: number;
   readonly open: Pips;

@@ -4,7 +4,7 @@ import type { Lots, Pips } from './units';
 export const OUTCOMES = ['Yes', 'No'] as const;
 export type OutcomeIndex = 0 | 1;
 
-/** Codes are stored by the Lua scripts; their order never changes. */
+/** The Lua scripts store the codes, so the order of the list never changes. */
 export const MARKET_STATUSES = ['DRAFT', 'OPEN', 'PAUSED', 'CLOSED', 'RESOLVED', 'VOIDED'] as const;
 export type MarketStatus = (typeof MARKET_STATUSES)[number];
 
@@ -12,7 +12,7 @@ export type MarketStatus = (typeof MARKET_STATUSES)[number];
 export type MarketId = string;
 export const MARKET_ID = /^[0-9a-z]{8}$/;
 
-/** The terms that never change after creation; replicas may cache them without end. */
+/** The terms that never change after creation; replicas may cache them without a limit. */
 export interface MarketTerms {
   readonly id: MarketId;
   readonly slug: string;
@@ -33,7 +33,7 @@ export interface MarketTerms {
   readonly event?: MarketEvent | null;
 }
 
-/** Markets that belong together. */
+/** The event to which the market belongs, with related markets. */
 export interface MarketEvent {
   readonly slug: string;
   readonly title: string;
@@ -47,11 +47,11 @@ export interface MarketTexts {
   readonly tags: readonly string[];
   readonly imageUrl: string | null;
   readonly closesAtMs: number | null;
-  /** The URL of the page that decides; missing in markets of layouts before 3. */
+  /** The URL of the page that decides the result; missing in markets of layouts before 3. */
   readonly resolutionSource?: string | null;
 }
 
-/** How a market ended: an outcome won, or, with null, it is void. */
+/** The result of a market: the outcome that won; null when the market is void. */
 export interface Ending {
   readonly outcome: OutcomeIndex | null;
   readonly resolvedAtMs: number;
@@ -62,7 +62,7 @@ export interface Resolution extends Ending {
   readonly evidence: string | null;
 }
 
-/** The outcome a token id stands for in this market, or null. */
+/** The outcome that a token id has in this market, or null. */
 export function outcomeOf(market: MarketTerms, tokenId: string): OutcomeIndex | null {
   if (market.tokenIds[0] === tokenId) return 0;
   if (market.tokenIds[1] === tokenId) return 1;

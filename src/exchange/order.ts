@@ -36,13 +36,13 @@ export interface SignedOrder {
   readonly signature: string;
 }
 
-/** The order that the engine matches: the signed struct in the units of the exchange. */
+/** The order as the engine matches it: the signed struct in the units of the exchange. */
 export interface Order {
   readonly side: Side;
   readonly outcome: OutcomeIndex;
   /** Limit in the order's own token. */
   readonly pricePips: Pips;
-  /** Size; for a MARKET BUY the least it must buy to be FILLED. */
+  /** Size; for a MARKET BUY the smallest size that makes it FILLED. */
   readonly sizeLots: Lots;
   /** The budget of a MARKET BUY; 0 for every other order. */
   readonly budgetMicro: Micro;
@@ -51,7 +51,7 @@ export interface Order {
 export const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 export const SIGNATURE_TYPE_EOA = 0;
 
-/** Token and collateral amounts of the chain per unit of the exchange. */
+/** Token and collateral amounts on the chain for each unit of the exchange. */
 export interface ChainScale {
   /** Chain units per lot of 0.01 share. */
   readonly lotAmount: bigint;
@@ -61,13 +61,13 @@ export interface ChainScale {
   readonly oneAmount: bigint;
 }
 
-/** `decimals` is COLLATERAL_DECIMALS, 6 or more: below that a micro-unit would not exist on chain. */
+/** `decimals` is COLLATERAL_DECIMALS, 6 or more; with fewer, a micro-unit would not exist on the chain. */
 export function chainScale(decimals: number): ChainScale {
   const oneAmount = 10n ** BigInt(decimals);
   return { oneAmount, lotAmount: oneAmount / 100n, microAmount: oneAmount / BigInt(MICRO_PER_ONE) };
 }
 
-/** INVALID_TOKEN unless the order is for this market. */
+/** Throws INVALID_TOKEN unless the order is for this market. */
 export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): OutcomeIndex {
   const outcome = outcomeOf(market, order.tokenId.toString());
   if (outcome === null)
@@ -78,7 +78,7 @@ export function outcomeOfOrder(order: SignedOrder, market: MarketTerms): Outcome
   return outcome;
 }
 
-/** INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE, INVALID_FEE_RATE: in the order of docs/interface.md. */
+/** Throws INVALID_TAKER, UNSUPPORTED_SIGNATURE_TYPE or INVALID_FEE_RATE, checked in the order of docs/interface.md. */
 export function checkTerms(order: SignedOrder, market: MarketTerms): void {
   if (order.taker !== ZERO_ADDRESS) throw new Refusal('INVALID_TAKER');
   // Contract wallets (EIP-1271, signature type 3) are not built yet.
@@ -96,10 +96,10 @@ export function checkTerms(order: SignedOrder, market: MarketTerms): void {
 }
 
 /**
- * The amounts of a signed order as price and size.
- * Exact tick and lot for every order that can rest, so that each partial fill `making * takerAmount / makerAmount`
- * of the CTF exchange (CalculatorHelper.calculateTakingAmount) is whole on chain; MARKET rounds its limit
- * onto the tick in the signer's favour.
+ * Converts the amounts of a signed order to price and size.
+ * The price of an order that can rest must be on the tick and its size on the lot, so that each partial fill
+ * `making * takerAmount / makerAmount` of the CTF exchange (CalculatorHelper.calculateTakingAmount) is whole on chain.
+ * MARKET rounds its limit to the tick in the signer's favour.
  * Throws SIZE_OUT_OF_RANGE, INVALID_LOT, PRICE_OUT_OF_RANGE, INVALID_TICK.
  */
 export function orderOf(
@@ -141,7 +141,7 @@ function exactSize(tokens: bigint, market: MarketTerms, scale: ChainScale): Lots
   return lots(Number(tokens / scale.lotAmount));
 }
 
-/** The price as a multiple of the tick; on the tick means collateral x 10^4 = tokens x pips, exactly. */
+/** The price as a multiple of the tick; a price is on the tick when collateral x 10^4 = tokens x pips, exactly. */
 function exactPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pips {
   const scaled = collateral * BigInt(PIPS_PER_ONE);
   if (scaled <= 0n || scaled >= tokens * BigInt(PIPS_PER_ONE)) throw outOfRange(market);
@@ -156,11 +156,11 @@ function exactPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pi
   return pips(Number(lower) * market.tickPips);
 }
 
-/** Null where prices end: 0 and 1 are none. */
+/** Null at 0 and 1, which are not prices. */
 const priceOrNull = (price: number): string | null =>
   price > 0 && price < PIPS_PER_ONE ? formatPips(price) : null;
 
-/** Limit of a MARKET SELL: rounded up onto the tick; no more than nothing is "no limit". */
+/** Limit of a MARKET SELL, rounded up to the tick; a limit of 0 or less means "no limit". */
 function floorPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pips {
   const unit = tokens * BigInt(market.tickPips);
   const ticks = (collateral * BigInt(PIPS_PER_ONE) + unit - 1n) / unit;
@@ -169,7 +169,7 @@ function floorPrice(collateral: bigint, tokens: bigint, market: MarketTerms): Pi
   return pips(Number(price));
 }
 
-/** A budget and a worst price, rounded down onto the tick; a price of 1 or more is "no limit". */
+/** A budget and a worst price, rounded down to the tick; a price of 1 or more means "no limit". */
 function marketBuy(
   signed: SignedOrder,
   outcome: OutcomeIndex,
@@ -210,12 +210,12 @@ function outOfRange(market: MarketTerms): Refusal {
 
 /** Ten years of 365.25 days. */
 const EXPIRATION_AHEAD_MAX_SEC = 315_576_000n;
-/** In milliseconds a day of 2001, in seconds of the year 33658. */
+/** An expiration above this must be in milliseconds: as milliseconds it is a day of 2001, as seconds the year 33658. */
 const MILLISECONDS_FROM = 1_000_000_000_000n;
 
 /**
- * ORDER_EXPIRED when the order's time has come (`now >= expiration` is expired), INVALID_EXPIRATION when it is more than
- * ten years ahead. The script asks again whether it has come, by Redis time.
+ * Throws ORDER_EXPIRED when the order has expired (`now >= expiration`), INVALID_EXPIRATION when its expiration is more than
+ * ten years ahead. The script checks the expiration again, by Redis time.
  */
 export function checkExpiry(order: SignedOrder, nowMs: number): void {
   const maximum = BigInt(Math.trunc(nowMs / 1_000)) + EXPIRATION_AHEAD_MAX_SEC;

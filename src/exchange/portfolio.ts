@@ -1,14 +1,14 @@
 import type { MarketId } from './market';
 import { PIPS_PER_ONE } from './units';
 
-/** The amounts that moved in a wallet at one moment; below zero, they went. */
+/** The amounts that moved in a wallet at one moment; negative amounts left it. */
 export interface WalletChange {
   readonly atMs: number;
   readonly marketId: MarketId;
   readonly collateralMicro: bigint;
   readonly yesMicro: bigint;
   readonly noMicro: bigint;
-  /** It came from outside: no gain. */
+  /** Whether the amount came from outside, which is no gain. */
   readonly isDeposit: boolean;
 }
 
@@ -23,10 +23,10 @@ export interface Holdings {
   readonly tokens: ReadonlyMap<MarketId, Tokens>;
 }
 
-/** The price of Yes of a market at a moment, in tenths of a pip; null before its first trade. */
+/** The price of Yes in a market at a moment, in tenths of a pip; null before its first trade. */
 export type WorthAt = (id: MarketId, atMs: number) => number | null;
 
-/** The worth of a token, in tenths of a pip. */
+/** The value of a token, in tenths of a pip. */
 export const WORTH_PER_PIP = 10;
 export const WORTH_PER_ONE = PIPS_PER_ONE * WORTH_PER_PIP;
 
@@ -40,8 +40,8 @@ export function worthOfTokens({ yesMicro, noMicro }: Tokens, worth: number | nul
 }
 
 /**
- * The value of a wallet at each of the `moments` (rising), from what it holds now and what moved since, newest first: the
- * changes behind a moment are taken back.
+ * Returns the value of a wallet at each of the `moments` (rising). It starts from the present holdings and takes back the
+ * changes after each moment, newest first.
  */
 export function valuesAt(
   now: Holdings,

@@ -9,15 +9,15 @@ export interface Position {
   readonly sizeMicro: bigint;
   readonly costMicro: bigint;
   readonly realizedMicro: bigint;
-  /** When the wallet first got any; 0 when it never did. */
+  /** Time of the first tokens; 0 when the wallet never had any. */
   readonly openedAtMs: number;
 }
 
 export const NO_POSITION: Position = { sizeMicro: 0n, costMicro: 0n, realizedMicro: 0n, openedAtMs: 0 };
 
 /**
- * The effect of one event on a wallet: tokens of one outcome that it received or, below zero, gave, and the collateral
- * for them.
+ * The effect of one event on a wallet: tokens of one outcome that it received or, when negative, gave, and the collateral
+ * that it paid or received for them.
  */
 export interface Change {
   readonly tokensMicro: bigint;
@@ -31,7 +31,7 @@ export function changed(
 ): Position {
   if (tokensMicro === 0n && collateralMicro === 0n) return position;
   const openedAtMs = position.openedAtMs || atMs;
-  // A fee may take all the tokens there were for the money.
+  // A fee may take all the tokens that were bought.
   if (tokensMicro === 0n)
     return { ...position, realizedMicro: position.realizedMicro + collateralMicro, openedAtMs };
   if (tokensMicro > 0n) {
@@ -40,7 +40,7 @@ export function changed(
   }
   const given = -tokensMicro;
   const isAll = given >= position.sizeMicro;
-  // More than is known of can only go where what came before was not recorded: that part is not counted.
+  // More tokens than the record has leave the wallet when earlier events were not recorded; the excess is not counted.
   const known = isAll ? position.sizeMicro : given;
   const proceeds = (collateralMicro * known) / given;
   const cost = isAll ? position.costMicro : (position.costMicro * known) / position.sizeMicro;
@@ -52,7 +52,7 @@ export function changed(
   };
 }
 
-/** A set is split and merged at one half for each outcome; of an odd micro-unit No has the larger half. */
+/** A split or merge values each outcome at one half; No has the larger half of an odd micro-unit. */
 export function setChanges(setsMicro: bigint): readonly [yes: Change, no: Change] {
   const yes = setsMicro / 2n;
   return [
@@ -61,7 +61,7 @@ export function setChanges(setsMicro: bigint): readonly [yes: Change, no: Change
   ];
 }
 
-/** Tokens of a market that has ended, paid for with `paidMicro` in all. */
+/** The payout of tokens of a market that has ended, `paidMicro` in all. */
 export function payoutChanges(
   resolution: Ending,
   [yes, no]: readonly [yes: bigint, no: bigint],

@@ -1,12 +1,12 @@
-/** A map that keeps what was used lately: entries that together weigh at least `max`, and at most twice as much. */
+/** A map that keeps recently used entries: they weigh at least `max` together, and at most twice as much. */
 export interface Recent<T> {
   get(key: string): T | undefined;
   put(key: string, value: T): void;
 }
 
 /**
- * Two generations: a hit in the younger one is one look-up, and the older one is dropped whole when the younger is full.
- * An entry weighs 1 unless `weigh` says otherwise.
+ * Two generations: a hit in the younger one is one look-up, and the older one is dropped as a whole when the younger is full.
+ * An entry weighs 1 unless `weigh` returns another weight.
  */
 export function createRecent<T>(max: number, weigh: (value: T) => number = () => 1): Recent<T> {
   let young = new Map<string, T>();

@@ -1,10 +1,10 @@
-/** The outcome of a refresh token's use: src/auth/sessions.ts has the rules, src/store/people/sessions.ts executes them. */
+/** The result of using a refresh token: src/auth/sessions.ts has the rules, src/store/people/sessions.ts executes them. */
 export type Rotation =
-  /** Pair `generation`, made at `atMs`: now, or, `replayed`, when this refresh token was first used. */
+  /** Pair `generation`, made at `atMs`: now, or for `replayed` at the first use of this refresh token. */
   | { readonly kind: 'rotated' | 'replayed'; readonly generation: number; readonly atMs: number }
-  /** The refresh token was used before: the session is over, by this call or an earlier one. */
+  /** The refresh token was used before: this call or an earlier one ended the session. */
   | { readonly kind: 'reused' }
-  /** No such session: never opened, logged out, or past its time. */
+  /** The session was never opened, was logged out, or has expired. */
   | { readonly kind: 'gone' };
 
 /** The tokens that a wallet receives when it signs in or refreshes. */

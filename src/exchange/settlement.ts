@@ -3,19 +3,19 @@ import type { ChainScale } from './order';
 import type { Lots, Pips } from './units';
 
 /**
- * A match as the exchange contract takes it: `matchOrders(takerOrder, makerOrders, takerFillAmount, makerFillAmounts)`
- * of the CTF exchange (ctf-exchange, mixins/Trading.sol `_matchOrders`). Amounts are in chain units and, as there, in
- * what each order gives: collateral for a BUY, tokens for a SELL.
+ * A match in the form of the exchange contract: `matchOrders(takerOrder, makerOrders, takerFillAmount, makerFillAmounts)`
+ * of the CTF exchange (ctf-exchange, mixins/Trading.sol `_matchOrders`). Amounts are in chain units and, as there, in the
+ * asset that each order gives: collateral for a BUY, tokens for a SELL.
  */
 
-/** Makers in one record, so that it fits a block; the scripts count the taker's fee by the same number. */
+/** The most makers in one record, so that it fits a block; the scripts compute the taker's fee by the same number. */
 export const SETTLEMENT_MAKERS_MAX = 50;
 
-/** An order as far as its settlement depends on it. */
+/** The fields of an order on which its settlement depends. */
 export interface MatchedOrder {
   readonly orderHash: string;
   readonly side: Side;
-  /** Its limit, in its own token. */
+  /** The limit, in the order's own token. */
   readonly pricePips: Pips;
 }
 
@@ -33,35 +33,35 @@ export interface Match {
   readonly isBudget: boolean;
   /** In the order in which the makers were met. */
   readonly fills: readonly MatchedFill[];
-  /** That of every order in it. */
+  /** The fee rate of every order of the match. */
   readonly feeRateBps: number;
 }
 
 /** One call of `matchOrders`. */
 export interface Settlement {
-  /** Counts the records of one match. */
+  /** The number of the record among the records of its match. */
   readonly part: number;
   readonly takerHash: string;
   readonly makerHashes: readonly string[];
   readonly takerFillAmount: bigint;
   readonly makerFillAmounts: readonly bigint[];
   readonly matchTypes: readonly MatchType[];
-  /** Of the taker's amount, what comes back to it. */
+  /** The part of the taker's amount that the contract returns. */
   readonly refundAmount: bigint;
-  /** In tokens for a BUY, in collateral for a SELL. */
+  /** The fee, in tokens for a BUY, in collateral for a SELL. */
   readonly takerFeeAmount: bigint;
   readonly makerFeeAmounts: readonly bigint[];
 }
 
-/** The part of a match that settles a fill, by the fill's index. */
+/** The record of a match that settles a fill, by the fill's index. */
 export const partOf = (fillIndex: number): number => Math.floor(fillIndex / SETTLEMENT_MAKERS_MAX);
-/** Records a match with so many fills is settled by. */
+/** The number of records that settle a match with so many fills. */
 export const partsOf = (fills: number): number => Math.ceil(fills / SETTLEMENT_MAKERS_MAX);
 
 /**
- * The records of one match, each valid without the others: every amount is a whole multiple of the amount its order
- * signed, so nothing is truncated on chain, and no part needs the surplus of another. Makers never are MARKET orders
- * (those do not rest), so their limits are exact.
+ * Returns the records of one match. Each is valid without the others: every amount is a whole multiple of the amount that
+ * its order signed, so the chain truncates nothing, and no part needs the surplus of another. Makers are never MARKET
+ * orders (those do not rest), so their limits are exact.
  */
 export function settlementsOf(match: Match, scale: ChainScale): Settlement[] {
   return Array.from({ length: partsOf(match.fills.length) }, (_, part) => {
@@ -85,7 +85,7 @@ function settlementOf(
   const tokens = filledLots * scale.lotAmount;
   const collateral = value * scale.microAmount;
   const atLimit = filledLots * BigInt(taker.pricePips) * scale.microAmount;
-  // At its limit, so that what is left of the order on chain is what is left of it here; the contract gives back the rest.
+  // At the order's limit, so that as much of the order is left on chain as here; the contract returns the difference.
   const given = taker.side === 1 ? tokens : isBudget ? collateral : atLimit;
   const got = taker.side === 1 ? collateral : tokens;
   return {
@@ -101,7 +101,7 @@ function settlementOf(
   };
 }
 
-/** The amount that an order gives for `sizeLots` at its own limit. */
+/** The amount that an order pays for `sizeLots` at its own limit. */
 const gives = ({ side, pricePips }: MatchedOrder, sizeLots: Lots, scale: ChainScale): bigint =>
   side === 1 ? BigInt(sizeLots) * scale.lotAmount : BigInt(sizeLots) * BigInt(pricePips) * scale.microAmount;
 

@@ -1,4 +1,4 @@
-/** Codes are stored by the Lua scripts (lua/lib/order.lua); the order of every list here never changes. */
+/** The Lua scripts store the codes (lua/lib/order.lua), so the order of every list here never changes. */
 export const ORDER_STATUSES = [
   'OPEN',
   'PARTIALLY_FILLED',
@@ -11,7 +11,7 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
 export const isFinal = (status: OrderStatus): boolean => status !== 'OPEN' && status !== 'PARTIALLY_FILLED';
 
-/** Index 0 is "no reason". */
+/** Index 0 means "no reason". */
 export const REASONS = [
   null,
   'USER',

@@ -84,7 +84,7 @@ export function formatAverage(quote: Micro, size: Lots): string | null {
   return formatRatio(BigInt(quote), BigInt(size) * BigInt(MICRO_PER_LOT));
 }
 
-/** The same of so many micro-units of collateral over so many of tokens. */
+/** The same, of micro-units of collateral over micro-units of tokens. */
 export function formatRatio(collateral: bigint, tokens: bigint): string | null {
   if (tokens === 0n) return null;
   const scaled = collateral * BigInt(MICRO_PER_ONE);

@@ -1,4 +1,4 @@
-/** Words that stand for the operator of the exchange; two are names that programs print for a missing user. */
+/** Words that suggest the operator of the exchange, and two that programs print for a missing user. */
 const RESERVED = [
   ...['admin', 'administrator', 'operator', 'exchange', 'support', 'moderator', 'official', 'system'],
   ...['null', 'undefined'],
@@ -6,6 +6,6 @@ const RESERVED = [
 const ONLY_RESERVED = new RegExp(`^(?:${RESERVED.join('|')})+$`);
 const DECORATION = /[0-9_]/g;
 
-/** Whether a username is one of these words, or several, with whatever digits and underscores. */
+/** Whether a username is one or several of these words, with any digits and underscores. */
 export const isReservedName = (username: string): boolean =>
   ONLY_RESERVED.test(username.toLowerCase().replace(DECORATION, ''));

@@ -4,7 +4,7 @@ import { ExpressAdapter } from '@bull-board/express';
 import { type ConnectionOptions, Queue } from 'bullmq';
 import { QUEUE_OPTIONS, QUEUES } from './queues';
 
-/** Bull Board over every queue, to be mounted at `basePath`; who may see it is the caller's to check. */
+/** Bull Board over every queue, to be mounted at `basePath`. The caller checks who may see it. */
 export function createBoard({
   connection,
   basePath,

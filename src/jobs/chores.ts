@@ -27,15 +27,15 @@ const CLOSE_EVERY_MS = 1_000;
 const WIND_UP_EVERY_MS = 500;
 const INVALIDATE_EVERY_MS = 1_000;
 const BOOK_EVERY_MS = 1_000;
-/** Bounded steps of one tick; what is left waits for the next. */
+/** The most bounded steps in one tick; the next tick continues. */
 const STEPS_MAX = 1_000;
 
-/** HALTED, or more than one walk may take: it is tried again at the next tick. */
+/** The exchange is HALTED, or the walk exceeded its bound: the next tick tries again. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** The worker's chores by the clock. */
+/** The worker's scheduled chores. */
 export function createChores({
   engine,
   markets,
@@ -57,7 +57,7 @@ export function createChores({
       },
     },
     {
-      // A web process that raises a nonce does this at once; this chore finishes the work of processes that died.
+      // A web process does this right after it raises a nonce; this chore finishes the work of processes that crashed.
       name: 'invalidate-orders',
       everyMs: INVALIDATE_EVERY_MS,
       async run() {

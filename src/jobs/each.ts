@@ -1,11 +1,11 @@
-/** So many failures in a row are no trouble of single markets: Redis is away, and is not asked for all others, too. */
+/** After so many failures in a row Redis is probably away, so the loop stops. */
 const FAILURES_IN_A_ROW_MAX = 50;
-/** Failures that the message tells. */
+/** The number of failures that the message lists. */
 const TOLD_MAX = 5;
 
 /**
- * Does something for each of a list, one after the other, whatever becomes of those before. Throws in the end, so that a
- * chore that could not do all of its work is seen to have failed.
+ * Runs a task for each item of a list in turn, even after a failure. It throws at the end if any task failed, so the chore
+ * counts as failed.
  */
 export async function forEach<T>(
   list: Iterable<T>,

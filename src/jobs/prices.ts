@@ -2,9 +2,9 @@ import type { CandleWriter } from '../store/candles/writer';
 import { forEachMarket } from './each';
 import type { Chore } from './schedule';
 
-/** Reads count for themselves what has not been stored yet: less often would be exact, too, but dearer for them. */
+/** Reads add the matches that are not stored yet: a longer interval would be as exact, but would make reads more expensive. */
 const COUNT_EVERY_MS = 2_000;
-/** Steps of one tick for one market, a few hundred matches each; what is left waits for the next. */
+/** Steps of one tick for one market, a few hundred matches each; the next tick continues. */
 const STEPS_MAX = 1_000;
 
 /** Counts matches into the stored candles, market by market. */

@@ -14,7 +14,7 @@ export interface QueueCounts {
   stop(): Promise<void>;
 }
 
-/** How many jobs every queue has in each state. */
+/** Returns the number of jobs of each queue by state. */
 export function createQueueCounts(
   connection: ConnectionOptions,
   onError: (error: Error) => void,

@@ -7,21 +7,21 @@ import type { Chore } from './schedule';
 interface ReconcilerOptions {
   readonly matches: Matches;
   readonly enqueue: (refs: readonly MatchRef[], origin: string) => Promise<void>;
-  /** By the clock of Redis, which the matches have their times from. */
+  /** The time of Redis, which also dates the matches. */
   readonly now: () => number;
 }
 
 const EVERY_MS = 30_000;
-/** Younger matches are still on their way. */
+/** Younger matches are still being processed. */
 const GRACE_MS = 5_000;
-/** Longer than any pause between two attempts. */
+/** Longer than every pause between two attempts. */
 const PATIENCE_MS = 120_000;
-/** Matches found in one run; the rest waits for the next. */
+/** The most matches found in one run; the next run continues. */
 const FOUND_MAX = 100_000;
 
 /**
- * Finds the matches without a final settlement in the markets' own streams, so that losing every job, or the outbox,
- * loses nothing.
+ * Finds the matches without a final settlement in the markets' own streams, so that a loss of all jobs or of the outbox
+ * loses no settlement.
  */
 export function createReconciler({ matches, enqueue, now }: ReconcilerOptions): Chore {
   return {

@@ -11,17 +11,17 @@ interface RelayOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Another process takes over this long after the holder of the lease is gone. */
+/** After this time without its holder, another process takes the lease. */
 const LEASE_MS = 3_000;
 const RENEW_MS = 1_000;
-/** Matches gather for this long, so that a job carries many of them when there are many. */
+/** The time for which matches gather, so that under load one job contains many of them. */
 const PAUSE_MS = 25;
 const READ_MAX = 1_000;
 const AFTER_ERROR_MS = 500;
 
 /**
- * Reads the outbox, in one process at a time, and makes jobs of its matches. The position moves on behind the jobs: a
- * process that dies in between leaves matches that are made jobs of again, which does no harm.
+ * Reads the outbox, in one process at a time, and makes jobs of its matches. It stores its position after adding the jobs:
+ * a crash in between makes the same jobs again, which does no harm.
  */
 export function startRelay({ lease, matches, enqueue, onError }: RelayOptions): { stop(): Promise<void> } {
   const token = randomUUID();
@@ -41,7 +41,7 @@ export function startRelay({ lease, matches, enqueue, onError }: RelayOptions): 
     await lease.release(token).catch(onError);
   }
 
-  /** Until the lease is lost. */
+  /** Runs until the lease is lost. */
   async function readOn(): Promise<void> {
     let position = await lease.position();
     let noted = performance.now();

@@ -2,7 +2,7 @@ import type { ConnectionOptions } from 'bullmq';
 import { Queue, Worker } from 'bullmq';
 import { JOBS_PREFIX, QUEUE_OPTIONS } from './queues';
 
-/** One thing the worker does again and again: at most once per interval over all worker processes. */
+/** A periodic task of the worker: it runs at most once per interval over all worker processes. */
 export interface Chore {
   readonly name: string;
   readonly everyMs: number;
@@ -12,23 +12,23 @@ export interface Chore {
 export interface ScheduleOptions {
   readonly connection: ConnectionOptions;
   readonly chores: readonly Chore[];
-  /** By the clock of Redis. */
+  /** The time of Redis. */
   readonly now: () => number;
   readonly onError: (error: Error, chore: string) => void;
 }
 
 const FAILED_KEPT = 100;
-/** A chore whose process died is given to another after this time. */
+/** A chore whose process died is given to another worker after this time. */
 const LOCK_MS = 5_000;
 const STALL_CHECK_MS = 2_000;
-/** How soon a chore goes on after BullMQ's keys were lost, or were written by a clock that is not ours. */
+/** The interval of checks for chores whose BullMQ keys were lost or were written by a wrong clock. */
 const REPAIR_MS = 1_000;
-/** So much from its time a chore may be planned, or run. */
+/** The largest accepted distance between a chore's due time and its planned run. */
 const LATE_MS = 1_000;
 
 /**
- * Runs chores through BullMQ job schedulers: however many workers there are, each tick of a chore runs in one of
- * them. A chore must be safe to run twice: a stalled one is run again.
+ * Runs chores through BullMQ job schedulers: with any number of workers, each tick of a chore runs in one of them. A chore
+ * must be safe to run twice, because a stalled chore runs again.
  */
 export async function startSchedule({
   connection,
@@ -66,14 +66,14 @@ export async function startSchedule({
         { name: chore.name, opts: { removeOnComplete: true, removeOnFail: FAILED_KEPT } },
       );
     await plan();
-    // BullMQ plans by the clock of the worker that ran the chore last, and starts it by the clock of the one that is to run it
-    // next. Where the two differ, because that worker is gone or a clock was set, the next run may be far away.
+    // BullMQ plans a run by the clock of the worker that ran the chore last, and starts it by the clock of the worker that runs
+    // it next. If the clocks differ, or a clock was set, the next run may be far away.
     const repair = async () => {
       const planned = await queue.getJobScheduler(chore.name);
       const latestMs = chore.everyMs + LATE_MS;
       const isOff = Math.abs(Number(planned?.next ?? 0) - now()) > latestMs;
       if (planned && (!isOff || performance.now() - ranAt <= latestMs)) return;
-      // Planned over what is there, it would keep its moment.
+      // Replacing the scheduler without removing it would keep the old time.
       if (planned) await queue.removeJobScheduler(chore.name);
       await plan();
     };

@@ -8,7 +8,7 @@ import type { Settlements } from '../store/settlement/settlements';
 
 /** One call of the exchange contract. */
 export interface ChainCall {
-  /** The same whenever the same settlement is sent. */
+  /** The same id for every attempt to send this settlement. */
   readonly id: string;
   readonly takerOrder: SignedOrder;
   readonly makerOrders: readonly SignedOrder[];
@@ -17,18 +17,18 @@ export interface ChainCall {
 }
 
 /**
- * Sends one settlement and resolves with its transaction's hash once it is final; rejects to be asked again. It may be
- * asked twice for the same id, when the process that asked first died: it must not send twice what may still succeed.
- * Funds on a chain are not built yet: only tests hand one in.
+ * Sends one settlement and resolves with the transaction's hash once it is final; rejects when the caller should try again.
+ * It may be called twice with the same id, when the first caller died; it must not send again while the first transaction
+ * may still succeed. Funds on a chain are not built yet, so only tests pass a sender.
  */
 export type SendToChain = (call: ChainCall) => Promise<string>;
 
 export interface Failure {
   readonly ref: MatchRef;
   readonly error: Error;
-  /** The parts of the match it is about. */
+  /** The parts of the match that failed. */
   readonly parts: readonly number[];
-  /** The attempt at sending that failed; null when it came to none. */
+  /** The failed attempt at sending; null when no attempt was made. */
   readonly attempt: number | null;
 }
 
@@ -37,7 +37,7 @@ interface SettleOptions {
   readonly settlements: Settlements;
   readonly termsOf: (marketId: string) => Promise<MarketTerms>;
   readonly scale: ChainScale;
-  /** None with paper funds: a settlement is then done when its record is written. */
+  /** Absent with paper funds: a settlement is then complete when its record is written. */
   readonly send?: SendToChain | undefined;
 }
 
@@ -47,12 +47,12 @@ interface Built {
   readonly settlement: Settlement;
 }
 
-/** A settlement that was being sent when its process died is given to another after this time. */
+/** If the sender of a settlement died, another one may send it after this time. */
 const SEND_HOLD_MS = 90_000;
 
 /**
- * Settles matches, each as often as it is asked to and with effect once. Resolves with those that could not be; rejects
- * when the store did not answer.
+ * Settles matches; repeated calls settle each match once. Resolves with the matches that could not be settled; rejects
+ * when the store did not respond.
  */
 export function createSettle({ matches, settlements, termsOf, scale, send }: SettleOptions) {
   return async (refs: readonly MatchRef[]): Promise<Failure[]> => {

@@ -7,12 +7,12 @@ export interface SettlementJob {
   readonly matches: readonly string[];
 }
 
-/** Matches in one job. At a low rate each has a job of its own; at a high one a job costs Redis as much as a match. */
+/** The most matches in one job. At a low rate each match has its own job; at a high rate a job costs Redis as much as a match. */
 const JOB_MATCHES_MAX = 100;
-/** Half a second, then double: given up after about a minute. */
+/** The first pause is half a second and each next one doubles; the job fails after about a minute. */
 const ATTEMPTS = 8;
 const BACKOFF_MS = 500;
-/** Dead letters kept to look at; how many there were in all is counted with the records. */
+/** The number of failed jobs that are kept for inspection; the settlement records count all of them. */
 const DEAD_KEPT = 10_000;
 const MATCH = /^([0-9a-z]{8})-(\d{1,15})-(\d{1,15})$/;
 
@@ -23,11 +23,11 @@ export interface Retries {
 
 export interface SettlementQueue {
   /**
-   * Makes jobs of at most `perJob` matches. `origin` makes the ids of later jobs for the same matches different, because
-   * a failed job keeps its id.
+   * Makes jobs of at most `perJob` matches. `origin` gives later jobs for the same matches other ids, because a failed job
+   * keeps its id.
    */
   add(refs: readonly MatchRef[], origin: string, perJob?: number): Promise<void>;
-  /** The queue of BullMQ, for a look at its jobs. */
+  /** The BullMQ queue, to inspect its jobs. */
   readonly queue: Queue<SettlementJob>;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ interface QueueOptions {
 export const matchName = ({ marketId, tradeMs, sequence }: MatchRef): string =>
   `${marketId}-${tradeMs}-${sequence}`;
 
-/** Null for anything else than what `matchName` writes. */
+/** Returns null for any text that `matchName` does not write. */
 export function parseMatchName(text: unknown): MatchRef | null {
   const parts = typeof text === 'string' ? MATCH.exec(text) : null;
   if (!parts) return null;
@@ -49,7 +49,7 @@ export function parseMatchName(text: unknown): MatchRef | null {
 }
 
 /**
- * Makes jobs of matches. A job's id only saves double work while the job is kept; record_settlements ensures that each
+ * Makes jobs of matches. A job's id prevents double work only while the job is kept; record_settlements ensures that each
  * match is settled once. BullMQ rejects job ids that contain `:` or are integers.
  */
 export function createSettlementQueue({

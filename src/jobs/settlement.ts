@@ -19,9 +19,9 @@ import {
 } from './settlement-queue';
 
 export interface SettlementOptions {
-  /** For BullMQ: blocking, so that its commands wait for a Redis that is away. */
+  /** For BullMQ: a blocking connection, whose commands wait while Redis is away. */
   readonly connection: ConnectionOptions;
-  /** Of reading the outbox under the name `settlement`. */
+  /** The lease of reading the outbox as `settlement`. */
   readonly relayLease: Lease;
   readonly matches: Matches;
   readonly settlements: Settlements;
@@ -33,21 +33,22 @@ export interface SettlementOptions {
 }
 
 export interface RunningSettlement {
-  /** To be run by the clock. */
+  /** The scheduled chores. */
   readonly reconciler: Chore;
   stop(): Promise<void>;
 }
 
-/** Jobs under way in one process; each asks Redis three times. */
+/** The most jobs that one process runs at once; each job calls Redis three times. */
 const CONCURRENCY = 3;
-/** The jobs of a process that died are given to another after this time, however often that happens. */
+/** A job whose process died is given to another after this time, any number of times. */
 const LOCK_MS = 3_000;
 const STALL_CHECK_MS = 1_000;
 const STALLS_MAX = 1_000;
 
 /**
- * Everything that settles: the relay makes jobs of matches, the processor writes the records, the reconciler finds what
- * both have lost. BullMQ gives retries and something to look at; that each match is settled once is the records' doing.
+ * Everything that settles: the relay makes jobs of matches, the processor writes the records, the reconciler finds matches
+ * that both have lost. BullMQ provides retries and inspection; the records ensure that each match is settled once.
+ */
  */
 export function startSettlement(options: SettlementOptions): RunningSettlement {
   const { connection, relayLease, matches, settlements, reads, scale, onError, send, retries } = options;
@@ -98,7 +99,7 @@ interface ProcessorOptions {
   readonly queue: SettlementQueue;
 }
 
-/** One job. A match that fails among others is tried again by itself; alone, it fails its job, which BullMQ tries again. */
+/** Processes one job. It retries a failed match in a job of its own; a job of one match fails, and BullMQ retries it. */
 function createProcessor({ settle, settlements, queue }: ProcessorOptions) {
   return async (job: Job<SettlementJob>): Promise<void> => {
     const refs = refsOf(job.data);
@@ -121,7 +122,7 @@ function createProcessor({ settle, settlements, queue }: ProcessorOptions) {
   };
 }
 
-/** A job that carries anything else goes to the dead letters at once. */
+/** A job with other content goes to the dead letters at once. */
 function refsOf(data: unknown): MatchRef[] {
   const list = typeof data === 'object' && data !== null && 'matches' in data ? data.matches : null;
   const refs = Array.isArray(list) ? list.map(parseMatchName) : [];

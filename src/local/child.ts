@@ -4,7 +4,7 @@ import { appendFileSync, rmSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { Environment } from '../config/load';
 
-/** A child that runs for as long as this process does, and no longer. */
+/** A child process that runs no longer than this process. */
 export interface Child {
   readonly name: string;
   readonly pid: number;
@@ -12,7 +12,7 @@ export interface Child {
   readonly exited: Promise<ChildExit>;
   /** The last lines of its output, oldest first. */
   lastLines(): readonly string[];
-  /** SIGTERM, and SIGKILL when it is not gone after `graceMs`; its folder is removed. Safe to call twice. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`, and removes the folder. Safe to call twice. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -27,9 +27,9 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: Environment;
   readonly cwd?: string;
-  /** A private folder of the child, removed when it is gone. */
+  /** A private folder of the child, removed when the child has ended. */
   readonly folder?: string;
-  /** Where its output is appended. */
+  /** The file to which the output is appended. */
   readonly logFile?: string;
   readonly onLine?: (line: string) => void;
 }
@@ -38,9 +38,9 @@ const LINES_KEPT = 40;
 const LAST_WORDS_MS_MAX = 200;
 
 /**
- * The guard shares a pipe with us. A line on it means the child is gone and all is well; its end without a line means
- * that we died, by SIGKILL perhaps: then the guard ends the child and removes its folder. The child replaces the shell
- * that started the guard, so that its pid is ours to signal.
+ * The guard shares a pipe with this process. A line on the pipe means that the child has ended; the end of the pipe without
+ * a line means that this process died, perhaps by SIGKILL. Then the guard ends the child and removes its folder. The child
+ * replaces the shell that started the guard, so this process can signal it by its pid.
  */
 const GUARD = `
 folder=$1; shift
@@ -53,7 +53,7 @@ folder=$1; shift
 exec "$@" 3<&-
 `;
 
-/** Starts a program that ends with this process. Its own session keeps a Ctrl-C of the terminal away from it. */
+/** Starts a program that ends with this process. It has its own session, so a Ctrl-C at the terminal does not reach it. */
 export function startChild(options: ChildOptions): Child {
   const lines: string[] = [];
   const child = spawn(
@@ -86,7 +86,7 @@ export function startChild(options: ChildOptions): Child {
       if (options.folder !== undefined) rmSync(options.folder, { recursive: true, force: true });
       resolve(exit);
     };
-    // Its last words come after its exit; a grandchild may hold the pipes open, so they are waited for briefly.
+    // Its last output arrives after its exit. A grandchild may hold the pipes open, so the wait is short.
     child.once('exit', (code, signal) => {
       const late = setTimeout(() => settle({ code, signal }), LAST_WORDS_MS_MAX);
       void Promise.all(outputs.map((stream) => (stream.closed ? null : once(stream, 'close')))).then(() => {
@@ -117,7 +117,7 @@ async function stopChild(child: ChildProcess, exited: Promise<ChildExit>, graceM
   clearTimeout(kill);
 }
 
-/** A forgotten child must not keep this process from ending; the guard ends the child then. */
+/** Lets this process end while the child still runs; the guard then ends the child. */
 function unreference(child: ChildProcess, guard: { unref?: () => void }): void {
   child.unref();
   guard.unref?.();
@@ -138,7 +138,7 @@ function eachLine(stream: NodeJS.ReadableStream, onLine: (line: string) => void)
   });
 }
 
-/** Runs a short command to its end: its output, or null when it is missing, fails or takes longer than `timeoutMs`. */
+/** Runs a short command; returns its output, or null when it is missing, fails or takes longer than `timeoutMs`. */
 export function runCommand(
   command: string,
   args: readonly string[],
@@ -154,7 +154,7 @@ export function runCommand(
     child.stdout.on('data', (chunk: Buffer) => {
       output += chunk.toString();
     });
-    // Not spawn's own timeout: its timer outlives a program that cannot be started.
+    // spawn's own timeout would keep its timer when the program cannot be started.
     const timer = setTimeout(() => child.kill('SIGKILL'), options.timeoutMs);
     const kill = (): void => void child.kill('SIGKILL');
     process.once('exit', kill);

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** A loopback port that was free a moment ago; the caller must expect to find it taken. */
+/** Returns a loopback port that was free just now; it may be taken before the caller uses it. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -13,7 +13,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Whether a server could listen on this port of every interface now, as web does. */
+/** Whether a server can listen on this port of every interface now, as web does. */
 export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,8 +1,8 @@
 const TELL_EVERY_MS = 1_000;
 
 /**
- * The result of something that may take long. A terminal shows one line that counts the seconds and disappears at the
- * end; a log shows none, because the line would be outdated at once.
+ * Waits for a result that may take long. On a terminal it shows one line that counts the seconds and disappears at the end;
+ * in a log it shows none, because the line would be outdated at once.
  */
 export async function withProgress<T>(what: string, work: Promise<T>): Promise<T> {
   const { stdout } = process;

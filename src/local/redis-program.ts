@@ -5,7 +5,7 @@ import { runCommand } from './child';
 import { withProgress } from './progress';
 import { unpackRedis } from './redis-unpack';
 
-/** How to run a Redis here: put the server's own arguments behind `args`. */
+/** The command that starts a Redis on this machine; the server's own arguments follow `args`. */
 export interface RedisProgram {
   readonly command: string;
   readonly env: Environment;
@@ -14,7 +14,7 @@ export interface RedisProgram {
   readonly isContainer: boolean;
 }
 
-/** `#!lua` scripts and ADDSLOTSRANGE came with Redis 7; Valkey began above it. */
+/** `#!lua` scripts and ADDSLOTSRANGE need Redis 7; every version of Valkey has them. */
 const MAJOR_VERSION_MIN = 7;
 const IMAGE = 'redis:7';
 const VERSION_MS_MAX = 10_000;
@@ -24,12 +24,12 @@ const DOCKER_PULL_MS_MAX = 180_000;
 export interface FindOptions {
   readonly cacheFolder: string;
   readonly env?: Environment;
-  /** Told in one line when the search takes long. */
+  /** Reports in one line when the search takes long. */
   readonly onProgress?: (line: string) => void;
 }
 
 /**
- * A Redis without asking the user: on PATH, unpacked earlier, unpacked now from the distribution's packages, or in a
+ * Finds a Redis without asking the user: on PATH, unpacked earlier, unpacked now from the distribution's packages, or in a
  * container. Rejects with one line that names the remedies.
  */
 export async function findRedisProgram(options: FindOptions): Promise<RedisProgram> {
@@ -69,16 +69,16 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The program when it runs here and is new enough. */
+/** Returns the program when it runs here and is new enough. */
 async function checked(command: string, env: Environment): Promise<RedisProgram | null> {
   const version = await runCommand(command, ['--version'], { timeoutMs: VERSION_MS_MAX, env });
   const major = Number(/\bv=(\d+)\./.exec(version ?? '')?.[1] ?? 0);
   return major >= MAJOR_VERSION_MIN ? { command, env, args: () => [], isContainer: false } : null;
 }
 
-/** Libraries come first from the folder; the machine's own serve for what is not in it. */
+/** Libraries come from the folder first, then from the machine. */
 async function unpackedProgram(cacheFolder: string, env: Environment): Promise<RedisProgram | null> {
-  // The server is a link to redis-check-rdb and picks its role by name.
+  // The server is a link to redis-check-rdb and picks its role by its name.
   const command = path.join(cacheFolder, 'root/usr/bin/redis-server');
   if (!existsSync(command)) return null;
   const libraries = await runCommand('find', [path.join(cacheFolder, 'root'), '-name', 'lib*.so*'], {

@@ -3,9 +3,9 @@ import path from 'node:path';
 import type { Environment } from '../config/load';
 import { runCommand } from './child';
 
-/** The server is in this package; `redis-server` itself only adds the service around it. */
+/** This package contains the server; `redis-server` itself only adds the service around it. */
 const PACKAGE = 'redis-tools';
-/** The packages it needs beyond a bare Debian, when apt cannot determine that. */
+/** The packages that it needs on a bare Debian, in case apt cannot determine them. */
 const LIBRARIES = ['libatomic1', 'libjemalloc2', 'liblzf1', 'libssl3'];
 const PACKAGES_MAX = 40;
 const UPDATE_MS_MAX = 120_000;
@@ -13,8 +13,8 @@ const DOWNLOAD_MS_MAX = 120_000;
 const STEP_MS_MAX = 30_000;
 
 /**
- * Unpacks a Redis from the distribution's packages into `<cacheFolder>/root`, without root and without installing
- * anything. False when this is no Debian, or its archive is out of reach.
+ * Unpacks a Redis from the distribution's packages into `<cacheFolder>/root`, without root and without installing it.
+ * Returns false when the system is not a Debian, or its archive cannot be reached.
  */
 export async function unpackRedis(
   cacheFolder: string,
@@ -33,7 +33,7 @@ export async function unpackRedis(
       mkdirSync(path.join(work, folder), { recursive: true });
     }
     const apt = createApt(work, env);
-    // The machine's own package lists are quickest; without them, or when they are stale, fetch lists of our own.
+    // The machine's own package lists are quickest. Without them, or when they are stale, new lists are fetched.
     if (!(await apt.download()) && !((await apt.updateOwnLists()) && (await apt.download()))) return false;
     return await unpackInto(work, path.join(cacheFolder, 'root'), env);
   } finally {
@@ -55,7 +55,7 @@ function createApt(work: string, env: Environment) {
   const run = (args: readonly string[], timeoutMs: number) =>
     runCommand('apt-get', [...options, ...args], { timeoutMs, cwd: debs, env });
 
-  /** The package and whatever of its dependencies this machine lacks; a simulation needs no root. */
+  /** The package and those of its dependencies that this machine lacks; a simulation needs no root. */
   async function missingPackages(): Promise<readonly string[]> {
     const plan = await run(['--simulate', '--no-install-recommends', 'install', PACKAGE], STEP_MS_MAX);
     if (plan === null) return [PACKAGE, ...LIBRARIES];
@@ -74,7 +74,7 @@ function createApt(work: string, env: Environment) {
   };
 }
 
-/** Moves the finished tree into place at once, so that no process ever starts half a Redis. */
+/** Moves the finished tree into place in one step, so that no process starts an incomplete Redis. */
 async function unpackInto(work: string, target: string, env: Environment): Promise<boolean> {
   const root = path.join(work, 'root');
   for (const file of readdirSync(path.join(work, 'debs')).filter((name) => name.endsWith('.deb'))) {
@@ -83,7 +83,7 @@ async function unpackInto(work: string, target: string, env: Environment): Promi
   }
   const programs = path.join(root, 'usr/bin');
   if (!existsSync(path.join(programs, 'redis-server'))) {
-    // One binary, which picks its role by the name it is called by.
+    // One binary picks its role by the name under which it is called.
     if (!existsSync(path.join(programs, 'redis-check-rdb'))) return false;
     symlinkSync('redis-check-rdb', path.join(programs, 'redis-server'));
   }

@@ -6,19 +6,19 @@ import { freePort } from './ports';
 import { type FindOptions, findRedisProgram, type RedisProgram } from './redis-program';
 
 export interface StartRedisOptions {
-  /** An existing server; then nothing is started, and `stop` does nothing. */
+  /** An existing server: then none is started, and `stop` does nothing. */
   readonly url?: string;
-  /** Default `no`: nothing survives `stop` anyway. */
+  /** Default `no`, because the data is deleted on `stop`. */
   readonly appendonly?: 'always' | 'everysec' | 'no';
-  /** Default: a free one. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** A node of a cluster, not yet part of one. */
+  /** Starts a node of a cluster that has not joined one yet. */
   readonly cluster?: boolean;
-  /** Further settings, as `['maxmemory', '10mb']`. */
+  /** More settings, as `['maxmemory', '10mb']`. */
   readonly settings?: readonly (readonly [name: string, value: string])[];
-  /** Where a Redis is unpacked when the machine has none; default `.cache/redis` of the project. */
+  /** The folder into which a Redis is unpacked when the machine has none; default `.cache/redis` of the project. */
   readonly cacheFolder?: string;
-  /** Where the server's private folder is made; default the system's. */
+  /** The folder that contains the server's private folder; default the system's temporary folder. */
   readonly tempFolder?: string;
   readonly env?: FindOptions['env'];
   readonly onProgress?: (line: string) => void;
@@ -27,11 +27,11 @@ export interface StartRedisOptions {
 export interface RunningRedis {
   readonly url: string;
   readonly port: number;
-  /** Where a cluster node hears the others; 0 when it is none. */
+  /** The port for the other nodes of a cluster; 0 without a cluster. */
   readonly busPort: number;
   /** 0 for a server that was not started here. */
   readonly pid: number;
-  /** Settles when the server is gone, stopped or not; never for one that was not started here. */
+  /** Settles when the server has ended for any reason; never for a server that was not started here. */
   readonly exited: Promise<ChildExit>;
   lastLines(): readonly string[];
   /** Ends the server, by force after `graceMs` (default 4 s), and removes its folder. */
@@ -49,12 +49,12 @@ const STOP_MS_MAX = 4_000;
 const PORT_TRIES_MAX = 5;
 const CACHE_FOLDER = path.join(__dirname, '../../.cache/redis');
 
-/** Programs by cache folder: looking for one takes longer than starting it. */
+/** The programs found, by cache folder, because the search takes longer than a start. */
 const found = new Map<string, Promise<RedisProgram>>();
 
 /**
  * A private Redis on loopback that ends with this process, even with SIGKILL. For development and tests, never for
- * production: its data is gone when it stops. Rejects with one line for the user.
+ * production, because its data is deleted when it stops. Rejects with one line for the user.
  */
 export async function startRedis(options: StartRedisOptions = {}): Promise<RunningRedis> {
   if (options.url !== undefined) return existing(options.url);
@@ -110,7 +110,7 @@ function serverArguments(
   const { appendonly = 'no', settings = [] } = options;
   const all: (readonly [string, string])[] = [
     ['port', String(port)],
-    // A container's loopback is its own; there the published port is what keeps to loopback.
+    // A container has its own loopback, so only the published port is bound to the host's loopback.
     ...(program.isContainer
       ? ([['protected-mode', 'no']] as const)
       : ([
@@ -132,7 +132,7 @@ function serverArguments(
   return [...program.args(port), ...all.flatMap(([name, value]) => [`--${name}`, value])];
 }
 
-/** Null when the port was taken. */
+/** Returns null when the port was taken. */
 async function startServer(
   program: RedisProgram,
   ports: Ports,
@@ -176,7 +176,7 @@ function running(child: Child, { port, busPort }: Ports): RunningRedis {
   };
 }
 
-/** The value, or null when it takes longer. */
+/** Returns the value, or null when it takes longer. */
 function within<T>(timeoutMs: number, value: Promise<T>): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(null), timeoutMs);

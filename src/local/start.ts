@@ -11,8 +11,8 @@ import { withProgress } from './progress';
 import { type RunningRedis, startRedis } from './redis';
 
 /**
- * `npm start`: a Redis, the two lines of the Procfile, and a few open markets, on a machine with only Node and npm.
- * Whatever ends this process ends all of it.
+ * `npm start`: a Redis, the two processes of the Procfile, and a few open markets, on a machine with only Node and npm.
+ * When this process ends for any reason, the others end too.
  */
 const ROOT = path.join(__dirname, '../..');
 const PROGRAM_FOLDER = path.join(ROOT, 'dist');
@@ -20,7 +20,7 @@ const LOG_FOLDER = path.join(ROOT, '.cache/logs');
 const READY_MS_MAX = 60_000;
 const READY_POLL_MS = 100;
 const READY_REQUEST_MS_MAX = 2_000;
-/** Together below the 5 s in which an interrupt ends everything. */
+/** The waits together take less than the 5 s in which an interrupt must end everything. */
 const PROCESS_GRACE_MS = 3_000;
 const REDIS_GRACE_MS = 1_000;
 const PARENT_POLL_MS = 500;
@@ -29,10 +29,10 @@ const LOGS_KEPT = 5;
 const PAGES = { '/': 'trading', '/docs': 'documentation' };
 const LINES_SHOWN = 15;
 
-/** Something the user can act upon; told in one line, without a stack. */
+/** A problem that the user can fix; printed in one line without a stack. */
 class StartError extends Error {}
 
-/** Everything started so far, so that it can be ended at any moment. */
+/** Everything started so far, so that it can be stopped at any moment. */
 interface Session {
   redis: RunningRedis | null;
   readonly processes: Child[];
@@ -44,13 +44,13 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
- * Resolves when all is up; the process goes on until a signal, or until one of its parts is gone.
- * `programFolder` holds web.js and worker.js.
+ * Resolves when everything runs. The process continues until a signal, or until one of its parts ends.
+ * `programFolder` contains web.js and worker.js.
  */
 export async function start(programFolder = PROGRAM_FOLDER): Promise<void> {
   const env = withLocalDefaults(processEnvironment());
   const session = createSession();
-  // npm and the terminal both send it, so it may come twice; the second changes nothing.
+  // npm and the terminal both send the signal, so it may come twice; the second one changes nothing.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => void session.end(0));
   watchParent(session, env);
@@ -66,7 +66,7 @@ export async function start(programFolder = PROGRAM_FOLDER): Promise<void> {
   }
 }
 
-/** Ends the session when npm is gone without a word, killed perhaps; else keeps this process alive. */
+/** Ends the session when npm has ended without a signal (it was killed); until then it keeps this process alive. */
 function watchParent(session: Session, env: Environment): void {
   const { ppid } = process;
   const byNpm = env.npm_lifecycle_event !== undefined;
@@ -83,7 +83,7 @@ function createSession(): Session {
     async end(code) {
       if (session.isEnding) return;
       session.isEnding = true;
-      // Redis last: the others finish what they have in hand.
+      // Redis stops last, because the others finish their work.
       await Promise.all(session.processes.map((child) => child.stop(PROCESS_GRACE_MS)));
       await session.redis?.stop(REDIS_GRACE_MS);
       process.exit(code);
@@ -93,7 +93,7 @@ function createSession(): Session {
 }
 
 /**
- * The defaults that `npm start` sets for variables that the user did not set. Secrets are drawn here, so that all
+ * The defaults that `npm start` sets for variables that the user did not set. It draws the secrets here, so that all
  * processes share them.
  */
 function withLocalDefaults(env: Environment): Environment {
@@ -136,10 +136,10 @@ async function startAll(session: Session, given: Environment, programFolder: str
   if (!session.isEnding) printBanner(config, { port, pages, logFile, adminToken });
 }
 
-/** The URL of the Redis to use: the given one, or one of our own for this session. */
+/** Returns the URL of the Redis to use: the given one, or a new one for this session. */
 async function startOwnRedis(session: Session, config: Config, given: Environment): Promise<string> {
   if (config.redisGiven) return given.REDIS_URL ?? '';
-  // As strict as production, so that what is tried here behaves as it will there.
+  // It is as durable as in production, so that it behaves the same.
   const redis = await startRedis({
     appendonly: 'always',
     settings: [['maxmemory-policy', 'noeviction']],
@@ -149,7 +149,7 @@ async function startOwnRedis(session: Session, config: Config, given: Environmen
   });
   session.redis = redis;
   void redis.exited.then((exit) => reportDeath(session, 'redis', exit, redis.lastLines()));
-  // A signal may have come while it was on its way.
+  // A signal may have arrived during the start.
   if (session.isEnding) await redis.stop(REDIS_GRACE_MS);
   return redis.url;
 }
@@ -162,7 +162,7 @@ function freshLogFile(port: number): string {
   older.sort((a, b) => modifiedAtMs(b) - modifiedAtMs(a));
   for (const name of older.slice(LOGS_KEPT - 1)) rmSync(name, { force: true });
   writeFileSync(file, '');
-  // Nothing logged, nothing left behind.
+  // An empty file, without any log line, is removed.
   process.once('exit', () => {
     if (statSync(file, { throwIfNoEntry: false })?.size === 0) rmSync(file);
   });
@@ -183,7 +183,7 @@ interface DemoPlace {
   readonly logFile: string;
 }
 
-/** The demo's past, then its bots. They are guests: without them the exchange goes on. */
+/** Writes the demo's past and starts its bots. The exchange works without them. */
 async function startDemo(
   session: Session,
   programFolder: string,
@@ -199,7 +199,7 @@ async function startDemo(
     name: 'demo',
     command: process.execPath,
     args: [bots, baseUrl],
-    // No secret of the exchange: bots are clients like any other.
+    // It gets no secret of the exchange, because bots are clients like any other.
     env: { ...env, ADMIN_TOKEN: undefined, JWT_SECRET: undefined, REDIS_URL: undefined },
     logFile,
   });
@@ -243,7 +243,7 @@ async function untilReady(session: Session, baseUrl: string): Promise<void> {
   }
 }
 
-/** The pages for people among what web serves: SERVE_UI may be off. */
+/** The pages for people that web serves, which depend on SERVE_UI. */
 async function pagesServed(baseUrl: string): Promise<readonly string[]> {
   const served = await Promise.all(
     Object.keys(PAGES).map(async (page) => {
@@ -266,8 +266,8 @@ interface Opened {
 }
 
 /**
- * Few lines: with what npm, the build and the search for a Redis say before, a first start prints at most 12. Each
- * variable is mentioned only where it is not set.
+ * The text is short: with the lines of npm, the build and the search for a Redis, a first start prints at most 12 lines. It
+ * mentions a variable only where it is not set.
  */
 function printBanner(config: Config, { port, pages, logFile, adminToken }: Opened): void {
   const url = `http://localhost:${port}`;
@@ -283,7 +283,7 @@ function printBanner(config: Config, { port, pages, logFile, adminToken }: Opene
   );
   if (shown.length > 0)
     say(`  pages     ${shown.map(([page, name]) => `${url}${page} (${name})`).join(', ')}`);
-  // In the fragment, which no browser sends to a server.
+  // The token is in the fragment, which no browser sends to a server.
   if (pages.includes('/') && adminToken !== null) say(`  operator  ${url}/operate#${adminToken}`);
   say(`  try       curl -s '${url}/markets?limit=3'`);
   say(`  settings  ${settings.join('; ')}`);

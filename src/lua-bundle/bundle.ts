@@ -4,15 +4,15 @@ import { type LuaFile, readFile } from './module';
 import { writeVerb } from './write';
 
 /**
- * Makes one chunk of a Lua script and the modules it requires. Redis builds every function of a script again at each call,
- * so a bundle holds only the functions it calls, and short ones stand in place of their calls (module.ts says which).
+ * Makes one chunk of a Lua script and the modules that it requires. Redis creates every function of a script again at each
+ * call, so a bundle contains only the functions that it calls, and inlines short ones (module.ts has the rules).
  * docs/decisions/025-lua-bundler.md has the gain of each step.
  */
 
-/** The sources of every verb under `folder`, by name, with their modules inlined. Throws on a missing module. */
+/** Returns the sources of the verbs under `folder`, by name, with their modules inlined. Throws on a missing module. */
 export const bundleScripts = (folder: string): Map<string, string> => bundleSources(luaSources(folder));
 
-/** The files below `folder` by their paths: `place_order.lua`, `lib/book.lua`. */
+/** Returns the files below `folder` by their paths: `place_order.lua`, `lib/book.lua`. */
 export function luaSources(folder: string): Map<string, string> {
   const files = [...luaFiles(folder), ...luaFiles(join(folder, 'lib')).map((file) => `lib/${file}`)];
   return new Map(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
@@ -37,7 +37,7 @@ export function bundleSources(sources: ReadonlyMap<string, string>): Map<string,
   return new Map(verbs.map(([file, source]) => [file.slice(0, -'.lua'.length), bundle(source, load)]));
 }
 
-/** A script begins with the line that tells Redis its language and flags, which is no Lua. */
+/** A script begins with a line for Redis that names its language and flags, and is not Lua. */
 function bundle(source: string, load: (name: string) => LuaFile): string {
   const shebang = /^#!lua.*\n/.exec(source)?.[0];
   if (!shebang) throw new Error('a script must start with #!lua');

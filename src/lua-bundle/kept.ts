@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { bundleSources, luaSources } from './bundle';
 
 /**
- * The bundles of `folder`, from `cache` when the scripts and the bundler are what they were. Bundling takes half a second,
- * and every process that runs from the sources needs it, among them each test file.
+ * Returns the bundles of `folder`, from `cache` when neither the scripts nor the bundler have changed. Bundling takes half a
+ * second, and every process that runs from the sources needs it, among them each test file.
  */
 export function keptBundles(folder: string, cache: string): Map<string, string> {
   const sources = luaSources(folder);
@@ -17,7 +17,7 @@ export function keptBundles(folder: string, cache: string): Map<string, string> 
   return bundles;
 }
 
-/** Of everything that a bundle depends on: the scripts, and the files beside this one. */
+/** A hash of everything on which a bundle depends: the scripts, and the files beside this one. */
 function keyOf(sources: ReadonlyMap<string, string>): string {
   const hash = createHash('sha256');
   const bundler = readdirSync(__dirname).map((name) => [name, readFileSync(join(__dirname, name), 'utf8')]);
@@ -29,12 +29,12 @@ function read(file: string): Map<string, string> | null {
   try {
     return new Map(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
-    // It is not there, or another process has just removed it.
+    // The file does not exist, or another process has just removed it.
     return null;
   }
 }
 
-/** Others may read and write at the same time: a file appears whole, and those of earlier sources go. */
+/** Other processes may read and write at the same time: a file appears whole, and files of earlier sources are deleted. */
 function keep(cache: string, file: string, bundles: ReadonlyMap<string, string>): void {
   mkdirSync(cache, { recursive: true });
   for (const name of readdirSync(cache)) {

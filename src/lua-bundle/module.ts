@@ -1,6 +1,6 @@
 import { parse } from 'luaparse';
 
-/** A node of luaparse's syntax tree, as far as the bundler looks at it. */
+/** A node of luaparse's syntax tree, with the fields that the bundler uses. */
 export interface Node {
   readonly type: string;
   readonly range: readonly [number, number];
@@ -8,15 +8,15 @@ export interface Node {
 }
 
 /**
- * A Lua file, taken apart. The rules that the sources keep:
+ * A parsed Lua file. The sources keep these rules:
  *
  *   local book = require('lib.book')     the local has the module's name
  *   local book = {} ... return book      a module is one table of functions and constants, without any state
- *   book.OPEN, book.PAUSED = 1, 2        capital letters, numbers or strings: their values stand in place of their uses
+ *   book.OPEN, book.PAUSED = 1, 2        capital letters, numbers or strings: the bundler inlines their values
  *   local ONE_PIPS = 10000               the same, within its file
  *   function book.open(...) ... end      becomes the local function book_open, where it is called
  *   local function learn(b) ... end      becomes book_learn
- *   function order.rank(record)          a body that only returns one expression stands in place of its calls
+ *   function order.rank(record)          the bundler inlines a body that only returns one expression
  */
 export interface LuaFile {
   readonly name: string;
@@ -25,7 +25,7 @@ export interface LuaFile {
   /** By name: `OPEN` within the file, `book.OPEN` elsewhere. */
   readonly constants: Map<string, string>;
   readonly routines: Map<string, Routine>;
-  /** The other statements: those of a verb. */
+  /** The other statements, which are those of a verb. */
   readonly statements: Node[];
 }
 
@@ -34,7 +34,7 @@ export interface Routine {
   readonly name: string;
   readonly node: Node;
   readonly parameters: readonly string[];
-  /** The value it returns, when it does nothing else. */
+  /** The returned expression, if the function does nothing else. */
   readonly expression: Node | null;
 }
 
@@ -43,13 +43,13 @@ const COMMENT = /^[ \t]*--.*\n/gm;
 export const isCapital = (name: string): boolean => /^[A-Z][A-Z0-9_]*$/.test(name);
 export const nameOf = (node: Node): string => (node.type === 'Identifier' ? String(node.name) : '');
 
-/** `book` and `OPEN` of `book.OPEN`; null for anything else. */
+/** Returns `book` and `OPEN` of `book.OPEN`; null for any other node. */
 export function memberOf(node: Node): readonly [string, string] | null {
   if (node.type !== 'MemberExpression' || node.indexer !== '.') return null;
   return [nameOf(node.base as Node), nameOf(node.identifier as Node)];
 }
 
-/** The module that `local book = require('lib.book')` asks for. Throws when the local has another name. */
+/** Returns the module that `local book = require('lib.book')` names. Throws when the local has another name. */
 export function requiredBy(node: Node): string | null {
   const [variable, init] = [(node.variables as Node[])?.[0], (node.init as Node[])?.[0]];
   if (node.type !== 'LocalStatement' || init?.type !== 'CallExpression') return null;
@@ -60,13 +60,13 @@ export function requiredBy(node: Node): string | null {
   return name;
 }
 
-/** `name` is empty for a verb; `load` gives the modules it requires. */
+/** `name` is empty for a verb; `load` returns the modules that it requires. */
 export function readFile(name: string, source: string, load: (name: string) => LuaFile): LuaFile {
   const text = source.replace(COMMENT, '');
   const file = { name, text, imports: new Map(), constants: new Map(), routines: new Map(), statements: [] };
   for (const node of parse(text, { ranges: true, luaVersion: '5.1' }).body as unknown as Node[]) {
     const required = requiredBy(node);
-    // A require behind other statements is for those that follow it: write.ts builds what they call there.
+    // A require after other statements serves the statements after it: write.ts puts the functions that they call there.
     if (required !== null && file.statements.length === 0) file.imports.set(required, load(required));
     else take(file, node);
   }

@@ -1,34 +1,34 @@
 import { isCapital, type LuaFile, memberOf, type Node, nameOf, type Routine, requiredBy } from './module';
 
-/** A block of the verb, and the functions that are built in it. */
+/** A block of the verb, and the functions that are created in it. */
 interface Block {
   readonly parent: Block | null;
   readonly built: Set<Routine>;
 }
 
-/** Functions that are called of a module which a block requires: only the runs that come by build them. */
+/** The called functions of a module that a block requires: only the runs that reach the block create them. */
 interface Required {
   readonly calls: Set<Routine>;
   readonly block: Block;
 }
 
-/** The meaning of the names in a piece of source. */
+/** The meanings of the names in a piece of source. */
 interface Scope {
   readonly file: LuaFile;
   readonly load: Load;
   readonly imports: Map<string, LuaFile>;
-  /** The functions called from here, but for those of modules that a block requires, which are in `late` by the module's name. */
+  /** The functions called from here, except those of modules that a block requires; `late` has these by the module's name. */
   readonly calls: Set<Routine>;
   readonly late: Map<string, Set<Routine>>;
-  /** The requires of blocks in their order: a mark stands in the text, since what they build is known at the end. */
+  /** The requires of blocks in order. The text has a mark for each, because their functions are known only at the end. */
   readonly required: Required[];
   readonly block: Block;
   readonly isLoop: boolean;
-  /** The texts that stand in place of parameters. */
+  /** The texts that replace parameters. */
   readonly given: ReadonlyMap<string, string>;
 }
 
-/** The library functions that every script calls, and what marks their uses. */
+/** The library functions that every script calls, and the marks of their uses. */
 const MARK = '\x01';
 const HOT = ['redis.call', 'struct.pack', 'struct.unpack'];
 
@@ -50,7 +50,7 @@ const scopeOf = (file: LuaFile, load: Load, block: Block, calls: Set<Routine> = 
   };
 };
 
-/** The chunk of a verb: the functions it calls, each behind those it calls itself, then its statements. */
+/** Writes the chunk of a verb: the functions it calls, each after those that it calls itself, then its statements. */
 export function writeVerb(verb: LuaFile, load: Load): string {
   const top: Block = { parent: null, built: new Set() };
   const scope = scopeOf(verb, load, top);
@@ -58,7 +58,7 @@ export function writeVerb(verb: LuaFile, load: Load): string {
   return finish(withLocals(text, 0), scope);
 }
 
-/** Puts the functions that a piece calls in front of it, and those of its blocks where these require them. */
+/** Writes the functions that a piece calls before it; functions that only its blocks require go into those blocks. */
 function finish(text: string, { calls, required, block, load }: Scope): string {
   const early = build(calls, block, load);
   return (
@@ -71,8 +71,8 @@ function finish(text: string, { calls, required, block, load }: Scope): string {
 }
 
 /**
- * Lua looks a library function up twice at each call, so one that a piece names more than once, or in a loop, gets a local
- * there. Its uses in the text are marked, those in loops twice; the local goes to the position `at`.
+ * Lua looks a library function up twice at each call. So a function that a piece names more than once, or in a loop, gets a
+ * local there, at the position `at`. Its uses in the text are marked; those in loops are marked twice.
  */
 function withLocals(text: string, at: number): string {
   const often = HOT.filter((name) => text.split(MARK + name).length > 2);
@@ -86,7 +86,7 @@ function withLocals(text: string, at: number): string {
   return `${text.slice(0, at)}${at > 0 ? '\n  ' : ''}${head}${named}`;
 }
 
-/** Those of the functions that are not built yet where `block` stands. */
+/** Returns those of the functions that `block` does not have yet. */
 function build(calls: Iterable<Routine>, block: Block, load: Load): string {
   let out = '';
   for (const routine of calls) {
@@ -103,7 +103,7 @@ function build(calls: Iterable<Routine>, block: Block, load: Load): string {
 const isBuilt = (routine: Routine, block: Block | null): boolean =>
   block !== null && (block.built.has(routine) || isBuilt(routine, block.parent));
 
-/** The scope of a block: what it requires is known in it alone. */
+/** The scope of a block: only the block knows the modules that it requires. */
 const within = (scope: Scope, node?: Node): Scope => ({
   ...scope,
   isLoop: scope.isLoop || /^(For|While|Repeat)/.test(node?.type ?? ''),
@@ -127,7 +127,7 @@ function write(node: Node, scope: Scope): string {
   return writeParts(node, 'body' in node ? within(scope, node) : scope);
 }
 
-/** A node from `start` on: its own text, with its children written. */
+/** Writes a node from `start` on: its own text, and its children. */
 function writeParts(node: Node, scope: Scope, start = node.range[0]): string {
   let [out, at] = ['', start];
   for (const child of childrenOf(node)) {
@@ -145,7 +145,7 @@ function writeRequire(name: string, { imports, late, required, block, load }: Sc
   return `\0${required.push({ calls, block }) - 1}\0`;
 }
 
-/** The nodes below a node in the order of the source, without the names of members and table keys. */
+/** Returns the nodes below a node in the order of the source, without the names of members and table keys. */
 function childrenOf(node: Node): Node[] {
   const isNode = (value: unknown): value is Node =>
     typeof value === 'object' && value !== null && 'type' in value;
@@ -158,7 +158,7 @@ function childrenOf(node: Node): Node[] {
     .sort((a, b) => a.range[0] - b.range[0]);
 }
 
-/** A function that its module keeps to itself, and calls without the module's name. */
+/** A private function of its module, called without the module's name. */
 function localRoutine(file: LuaFile, name: string): Routine | null {
   const routine = file.routines.get(name);
   return routine?.node.isLocal ? routine : null;
@@ -188,7 +188,7 @@ function writeLibrary(name: string, { isLoop }: Scope): string | null {
   return (MARK + name).repeat(isLoop ? 2 : 1);
 }
 
-/** The function that a call means; null when it is none of a module's. */
+/** Returns the function that a call means; null when it belongs to no module. */
 function routineOf(base: Node, { file, imports }: Scope): Routine | null {
   const [module, name] = memberOf(base) ?? ['', ''];
   const found = imports.get(module);
@@ -220,7 +220,7 @@ function writeCall(routine: Routine, args: readonly Node[], scope: Scope): strin
 const enclose = (node: Node, text: string): string =>
   /^(Binary|Logical|Unary)/.test(node.type) ? `(${text})` : text;
 
-/** Whether it does not matter how often the node is evaluated: it calls nothing but short functions of modules. */
+/** Whether the node may be evaluated more than once: it calls nothing but short functions of modules. */
 function isPure(node: Node, scope: Scope): boolean {
   if (/^(Table|FunctionDeclaration|VarargLiteral)/.test(node.type)) return false;
   if (!/Call/.test(node.type)) return childrenOf(node).every((child) => isPure(child, scope));

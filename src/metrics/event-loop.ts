@@ -1,10 +1,10 @@
-/** How late this process is: the time a request waits before any code looks at it. */
+/** Measures the lateness of this process: the time that a request waits before any code sees it. */
 export interface EventLoop {
-  /** Recent lateness of a timer in milliseconds, smoothed: one long pause is not yet more work than can be done. */
+  /** Recent lateness of a timer in milliseconds, smoothed, because one long pause does not mean overload. */
   delayMs(): number;
   /**
    * The earliest moment, of `performance.now()`, at which a request that is read now may have reached this process. Requests
-   * that arrive while the process stands still wait in the system's buffers, and are read soon after it goes on.
+   * that arrive while the process is blocked wait in the system's buffers, and are read soon after it continues.
    */
   arrivedAt(): number;
   stop(): void;
@@ -13,7 +13,7 @@ export interface EventLoop {
 const TICK_MS = 50;
 /** The weight of a tick: a lateness that lasts is visible after a few ticks. */
 const WEIGHT = 0.3;
-/** A shorter pause takes too little off the time in which an order may be booked. */
+/** A shorter pause takes too little of the time in which an order may be booked to matter. */
 const PAUSE_MIN_MS = 500;
 /** A request that waited through a pause is read within this time. */
 const PAUSE_KEPT_MS = 1_000;
@@ -23,7 +23,7 @@ export function watchEventLoop(): EventLoop {
   let delayMs = 0;
   let pause = { from: 0, until: Number.NEGATIVE_INFINITY };
 
-  /** Also asked by requests: after a pause they are read before the timer runs. */
+  /** Requests call it too, because after a pause they are read before the timer runs. */
   function look(now: number): void {
     if (now - tickedAt >= PAUSE_MIN_MS) pause = { from: tickedAt, until: now };
   }

@@ -2,21 +2,21 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { Tally, Timings } from './recorders';
 
 /**
- * The metrics that are measured while they happen: no names of wallets, markets or orders, so the number of series is
- * bounded.
+ * The metrics that are measured as events happen. Their labels name no wallets, markets or orders, so the number of series
+ * is bounded.
  */
 export interface Metrics {
-  /** A script ran, or its call failed. */
+  /** Counts a run of a script, or its failure. */
   script(verb: string, seconds: number, failed: boolean): void;
-  /** An answer left; `route` is the declared one (`GET /markets/{id}`), never the path that was asked for. */
+  /** Counts an answer; `route` is the declared path (`GET /markets/{id}`), never the requested one. */
   answered(route: string, status: number, seconds: number): void;
-  /** Something was refused, over HTTP. */
+  /** Counts a refusal over HTTP. */
   refused(code: string): void;
-  /** One order was submitted: its status when accepted or replayed, else the code of the refusal. */
+  /** Counts a submitted order: its status when accepted or replayed, else the code of the refusal. */
   order(result: OrderResult, code: string): void;
-  /** Adds a reader of gauges, asked at each scrape. One that fails or is late leaves its gauges out. */
+  /** Adds a reader of gauges, called at each scrape. A reader that fails or is late leaves its gauges out. */
   sample(read: () => Promise<readonly Sample[]> | readonly Sample[]): void;
-  /** The text of GET /metrics. Scrapes that come close together get the same text. */
+  /** Returns the text of GET /metrics. Scrapes shortly after each other get the same text. */
   expose(): Promise<Exposition>;
 }
 
@@ -33,7 +33,7 @@ export interface Exposition {
   readonly text: string;
 }
 
-/** Gauges that are read when asked for: name -> what it says, and its labels. docs/metrics.md explains each. */
+/** Gauges that are read at each scrape: name -> help and labels. docs/metrics.md explains each. */
 const GAUGES = {
   exchange_info: [
     '1, with the version in its labels',
@@ -62,12 +62,12 @@ const GAUGES = {
 const STATUS_CLASSES = ['', '1xx', '2xx', '3xx', '4xx', '5xx'];
 const HTTP_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const SCRIPT_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5];
-/** A scrape is answered within this time even when Redis is not. */
+/** A scrape is answered within this time even when Redis does not respond. */
 const SAMPLE_MAX_MS = 1_000;
-/** However often it is asked: reading the gauges costs Redis a few commands. */
+/** The gauges are read at most once in this time, because reading them costs Redis a few commands. */
 const KEPT_MS = 1_000;
 
-/** The metrics of one process; a registry of its own, so that two exchanges can live in one test. */
+/** Creates the metrics of one process, with its own registry, so that two exchanges can run in one test. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -102,7 +102,7 @@ export function createMetrics(): Metrics {
     const samples = await Promise.all(readers.map((read) => inTime(read)));
     for (const { name, isPlain, gauge } of gauges) {
       gauge.reset();
-      // Without labels a reset leaves a zero, which would claim a value that could not be read.
+      // Without labels a reset leaves a zero, which would report a value that could not be read.
       if (isPlain) gauge.remove();
       for (const sample of samples.flat())
         if (sample.name === name) gauge.set(sample.labels ?? {}, sample.value);
@@ -128,7 +128,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** The values of a reader; nothing when it fails or takes too long. */
+/** Returns the values of a reader; none when it fails or takes too long. */
 async function inTime(
   read: () => Promise<readonly Sample[]> | readonly Sample[],
 ): Promise<readonly Sample[]> {

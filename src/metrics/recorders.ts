@@ -1,11 +1,11 @@
 import { Counter, type Metric, type Registry } from 'prom-client';
 
 /**
- * The counters of every request. The library looks its series up by the text of their labels, which costs more than a
- * microsecond each time; here it is two lookups and an addition, and the text is made when it is asked for.
+ * The counters of every request. The library finds a series by the text of its labels, which takes more than a microsecond
+ * each time. Here a count takes two look-ups and an addition, and the text is made at a scrape.
  */
 interface Series {
-  /** Observations by bucket, not added up; the last one is beyond every bound. */
+  /** Observations by bucket, not cumulative; the last bucket is above every bound. */
   readonly counts: Float64Array;
   sum: number;
 }
@@ -23,7 +23,7 @@ export class Timings<L extends string> {
     private readonly labels: readonly [L, L?],
     private readonly bounds: readonly number[],
   ) {
-    // A registry asks a metric for its name and for `get`, and for nothing else.
+    // A registry uses only the name and `get` of a metric.
     registry.registerMetric(this as unknown as Metric);
   }
 

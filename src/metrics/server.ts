@@ -7,10 +7,10 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** The questions that the server can answer. */
+/** The checks that the server can answer. */
 export interface Asked {
   expose(): Promise<Exposition>;
-  /** Why the worker cannot work; null when it can. Never rejects. */
+  /** Returns the reason why the worker cannot work; null when it can. Never rejects. */
   problem(): Promise<string | null>;
 }
 
@@ -26,7 +26,7 @@ const json = (status: number, body: object): Answer => ({
 
 const REQUEST_TIMEOUT_MS = 5_000;
 
-/** A worker answers no requests of clients; this is for Prometheus and for a supervisor that wants a sign of life. */
+/** The HTTP server of a worker, for Prometheus and for a supervisor that checks whether the worker is alive. */
 export async function serveMetrics(port: number, asked: Asked): Promise<MetricsServer> {
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
     '/metrics': async () => ({ status: 200, ...(await asked.expose()) }),
