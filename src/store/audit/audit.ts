@@ -30,20 +30,20 @@ export interface AuditOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly scale: ChainScale;
-  /** How long a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
+  /** The time that a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
   /** The memory that this process may still use; by default the rest of its heap. */
   readonly freeBytes?: () => number;
 }
 
-/** There are more orders than this process has memory for. */
+/** The exchange has more orders than fit into the memory of this process. */
 export class AuditTooLarge extends Error {}
 
 export type Audit = () => Promise<AuditReport>;
 
-/** A worker that is alive writes a record within a second, and the reconciler looks every half a minute. */
+/** A running worker writes a record within a second, and the reconciler looks every half minute. */
 const SETTLEMENT_GRACE_MS = 120_000;
-/** Trimming keeps a minute of the outbox; it is followed much more often. */
+/** Trimming keeps a minute of the outbox; the audit follows it much more often. */
 const FOLLOW_EVERY_MS = 3_000;
 /** A match may have hundreds of fills. */
 const MATCHES_STEP = 200;
@@ -53,9 +53,9 @@ const BYTES_PER_ORDER = 1_500;
 const HEAP_SHARE_MAX = 0.7;
 
 /**
- * Recomputes from the orders and matches everything else that is kept, and names every difference. The exchange may be
- * trading: what is compared stood like that at one moment (changes.ts). One audit at a time; who asks meanwhile gets the
- * same answer.
+ * Recomputes all derived data from the orders and matches, and names every difference. The exchange may be trading: the
+ * compared data is the state of one moment (changes.ts). Only one audit runs at a time; a caller that comes meanwhile gets
+ * the same answer.
  */
 export function createAudit(options: AuditOptions): Audit {
   let running: Promise<AuditReport> | null = null;
@@ -82,7 +82,7 @@ function heapLeft(): number {
   return heap_size_limit - used_heap_size;
 }
 
-/** A process that serves others must not die of an audit. */
+/** An audit must not crash a process that serves others. */
 async function checkMemory({ redis, keys, freeBytes = heapLeft }: AuditOptions): Promise<void> {
   const orders = await redis.hlen(keys.orders);
   const [needed, free] = [orders * BYTES_PER_ORDER, freeBytes()];
@@ -121,7 +121,7 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   return { ok: differences.length === 0, checked, differences };
 }
 
-/** The whole exchange, caught up with. Returns the last entry of the outbox it knows of. */
+/** Reads the whole exchange and catches up with it. Returns the last outbox entry that the snapshot contains. */
 async function take(options: AuditOptions, snapshot: Snapshot, breathe: Breathe): Promise<string> {
   const changes = createChanges(options, snapshot);
   await changes.start();
@@ -145,8 +145,8 @@ interface StreamsOptions {
 }
 
 /**
- * Records that are only ever added: matches and settlement records, up to the moment of the snapshot. Returns the fills
- * counted.
+ * Checks the records that are only ever added: matches and settlement records, up to the moment of the snapshot. Returns
+ * the number of fills counted.
  */
 async function checkStreams(options: AuditOptions, streams: StreamsOptions): Promise<number> {
   const { redis, keys, settlementGraceMs = SETTLEMENT_GRACE_MS } = options;

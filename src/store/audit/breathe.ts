@@ -1,9 +1,9 @@
-/** How long a process may count without looking at what else it has to do. */
+/** The longest time that a process may count before it does its other work. */
 const SLICE_MS = 5;
 
 export type Breathe = () => Promise<void> | undefined;
 
-/** `await breathe()` in a long loop lets everything else in this process go on; mostly it does nothing. */
+/** `await breathe()` in a long loop lets the other work of this process continue; mostly it does nothing. */
 export function createBreathe(): Breathe {
   let since = performance.now();
   return () => {

@@ -6,15 +6,15 @@ import type { Snapshot } from './snapshot';
 
 type Reply = ReplyOf<'read_changes'>;
 
-/** The outbox does not hold everything any more that was added since the audit began. */
+/** Entries that were added since the audit began are no longer in the outbox. */
 export class OutboxLost extends Error {}
 
 const scoreOf = (text: Buffer): number | null => (text.length === 0 ? null : Number(text));
 
 /**
  * Follows the outbox from now on and renews in the snapshot what its entries name. When `catchUp` returns, everything that
- * changed since `start` is in the snapshot as it stood at the moment of the last call: a part that nothing has touched
- * since it was read is as it was, and every other part was read in or after the call that saw its last change.
+ * changed since `start` is in the snapshot as it was at the moment of the last call: a part that no entry names has not
+ * changed since it was read, and every other part was read in or after the call that saw its last change.
  */
 export function createChanges({ run, keys }: { run: RunScript; keys: ShardKeys }, snapshot: Snapshot) {
   const scriptKeys = [keys.outbox, keys.orders, keys.cash, keys.expiries, keys.sums] as const;

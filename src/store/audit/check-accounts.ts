@@ -8,11 +8,11 @@ import type { Snapshot } from './snapshot';
 
 export const ASSETS = ['YES', 'NO'] as const;
 
-/** A negative amount is stored as one that no account can have. */
+/** A negative amount is read as a number that no account can have. */
 const isPossible = (amount: number): boolean => amount <= Number.MAX_SAFE_INTEGER;
 const text = (amount: number): string => (isPossible(amount) ? formatMicro(amount) : 'below zero');
 
-/** Reservations, wallet by wallet, and that no balance is below zero. Returns how many balances there are. */
+/** Checks the reservations of each wallet, and that no balance is negative. Returns the number of balances. */
 export async function checkAccounts(
   snapshot: Snapshot,
   expected: Expected,
@@ -74,7 +74,7 @@ function checkRange(
   });
 }
 
-/** An account without tokens goes unnoticed when its market is paid out. */
+/** An account without tokens is not noticed when its market is paid out. */
 function checkHolding(
   { holdings }: Snapshot,
   wallet: string,
@@ -88,5 +88,5 @@ function checkHolding(
 }
 
 export const total = (account: TokenAccount): bigint => sum(account.freeMicro) + sum(account.reservedMicro);
-/** Amounts that cannot be are named elsewhere; in a sum they would hide what else is wrong. */
+/** Impossible amounts are reported elsewhere; in a sum they would hide other errors. */
 const sum = (amount: number): bigint => (isPossible(amount) ? BigInt(amount) : 0n);

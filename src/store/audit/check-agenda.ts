@@ -20,7 +20,7 @@ type Looked = [
   ending: number,
 ];
 
-/** Whether the worker will close each market when its time comes, and wind up what is over (lua/lib/agenda.lua). */
+/** Checks that the worker will close each market at its time, and wind up each market that has ended (lua/lib/agenda.lua). */
 export async function checkAgenda(options: AgendaCheckOptions, ids: Iterable<MarketId>): Promise<void> {
   const { redis, keys, findings, onStep } = options;
   for (const marketId of ids) {

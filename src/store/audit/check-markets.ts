@@ -6,7 +6,7 @@ import type { Expected } from './check-orders';
 import type { Findings } from './report';
 import type { Snapshot } from './snapshot';
 
-/** The state of every market that has one that can be read. */
+/** Returns the state of every market whose state can be read. */
 export function readStates(snapshot: Snapshot, findings: Findings): Map<MarketId, MarketState> {
   const states = new Map<MarketId, MarketState>();
   for (const [marketId, fields] of snapshot.markets) {
@@ -20,7 +20,7 @@ export function readStates(snapshot: Snapshot, findings: Findings): Map<MarketId
   return states;
 }
 
-/** Levels, value and order of each book, against the open orders. */
+/** Compares the levels, value and order of each book with the open orders. */
 export function checkBooks(
   states: ReadonlyMap<MarketId, MarketState>,
   expected: Expected,

@@ -8,7 +8,7 @@ import type { Fees } from './check-totals';
 import type { Findings } from './report';
 import type { AuditedOrder, Snapshot } from './snapshot';
 
-/** One submission that matched, as it is stored. */
+/** One stored submission that matched. */
 export interface Match {
   readonly marketId: MarketId;
   readonly place: MatchPlace;
@@ -30,14 +30,14 @@ const placeText = ({ tradeMs, sequence }: MatchPlace): string =>
   tradeMs === 0 ? 'none' : `${tradeMs}-${sequence}`;
 
 export interface MatchChecks {
-  /** One match; false when it cannot be read or its orders cannot have met like this. */
+  /** Checks one match; returns false when it cannot be read or its orders cannot have met like this. */
   addMatch(match: Match, packed: Buffer): boolean;
   checkOrders(breathe: Breathe): Promise<void>;
   readonly fees: Fees;
   fills(): number;
 }
 
-/** Adds up matches, oldest first, market by market, and compares the orders and markets with what they come to. */
+/** Adds up matches, oldest first, market by market, and compares the orders and markets with the sums. */
 export function createMatchChecks(snapshot: Snapshot, findings: Findings): MatchChecks {
   const tallies = new Map<string, Tally>();
   const fees: Fees = { cashMicro: 0n, tokensMicro: new Map() };
@@ -46,7 +46,7 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
   function add(id: MarketId, orderHash: string, own: Pips, fill: Fill, before: MatchPlace | null): void {
     const tally = tallies.get(orderHash) ?? { filledLots: 0, quoteMicro: 0, fillCount: 0, last: NOWHERE };
     tallies.set(orderHash, tally);
-    // A taker's fills in its own match are one link.
+    // All fills of a taker in its own match are one link.
     if (before && !isSame(before, tally.last)) {
       findings.add({
         ...{ kind: 'FILL_CHAIN', marketId: id, orderHash, sequence: fill.sequence },
@@ -71,7 +71,7 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     fees.tokensMicro.set(id, charged);
   }
 
-  /** The orders of a fill when they can have met like this. */
+  /** Returns the orders of a fill if they can have met like this. */
   function ordersOf(id: MarketId, fill: Fill): [taker: AuditedOrder, maker: AuditedOrder] | null {
     const problem = (orderHash: string, detail: string): null => {
       findings.add({ kind: 'MATCH', marketId: id, sequence: fill.sequence, orderHash, detail });
@@ -146,7 +146,7 @@ const ownPrice = ({ pricePips, matchType }: Fill): Pips =>
 
 const VOLUME_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Volume and last trade of one market, against its matches. */
+/** Compares volume and last trade of one market with its matches. */
 export function createMarketTally(marketId: MarketId) {
   let volume = 0n;
   let last: { place: MatchPlace; yesPips: number } | null = null;
@@ -158,7 +158,7 @@ export function createMarketTally(marketId: MarketId) {
       }
     },
     check(state: MarketState, findings: Findings): void {
-      // Nothing bounds how often the same money changes hands: the volume stands still where numbers end.
+      // The same money can trade any number of times: the stored volume stops at the largest exact number.
       const counted = volume < VOLUME_MAX ? volume : VOLUME_MAX;
       findings.compare(formatMicro(counted), formatMicro(state.volumeMicro), {
         ...{ kind: 'VOLUME', marketId, detail: 'value of all matches' },
@@ -174,7 +174,7 @@ export function createMarketTally(marketId: MarketId) {
 export interface ReadMatch {
   readonly place: MatchPlace;
   readonly packed: Buffer;
-  /** Or why it cannot be read. */
+  /** The reason why it cannot be read. */
   readonly match: Match | Error;
 }
 

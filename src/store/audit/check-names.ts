@@ -13,7 +13,7 @@ interface NameChecksOptions {
 
 const STEP = 500;
 
-/** Documents of the markets that can be read, by id; each must be of the market it is kept for. */
+/** Returns the readable documents of the markets, by id; each must belong to the market under whose id it is stored. */
 export async function readDocuments(
   { redis, keys, findings }: NameChecksOptions,
   known: Iterable<MarketId>,
@@ -50,7 +50,7 @@ function readMarket(document: Buffer | null): Market | Error {
   }
 }
 
-/** Each market is found by its id, slug and condition id, and each name leads to a market that has it. */
+/** Checks that id, slug and condition id of each market lead to it, and that each name leads to a market that has it. */
 export async function checkNames(
   { redis, keys, findings }: NameChecksOptions,
   documents: ReadonlyMap<MarketId, Market>,
@@ -80,7 +80,7 @@ export async function checkNames(
     const [next, flat] = await redis.hscan(keys.marketNames, cursor, 'COUNT', STEP);
     for (let i = 0; i + 1 < flat.length; i += 2) {
       const [name, marketId] = [flat[i] as string, flat[i + 1] as string];
-      // A market that is made while one looks has its name first; one that has none has no document either.
+      // A market created during the audit has its name first; a market without a name has no document either.
       if (documents.has(marketId) ? isNameOf(name, documents.get(marketId)) : await isNew(marketId)) continue;
       findings.add({
         kind: 'NAME',
@@ -97,7 +97,7 @@ export async function checkNames(
   }
 }
 
-/** Each event has as many markets as it says, and its title is theirs. */
+/** Checks that each event has as many markets as it says, and that they carry its title. */
 async function checkEvents(
   { redis, keys, findings }: NameChecksOptions,
   documents: ReadonlyMap<MarketId, Market>,
@@ -121,7 +121,7 @@ async function checkEvents(
     told.set(slug, { count: (known?.count ?? 0) + 1, title: known?.title ?? title });
   }
   const stored = await redis.hgetall(keys.events);
-  // Markets that are created while one looks count in their event already.
+  // The event already counts markets that are created during the audit.
   const hasNew = (await redis.hlen(keys.markets)) > documents.size;
   for (const slug of new Set([...told.keys(), ...Object.keys(stored)])) {
     const { count = 0, title = null } = told.get(slug) ?? {};

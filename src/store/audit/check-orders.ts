@@ -13,9 +13,9 @@ export interface ExpectedLevel {
 
 /** The sums over the open orders, which every other record must match. */
 export interface Expected {
-  /** Collateral reserved, by wallet. */
+  /** Reserved collateral, by wallet. */
   readonly cash: Map<string, number>;
-  /** Yes and No tokens reserved, by market and wallet. */
+  /** Reserved Yes and No tokens, by market and wallet. */
   readonly tokens: Map<MarketId, Map<string, [number, number]>>;
   /** By market and name of the level (lua/lib/book.lua). */
   readonly levels: Map<MarketId, Map<string, ExpectedLevel>>;
@@ -24,7 +24,7 @@ export interface Expected {
 
 const RANK_STEP = 1_000;
 
-/** Each order by itself, and in the indexes that must name it, or must not. */
+/** Checks each order by itself, and in the indexes that must or must not name it. */
 export async function checkOrders(
   snapshot: Snapshot,
   findings: Findings,
@@ -118,7 +118,7 @@ const sideOf = ({ side, outcome }: AuditedOrder): 'a' | 'b' =>
   bookSideOf(side, outcome) === 'bid' ? 'b' : 'a';
 const yesPips = ({ pricePips, outcome }: AuditedOrder): number => yesPrice(pricePips, outcome);
 
-/** Adds an open order to what is expected. */
+/** Adds an open order to the expected sums. */
 function expect(order: AuditedOrder, { cash, tokens, levels, liquidityMicro }: Expected): void {
   const { maker, marketId, outcome } = order;
   const lots = order.sizeLots - order.filledLots;
@@ -145,7 +145,7 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-/** Index entries that belong to no order. */
+/** Checks for index entries without an order. */
 function checkStrangers(snapshot: Snapshot, findings: Findings): void {
   const isKnown = (hash: string): boolean => snapshot.orders.has(hash) || snapshot.brokenOrders.has(hash);
   for (const [orderHash, places] of snapshot.book) {

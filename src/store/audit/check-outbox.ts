@@ -12,22 +12,22 @@ interface OutboxCheckOptions {
   readonly keys: ShardKeys;
   readonly findings: Findings;
   readonly states: ReadonlyMap<MarketId, MarketState>;
-  /** The last entry that the snapshot knows of. */
+  /** The last entry that the snapshot contains. */
   readonly position: string;
 }
 
 const STEP = 500;
-/** Entries looked at, the newest first: a minute of a busy exchange. */
+/** The number of latest entries to check: a minute of a busy exchange. */
 const ENTRIES_MAX = 200_000;
-/** They have the number of another command: that of the market as it is, or of a match. */
+/** Entries of these kinds carry the number of another command: the latest of the market, or that of a match. */
 const WITHOUT_NUMBER: readonly string[] = ['BALANCE', 'SETTLE'];
 
-/** The numbers of each market's commands in the outbox: without a gap, up to the market's own number. */
+/** Checks that each market's numbers in the outbox have no gap and end at the market's own number. */
 export async function checkOutbox(options: OutboxCheckOptions): Promise<void> {
   const { redis, keys, findings, states } = options;
   const expected = new Map([...states].map(([id, { sequence }]) => [id, sequence]));
   let from = options.position;
-  // Backwards: what is trimmed meanwhile is what would have come last.
+  // Backwards, so that entries trimmed meanwhile would have come last.
   for (let seen = 0; seen < ENTRIES_MAX; seen += STEP) {
     const entries = await redis.xrevrangeBuffer(keys.outbox, from, '-', 'COUNT', STEP);
     for (const [, fields] of entries) {
@@ -47,7 +47,7 @@ export async function checkOutbox(options: OutboxCheckOptions): Promise<void> {
   }
 }
 
-/** Every order has a number of its own in its market, and none is ahead of it. */
+/** Checks that each order has its own number in its market, and that no number is above the market's. */
 export async function checkNumbers(
   snapshot: Snapshot,
   states: ReadonlyMap<MarketId, MarketState>,

@@ -20,7 +20,7 @@ interface PositionChecksOptions {
   readonly onStep: () => Promise<void>;
 }
 
-/** Tokens that moved behind a mark of the journal, by `<wallet> <market> <outcome>`. */
+/** Tokens that moved after a mark of the journal, by `<wallet> <market> <outcome>`. */
 interface Pending {
   readonly mark: string;
   reached: string;
@@ -32,8 +32,8 @@ const WALLETS_STEP = 100;
 const ENTRIES_STEP = 200;
 
 /**
- * Whether the journal's positions are what the wallets hold. It is read at the moment of its own: what the journal has not
- * booked yet at that moment is taken off the balances, so that the comparison needs no tolerance.
+ * Checks that the journal's positions equal the wallets' tokens. Both are read at one moment; tokens that the journal has
+ * not booked yet are subtracted from the balances, so the comparison needs no tolerance.
  */
 export async function checkPositions(options: PositionChecksOptions, accounts: Iterable<string>) {
   const { run, keys, findings, onStep } = options;
@@ -70,7 +70,7 @@ function checkWallet(wallet: string, list: readonly Buffer[], { moved }: Pending
 const text = (amount: bigint): string =>
   amount < 0n ? `-${formatMicro(micro(Number(-amount)))}` : formatMicro(micro(Number(amount)));
 
-/** Adds what lies between the place that was reached and `last`; from the beginning when the journal has gone on. */
+/** Adds the entries up to `last`; it starts again when the journal has moved on. */
 async function follow(
   options: PositionChecksOptions,
   before: Pending,
@@ -106,7 +106,7 @@ async function follow(
   }
 }
 
-/** One order that cannot be read, which is named elsewhere, must not hide the other matches. */
+/** One unreadable order, which is reported elsewhere, must not hide the other matches. */
 async function readable(matches: PositionChecksOptions['matches'], trades: readonly OutboxEvent[]) {
   try {
     return await matches.load(trades);

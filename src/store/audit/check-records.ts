@@ -24,9 +24,9 @@ const STEP = 500;
 const NAME_BYTES = 15;
 
 /**
- * From the settlement records: each belongs to a match, stands in the lists, and among the unsettled while it is not
- * CONFIRMED. Records and list entries are only ever added, in one script: so what was read of the records first must be
- * in lists that are read after them.
+ * Checks that each settlement record belongs to a match, is in the lists, and is among the unsettled unless CONFIRMED.
+ * One script adds a record and its list entries, and none is ever removed: so every record read first must be in the lists
+ * that are read after it.
  */
 export async function checkSettlementRecords(options: RecordChecksOptions): Promise<void> {
   const { redis, keys, findings, matches, onStep } = options;
@@ -44,7 +44,7 @@ export async function checkSettlementRecords(options: RecordChecksOptions): Prom
   for (const { name, tradeMs } of records.values()) {
     const { marketId, sequence } = settlementKey(name);
     if (matches.get(marketId)?.has(sequence)) continue;
-    // It may be of a later match than those that were looked at.
+    // The record may belong to a match later than the checked ones.
     const place = `${tradeMs}-${sequence}`;
     const [match] = await redis.xrange(keys.trades(marketId), place, place);
     if (!match) report(findings, 'SETTLEMENT_RECORD', name, 'the record is of no match');
@@ -112,7 +112,7 @@ async function checkList(
   }
 }
 
-/** A record changes its status while one looks: what seems wrong is looked at again, in one step. */
+/** A record may change its status during the check, so each apparent fault is checked again in one step. */
 async function checkUnsettled(
   { redis, keys, findings, onStep }: RecordChecksOptions,
   records: readonly ListedRecord[],

@@ -21,22 +21,22 @@ interface SettlementChecksOptions {
   readonly snapshot: Snapshot;
   readonly findings: Findings;
   readonly scale: ChainScale;
-  /** Younger matches may still be on their way to their record. */
+  /** Younger matches may not have their records yet. */
   readonly youngerMs: number;
   readonly feeRateOf: (id: MarketId) => number | null;
-  /** How far everything was found final once, as an entry id of the market's matches. */
+  /** The entry id of the market's matches up to which every settlement was final once. */
   readonly settledUpTo: ReadonlyMap<MarketId, string>;
 }
 
 export interface SettlementChecks {
   namesOf(match: Match): Buffer[];
-  /** Null where there is none. */
+  /** Null for a missing record. */
   records(names: readonly Buffer[]): Promise<(Buffer | null)[]>;
-  /** `records` of the match, part by part. */
+  /** The `records` of the match, part by part. */
   check(match: Match, isSound: boolean, records: readonly (Buffer | null)[]): void;
 }
 
-/** Whether every match has its records, and they say what the match was. */
+/** Checks that every match has its records, and that they agree with the match. */
 export function createSettlementChecks(options: SettlementChecksOptions): SettlementChecks {
   const { redis, keys, snapshot, findings, scale, youngerMs, feeRateOf, settledUpTo } = options;
 
@@ -79,7 +79,7 @@ export function createSettlementChecks(options: SettlementChecksOptions): Settle
   return { namesOf, records, check };
 }
 
-/** Up to the mark, with it. */
+/** Up to the mark, including it. */
 const isPassed = ({ place: { tradeMs, sequence } }: Match, mark = NO_ENTRY): boolean =>
   !isBefore(mark, `${tradeMs}-${sequence}`);
 

@@ -11,8 +11,8 @@ import type { Snapshot } from './snapshot';
 type States = ReadonlyMap<MarketId, MarketState>;
 
 /**
- * The collateral ever granted equals the sum of all accounts and the collateral locked in sets; there are as many sets
- * as tokens of each outcome.
+ * Checks that the collateral granted equals the sum of all accounts and the collateral locked in sets, and that there are
+ * as many sets as tokens of each outcome.
  */
 export async function checkTotals(
   snapshot: Snapshot,
@@ -63,15 +63,13 @@ function paidTokens(payouts: ReadonlyMap<string, Payout> | undefined): [bigint, 
   return [yes, no];
 }
 
-/**
- * The value of tokens at the end; of an odd number of micro-units in a void market the last half is paid to no account.
- */
+/** The final value of tokens. In a void market the last half of an odd number of micro-units is paid to no account. */
 function worth({ outcome }: PayoutState, { tokensMicro: [yes, no] }: Payout): bigint {
   if (outcome === null) return (BigInt(yes) + BigInt(no)) / 2n;
   return BigInt(outcome === 0 ? yes : no);
 }
 
-/** Everybody was paid what the tokens were worth, and the sets are what is left to be paid. */
+/** Checks that each account was paid the value of its tokens, and that the sets equal the rest that is still to be paid. */
 function checkPayouts(snapshot: Snapshot, marketId: MarketId, state: MarketState, findings: Findings): void {
   const ended = payoutState(snapshot, marketId);
   const payouts = snapshot.payouts.get(marketId);
@@ -104,20 +102,17 @@ function checkPayouts(snapshot: Snapshot, marketId: MarketId, state: MarketState
   });
 }
 
-/**
- * The remainder of a void market after all payouts: the halves of micro-units that make no whole one, which the
- * exchange keeps.
- */
+/** The remainder of a void market after all payouts: half micro-units that add up to whole ones, which the exchange keeps. */
 const dustOf = ({ outcome, paidAtMs, setsMicro }: PayoutState, paid: bigint): bigint =>
   outcome === null && paidAtMs > 0 ? BigInt(setsMicro) - paid : 0n;
 
-/** Fees by the matches: collateral, and tokens by market. */
+/** Fees of the matches: collateral, and tokens by market. */
 export interface Fees {
   cashMicro: bigint;
   readonly tokensMicro: Map<MarketId, [bigint, bigint]>;
 }
 
-/** The fee account holds what the matches charged, and what its tokens were worth in the end. */
+/** Checks that the fee account has the fees of the matches and the payouts of its tokens. */
 export function checkFees(snapshot: Snapshot, states: States, fees: Fees, findings: Findings): void {
   let cash = fees.cashMicro;
   for (const marketId of states.keys()) {

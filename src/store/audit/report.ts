@@ -1,11 +1,11 @@
 import type { Difference } from '../../exchange/audit';
 
-/** Differences that are named; beyond these only the number is reported. */
+/** The most differences that are listed; beyond these only their number is reported. */
 const DIFFERENCES_MAX = 10_000;
 
 export interface Findings {
   add(difference: Difference): void;
-  /** Adds a difference unless both are the same. */
+  /** Adds a difference unless both values are equal. */
   compare(expected: string, found: string, difference: Omit<Difference, 'expected' | 'found'>): void;
   list(): readonly Difference[];
 }

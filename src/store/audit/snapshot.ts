@@ -10,9 +10,9 @@ import {
 } from '../records/account';
 import { decodeOrder, hashHex, type OrderRecord } from '../records/order';
 
-/** A stored order as far as an audit needs it, and where the indexes have it. */
+/** The fields of a stored order that an audit needs, and its places in the indexes. */
 export interface AuditedOrder extends Omit<OrderRecord, 'signed' | 'clientOrderId'> {
-  /** Score in its wallet's index, null when it is not there. */
+  /** Score in its wallet's index; null when the index lacks it. */
   rank: number | null;
 }
 
@@ -24,7 +24,7 @@ export interface BookEntry {
   readonly score: number;
 }
 
-/** An entry of a wallet's index that was no order of the wallet's when it was read. */
+/** An entry of a wallet's index that named no order of the wallet when it was read. */
 export interface Stray {
   readonly wallet: string;
   readonly orderHash: string;
@@ -34,7 +34,7 @@ export type Holders = Map<string, readonly [TokenAccount, TokenAccount]>;
 
 const MEMBER_SEQUENCE_BYTES = 6;
 
-/** So that a maker's hundred orders share one string. */
+/** Makes equal strings one object, so that a maker's hundred orders share one. */
 type Share = (text: string) => string;
 
 function createShare(): Share {
@@ -133,14 +133,14 @@ function createLedger(shared: Share) {
 
 /** The data of an audit, by name, and the functions with which its readers add to it. */
 export interface Snapshot {
-  /** By hash. */
+  /** The orders, by hash. */
   readonly orders: ReadonlyMap<string, AuditedOrder>;
   /** The reasons why stored orders cannot be read, by hash. */
   readonly brokenOrders: ReadonlyMap<string, string>;
   readonly strays: ReadonlyMap<string, Stray>;
-  /** The places of each order, by its hash; one has as many as it should. */
+  /** The places of each order, by its hash; a correct exchange has one place for each. */
   readonly book: ReadonlyMap<string, readonly BookEntry[]>;
-  /** By account. */
+  /** Balances, by account. */
   readonly cash: ReadonlyMap<string, CashAccount>;
   readonly tokens: ReadonlyMap<MarketId, Holders>;
   readonly payouts: ReadonlyMap<MarketId, ReadonlyMap<string, Payout>>;
@@ -150,13 +150,13 @@ export interface Snapshot {
   readonly holdings: ReadonlySet<string>;
   /** Fields of the markets' hashes. */
   readonly markets: ReadonlyMap<MarketId, ReadonlyMap<string, Buffer>>;
-  /** Collateral that was ever granted, in micro-units. */
+  /** All collateral granted so far, in micro-units. */
   granted: bigint;
   setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
   setRank(wallet: string, hash: Buffer, rank: number): void;
-  /** `member` as lua/lib/book.lua makes it. */
+  /** `member` as lua/lib/book.lua writes it. */
   addBookEntry(marketId: MarketId, side: 'b' | 'a', member: Buffer, score: number): void;
-  /** Where the order's own place in the book is: there with a score, or not. */
+  /** The order's own place in the book: a score, or none. */
   setPlace(orderHash: string, side: 'b' | 'a', score: number | null): void;
   /** Payouts are never deleted; an empty value deletes any other entry. */
   setPayout(marketId: MarketId, account: Buffer, packed: Buffer): void;
@@ -170,8 +170,8 @@ export interface Snapshot {
 }
 
 /**
- * The exchange as it was read: bit by bit first, then caught up with what changed meanwhile (changes.ts), after which all
- * of it stood like this at one moment.
+ * The exchange as it was read: first in many steps, then caught up with the changes made meanwhile (changes.ts), after
+ * which it is the state of one moment.
  */
 export function createSnapshot(): Snapshot {
   const shared = createShare();

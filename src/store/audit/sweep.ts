@@ -12,14 +12,14 @@ interface SweepOptions {
   readonly onStep: () => Promise<void>;
 }
 
-/** Fields or members of one step: some hundred microseconds of Redis. */
+/** Fields or members of one step, which takes Redis some hundred microseconds. */
 const STEP = 500;
-/** Wallets asked about in one round trip, a command or two each. */
+/** Wallets read in one round trip, with a command or two each. */
 const WALLETS_STEP = 200;
 
 type Page = [cursor: Buffer, flat: Buffer[]];
 
-/** Reads everything the exchange holds, a bounded step at a time, while it goes on changing. */
+/** Reads the whole exchange, one bounded step at a time, while it changes. */
 export async function sweep(options: SweepOptions, snapshot: Snapshot): Promise<void> {
   const { redis, keys, onStep } = options;
 
@@ -64,7 +64,7 @@ export async function sweep(options: SweepOptions, snapshot: Snapshot): Promise<
   await sweepWallets(options, snapshot, sortedSet);
 }
 
-/** The records of each wallet: the index of its orders and the list of its markets. */
+/** Reads the records of each wallet: the index of its orders and the list of its markets. */
 async function sweepWallets(
   { redis, keys, onStep }: SweepOptions,
   snapshot: Snapshot,
@@ -92,7 +92,7 @@ async function sweepWallets(
       for (const id of held as Buffer[]) snapshot.setHolding(account, id.toString('latin1'), true);
       if (cursor.toString() !== '0') unfinished.push([account, cursor.toString()]);
     }
-    // Only now: a step may renew the snapshot, and nothing older may come behind that.
+    // Only now: a step may renew the snapshot, and older data must not come after that.
     await onStep();
     for (const [account, cursor] of unfinished) {
       const use = (member: Buffer, rank: number) => snapshot.setRank(account, member, rank);

@@ -21,23 +21,23 @@ import { clearOwn, loadPiece, setLife } from './load';
 interface BackupOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
-  /** The chain and contract of the orders' signatures. */
+  /** The chain and contract for which the orders were signed. */
   readonly chainId: number;
   readonly exchange: string;
   readonly now: () => number;
 }
 
-/** How often a copy starts again because something changed meanwhile. */
+/** The number of times that a copy starts again because data changed meanwhile. */
 const TRIES_MAX = 5;
-/** By then the worker has finished what it was at. */
+/** After this pause the worker has finished its work in progress. */
 const PAUSE_MS = 1_000;
 
 const ignore = async (): Promise<void> => undefined;
 
 /**
- * Copies everything the exchange keeps, in bounded steps, and then reads all of it once more: what is equal both times
- * did not change in between, so the copy is what there was at one moment, between the two. The two readings agree only
- * while no one trades: the mode must be HALTED. UNAVAILABLE when something moves all the same, five times.
+ * Copies the data of the exchange in bounded steps, and then reads all of it once more. Data that is equal in both readings
+ * did not change in between, so the copy is the state of one moment between the two. The readings agree only while
+ * nothing trades: the mode must be HALTED. Throws UNAVAILABLE when data changed during five attempts.
  */
 export async function writeBackup(options: BackupOptions, file: string): Promise<BackupSummary> {
   const { redis, keys, chainId, exchange, now } = options;
@@ -69,7 +69,7 @@ export async function writeBackup(options: BackupOptions, file: string): Promise
   throw new Refusal('UNAVAILABLE', 'the exchange still changes; try again in a moment');
 }
 
-/** Every key with the sum of what it holds; null for one that may go by itself. */
+/** Returns every key with the sum of its content; null for a key that may expire. */
 async function readAll(
   { redis, keys }: BackupOptions,
   use: (piece: BackupPiece) => Promise<void>,
@@ -106,7 +106,7 @@ async function* checkedBackup(
   }
 }
 
-/** Reads the whole file, which may be anybody's, and checks every piece of it; throws BadBackup. */
+/** Reads the whole file, which may come from anywhere, and checks every piece of it. Throws BadBackup. */
 export async function verifyBackup(
   file: string,
   keys: ShardKeys,
@@ -121,9 +121,9 @@ export async function verifyBackup(
 }
 
 /**
- * Puts a backup into a Redis. The file is read and checked as a whole before anything is written. INVALID_REQUEST when it
- * is of another exchange, when a process of the exchange is at work there, or when there is something and `force` is not
- * given: then it is removed first. The exchange stands HALTED afterwards, as it was copied.
+ * Writes a backup into a Redis. It reads and checks the whole file before it writes. It throws INVALID_REQUEST when the
+ * file is of another exchange, when a process of the exchange is running there, or when there is data and `force` is not
+ * given. With `force` it first deletes that data. Afterwards the exchange is HALTED, as it was when it was copied.
  */
 export async function restoreBackup(
   options: BackupOptions,

@@ -10,22 +10,22 @@ const SCORE = /^-?(?:inf|\d{1,30}(?:\.\d{1,30})?(?:e[+-]\d{1,3})?)$/;
 
 /** Checks the pieces of one file, in their order. */
 export interface PieceCheck {
-  /** The piece as it may be written; throws BadBackup. */
+  /** Returns the piece if it may be written; throws BadBackup. */
   take(value: Readonly<Record<string, unknown>>): BackupPiece;
   keys(): number;
 }
 
 /**
- * The content that a backup may have, whatever program wrote it: keys of this exchange only, each once and of one type,
- * with values that Redis accepts. Everything Redis would refuse is refused here, before anything is removed. The
- * checksum says that a file is whole, not whose it is.
+ * The content that a backup may have, whichever program wrote it: keys of this exchange only, each once and of one type,
+ * with values that Redis accepts. Anything that Redis would refuse is refused here, before data is deleted. The checksum
+ * shows that a file is complete, but not who wrote it.
  */
 export function createPieceCheck(keys: ShardKeys): PieceCheck {
   const forbidden = volatileKeys(keys);
   let [name, type, count]: [string, KeyType | null, number] = ['', null, 0];
   let [lastId, entries] = [NO_ENTRY, 0];
 
-  /** Keys come in the order of their names, so that one which comes again is seen. */
+  /** Keys come in the order of their names, which reveals a repeated key. */
   function enter(next: string, nextType: KeyType): void {
     if (next === name && nextType === type) return;
     if (!next.startsWith(keys.prefix) || forbidden.has(next)) throw bad(next, 'is no key of an exchange');

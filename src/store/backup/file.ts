@@ -7,14 +7,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
 /**
- * The file of a backup: gzipped lines of JSON. The first line is the header, then one line for each piece of a key; the
- * last contains their number and the SHA-256 of everything before it, so that a file that was cut or changed is
- * recognised.
+ * The file of a backup: gzipped lines of JSON. The first line is the header; each further line is a piece of a key; the
+ * last line contains the number of pieces and the SHA-256 of everything before it, which reveals a file that was cut or
+ * changed.
  */
 export const BACKUP_FORMAT = 'ctf-exchange-backup';
 export const BACKUP_VERSION = 1;
 
-/** Characters of values in one line as it is written, and bytes of the longest that is read. */
+/** The most characters of values in a written line, and the most bytes in a line that is read. */
 const VALUES_MAX = 1_048_576;
 const LINE_MAX_BYTES = 16 * 1_048_576;
 const END_OF_LINE = 10;
@@ -23,17 +23,17 @@ export interface BackupHeader {
   readonly format: typeof BACKUP_FORMAT;
   readonly version: number;
   readonly createdAt: string;
-  /** The chain and contract of the orders: elsewhere their signatures would mean another exchange. */
+  /** The chain and contract of the orders: with others, the signatures would belong to another exchange. */
   readonly chainId: number;
   readonly exchange: string;
-  /** Of the data, and the oldest whose programs may read it; not in files of before they were noted. */
+  /** The layout of the data, and the oldest layout whose programs may read it; missing in files older than layouts. */
   readonly layout?: number;
   readonly oldestLayout?: number;
 }
 
 export type KeyType = 'hash' | 'zset' | 'set' | 'list' | 'stream' | 'string';
 
-/** Values that belong together: a field and its value, an entry's id, field and value. */
+/** The number of values that belong together: a field and its value; an entry's id, field and value. */
 export const WIDTH: Readonly<Record<KeyType, number>> = {
   hash: 2,
   zset: 2,
@@ -43,15 +43,15 @@ export const WIDTH: Readonly<Record<KeyType, number>> = {
   string: 1,
 };
 
-/** A part of one key; a large one comes in many. Bytes are base64. */
+/** A part of one key; a large key has many parts. Bytes are base64. */
 export interface BackupPiece {
   readonly key: string;
   readonly type: KeyType;
   /** hash: field, value...; zset: member, score...; set and list: members; stream: id, field, value...; string: the bytes. */
   readonly values: readonly string[];
-  /** Of the first piece: the milliseconds until the key expires, 0 for never. */
+  /** In the first piece: the milliseconds until the key expires, 0 for never. */
   readonly ttlMs?: number;
-  /** Of the last piece of a stream. */
+  /** In the last piece of a stream. */
   readonly lastId?: string;
   readonly added?: number;
 }
@@ -62,17 +62,17 @@ export interface BackupSummary {
   readonly sha256: string;
 }
 
-/** The file is not a whole backup; `message` says why. */
+/** The file is not a complete backup; `message` has the reason. */
 export class BadBackup extends Error {}
 
 export interface BackupWriter {
   write(piece: BackupPiece): Promise<void>;
-  /** Resolves when all of it is on the disk under its name. */
+  /** Resolves when the whole file is on the disk under its name. */
   finish(keys: number): Promise<BackupSummary>;
   abandon(): Promise<void>;
 }
 
-/** Writes beside the file and moves it there in the end: what has the name is whole. */
+/** Writes to another file and renames it at the end, so that the file under this name is always complete. */
 export async function createBackupFile(file: string, header: BackupHeader): Promise<BackupWriter> {
   const partial = `${file}.partial`;
   const lines = new PassThrough();
@@ -115,7 +115,7 @@ export async function createBackupFile(file: string, header: BackupHeader): Prom
   };
 }
 
-/** A piece as lines that are not too long; a value is never cut, and what belongs together stays together. */
+/** Cuts a piece into lines of bounded length, but never a value, and never values that belong together. */
 function partsOf(piece: BackupPiece): BackupPiece[] {
   const parts: string[][] = [];
   let room = 0;
@@ -133,7 +133,7 @@ function partsOf(piece: BackupPiece): BackupPiece[] {
   return parts.map((values) => ({ key: piece.key, type: piece.type, values }));
 }
 
-/** Reads a backup from the beginning; the end is checked when it comes. Throws BadBackup. */
+/** Reads a backup from the beginning, and checks the last line when it reaches it. Throws BadBackup. */
 export async function* readBackupFile(
   file: string,
 ): AsyncGenerator<{ header: BackupHeader } | { piece: Record<string, unknown> } | { end: BackupSummary }> {
@@ -169,7 +169,7 @@ export async function* readBackupFile(
   if (!isWhole) throw new BadBackup('it ends before its end: the file was cut');
 }
 
-/** A few bytes unpack to any length: no more than one line of it is ever kept. */
+/** A few bytes can unpack to any length, so at most one line is kept in memory. */
 async function* linesOf(unpacked: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let [parts, size]: [Buffer[], number] = [[], 0];
   const keep = (part: Buffer): void => {

@@ -4,23 +4,23 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { BackupPiece, KeyType } from './file';
 
-/** Members, fields or entries of one step, and bytes of a string: some hundred microseconds of Redis each. */
+/** Members, fields or entries of one step, and bytes of a string; a step takes Redis some hundred microseconds. */
 const STEP = 500;
 const STRING_STEP = 262_144;
 const SCAN_STEP = 1_000;
 
 /**
- * The leases and the epoch: another Redis that holds the data has its own. Of the restore that is under way nothing is
- * kept either.
+ * Not copied: the leases and the epoch, because another Redis that holds the data has its own; and the mark of a restore
+ * in progress.
  */
 export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([keys.lease, keys.relayLease, keys.epoch, keys.restoring]);
 
-/** They go on moving when nothing happens: who is there, and how far each reader of the outbox noted that it is. */
+/** They change even while nothing trades: the wallets that are present, and the positions of the outbox's readers. */
 export const restlessKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([keys.absences, keys.readers, keys.accountMarks]);
 
-/** The names of all keys of the exchange's own data, in a fixed order; of a Redis that serves others, too, only its own. */
+/** Returns the names of all keys of the exchange in a fixed order, and no keys of other programs in the same Redis. */
 export async function ownKeys(redis: RedisClient, keys: ShardKeys): Promise<Buffer[]> {
   const nodes: Redis[] = 'nodes' in redis ? redis.nodes('master') : [redis];
   const found = new Map<string, Buffer>();
@@ -41,7 +41,7 @@ export async function ownKeys(redis: RedisClient, keys: ShardKeys): Promise<Buff
 
 const byName = ([a]: [string, Buffer], [b]: [string, Buffer]): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Adds up what a key holds, whatever the order in which it comes. */
+/** Adds up the content of a key, in any order. */
 export interface Sum {
   add(...parts: readonly (Buffer | string)[]): void;
   text(): string;
@@ -62,7 +62,7 @@ function createSum(): Sum {
 
 type Use = (piece: BackupPiece) => Promise<void>;
 export interface ReadKey {
-  /** Equal when it has not changed; null for what goes by itself. */
+  /** Equal while the key has not changed; null for a key that may expire. */
   readonly sum: string | null;
   readonly isThere: boolean;
 }

@@ -7,15 +7,15 @@ import type { RedisClient } from '../redis/scripts';
 
 /** start in minutes I4, open, high, low, close I2 each, money I7. */
 const FORMER_BYTES = 19;
-/** Minutes of before a first match that are taken over: a week of them. */
+/** The most minutes before a first match that are taken over: those of a week. */
 const MINUTES_MAX = 10_080;
 
 /**
- * The candles of layout 1, which told neither shares nor trades. The matches tell all of them again, but not the minutes of
- * before a market's first match that a demonstration invented: these are all that is taken over.
+ * The candles of layout 1, which contained neither shares nor trades. The matches give all of this again, except the
+ * minutes before a market's first match that a demonstration invented; only these are taken over.
  */
 export function createFormerCandles({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
-  /** The minutes that stand before the first match. */
+  /** Returns the minutes before the first match. */
   async function invented(id: MarketId): Promise<Tally[]> {
     const series = keys.formerCandles(id, MINUTE_MS / 1_000);
     const packed = await redis.getrangeBuffer(series, 0, MINUTES_MAX * FORMER_BYTES - 1);
@@ -27,7 +27,7 @@ export function createFormerCandles({ redis, keys }: { redis: RedisClient; keys:
     return minutes;
   }
 
-  /** Series and mark go together: a program of layout 1 that still runs counts from the beginning, and counts right. */
+  /** Deletes series and mark together: a program of layout 1 that still runs counts again from the beginning, correctly. */
   async function drop(id: MarketId): Promise<void> {
     const series = INTERVALS_MS.map((intervalMs) => keys.formerCandles(id, intervalMs / 1_000));
     await redis

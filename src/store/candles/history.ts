@@ -17,21 +17,21 @@ import {
 import { ALL, createSeries, MATCHES_MAX, type SeriesOptions } from './series';
 
 const DAY_MS = 86_400_000;
-/** Steps of MATCHES_MAX that a read counts itself: a market further behind is the worker's to catch up with. */
+/** Steps of MATCHES_MAX that a read counts itself; the worker catches up with a market that is further behind. */
 const TAIL_STEPS_MAX = 10_000;
-/** Markets of which a process keeps what it has worked out. */
+/** The number of markets whose results a process caches. */
 const MARKETS_KEPT = 10_000;
 
 export interface History {
   /**
-   * The 24 hours before `nowMs`, to the minute: the trades of all minutes that began in them. Of the moment of
-   * `state`, so that a view's figures belong to its sequence.
+   * The 24 hours before `nowMs`, to the minute: the trades of all minutes that began in them. The result belongs to the
+   * moment of `state`, so that the figures of a view match its sequence.
    */
   day(id: MarketId, state: CountedState, nowMs: number): Promise<DayFigures>;
   /**
-   * Buckets with trades from `fromMs` on, oldest first, after the last one before `fromMs` if there is one (of which
-   * only the price counts). `fromMs` is a multiple of `bucketMs`, and that of a minute. At least the first `buckets` of them
-   * are whole; all are without it.
+   * Returns the buckets with trades from `fromMs` on, oldest first, after the last one before `fromMs` if there is one (only
+   * its price counts). `fromMs` is a multiple of `bucketMs`, which is a multiple of a minute. With `buckets`, at least that
+   * many are complete; without it, all are.
    */
   candles(id: MarketId, fromMs: number, bucketMs: number, buckets?: number): Promise<readonly Candle[]>;
 }
@@ -48,7 +48,7 @@ interface Opening {
   readonly pricePips: Pips | null;
 }
 
-/** Minutes that this process counted after a mark, until they are stored. */
+/** Minutes that this process counted after a mark and that are not stored yet. */
 interface Tail {
   readonly mark: Mark;
   readonly reached: Mark;
@@ -56,8 +56,8 @@ interface Tail {
 }
 
 /**
- * Price history: the stored candles (src/store/candles/writer.ts) and, for whatever the worker has not counted yet,
- * the matches behind their mark. So every answer is exact at its moment, also with a worker that is late or absent.
+ * Price history: the stored candles (src/store/candles/writer.ts), and the matches after their mark, which the worker has
+ * not counted yet. So every answer is exact at its moment, also with a worker that is late or absent.
  */
 export function createHistory(options: HistoryOptions): History {
   const series = createSeries(options);
@@ -68,7 +68,7 @@ export function createHistory(options: HistoryOptions): History {
     MARKETS_KEPT,
   );
 
-  /** The minutes behind the mark. A tail is replaced, never changed: readers may work on it at once. */
+  /** The minutes after the mark. A tail is replaced, never changed, because readers may use it at the same time. */
   async function tailOf(id: MarketId, seen: Buffer): Promise<readonly Tally[]> {
     const mark = unpackMark(seen);
     const at = doubts();
@@ -100,7 +100,7 @@ export function createHistory(options: HistoryOptions): History {
     };
   }
 
-  /** Data of a day ago does not change, so a process reads it once in a minute. */
+  /** Data of a day ago does not change, so a process reads it at most once a minute. */
   function openingOf(id: MarketId, fromMs: number): Promise<Opening> {
     const kept = openings.get(id);
     if (kept?.fromMs === fromMs) return kept.opening;
@@ -119,7 +119,7 @@ export function createHistory(options: HistoryOptions): History {
     },
     async candles(id, fromMs, bucketMs, wanted) {
       const intervalMs = intervalFor(bucketMs);
-      // Besides those of the buckets: the one before, and the one behind, which says that they are whole.
+      // Two more than the buckets: the one before them, and the one after them, which shows that they are complete.
       const most = wanted === undefined ? ALL : (wanted * bucketMs) / intervalMs + 2;
       const { seen, stretches } = await series.read(id, [intervalMs], fromMs, most);
       const stored = stretches[0]?.candles ?? [];

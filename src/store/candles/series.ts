@@ -15,7 +15,7 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 
 /** A part of a stored series. */
 export interface Stretch {
-  /** Place of the first of `candles` in the series, in bytes. */
+  /** Position of the first of `candles` in the series, in bytes. */
   readonly offset: number;
   readonly candles: readonly Tally[];
 }
@@ -26,38 +26,38 @@ export interface SeriesOptions {
   readonly keys: ShardKeys;
 }
 
-/** The basis of a writer: a mark, and the run of Redis it was read from (src/store/redis/run.ts). */
+/** The state on which a writer builds: a mark, and the run of Redis from which it was read (src/store/redis/run.ts). */
 export interface Seen {
   readonly from: Buffer;
   readonly seen: Buffer;
 }
 
 export interface Series {
-  /** read_candles: at most `most` candles of each interval, from the last one before `fromMs` on, and the mark. */
+  /** read_candles: returns the mark, and at most `most` candles of each interval, from the last one before `fromMs` on. */
   read(
     id: MarketId,
     intervals: readonly number[],
     fromMs: number,
     most: number,
   ): Promise<{ seen: Buffer; stretches: Stretch[] }>;
-  /** write_candles: from each offset on, if the mark is still `seen` on the run of Redis it was `from`; says whether it was. */
+  /** write_candles: writes from each offset on, if the mark is still `seen` on the run `from`; returns whether it wrote. */
   write(id: MarketId, seen: Seen, mark: Mark, stretches: ReadonlyMap<number, Stretch>): Promise<boolean>;
-  /** The next matches that are not counted at this mark, MATCHES_MAX at most. */
+  /** Returns the next matches after this mark, MATCHES_MAX at most. */
   matchesAfter(id: MarketId, mark: Mark, most?: number): Promise<MatchEntry[]>;
-  /** The markets that have matches which are not counted. */
+  /** Returns the markets with uncounted matches. */
   behind(): Promise<MarketId[]>;
   from(): Promise<Buffer>;
   markets(): Promise<MarketId[]>;
 }
 
-/** Matches read in one go. */
+/** The most matches read in one call. */
 export const MATCHES_MAX = 500;
-/** More than a script gives; it knows its bound. */
+/** More than the script returns, which has its own bound. */
 export const ALL = 0xffffffff;
-/** A moment behind every candle, in milliseconds. */
+/** A moment after every candle, in milliseconds. */
 export const END_MS = 0xffffffff * MINUTE_MS;
 
-/** The stored candles of the markets, and the matches they are counted from. */
+/** The stored candles of the markets, and the matches from which they are counted. */
 export function createSeries({ redis, run, keys }: SeriesOptions): Series {
   const keysOf = (id: MarketId, intervals: readonly number[]) =>
     [keys.candleMarks, ...intervals.map((intervalMs) => keys.candles(id, intervalMs / 1_000))] as const;
@@ -96,7 +96,7 @@ export function createSeries({ redis, run, keys }: SeriesOptions): Series {
     return (await redis.xrangeBuffer(keys.trades(id), after, '+', 'COUNT', most)) as MatchEntry[];
   }
 
-  /** One whose mark cannot be read is for its counter to say. */
+  /** A market whose mark cannot be read is included; its counter reports the error. */
   async function isBehind(id: MarketId, mark: Buffer): Promise<boolean> {
     let counted: Mark;
     try {

@@ -16,36 +16,36 @@ import { createSeries, END_MS, MATCHES_MAX, type Seen, type SeriesOptions, type 
 /** The prices of one minute, in pips. */
 export type MinutePrices = Readonly<Record<'startMs' | 'open' | 'high' | 'low' | 'close', number>>;
 
-/** Steps of MATCHES_MAX that one market's history may have, and times its new candles may lose to a writer before them. */
+/** The most steps of MATCHES_MAX for one market's history, and the most attempts to write its candles before another writer. */
 const REBUILD_STEPS_MAX = 1_000_000;
 const REPLACE_TRIES_MAX = 1_000;
 
 export interface CandleWriter {
-  /** The markets that have matches which are not counted. */
+  /** Returns the markets with uncounted matches. */
   behind(): Promise<MarketId[]>;
   markets(): Promise<MarketId[]>;
-  /** The markets that have candles of layout 1. */
+  /** Returns the markets with candles of layout 1. */
   former(): Promise<MarketId[]>;
-  /** Takes over what the candles of layout 1 alone know of a market, and drops them. */
+  /** Takes over the part of a market's candles of layout 1 that its matches lack, and deletes them. */
   adopt(id: MarketId): Promise<void>;
-  /** Counts the next matches of a market; says whether there may be more. */
+  /** Counts the next matches of a market; returns whether there may be more. */
   extend(id: MarketId): Promise<boolean>;
   /**
-   * Counts a market again from all of its matches, and replaces the stored candles. Trading, reading and counting go on
-   * meanwhile. Returns how many matches it has counted.
+   * Counts all matches of a market again and replaces its stored candles, while trading, reading and counting continue.
+   * Returns the number of matches counted.
    */
   rebuild(id: MarketId): Promise<number>;
   /**
-   * Minutes of before a market's first match, without volume: for demonstrations. Nothing is done, and false answered,
-   * when anything of the market is counted already. Counting goes on behind them; a rebuild leaves them out, because no
-   * match stands behind them.
+   * Writes minutes before a market's first match, without volume, for demonstrations. Returns false and writes nothing when
+   * the market already has counted data. Counting continues after these minutes. A rebuild deletes them, because no match
+   * supports them.
    */
   preload(id: MarketId, minutes: readonly MinutePrices[]): Promise<boolean>;
 }
 
 /**
- * Counts matches into the stored candles. Each match is counted once: candles and mark are written together, and only
- * by a writer that has seen the mark as it still is; one that comes too late has done nothing.
+ * Counts matches into the stored candles. Each match is counted once: one script writes candles and mark together, and only
+ * if the mark is still the one that the writer read. A writer that is too late changes nothing.
  */
 export function createCandleWriter(options: SeriesOptions): CandleWriter {
   const series = createSeries(options);
@@ -84,7 +84,7 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
     const whole = wholeOf(minutes);
     for (let attempt = 0; attempt < REPLACE_TRIES_MAX; attempt++) {
       const { seen } = await series.read(id, [], 0, 0);
-      // A writer that has seen the old series must not go on in the new ones: its offsets may be others.
+      // A writer that has read the old series must not write to the new one, whose offsets may differ.
       const mark = { ...reached, generation: nextGeneration(unpackMark(seen)) };
       if (await series.write(id, { from, seen }, mark, whole)) return count;
     }
@@ -107,7 +107,7 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
     return begin(id, { from, seen }, tallies);
   }
 
-  /** Minutes of before the first match, in a market of which nothing is counted; says whether they were written. */
+  /** Writes minutes before the first match, in a market without counted data; returns whether they were written. */
   const begin = (id: MarketId, seen: Seen, minutes: readonly Tally[]): Promise<boolean> =>
     series.write(id, seen, startOf(0), wholeOf(minutes));
 

@@ -7,13 +7,13 @@ import type { Check } from './doctor';
 interface Master {
   readonly redis: Redis;
   readonly name: string;
-  /** The fields of a node in CLUSTER NODES after its state: its slots, and those that move. */
+  /** The fields of a node in CLUSTER NODES after its state: its slots, and the slots that move. */
   readonly slots: readonly string[];
 }
 
 const OWN_FIELDS = 8;
 
-/** Whether the cluster is fit; nothing for one server. Reads only. */
+/** Checks the cluster; a single server has no such checks. Reads only. */
 export async function examineCluster(
   redis: RedisClient,
   keys: ShardKeys,
@@ -37,7 +37,7 @@ async function describe(redis: Redis): Promise<Master> {
   };
 }
 
-/** Shown as `[14243->-<node>]` by the node the slot leaves, and as `[14243-<-<node>]` by the one to which it comes. */
+/** The node that a slot leaves shows `[14243->-<node>]`, the node to which it moves shows `[14243-<-<node>]`. */
 function moving(masters: readonly Master[], slot: number, holder: string): Check {
   const moves = masters.flatMap(({ name, slots }) =>
     slots.flatMap((text) => {

@@ -5,15 +5,15 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 
-/** Markets asked for at once. */
+/** Markets read in one call. */
 const STEP = 500;
-/** Less is what two looks at a clock differ by. */
+/** Two readings of a clock may differ by less. */
 const AHEAD_OK_MS = 1_000;
 
 /**
- * Whether something is dated later than it is: the clock of Redis was ahead when it happened, or was set back since. Money
- * is not touched by it, but no trade and no entry is dated before the one it follows, so they keep that time until the
- * clock has caught up.
+ * Checks for data dated in the future: the clock of Redis was ahead when it was written, or was set back since. This does
+ * not affect money. But no trade or entry gets a time before its predecessor's, so new ones keep that time until the clock
+ * has caught up.
  */
 export async function dates(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
   const [entry] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
@@ -34,7 +34,7 @@ async function latestTradeMs(redis: RedisClient, keys: ShardKeys): Promise<numbe
   return latest;
 }
 
-/** Every market's state, without its book. */
+/** Reads every market's state, without its book. */
 export async function* statesOf(
   redis: RedisClient,
   keys: ShardKeys,

@@ -6,14 +6,14 @@ import type { RedisClient } from '../redis/scripts';
 import type { Check } from './doctor';
 import { statesOf } from './doctor-dates';
 
-/** Markets asked for at once. */
+/** Markets read in one call. */
 const STEP = 500;
 /** Markets that the message names. */
 const TOLD_MAX = 5;
 
 /**
- * Whether dust can rest in a market that is traded: orders of less than a share cost next to nothing, and so many of them
- * use up the makers that one submission may meet before it is filled.
+ * Checks whether dust can rest in an open market: orders of less than a share cost next to nothing, and many of them use up
+ * the makers that one submission may meet before it is filled.
  */
 export async function dust(redis: RedisClient, keys: ShardKeys): Promise<Check> {
   const open: MarketId[] = [];
@@ -31,7 +31,7 @@ export async function dust(redis: RedisClient, keys: ShardKeys): Promise<Check> 
   return { name: 'dust', verdict: 'warn', detail };
 }
 
-/** A document that cannot be read is the audit's to name. */
+/** The audit reports a document that cannot be read. */
 function allowsDust(document: Buffer | null): boolean {
   try {
     return document !== null && decodeMarket(document).terms.minOrderLots < LOTS_PER_SHARE;

@@ -12,7 +12,7 @@ import { type Info, infoOf, number } from './info';
 import { LAYOUT, readLayout, unreadable } from './layout';
 import { type Durability, durabilityOf, type Promised, type Settings, settingsOf } from './standing';
 
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Check {
   readonly name: string;
   readonly verdict: 'ok' | 'warn' | 'fail';
@@ -23,31 +23,31 @@ export interface DoctorOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** A warning elsewhere is a failure in production. */
+  /** In production it counts as a failure instead of a warning. */
   readonly isProduction: boolean;
   readonly promised: Promised;
 }
 
 const REDIS_MAJOR_MIN = 7;
-/** Deadlines and expiries are decided by the clock of Redis; what a client reads at a replica should not be far from it. */
+/** The clock of Redis decides deadlines and expiries; the clock of a replica, which clients see, should be close to it. */
 const SKEW_WARN_MS = 250;
 const SKEW_FAIL_MS = 2_000;
 const ROUND_TRIP_WARN_MS = 5;
 const PINGS = 5;
 const SHARE_WARN = 0.75;
 const SHARE_FAIL = 0.9;
-/** Connections of one process, counted with every part of it running; see docs/cli.md. */
+/** Connections of one process, counted while every part of it ran; see docs/cli.md. */
 export const WEB_CONNECTIONS = 5;
 export const WORKER_CONNECTIONS = 11;
 const BACKLOG_WARN = BACKLOG_MAX / 5;
-/** A reader that runs is never this far behind. */
+/** A running reader is never this far behind. */
 const LAG_WARN_SEC = 30;
 
-/** Whether this Redis is fit to carry the exchange, and whether the exchange is well. Reads only. */
+/** Checks whether this Redis is suitable for the exchange, and whether the exchange works. Reads only. */
 export async function examine(options: DoctorOptions): Promise<readonly Check[]> {
   const { redis, keys, isProduction } = options;
   const cluster = await examineCluster(redis, keys, isProduction);
-  // The checks of one server apply to the one that has the book.
+  // The checks of one server apply to the node that has the book.
   const server = holderOf(redis, keys);
   const info = await infoOf(server);
   const settings = await settingsOf(server);
@@ -165,7 +165,7 @@ async function timeOf(redis: Redis): Promise<number> {
   return Number(seconds) * 1_000 + Number(micros) / 1_000;
 }
 
-/** The skew is measured in the middle of the quickest of a few round trips. */
+/** Measures the skew in the middle of the quickest of a few round trips. */
 async function clock(redis: Redis): Promise<Check[]> {
   let [trip, skew] = [Number.POSITIVE_INFINITY, 0];
   for (let i = 0; i < PINGS; i++) {
@@ -205,7 +205,7 @@ async function layoutOf({ redis, keys }: DoctorOptions): Promise<Check> {
   return { name: 'layout', verdict: wrong === null ? 'ok' : 'fail', detail: wrong ?? fine };
 }
 
-/** How the exchange itself is. */
+/** Checks the exchange itself. */
 async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<Check[]> {
   const [{ mode }, restoring, unsettled, failed] = await Promise.all([
     readMode(redis, keys),
@@ -224,7 +224,7 @@ async function exchange({ redis, keys }: DoctorOptions, nowMs: number): Promise<
   return [...checks, { name: 'settlement', verdict: lost > 0 ? 'warn' : 'ok', detail: settled }];
 }
 
-/** How far the slowest reader of the outbox is behind: beyond BACKLOG_MAX new orders are refused. */
+/** Checks the backlog of the slowest reader of the outbox: beyond BACKLOG_MAX new orders are refused. */
 async function outbox(redis: RedisClient, keys: ShardKeys, nowMs: number): Promise<Check> {
   const { length, readers } = await createOutboxLag({ redis, keys, now: () => nowMs }).look();
   const most = Math.max(0, ...readers.map(({ unprocessed }) => unprocessed));

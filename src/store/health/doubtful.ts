@@ -1,15 +1,15 @@
 import type { Standings } from './standing';
 
-/** Data that a process caches as long as it is certain to belong to the current history. */
+/** Data that a process caches only while it certainly belongs to the current history. */
 export interface Doubtful<K, V> {
   get(key: K): V | undefined;
-  /** Unless there was a doubt since the value began to be read, at the number `at`. */
+  /** Stores a value, unless there was a doubt since its read began, at the number `at`. */
   keep(key: K, value: V, at: number): void;
   delete(key: K): void;
   clear(): void;
 }
 
-/** Forgets everything at a doubt (src/store/health/standing.ts), and when there are `most` entries. */
+/** Forgets everything at a doubt (src/store/health/standing.ts), and when it has `most` entries. */
 export function createDoubtful<K, V>(doubts: Standings['doubts'], most: number): Doubtful<K, V> {
   const entries = new Map<K, V>();
   let keptAt = doubts();

@@ -9,7 +9,7 @@ import type { Standing, Standings } from './standing';
 /** The state of the store, for /readyz and /config. */
 export interface Health {
   readonly redis: boolean;
-  /** The scripts of this version run on that Redis. */
+  /** Whether the scripts of this version run on that Redis. */
   readonly scripts: boolean;
   readonly standing: Standing;
   readonly layout: Layout;
@@ -22,21 +22,21 @@ export interface ModeFacts {
 }
 
 export async function readMode(redis: RedisClient, keys: ShardKeys): Promise<ModeFacts> {
-  // Two commands: one with both keys fails while the slot moves and neither is there.
+  // Two commands, because one command with both keys fails while the slot moves and neither key exists.
   const [code, notice] = await Promise.all([redis.get(keys.mode), redis.get(keys.notice)]);
   const mode = MODES[Number(code)] ?? 'NORMAL';
   const isOfMode = notice?.startsWith(String(MODES.indexOf(mode)));
   return { mode, message: notice && isOfMode ? notice.slice(1) : null };
 }
 
-/** Runs a script that finds nothing; rejects when it does not run. Resolves with the time of Redis in milliseconds. */
+/** Runs a script without effect; rejects when it cannot run. Resolves with the time of Redis in milliseconds. */
 export async function runProbe(run: RunScript, keys: ShardKeys): Promise<number> {
   const scriptKeys = [keys.market(NO_MARKET), keys.trades(NO_MARKET), keys.markets] as const;
   const [nowMs] = await run('read_market', scriptKeys, [NO_MARKET, 0]);
   return Number(nowMs);
 }
 
-/** Asks Redis now; rejects when it does not answer. */
+/** Asks Redis now; rejects when Redis does not respond. */
 export function createHealth(deps: {
   redis: RedisClient;
   run: RunScript;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** The lines of INFO by their names. */
+/** Returns the lines of INFO by name. */
 export type Info = ReadonlyMap<string, string>;
 
 export async function infoOf(server: Redis): Promise<Info> {
@@ -13,5 +13,5 @@ export async function infoOf(server: Redis): Promise<Info> {
   );
 }
 
-/** 0 for a line that is not there. */
+/** 0 for a missing line. */
 export const number = (info: Info, name: string): number => Number(info.get(name) ?? 0);

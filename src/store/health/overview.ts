@@ -15,7 +15,7 @@ export interface Overview {
   readonly settlements: {
     readonly unconfirmed: number;
     readonly failed: number;
-    /** Age of the oldest that is not confirmed; null when all are. */
+    /** Age of the oldest settlement that is not confirmed; null when all are. */
     readonly oldestSeconds: number | null;
   };
 }
@@ -30,7 +30,7 @@ interface OverviewDeps {
   readonly now: () => number;
 }
 
-/** Asks Redis now; rejects when it does not answer. */
+/** Asks Redis now; rejects when Redis does not respond. */
 export function createOverview({ redis, outboxLag, settlements, standings, now }: OverviewDeps) {
   return async (): Promise<Overview> => {
     const [info, outbox, counts, { durability, eviction }] = await Promise.all([

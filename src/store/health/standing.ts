@@ -5,37 +5,38 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
 /**
- * How much of its acknowledged writes a crashing Redis keeps: all of them, all but the last second or so, nothing for
- * certain; or Redis does not tell, and no operator has said it.
+ * The acknowledged writes that a crashing Redis keeps: all; all but about the last second; possibly none; or unknown,
+ * because Redis does not show it and no operator has stated it.
  */
 const DURABILITIES = ['always', 'everysec', 'none', 'unknown'] as const;
 export type Durability = (typeof DURABILITIES)[number];
-/** The operator's word (DURABILITY), for a Redis that does not show its settings. */
+/** The operator's statement (DURABILITY), for a Redis that does not show its settings. */
 export type Promised = 'always' | 'everysec' | null;
 
-/** The durability that the exchange can promise with the current settings of Redis. */
+/** The durability that the exchange has with the current settings of Redis. */
 export interface Standing {
   readonly durability: Durability;
-  /** `maxmemory-policy`; null where neither CONFIG nor INFO tells it. */
+  /** `maxmemory-policy`; null where neither CONFIG nor INFO shows it. */
   readonly eviction: string | null;
-  /** Names the unbroken history of the data: another one says that answered writes may be missing. */
+  /** Names the unbroken history of the data; it changes when acknowledged writes may be missing. */
   readonly epoch: string;
   /** Whether the data never had another epoch. */
   readonly isFirst: boolean;
-  /** False from the loss of a connection to the next look: another Redis may answer now. */
+  /** False from the loss of a connection until the next check, because another Redis may respond now. */
   readonly isCertain: boolean;
 }
 
 export interface Standings {
-  /** As last seen; null before the first look. */
+  /** The result of the last check; null before the first. */
   current(): Standing | null;
-  /** Asks Redis now; rejects when it does not answer. */
+  /** Asks Redis now; rejects when Redis does not respond. */
   refresh(): Promise<Standing>;
-  /** Called when the history was broken while this process watched. */
+  /** Called when the history broke while this process ran. */
   onEpoch(listener: (epoch: string, before: string) => void): void;
   /**
-   * How often what this process had read may have become that of another history than what it reads next: it counts when the
-   * connection to Redis is lost, and on a new epoch. Whatever is kept is kept under this number, and shown under no other.
+   * The number of doubts so far. A doubt means that data read before it and data read after it may belong to different
+   * histories. The number rises when the connection to Redis is lost, and on a new epoch. A cache stores its values under
+   * this number and returns them only under the same number.
    */
   doubts(): number;
   start(): void;
@@ -51,9 +52,9 @@ interface Options {
 
 const EVERY_MS = 2_000;
 const EPOCH_BYTES = 8;
-/** Looks at a book that moves from node to node meanwhile. */
+/** The most checks of a book that moves between nodes meanwhile. */
 const TRIES_MAX = 3;
-/** A connection ended; of a cluster, that to one node. */
+/** A connection ended; on a cluster, the connection to one node. */
 const LOST = ['close', '-node'] as const;
 const SETTINGS = ['appendonly', 'appendfsync', 'maxmemory-policy'] as const;
 
@@ -84,7 +85,7 @@ export function createStandings({ redis, run, keys, promised }: Options): Standi
       const fresh = randomBytes(EPOCH_BYTES).toString('hex');
       const args = [fresh, durability === 'always' ? 0 : 1, known] as const;
       const [name, first] = await run('renew_epoch', [keys.epoch, keys.markets], args);
-      // If the book moved meanwhile, its new node must be asked for its durability.
+      // If the book moved meanwhile, its new node must be checked.
       if (holderOf(redis, keys) !== holder && tries < TRIES_MAX) continue;
       const eviction = settings.get('maxmemory-policy') ?? null;
       return { durability, eviction, epoch: name.toString(), isFirst: first === 1, isCertain: true };
@@ -103,7 +104,7 @@ export function createStandings({ redis, run, keys, promised }: Options): Standi
     if (standing) standing = { ...standing, isCertain: false };
   }
 
-  // Without Redis there is nothing to say; the next look says it.
+  // Without Redis there is nothing to report; the next check reports.
   const lookAgain = (): void => void refresh().catch(() => undefined);
 
   return {
@@ -125,10 +126,10 @@ export function createStandings({ redis, run, keys, promised }: Options): Standi
   };
 }
 
-/** The settings that a server shows; a server that a provider manages may show few. */
+/** The settings that a server shows; a managed server may show few. */
 export type Settings = ReadonlyMap<string, string>;
 
-/** The relevant settings of this node; rejects when it does not answer. */
+/** The relevant settings of this node; rejects when it does not respond. */
 export async function settingsOf(redis: Redis): Promise<Settings> {
   const told = await Promise.all(SETTINGS.map((name) => unlessClosed(redis.call('CONFIG', 'GET', name))));
   const settings = new Map(
@@ -154,7 +155,7 @@ async function unlessClosed(asked: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** A setting that Redis shows counts before the operator's word; `appendfsync no` promises nothing. */
+/** A setting that Redis shows takes precedence over the operator's statement; `appendfsync no` promises nothing. */
 export function durabilityOf(settings: Settings, promised: Promised): Durability {
   const isKept = settings.get('appendonly');
   const policy = settings.get('appendfsync');
@@ -170,7 +171,7 @@ const ADVICE: Readonly<Record<Exclude<Durability, 'always'>, string>> = {
     'it does not show its settings; if its provider promises to keep every write, set DURABILITY=always',
 };
 
-/** Why this is too weak for production; null when it is not. */
+/** Returns the reason why this is too weak for production; null when it is not. */
 export function weaknessOf({ durability, eviction }: Standing): string | null {
   if (durability !== 'always') {
     return `what it answered can be lost (durability ${durability}): ${ADVICE[durability]}`;

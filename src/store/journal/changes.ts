@@ -12,7 +12,7 @@ export interface MarketChange {
   readonly atMs: number;
 }
 
-/** Changes by wallet and market, in their order, and what they make of the positions before them. */
+/** Changes by wallet and market, in their order, and the positions that result from them. */
 export function createChanges() {
   const wallets = new Map<string, Map<MarketId, MarketChange[]>>();
 

@@ -28,22 +28,22 @@ export interface JournalOptions {
 }
 
 export interface Journal {
-  /** Records the next stretch; returns whether there may be more, also when another process has recorded it. */
+  /** Records the next entries; returns whether there may be more, also when another process has recorded these. */
   extend(): Promise<boolean>;
   catchUp(): Promise<void>;
   changesOf(marketId: MarketId, move: Move): Promise<readonly Change[]>;
 }
 
-/** Its name among the readers of the outbox, which is trimmed behind the slowest of them. */
+/** Its name among the readers of the outbox. Trimming never passes the slowest of them. */
 const READER: ReaderName = 'journal';
-/** Entries of the outbox read in one step, and fills booked in one: a thousand take Redis some milliseconds. */
+/** Outbox entries read in one step, and fills booked in one: a thousand take Redis some milliseconds. */
 const ENTRIES_MAX = 500;
 const FILLS_MAX = 1_000;
-/** Steps for which a question waits; what is further behind is the worker's to catch up with. */
+/** The most steps that a request waits for; the worker catches up with a longer backlog. */
 const STEPS_MAX = 10_000;
-/** Matches loaded at once. */
+/** Matches loaded in one call. */
 const LOAD_MAX = 50;
-/** Markets that have ended and whose end is known without asking. */
+/** The number of ended markets whose results are cached. */
 const MARKETS_MAX = 10_000;
 const MOVES_MONEY: ReadonlySet<string | null> = new Set(['TRADE', 'BALANCE']);
 
@@ -52,7 +52,7 @@ interface RawEntry {
   readonly packed: Buffer;
 }
 
-/** The effects of a stretch of the outbox, as far as it was read. */
+/** The effects of the outbox entries that were read. */
 interface Stretch {
   readonly reached: string;
   readonly events: readonly { event: OutboxEvent; match: StoredMatch | null }[];
@@ -60,8 +60,8 @@ interface Stretch {
 }
 
 /**
- * Keeps every wallet's positions and its journal from the outbox, in its order: the worker by the clock, and any web process
- * that is asked for them and finds something behind the mark. So what they show is exact at its moment, also with a
+ * Keeps every wallet's positions and journal up to date from the outbox, in its order. The worker does it on schedule, and
+ * a web process does it when a request finds entries after the mark. So the answers are exact at their moment, also with a
  * worker that is late or absent, and submissions pay nothing for it.
  */
 export function createJournal({ redis, run, keys, matches, doubts }: JournalOptions): Journal {
@@ -107,7 +107,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     return { reached: last.id, events, more: raw.length === ENTRIES_MAX };
   }
 
-  /** The matches of those events that are trades; null for the others, and for one that cannot be read. */
+  /** Returns the matches of the events that are trades; null for other events and for a match that cannot be read. */
   async function load(events: readonly OutboxEvent[]): Promise<(StoredMatch | null)[]> {
     const trades = events.filter(({ kind }) => kind === 'TRADE');
     const found = await matches.load(trades);
@@ -154,7 +154,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     return payoutChanges(await resolutionOf(marketId), tokens, BigInt(move.collateralMicro));
   }
 
-  /** A market ends once. */
+  /** A market ends only once, so its result can be cached. */
   async function resolutionOf(id: MarketId): Promise<Ending> {
     const known = resolutions.get(id);
     if (known) return known;
@@ -166,7 +166,7 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     return resolution;
   }
 
-  /** Books everything there is when it begins. */
+  /** Books all entries that exist when it begins. */
   const catchUp = coalesce(async (): Promise<void> => {
     const [latest] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
     if (!latest) return;

@@ -15,20 +15,20 @@ interface Options {
   readonly keys: ShardKeys;
 }
 
-/** Orders, lines and fills asked for in one step. */
+/** Orders, lines and fills read in one step. */
 const STEP = 500;
 const FILLS_STEP = 500;
 
 /**
- * The lines that a wallet's journal must have, from what is kept for good: its matches by the chains of its orders' fills, and
- * its payouts.
+ * The lines that a wallet's journal must have, from data that is never deleted: its matches, found by the chains of its
+ * orders' fills, and its payouts.
  */
 export function createKnownLines({ redis, run, keys }: Options) {
   async function matchesOf(wallet: Buffer): Promise<Buffer[]> {
     const found = new Map<string, MatchRef>();
     let cursor = '0';
     do {
-      // Not by place or rank: an order that becomes final meanwhile changes both, and would be passed over.
+      // Not by place or rank: an order that becomes final meanwhile changes both, and would be skipped.
       const [next, flat] = await redis.zscanBuffer(keys.wallet(wallet), cursor, 'COUNT', STEP);
       for (let i = 0; i < flat.length; i += 2) {
         for (const ref of await chainOf(flat[i] as Buffer))
@@ -41,7 +41,7 @@ export function createKnownLines({ redis, run, keys }: Options) {
       .map(packTrade);
   }
 
-  /** Every match of an order, newest first. */
+  /** Returns every match of an order, newest first. */
   async function chainOf(hash: Buffer): Promise<MatchRef[]> {
     const stored = await redis.hgetBuffer(keys.orders, hash);
     const marketId = stored?.toString('latin1', ORDER_BODY.at.marketId, ORDER_BODY.bytes) ?? '';
@@ -63,7 +63,7 @@ export function createKnownLines({ redis, run, keys }: Options) {
     }
   }
 
-  /** As they were paid, in the markets that the lines `named` are of; the time is that of the market's end. */
+  /** The payouts in the markets of the lines `named`; the time is that of the market's result. */
   async function payoutsOf(
     wallet: Buffer,
     named: readonly Buffer[],
@@ -81,7 +81,7 @@ export function createKnownLines({ redis, run, keys }: Options) {
     return lines;
   }
 
-  /** The lines there are, oldest first. */
+  /** Returns the existing lines, oldest first. */
   async function stored(wallet: Buffer): Promise<Buffer[]> {
     const lines: Buffer[] = [];
     for (let from = 0; ; from += STEP) {
@@ -94,7 +94,7 @@ export function createKnownLines({ redis, run, keys }: Options) {
   return { matchesOf, payoutsOf, stored };
 }
 
-/** The identity of a line: of a trade and of a payout, which its market has once. */
+/** The identity of a line: a trade's market and sequence, a payout's market. */
 function nameOf(line: Buffer): string | null {
   const entry = unpackEntry(line);
   if (entry.type === 'TRADE') return `${entry.ref.marketId} ${entry.ref.tradeMs}-${entry.ref.sequence}`;
@@ -108,7 +108,7 @@ const marketOf = (line: Buffer): MarketId => {
 
 const timeOf = (line: Buffer): number => line.readUIntBE(1, 6);
 
-/** Trades of one market by their sequence, everything else by time. */
+/** Compares trades of one market by their sequence, everything else by time. */
 function isEarlier(line: Buffer, other: Buffer): boolean {
   const [a, b] = [unpackEntry(line), unpackEntry(other)];
   if (a.type === 'TRADE' && b.type === 'TRADE' && a.ref.marketId === b.ref.marketId) {
@@ -117,7 +117,7 @@ function isEarlier(line: Buffer, other: Buffer): boolean {
   return timeOf(line) < timeOf(other);
 }
 
-/** The lines that are there, in their order, each once, and the missing ones, each before the first that is later. */
+/** Returns the existing lines in their order, each once, and each missing line before the first later one. */
 export function mergeLines(stored: readonly Buffer[], known: readonly Buffer[]): Buffer[] {
   const names = new Set<string>();
   const lines = stored.filter((line) => {

@@ -27,7 +27,7 @@ export interface HeldPosition extends Position {
   readonly outcome: 0 | 1;
 }
 
-/** A line of a wallet's journal: its side of one fill, or what moved without an order. */
+/** A line of a wallet's journal: its side of one fill, or a move without an order. */
 export type JournalRow = { readonly id: string } & (
   | { readonly type: 'TRADE'; readonly side: OwnSide; readonly settlement: SettlementState }
   | { readonly type: 'MOVE'; readonly atMs: number; readonly marketId: MarketId; readonly move: Move }
@@ -36,7 +36,7 @@ export type TradeRow = JournalRow & { readonly type: 'TRADE' };
 
 export interface PositionsFilter {
   readonly marketId?: MarketId | undefined;
-  /** Whether there is any of it left. */
+  /** Whether the wallet still has tokens of it. */
   readonly status?: 'open' | 'closed' | undefined;
 }
 
@@ -50,32 +50,32 @@ interface Page {
   readonly cursor: string | null;
 }
 
-/** Where a walk is: at a line of an entry. */
+/** The place of a walk: a line of an entry. */
 interface Place {
   readonly entry: number;
   readonly line: number;
 }
 
-/** Entries looked at in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
+/** Entries read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 100;
 const STEPS_MAX = 50;
-/** Behind every line of an entry. */
+/** After every line of an entry. */
 const LINE_MAX = 999_999;
-/** Times of a journal rise, but for what the clocks of two Redis differ by when one takes over from the other. */
+/** The times of a journal rise, except that the clocks of two Redis may differ by this when one takes over from the other. */
 const DISORDER_MS = 60_000;
 const CURSOR = /^(\d{1,12})-(\d{1,6})$/;
 const POSITION_CURSOR = /^(\d{1,15})-([0-9a-z]{8})-([01])$/;
 
 export interface JournalReads {
-  /** Positions the wallet has or, closed, had; the one it opened last first. Throws INVALID_CURSOR. */
+  /** Returns the wallet's positions, open or closed, latest opened first. Throws INVALID_CURSOR. */
   positions(
     address: string,
     filter: PositionsFilter,
     page: Page,
   ): Promise<{ positions: HeldPosition[]; next: string | null }>;
   /**
-   * Throws INVALID_CURSOR. A line that is added while the list is walked stands before its beginning, newest first, or at its
-   * end, oldest first. A cursor is the line that was shown last: it means the same in both directions.
+   * Throws INVALID_CURSOR. A line that is added during a walk comes before its beginning (newest first) or at its end (oldest
+   * first). A cursor is the last line that was shown, and means the same in both directions.
    */
   rows(
     address: string,
@@ -84,7 +84,7 @@ export interface JournalReads {
   ): Promise<{ rows: JournalRow[]; next: string | null }>;
 }
 
-/** The journal of one wallet, after everything that happened before the request is recorded. */
+/** Reads the journal of one wallet, after recording everything that happened before the request. */
 export function createJournalReads({
   redis,
   keys,
@@ -149,7 +149,7 @@ export function createJournalReads({
     return { rows: shown, next: isAscending ? `${low - 1}-${LINE_MAX}` : `${high}-0` };
   }
 
-  /** The entries that may have rows of a page: from the first of the two up to the one before the second. */
+  /** Returns the range of entries that may have rows of a page: from the first index up to, but without, the second. */
   async function stretchOf(
     list: Buffer,
     { sinceMs, untilMs }: RowsPage,
@@ -163,7 +163,7 @@ export function createJournalReads({
     return isAscending ? [Math.max(low, after.entry), high] : [low, Math.min(high, after.entry + 1)];
   }
 
-  /** The first entry that is of this time or later, by halves: exact to DISORDER_MS. */
+  /** Returns the first entry of this time or later by binary search, exact to DISORDER_MS. */
   async function firstAt(list: Buffer, length: number, atMs: number): Promise<number> {
     let [low, high] = [0, length];
     while (low < high) {
@@ -175,7 +175,7 @@ export function createJournalReads({
     return low;
   }
 
-  /** The lines of entries, in their direction. */
+  /** The lines of entries, in the direction of the page. */
   async function linesOf(
     entries: readonly { readonly entry: number; readonly is: JournalEntry }[],
     address: string,
@@ -230,7 +230,7 @@ function isBehind(place: Place, after: Place, isAscending: boolean): boolean {
 
 type PositionPlace = Pick<HeldPosition, 'openedAtMs' | 'marketId' | 'outcome'>;
 
-/** By when they were opened, which never changes. */
+/** Sorts by the time of opening, which never changes. */
 const newestFirst = (a: PositionPlace, b: PositionPlace): number =>
   b.openedAtMs - a.openedAtMs ||
   (a.marketId < b.marketId ? -1 : Number(a.marketId > b.marketId)) ||

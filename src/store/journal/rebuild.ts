@@ -21,32 +21,32 @@ interface RebuildOptions {
 }
 
 export interface JournalRebuild {
-  /** Every wallet that ever had a balance, in the order of the addresses. */
+  /** Returns every wallet that ever had a balance, in the order of the addresses. */
   wallets(): Promise<string[]>;
-  /** Whether anything of the wallet was wrong. */
+  /** Returns whether the wallet had any error. */
   rebuild(address: string): Promise<boolean>;
 }
 
-/** One wallet's books while they are put right. */
+/** The journal of one wallet during its correction. */
 interface Work {
   readonly wallet: Buffer;
-  /** The run of Redis it is read from. */
+  /** The run of Redis from which it is read. */
   readonly from: Buffer;
-  /** Lines of its matches. */
+  /** The lines of its matches. */
   readonly trades: readonly Buffer[];
   readonly positions: (lines: readonly Buffer[]) => Promise<Map<MarketId, Buffer>>;
 }
 
-/** Times one wallet's books may change while they are worked out. */
+/** The most times that a wallet's journal may change during its correction. */
 const TRIES_MAX = 20;
 const STEP = 500;
 const MATCHES_STEP = 50;
-/** A list that was begun and not put in place goes by itself. */
+/** A new list that never replaced the old one expires. */
 const UNFINISHED_SEC = 3_600;
 
 /**
- * Puts right what the journal says of a wallet, from its matches, its payouts and the lines of its other moves, while the
- * exchange goes on: one wallet at a time, each by itself, so that it can be interrupted anywhere and begun again.
+ * Corrects a wallet's journal from its matches, its payouts and the lines of its other moves, while the exchange runs. It
+ * corrects one wallet at a time, so it can be interrupted at any time and started again.
  */
 export function createJournalRebuild({ redis, run, keys, matches, journal }: RebuildOptions): JournalRebuild {
   const known = createKnownLines({ redis, run, keys });
@@ -75,19 +75,19 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     throw new Error(`the journal of ${address} changes faster than it can be put right: go on from there`);
   }
 
-  /** Slow work is done once: the journal records trades from now on. */
+  /** The slow work is done once, because from now on the journal records trades. */
   async function begin(address: string): Promise<Work> {
     const wallet = addressBytes(address);
     const from = await readRun(run, keys);
     return { wallet, from, trades: await known.matchesOf(wallet), positions: createPositions(address) };
   }
 
-  /** Null when the wallet's books have changed meanwhile. */
+  /** Returns null when the wallet's journal has changed meanwhile. */
   async function tryOnce({ wallet, from, trades, positions: worked }: Work): Promise<boolean | null> {
     const rebuilt = (await redis.hget(keys.sums, 'rebuilt')) ?? '';
     const named = [...trades, ...(await known.stored(wallet))];
     const lines = [...trades, ...(await known.payoutsOf(wallet, named, endOf))];
-    // Those of these entries that are still in the outbox are recorded now; a later entry can never be missing.
+    // Those of these entries that are still in the outbox are recorded now; a later entry cannot be missing.
     await journal.catchUp();
     const stored = await known.stored(wallet);
     const merged = mergeLines(stored, lines);

@@ -5,17 +5,17 @@ import type { StoredMatch } from '../settlement/matches';
 
 type MatchedFill = StoredMatch['fills'][number];
 
-/** One of the two orders of a fill: what its wallet did. */
+/** One of the two orders of a fill, from the view of its wallet. */
 export interface OwnSide {
   readonly role: 'TAKER' | 'MAKER';
   readonly order: OrderRecord;
   readonly fill: MatchedFill;
-  /** In the order's own token. */
+  /** The price in the order's own token. */
   readonly pricePips: Pips;
   readonly feeMicro: Micro;
 }
 
-/** Both sides of every fill of a match, in the order in which the makers were met, the taker before its maker. */
+/** Returns both sides of every fill of a match, in the order in which the makers were met, the taker before its maker. */
 export function sidesOf({ taker, fills }: StoredMatch): OwnSide[] {
   return fills.flatMap((fill): OwnSide[] => [
     { role: 'TAKER', order: taker, fill, pricePips: fill.pricePips, feeMicro: fill.takerFeeMicro },
@@ -23,12 +23,12 @@ export function sidesOf({ taker, fills }: StoredMatch): OwnSide[] {
   ]);
 }
 
-/** In the order in which they are booked: of one wallet's two sides, what goes was there before what comes. */
+/** The order of booking: if one wallet has both sides, tokens that it gives were there before those that it receives. */
 export const salesFirst = (sides: readonly OwnSide[]): OwnSide[] =>
   [...sides].sort((a, b) => a.fill.index - b.fill.index || b.order.side - a.order.side);
 
 /**
- * The effect of a fill on the wallet of one of its orders: a BUY pays its fee in the tokens it gets, a SELL in
+ * The effect of a fill on the wallet of one of its orders: a BUY pays its fee in the tokens that it receives, a SELL in
  * collateral.
  */
 export function changeOf({ order, fill, pricePips, feeMicro }: OwnSide): Change {

@@ -2,13 +2,13 @@ import type { MarketId } from '../../exchange/market';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
-/** Markets of one look. */
+/** Markets read in one call. */
 const LOOK_MAX = 100;
 
 export interface Agenda {
-  /** Markets whose closing time has come. */
+  /** Returns the markets whose closing time has come. */
   due(nowMs: number): Promise<MarketId[]>;
-  /** Markets that are to be wound up, drawn at random, so that no market waits without end behind the others. */
+  /** Returns markets to wind up, drawn at random, so that no market waits forever behind the others. */
   ending(): Promise<MarketId[]>;
 }
 

@@ -4,7 +4,7 @@ import { decodeTokens, FEE_ACCOUNT } from '../records/account';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
-/** The effect of a resolution, at the moment of the reads. */
+/** The effect of a resolution, at the moment of the read. */
 export interface EndingPreview {
   /** Wallets that hold tokens of the market. */
   readonly holders: number;
@@ -13,11 +13,11 @@ export interface EndingPreview {
   readonly payoutMicro: bigint;
 }
 
-/** Accounts of one step; a market with more holders than HOLDERS_MAX is not counted to its end. */
+/** Accounts of one step. The count stops at HOLDERS_MAX holders. */
 const STEP = 1_000;
 const HOLDERS_MAX = 1_000_000;
 
-/** Counts the holders of a market, and what a result, or null for a void, would pay them. */
+/** Counts the holders of a market, and their payouts for a result, or null for a void. */
 export async function previewEnding(
   { redis, keys }: { readonly redis: RedisClient; readonly keys: ShardKeys },
   id: MarketId,

@@ -38,26 +38,26 @@ export interface MarketsOptions {
     oracle: string,
     questionId: string,
   ) => { conditionId: string; tokenIds: readonly [string, string] };
-  /** The oracle of markets that name none; checksummed. */
+  /** The oracle of markets without one of their own; checksummed. */
   readonly defaultOracle: string;
 }
 
 export interface Markets {
-  /** Throws INVALID_REQUEST when its slug or its condition is another market's. */
+  /** Throws INVALID_REQUEST when another market has its slug or its condition. */
   create(input: NewMarket): Promise<Market>;
-  /** Holders were promised what the words said: a market that has ended keeps them, a closed one its end. */
+  /** The texts were a promise to holders: a market that has ended keeps them, and a closed market keeps its closing time. */
   edit(id: MarketId, changes: Partial<MarketTexts>): Promise<void>;
   open(id: MarketId): Promise<void>;
   pause(id: MarketId): Promise<void>;
   resume(id: MarketId): Promise<void>;
   close(id: MarketId): Promise<void>;
-  /** For a market whose closing time a caller believes to have come. */
+  /** Closes a market whose closing time the caller believes to have come. */
   closeWhenDue(id: MarketId): Promise<void>;
-  /** An outcome has won or, with null, the market is void; `evidence` is a URL. */
+  /** Resolves a market: an outcome has won or, with null, the market is void; `evidence` is a URL. */
   resolve(id: MarketId, outcome: OutcomeIndex | null, evidence?: string | null): Promise<void>;
   /**
-   * The remaining work in a market that has ended: its orders are cancelled, then, if it is resolved or void, its
-   * holders are paid. The worker's next round completes the work that a crash or the bound left.
+   * Does the remaining work in a market that has ended: it cancels the orders and then, if the market is resolved or void,
+   * pays its holders. The worker's next round completes work that a crash or the bound left.
    */
   windUp(id: MarketId): Promise<void>;
 }
@@ -68,10 +68,10 @@ const DEFAULT_CATEGORY = 'general';
 const SLUG_LENGTH_MAX = 80;
 const SLUG_SUFFIX_BYTES = 3;
 const ID_LENGTH = 8;
-/** Steps of winding up in one go, 200 orders or holders each; the worker goes on where this stops. */
+/** The most steps of winding up in one call, 200 orders or holders each; the worker continues after them. */
 const WIND_UP_STEPS_MAX = 200;
 
-/** The life of a market: created, edited, opened, paused, resumed, closed, resolved. Every step may be repeated. */
+/** The life of a market: created, edited, opened, paused, resumed, closed, resolved. Every step can be repeated. */
 export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsOptions): Markets {
   async function create(input: NewMarket): Promise<Market> {
     const questionId = (input.questionId ?? `0x${randomBytes(32).toString('hex')}`).toLowerCase();
@@ -161,17 +161,17 @@ export function createMarkets({ engine, clock, ctfIds, defaultOracle }: MarketsO
 }
 
 /**
- * The least order where the operator names none: one share, in whole lots. With less, dust costs nothing and can use up the
- * makers that one submission may meet.
+ * The least order size where the operator sets none: one share, in whole lots. With less, dust costs nothing and can use up
+ * the makers that one submission may meet.
  */
 const usualLeast = (lotLots: Lots): Lots => lots(Math.ceil(LOTS_PER_SHARE / lotLots) * lotLots);
 
-/** 40 bits of the condition id in base 36: the same wherever the same question is listed. */
+/** 40 bits of the condition id in base 36: the same id wherever the same question is listed. */
 function marketId(conditionId: string): MarketId {
   return BigInt(conditionId.slice(0, 12)).toString(36).padStart(ID_LENGTH, '0').slice(-ID_LENGTH);
 }
 
-/** A readable name from the question; the suffix keeps two markets with one question apart. */
+/** A readable name from the question; the suffix distinguishes two markets with one question. */
 function slugOf(question: string): string {
   const words = question
     .normalize('NFKD')

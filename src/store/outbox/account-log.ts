@@ -5,21 +5,21 @@ import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
-/** A log is forgotten so long after the last socket of its wallet was seen. */
+/** A log expires this long after the last socket of its wallet was present. */
 const KEEP_MS = 3_600_000;
-/** Events one call of log_events takes, besides those of one more entry. */
+/** The most events in one call of log_events, besides those of one more entry. */
 export const EVENTS_MAX = 500;
-/** Logs looked at in one go. */
+/** Logs read in one call. */
 const READ_MAX = 500;
 
-/** An event of a wallet; the order, trade or balance that it is about is read when it is sent. */
+/** An event of a wallet. The order, trade or balance that it names is read when it is sent. */
 export type AccountEvent =
   | {
       readonly kind: 'order';
       readonly orderHash: string;
-      /** The match that changed the order, if one did. */
+      /** The match that changed the order, if any. */
       readonly match: EventMatch | null;
-      /** The maker with which its fill was settled; null for all its fills of that match. */
+      /** The maker of the fill that was settled; null for all fills of the order in that match. */
       readonly makerHash: string | null;
     }
   | {
@@ -52,21 +52,21 @@ export type Logged =
   | { readonly code: 'IDLE' | 'HEARD' | 'DEPOSED' };
 
 export interface AccountLogs {
-  /** Opens the wallet's log, or keeps it open; behind a number from `first` on nothing is missing. */
+  /** Opens the wallet's log, or keeps it open; the log misses no event from the number `first` on. */
   open(address: string): Promise<{ readonly first: number; readonly last: number }>;
-  /** Those whose logs are open. */
+  /** Returns those whose logs are open. */
   opened(addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The latest number of each; null for a log that is not open. */
+  /** Returns the latest number of each log; null for a log that is not open. */
   ends(addresses: readonly string[]): Promise<(number | null)[]>;
-  /** At most `most` events behind a number, oldest first. */
+  /** Returns at most `most` events after a number, oldest first. */
   since(address: string, number: number, most: number): Promise<NumberedEvent[]>;
-  /** Whether any log is open: HEARD or IDLE. `logged` is the last entry of the outbox that the logs contain. */
+  /** Returns HEARD when any log is open, else IDLE. `logged` is the last entry of the outbox that the logs contain. */
   ask(token: string, logged: string): Promise<Logged>;
-  /** Appends the events of the entries behind `logged` up to `at`, under the lease of broadcasting. */
+  /** Appends the events of the entries after `logged` up to `at`, under the lease of broadcasting. */
   append(token: string, logged: string, at: string, events: EventsByWallet): Promise<Logged>;
 }
 
-/** The numbered events of each wallet that has private sockets, or had some within the hour. */
+/** The numbered events of each wallet with private sockets, now or within the last hour. */
 export function createAccountLogs({
   redis,
   run,

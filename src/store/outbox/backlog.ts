@@ -1,14 +1,14 @@
 import type { LagGauge } from './lag';
 import type { ReaderName } from './outbox';
 
-/** New orders are refused (`BACKLOG`, docs/interface.md) above this number of entries that a reader of the outbox has not finished. */
+/** When a reader of the outbox has more unprocessed entries, new orders are refused (`BACKLOG`, docs/interface.md). */
 export const BACKLOG_MAX = 100_000;
 const EVERY_MS = 500;
 /** A request for the journal first records the missing entries, so that its answer is complete. */
 const ON_DEMAND: ReaderName = 'journal';
 
 export interface Backlog {
-  /** The readers of the outbox are too far behind for new orders, as last seen. */
+  /** Whether the readers of the outbox were too far behind for new orders at the last check. */
   isTooLong(): boolean;
   start(): void;
   stop(): void;
@@ -26,7 +26,7 @@ export function watchBacklog(lag: LagGauge, most = BACKLOG_MAX): Backlog {
       const { readers } = await lag.look();
       tooLong = readers.some(({ reader, unprocessed }) => reader !== ON_DEMAND && unprocessed > most);
     } catch {
-      // Without Redis no order is booked either; what was seen last stands.
+      // Without Redis no order is booked either, so the last result stays.
     } finally {
       looking = false;
     }

@@ -9,7 +9,7 @@ export type CommandEvent = OutboxEvent & { readonly kind: CommandKind };
 const isCommandKind = (kind: EventKind): kind is CommandKind => kind !== 'BALANCE' && kind !== 'SETTLE';
 export const isCommand = (event: OutboxEvent): event is CommandEvent => isCommandKind(event.kind);
 
-/** One broadcast change of a market's book: what it was at `previousSequence` becomes what it is at `sequence`. */
+/** One broadcast change of a market's book, from the state at `previousSequence` to the state at `sequence`. */
 export interface BookUpdate {
   readonly previousSequence: number;
   readonly sequence: number;
@@ -19,11 +19,11 @@ export interface BookUpdate {
   readonly marketChanged: boolean;
   readonly bestBid: Pips | null;
   readonly bestAsk: Pips | null;
-  /** Of the book at `sequence`, 8 hexadecimal digits. */
+  /** The checksum of the book at `sequence`, 8 hexadecimal digits. */
   readonly checksum: string;
-  /** Open lots now at each level that changed, in Yes, best first; 0 when it is gone. */
+  /** Open lots now at each level that changed, in Yes, best first; 0 for a removed level. */
   readonly levels: readonly LevelChange[];
-  /** Entries of the market's stream of matches that belong to it, oldest first. */
+  /** Entries of the market's stream of matches that belong to the update, oldest first. */
   readonly matches: readonly MatchId[];
 }
 
@@ -45,7 +45,7 @@ const MATCH_BYTES = 12;
 const COUNT_BYTES = 4;
 const SIDES = { b: 0, a: 1 } as const;
 
-/** Packed for the log; `sequence` is its id there. */
+/** The packed form for the log, where `sequence` is its id. */
 export function packUpdate(update: BookUpdate): Buffer {
   const { levels, matches } = update;
   const bytes = HEAD_BYTES + levels.length * LEVEL_BYTES + COUNT_BYTES + matches.length * MATCH_BYTES;

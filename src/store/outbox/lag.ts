@@ -8,9 +8,9 @@ import type { Broadcasts } from './update-log';
 
 export interface ReaderLag {
   readonly reader: ReaderName;
-  /** Entries it has not finished with; never more than there are, at most one look's worth too few. */
+  /** The number of entries that the reader has not processed; at most one check's worth below the true number, never above it. */
   readonly unprocessed: number;
-  /** Age of what it has not finished with; 0 when it has finished with everything. */
+  /** Age of the oldest unprocessed entry; 0 when there is none. */
   readonly seconds: number;
 }
 
@@ -27,13 +27,13 @@ interface Anchor {
   readonly added: number;
 }
 
-/** Anchors kept; beyond that every second one of the older half is dropped. */
+/** The most anchors kept; beyond that every second one of the older half is dropped. */
 const ANCHORS_MAX = 600;
 /** Entries counted in one call when no anchor is old enough. */
 const COUNT_STEP = 5_000;
-/** A larger backlog need not be known exactly. */
+/** A larger backlog need not be exact. */
 const COUNT_MAX = 200_000;
-/** Markets of the latest commands are compared with what was broadcast. */
+/** The number of markets, those of the latest commands, that are compared with their broadcasts. */
 const COMMANDS_LOOKED_AT = 100;
 
 interface Options {
@@ -47,8 +47,8 @@ export interface LagGauge {
 }
 
 /**
- * How far the readers of the outbox are behind. Redis can say how many entries a stream has ever had, not how many lie
- * behind an id: each look is kept as an anchor, and a reader's position is placed between two of them.
+ * Measures how far the readers of the outbox are behind. Redis shows how many entries were ever added to a stream, but not
+ * how many follow an id. So each check is kept as an anchor, and a reader's position is placed between two anchors.
  */
 export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
   let anchors: Anchor[] = [];
@@ -93,7 +93,7 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
 
   function note(anchor: Anchor): void {
     const last = anchors.at(-1);
-    // Fewer than before: this Redis has lost its tail, or is another one.
+    // Fewer entries than before: this Redis has lost its tail, or is another one.
     if (last && (anchor.added < last.added || isBefore(anchor.id, last.id))) anchors = [];
     if (last?.id !== anchor.id) anchors.push(anchor);
     if (anchors.length > ANCHORS_MAX) {
@@ -101,7 +101,7 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
     }
   }
 
-  /** From the first look at or behind the position on, everything is unprocessed for certain. */
+  /** All entries from the first anchor at or after the position on are certainly unprocessed. */
   async function behind(position: string, added: number, length: number): Promise<number> {
     const oldest = anchors[0];
     if (oldest && isBefore(position, oldest.id) && added - oldest.added < COUNT_MAX) {
@@ -127,7 +127,7 @@ export function createOutboxLag({ redis, keys, now }: Options): LagGauge {
   return { look };
 }
 
-/** Of the markets with the latest commands, the most sequence numbers that were given and not broadcast. */
+/** Returns the largest number of sequences, in one of the markets with the latest commands, that were not broadcast yet. */
 export async function broadcastLag(
   { redis, keys }: Pick<Options, 'redis' | 'keys'>,
   broadcasts: Pick<Broadcasts, 'tails' | 'sequence'>,

@@ -3,14 +3,14 @@ import type { Key, ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { ReaderName } from './outbox';
 
-/** The right to read the outbox under a name, for one process at a time. A holder is known by its token. */
+/** The right to read the outbox under a name, for one process at a time. A token identifies the holder. */
 export interface Lease {
-  /** True when the token has the lease now. */
+  /** Returns true when the token now has the lease. */
   take(token: string, lifeMs: number): Promise<boolean>;
-  /** Renews the lease and notes how far its holder has read; false when it is not the token's any more. */
+  /** Renews the lease and stores its holder's position; returns false when the token has lost the lease. */
   renew(token: string, lifeMs: number, position: string): Promise<boolean>;
   release(token: string): Promise<void>;
-  /** Id of the last entry that its holders have finished with. */
+  /** Id of the last entry that its holders have processed. */
   position(): Promise<string>;
 }
 
@@ -37,7 +37,7 @@ export function createLease(
   };
 }
 
-/** How far a reader is. One that never read has it noted that nothing was: what it is to read is not trimmed before. */
+/** Returns a reader's position. For a new reader it stores the beginning, so that trimming keeps all entries for it. */
 export async function positionOf(redis: RedisClient, keys: ShardKeys, reader: ReaderName): Promise<string> {
   const noted = await redis.hget(keys.readers, reader);
   if (noted === null) await redis.hsetnx(keys.readers, reader, NO_ENTRY);

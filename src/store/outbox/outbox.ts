@@ -5,7 +5,7 @@ import { hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
-/** Why a market's book changed; codes are those of lua/lib/outbox.lua. */
+/** The reason why a market's book changed; lua/lib/outbox.lua has the codes. */
 export const EVENT_KINDS = [
   null,
   'ORDER',
@@ -21,32 +21,32 @@ export type EventKind = NonNullable<(typeof EVENT_KINDS)[number]>;
 export const kindOf = (packed: Buffer): EventKind | null => EVENT_KINDS[packed[0] ?? 0] ?? null;
 export const marketOf = (packed: Buffer): MarketId =>
   packed.toString('latin1', OUTBOX_HEAD.at.marketId, OUTBOX_HEAD.at.sequence);
-/** The match that a TRADE is of. */
+/** The match of a TRADE. */
 export const matchOf = (packed: Buffer) => ({
   marketId: marketOf(packed),
   sequence: readUInt(packed, OUTBOX_HEAD.at.sequence, 6),
   tradeMs: readUInt(packed, OUTBOX_HEAD.at.tradeMs, 6),
 });
-/** Stands where an entry belongs to no market. */
+/** The market of an entry that belongs to no market. */
 export const NO_MARKET = '--------';
 
-/** One entry of the outbox: what one script changed. */
+/** One entry of the outbox: the changes of one script. */
 export interface OutboxEvent {
   readonly kind: EventKind;
   /** NO_MARKET for a change that belongs to no market. */
   readonly marketId: MarketId;
-  /** Of the command; a SETTLE has that of the match it is about, and counts as no command. */
+  /** The sequence of the command. A SETTLE has the sequence of its match, and is not a command. */
   readonly sequence: number;
   readonly timestampMs: number;
-  /** With `sequence` the id of the match in the market's stream; 0 without a match. */
+  /** With `sequence`, the id of the match in the market's stream; 0 without a match. */
   readonly tradeMs: number;
   /** Open lots and orders now at each changed level, in Yes. */
   readonly levels: readonly { side: 'b' | 'a'; pricePips: number; sizeLots: number; orders: number }[];
-  /** The orders touched, the taker first. */
+  /** The changed orders, the taker first. */
   readonly orderHashes: readonly string[];
   /** Wallets whose balance changed without an order. */
   readonly wallets: readonly string[];
-  /** Of a BALANCE: what moved in each of these wallets. */
+  /** In a BALANCE: the amounts that moved in each of these wallets. */
   readonly moves: readonly Move[];
 }
 
@@ -89,36 +89,36 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
 }
 
 /**
- * The readers of the outbox, by the names under which they store their positions (`keys.readers`). A reader that never read
- * has all entries before it.
+ * The readers of the outbox, by the names under which they store their positions (`keys.readers`). A reader without a
+ * position starts at the first entry.
  */
 export const READERS = ['broadcast', 'settlement', 'journal'] as const;
 export type ReaderName = (typeof READERS)[number];
 
-/** How long entries are kept for readers that note nothing, as the private channels. */
+/** The time for which entries are kept for readers without a stored position, as the private channels. */
 const KEEP_MS = 60_000;
 /**
- * So many are kept for them at most. An entry is never older than the one before it, so a clock that was once a day ahead
- * gives every entry of that day the same time, and none of them would grow old.
+ * The most entries kept for them. An entry is never older than the entry before it. So after a clock was a day ahead, all
+ * entries of that day have the same time, and none of them would become old.
  */
 const KEEP_MAX = 200_000;
-/** Entries dropped in one call, so that Redis is not held. */
+/** The most entries deleted in one call, so that it does not block Redis. */
 const TRIM_STEP = 10_000;
 
 interface OutboxOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** How long every entry is kept, and how many are for that alone. */
+  /** The time for which every entry is kept, and the most entries kept for that reason. */
   readonly keepMs?: number;
   readonly keepMax?: number;
 }
 
 export interface Outbox {
-  /** trim_outbox: how many entries were dropped. Nothing before each of READERS has begun. */
+  /** trim_outbox: returns the number of entries deleted. It deletes none before each of READERS has started. */
   trim(): Promise<number>;
 }
 
-/** XTRIM by length would lose what a slow reader has not seen. */
+/** XTRIM by length would delete entries that a slow reader has not read. */
 export function createOutbox({ run, keys, keepMs = KEEP_MS, keepMax = KEEP_MAX }: OutboxOptions): Outbox {
   return {
     async trim(): Promise<number> {

@@ -4,7 +4,7 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { decodeEvent, type OutboxEvent } from './outbox';
 
-/** How much longer than its block time a read may take before its connection counts as dead. */
+/** The time beyond its block time after which a read's connection counts as dead. */
 const PATIENCE_MS = 3_000;
 
 export interface OutboxEntry {
@@ -13,15 +13,15 @@ export interface OutboxEntry {
 }
 
 export interface OutboxReader {
-  /** Id of the latest entry; 0-0 when there is none. */
+  /** Id of the latest entry; 0-0 for an empty outbox. */
   lastId(): Promise<string>;
-  /** Entries behind `after`, oldest first; waits up to `blockMs` (at least 1) for the first one. */
+  /** Returns entries after `after`, oldest first; waits up to `blockMs` (at least 1) for the first one. */
   read(after: string, most: number, blockMs: number): Promise<OutboxEntry[]>;
 }
 
 type Entry = [Buffer, [Buffer, Buffer]];
 
-/** Reads the outbox as it grows. `redis` must be a connection of the reader's own: the reads block it. */
+/** Reads the outbox as it grows. `redis` must be a separate connection, because the reads block it. */
 export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): OutboxReader {
   async function lastId(): Promise<string> {
     const [entry] = await redis.xrevrangeBuffer(keys.outbox, '+', '-', 'COUNT', 1);
@@ -35,7 +35,7 @@ export function createOutboxReader({ redis, keys }: { redis: RedisClient; keys: 
     return (stream?.[1] ?? []).map(([id, [, packed]]) => ({ id: id.toString(), event: decodeEvent(packed) }));
   }
 
-  /** A peer that vanished silently leaves a blocked read waiting without end, and so does a client that is ended. */
+  /** After a silent loss of the peer, or after the client was closed, a blocked read would wait without end. */
   async function orReconnect<T>(reply: Promise<T>, limitMs: number): Promise<T> {
     const timer = setTimeout(() => redis.disconnect(true), limitMs);
     let onEnd = (): void => {};

@@ -11,19 +11,19 @@ import type { ReaderName } from './outbox';
 
 /** Its name among the readers of the outbox. */
 const READER: ReaderName = 'broadcast';
-/** Updates one call of publish_updates takes (UPDATES_MAX there). */
+/** The most updates in one call of publish_updates (UPDATES_MAX there). */
 const PUBLISH_MAX = 100;
-/** Matches or logs read in one go. */
+/** Matches or logs read in one call. */
 const READ_MAX = 200;
 
 export interface Publication {
   readonly marketId: MarketId;
   readonly update: BookUpdate;
-  /** The log starts again: nothing connects it with its former content. */
+  /** The log starts again, without a connection to its former content. */
   readonly restart: boolean;
 }
 
-/** A market's book as it is now, and the last update of it that was broadcast. */
+/** A market's present book, and its last broadcast update. */
 export interface BookAndTail {
   readonly state: MarketState;
   readonly tail: BookUpdate | null;
@@ -32,8 +32,8 @@ export interface BookAndTail {
 export interface Broadcasts {
   readonly lease: Lease;
   /**
-   * Appends to the logs, PUBLISH_MAX at a time; `at` is noted with the last of them. Throws when the lease is gone or
-   * a log does not end where an update begins: then the caller must start afresh.
+   * Appends to the logs, PUBLISH_MAX at a time, and stores `at` with the last of them. Throws when the lease is lost or a
+   * log does not end where an update begins: then the caller must start again.
    */
   publish(
     token: string,
@@ -41,13 +41,13 @@ export interface Broadcasts {
     reached: { before: string; at: string },
     publications: readonly Publication[],
   ): Promise<void>;
-  /** The last update of a market that was broadcast. */
+  /** The last broadcast update of a market. */
   tail(id: MarketId): Promise<BookUpdate | null>;
-  /** The same for many; null for a market of which nothing was broadcast. */
+  /** The same for many markets; null for a market without a broadcast. */
   tails(ids: readonly MarketId[]): Promise<(BookUpdate | null)[]>;
-  /** The updates of the log from `sequence` itself on, oldest first. */
+  /** The updates of the log from `sequence` on, oldest first. */
   since(id: MarketId, sequence: number): Promise<BookUpdate[]>;
-  /** The market's own sequence; 0 when there is no such market. */
+  /** The market's own sequence; 0 when the market does not exist. */
   sequence(id: MarketId): Promise<number>;
   load(id: MarketId): Promise<BookAndTail>;
   book(id: MarketId): Promise<MarketState>;
@@ -58,8 +58,8 @@ export interface Broadcasts {
 type Entry = [Buffer, [Buffer, Buffer]];
 
 /**
- * The broadcaster's lease, and the published updates. Everything that a holder of the lease writes is checked against
- * the lease by the script that writes it: a process that lost it without noticing changes nothing.
+ * The broadcaster's lease, and the published updates. Every script that writes for the holder checks the lease: a process
+ * that lost it without noticing changes nothing.
  */
 export function createBroadcasts({
   redis,

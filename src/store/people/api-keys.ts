@@ -11,8 +11,8 @@ export interface StoredKey {
 }
 
 /**
- * API keys, one hash for each wallet; src/auth/api-keys.ts says what each method must do. They are no part of a backup, as
- * sessions are not: a restore must not bring back a key that was deleted.
+ * API keys, one hash for each wallet; src/auth/api-keys.ts documents the methods. A backup contains neither keys nor
+ * sessions, because a restore must not bring back a deleted key.
  */
 export function createKeyStore({ redis, run, most }: { redis: RedisClient; run: RunScript; most: number }) {
   async function list(address: string): Promise<StoredKey[]> {

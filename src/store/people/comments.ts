@@ -7,14 +7,14 @@ import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { ReplyOf } from '../redis/verbs';
 
-/** A comment by its place: the market's, counted from 1. */
+/** A comment's market and its number there, counted from 1. */
 export interface CommentRef {
   readonly marketId: MarketId;
   readonly number: number;
 }
 
 export interface Comment extends CommentRef {
-  /** Of the comment it answers; 0 for none. */
+  /** The number of the answered comment; 0 for none. */
   readonly parent: number;
   /** Lower-case hex. */
   readonly author: string;
@@ -27,18 +27,18 @@ export interface Comment extends CommentRef {
 }
 
 export interface Comments {
-  /** Newest first; throws INVALID_CURSOR. One that is added while the list is walked stands before its beginning. */
+  /** Newest first; throws INVALID_CURSOR. A comment that is added during a walk comes before its beginning. */
   list(
     marketId: MarketId,
     page: { readonly limit: number; readonly cursor: string | null },
   ): Promise<{ comments: Comment[]; next: string | null }>;
-  /** COMMENT_NOT_FOUND. */
+  /** Throws COMMENT_NOT_FOUND. */
   one(ref: CommentRef): Promise<Comment>;
-  /** add_comment: once for each `operation`. COMMENT_NOT_FOUND when `parent` is none of the market's, or deleted. */
+  /** add_comment: once for each `operation`. Throws COMMENT_NOT_FOUND when `parent` is not in the market, or was deleted. */
   add(marketId: MarketId, author: string, body: string, parent: number, operation: string): Promise<Comment>;
-  /** delete_comment: COMMENT_NOT_FOUND, and FORBIDDEN when it is not `author`'s; null may delete any. */
+  /** delete_comment: throws COMMENT_NOT_FOUND, and FORBIDDEN when `author` did not write it; null may delete any. */
   remove(ref: CommentRef, author: string | null): Promise<void>;
-  /** like_comment: COMMENT_NOT_FOUND. */
+  /** like_comment: throws COMMENT_NOT_FOUND. */
   like(ref: CommentRef, address: string, likes: boolean): Promise<Comment>;
 }
 

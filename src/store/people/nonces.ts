@@ -1,10 +1,7 @@
 import { nonceKey } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
-/**
- * Sign-in nonces that were used, each until it would have ended anyway. `BurntNonces` of src/auth/siwe.ts explains what
- * the method must do.
- */
+/** Used sign-in nonces, each stored until it expires. `BurntNonces` of src/auth/siwe.ts documents the method. */
 export function createNonceStore({ run }: { run: RunScript }) {
   return {
     burn: async (nonce: string, expiresAtMs: number): Promise<boolean> =>

@@ -7,18 +7,18 @@ export interface Action {
   /** UUID. */
   readonly id: string;
   readonly requestId: string;
-  /** Method and path as they are documented: 'POST /admin/markets/{id}/void'. */
+  /** Method and path as documented: 'POST /admin/markets/{id}/void'. */
   readonly action: string;
-  /** The path as it was asked. */
+  /** The requested path. */
   readonly path: string;
-  /** As it was sent, long texts shortened. */
+  /** The body as sent; long texts are shortened. */
   readonly body: unknown;
   /** The caller: its address, and its user agent. */
   readonly address: string;
   readonly agent: string | null;
-  /** Null while it is in progress, and permanently if its process died. */
+  /** Null while the action is in progress, and for good if its process died. */
   readonly status: number | null;
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code: string | null;
 }
 
@@ -27,7 +27,7 @@ interface KeptAction extends Action {
 }
 
 export interface Actions {
-  /** Before it is done, and again, with its status, when it is. */
+  /** Stores an action before it runs, and again with its status when it has ended. */
   note(action: Action): Promise<void>;
   /** Newest first; throws INVALID_CURSOR. */
   list(page: { limit: number; cursor: string | null }): Promise<{

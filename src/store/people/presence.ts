@@ -2,20 +2,20 @@ import { addressBytes, hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RunScript } from '../redis/scripts';
 
-/** Wallets one call takes (WALLETS_MAX in the scripts). */
+/** The most wallets in one call (WALLETS_MAX in the scripts). */
 const WALLETS_MAX = 1_000;
 
 export interface Presence {
-  /** They are here now, and count as gone `graceMs` later unless they are marked again, by any replica. */
+  /** Marks wallets as present. They count as gone `graceMs` later unless any replica marks them again. */
   mark(addresses: readonly string[], graceMs: number): Promise<void>;
   /**
-   * Those that are gone, in lower case, the longest gone first; they stay on the list until `cancelAbsent` is done
-   * with them. No wallet's deadline is later than `graceMs` from now. Only under the lease of broadcasting.
+   * Returns the wallets that are gone, in lower case, longest gone first. They stay on the list until `cancelAbsent` has
+   * finished with them. No wallet's deadline is later than `graceMs` from now. Only under the lease of broadcasting.
    */
   absent(token: string, graceMs: number): Promise<string[]>;
 }
 
-/** Which wallets are there, of those that want their orders cancelled when they are gone. */
+/** The presence of the wallets that want their orders cancelled when they are gone. */
 export function createPresence({ run, keys }: { run: RunScript; keys: ShardKeys }): Presence {
   return {
     async mark(addresses: readonly string[], graceMs: number): Promise<void> {

@@ -5,16 +5,16 @@ import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
 import type { RedisClient, RunScript } from '../redis/scripts';
 
-/** The public profile of a wallet; null where it has said nothing. */
+/** The public profile of a wallet; null for an empty field. */
 export interface Profile {
   readonly username: string | null;
   readonly bio: string | null;
   readonly avatarUrl: string | null;
-  /** When it first signed in or, if that was earlier, had its first order; null for a wallet that did neither. */
+  /** The wallet's first sign-in or, if that was earlier, its first order; null for a wallet without either. */
   readonly joinedAtMs: number | null;
 }
 
-/** Parts that are left out stay as they are; null clears one. */
+/** Omitted members do not change; null clears one. */
 export type ProfileChange = {
   readonly [part in 'username' | 'bio' | 'avatarUrl']?: string | null | undefined;
 };
@@ -22,22 +22,22 @@ export type ProfileChange = {
 export interface Profiles {
   /** join_wallet. */
   join(address: string): Promise<void>;
-  /** The wallet has an account, or has signed in. */
+  /** Whether the wallet has an account, or has signed in. */
   isKnown(address: string): Promise<boolean>;
-  /** edit_profile: USERNAME_TAKEN, also of a name that might be taken for the exchange's own. */
+  /** edit_profile: throws USERNAME_TAKEN, also for a name that suggests the exchange itself. */
   edit(address: string, change: ProfileChange): Promise<void>;
   profile(address: string): Promise<Profile>;
 }
 
 const FIELDS = { username: 'u', bio: 'b', avatarUrl: 'a' } as const;
-/** Of a rank in the wallet's index (lua/lib/order.lua). */
+/** The time in a rank of the wallet's index (lua/lib/order.lua). */
 const RANKS_PER_MS = 1_000;
 
 interface ProfilesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** The grant of a wallet that signs in first; 0 where its first order grants. */
+  /** The grant at a wallet's first sign-in; 0 where its first order grants. */
   readonly joinGrantMicro: number;
 }
 

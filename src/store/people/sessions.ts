@@ -6,9 +6,9 @@ import type { RedisClient, RunScript } from '../redis/scripts';
 const KINDS = ['gone', 'rotated', 'replayed', 'reused'] as const;
 
 /**
- * Sign-in sessions, one hash each (lua/rotate_session.lua says what it holds). Every method is one command or one
- * script, so it is atomic and in effect on every replica when it returns; what each must do is said where it is
- * used, at `SessionStore` of src/auth/sessions.ts.
+ * Sign-in sessions, one hash each (lua/rotate_session.lua documents its fields). Every method is one command or one
+ * script, so it is atomic and takes effect on every replica before it returns. `SessionStore` of src/auth/sessions.ts
+ * documents the methods.
  */
 export function createSessionStore({ redis, run }: { redis: RedisClient; run: RunScript }) {
   return {

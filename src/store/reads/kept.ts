@@ -7,15 +7,15 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
 /**
- * The public answers that a process keeps. Before an answer is sent again, Redis is asked, after the request came, for the
- * moment the answer belongs to: the state of its market, or the count of what people said. An answer is sent only under the
- * moment it was made in. So no answer is older than the sequence it states, and after the answer to a command every replica
- * shows its effect.
+ * The public answers that a process caches. Before it sends a cached answer, it asks Redis, after the request came, for the
+ * current moment: the state of the answer's market, or the count of changes of profiles and comments. It sends the answer
+ * only if that moment equals the one in which the answer was made. So no answer is older than the sequence it states, and
+ * after the answer to a command every replica shows its effect.
  */
 
-/** The moment that answers belong to; every change of their content is another moment. */
+/** The moment to which answers belong; every change of their content makes another moment. */
 export interface Moment {
-  /** Of one market, or of what people say. */
+  /** The moment of one market, or of profiles and comments. */
   readonly of: string;
   /** Equal only for equal moments. */
   readonly stamp: string;
@@ -25,7 +25,7 @@ export interface Answer<T> {
   readonly value: T;
   /** The approximate memory of an entry. */
   readonly bytes: number;
-  /** False when it may change without its moment, as the progress of a settlement does: it is kept for UNSETTLED_MS. */
+  /** False when the answer may change without its moment, as the progress of a settlement does; it is kept for UNSETTLED_MS. */
   readonly isFinal?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Kept {
   market(id: MarketId): Promise<Moment | null>;
   /** The current state of profiles and comments. */
   talk(): Promise<Moment>;
-  /** The answer under `name` that was made in this moment, or the one that `make` makes. A failure is not kept. */
+  /** Returns the cached answer under `name` of this moment, or the one that `make` makes. A failure is not cached. */
   answer<T>(moment: Moment, name: string, make: () => Promise<Answer<T>>): Promise<T>;
 }
 
@@ -42,7 +42,7 @@ interface KeptOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly clock: Clock;
-  /** Of src/store/health/standing.ts: after a lossy failover the same state is another moment. */
+  /** The doubts of src/store/health/standing.ts: after a lossy failover the same state is another moment. */
   readonly doubts: () => number;
 }
 
@@ -58,7 +58,7 @@ const UNSETTLED_MS = 100;
 const BYTES_MAX = 16 * 1024 * 1024;
 /** The memory of an entry beside its answer. */
 const ENTRY_BYTES = 500;
-/** Markets whose questions are shared; only the sharing is lost above it. */
+/** The most markets whose reads are shared; above it reads work, but are not shared. */
 const MARKETS_MAX = 1_000;
 
 export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
@@ -66,7 +66,7 @@ export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
   const questions = new Map<MarketId, () => Promise<Buffer | null>>();
   const talked = coalesce(() => redis.get(keys.talk));
 
-  /** One read at a time for each market: callers that come while one is in progress share the next. */
+  /** At most one read at a time for each market: callers that come during a read share the next one. */
   function stateOf(id: MarketId): Promise<Buffer | null> {
     const known = questions.get(id);
     if (known) return known();
@@ -100,7 +100,7 @@ export function createKept({ redis, keys, clock, doubts }: KeptOptions): Kept {
   return {
     async market(id) {
       const state = await stateOf(id);
-      // Figures of the last 24 hours and price histories move by the minute.
+      // Figures of the last 24 hours and price histories change every minute.
       const minute = Math.floor(clock.now() / MINUTE_MS);
       return state && { of: id, stamp: `${state.toString('latin1')}${minute}${doubts()}` };
     },

@@ -21,12 +21,12 @@ interface MarketListOptions {
 }
 
 /**
- * Every market, drafts included, in the order in which they were created: a market's place never changes. It is the same array
- * for as long as nothing in it has changed, so that what was made of it can be kept.
+ * Every market, drafts included, in the order of creation: a market's place never changes. The array stays the same while
+ * its content does, so that values derived from it can be cached.
  */
 export type MarketList = () => Promise<readonly MarketView[]>;
 
-/** Entries of the outbox that are read to find out which markets changed; behind more of them every state is asked for. */
+/** Outbox entries that are read to find the changed markets; after more entries every state is read. */
 const ENTRIES_MAX = 500;
 
 interface Kept {
@@ -34,16 +34,16 @@ interface Kept {
   view: MarketView;
 }
 
-/** A list shows the best of a book. */
+/** A list shows only the best of a book. */
 function withoutDepth(market: MarketView): MarketView {
   const { bids, asks } = market.state;
   return { ...market, state: { ...market.state, bids: bids.slice(0, 1), asks: asks.slice(0, 1) } };
 }
 
 /**
- * The markets as a process keeps them. Before each answer the outbox is asked, after the request came, what has changed
- * since: markets that did are read again, so that an answer to a command shows in every list that is asked for after
- * it. Callers that come meanwhile share the next read.
+ * The markets that a process caches. Before each answer it asks the outbox, after the request came, for changes since the
+ * last read, and reads the changed markets again. So the effect of a command is in every list that is requested after its
+ * answer. Callers that come meanwhile share the next read.
  */
 export function createMarketList({
   redis,
@@ -55,7 +55,7 @@ export function createMarketList({
 }: MarketListOptions): MarketList {
   const kept = new Map<MarketId, Kept>();
   let ids: MarketId[] = [];
-  /** The last entry of the outbox that is known to show. */
+  /** The last outbox entry whose effect is certainly in the list. */
   let position = NO_ENTRY;
   let minute = 0;
   let list: readonly MarketView[] | null = null;
@@ -91,7 +91,7 @@ export function createMarketList({
     return list;
   }
 
-  /** The markets of the entries after `position`; null when they are unknown. */
+  /** Returns the markets of the entries after `position`; null when they are unknown. */
   async function changedSince(reached: string): Promise<ReadonlySet<MarketId> | null> {
     if (position === NO_ENTRY || reached === NO_ENTRY) return null;
     const entries = await redis.xrangeBuffer(keys.outbox, position, reached, 'COUNT', ENTRIES_MAX);
@@ -112,12 +112,12 @@ export function createMarketList({
       redis.lrange(keys.marketList, 0, -1),
       redis.hkeys(keys.markets),
     ]);
-    // Those of before there was a list stand behind it.
+    // Markets older than the list come after it.
     ids = [...new Set([...listed, ...stored.sort()])];
     list = null;
   }
 
-  /** Markets whose packed state, which every change of a market changes, is not the one that is kept. */
+  /** Returns the markets whose packed state, which every change of a market changes, differs from the cached one. */
   async function changedStates(): Promise<MarketId[]> {
     const states = await Promise.all(ids.map((id) => redis.hgetBuffer(keys.market(id), 's')));
     return ids.filter((id, i) => {
@@ -138,7 +138,7 @@ export function createMarketList({
     );
   }
 
-  /** Figures of the last 24 hours move by the minute, also in markets where nothing happens. */
+  /** Figures of the last 24 hours change every minute, also in markets without trades. */
   async function moveDays(): Promise<void> {
     const nowMs = clock.now();
     const now = Math.floor(nowMs / MINUTE_MS);

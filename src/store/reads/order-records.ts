@@ -2,12 +2,12 @@ import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
-/** Records read in one go. */
+/** Records read in one call. */
 const READ_MAX = 500;
 
 export type OrderRecords = (orderHashes: readonly string[]) => Promise<ReadonlyMap<string, OrderRecord>>;
 
-/** Many orders as they stand, by hash; without their fills. */
+/** Reads the present records of many orders, by hash, without their fills. */
 export function createOrderRecords({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): OrderRecords {
   return async (orderHashes) => {
     const found = new Map<string, OrderRecord>();

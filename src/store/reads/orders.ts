@@ -13,11 +13,11 @@ interface OrderReadsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  /** Adds to fills of one market what became of them. */
+  /** Adds to fills of one market the progress of their settlement. */
   readonly show: (id: MarketId, fills: readonly Fill[]) => Promise<(Fill & SettlementState)[]>;
 }
 
-/** Where a walk along an order's fills is: behind the fill with this index of this match. */
+/** The place of a walk along an order's fills: after the fill with this index of this match. */
 interface FillPlace {
   readonly tradeMs: number;
   readonly sequence: number;
@@ -30,21 +30,21 @@ const CURSOR = /^([1-9]\d{0,14})-([1-9]\d{0,14})-(\d{1,4})$/;
 export interface OrderReads {
   /** An order with its latest fills, oldest first. */
   order(orderHash: string): Promise<OrderView | null>;
-  /** The same as a submission is answered with it, which tells nothing of what became of the fills. */
+  /** The same as the answer to a submission, without the settlements of the fills. */
   placed(orderHash: string): Promise<PlacedView | null>;
-  /** All fills of an order, newest first; null when there is no such order. Throws INVALID_CURSOR. */
+  /** All fills of an order, newest first; null when the order does not exist. Throws INVALID_CURSOR. */
   orderFills(
     orderHash: string,
     page: { limit: number; cursor: string | null },
   ): Promise<OrderFillsPage | null>;
-  /** Fills as their order shows them. */
+  /** Fills from the view of their order. */
   shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]>;
   readonly records: OrderRecords;
 }
 
-/** Orders with their fills. However many an order has, a read takes as many as it shows. */
+/** Reads orders with their fills. A read takes only as many fills as it shows, however many the order has. */
 export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions): OrderReads {
-  /** The record and its `most` fills behind a place, newest first. */
+  /** Reads the record and its `most` fills after a place, newest first. */
   async function read(orderHash: string, from: FillPlace, most: number) {
     const { tradeMs, sequence, index } = from;
     const args = [keys.prefix, hashBytes(orderHash), tradeMs, sequence, index, most] as const;
@@ -99,7 +99,7 @@ function parseCursor(cursor: string): FillPlace {
   return { tradeMs: tradeMs ?? 0, sequence: sequence ?? 0, index: index ?? 0 };
 }
 
-/** A fill as this order shows it: in its own token. */
+/** A fill from the view of this order: in its own token. */
 function ownFill(record: OrderRecord, fill: Fill): PlacedFill {
   const isTaker = fill.takerHash === record.orderHash;
   const sameToken = isTaker || fill.matchType === 'COMPLEMENTARY';

@@ -33,7 +33,7 @@ export interface ReadsOptions {
 }
 
 export interface Reads extends OrderReads, WalletReads {
-  /** A market by id, slug or condition id; its texts may be those of an earlier moment, its terms never change. */
+  /** Finds a market by id, slug or condition id. Its texts may be of an earlier moment; its terms never change. */
   market(name: string): Promise<Market | null>;
   view(id: MarketId): Promise<MarketView>;
   /** Throws MARKET_NOT_FOUND. `trades` latest fills, newest first, belong to the same moment. */
@@ -49,10 +49,10 @@ export interface Reads extends OrderReads, WalletReads {
   readonly kept: Kept;
 }
 
-/** Terms kept per process: they never change. */
+/** Terms cached for the life of the process, because they never change. */
 const TERMS_MAX = 10_000;
 
-/** Everything the exchange shows, read from Redis at the moment it is asked for. Nothing here changes state. */
+/** Everything that the exchange shows, read from Redis at the moment of the request. Nothing here changes state. */
 export function createReads({
   redis,
   run,

@@ -9,13 +9,13 @@ import type { RedisClient } from '../redis/scripts';
 interface TradeReadsOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
-  /** Adds to fills of one market what became of them. */
+  /** Adds to fills of one market the progress of their settlement. */
   readonly show: (id: MarketId, fills: readonly Fill[]) => Promise<(Fill & SettlementState)[]>;
 }
 
 export type StreamEntry = [Buffer, [Buffer, Buffer]];
 
-/** Matches read at a time while a page is filled. */
+/** Matches read in one call while a page is filled. */
 const MATCHES_STEP = 100;
 const CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
 
@@ -26,8 +26,8 @@ interface Place {
 }
 
 /**
- * The trades of a market, from either end. A cursor is the trade that was shown last, so it means the same in both
- * directions: what is behind it in the direction asked for. Throws INVALID_CURSOR.
+ * The trades of a market, from either end. A cursor is the last trade that was shown, so it means the same in both
+ * directions: the page continues after it in the requested direction. Throws INVALID_CURSOR.
  */
 export function createTradeReads({ redis, keys, show }: TradeReadsOptions) {
   return async (id: MarketId, page: RowsPage): Promise<TradesPage> => {
@@ -57,7 +57,7 @@ export function createTradeReads({ redis, keys, show }: TradeReadsOptions) {
   };
 }
 
-/** The entries that may have rows of the page; a time without a number stands for all of its millisecond. */
+/** The range of entries that may have rows of the page; a time without a number means all of its millisecond. */
 function boundsOf(
   { sinceMs, untilMs }: RowsPage,
   after: Place | null,

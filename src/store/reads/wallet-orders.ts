@@ -15,10 +15,10 @@ interface Entry {
   readonly hash: Buffer;
 }
 
-/** Orders looked at in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
+/** Orders read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 500;
 const STEPS_MAX = 10;
-/** Orders of one wallet that may share a rank (see order.rank in lua/lib/order.lua) without being passed over. */
+/** The most orders of one wallet that may share a rank (see order.rank in lua/lib/order.lua) without being skipped. */
 const TIES = 64;
 const CURSOR = /^(\d{1,16})_([0-9a-f]{64})$/;
 
@@ -32,9 +32,9 @@ export interface WalletReads {
   openCount(address: string): Promise<number>;
 }
 
-/** A wallet's orders, by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
+/** Reads a wallet's orders by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
 export function createWalletReads({ redis, keys, order }: WalletReadsOptions): WalletReads {
-  /** The next entries below `from`, newest first. Open before final: an order that becomes final meanwhile is seen twice, not missed. */
+  /** The next entries below `from`. Open orders are read first, so one that becomes final meanwhile is seen twice, not missed. */
   async function entries(wallet: Buffer, from: Entry | null, openOnly: boolean): Promise<Entry[]> {
     const top = from ? String(from.rank) : '+inf';
     const open = await redis.zrevrangebyscoreBuffer(wallet, top, '(0', 'WITHSCORES', 'LIMIT', 0, STEP + TIES);
@@ -102,7 +102,7 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions): W
   return { orders, openCount };
 }
 
-/** Sorts newest first; within a rank by hash. */
+/** Sorts newest first; orders of the same rank by hash. */
 function newer(a: Entry, b: Entry): number {
   return b.rank - a.rank || Buffer.compare(a.hash, b.hash);
 }

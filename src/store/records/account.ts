@@ -14,7 +14,7 @@ export interface TokenAccount {
   readonly reservedMicro: number;
 }
 
-/** The account that collects fees; every other one is a wallet's 20 bytes. */
+/** The account that collects fees; every other account is the 20 bytes of a wallet. */
 export const FEE_ACCOUNT = 'fee';
 const ADDRESS_BYTES = 20;
 

@@ -5,8 +5,8 @@ import { readUInt, writeUInt } from './layout';
 import { decodeFills, type Fill } from './order';
 
 /**
- * The trading of a market from its first trade up to a moment: money (taker price x size), shares, and trades. Each
- * stands still where numbers end, as the market's own volume does (lua/lib/book.lua).
+ * The trading of a market from its first trade up to a moment: money (taker price x size), shares, and trades. Each total
+ * stops at the largest exact number, as the market's own volume does (lua/lib/book.lua).
  */
 export interface Totals {
   readonly totalMicro: Micro;
@@ -15,9 +15,9 @@ export interface Totals {
 }
 
 /**
- * Candles as they are counted and stored. A stored candle carries the market's totals up to its end instead of
- * its own: a candle's volume is the difference to the one before, and the volume since any minute is one
- * subtraction from the market's counter, which makes the 24 hours of a list of markets cheap and exact.
+ * Candles as they are counted and stored. A stored candle contains the market's totals up to its end instead of its own. So
+ * its volume is the difference to the candle before, and the volume since any minute is one subtraction from the market's
+ * counter, which makes the 24 hours of a list of markets cheap and exact.
  */
 export interface Tally extends Totals {
   /** A multiple of its series' interval. */
@@ -28,9 +28,9 @@ export interface Tally extends Totals {
   readonly close: Pips;
 }
 
-/** How far a market's matches are counted into its series. */
+/** The last match of a market that its series contain. */
 export interface Mark extends Totals {
-  /** Raised by each rebuild, so that a writer that has seen the series before it can not go on after it. */
+  /** Raised by each rebuild, so that a writer that read the series before it cannot write after it. */
   readonly generation: number;
   readonly lastMs: number;
   readonly lastSequence: number;
@@ -40,14 +40,14 @@ export type MatchEntry = readonly [id: Buffer, fields: readonly Buffer[]];
 
 export const MINUTE_MS = 60_000;
 /**
- * Stored series. Minutes are what is kept; the others spare the reader of a month or of everything the reading of all
- * minutes, for a thirtieth more memory. Each is a multiple of the one before.
+ * Stored series. The minutes would be enough; the others save a reader of a month or of everything from reading all
+ * minutes, for a thirtieth more memory. Each interval is a multiple of the one before.
  */
 export const INTERVALS_MS = [MINUTE_MS, 30 * MINUTE_MS, 720 * MINUTE_MS] as const;
 
 /** Money I7, shares I7, trades I6. */
 const TOTALS_BYTES = 20;
-/** start in minutes I4, open, high, low, close I2 each, totals. lua/read_candles.lua knows the size. */
+/** start in minutes I4, open, high, low, close I2 each, totals. lua/read_candles.lua uses the size. */
 export const CANDLE_BYTES = 12 + TOTALS_BYTES;
 const GENERATIONS = 0x10000;
 /** generation I2, last match counted (ms I6, sequence I6), totals. */
@@ -60,7 +60,7 @@ export function intervalFor(bucketMs: number): number {
   return INTERVALS_MS.findLast((interval) => bucketMs % interval === 0) ?? MINUTE_MS;
 }
 
-/** Counts matches into minutes, in place: `minutes` may end with the minute in which they go on. */
+/** Counts matches into minutes, in place: `minutes` may end with the minute in which the matches continue. */
 export function countMatches(minutes: Tally[], entries: readonly MatchEntry[], mark: Mark): Mark {
   let now = mark;
   for (const [id, [, packed]] of entries) {
@@ -93,7 +93,7 @@ export const nextGeneration = (mark: Mark): number => (mark.generation + 1) % GE
 /** The mark before anything is counted. */
 export const startOf = (generation: number): Mark => ({ ...NOTHING, generation });
 
-/** Candles, oldest first, as those of a coarser interval. */
+/** Converts candles, oldest first, to those of a coarser interval. */
 export function rollUp(candles: readonly Tally[], intervalMs: number): Tally[] {
   const out: Tally[] = [];
   for (const candle of candles) push(out, intervalMs, candle);
@@ -115,7 +115,7 @@ function push(out: Tally[], intervalMs: number, next: Tally): void {
   }
 }
 
-/** With what was traded in each; that of the first is the market's from its beginning. */
+/** Adds the trading of each candle; the first one has that of the market from its beginning. */
 export function withVolumes(tallies: readonly Tally[]): Candle[] {
   return tallies.map(({ startMs, open, high, low, close, ...totals }, i) => {
     const before = tallies[i - 1] ?? NO_TOTALS;
@@ -162,7 +162,7 @@ export function packMark({ generation, lastMs, lastSequence, ...totals }: Mark):
   return packed;
 }
 
-/** An empty mark is that of a market of which nothing is counted yet. */
+/** An empty mark means that the market has no counted match yet. */
 export function unpackMark(packed: Buffer): Mark {
   if (packed.length === 0) return NOTHING;
   return {

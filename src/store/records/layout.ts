@@ -1,10 +1,10 @@
 /**
- * Records are packed in Lua, by `struct`, and read here. Each format that both sides know stands here once, and
- * test/store/layout.test.ts finds it in lua/. The most frequent records are read by hand, in their own file, for speed;
- * the same test compares that code with the layout.
+ * Lua packs records with `struct`, and this module reads them. Each format that both sides use is written here once, and
+ * test/store/layout.test.ts finds it in lua/. For speed, hand-written code in separate files reads the most frequent
+ * records; the same test compares that code with the layout.
  */
 type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9';
-/** The values of a format, as Lua's struct.unpack gives them: numbers, and stretches of bytes. */
+/** The values of a format, as Lua's struct.unpack returns them: numbers and byte strings. */
 type Values<Format extends string> = Format extends `>${infer Rest}`
   ? Values<Rest>
   : Format extends `B${infer Rest}` | `I${Digit}${infer Rest}`
@@ -28,11 +28,11 @@ type Getters<Record> = { readonly [Name in keyof Record]: (packed: Buffer) => Re
 interface Layout<Format extends string, Names extends readonly string[]> {
   readonly format: Format;
   readonly bytes: number;
-  /** Where each field begins. */
+  /** The offset of each field. */
   readonly at: Readonly<Record<Names[number], number>>;
-  /** Reads one field of a record that begins at byte 0: for decoders of hot records, which name each field they need. */
+  /** Reads one field of a record that begins at byte 0; decoders of hot records read only the fields that they need. */
   readonly get: Getters<Fields<Names, Values<Format>>>;
-  /** The fields of a record that begins at `from`. */
+  /** Reads the fields of a record that begins at `from`. */
   read(packed: Buffer, from?: number): Fields<Names, Values<Format>>;
   pack(fields: Fields<Names, Values<Format>>): Buffer;
 }
@@ -44,18 +44,18 @@ interface Field {
   readonly isText: boolean;
 }
 
-/** Reads an unsigned big-endian integer of up to 7 bytes, exactly (all ours are below 2^53). */
+/** Reads an unsigned big-endian integer of up to 7 bytes, exactly (all stored ones are below 2^53). */
 export function readUInt(packed: Buffer, at: number, bytes: number): number {
   const end = at + bytes;
   if (end > packed.length)
     throw new RangeError(`a stored record of ${packed.length} bytes ends before ${end}`);
-  // Byte by byte is a third of the time of readUIntBE, which checks its arguments.
+  // Byte by byte takes a third of the time of readUIntBE, which checks its arguments.
   let value = 0;
   for (let i = at; i < end; i++) value = value * 256 + (packed[i] as number);
   return value;
 }
 
-/** Writes one, and gives the place behind it. */
+/** Writes such an integer, and returns the position after it. */
 export function writeUInt(packed: Buffer, value: number, at: number, bytes: number): number {
   if (bytes <= 6) return packed.writeUIntBE(value, at, bytes);
   packed.writeUInt8(Math.floor(value / 2 ** 48), at);
@@ -121,7 +121,7 @@ export const ORDER_BODY = layout('>I6I6BI2I6I5c20c8', [
     'marketId',
   ] as const),
 ]);
-/** Behind the body, once the order has met another or is final. */
+/** The fields after the body, once the order has met another or is final. */
 export const ORDER_CHANGES = layout('>BI6I7I6I6I6I4B', [
   ...(['reason', 'filledLots', 'quoteMicro', 'updatedAtMs'] as const),
   ...(['fillMs', 'fillSequence', 'fillCount', 'status'] as const),
@@ -165,7 +165,7 @@ export const MARKET_STATE = layout('>BBI6I7I6I7I7I2', [
 ]);
 export const LEVEL = layout('>I7I4', ['sizeLots', 'orders']);
 
-/** How a market ended, and what one account got for it (lua/lib/resolution.lua). */
+/** The result of a market, and the payout of one account (lua/lib/resolution.lua). */
 export const RESOLUTION = layout('>BI6I6I7I7I4', [
   ...(['outcome', 'resolvedAtMs', 'paidAtMs', 'setsMicro', 'paidMicro', 'accounts'] as const),
 ]);

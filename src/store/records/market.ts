@@ -4,7 +4,7 @@ import { MODES } from '../../exchange/status';
 import { lots, micro, pips } from '../../exchange/units';
 import { RESOLUTION as ENDING, LEVEL, MARKET_STATE } from './layout';
 
-/** A market's terms and texts are one JSON document, written once per edit; its moving part is the hash beside it. */
+/** One JSON document contains a market's terms and texts and is written once per edit; its changing part is a separate hash. */
 export const encodeMarket = (market: Market): string => JSON.stringify(market);
 export const decodeMarket = (document: Buffer): Market => JSON.parse(document.toString('utf8')) as Market;
 
@@ -13,12 +13,12 @@ const ASK = 0x61;
 const STATE = 0x73;
 const RESOLUTION = 0x72;
 const EVIDENCE = 0x65;
-/** Of a market without a winner, where 0 and 1 are outcomes (lua/lib/resolution.lua). */
+/** The result of a market without a winner, where 0 and 1 are outcomes (lua/lib/resolution.lua). */
 export const VOID = 2;
 
 /**
- * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua), `r` how
- * it ended and `e` the evidence (lua/lib/resolution.lua).
+ * The reply to HGETALL of a market's hash: `s` the packed state, `b<pips>` and `a<pips>` the levels (lua/lib/book.lua), `r`
+ * the result and `e` the evidence (lua/lib/resolution.lua).
  */
 export function decodeState(reply: readonly Buffer[]): MarketState {
   const bids: Level[] = [];
@@ -56,12 +56,12 @@ export function decodeState(reply: readonly Buffer[]): MarketState {
   };
 }
 
-/** How far the payouts of a market that has ended are: field `r` of its hash. */
+/** The progress of the payouts of a market that has ended: field `r` of its hash. */
 export interface PayoutState {
   readonly outcome: OutcomeIndex | null;
   /** 0 until every holder is paid. */
   readonly paidAtMs: number;
-  /** Sets outstanding when it ended. */
+  /** Sets outstanding when the market ended. */
   readonly setsMicro: number;
   readonly paidMicro: number;
 }

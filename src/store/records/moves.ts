@@ -1,7 +1,7 @@
 import { type Micro, micro } from '../../exchange/units';
 import { OUTBOX_MOVE } from './layout';
 
-/** Why a balance changed without an order; codes are those of lua/lib/outbox.lua. */
+/** The reason why a balance changed without an order; lua/lib/outbox.lua has the codes. */
 export const MOVE_REASONS = ['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM'] as const;
 export type MoveReason = (typeof MOVE_REASONS)[number];
 

@@ -5,11 +5,11 @@ import { ORDER_STATUSES, ORDER_TYPES, type OrderType, REASONS } from '../../exch
 import { type Lots, lots, type Micro, micro, type Pips, pips } from '../../exchange/units';
 import { MATCH_FILL, MATCH_HEAD, ORDER_BODY, ORDER_CHANGES, readUInt } from './layout';
 
-/** A stored order: what lua/lib/order.lua packs. `maker` is lower-case hex; routes checksum it. */
+/** A stored order, as lua/lib/order.lua packs it. `maker` is lower-case hex; routes checksum it. */
 export interface OrderRecord extends BookedOrder {
   readonly maker: string;
   readonly expirationSec: number;
-  /** Latest entry of its chain of fills; 0 without one. */
+  /** The latest entry of the order's chain of fills; 0 without one. */
   readonly fillMs: number;
   readonly fillSequence: number;
   /** The packed signed order (see packSigned). */
@@ -81,7 +81,7 @@ export interface MatchPlace {
   readonly sequence: number;
 }
 
-/** For each fill of a match the fill of its maker before it: the links of the chains of fills. */
+/** For each fill of a match the fill of its maker before it, which makes the chains of fills. */
 export function decodeChains(packed: Buffer): MatchPlace[] {
   return Array.from({ length: countFills(packed) }, (_, index) => {
     const at = FILLS_HEAD_BYTES + index * FILL_BYTES + MATCH_FILL.at.chainMs;
@@ -123,11 +123,11 @@ export function encodeBody(body: SubmittedBody, maker: Buffer): Buffer {
   return packed;
 }
 
-/** How many fills a stored match has; 0 for what is none. */
+/** Returns the number of fills of a stored match; 0 for anything else. */
 export const countFills = (packed: Buffer): number =>
   packed.length < FILLS_HEAD_BYTES ? 0 : packed.readUInt16BE(FILLS_HEAD_BYTES - 2);
 
-/** The fills of one match, in the order in which the makers were met; or a stretch of them, from the one with index `first`. */
+/** Reads the fills of one match, in the order in which the makers were met; or some of them, from the index `first` on. */
 export function decodeFills(tradeMs: number, sequence: number, packed: Buffer, first = 0): Fill[] {
   if (packed.length === 0) return [];
   const takerHash = hashHex(packed.subarray(0, 32));

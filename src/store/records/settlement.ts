@@ -13,14 +13,14 @@ export interface MatchRef {
   readonly sequence: number;
 }
 
-/** Which settlement: a part of the match with this sequence. */
+/** Identifies a settlement: a part of the match with this sequence. */
 export interface SettlementKey {
   readonly marketId: MarketId;
   readonly sequence: number;
   readonly part: number;
 }
 
-/** A stored record: HEAD of lua/lib/settlements.lua, and what was settled; null when that could not be built. */
+/** A stored record: HEAD of lua/lib/settlements.lua, and the settled amounts; null when those could not be built. */
 export interface SettlementRecord extends SettlementKey, SettlementState {
   readonly tradeMs: number;
   readonly attempts: number;
@@ -55,7 +55,7 @@ export const settlementKey = (name: Buffer): SettlementKey => ({
 export const settlementId = ({ marketId, sequence, part }: SettlementKey): string =>
   `${marketId}-${sequence}-s${part}`;
 
-/** A list id as the unsettled ones are sorted by: what their members in lua/lib/settlements.lua's `su` begin with. */
+/** A list id in the sorted form: the members in lua/lib/settlements.lua's `su` begin with it. */
 export function listPlace(id: string): Buffer {
   const [listMs = 0, listIndex = 0] = id.split('-').map(Number);
   return LIST_PLACE.pack({ listMs, listIndex });
@@ -128,7 +128,7 @@ export interface MatchFacts {
   readonly takerHash: string;
 }
 
-/** The record, unless it is of a lost match with the same number. */
+/** Returns the record, unless it belongs to a lost match with the same number. */
 export function recordOf(packed: Buffer | null | undefined, match: MatchFacts): Buffer | null {
   if (!packed || SETTLEMENT.read(packed).tradeMs !== match.tradeMs) return null;
   const body = bodyOf(packed);
@@ -137,7 +137,7 @@ export function recordOf(packed: Buffer | null | undefined, match: MatchFacts): 
 
 const bodyOf = (packed: Buffer): Buffer => packed.subarray(HEAD_BYTES + packed.readUInt8(HEAD_BYTES - 1));
 
-/** Only what a fill shows; MATCHED when there is no record yet. */
+/** Only the fields that a fill shows; MATCHED when there is no record yet. */
 export function decodeSettlementState(packed: Buffer | null): SettlementState {
   if (!packed) return UNKNOWN;
   const length = packed.readUInt8(HEAD_BYTES - 1);

@@ -5,9 +5,9 @@ import type { OrderRecord } from './order';
 import type { SettlementRecord } from './settlement';
 
 /**
- * The signed order as it is kept beside its record, for settlement: 65 bytes of signature, then side B, signature
- * type B, then salt, tokenId-free amounts, expiration, nonce and fee rate, each as length B + big-endian bytes, then
- * the signer when it is not the maker. Maker, taker (zero) and token follow from the record and its market.
+ * The signed order, stored with its record for settlement: 65 bytes of signature, then side B, signature type B, then salt,
+ * the two amounts, expiration, nonce and fee rate, each as length B + big-endian bytes, then the signer when it is not the
+ * maker. Maker, taker (zero) and token follow from the record and its market.
  */
 const SIGNATURE_BYTES = 65;
 const UINT256_BYTES = 32;
@@ -30,7 +30,7 @@ export function packSigned(order: SignedOrder, signature: Buffer): Buffer {
   return packed.subarray(0, at);
 }
 
-/** `maker` and `tokenId` come from the record and its market. Addresses come out as given. */
+/** `maker` and `tokenId` come from the record and its market. Addresses are returned as given. */
 function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): SignedOrder {
   let at = SIGNATURE_BYTES + 2;
   const next = (): bigint => {
@@ -64,7 +64,7 @@ function unpackSigned(packed: Buffer, maker: string, tokenId: bigint): SignedOrd
   };
 }
 
-/** The signed order of a record; `checksum` gives addresses their EIP-55 form, else they stay in lower case. */
+/** Returns the signed order of a record; `checksum` returns the EIP-55 form of an address, else they stay in lower case. */
 export function signedOf(
   record: OrderRecord,
   { tokenIds }: Pick<MarketTerms, 'tokenIds'>,
@@ -75,7 +75,7 @@ export function signedOf(
   return signed.signer === maker ? signed : { ...signed, signer: checksum(signed.signer) };
 }
 
-/** The signed orders of a settlement, as far as they are among `orders`. */
+/** Returns the signed orders of a settlement that are among `orders`. */
 export function signedOrdersOf(
   { settlement }: SettlementRecord,
   orders: ReadonlyMap<string, OrderRecord>,
@@ -90,7 +90,7 @@ export function signedOrdersOf(
   return { takerOrder, makerOrders: (settlement?.makerHashes ?? []).flatMap(signed) };
 }
 
-/** Gives the place behind it. */
+/** Returns the position after it. */
 function putShortest(packed: Buffer, at: number, n: bigint): number {
   const hex = n === 0n ? '' : n.toString(16);
   const bytes = packed.write(hex.length % 2 ? `0${hex}` : hex, at + 1, 'hex');

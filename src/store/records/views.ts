@@ -3,18 +3,18 @@ import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import type { Side } from '../../exchange/match';
 import type { Fill, OrderRecord } from './order';
 
-/** The results of the reads: stored facts in the units of the exchange, before a route puts them on the wire. */
+/** The results of the reads: stored facts in the units of the exchange, before a route converts them for the wire. */
 
-/** A fill and what became of it. */
+/** A fill and its settlement. */
 export type SettledFill = Fill & SettlementState;
 
-/** Which rows of a list, and in which direction: behind `cursor`, of a stretch of time whose ends belong to it. */
+/** Selects rows of a list and their direction: after `cursor`, within a time range that includes its ends. */
 export interface RowsPage {
   readonly limit: number;
   readonly cursor: string | null;
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
-  /** Newest first without it. */
+  /** Newest first by default. */
   readonly order?: 'asc' | 'desc';
 }
 
@@ -57,6 +57,6 @@ export interface OrdersPage {
   readonly next: string | null;
 }
 
-/** `<marketId>-<sequence>-<index>`: unique, and the sequence says when. */
+/** `<marketId>-<sequence>-<index>`: unique, and the sequence gives the order in time. */
 export const tradeId = (marketId: MarketId, fill: { sequence: number; index: number }): string =>
   `${marketId}-${fill.sequence}-${fill.index}`;

@@ -1,4 +1,4 @@
-/** Why a connection to Redis is not there, in words an operator can act on. */
+/** The reasons why a connection to Redis fails, in words on which an operator can act. */
 const CAUSES: readonly (readonly [sign: RegExp, cause: string])[] = [
   [/ECONNREFUSED/, 'nothing listens there'],
   [/ENOTFOUND|EAI_AGAIN/, 'its name is unknown'],
@@ -24,10 +24,10 @@ const CAUSES: readonly (readonly [sign: RegExp, cause: string])[] = [
   [/CERT_HAS_EXPIRED|certificate has expired/i, 'its certificate has expired'],
 ];
 
-/** A server that ends each connection and sends nothing. */
+/** The server ends each connection and sends nothing. */
 export const SILENT = 'it closes the connection: does it expect TLS (rediss://)?';
 
-/** The first line of what was met, and what it means where that is known. */
+/** The first line of the error, and its meaning where that is known. */
 export function causeOf(error: Error): string {
   const met = textOf(error);
   const known = CAUSES.find(([sign]) => sign.test(met));
@@ -35,7 +35,7 @@ export function causeOf(error: Error): string {
 }
 
 function textOf(error: Error): string {
-  // A name with several addresses fails with an error for each; a cluster with the one of its last node.
+  // A name with several addresses fails with an error for each; a cluster fails with the error of its last node.
   const {
     errors = [],
     lastNodeError,

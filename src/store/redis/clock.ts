@@ -1,19 +1,19 @@
 /**
- * The clock of Redis as this process knows it: a monotonic clock, and how far Redis is ahead of it. Scripts decide
- * everything that must be true at one moment; this clock serves everything that only needs to be close, and the
- * machine's own clock is not used.
+ * The clock of Redis as this process knows it: a monotonic clock, and the offset of Redis from it. Scripts decide
+ * everything that must be true at one moment. This clock serves everything that only needs to be close; the machine's own
+ * clock is not used.
  */
 export interface Clock {
   /** Milliseconds since the epoch; throws before the first measurement. */
   now(): number;
-  /** Redis answered with its time what it was asked at `askedAt`, a moment of `performance.now()`. */
+  /** Notes the time in a reply of Redis to a command that was sent at `askedAt`, a moment of `performance.now()`. */
   observe(redisMs: number, askedAt: number): void;
 }
 
 export interface MeasuredClock extends Clock {
-  /** Asks Redis a few times; rejects when it does not answer. */
+  /** Asks Redis a few times; rejects when Redis does not respond. */
   measure(): Promise<void>;
-  /** Goes on asking, once a second. */
+  /** Keeps asking, once a second. */
   start(): void;
   stop(): void;
 }
@@ -21,16 +21,16 @@ export interface MeasuredClock extends Clock {
 interface Measurement {
   /** The difference to add to `performance.now()`. */
   readonly offsetMs: number;
-  /** The offset is wrong by no more: the time may have been read at any moment of the round trip. */
+  /** The largest error of the offset: Redis may have read the time at any moment of the round trip. */
   readonly errorMs: number;
   readonly at: number;
 }
 
 const EVERY_MS = 1_000;
 const TRIES = 3;
-/** Scripts answer in whole milliseconds. */
+/** Scripts return whole milliseconds. */
 const RESOLUTION_MS = 1;
-/** Two clocks of which one is being slewed drift apart by less, in each millisecond. */
+/** Two clocks of which one is being slewed drift apart by less than this in each millisecond. */
 const DRIFT = 0.0005;
 
 /** `askRedis` resolves with the time of the Redis that holds the exchange's book, in milliseconds. */
@@ -44,7 +44,7 @@ export function createClock(askRedis: () => Promise<number>): MeasuredClock {
     const errorMs = (at - askedAt + RESOLUTION_MS) / 2;
     if (kept !== null) {
       const keptErrorMs = kept.errorMs + (at - kept.at) * DRIFT;
-      // Both cannot be right any more: the clock of Redis was set, or another Redis answers.
+      // The two contradict each other: the clock of Redis was set, or another Redis responds.
       const wasSet = Math.abs(offsetMs - kept.offsetMs) > errorMs + keptErrorMs;
       if (!wasSet && errorMs > keptErrorMs) return;
     }
@@ -66,7 +66,7 @@ export function createClock(askRedis: () => Promise<number>): MeasuredClock {
       for (let i = 0; i < TRIES; i++) await ask();
     },
     start() {
-      // While Redis is away what is known goes on counting.
+      // While Redis is away, the last known clock continues.
       timer = setInterval(() => void ask().catch(() => undefined), EVERY_MS);
       timer.unref();
     },

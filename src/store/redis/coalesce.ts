@@ -1,6 +1,6 @@
 /**
- * Lets many callers share the runs of one task: at most one is in progress and one is to come, and a caller receives a
- * run that began after its call.
+ * Lets many callers share the runs of one task: at most one run is in progress and one is waiting, and a caller receives
+ * the result of a run that began after its call.
  */
 export function coalesce<T>(task: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | null = null;

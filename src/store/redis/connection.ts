@@ -5,11 +5,11 @@ import type { RedisClient } from './scripts';
 import { trusted } from './trusted';
 
 /**
- * Connections to Redis. A command client answers or fails within COMMAND_TIMEOUT_MS: it queues nothing while it is
- * away and repeats nothing by itself, since only the caller knows what is safe to repeat.
+ * Connections to Redis. A command client answers or fails within COMMAND_TIMEOUT_MS. While disconnected it queues nothing,
+ * and it repeats nothing by itself, because only the caller knows whether a repetition is safe.
  */
 const COMMAND_TIMEOUT_MS = 2_000;
-/** A connection on which nothing comes back while answers are due is given up: a peer may vanish without a word. */
+/** A connection that is silent while replies are due is closed: a peer may vanish without a word. */
 const SILENCE_MAX_MS = 2_500;
 const CONNECT_TIMEOUT_MS = 2_000;
 export const DEFAULT_PORT = 6379;
@@ -56,8 +56,8 @@ const tlsOf = (url: string, tlsCa: string | null) =>
   new URL(url).protocol === 'rediss:' ? { tls: tlsCa === null ? {} : trusted(tlsCa) } : {};
 
 /**
- * Holds what is written to Redis until the requests that arrived together have been looked at, so that their commands
- * leave in one system call; a write to a socket is the dearest part of sending one.
+ * Holds writes to Redis until all requests that arrived together were processed, so that their commands leave in one
+ * system call; a write to a socket is the most expensive part of sending a command.
  */
 class GatheringRedis extends Redis {
   private held = false;
@@ -97,21 +97,20 @@ function settings(blocking: boolean) {
 }
 
 /**
- * Cluster for commands. A node is connected to when the first command is for it; what is sent to it until then waits in
- * its own queue, at most COMMAND_TIMEOUT_MS, and has not left this process. Without that queue every second command of a
- * process that starts, or that has just learnt of a node, would fail. The cluster's own queue, which knows no time-out,
- * is not used.
+ * Cluster for commands. It connects to a node at the first command for it. Until then the commands wait in the node's own
+ * queue, at most COMMAND_TIMEOUT_MS, and have not left this process. Without that queue every second command of a process
+ * that starts, or that has just learnt of a node, would fail. The cluster's own queue, which has no time-out, is not used.
  */
 class CommandCluster extends Cluster {
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
     const [command] = args;
-    // The client's own question for the slots comes before it is ready.
+    // The client asks for the slots before it is ready.
     if (this.status === 'ready' || command.name === 'cluster') return super.sendCommand(...args);
     command.reject(new Error("Cluster isn't ready"));
     return command.promise;
   }
 
-  /** Between two tries the client asks any node, so its last error may only be that this was the wrong one. */
+  /** Between two attempts the client asks any node, so its last error may only mean that this was the wrong node. */
   override handleError(...[error, tries, handlers]: Parameters<Cluster['handleError']>): void {
     const told: { value?: unknown; tryAgain?: Error } = tries;
     if (error.message.startsWith('TRYAGAIN')) told.tryAgain = error;
@@ -121,9 +120,9 @@ class CommandCluster extends Cluster {
 }
 
 /**
- * A command that was answered, with a time-out too, is not sent any more: neither from the queue of a node that was
- * being connected to, nor because a late reply says to ask another node. The client sends ASKING before a command for a
- * slot that moves and ignores the reply: if it is lost, that must not end the process.
+ * A command that was answered, also with a time-out, is not sent any more: neither from the queue of a node that is being
+ * connected, nor because a late reply points to another node. Before a command for a moving slot the client sends ASKING
+ * and ignores its reply; the loss of that reply must not end the process.
  */
 function guardNode(node: Redis): void {
   const send = node.sendCommand.bind(node);
@@ -134,7 +133,7 @@ function guardNode(node: Redis): void {
   };
 }
 
-/** The nodes share user, password and TLS, taken from the first address. */
+/** The nodes share user, password and TLS, which come from the first address. */
 function clusterOf(
   urls: readonly string[],
   { blocking, subscriber, tlsCa }: Required<Pick<ConnectionOptions, 'blocking' | 'subscriber' | 'tlsCa'>>,
@@ -167,7 +166,7 @@ function clusterOf(
   return client;
 }
 
-/** Resolves once commands can be sent; rejects after `limitMs`, with what the client met meanwhile. */
+/** Resolves once commands can be sent; rejects after `limitMs`, with the errors met meanwhile. */
 export async function ready(client: RedisClient, limitMs: number): Promise<void> {
   if (client.status === 'ready') return;
   let cause = '';
@@ -191,7 +190,7 @@ export async function ready(client: RedisClient, limitMs: number): Promise<void>
   });
 }
 
-/** Told to a client that is ended here, whatever it was doing: ioredis itself says nothing of one that was reconnecting. */
+/** Sent to a client that is closed here in any state, because ioredis reports nothing for a client that was reconnecting. */
 export const ENDED = 'ended';
 
 /** Ends a connection without waiting for replies that may never come. */

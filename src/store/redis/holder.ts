@@ -3,9 +3,9 @@ import type { ShardKeys } from './keys';
 import type { RedisClient } from './scripts';
 
 /**
- * The node that has the book: the one server, or of a cluster the master of its slot as this client knows it, which
- * every script that is sent elsewhere corrects. A cluster's client sends commands without a key (CONFIG, INFO, TIME) to
- * any node; these must go to the node that has the book.
+ * The node that has the book: the single server, or the master of its slot in a cluster as this client knows it, which every
+ * redirected script corrects. A cluster's client sends commands without a key (CONFIG, INFO, TIME) to any node; these must
+ * go to the node that has the book.
  */
 export function holderOf(redis: RedisClient, keys: ShardKeys): Redis {
   if (redis instanceof Redis) return redis;

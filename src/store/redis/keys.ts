@@ -6,15 +6,15 @@ interface Named<Name extends string> {
   readonly [NAME]: Name;
 }
 export type TextKey<Name extends string> = string & Named<Name>;
-/** Of a wallet: its address stands in the key as it is. */
+/** A wallet: the key contains its address unchanged. */
 export type ByteKey<Name extends string> = Buffer & Named<Name>;
 export type Key<Name extends string> = TextKey<Name> | ByteKey<Name>;
 /** The names of the keys of scripts. */
 export type KeyName = Exclude<keyof ShardKeys, 'prefix'> | 'session' | 'nonce' | 'apiKeys' | 'allowance';
 
 /**
- * Every key of the exchange's own data, in one place. All of a shard share one hash tag, because collateral is shared
- * by all markets and one script must see a market and its traders' balances; see docs/engine.md.
+ * Every key of the exchange's own data, in one place. All keys of a shard share one hash tag, because all markets share
+ * collateral, and one script must see a market and its traders' balances; see docs/engine.md.
  * The Lua libraries build the same names from `prefix` (each names its keys in its header).
  */
 export interface ShardKeys {
@@ -30,22 +30,22 @@ export interface ShardKeys {
   readonly marketList: TextKey<'marketList'>;
   /** hash: slug, condition id or id -> market id. */
   readonly marketNames: TextKey<'marketNames'>;
-  /** hash: slug of an event -> how many markets it has, and its title (lua/create_market.lua). */
+  /** hash: slug of an event -> the number of its markets, and its title (lua/create_market.lua). */
   readonly events: TextKey<'events'>;
-  /** hash: reader of the outbox -> last entry id it has finished with. */
+  /** hash: reader of the outbox -> id of the last entry that it has processed. */
   readonly readers: TextKey<'readers'>;
   /** string: code of the exchange's mode, absent for NORMAL. */
   readonly mode: TextKey<'mode'>;
-  /** string: the message of the mode, behind the mode's code (lua/set_mode.lua). */
+  /** string: the code of the mode, then its message (lua/set_mode.lua). */
   readonly notice: TextKey<'notice'>;
-  /** sorted set: market -> the millisecond at which it closes, while it is traded. */
+  /** sorted set: open market -> the millisecond at which it closes. */
   readonly closes: TextKey<'closes'>;
-  /** set: markets that are over and may have orders to cancel or holders to pay. */
+  /** set: markets that have ended and may have orders to cancel or holders to pay. */
   readonly ending: TextKey<'ending'>;
-  /** sorted set: name of an operator's action -> when; hash: the same -> what it was. */
+  /** sorted set: name of an operator's action -> time; hash: name -> action. */
   readonly actions: TextKey<'actions'>;
   readonly actionRecords: TextKey<'actionRecords'>;
-  /** hash: account -> what it held of a market that has ended and what it was paid (lua/lib/resolution.lua). */
+  /** hash: account -> its tokens of a market that has ended, and its payout (lua/lib/resolution.lua). */
   paid(id: MarketId): TextKey<'paid'>;
   /** hash: wallet (20 bytes) -> the nonce below which its open orders are still to be invalidated. */
   readonly raisedNonces: TextKey<'raisedNonces'>;
@@ -53,9 +53,9 @@ export interface ShardKeys {
   readonly epoch: TextKey<'epoch'>;
   /** hash: `layout` of the data, `oldest` layout whose programs may read it (src/store/health/layout.ts). */
   readonly layout: TextKey<'layout'>;
-  /** string: there while a backup is being put back (src/store/backup/). */
+  /** string: exists while a backup is being restored (src/store/backup/). */
   readonly restoring: TextKey<'restoring'>;
-  /** hash: market id -> up to which match its candles are counted (src/store/records/candle.ts). */
+  /** hash: market id -> the last match in its candles (src/store/records/candle.ts). */
   readonly candleMarks: TextKey<'candleMarks'>;
   market(id: MarketId): TextKey<'market'>;
   bids(id: MarketId): TextKey<'bids'>;
@@ -73,12 +73,12 @@ export interface ShardKeys {
   commentLikes(id: MarketId, number: number): TextKey<'commentLikes'>;
   /** hash: market id -> the wallet's positions in it (src/store/records/position.ts). */
   positions(address: Buffer): ByteKey<'positions'>;
-  /** list: what happened to the wallet, oldest first. */
+  /** list: the events of the wallet, oldest first. */
   journal(address: Buffer): ByteKey<'journal'>;
-  /** list: a journal that is to take the place of the wallet's, while it is written. */
+  /** list: a journal that will replace the wallet's, while it is written. */
   journalDraft(address: Buffer, id: string): ByteKey<'journalDraft'>;
   holdings(address: Buffer): ByteKey<'holdings'>;
-  /** string: counts the changes of profiles and comments, so that a kept answer is known to stand. */
+  /** string: counts the changes of profiles and comments; a cached answer is valid while the count is the same. */
   readonly talk: TextKey<'talk'>;
   operation(id: string): TextKey<'operation'>;
   /** string: the market's candles of so many seconds with trades, packed, oldest first. */
@@ -88,11 +88,11 @@ export interface ShardKeys {
   formerCandles(id: MarketId, seconds: number): TextKey<'formerCandles'>;
   /** string: token of the process that broadcasts. */
   readonly lease: TextKey<'lease'>;
-  /** zset: wallet (20 bytes) -> ms at which its orders are cancelled unless it was seen again. */
+  /** zset: wallet (20 bytes) -> ms at which its orders are cancelled unless its presence is renewed. */
   readonly absences: TextKey<'absences'>;
-  /** stream: what happened to the wallet, each event under its number, while its sockets want it (lua/open_log.lua). */
+  /** stream: the events of the wallet, each under its number, while its sockets need them (lua/open_log.lua). */
   accountLog(address: Buffer): ByteKey<'accountLog'>;
-  /** hash: how far the outbox is in these logs (lua/log_events.lua); there while any of them is. */
+  /** hash: the last outbox entry in these logs (lua/log_events.lua); exists while a log does. */
   readonly accountMarks: TextKey<'accountMarks'>;
   /** stream: updates of the book as they were broadcast, each under its sequence. */
   updates(id: MarketId): TextKey<'updates'>;
@@ -109,17 +109,17 @@ export interface ShardKeys {
   settlementListOf(id: MarketId): TextKey<'settlementListOf'>;
 }
 
-/** How long an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
+/** The time for which an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
 export const OPERATION_MEMORY_MS = 3_600_000;
 
 const TAG_START = '{x';
 const TAG_END = '}:';
 
 /**
- * The door of the shard the key is in: a key that never exists; null for a key of no shard. Every script of a shard
- * declares it, because scripts touch keys that only the records name. While the slot moves to another node of a cluster,
- * Redis looks for the declared keys before it runs anything, misses this one on both nodes, and answers TRYAGAIN. Without
- * it a script would run up to the first key that has moved, and end there in the middle of its writes.
+ * The door of a key's shard: a key that never exists; null for a key without a shard. Every script of a shard declares it,
+ * because scripts use keys that only the records name. While the slot moves to another node of a cluster, Redis looks for
+ * the declared keys before it runs anything, misses this one on both nodes, and answers TRYAGAIN. Without it a script would
+ * run up to the first key that has moved, and end there in the middle of its writes.
  */
 export function doorOf(key: string | Buffer | undefined): string | null {
   const text = typeof key === 'string' ? key : (key?.toString('latin1') ?? '');
@@ -130,7 +130,7 @@ const text = <Name extends string>(key: string) => key as TextKey<Name>;
 const bytes = <Name extends string>(start: string, address: Buffer) =>
   Buffer.concat([Buffer.from(start), address]) as Buffer as ByteKey<Name>;
 
-/** The keys that belong to no shard, each in a slot of its own. */
+/** The keys without a shard, each in its own slot. */
 export const sessionKey = (sid: string): TextKey<'session'> => text(`{s:${sid}}`);
 export const apiKeysKey = (address: string): TextKey<'apiKeys'> => text(`{k:${address}}`);
 export const nonceKey = (nonce: string): TextKey<'nonce'> => text(`{n:${nonce}}`);

@@ -2,20 +2,20 @@ import { ERRORS, type ErrorCode, Refusal } from '../../exchange/errors';
 import { MARKET_STATUSES } from '../../exchange/market';
 import { formatLots, formatMicro, formatPips } from '../../exchange/units';
 
-/** A code that a script answered, as one of the error table. */
+/** Converts a code of a script to a refusal of the error table. */
 export function refusalCode(code: string): ErrorCode {
   if (!(code in ERRORS)) throw new Error(`a script answered ${code}`);
   return code as ErrorCode;
 }
 
-/** A script that moves no money because a sum would leave its range (lua/lib/integer.lua) ends with an error: it is a refusal. */
+/** A script ends with an error before a sum leaves its range (lua/lib/integer.lua). It has moved no money: it is a refusal. */
 export const limitRefusal = (error: unknown): Refusal | null =>
   error instanceof Error && error.message.startsWith('BALANCE_LIMIT') ? new Refusal('BALANCE_LIMIT') : null;
 
-/** Redis itself said no: it is there, and what went wrong is a matter of this one command. */
+/** Redis refused this one command, and works. */
 export const isAnswered = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
 
-/** A script's refusal, in the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
+/** Converts a script's refusal to the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
 export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal {
   const number = (i: number) => Number(detail[i]);
   switch (code) {

@@ -17,7 +17,7 @@ export type RunScript = <Name extends VerbName>(
   args: ArgsOf<Name>,
 ) => Promise<ReplyOf<Name>>;
 
-/** Told of each call of a script: how long it took to its reply, and whether one came. */
+/** Called after each run of a script, with the time to its reply and whether a reply came. */
 export type ObserveScript = (name: string, seconds: number, failed: boolean) => void;
 
 interface Script {
@@ -26,13 +26,12 @@ interface Script {
 }
 
 /**
- * The bundled scripts: those of the build beside this file (dist/lua), or bundled from the sources when the code runs
- * from src.
+ * Returns the bundled scripts: those of the build beside this file (dist/lua), or bundled now when the code runs from src.
  */
 export function scriptSources(): Map<string, string> {
   const built = join(__dirname, '../../lua');
   if (!existsSync(built)) {
-    // Only sources need the bundler: its parser is not installed in production.
+    // Only the sources need the bundler, whose parser is not installed in production.
     const { keptBundles } = require('../../lua-bundle/kept') as typeof import('../../lua-bundle/kept');
     const root = join(__dirname, '../../..');
     return keptBundles(join(root, 'lua'), join(root, '.cache/lua'));
@@ -45,8 +44,8 @@ export function scriptSources(): Map<string, string> {
 }
 
 /**
- * EVALSHA, and EVAL when Redis does not know the script (first run, restart, SCRIPT FLUSH): the script travels with
- * its caller, so old and new replicas can run side by side. A script that was refused with NOSCRIPT has not run.
+ * Sends EVALSHA, and EVAL when Redis does not know the script (first run, restart, SCRIPT FLUSH). Each process brings its own
+ * scripts, so old and new replicas can run side by side. A script that was refused with NOSCRIPT has not run.
  */
 export function createScripts(
   redis: RedisClient,

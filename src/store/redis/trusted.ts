@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 
 /**
- * The settings of TLS for servers whose certificates Node does not trust by itself. A server that shows one of the
- * given certificates is known by it, whatever name the certificate has: some providers sign their own, for no name that
- * the address has. Any other server must have the name of the address, and a certificate of these CAs.
+ * The TLS settings for servers whose certificates Node does not trust by itself. A server that shows one of the given
+ * certificates is trusted under any name, because some providers sign their own certificates without the name of the
+ * address. Any other server needs a certificate of these CAs with the name of the address.
  */
 export function trusted(pem: string): ConnectionOptions {
   const known = (pem.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map((one) =>

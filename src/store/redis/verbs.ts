@@ -3,33 +3,33 @@ import type { Key, KeyName } from './keys';
 export type ScriptArgument = string | number | Buffer;
 
 /**
- * Every script of lua/: the keys it is handed, in order, by their names in keys.ts; how many arguments; and what it replies.
- * `createScripts` is typed by this table, so a caller that hands over another key does not compile, and
- * test/store/verbs.test.ts compares it with the header and the text of each script.
+ * Every script of lua/: its keys in order, by their names in keys.ts; the number of arguments; and the type of its reply.
+ * `createScripts` is typed by this table, so a caller that passes another key does not compile. test/store/verbs.test.ts
+ * compares the table with the header and the text of each script.
  */
 interface Verb<Keys extends readonly Slot[], Args extends number, More extends Behind> {
   readonly keys: Keys;
   readonly args: Args;
   readonly more: More;
 }
-/** Further keys of one name, and further arguments, as many as the caller likes. */
+/** Any number of further keys of one name, and of further arguments. */
 interface Behind {
   readonly keys?: KeyName;
   readonly args?: true;
 }
 type Nothing = Record<never, never>;
-/** A place among the keys; a list names those that may stand there. */
+/** A position among the keys; a list names the keys that it accepts. */
 type Slot = KeyName | readonly KeyName[];
 
 declare const REPLY: unique symbol;
 interface Replying<Reply> {
-  /** Only for the compiler: there is no such value. */
+  /** Only for the compiler; no value exists. */
   readonly [REPLY]?: Reply;
 }
 
 /** The reply of many scripts: a code, the time of Redis in milliseconds, and values that explain the code. */
 type Coded<Rest extends readonly unknown[] = []> = [code: Buffer, nowMs: Buffer, ...Rest];
-/** Done, or to be read again. */
+/** 1 when it was done; 0 when the caller must read again. */
 type Flag = number;
 type Fills = [tradeMs: Buffer, sequence: Buffer, first: number, packed: Buffer];
 type StreamEntry = [id: Buffer, [field: Buffer, packed: Buffer]];
@@ -53,7 +53,7 @@ const SWEEP = ['wallet', 'orders', 'cash', 'expiries', 'outbox'] as const;
 const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] as const;
 
 export const VERBS = {
-  // Orders. A Buffer by itself is the record of an order that rested (place), or its number and record (cancel).
+  // Orders. A single Buffer is the record of an order that rested (place), or its number and record (cancel).
   place_order: verb(PLACE, 4).replies<Buffer | Coded<Buffer[]>>(),
   replace_order: verb(PLACE, 5).replies<Coded<Buffer[]>>(),
   cancel_order: verb(['orders', 'cash', 'wallet', 'expiries', 'outbox'], 5).replies<

@@ -16,7 +16,7 @@ import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import type { Settlements } from './settlements';
 
-/** A match with every order in it, as it is stored. */
+/** A stored match with all of its orders. */
 export interface StoredMatch {
   readonly ref: MatchRef;
   readonly taker: OrderRecord;
@@ -24,15 +24,15 @@ export interface StoredMatch {
 }
 
 export interface Matches {
-  /** The matches among the next `most` entries of the outbox, the last of these entries, and whether there may be more. */
+  /** Returns the matches among the next `most` outbox entries, the last of these entries, and whether there may be more. */
   read(after: string, most: number): Promise<{ matches: MatchRef[]; last: string; more: boolean }>;
-  /** Each match with its orders, or why it cannot be read. */
+  /** Returns each match with its orders, or the reason why it cannot be read. */
   load(refs: readonly MatchRef[]): Promise<(StoredMatch | Error)[]>;
   markets(): Promise<MarketId[]>;
   /**
-   * Walks a market's matches from where everything before was final, and moves that mark on. Returns up to `most`
-   * matches without a final record: those dated more than `graceMs` from now, and of those in progress only the ones
-   * that have not changed for `patienceMs`.
+   * Walks a market's matches from the mark before which everything was final, and moves that mark on. Returns up to `most`
+   * matches without a final record: matches dated more than `graceMs` from now; of those in progress, only the ones that
+   * have not changed for `patienceMs`.
    */
   unsettled(
     id: MarketId,
@@ -44,10 +44,10 @@ type Entry = [Buffer, [Buffer, Buffer]];
 
 const WALK_STEP = 500;
 
-/** The match does not exist, or not any more as it was written: trying again is no use. */
+/** The match does not exist, or no longer as it was written; trying again is useless. */
 export class NoSuchMatch extends Error {}
 
-/** The match is there, and orders that it names are not. */
+/** The match exists, but orders that it names do not. */
 export class BrokenMatch extends Error {
   constructor(
     message: string,
@@ -64,7 +64,7 @@ interface MatchesOptions {
   readonly settlements: Settlements;
 }
 
-/** The matches to settle: from the outbox while they happen, and from the markets' streams for good. */
+/** The matches to settle: from the outbox as they happen, and from the markets' streams, which keep all of them. */
 export function createMatches({ redis, run, keys, settlements }: MatchesOptions): Matches {
   async function read(after: string, most: number) {
     const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
@@ -140,7 +140,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
     return found.slice(0, most);
   }
 
-  /** Of each match: whether every part of it is CONFIRMED or FAILED, else whether one of them changed since `sinceMs`. */
+  /** Returns for each match whether every part is CONFIRMED or FAILED, else whether one of them changed since `sinceMs`. */
   async function finality(id: MarketId, entries: readonly Entry[], sinceMs: number) {
     const parts = entries.map((entry) => recordsOf(entry[1][1]));
     const names = entries.flatMap((entry, i) => {
@@ -168,7 +168,7 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
   return { read, load, markets, unsettled };
 }
 
-/** An unreadable record counts as one record, which says so. */
+/** An unreadable record counts as one record, which reports that. */
 const recordsOf = (packed: Buffer): number => Math.max(1, partsOf(countFills(packed)));
 
 function refOf(marketId: MarketId, [id]: Entry): MatchRef {
@@ -176,7 +176,7 @@ function refOf(marketId: MarketId, [id]: Entry): MatchRef {
   return { marketId, tradeMs, sequence };
 }
 
-/** Of an entry of the stream, which begins with its taker. */
+/** The taker of a stream entry, which begins with it. */
 const factsOf = (marketId: MarketId, entry: Entry): MatchFacts => ({
   tradeMs: refOf(marketId, entry).tradeMs,
   takerHash: hashHex(entry[1][1].subarray(0, 32)),

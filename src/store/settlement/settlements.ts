@@ -29,48 +29,48 @@ export interface SettlementsFilter {
 export interface SettlementsPage {
   /** Newest first. */
   readonly records: readonly SettlementRecord[];
-  /** The orders they name, by hash. */
+  /** The orders that they name, by hash. */
   readonly orders: ReadonlyMap<string, OrderRecord>;
   readonly next: string | null;
 }
 
 export interface Settlements {
-  /** record_settlements: as CONFIRMED, or MATCHED where they wait for the chain. Returns how many were new. */
+  /** record_settlements: writes records as CONFIRMED, or as MATCHED if they wait for the chain. Returns the number of new ones. */
   record(
     list: readonly { ref: MatchRef; settlement: Settlement }[],
     status: 'CONFIRMED' | 'MATCHED',
   ): Promise<number>;
   /**
-   * move_settlement: null when the record does not change: it is CONFIRMED, another sender SUBMITTED it less than
-   * `holdMs` ago, or it is at another attempt than the failed `attempt`. To SUBMITTED it is the number of the attempt.
+   * move_settlement: returns null when the record does not change, because it is CONFIRMED, another sender SUBMITTED it less
+   * than `holdMs` ago, or its attempt is not the failed `attempt`. To SUBMITTED, it returns the number of the attempt.
    */
   move(
     key: SettlementKey & { readonly tradeMs: number },
     status: SettlementStatus,
     options?: MoveOptions,
   ): Promise<number | null>;
-  /** The stored records of these names, null where there is none. */
+  /** The stored records of these names, null for a missing one. */
   packed(names: readonly Buffer[]): Promise<(Buffer | null)[]>;
-  /** Adds to each fill of one market what became of it; one round trip. */
+  /** Adds to each fill of one market its settlement, in one round trip. */
   show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
     marketId: MarketId,
     fills: readonly T[],
   ): Promise<(T & SettlementState)[]>;
-  /** Newest first; throws INVALID_CURSOR. A record that is written while the list is walked stands before its beginning. */
+  /** Newest first; throws INVALID_CURSOR. A record that is written during a walk comes before its beginning. */
   list(filter: SettlementsFilter, page: { limit: number; cursor: string | null }): Promise<SettlementsPage>;
-  /** Those of these orders that are stored, by hash. */
+  /** Returns the stored ones of these orders, by hash. */
   orders(hashes: readonly string[]): Promise<Map<string, OrderRecord>>;
   /** The orders that these records name, by hash. */
   ordersOf(records: readonly SettlementRecord[]): Promise<ReadonlyMap<string, OrderRecord>>;
-  /** How many wait for something, since when the oldest of them does, and how often one was given up. */
+  /** The number of unsettled records, the time since the oldest waits, and the number of failures. */
   counts(): Promise<{ unsettled: number; oldestMs: number | null; failed: number }>;
 }
 
 /** Records written in one call; a hundred take Redis about two milliseconds. */
 const RECORDS_MAX = 100;
-/** Fields asked for in one call. */
+/** Fields read in one call. */
 const READ_MAX = 1_000;
-/** Records looked at in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
+/** Records read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 200;
 const STEPS_MAX = 25;
 const CURSOR = /^(\d{1,15})-(\d{1,9})$/;

@@ -15,11 +15,11 @@ const STEP = 100;
 
 export interface WalkedSettlement {
   readonly record: SettlementRecord;
-  /** Those the record names, by hash. */
+  /** The orders that the record names, by hash. */
   readonly orders: ReadonlyMap<string, OrderRecord>;
 }
 
-/** Every settlement that passes, oldest first, which is the order in which a chain should receive them. */
+/** Every settlement that matches the filter, oldest first, which is the order in which a chain should receive them. */
 export async function* walkSettlements(
   { redis, keys, settlements }: WalkOptions,
   { status, marketId }: SettlementsFilter,

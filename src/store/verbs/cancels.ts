@@ -8,14 +8,14 @@ import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 
 export interface CancelReply {
-  /** The order as it now stands; null when it is not this wallet's order in this market. */
+  /** The order as it now is; null when it is not this wallet's or not in this market. */
   readonly record: OrderRecord | null;
   readonly cancelled: boolean;
 }
 
 export interface CancelOneReply {
   readonly record: OrderRecord;
-  /** False when it was final before. */
+  /** False when the order was final before. */
   readonly cancelled: boolean;
   /** Number of this command in the order's market; the market's latest when nothing was cancelled. */
   readonly sequence: number;
@@ -28,13 +28,13 @@ export interface CancelManyReply {
 }
 
 const SEQUENCE_BYTES = 6;
-/** Orders that one step of expire_orders or clear_book ends at most. */
+/** The most orders that one step of expire_orders or clear_book ends. */
 export const STEP_MAX = 200;
 
 export interface Cancels {
   /**
-   * cancel_order: one order of a wallet, in the given market or, with null, in any. ORDER_NOT_FOUND when it is unknown,
-   * another wallet's or another market's; HALTED.
+   * cancel_order: cancels one order of a wallet, in the given market or, with null, in any. Throws ORDER_NOT_FOUND when the
+   * order is unknown or belongs to another wallet or market; HALTED.
    */
   cancel(
     marketId: MarketId | null,
@@ -42,16 +42,16 @@ export interface Cancels {
     orderHash: string,
     reason: Reason,
   ): Promise<CancelOneReply>;
-  /** cancel_orders: at most CANCEL_MAX hashes of one wallet in one market. MARKET_NOT_FOUND, HALTED. */
+  /** cancel_orders: cancels at most CANCEL_MAX hashes of one wallet in one market. Throws MARKET_NOT_FOUND, HALTED. */
   cancelMany(
     marketId: MarketId,
     maker: string,
     orderHashes: readonly string[],
     reason: Reason,
   ): Promise<CancelManyReply>;
-  /** expire_orders: one bounded step over all markets; `waiting` when more may be due. */
+  /** expire_orders: one bounded step over all markets; `waiting` means that more may be due. */
   expire(most?: number): Promise<{ expired: number; waiting: boolean }>;
-  /** clear_book: one bounded step of cancelling what rests in a market that is closed. */
+  /** clear_book: one bounded step of cancelling the resting orders of a closed market. */
   clearBook(marketId: MarketId, most?: number): Promise<{ cancelled: number; left: boolean }>;
 }
 

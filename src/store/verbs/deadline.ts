@@ -1,16 +1,16 @@
 import { Refusal } from '../../exchange/errors';
 
-/** Until when a submission may be booked. */
+/** The time limits of booking a submission. */
 export interface Deadlines {
-  /** The submitter's own, epoch milliseconds; 0 none. */
+  /** The submitter's own deadline, epoch milliseconds; 0 for none. */
   readonly deadlineMs: number;
-  /** When the request reached the web process, by the clock of Redis; omitted where no caller waits for an answer. */
+  /** The time at which the request reached the web process, by the clock of Redis; omitted when no caller waits. */
   readonly arrivedMs?: number;
 }
 
 /**
- * The caller receives a refusal before this time and may ask elsewhere: from then on the order must not be booked,
- * however late the command reaches Redis. A connection that stalls keeps what was written into it.
+ * The caller receives a refusal before this time and may use another replica. From then on the order must not be booked,
+ * however late the command reaches Redis, because a stalled connection still delivers what was written to it.
  */
 export const BOOK_WITHIN_MS = 3_000;
 
@@ -21,7 +21,7 @@ export function lastMomentOf({ deadlineMs, arrivedMs }: Deadlines): number {
   return deadlineMs === 0 ? lateMs : Math.min(deadlineMs, lateMs);
 }
 
-/** A moment of 2001 in milliseconds; in seconds one of the year 5138. */
+/** A larger number is in milliseconds: as milliseconds it is a moment of 2001, as seconds one of the year 5138. */
 const SECONDS_MAX = 100_000_000_000;
 
 const passed = (deadlineMs: number): string | undefined =>
@@ -29,7 +29,7 @@ const passed = (deadlineMs: number): string | undefined =>
     ? 'deadline is in epoch milliseconds, and this value looks like seconds; multiply it by 1,000'
     : undefined;
 
-/** The text for an order that came to the script too late: it names the deadline that passed. */
+/** The text for an order that reached the script too late; it names the missed deadline. */
 export function tooLate(deadlines: Deadlines): Refusal {
   return lastMomentOf(deadlines) === deadlines.deadlineMs
     ? new Refusal('DEADLINE_EXCEEDED', passed(deadlines.deadlineMs))

@@ -22,18 +22,18 @@ export interface EngineOptions {
 const FAUCET_INTERVAL_MS = 3_600_000;
 
 export interface Engine extends Placing, Cancels, Sweeps, Lifecycle, Invalidation {
-  /** credit_account: a grant from the faucet, once an hour; RATE_LIMITED with `retryAfterMs`, HALTED. */
+  /** credit_account: a grant from the faucet, once an hour. Throws RATE_LIMITED with `retryAfterMs`, HALTED. */
   credit(address: string, amountMicro: Micro): Promise<void>;
   /**
-   * convert_sets: splits (above zero) or merges (below zero) sets, in micro-units; `operation` names this request, so
-   * that a repetition changes nothing. MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
+   * convert_sets: splits (positive) or merges (negative) sets, in micro-units; `operation` names this request, so that a
+   * repetition changes nothing. Throws MARKET_NOT_FOUND, MARKET_NOT_OPEN, CANCEL_ONLY, HALTED, INSUFFICIENT_BALANCE.
    */
   convert(marketId: MarketId, address: string, setsMicro: Micro, operation: string): Promise<void>;
 }
 
 /**
- * The verbs of orders, money and markets: each method runs one script of lua/ or, as `cancelAll`, its steps to the end.
- * Every method is safe to repeat. Each throws a Refusal for what the script refuses and passes on Redis' own errors.
+ * The verbs of orders, money and markets: each method runs one script of lua/ or, as `cancelAll`, all of its steps.
+ * Every method is safe to repeat. Each throws a Refusal when the script refuses and passes on Redis' own errors.
  */
 export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }: EngineOptions): Engine {
   const grant = String(grantMicro);

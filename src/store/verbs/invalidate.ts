@@ -12,23 +12,23 @@ interface InvalidateOptions {
   readonly grantMicro: Micro;
 }
 
-/** Where a walk over a wallet's open orders goes on. */
+/** The place at which a walk over a wallet's open orders continues. */
 export interface OpenOrderPlace {
   readonly rank: string;
   readonly hash: Buffer;
 }
 
 const BEGINNING: OpenOrderPlace = { rank: '0', hash: Buffer.alloc(0) };
-/** Steps that all open orders of one wallet may take at once; the worker goes on where they end. */
+/** The most steps for the open orders of one wallet in one call; the worker continues after them. */
 const STEPS_MAX = 50_000;
 
 export interface Invalidation {
   /**
-   * raise_nonce: one higher, once for each `operation`; the nonce it has then. No order below it is accepted any more;
-   * those that rest are ended by `invalidateAll`. HALTED.
+   * raise_nonce: raises the nonce by one, once for each `operation`, and returns it. An order with a lower nonce is refused
+   * from now on; `invalidateAll` ends the resting ones. Throws HALTED.
    */
   raiseNonce(address: string, operation: string): Promise<number>;
-  /** invalidate_orders: one bounded step; where to go on, null at the end. HALTED. */
+  /** invalidate_orders: one bounded step; returns the place at which to continue, null at the end. Throws HALTED. */
   invalidate(
     address: string,
     nonce: number,
@@ -36,13 +36,13 @@ export interface Invalidation {
     most?: number,
   ): Promise<{ invalidated: number; next: OpenOrderPlace | null }>;
   /**
-   * Invalidates every open order of the wallet below the nonce, in bounded steps; an interrupted caller may start
-   * again. HALTED.
+   * Invalidates every open order of the wallet below the nonce, in bounded steps. After an interruption the caller may start
+   * again. Throws HALTED.
    */
   invalidateAll(address: string, nonce: number): Promise<void>;
 }
 
-/** The verbs that end the orders signed with an old nonce. */
+/** The verbs that end orders signed with an old nonce. */
 export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions): Invalidation {
   async function raiseNonce(address: string, operation: string): Promise<number> {
     const scriptKeys = [keys.cash, keys.sums, keys.outbox, keys.raisedNonces] as const;
@@ -84,7 +84,7 @@ export function createInvalidate({ run, keys, grantMicro }: InvalidateOptions): 
   return { raiseNonce, invalidate, invalidateAll };
 }
 
-/** Wallets whose nonce was raised by a process that died before it had invalidated all of their orders. */
+/** Returns the wallets whose nonce was raised by a process that died before it had invalidated all of their orders. */
 export function createRaisedNonces({ redis, keys }: { redis: RedisClient; keys: ShardKeys }) {
   return async (): Promise<ReadonlyMap<string, number>> => {
     const found = new Map<string, number>();

@@ -13,41 +13,38 @@ import type { ShardKeys } from '../redis/keys';
 import { refusalCode, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 
-/** Accounts that one step of pay_holders pays at most. */
+/** The most accounts that one step of pay_holders pays. */
 const PAY_MAX = 200;
-/** How often an edit is repeated because another one came in between. */
+/** The most repetitions of an edit when other edits come in between. */
 const EDIT_TRIES = 20;
 
 export interface Lifecycle {
   /**
-   * create_market: INVALID_REQUEST when a name is taken, or when its event has another title or no place left. `document` is
-   * what reads.market decodes.
+   * create_market: throws INVALID_REQUEST when a name is taken, or when its event has another title or is full.
+   * `reads.market` decodes `document`.
    */
   createMarket(
     market: Pick<MarketTerms, 'id' | 'conditionId' | 'slug' | 'event'>,
     document: string,
     status: MarketStatus,
   ): Promise<void>;
-  /** move_market: MARKET_NOT_FOUND; MARKET_NOT_OPEN when its status does not allow the move. */
+  /** move_market: throws MARKET_NOT_FOUND; MARKET_NOT_OPEN when its status does not allow the move. */
   moveMarket(marketId: MarketId, to: MarketStatus, from: readonly MarketStatus[]): Promise<void>;
-  /**
-   * move_market: closes a market whose time has come, by the clock of Redis. False when it has not, whatever the caller
-   * believed.
-   */
+  /** move_market: closes a market whose closing time has come, by the clock of Redis. Returns false when it has not come. */
   closeWhenDue(marketId: MarketId): Promise<boolean>;
   /**
-   * resolve_market: an outcome has won or, with null, the market is void. MARKET_NOT_FOUND; MARKET_NOT_OPEN for a draft and
-   * for a market that has ended another way. `evidence` is a URL; that of the first call stays.
+   * resolve_market: an outcome has won or, with null, the market is void. Throws MARKET_NOT_FOUND, and MARKET_NOT_OPEN for a
+   * draft or a market with another result. `evidence` is a URL; that of the first call stays.
    */
   resolveMarket(marketId: MarketId, outcome: OutcomeIndex | null, evidence?: string | null): Promise<void>;
-  /** pay_holders: one bounded step; it pays no holder while orders rest. */
+  /** pay_holders: one bounded step; it pays nothing while orders rest. */
   payHolders(marketId: MarketId, most?: number): Promise<{ paid: number; left: boolean }>;
   /**
-   * edit_market: `change` may be called again, for a document that another operator has changed. MARKET_NOT_FOUND,
+   * edit_market: `change` is called again when another operator has changed the document meanwhile. Throws MARKET_NOT_FOUND,
    * MARKET_NOT_OPEN.
    */
   editMarket(marketId: MarketId, change: (market: Market) => Market, last: MarketStatus): Promise<void>;
-  /** set_mode: in every market at once, with the operator's message. */
+  /** set_mode: sets the mode in every market at once, with the operator's message. */
   setMode(mode: Mode, message?: string | null): Promise<void>;
 }
 
@@ -170,7 +167,7 @@ export function createLifecycle({ run, keys }: { run: RunScript; keys: ShardKeys
   return { createMarket, moveMarket, closeWhenDue, resolveMarket, payHolders, editMarket, setMode };
 }
 
-/** Why create_market has created nothing. */
+/** The reason why create_market created nothing. */
 function notCreated(code: string, detail: string, slug: string): Refusal {
   const refused = (path: string, message: string, text: string): Refusal =>
     new Refusal('INVALID_REQUEST', text, { errors: [{ path, message }] });

@@ -24,7 +24,7 @@ import type { RunScript } from '../redis/scripts';
 import type { ArgsOf, KeysOf, ReplyOf } from '../redis/verbs';
 import { type Deadlines, lastMomentOf, tooLate } from './deadline';
 
-/** One signed order, checked, as the engine books it. Addresses and hashes are hex; nothing here is trusted text. */
+/** One signed and checked order in the form of the engine. Addresses and hashes are hex; it contains no trusted text. */
 export interface PlaceRequest extends Deadlines {
   readonly marketId: MarketId;
   readonly orderHash: string;
@@ -32,19 +32,19 @@ export interface PlaceRequest extends Deadlines {
   readonly order: Order;
   readonly orderType: OrderType;
   readonly selfTradePrevention: SelfTradePrevention;
-  /** Epoch seconds, 0 never. */
+  /** Epoch seconds, 0 for never. */
   readonly expirationSec: number;
   readonly nonce: number;
   readonly feeRateBps: number;
   readonly lotLots: Lots;
   readonly clientOrderId: string | null;
-  /** As packSigned packs it. */
+  /** Packed by packSigned. */
   readonly signed: Buffer;
   readonly dryRun: boolean;
 }
 
 export interface PlaceReply {
-  /** True when this hash was booked before; `fills` is then empty: read them with `reads.order`. */
+  /** True when this hash was booked before; `fills` is then empty, and `reads.order` returns them. */
   readonly replayed: boolean;
   readonly record: OrderRecord;
   readonly fills: readonly Fill[];
@@ -52,7 +52,7 @@ export interface PlaceReply {
 }
 
 export interface ReplaceReply extends PlaceReply {
-  /** The order that was replaced, as it now stands; null when the new one was booked before and there is no old one. */
+  /** The replaced order as it now is; null when the new order was booked before and the old one does not exist. */
   readonly old: OrderRecord | null;
 }
 
@@ -68,24 +68,24 @@ type PlaceKeys = KeysOf<'place_order' | 'replace_order'>;
 type PlaceArgs = ArgsOf<'place_order'>;
 type Reply = ReplyOf<'place_order' | 'replace_order'>;
 
-/** Times one submission may clear expired makers out of its way (200 each) before it gives up with UNAVAILABLE. */
+/** The most times that one submission expires stale makers (200 each) before it fails with UNAVAILABLE. */
 const AGAIN_MAX = 1000;
 /** The packed request without the price in Yes at its end. */
 const REQUEST_BYTES = REQUEST.bytes;
 
 export interface Placing {
-  /** place_order. Refusals as in the script's header. */
+  /** place_order; its header lists the refusals. */
   place(request: PlaceRequest): Promise<PlaceReply>;
   /**
-   * replace_order: the same with an order of the same wallet and market cancelled in its favour, both or neither. Refusals
-   * as in the script's header; ORDER_NOT_CANCELLABLE as NotReplaceable.
+   * replace_order: books an order like `place` and cancels another of the same wallet and market, both or neither. The
+   * script's header lists the refusals; ORDER_NOT_CANCELLABLE is thrown as NotReplaceable.
    */
   replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply>;
 }
 
 /** The verbs that book an order. */
 export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions): Placing {
-  /** The script's answer once no expired order is in the way. */
+  /** Runs the script until no expired maker is in the way, and returns its answer. */
   async function book<R extends Reply>(
     request: PlaceRequest,
     script: (keys: PlaceKeys, args: PlaceArgs) => Promise<R>,

@@ -8,14 +8,14 @@ import { refusalCode } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { ReplyOf } from '../redis/verbs';
 
-/** Which of a wallet's open orders; all of them without any member. */
+/** Selects open orders of a wallet; without any member, all of them. */
 export interface SweepFilter {
   readonly marketId?: MarketId;
   readonly outcome?: OutcomeIndex;
   readonly side?: Side;
 }
 
-/** Where a walk over a wallet's open orders goes on (lua/lib/walk.lua). */
+/** The place at which a walk over a wallet's open orders continues (lua/lib/walk.lua). */
 export interface WalkPlace {
   readonly rank: string;
   readonly behind: number;
@@ -23,7 +23,7 @@ export interface WalkPlace {
 
 export interface Sweep {
   readonly cancelled: readonly string[];
-  /** Number of the latest command in each market touched; of the one market asked for always. */
+  /** Number of the latest command in each market touched, and always in a market that the filter names. */
   readonly sequences: ReadonlyMap<MarketId, number>;
 }
 export interface SweepStep extends Sweep {
@@ -36,27 +36,27 @@ type Step = (from: WalkPlace) => Promise<SweepStep | null>;
 
 const BEGINNING: WalkPlace = { rank: '0', behind: 0 };
 const HASH_BYTES = 32;
-/** Open orders one step looks at (LOOK_MAX in lua/lib/walk.lua). */
+/** The most open orders that one step reads (LOOK_MAX in lua/lib/walk.lua). */
 const LOOK_MAX = 1_000;
-/** Steps of one walk: what a wallet has open beyond them is for the next request. */
+/** The most steps of one walk; the next request continues after them. */
 const STEPS_MAX = 5_000;
 
 export interface Sweeps {
-  /** cancel_all: one bounded step. MARKET_NOT_FOUND, HALTED. */
+  /** cancel_all: one bounded step. Throws MARKET_NOT_FOUND, HALTED. */
   sweep(address: string, filter: SweepFilter, from?: WalkPlace, look?: number): Promise<SweepStep>;
   /**
-   * Every open order of the wallet that passes the filter. When it answers there was a moment at which none was open,
-   * and in a market asked for its `sequence` is of that moment.
+   * Cancels every open order of the wallet that the filter selects. When it returns, there was a moment at which none of them
+   * was open; the `sequence` of a market that the filter names is of that moment.
    */
   cancelAll(address: string, filter: SweepFilter): Promise<Sweep>;
   /**
-   * cancel_absent: the open orders of a wallet that is gone, which were placed before it counted as gone; nothing once it
-   * is back, or without the lease. HALTED.
+   * cancel_absent: cancels the open orders of a wallet that is gone, if they are older than its absence. It does nothing when
+   * the wallet is back, or without the lease. Throws HALTED.
    */
   cancelAbsent(address: string, lease: string): Promise<Sweep>;
 }
 
-/** The verbs that cancel all of a wallet's orders; the scripts decide which those are, step by step. */
+/** The verbs that cancel all orders of a wallet; the scripts select them, step by step. */
 export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys }): Sweeps {
   const keysOf = (wallet: Buffer) =>
     [keys.wallet(wallet), keys.orders, keys.cash, keys.expiries, keys.outbox, keys.mode] as const;
@@ -98,7 +98,7 @@ export function createSweeps({ run, keys }: { run: RunScript; keys: ShardKeys })
   return { sweep, cancelAll, cancelAbsent };
 }
 
-/** Goes on until a step says that it is at the end, or that there is no wallet to go on with. */
+/** Repeats steps until one reports the end, or that the wallet is back. */
 async function walk(take: Step): Promise<Sweep> {
   const cancelled: string[] = [];
   const sequences = new Map<MarketId, number>();
