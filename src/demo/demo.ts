@@ -12,33 +12,33 @@ import { type BotWallet, openWallet } from './wallet';
 
 export interface DemoOptions {
   readonly baseUrl: string;
-  /** Told of trouble, in lines. */
+  /** Receives problems as lines of text. */
   readonly say: (line: string) => void;
-  /** How many times faster than usual; 1. */
+  /** Speed of the bots; 1 is usual. */
   readonly pace?: number;
   readonly random?: Random;
 }
 
 export interface Demo {
-  /** Settles when a bot has met a bug; never otherwise. */
+  /** Rejects when a bot has met a bug; otherwise never settles. */
   readonly failed: Promise<never>;
-  /** Takes all orders back and signs out. */
+  /** Cancels all orders and signs out. */
   stop(): Promise<void>;
 }
 
-/** Few: the exchange lets ten wallets of one address sign in within a minute, and its user is one of them. */
+/** Few, because the exchange lets ten wallets of one address sign in within a minute, and its user is one of them. */
 const MAKERS = 2;
 const TAKERS = 2;
-/** Of one market; all markets together make about six times as many. */
+/** The pace in one market; all markets together trade about six times as often. */
 const QUOTE_EVERY_MS = 1_300;
 const STOCK_EVERY_MS = 20_000;
-/** Of one taker. */
+/** The pace of one taker. */
 const TAKE_EVERY_MS = 1_600;
 const TIDY_EVERY_MS = 30_000;
-/** The same error is logged once in this time. */
+/** The same error is logged at most once in this time. */
 const TELL_EVERY_MS = 60_000;
 
-/** Bots that keep the demo markets moving, through the public interface like everybody else. */
+/** Bots that trade in the demo markets through the public interface, as any client does. */
 export async function startDemo({
   baseUrl,
   say,
@@ -48,7 +48,7 @@ export async function startDemo({
   const client = createClient({ baseUrl });
   const live = connectLive({ baseUrl });
   const stopping = new AbortController();
-  // One for each loop.
+  // Each loop adds a listener to the signal.
   setMaxListeners(0, stopping.signal);
   const wallets: BotWallet[] = [];
   for (let i = 0; i < MAKERS + TAKERS; i++) {

@@ -14,7 +14,7 @@ export function priceText(pips: number): string {
   return `${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, '');
 }
 
-/** One market as the bots see it. */
+/** The bots' view of one market. */
 export interface Desk {
   readonly trading: Trading;
   readonly market: Market;
@@ -24,11 +24,11 @@ export interface Desk {
   readonly size: number;
   readonly live: LiveBook;
   readonly opinion: Opinion;
-  /** Whether it takes orders, as far as is known. */
+  /** Whether the market takes orders, as far as the bot knows. */
   isOpen(): boolean;
 }
 
-/** The grant for which the sizes of the markets are meant. */
+/** The grant on which the sizes of the markets are based. */
 const USUAL_GRANT = 10_000;
 
 export interface DeskOptions {
@@ -41,7 +41,7 @@ export interface DeskOptions {
   readonly say: (line: string) => void;
 }
 
-/** Goes on from where the market's prices are. Rejects when the exchange does not have it. */
+/** Continues from the market's prices. Rejects when the exchange does not have the market. */
 export async function openDesk({ client, live, demo, random, grant, say }: DeskOptions): Promise<Desk> {
   const { character } = demo;
   const trading = await client.trading(demo.body.slug);
@@ -58,7 +58,7 @@ export async function openDesk({ client, live, demo, random, grant, say }: DeskO
     tickPips: pipsOf(market.tickSize),
     size: Math.max(Number(market.minOrderSize), character.size * Math.min(1, grant / USUAL_GRANT)),
     live: live.watch(market.conditionId, {
-      // A dropped connection is nothing to tell; a book that does not fit is.
+      // A dropped connection is usual; a book that does not fit is an error.
       onState: (state, why) => {
         if (state === 'stale') say(`${market.slug}: ${why}`);
       },

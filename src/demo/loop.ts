@@ -5,19 +5,19 @@ export interface LoopOptions {
   readonly everyMs: number;
   readonly random: Random;
   readonly signal: AbortSignal;
-  /** Told what the exchange refused. */
+  /** Receives the refusals of the exchange. */
   readonly onRefusal: (error: ExchangeError) => void;
 }
 
 const BACK_OFF_MS = 1_000;
 const BACK_OFF_MS_MAX = 15_000;
 
-/** The book, or the wallet by another of its orders, moved on in between: that is trading. */
+/** The book, or another order of the wallet, changed in between, which is usual in trading. */
 const TRADING: ReadonlySet<string> = new Set(['FOK_NOT_FILLED', 'INSUFFICIENT_BALANCE']);
 
 /**
- * Does something again and again, at about this pace, until the signal. The loop logs a refusal and continues more
- * slowly while it lasts; anything else is a bug and ends the loop.
+ * Repeats a task at about this pace until the signal. After a refusal, the loop logs it and continues more slowly; any
+ * other error is a bug and ends the loop.
  */
 export async function loop(act: () => Promise<void>, options: LoopOptions): Promise<void> {
   const { everyMs, random, signal, onRefusal } = options;

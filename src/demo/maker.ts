@@ -6,7 +6,7 @@ import type { BotWallet } from './wallet';
 
 /** Distances of the quotes from the best one, in half spreads. */
 const LADDER = [0, 1, 2, 3.5, 5, 7, 10];
-/** Quotes set and taken back in one turn. */
+/** The most quotes set and cancelled in one turn. */
 const PLACE_MAX = 14;
 const CANCEL_MAX = 14;
 /** A quote that is not cancelled expires. */
@@ -14,39 +14,39 @@ const EXPIRY_MS = 15 * 60_000;
 /** Quotes of one side. */
 const SIDE_MAX = LADDER.length + 4;
 const RENEW_AFTER_MS = 10 * 60_000;
-/** Holding as much more of one outcome as this many usual quotes moves them by one half spread. */
+/** An excess of one outcome of this many usual quotes moves the quotes by one half spread. */
 const QUOTES_PER_STEP = 6;
 const SKEW_STEPS_MAX = 3;
-/** How often a quote sells what the wallet has instead of buying the other outcome. */
+/** The share of quotes that sell the wallet's tokens instead of buying the other outcome. */
 const SELLING = 0.5;
-/** In usual quotes: what to keep of both outcomes to sell from, and what is too much. */
+/** In usual quotes: the tokens of both outcomes to keep for selling, and the number that is too many. */
 const STOCK = 4;
 const STOCK_MAX = 12;
 /** Part of the grant that is never turned into sets. */
 const CASH_MIN = 0.3;
 
 export interface Maker {
-  /** One look at the market: takes back what does not fit any more, sets what is missing. */
+  /** One turn in the market: cancels quotes that no longer fit, and sets missing ones. */
   quote(): Promise<void>;
-  /** Turns money into full sets to sell from, and full sets back into money. */
+  /** Converts money into full sets to sell, and surplus full sets back into money. */
   stock(): Promise<void>;
   stop(): void;
 }
 
-/** Quotes both sides of one market around what the bots believe. */
+/** Quotes both sides of one market around the bots' opinion. */
 export function createMaker(desk: Desk, wallet: BotWallet, random: Random): Maker {
   const { market, trading, tickPips, size } = desk;
   const step = Math.max(tickPips, Math.round(desk.character.halfSpreadPips));
   const resting = followOrders(wallet, market.id);
 
-  /** A maker with a lot of Yes wants less of it. */
+  /** A maker with much Yes quotes lower, to reduce it. */
   function centrePips(): number {
     const [yes, no] = wallet.held(market.id);
     const steps = (yes - no) / (QUOTES_PER_STEP * size);
     return desk.opinion.pips() - Math.max(-SKEW_STEPS_MAX, Math.min(SKEW_STEPS_MAX, steps)) * step;
   }
 
-  /** Prices of the ladder; the best ones first, each once. */
+  /** Prices of the ladder, best first, each once. */
   function ladder(centre: number, bookSide: Quote['bookSide']): number[] {
     const away = bookSide === 'bid' ? -1 : 1;
     const round = bookSide === 'bid' ? Math.floor : Math.ceil;
@@ -58,7 +58,7 @@ export function createMaker(desk: Desk, wallet: BotWallet, random: Random): Make
     return [...new Set(prices)].filter((price) => price >= tickPips && price <= PIPS - tickPips);
   }
 
-  /** Too close to the middle, off the ladder's end, too many or old; and, for a book that lives, any one at all. */
+  /** Selects quotes that are too close, too far, too many or too old; and at times any quote, so that the book moves. */
   function unwanted(centre: number, quotes: readonly Quote[]): Quote[] {
     const end = ((LADDER.at(-1) ?? 0) + 2) * step;
     const distanceOf = ({ bookSide, yesPips }: Quote): number =>
@@ -96,7 +96,7 @@ export function createMaker(desk: Desk, wallet: BotWallet, random: Random): Make
 
   return {
     async quote() {
-      // A book that is not in step is no reason to quote.
+      // Without a book in step the maker does not quote.
       if (desk.live.state !== 'live') return;
       const centre = centrePips();
       const gone = unwanted(centre, resting.quotes()).map(({ hash }) => hash);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** How the price of a market behaves, in the bots' opinion. */
+/** The behaviour of a market's price in the bots' opinion. */
 export interface Character {
-  /** Probability of Yes that prices come back to. */
+  /** Probability of Yes to which prices return. */
   readonly fair: number;
-  /** How far they stray within a day: standard deviation, in log odds. */
+  /** Deviation of the prices within a day: standard deviation, in log odds. */
   readonly swing: number;
-  /** Between the middle and the best quote, in ten-thousandths. */
+  /** Distance from the middle to the best quote, in ten-thousandths. */
   readonly halfSpreadPips: number;
   /** Shares of a usual quote. */
   readonly size: number;
@@ -28,7 +28,7 @@ interface MarketBody {
   readonly minOrderSize: string;
   readonly closesAt: string;
   readonly event?: { readonly slug: string; readonly title: string };
-  /** From the slug, so that the ids are the same on every fresh start. */
+  /** Derived from the slug, so that the ids are the same after every fresh start. */
   readonly questionId: string;
 }
 
@@ -130,7 +130,7 @@ const world = (year: number): readonly (readonly [Wording, Character])[] => [
   ],
 ];
 
-/** Creates those the exchange does not have yet; rejects with the answer of the first that is refused. */
+/** Creates the missing markets; rejects with the first refusal. */
 export async function openDemoMarkets(
   baseUrl: string,
   adminToken: string,

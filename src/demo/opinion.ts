@@ -3,18 +3,18 @@ import type { Walk } from './walk';
 /** The bots' opinion of the value of Yes, in pips. */
 export interface Opinion {
   pips(): number;
-  /** A trade at this Yes price moves the opinion, a little and for a while. */
+  /** A trade at this Yes price moves the opinion a little, for a while. */
   hear(yesPips: number): void;
 }
 
 const PIPS = 10_000;
-/** Of how much a trade is off. */
+/** The share of a trade's distance by which the opinion moves. */
 const FOLLOW = 0.1;
-/** A single trader cannot lead the bots further than that, or for much longer. */
+/** Limits, so that a single trader can lead the bots only a little and for a short time. */
 const FOLLOW_PIPS_MAX = 100;
 const FORGET_MS = 60_000;
 
-/** The walk by the clock. */
+/** The walk as time passes. */
 export function createOpinion(walk: Walk): Opinion {
   let atMs = Date.now();
   let followed = 0;

@@ -15,13 +15,13 @@ const MINUTE_MS = 60_000;
 const MINUTES = 24 * 60;
 const STEPS = 6;
 const STEP_SEC = 10;
-/** Minutes that have a price in the invented day. */
+/** The number of minutes with a price in the invented day. */
 const BUSY = 0.8;
 const PIPS = 10_000;
 
 /**
- * An invented day of prices for the charts of a market that opens now: it ends with the minute before this one. Prices
- * only, because volume would be a claim about money.
+ * An invented day of prices for the charts of a market that opens now; it ends with the minute before this one. It has
+ * prices only, because volume would claim that money had moved.
  */
 export function inventDay(
   character: Character,

@@ -5,7 +5,7 @@ export type Random = () => number;
 export const normal = (random: Random): number =>
   Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
-/** Around `usual`, now and then a good deal more. */
+/** About `usual`, now and then much more. */
 export const spread = (random: Random, usual: number): number => usual * Math.exp(0.5 * normal(random));
 
 export const chance = (random: Random, probability: number): boolean => random() < probability;

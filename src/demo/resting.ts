@@ -28,13 +28,13 @@ const ORDERS_MAX = 200;
 
 export interface Resting {
   quotes(): readonly Quote[];
-  /** Adds an order whose submission was answered before its news arrived. */
+  /** Adds an order when the answer to its submission came before its event. */
   placed(terms: QuoteTerms, order: Submission): void;
   gone(hashes: readonly string[]): void;
   stop(): void;
 }
 
-/** The open orders of a wallet in one market, from its own news. */
+/** The open orders of a wallet in one market, from the wallet's own events. */
 export function followOrders({ client, live }: BotWallet, marketId: string): Resting {
   const quotes = new Map<string, Quote>();
   function note(order: QuoteTerms & { orderHash: string; status: string; createdAt: string }): void {
@@ -45,14 +45,14 @@ export function followOrders({ client, live }: BotWallet, marketId: string): Res
       quotes.set(hash, { hash, bookSide: bookSideOf(order), yesPips: yesPipsOf(order), atMs });
     }
   }
-  /** After an interruption, or a loss of its own, the exchange knows best. */
+  /** After an interruption or a loss of data, the list is read from the exchange. */
   function lookUp(): void {
     client.orders({ status: 'open', marketId, limit: ORDERS_MAX }).then(
       ({ data }) => {
         quotes.clear();
         for (const order of data) note(order);
       },
-      // The next connection is the next chance; until then a quote that is gone is found out by its cancel.
+      // The next connection tries again; until then the cancel of a quote that has ended reveals that.
       () => undefined,
     );
   }

@@ -6,13 +6,13 @@ const MINUTE_MS = 60_000;
 const CLOSES_MS = 8 * MINUTE_MS;
 const PAYS_MS = 9 * MINUTE_MS;
 const REQUEST_MS_MAX = 10_000;
-/** By it the bots find the coin of this start among those of earlier ones. */
+/** The tag by which the bots distinguish the coin of this start from earlier ones. */
 export const COIN_TAG = 'coin';
 
 const PLAIN = { minOrderSize: '1', tickSize: '0.01' } as const;
 const idOf = (slug: string): string => `0x${createHash('sha256').update(`demo ${slug}`).digest('hex')}`;
 
-/** The bots' opinion of a coin: they know nothing. */
+/** The bots' opinion of a coin: even odds. */
 export const COIN_CHARACTER: DemoMarket['character'] = {
   fair: 0.5,
   swing: 0.3,
@@ -20,7 +20,7 @@ export const COIN_CHARACTER: DemoMarket['character'] = {
   size: 60,
 };
 
-/** A coin is thrown at every start: its market has a name of its own. */
+/** Every start tosses a new coin, so its market has its own name. */
 function coinAt(now: Date) {
   const slug = `coin-${now.toISOString().slice(0, 16).replace(/\D/g, '')}`;
   return {
@@ -68,7 +68,7 @@ async function send(url: string, adminToken: string, body?: object): Promise<boo
   return answer.ok;
 }
 
-/** A story that was begun before goes on: a refusal means that this step was done. */
+/** Continues a story that began before: a refusal means that this step was already done. */
 export async function openStory(baseUrl: string, adminToken: string, now: Date): Promise<void> {
   const admin = (path: string, body?: object): Promise<boolean> =>
     send(`${baseUrl}/admin/markets${path}`, adminToken, body);
@@ -78,7 +78,7 @@ export async function openStory(baseUrl: string, adminToken: string, now: Date):
   if (!(await admin('', coin))) return;
   const throwIt = (): void => {
     const outcomeIndex = Math.random() < 0.5 ? 0 : 1;
-    // An exchange that has stopped pays no more.
+    // An exchange that is stopping pays no more.
     void admin(`/${coin.slug}/resolve`, { outcomeIndex }).catch(() => false);
   };
   setTimeout(throwIt, PAYS_MS).unref();

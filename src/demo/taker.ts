@@ -3,22 +3,22 @@ import { type Desk, PIPS, priceText, touchOf } from './desk';
 import { chance, pick, type Random, spread } from './random';
 import type { BotWallet } from './wallet';
 
-/** Against a usual quote. */
+/** Relative to a usual quote. */
 const SIZE = 0.4;
 const LARGE = 5;
 const LARGE_CHANCE = 0.04;
-/** Half spreads beyond the best price that are still paid. */
+/** Half spreads beyond the best price that the taker still pays. */
 const SLIPPAGE = 1;
 const SLIPPAGE_LARGE = 4;
-/** How far the middle may be off, in half spreads, until almost everybody trades against it. */
+/** The distance of the middle, in half spreads, at which almost every taker trades against it. */
 const CONVICTION = 3;
-/** How often what is held is sold rather than the other outcome bought. */
+/** The share of trades that sell held tokens instead of buying the other outcome. */
 const SELLING = 0.8;
-/** Part of the available money that one trade may take. */
+/** The largest part of the available money that one trade may use. */
 const CASH_PART = 0.1;
 const ORDER_TYPES = ['MARKET', 'IOC', 'IOC', 'FOK'] as const;
 
-/** Takes from the book of one of the markets; towards what the bots believe more often than away from it. */
+/** Takes from the book of one of the markets, more often towards the bots' opinion than away from it. */
 export async function take(desks: readonly Desk[], wallet: BotWallet, random: Random): Promise<void> {
   const desk = pick(random, desks);
   if (desk?.live.state !== 'live') return;
@@ -59,7 +59,7 @@ function orderFor(
   };
 }
 
-/** Full sets that came about by trading, back into money. */
+/** Converts full sets that trading produced back into money. */
 export async function tidyUp(desks: readonly Desk[], wallet: BotWallet): Promise<void> {
   for (const { market } of desks) {
     const sets = Math.floor(Math.min(wallet.free(market.id, 0), wallet.free(market.id, 1)));

@@ -1,7 +1,7 @@
 import type { Desk } from './desk';
 import type { BotWallet } from './wallet';
 
-/** Said in the first market, by the bots in turn; the last one answers the first. */
+/** Comments of the bots in the first market, in turn; the last one answers the first. */
 const WORDS = [
   'The last cycle topped out well below what everybody had in mind. I sell above 40.',
   'Volume doubles in the last quarter of such years. Bids at 30 look cheap to me.',
@@ -11,7 +11,7 @@ const WORDS = [
 const ANSWER = 'Sold you ten. Let us see.';
 const NAMES = ['demo_maker_1', 'demo_maker_2', 'demo_taker_1', 'demo_taker_2'];
 
-/** Five comments, once: a market in which something was said is left alone. */
+/** Writes five comments, once: a market that already has comments gets none. */
 export async function talk(desk: Desk | undefined, wallets: readonly BotWallet[]): Promise<void> {
   const [first] = wallets;
   if (!desk || !first) return;
@@ -21,7 +21,7 @@ export async function talk(desk: Desk | undefined, wallets: readonly BotWallet[]
   for (const [i, wallet] of wallets.entries()) {
     const [name, words] = [NAMES[i], WORDS[i]];
     if (words === undefined) break;
-    // Of an earlier demo on the same data, the names are taken.
+    // An earlier demo on the same data has taken the names.
     if (name !== undefined) await wallet.client.updateProfile({ username: name }).catch(() => undefined);
     const comment = await wallet.client.postComment(id, words);
     begun ??= comment.id;

@@ -1,19 +1,19 @@
 import type { Character } from './markets';
 import { normal, type Random } from './random';
 
-/** The value of a share of Yes in the bots' opinion, from moment to moment. */
+/** The value of a share of Yes in the bots' opinion over time. */
 export interface Walk {
   /** Probability of Yes. */
   readonly price: number;
   advance(seconds: number): number;
 }
 
-/** The slow part finds back to the market's fair price within hours, the quick one to the slow part within minutes. */
+/** The slow part returns to the market's fair price within hours, the quick part to the slow part within minutes. */
 const SLOW_SEC = 4 * 3_600;
 const QUICK_SEC = 600;
-/** Of the swing: what the quick part takes, in log odds. */
+/** The share of the deviation that belongs to the quick part, in log odds. */
 const QUICK_SHARE = 0.35;
-/** The bots are never more certain than that. */
+/** The limit of the bots' certainty. */
 const PRICE_MIN = 0.01;
 
 const logOdds = (price: number): number => Math.log(price / (1 - price));
@@ -21,8 +21,8 @@ const priceOf = (odds: number): number =>
   Math.min(1 - PRICE_MIN, Math.max(PRICE_MIN, 1 / (1 + Math.exp(-odds))));
 
 /**
- * Two mean-reverting walks on top of each other, in log odds: it moves every second and stays believable for as long as
- * it goes on. It begins at `start`, or somewhere it might well be.
+ * Two mean-reverting walks added in log odds: the value moves every second and stays plausible for any length of time. It
+ * begins at `start`, or at a random plausible value.
  */
 export function createWalk({ fair, swing }: Character, random: Random, start?: number): Walk {
   const base = logOdds(fair);

@@ -8,23 +8,23 @@ import {
 } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
 
-/** A bot's wallet: a key of its own, a session, a socket that tells it of its orders and balances. */
+/** A bot's wallet: its own key, a session, and a socket that receives its orders and balances. */
 export interface BotWallet {
   readonly signer: Wallet;
   readonly client: Client;
   readonly live: Live;
-  /** As of the latest news. */
+  /** From the latest event. */
   balances(): Balances;
   /** Shares not reserved by an order. */
   free(marketId: string, outcomeIndex: 0 | 1): number;
-  /** Shares of a market, those in orders as well: Yes and No. */
+  /** Shares of a market, including those in orders: Yes and No. */
   held(marketId: string): readonly [number, number];
   cash(): number;
   /** The wallet's grant at the start. */
   readonly grant: number;
-  /** Signed in, again if need be: a session may end, and a bot stays. */
+  /** Signs in, again when the session has ended. */
   ready(): Promise<void>;
-  /** Asks the faucet when money runs low, no more than once an hour. */
+  /** Asks the faucet when money runs low, at most once an hour. */
   refill(): Promise<void>;
   leave(): Promise<void>;
 }
@@ -35,11 +35,11 @@ const LOW = 0.25;
 
 export interface WalletOptions {
   readonly baseUrl: string;
-  /** Whether its orders are to be cancelled when it is cut off. */
+  /** Whether the exchange cancels its orders when the bot loses its connection. */
   readonly quotes: boolean;
 }
 
-/** A new wallet, signed in. */
+/** Creates a new wallet and signs it in. */
 export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<BotWallet> {
   const signer = new Wallet(Wallet.createRandom().privateKey);
   const client = createClient({ baseUrl });
@@ -59,7 +59,7 @@ export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<Bo
       () => undefined,
     );
   };
-  // Changes that happened while the bot was disconnected, or that did not happen after all.
+  // Changes that were made while the bot was disconnected, or that a failover has lost.
   live.onConnect(lookUp);
   live.onEpoch(lookUp);
   let signingIn: Promise<unknown> | null = null;

@@ -4,16 +4,16 @@ import type { RunScript } from '../store/redis/scripts';
 import type { Rate } from '../wire/limits';
 
 /**
- * An allowance that comes back steadily, decided in memory at once and shared by the replicas behind it: a process tells
- * Redis of what it let through some points at a time, and hears what all of them have. So the hot path waits for nothing,
- * and every process holds the limit by itself when Redis is full or away.
+ * An allowance that refills steadily, decided in memory at once and shared by the replicas: a process reports the points
+ * it granted to Redis, some at a time, and receives the sum of all replicas. So the hot path waits for nothing, and every
+ * process enforces the limit by itself when Redis is full or away.
  */
 export interface Allowance {
-  /** Takes so many points if they are there. */
+  /** Takes so many points if they are available. */
   take(key: string, points: number): Left;
-  /** Takes them whether they are there or not: what they are for has happened. */
+  /** Takes points even if they are missing, because the request they pay for was already served. */
   charge(key: string, points: number): void;
-  /** Hears at once what the other replicas have let through. */
+  /** Reads at once the points that the other replicas granted. */
   learn(key: string): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Left {
 interface Entry {
   points: number;
   atMs: number;
-  /** Counted here and not yet reported to Redis. */
+  /** Points counted here and not yet reported to Redis. */
   untold: number;
 }
 
@@ -34,11 +34,11 @@ interface AllowanceOptions {
   readonly run: RunScript;
   readonly name: string;
   readonly rate: Rate;
-  /** Points that are reported together: each replica may let that many too many through. */
+  /** Points that are reported together; each replica may grant that many too many. */
   readonly toldEach: number;
 }
 
-/** Addresses remembered; a forgotten address has been quiet, and Redis still has its reported points. */
+/** The most addresses in memory. A forgotten address was quiet, and Redis still has its reported points. */
 const KEYS_MAX = 10_000;
 
 export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions): Allowance {
@@ -47,7 +47,7 @@ export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions)
   const microsEach = Math.round(1_000 / perMs);
   const entries = createRecent<Entry>(KEYS_MAX);
 
-  /** As it is now. */
+  /** The present value. */
   function entryOf(key: string): Entry {
     const nowMs = performance.now();
     let entry = entries.get(key);
@@ -68,7 +68,7 @@ export function createAllowance({ run, name, rate, toldEach }: AllowanceOptions)
     entry.points = Math.min(entry.points, most - untilWhole / microsEach - untold);
   }
 
-  /** Without Redis what this process counts is what holds. */
+  /** Without Redis the count of this process alone applies. */
   const told = (key: string, entry: Entry): Promise<void> => tell(key, entry).catch(() => undefined);
 
   function charge(key: string, points: number, entry = entryOf(key)): void {

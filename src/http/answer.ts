@@ -5,17 +5,17 @@ import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../wire/problem';
 export const REQUEST_ID = 'X-Request-Id';
 const JSON_TYPE = 'application/json; charset=utf-8';
 /**
- * Node writes headers and a text together, and a buffer beside them, which takes longer. As latin1 every byte is a
- * character, so the bytes are the same. Above this size the copies cost more than that.
+ * Node writes headers and a text together, but headers and a buffer separately, which takes longer. As latin1 every byte is
+ * a character, so the bytes are the same. Above this size the copies cost more than they save.
  */
 const ONE_WRITE_MAX_BYTES = 8_192;
 
-/** The result of a handler: a value to send as JSON, JSON bytes that exist already, or nothing. */
+/** The result of a handler: a value to send as JSON, finished JSON bytes, or nothing. */
 export interface Reply {
   readonly status: number;
   readonly body?: unknown;
   readonly json?: Buffer;
-  /** Anything else that is text. */
+  /** Text in another format. */
   readonly text?: { readonly type: string; readonly text: string };
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -42,7 +42,7 @@ export function send(response: ServerResponse, reply: Reply): void {
   else response.end(content.toString('latin1'), 'latin1');
 }
 
-/** `status` only where the answer has no code of its own. */
+/** `status` only for an answer without a code of its own. */
 export function sendProblem(response: ServerResponse, refusal: Refusal, status?: number): void {
   const problem = presentProblem(
     {
@@ -63,7 +63,7 @@ export function sendProblem(response: ServerResponse, refusal: Refusal, status?:
   response.end(text);
 }
 
-/** The headers that HTTP wants beside a status: when to come back, how to sign in. */
+/** The headers that HTTP requires with a status: the time to retry, the way to sign in. */
 function problemHeaders({ code, status, extra }: Refusal): [string, string][] {
   if (status === 401) return [['WWW-Authenticate', challenge(code)]];
   const { retryAfterMs } = extra;

@@ -50,7 +50,7 @@ export interface Application {
   readonly ServerResponse: typeof ServerResponse<IncomingMessage>;
 }
 
-/** The endpoints behind the middleware that every request passes, and the one place where refusals become answers. */
+/** The endpoints behind the middleware of every request, and the one place where refusals become answers. */
 export function createApplication(
   deps: HttpDeps,
   endpoints: readonly AnyEndpoint[],
@@ -84,14 +84,14 @@ export function createApplication(
   return withOwnPrototypes(app, deps.config.rateLimit ? createPace(PACE) : noPace);
 }
 
-/** Without TLS in front, telling browsers to use it would lock them out. */
+/** Without TLS in front, this header would lock browsers out. */
 function securityHeaders(publicBaseUrl: string): HelmetOptions {
   if (publicBaseUrl.startsWith('https:')) return {};
   const contentSecurityPolicy = { directives: { upgradeInsecureRequests: null } };
   return { strictTransportSecurity: false, contentSecurityPolicy };
 }
 
-/** Express takes a mutable list. */
+/** Express expects a mutable list. */
 const trustOf = (trust: HttpDeps['config']['trustProxy']): boolean | number | string[] =>
   typeof trust === 'object' ? [...trust] : trust;
 
@@ -112,8 +112,8 @@ function routesOf(
 }
 
 /**
- * The headers of every answer: its request's id, the durability of Redis, the epoch, and restrictions for browsers.
- * Refuses what HTTP/1.1 requires to be refused.
+ * Sets the headers of every answer: the id of its request, the durability of Redis, the epoch, and restrictions for
+ * browsers. It refuses requests that HTTP/1.1 says must be refused.
  */
 function preface({ config, reads, standing }: HttpDeps): RequestHandler {
   const date = createDate(reads.clock);
@@ -133,7 +133,7 @@ function preface({ config, reads, standing }: HttpDeps): RequestHandler {
   };
 }
 
-/** Other sites' pages, as CORS_ORIGINS has them. Programs and our own page send no Origin: they all hear the same. */
+/** Pages of other sites, according to CORS_ORIGINS. Programs and our own page send no Origin and all get the same headers. */
 function crossOrigin(origins: HttpDeps['config']['corsOrigins']): RequestHandler {
   const asked = cors({
     origin: origins === '*' ? '*' : [...origins],
@@ -160,7 +160,7 @@ function always(middleware: RequestHandler): RequestHandler {
   };
 }
 
-/** Without an operator token the operators' paths do not even report their methods. */
+/** Without an operator token the operators' paths do not even list their methods. */
 function rest(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler {
   if (!withAdmin && group.some(({ bearer }) => bearer === 'admin')) {
     return () => {
@@ -171,7 +171,7 @@ function rest(group: readonly AnyEndpoint[], withAdmin: boolean): RequestHandler
   return otherMethods([...methods, 'OPTIONS'].join(', '));
 }
 
-/** The one catch. */
+/** The only catch. */
 function answerErrors({ log, observer }: HttpDeps): ErrorRequestHandler {
   return (error: unknown, request, response, _next) => {
     if (error instanceof ClientGone || response.destroyed) return;
@@ -180,13 +180,13 @@ function answerErrors({ log, observer }: HttpDeps): ErrorRequestHandler {
     observer.refused(refusal.code);
     logFailure(log, error, refusal, { requestId, method: request.method, path: request.path });
     if (response.headersSent) return;
-    // The next request would otherwise start with the unread rest of this one.
+    // Otherwise the unread rest of this request would be the start of the next one.
     if (!request.complete) response.setHeader('Connection', 'close');
     sendProblem(response, refusal);
   };
 }
 
-/** The router gives up on a target it cannot parse before any middleware runs; its own last word would be HTML. */
+/** The router rejects a target that it cannot parse before any middleware runs; its own answer would be HTML. */
 function listenerOf(app: Express, pace: Pace): RequestListener {
   const serve = (request: Request, response: Response): unknown =>
     app(request, response, () => {
@@ -205,8 +205,8 @@ function listenerOf(app: Express, pace: Pace): RequestListener {
 }
 
 /**
- * Express swaps the prototypes of every request and response for its own, which makes V8 forget what it learnt of them.
- * Objects that are born with those prototypes are left as they are; it halves Express's share of a request.
+ * Express replaces the prototypes of every request and response by its own, which discards V8's optimizations for them. It
+ * leaves objects that are created with those prototypes unchanged, which halves Express's share of a request.
  */
 function withOwnPrototypes(app: Express, pace: Pace): Application {
   const OwnRequest = createRequestClass();

@@ -7,7 +7,7 @@ export type BearerRule = 'none' | 'optional' | 'required' | 'admin';
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
-/** The token of the Authorization header, null without one; TOKEN_INVALID for anything that is not one bearer token. */
+/** Returns the token of the Authorization header, null without one. Throws TOKEN_INVALID unless it is one bearer token. */
 function tokenOf(request: IncomingMessage): string | null {
   const header = request.headers.authorization;
   if (header === undefined) return null;
@@ -18,7 +18,7 @@ function tokenOf(request: IncomingMessage): string | null {
   return token;
 }
 
-/** Node keeps the first of two and hides the other; a proxy in front may have looked at the other. */
+/** Node keeps the first of two such headers and hides the second; a proxy in front may have checked the second. */
 function isSentTwice({ rawHeaders }: IncomingMessage): boolean {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -27,7 +27,7 @@ function isSentTwice({ rawHeaders }: IncomingMessage): boolean {
   return count > 1;
 }
 
-/** The identity of a caller. A bearer that is sent must be valid, also where none is required. */
+/** The identity of a caller. A bearer that is sent must be valid, even where none is required. */
 export async function callerOf(
   request: IncomingMessage,
   rule: 'optional' | 'required',
@@ -45,7 +45,7 @@ export function checkAdmin(request: IncomingMessage, adminToken: string): void {
   if (!isSame(token, adminToken)) throw new Refusal('TOKEN_INVALID');
 }
 
-/** In constant time: digests have one length whatever was sent. */
+/** Compares in constant time: digests have one length for every input. */
 export function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

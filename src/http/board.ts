@@ -9,21 +9,21 @@ const USER = 'admin';
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Browsers say which page asks. A request that sends neither header comes from no browser, and has the token because it
- * was given it.
+ * Whether another site's page sends the request. Browsers name the page in one of two headers. A request with neither comes
+ * from a program, which was given the token.
  */
 function isAskedElsewhere({ headers }: Request, own: string): boolean {
   const { origin = own, 'sec-fetch-site': site = 'same-origin' } = headers;
   return origin !== own || site !== 'same-origin';
 }
 
-/** Lets the operator pass, by the bearer of the admin routes or, for a browser, as user `admin` with the same token. */
+/** Admits the operator by the bearer of the admin routes or, in a browser, as user `admin` with the same token. */
 export function boardGuard(adminToken: string, publicBaseUrl: string, gate: OperatorGate): RequestHandler {
   const { origin: own } = new URL(publicBaseUrl);
   return async (request, response, next) => {
     response.setHeader('WWW-Authenticate', 'Basic realm="exchange", charset="UTF-8"');
     await gate(request, response, () => judge(request, adminToken));
-    // A browser sends its password along whatever page asked it to.
+    // A browser sends its stored password with a request from any page.
     if (!READS.has(request.method) && isAskedElsewhere(request, own)) {
       throw new Refusal('FORBIDDEN', `cross-site requests are not allowed here; open the board at ${own}`);
     }

@@ -5,12 +5,12 @@ import { ClientGone } from './failures';
 
 export const BODY_MAX_BYTES = 16_384;
 export const BATCH_MAX_BYTES = 262_144;
-/** A body over its limit is read on to here, so that a client which sends before it listens still hears the answer. */
+/** A body over its limit is read up to here, so that a client that sends before it listens still receives the answer. */
 const DRAIN_MAX_BYTES = 4_194_304;
 const EMPTY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*"?utf-8"?[ \t]*)?;?[ \t]*$/i;
 
-/** The whole body; PAYLOAD_TOO_LARGE above `maxBytes`. How long it may take is the server's requestTimeout. */
+/** Returns the whole body; throws PAYLOAD_TOO_LARGE above `maxBytes`. The server's requestTimeout limits the time. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(EMPTY);
@@ -40,7 +40,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
 const tooLarge = (maxBytes: number): Refusal =>
   new Refusal('PAYLOAD_TOO_LARGE', `the body may have at most ${maxBytes} bytes`);
 
-/** The value of a JSON body; undefined for an empty one where the request has nothing to say. */
+/** Returns the value of a JSON body; undefined for an empty body where the request needs none. */
 export function jsonOf(request: IncomingMessage, bytes: Buffer, optional: boolean): unknown {
   if (optional && bytes.length === 0) return undefined;
   const encoding = request.headers['content-encoding'];

@@ -13,15 +13,15 @@ export interface CancelledList {
 
 export interface Cancels {
   /**
-   * In the given market or, with null, in any. ORDER_NOT_FOUND, ORDER_NOT_CANCELLABLE with the record; an order that
-   * was cancelled before is no error.
+   * Cancels in the given market or, with null, in any. Throws ORDER_NOT_FOUND, and ORDER_NOT_CANCELLABLE with the record. An
+   * order that was cancelled before is no error.
    */
   one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer>;
-  /** Each hash on its own, whatever its market; the same hash twice is one order. */
+  /** Cancels each hash by itself, in any market; the same hash given twice is one order. */
   list(wallet: string, orderHashes: readonly string[]): Promise<CancelledList>;
 }
 
-/** The cancels of a wallet. A wallet learns nothing of another's orders here: they are not found. */
+/** The cancels of a wallet. Orders of another wallet are not found, so a wallet learns nothing of them. */
 export function createCancels({ reads, engine, orderBody }: Context): Cancels {
   async function one(marketId: MarketId | null, wallet: string, orderHash: string): Promise<CancelAnswer> {
     const { record, cancelled, sequence } = await engine.cancel(marketId, wallet, orderHash, 'USER');
@@ -43,7 +43,7 @@ export function createCancels({ reads, engine, orderBody }: Context): Cancels {
     const byMarket = new Map<MarketId, string[]>();
     const outcomes = new Map<string, ErrorCode | null>();
     for (const hash of hashes) {
-      // An order stays in its market: the script decides the rest.
+      // An order never changes its market; the script decides the rest.
       const marketId = records.get(hash)?.marketId;
       if (marketId === undefined) outcomes.set(hash, 'ORDER_NOT_FOUND');
       else byMarket.set(marketId, [...(byMarket.get(marketId) ?? []), hash]);

@@ -5,22 +5,22 @@ import { createRecent } from '../exchange/recent';
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const WITH_PORT = /^(?:\[([^\]]+)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/;
 const GROUPS = 8;
-/** The smallest IPv6 network that a provider gives a customer; all its addresses count as one client. */
+/** The smallest IPv6 network that a provider assigns to a customer; all its addresses count as one client. */
 const NETWORK_GROUPS = 4;
-/** Every request asks for its key; the longest text of an address with a port is a little shorter. */
+/** Keys of recent addresses, because every request needs one. The longest text of an address with a port is a little shorter. */
 const known = createRecent<string>(1_000);
 const KNOWN_LENGTH_MAX = 64;
 
 /**
  * The address that a limit by IP counts: an IPv4 address, or the /64 network of an IPv6 one. `ip` is Express's, which
- * believes X-Forwarded-For as far as TRUST_PROXY says; text that is no address is not believed.
+ * trusts X-Forwarded-For as far as TRUST_PROXY says. A text that is no address is not trusted.
  */
 export function clientAddress(request: AddressedRequest): string {
   request.addressKey ??= known.get(request.ip ?? '') ?? keyOf(request.ip, request.socket.remoteAddress);
   return request.addressKey;
 }
 
-/** Several limits ask for the address of one request; Express reads its headers each time. */
+/** Caches the address of a request, because several limits use it and Express reads the headers each time. */
 type AddressedRequest = IncomingMessage & {
   readonly ip?: string | undefined;
   addressKey?: string | undefined;
@@ -33,7 +33,7 @@ function keyOf(ip = '', peer = ''): string {
   return own;
 }
 
-/** Null for what is no address; some proxies add the port. */
+/** Null for a text that is no address; some proxies add the port. */
 export function addressKey(text: string): string | null {
   const match = WITH_PORT.exec(text);
   const address = (match?.[1] ?? match?.[2] ?? text).replace(/%.*$/, '').replace(MAPPED, '$1');

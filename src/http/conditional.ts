@@ -1,16 +1,16 @@
 import type { Standing } from '../store/health/standing';
 
 /**
- * The ETag of a book: its sequence. In another epoch the same number may stand for another book, so from the data's second
- * epoch on the epoch stands behind it: no tag of one epoch is a tag of another.
+ * The ETag of a book: its sequence. In another epoch the same number may belong to another book. So from the second epoch of
+ * the data on, the tag also contains the epoch: no tag of one epoch equals a tag of another.
  */
 export const bookTag = (sequence: number, standing: Standing | null): string =>
   !standing || standing.isFirst ? `"${sequence}"` : `"${sequence}-${standing.epoch}"`;
 
-/** Tags of a request that are compared; a client has a copy or two. To miss one costs it an answer in full. */
+/** The most tags of a request that are compared; a client has one or two copies. A missed tag costs it a full answer. */
 const TAGS_MAX = 20;
 
-/** Whether If-None-Match names this version; by weak comparison, as RFC 9110 wants it here. */
+/** Whether If-None-Match names this version, by weak comparison as in RFC 9110. */
 export function names(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag) return true;

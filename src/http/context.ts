@@ -21,19 +21,19 @@ export interface RouteDeps extends HttpDeps {
 
 /** Helpers that several routes need: they resolve names and prepare records for the presenters. */
 export interface Context extends RouteDeps {
-  /** The domain, types and contracts a client signs for and approves. */
+  /** The domain, types and contracts that a client needs for signing and approving. */
   readonly ticket: TradingTerms;
   /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
   marketOf(name: string): Promise<Market>;
-  /** That of the query's `marketId`, if it has one; throws MARKET_NOT_FOUND. */
+  /** The market of the query's `marketId`, if present; throws MARKET_NOT_FOUND. */
   marketIdOf(query: Query): Promise<MarketId | undefined>;
-  /** Of a market that is known to be there: one that an order or a balance names. */
+  /** For a market that certainly exists: an order or a balance names it. */
   termsOf(id: MarketId): Promise<MarketTerms>;
   /** The body of GET /orders/{order_hash}. */
   orderBody(view: OrderView, viewer: Viewer): Promise<ReturnType<typeof presentOrder>>;
 }
 
-/** Longer than any name a market can have; nothing longer is asked for. */
+/** Longer than every name of a market; a longer text is not looked up. */
 const NAME_MAX = 128;
 const NAME = /^[0-9A-Za-z-]{1,128}$/;
 
@@ -77,7 +77,7 @@ export function createContext(deps: RouteDeps): Context {
   };
 }
 
-/** Names what was asked for when it could be a name at all: nothing else of a request is repeated. */
+/** Repeats the requested text only if it can be a name; other parts of a request are not repeated. */
 const noMarket = (name: string): Refusal =>
   NAME.test(name)
     ? new Refusal(

@@ -34,7 +34,7 @@ export type BoardHandler = (
 /** The facts that GET /version returns about the program. */
 export interface Program {
   readonly version: string;
-  /** Null where it was built outside of a checkout. */
+  /** Null for a build outside of a checkout. */
   readonly commit: string | null;
   readonly layout: number;
 }
@@ -44,11 +44,11 @@ export interface HttpObserver {
   /** `route` is the declared one, `GET /markets/{id}`. */
   answered(route: string, status: number, seconds: number): void;
   refused(code: string): void;
-  /** One order of a submission or a batch; `code` is its status, or why it was refused. */
+  /** One order of a submission or a batch; `code` is its status, or the code of its refusal. */
   order(result: 'accepted' | 'replayed' | 'refused', code: string): void;
 }
 
-/** Everything the routes call; built by src/app/app.ts. */
+/** Everything that the routes call; src/app/app.ts builds it. */
 export interface HttpDeps {
   readonly config: Config;
   readonly log: Logger;
@@ -71,27 +71,27 @@ export interface HttpDeps {
   readonly scale: ChainScale;
   /** Bull Board; null where there are no admin routes. */
   readonly board: BoardHandler | null;
-  /** The trading page; empty where it is not served. */
+  /** The trading page; empty where it is turned off. */
   readonly page: PageFiles;
   /** The files of GET /docs. */
   readonly docs: PageFiles;
-  /** Compares everything stored with the orders; one audit at a time, shared by concurrent callers. */
+  /** Compares all stored data with the orders; one audit at a time, shared by concurrent callers. */
   readonly audit: Audit;
   /** The facts about the program for GET /version. */
   readonly program: Program;
-  /** For /readyz and /config; rejects when Redis does not answer. */
+  /** For /readyz and /config; rejects when Redis does not respond. */
   readonly health: () => Promise<Health>;
-  /** For the operator's console; rejects when Redis does not answer. */
+  /** For the operator's console; rejects when Redis does not respond. */
   readonly overview: () => Promise<Overview>;
-  /** The holders of a market, and what a result, or null for a void, would pay them. */
+  /** The number of holders of a market, and their payouts for a result, or null for a void. */
   readonly previewEnding: (id: MarketId, outcome: OutcomeIndex | null) => Promise<EndingPreview>;
   /** The number of web processes. */
   readonly replicas: () => Promise<number>;
-  /** The durability and epoch of the exchange, as last seen. */
+  /** The durability and epoch of the exchange, from the last check. */
   readonly standing: () => Standing | null;
-  /** Called after a change of the mode, so that sockets hear of it at once. */
+  /** Called after a change of the mode, so that sockets receive it at once. */
   readonly onModeChange: () => void;
-  /** New orders are refused with BACKLOG. */
+  /** Whether new orders are refused with BACKLOG. */
   readonly isBacklogged: () => boolean;
   readonly shedding: Shedding;
   readonly observer: HttpObserver;

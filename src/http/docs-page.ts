@@ -3,8 +3,8 @@ import { Refusal } from '../exchange/errors';
 import { answer, type PageFiles } from './page';
 
 /**
- * The OpenAPI document to look at and to try out, for `/docs`. All of it comes from here, as `npm run build` copied it: it
- * works without a net, and an installation for production needs no package for it.
+ * The interactive OpenAPI document at `/docs`. `npm run build` copies its files, so it works without internet access, and a
+ * production installation needs no package for it.
  */
 export function docsPage(files: PageFiles): Router {
   const router = Router({ strict: true });
@@ -22,7 +22,7 @@ const onlyReads: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** Assets of the page have paths relative to it. */
+/** The page refers to its assets by relative paths. */
 const redirectToFolder: RequestHandler = (request, response, next) => {
   const [path = ''] = request.originalUrl.split('?');
   if (path.endsWith('/')) return next();

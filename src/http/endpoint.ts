@@ -16,47 +16,47 @@ import type { Limiter } from './limiter';
 import type { OperatorGate } from './operator-gate';
 import type { Shedding } from './shedding';
 
-/** The input of a handler: everything that the endpoint declared, read and checked. */
+/** The input of a handler: everything that the endpoint declares, read and checked. */
 export interface Call<Body> {
   readonly request: Request;
   readonly response: Response;
   readonly query: Query;
   readonly body: Body;
-  /** When the request had arrived as a whole, a moment of `performance.now()`. */
+  /** The time at which the whole request had arrived, a moment of `performance.now()`. */
   readonly arrivedAt: number;
-  /** Null only where no bearer is required and none was sent. */
+  /** Null only if no bearer is required and none was sent. */
   readonly caller: Caller | null;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** One operation, declared: who may call it, what it takes, what it does. */
+/** The declaration of one operation: its callers, its input, its action. */
 export interface Endpoint<Body> {
   readonly method: Method;
   readonly path: string;
   readonly bearer: BearerRule;
   /**
-   * The scope that an API key needs for it. Without one a read needs `read`; anything else that requires a bearer takes
-   * no key.
+   * The scope that an API key needs. Without a scope, a read needs `read`, and any other operation that requires a bearer
+   * accepts no key.
    */
   readonly scope?: KeyScope;
   readonly body: Shape<Body> | null;
-  /** The body may be left out; it is then an empty object. */
+  /** The body is optional; without one it is an empty object. */
   readonly bodyOptional?: true;
   readonly maxBytes?: number;
-  /** How long it may take when it is not a matter of a moment; default ANSWER_MAX_MS. */
+  /** The time limit of a slow operation; default ANSWER_MAX_MS. */
   readonly answerMaxMs?: number;
-  /** Taken by IP before anything is read of the body; buckets by wallet are the handler's. */
+  /** Charged by IP before any of the body is read; the handler charges buckets by wallet. */
   readonly bucket?: 'reads' | 'submissions';
-  /** The cost of a request in points, from its query; by default the cost of the rows of its page. */
+  /** The cost of a request in points, computed from its query; by default the cost of the rows of its page. */
   readonly cost?: (query: Query) => number;
-  /** How many requests its body makes of it, each at that cost: told of the body before its shape is looked at. */
+  /** The number of requests that its body counts as, each at that cost, computed before the shape of the body is checked. */
   readonly parts?: (body: unknown) => number;
-  /** A method, not a property: so an endpoint of any body is an AnyEndpoint. */
+  /** A method, not a property, so that an endpoint of any body is an AnyEndpoint. */
   handle(call: Call<Body>): Promise<Reply>;
 }
 
-/** An endpoint among others, whatever its body. */
+/** An endpoint of any body. */
 export type AnyEndpoint = Endpoint<unknown>;
 
 export interface DispatchDeps {
@@ -69,7 +69,7 @@ export interface DispatchDeps {
   readonly arrivedAt: () => number;
 }
 
-/** Every request is answered within 3 s of having arrived, whatever Redis does; a command alone may take 2. */
+/** Every request is answered within 3 s of its arrival, whatever Redis does; a single command may take 2 s. */
 const ANSWER_MAX_MS = 2_800;
 
 /** A public read. */
@@ -79,21 +79,21 @@ export const read = (
   bearer: BearerRule = 'none',
 ): Endpoint<undefined> => ({ method: 'GET', path, bearer, body: null, bucket: 'reads', handle });
 
-/** The wallet of a call that requires a bearer. */
+/** Returns the wallet of a call that requires a bearer. */
 export function walletOf({ caller }: { readonly caller: Caller | null }): string {
   if (!caller) throw new Refusal('UNAUTHORIZED');
   return caller.address;
 }
 
-/** The text of a path parameter, decoded by the router. */
+/** Returns the text of a path parameter, decoded by the router. */
 export function parameter({ request }: { readonly request: Request }, name: string): string {
   const value = request.params[name];
   return typeof value === 'string' ? value : '';
 }
 
 /**
- * One endpoint as a handler: the first checks of docs/interface.md, in its order (size, bearer, media type, UTF-8,
- * JSON, shape), then the endpoint's own. Refusals are thrown; the application answers them in one place.
+ * Makes a handler of an endpoint: the first checks of docs/interface.md in its order (size, bearer, media type, UTF-8, JSON,
+ * shape), then the endpoint's own. Refusals are thrown, and the application answers them in one place.
  */
 export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHandler {
   const route = `${endpoint.method} ${endpoint.path}`;
@@ -115,7 +115,7 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
       const query = admitted;
       const take = (parts: number) =>
         deps.limiter.spend('submissions', clientAddress(request), response, parts * cost);
-      // To read and refuse a body takes time by its bytes, so they count where they are more than its orders.
+      // Reading and refusing a body takes time by its bytes, so the bytes count when they cost more than the orders.
       const weight =
         endpoint.bucket === 'submissions' ? Math.floor((bytes?.length ?? 0) / BYTES_PER_SUBMISSION) : 0;
       if (weight > 0) take(weight);
@@ -135,7 +135,7 @@ export function dispatch(endpoint: AnyEndpoint, deps: DispatchDeps): RequestHand
   };
 }
 
-/** A query that is refused costs a point, as others do. */
+/** A refused query costs a point, as other requests do. */
 function queryOf(asked: Asked, url: string): Query | Refusal {
   try {
     return asked.query(url);
@@ -170,7 +170,7 @@ async function authenticate(
   if (rule === 'none') return null;
   if (rule !== 'admin') {
     const caller = await callerOf(request, rule, sessions);
-    // Where a bearer is optional and something is done, the signature in the body is what allows it.
+    // Where a bearer is optional and data changes, the signature in the body authorizes the request.
     if (caller && (rule === 'required' || method === 'GET'))
       checkScope(caller, scope ?? (method === 'GET' ? 'read' : null));
     return caller;

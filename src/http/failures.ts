@@ -1,7 +1,7 @@
 import { Refusal } from '../exchange/errors';
 import type { Logger } from '../log';
 
-/** The client closed the connection before its request was complete, so there is no one to answer. */
+/** The client closed the connection before its request was complete, so no answer is sent. */
 export class ClientGone extends Error {
   constructor() {
     super('the client closed the connection');
@@ -9,10 +9,10 @@ export class ClientGone extends Error {
   }
 }
 
-/** Answers of a Redis that is there and cannot serve: starting, full, read-only, failing over, busy, without replicas. */
+/** Replies of a Redis that runs and cannot serve: starting, full, read-only, failing over, busy, without replicas. */
 const REDIS_REPLIES =
   /^(LOADING|OOM|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MISCONF|NOREPLICAS|UNBLOCKED)\b|allow-oom/;
-/** Errors of a client whose Redis is away; ioredis has no class for most of them. */
+/** Errors of a client whose Redis is unreachable; ioredis has no class for most of them. */
 const REDIS_NAMES: ReadonlySet<string> = new Set([
   'MaxRetriesPerRequestError',
   'ClusterAllFailedError',
@@ -42,13 +42,13 @@ export function isRedisAway(error: unknown): boolean {
   );
 }
 
-/** READONLY, MISCONF (a disk that takes nothing), LOADING, ...: the word with which a Redis that is there says why it does not serve. */
+/** READONLY, MISCONF (a disk that accepts no writes), LOADING, ...: the word with which Redis says why it does not serve. */
 export const redisReply = (error: unknown): string | null =>
   (error instanceof Error && REDIS_REPLIES.exec(error.message)?.[1]) || null;
 
 /**
- * The refusal that the caller receives for anything thrown. Refusals are returned unchanged; of a bug the caller learns
- * only that it happened.
+ * Returns the refusal that the caller receives for anything thrown. It returns refusals unchanged. For a bug, the caller
+ * learns only that there was one.
  */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
@@ -58,7 +58,7 @@ export function refusalOf(error: unknown): Refusal {
       'Redis did not respond; the request may still have been applied. Retry it or look it up',
     );
   }
-  // The router's, for a path that does not decode.
+  // The router throws it for a path that does not decode.
   if (error instanceof URIError)
     return new Refusal('INVALID_REQUEST', 'the path must be valid percent-encoded UTF-8');
   return new Refusal(
@@ -68,8 +68,8 @@ export function refusalOf(error: unknown): Refusal {
 }
 
 /**
- * Anything else is a bug or a Redis that is away: it is logged under the id that the caller receives. Only a bug with
- * its stack, and never with the command of a Redis error, whose arguments are what the caller sent.
+ * Anything else is a bug or an unreachable Redis: it is logged under the id that the caller receives. Only a bug is logged
+ * with its stack. The command of a Redis error is never logged, because its arguments come from the caller.
  */
 export function logFailure(
   log: Logger,

@@ -6,21 +6,21 @@ import type { Kept, Moment } from '../store/reads/kept';
 import type { Context } from './context';
 import { type Call, parameter } from './endpoint';
 
-/** The market that a path names, and the moment its answer belongs to. */
+/** The market that a path names, and the moment to which its answer belongs. */
 export interface MarketMoment {
   readonly terms: MarketTerms;
   readonly moment: Moment;
 }
 
 export interface KeptAnswers extends Pick<Kept, 'talk' | 'answer'> {
-  /** Of the market that the path names; throws MARKET_NOT_FOUND. */
+  /** For the market that the path names; throws MARKET_NOT_FOUND. */
   momentOf(call: Call<undefined>): Promise<MarketMoment>;
   /** By id, slug or condition id; throws MARKET_NOT_FOUND. */
   momentOfMarket(name: string): Promise<MarketMoment>;
   /** The moment of the order's market; null for an order that this process has not answered before. */
   orderMoment(orderHash: string): Promise<Moment | null>;
   rememberOrder(orderHash: string, marketId: MarketId): void;
-  /** The JSON of `present(read())`. `name` tells the answers of a moment apart; `isFinal` as in `Answer` of the store. */
+  /** Returns the JSON of `present(read())`. `name` distinguishes the answers of a moment; `isFinal` as in the store's `Answer`. */
   json<T>(
     moment: Moment,
     name: string,
@@ -28,20 +28,20 @@ export interface KeptAnswers extends Pick<Kept, 'talk' | 'answer'> {
     present: (value: T) => unknown,
     isFinal?: (value: T) => boolean,
   ): Promise<Buffer>;
-  /** The facts of a market, of which several answers are made. */
+  /** The facts of a market from which several answers are made. */
   view(market: MarketMoment): Promise<MarketView>;
 }
 
 /** The approximate memory of a level. */
 const LEVEL_BYTES = 150;
 const VIEW_BYTES = 2_000;
-/** Orders of which a process knows the market. */
+/** The number of orders whose market a process remembers. */
 const ORDERS_MAX = 20_000;
 
-/** JSON that a process keeps for as long as the moment stands in which it was made (src/store/reads/kept.ts). */
+/** JSON that a process caches for as long as the moment is current in which it was made (src/store/reads/kept.ts). */
 export function createKeptAnswers({ reads, marketOf }: Pick<Context, 'reads' | 'marketOf'>): KeptAnswers {
   const { kept } = reads;
-  /** An order never leaves its market. */
+  /** An order never changes its market. */
   const homes = createRecent<MarketId>(ORDERS_MAX);
 
   async function momentOfMarket(name: string): Promise<MarketMoment> {

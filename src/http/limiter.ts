@@ -10,29 +10,29 @@ import type { RedisClient, RunScript } from '../store/redis/scripts';
 import { type Bucket, LIMITS, type Rate } from '../wire/limits';
 import { type Allowance, createAllowance } from './allowance';
 
-/** Buckets that are decided in memory at once; the others ask Redis first. */
+/** Buckets that are decided in memory at once; for the others Redis is asked first. */
 type Instant = 'submissions' | 'admin-tokens';
 
-/** Shared by the replicas, and held in memory by each of them while Redis is full or away. */
+/** Limits shared by the replicas; each replica enforces them in memory while Redis is full or away. */
 export interface Limiter {
-  /** Takes points; RATE_LIMITED with `retryAfterMs` when there are too few. Tells the client in headers either way. */
+  /** Takes points; throws RATE_LIMITED with `retryAfterMs` when there are too few. Either way it sets headers for the client. */
   take(
     bucket: Exclude<Bucket, Instant>,
     key: string,
     response: ServerResponse,
     points?: number,
   ): Promise<void>;
-  /** The same at once. Without points: whether there is one. */
+  /** The same without waiting. With 0 points it only checks that one is left. */
   spend(bucket: Instant, key: string, response: ServerResponse, points: number): void;
-  /** Takes points for what has happened. */
+  /** Takes points for work already done. */
   charge(bucket: Instant, key: string, points: number): void;
-  /** Hears what the other replicas have counted. */
+  /** Reads the points that the other replicas have counted. */
   learn(bucket: Instant, key: string): Promise<void>;
 }
 
 const BURST_SEC = 10;
 const FAUCET_SEC = 3_600;
-/** A twentieth of what an address may have at once. */
+/** A twentieth of the points that an address may use at once. */
 const SUBMISSIONS_TOLD_EACH = 20;
 
 /** For RATE_LIMIT=off. */
@@ -86,7 +86,7 @@ export function createLimiter({
   };
 }
 
-/** A steady window, and where there is a burst a longer one behind it. */
+/** A steady window and, where there is a burst, a longer one after it. */
 function windowOf(
   redis: RedisClient,
   bucket: Bucket,
@@ -99,7 +99,7 @@ function windowOf(
       points: most,
       duration,
       inMemoryBlockOnConsumed: most + 1,
-      // A Redis that is full or away must not let everybody pass.
+      // A Redis that is full or away must not lift the limit.
       rejectIfRedisNotReady: true,
       insuranceLimiter: new RateLimiterMemory({ keyPrefix, points: most, duration }),
     });
@@ -107,7 +107,7 @@ function windowOf(
   return burst === 0 ? steady : new BurstyRateLimiter(steady, counted(`rl:${bucket}+`, burst, BURST_SEC));
 }
 
-/** The faucet pays by the hour, in the ledger itself, also with RATE_LIMIT=off. */
+/** The ledger itself limits the faucet by the hour, also with RATE_LIMIT=off. */
 export async function faucetLimit<T>(pay: Promise<T>, response: ServerResponse): Promise<T> {
   try {
     return await pay;
@@ -134,7 +134,7 @@ function tell(response: ServerResponse, bucket: Bucket, left: number, waitMs: nu
   add(response, 'RateLimit', bucket, `r=${left};t=${Math.max(1, Math.ceil(waitMs / 1_000))}`);
 }
 
-/** One item of a header that lists them by name: a request may be counted by several limits. */
+/** One item of a header that lists limits by name, because several limits may count one request. */
 function add(response: ServerResponse, header: string, name: string, values: string): void {
   const item = `"${name}";${values}`;
   const before = response.getHeader(header);

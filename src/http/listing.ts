@@ -17,7 +17,7 @@ export interface MarketPage {
   readonly cursor: string | null;
 }
 
-/** The value by which a market is sorted in each order; the highest comes first. Soonest to close first, never last. */
+/** The value by which each order sorts markets, highest first. Soonest to close comes first, markets without an end last. */
 const RANKS: Readonly<Record<MarketSort, (market: MarketView) => number>> = {
   volume24h: ({ day }) => day.volumeMicro,
   volume: ({ state }) => state.volumeMicro,
@@ -26,11 +26,11 @@ const RANKS: Readonly<Record<MarketSort, (market: MarketView) => number>> = {
   closesAt: ({ texts }) => -(texts.closesAtMs ?? Number.MAX_SAFE_INTEGER),
 };
 
-/** Drafts are the operator's. */
+/** Only operators see drafts. */
 export const isListed = ({ state }: MarketView): boolean => state.status !== 'DRAFT';
 
 /**
- * One page of the markets that pass the filter, in the order of this moment, without those the walk has shown; throws
+ * Returns one page of the markets that pass the filter, in the present order, without those that the walk has shown. Throws
  * INVALID_CURSOR. A market's place in `markets` never changes.
  */
 export function pageOf(
@@ -55,12 +55,12 @@ export function pageOf(
   };
 }
 
-/** Pages kept of one state of the list; a process is asked for a few of them all the time. */
+/** The number of pages cached for one state of the list; clients request a few of them all the time. */
 const PAGES_MAX = 100;
 
 /**
- * Keeps the JSON of pages for as long as the list they were made of is the latest: while nothing is traded anywhere, the
- * first page is made once. `target` is the request's, query and all.
+ * Caches the JSON of pages for as long as the list is unchanged: while nothing trades anywhere, the first page is made
+ * once. `target` is the request's, with its query.
  */
 export function createPageTexts() {
   let texts = new Map<string, Buffer>();
@@ -85,13 +85,13 @@ function filterOf({ status, category, tag, words }: MarketFilter): (market: Mark
     (search.length === 0 || hasWords(searchTextOf(market), search));
 }
 
-/** Every word of the search occurs, in any order. */
+/** Whether every word of the search occurs, in any order. */
 const hasWords = (text: string, words: readonly string[]): boolean =>
   words.every((word) => text.includes(word));
 
 const searchTexts = new WeakMap<MarketView['texts'], string>();
 
-/** The text that a search looks through, made once for each market. */
+/** The text in which a search looks, made once for each market. */
 function searchTextOf({ terms, texts }: MarketView): string {
   const known = searchTexts.get(texts);
   if (known !== undefined) return known;
@@ -101,7 +101,7 @@ function searchTextOf({ terms, texts }: MarketView): string {
   return made;
 }
 
-/** Without case and accents. */
+/** Removes case and accents. */
 const plain = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
 export interface Category {
@@ -110,7 +110,7 @@ export interface Category {
   readonly count: number;
 }
 
-/** The fullest first. */
+/** Sorts the fullest first. */
 export function categoriesOf(markets: readonly MarketView[]): Category[] {
   const counts = new Map<string, number>();
   for (const { texts } of markets) counts.set(texts.category, (counts.get(texts.category) ?? 0) + 1);

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { Refusal } from '../exchange/errors';
 
-/** For every method that a path does not have: METHOD_NOT_ALLOWED, and which it has; to OPTIONS only the latter. */
+/** Answers methods that a path does not have with METHOD_NOT_ALLOWED and the list of its methods; OPTIONS with the list. */
 export const otherMethods =
   (allow: string): RequestHandler =>
   (request, response) => {

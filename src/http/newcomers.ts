@@ -3,31 +3,31 @@ import { createRecent } from '../exchange/recent';
 import type { Limiter } from './limiter';
 
 /**
- * Wallets are free, and each that is taken in is kept for good: an address brings a number of new ones in a minute. Null
- * for a wallet known to this process, else a promise; RATE_LIMITED.
+ * Wallets are free, and the data of each is kept for good, so an address may bring only some new ones in a minute. Returns
+ * null for a wallet that this process knows, else a promise, which may throw RATE_LIMITED.
  */
 export type Newcomers = (wallet: string, address: string, response: ServerResponse) => Promise<void> | null;
 
 interface NewcomersOptions {
   readonly limiter: Limiter;
-  /** Whether the exchange keeps anything of the wallet. */
+  /** Whether the exchange has any data of the wallet. */
   readonly isKnown: (wallet: string) => Promise<boolean>;
 }
 
 /** For RATE_LIMIT=off. */
 export const noNewcomers: Newcomers = () => null;
 
-/** Wallets remembered as known. */
+/** The most known wallets in memory. */
 const KNOWN_MAX = 20_000;
 
 export function createNewcomers({ limiter, isKnown }: NewcomersOptions): Newcomers {
   const known = createRecent<true>(KNOWN_MAX);
-  /** Wallets that are being asked about: the orders that come meanwhile wait for the same answer. */
+  /** Wallets with a look-up in progress; further orders wait for the same look-up. */
   const asked = new Map<string, Promise<void>>();
 
   async function admit(wallet: string, address: string, response: ServerResponse): Promise<void> {
     if (!(await isKnown(wallet))) await limiter.take('new-wallets', address, response);
-    // Also when its order is refused: it is counted once.
+    // A new wallet counts once, also when its order is refused.
     known.put(wallet, true);
   }
 

@@ -5,25 +5,25 @@ import { checkAdmin } from './bearer';
 import { clientAddress } from './client-address';
 import type { Limiter } from './limiter';
 
-/** Lets the operator pass. `judge` throws for everybody else; it is the bearer's unless another is given. */
+/** Admits the operator. `judge` throws for other callers; by default it checks the bearer. */
 export type OperatorGate = (request: Request, response: Response, judge?: () => void) => Promise<void>;
 
 interface GateOptions {
   readonly limiter: Limiter;
   readonly log: Logger;
-  /** Without one the admin routes are not there. */
+  /** Without a token the admin routes do not exist. */
   readonly adminToken: string | null;
 }
 
 const BUCKET = 'admin-tokens';
 
-/** An address that guesses is refused, and does not learn whether a guess was right. */
+/** An address that guesses too often is refused, and does not learn whether a guess was right. */
 export function createOperatorGate({ limiter, log, adminToken }: GateOptions): OperatorGate {
   return async (request, response, judge) => {
     if (adminToken === null) throw new Refusal('NOT_FOUND');
     const address = clientAddress(request);
     await limiter.learn(BUCKET, address);
-    // From here to the charge nothing waits: guesses that come at once are counted one by one.
+    // There is no await from here to the charge, so concurrent guesses are counted one by one.
     limiter.spend(BUCKET, address, response, 0);
     try {
       (judge ?? (() => checkAdmin(request, adminToken)))();

@@ -8,20 +8,20 @@ import { REQUEST_ID, sendProblem } from './answer';
 import { DUMPED_MAX_BYTES, type MeteredRequest } from './metered-request';
 
 /**
- * Points of each address, which come back steadily. The work they pay for has happened, so they may be owed; an address
- * in debt waits before any more work is done for it. A refusal costs a process nearly as much as an answer: a client
- * that waits for its answers sends less when they come later, and one that does not waits unread.
+ * Points of each address, which refill steadily. They pay for work already done, so an address may owe points; while it does,
+ * its requests wait before any more work is done for them. A refusal costs a process nearly as much as an answer. A client
+ * that waits for its answers sends less when they come later; the requests of other clients wait unread.
  *
- * Each process counts for itself, in memory: what is protected is the process.
+ * Each process counts for itself, in memory, because the limit protects the process.
  */
 export interface Pace {
-  /** Fewer than none are given back. */
+  /** Charges points; negative points are refunded. */
   charge(address: string, points: number): void;
-  /** Until nothing is owed. */
+  /** The time until nothing is owed. */
   debtMs(address: string): number;
   /**
-   * Calls `then` now or, for an address in debt, in its turn when the debt is paid: one after the other, however many
-   * wait. After `holdMs` it calls `late` instead. Neither, once the peer is gone.
+   * Calls `then` now or, for an address in debt, when the debt is paid: one request after the other. After `holdMs` it calls
+   * `late` instead. It calls neither once the peer has disconnected.
    */
   whenPaid(address: string, socket: Duplex, then: () => void, late: () => void): void;
 }
@@ -46,7 +46,7 @@ interface Waiting {
 }
 
 const ADDRESSES_MAX = 10_000;
-/** Connections held at once; above it those that would be held are closed. */
+/** The most connections that wait at once; beyond it connections that would have to wait are closed. */
 const HELD_MAX = 2_000;
 
 /** For RATE_LIMIT=off. */
@@ -76,7 +76,7 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
 
   const debtOf = (address: string): number => Math.max(0, -purseOf(address).points / perMs);
 
-  /** The request that has waited longest goes first: its answer costs points, and the next one waits for those. */
+  /** The oldest waiting request goes first: its answer costs points, and the next request waits for those. */
   function advance(address: string, line: Waiting[]): void {
     for (let first = line[0]; first; first = line[0]) {
       const owedMs = debtOf(address);
@@ -123,12 +123,12 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
   };
 }
 
-/** The dearest outcome of a request: its address lends it while the request is under way. */
+/** The largest cost of a request: its address lends it while the request is in progress. */
 const LENT = PACE.rateLimited;
 
 /**
- * Serves a request when its address has paid; what it costs is known when it is answered. Without the loan all requests
- * that wait would be served before the first of them has cost anything.
+ * Serves a request when its address has paid. The cost is known only when the request is answered; without the loan all
+ * waiting requests would be served before the first of them had cost anything.
  */
 export function admit(
   pace: Pace,
@@ -150,7 +150,7 @@ export function admit(
     if (request.cut) pace.charge(address, PACE.cut);
   });
   const hasLongBody = declared > DUMPED_MAX_BYTES || request.headers['transfer-encoding'] !== undefined;
-  // Before Node's own listener, which would read the rest to no end.
+  // Before Node's own listener, which would read the rest without end.
   if (hasLongBody)
     response.prependListener('finish', () => {
       if (request.complete) return;
@@ -165,7 +165,7 @@ export function admit(
   pace.whenPaid(address, request.socket, paid, () => refuse(response, pace.debtMs(address)));
 }
 
-/** The address asks for so much that its requests do not get their turn. */
+/** The address sends so much that its requests do not get their turn. */
 function refuse(response: ServerResponse, retryAfterMs: number): void {
   response.setHeader(REQUEST_ID, randomUUID());
   response.setHeader('Connection', 'close');

@@ -5,15 +5,15 @@ import type { HttpDeps } from './deps';
 import { isListed } from './listing';
 import { answer, policyOf } from './page';
 
-/** The addresses of the page that have words of their own, for people who share them, and the files that crawlers request. */
+/** The addresses of the page with their own titles for people who share them, and the files that crawlers request. */
 
-/** Views of the page without words of their own. */
+/** Views of the page without a title of their own. */
 const VIEWS = ['/portfolio'];
 const SITE = 'Exchange';
 const TEXT_MAX = 200;
-/** A sitemap takes no more. */
+/** The limit of a sitemap. */
 const SITEMAP_MAX = 5_000;
-/** A minute old is new enough for a crawler. */
+/** Data a minute old is fresh enough for a crawler. */
 const CACHED = 'public, max-age=60';
 
 type Deps = Pick<HttpDeps, 'page' | 'marketList' | 'config'>;
@@ -30,7 +30,7 @@ export function servePageLinks(app: Express, { page: files, marketList, config }
   const { publicBaseUrl } = config;
   const send = createSender(page.variants.at(-1)?.body.toString() ?? '', publicBaseUrl);
   const listed = async (): Promise<readonly MarketView[]> => (await marketList()).filter(isListed);
-  /** The page itself does not wait for Redis: it says what is the matter. */
+  /** The page itself does not wait for Redis; it shows the problem. */
   const words =
     (find: (markets: readonly MarketView[], slug: string) => Words | null): RequestHandler =>
     async (request, response) => {
@@ -92,7 +92,7 @@ function eventWords(markets: readonly MarketView[], slug: string): Words | null 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (plain: string): string => plain.replace(/[&<>"]/g, (sign) => ESCAPES[sign] ?? sign);
 
-/** The page with its title, description and card filled in; null is "no such thing", undefined "not known now". */
+/** The page with its title, description and card filled in; null without such a market, undefined when that is unknown. */
 function createSender(html: string, publicBaseUrl: string) {
   const policy = policyOf(publicBaseUrl);
   return (response: Response, found: Words | null | undefined): void => {
@@ -125,7 +125,7 @@ function filledIn(html: string, { title, description, path }: Words, publicBaseU
     .replace(/<title>[^<]*<\/title>/, () => head);
 }
 
-/** Installable; without a net there is nothing to trade, so it works with one only. */
+/** Makes the page installable. It needs a connection, because trading does. */
 const manifestOf = (iconUrl: string): string =>
   JSON.stringify({
     name: SITE,
@@ -144,7 +144,7 @@ function sitemapOf(publicBaseUrl: string, markets: readonly MarketView[]): strin
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>\n`;
 }
 
-/** A person who follows a dead link sees a page that says so; a program gets the problem. */
+/** A person who follows a dead link gets a page that says so; a program gets the problem document. */
 export function pageNotFound({ page: files, config }: Deps): RequestHandler {
   const html = files.get('/not-found.html')?.variants.at(-1)?.body;
   const policy = policyOf(config.publicBaseUrl);

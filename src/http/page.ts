@@ -5,11 +5,11 @@ import type { Express, RequestHandler } from 'express';
 import { names } from './conditional';
 import { otherMethods } from './methods';
 
-/** One file of the page, in memory: the whole page is smaller than a book of a busy market. */
+/** One file of the page, in memory: the whole page is smaller than the book of a busy market. */
 export interface PageFile {
   readonly type: string;
   readonly cacheControl: string;
-  /** Best first; the plain one last. */
+  /** Best first; uncompressed last. */
   readonly variants: readonly Variant[];
 }
 
@@ -33,17 +33,17 @@ const ENCODINGS = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
-/** The documents that people open have addresses of their own. */
+/** Documents that people open have addresses without a hash. */
 const ADDRESSES: Readonly<Record<string, string>> = { '/index.html': '/', '/operate.html': '/operate' };
-/** Names in this folder carry a hash of the content. */
+/** Names in this folder contain a hash of the content. */
 const HASHED = '/assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
-/** A copy may be kept, and must be asked about each time. */
+/** A copy may be kept, but must be revalidated each time. */
 const ASK_FIRST = 'no-cache';
 
 /**
  * The page may use only resources of this server: no inline script or style, no frame around it, no picture or font of
- * another site. `connect-src` covers the socket, which some browsers do not count as 'self'.
+ * another site. `connect-src` names the socket, because some browsers do not count it as 'self'.
  */
 export const policyOf = (publicBaseUrl: string): string => {
   const socket = `${publicBaseUrl.replace(/^http/, 'ws').replace(/^(wss?:\/\/[^/]+).*$/, '$1')}`;
@@ -60,7 +60,7 @@ export const policyOf = (publicBaseUrl: string): string => {
   ].join('; ');
 };
 
-/** The files that `npm run build` made, by the path they are served at; empty when they have not been built. */
+/** Returns the files that `npm run build` made, by their paths; empty when they have not been built. */
 export function loadPage(folder: string): PageFiles {
   if (!existsSync(folder)) return new Map();
   const files = (readdirSync(folder, { recursive: true }) as string[]).filter(
@@ -91,10 +91,10 @@ function fileOf(file: string, url: string): PageFile {
   };
 }
 
-/** Sent for other paths alone. */
+/** Only for other paths. */
 const NOT_SERVED: ReadonlySet<string> = new Set(['/not-found.html']);
 
-/** GET and HEAD of each file; every other path is left to what comes after. */
+/** Serves GET and HEAD of each file; passes every other path on. */
 export function servePage(app: Express, files: PageFiles, publicBaseUrl: string): void {
   const policy = policyOf(publicBaseUrl);
   for (const [url, file] of files) {
@@ -103,7 +103,7 @@ export function servePage(app: Express, files: PageFiles, publicBaseUrl: string)
   }
 }
 
-/** Without a policy of its own it has that of every other answer. */
+/** Without a policy of its own a file has the policy of every other answer. */
 export function answer(file: PageFile, policy?: string): RequestHandler {
   return (request, response) => {
     const { encoding, etag, body } = variantFor(file, request.headers['accept-encoding']);
@@ -123,7 +123,7 @@ export function answer(file: PageFile, policy?: string): RequestHandler {
   };
 }
 
-/** The smallest the client takes; `q=0` is a no. */
+/** The smallest encoding that the client accepts; `q=0` means that it does not. */
 function variantFor({ variants }: PageFile, accepted = ''): Variant {
   const taken = new Set(
     accepted

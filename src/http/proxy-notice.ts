@@ -1,15 +1,15 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Logger } from '../log';
 
-/** Requests that are looked at: a proxy in front shows in the first ones. */
+/** The number of requests that are checked; a proxy in front shows in the first ones. */
 const LOOKED_AT = 10_000;
 
 /**
- * Warns once when a proxy names its clients (X-Forwarded-For) and TRUST_PROXY says not to listen: all of them then share
- * the limits of one address, and ten of them sign in a minute.
+ * Warns once when a proxy names its clients (X-Forwarded-For) and TRUST_PROXY ignores it: all clients then share the limits
+ * of one address, and only ten of them can sign in within a minute.
  */
 export function noticeProxy(server: Server, log: Logger): void {
-  // The socket server calls the listeners of requests itself, from a list of its own: one cannot be taken off again.
+  // The socket server calls the listeners of requests from its own list, so a listener cannot be removed.
   let left = LOOKED_AT;
   server.on('request', ({ headers }: IncomingMessage) => {
     if (left === 0) return;

@@ -8,21 +8,21 @@ import { refusalOf } from './failures';
 
 const TEXT_MAX = 200;
 
-/** Completes an entry with what became of it. */
+/** Completes an entry with the result. */
 const completed =
   (actions: Actions, log: Logger) =>
   async (action: Action, status: number, code: string | null): Promise<void> => {
     const done = { ...action, status, code };
     log.info({ ...done }, 'operator');
-    // It is done; an entry without its end does not undo it.
+    // The action is done; an entry without its end does not undo it.
     await actions.note(done).catch((error: unknown) => {
       log.warn({ err: String(error), requestId: action.requestId }, 'the operators’ log was not completed');
     });
   };
 
 /**
- * An operator's endpoint that changes something, with an entry in the operators' log: written before anything is
- * done, so that nothing is done without one, and completed with what became of it. Others are left as they are.
+ * Records an operator's endpoint that changes data in the operators' log: before it runs, so that nothing is done without
+ * an entry, and again with its result. Other endpoints are returned unchanged.
  */
 export function recorded(endpoint: AnyEndpoint, actions: Actions, log: Logger): AnyEndpoint {
   if (endpoint.bearer !== 'admin' || endpoint.method === 'GET') return endpoint;
@@ -47,7 +47,7 @@ export function recorded(endpoint: AnyEndpoint, actions: Actions, log: Logger): 
   };
 }
 
-/** The same for what Bull Board does to the queues. */
+/** The same for changes that Bull Board makes to the queues. */
 export function recordedBoard(actions: Actions, log: Logger): RequestHandler {
   const end = completed(actions, log);
   return async (request, response, next) => {

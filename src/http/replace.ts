@@ -11,11 +11,10 @@ export interface Replaced {
   readonly replayed: boolean;
 }
 
-/** A submission in the place of a resting order of the same wallet: both happen, or neither. */
+/** A submission that replaces a resting order of the same wallet: both happen, or neither. */
 export function createReplace({ engine, reads, orderBody }: Context, submit: Submit) {
   /**
-   * The new order was booked before: perhaps by this request, perhaps on its own. The new order replaced the old one if
-   * both happened at the same moment.
+   * The new order was booked before, by this request or by itself. It replaced the old one if both changed at the same moment.
    */
   async function replacedBy({ answer }: Submitted, oldHash: string): Promise<OrderRecord | null> {
     const old = (await reads.order(oldHash))?.record;

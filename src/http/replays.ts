@@ -4,21 +4,21 @@ import type { Reads } from '../store/reads/reads';
 import type { OrderRecord } from '../store/records/order';
 import { presentSubmission } from '../wire/answers/order';
 
-/** An order that was accepted before, as it now stands. */
+/** An order that was accepted before, as it now is. */
 export interface Replay {
   readonly record: OrderRecord;
   readonly answer: ReturnType<typeof presentSubmission>;
 }
 
-/** Null for an order that is not known. */
+/** Null for an unknown order. */
 export type Replays = (orderHash: string) => Promise<Replay | null>;
 
-/** Fills of all answers that are kept; one order has a hundred at most. */
+/** The most fills in all cached answers; one order has a hundred at most. */
 const FILLS_KEPT_MAX = 10_000;
 
 /**
- * Answers to orders that are sent again. Anybody who saw an order can do that, as often as he likes, so it costs one record
- * for as long as the order stands as it did.
+ * Answers to repeated orders. Any client that saw an order can repeat it any number of times, so a repetition reads only one
+ * record while the order is unchanged.
  */
 export function createReplays({ placed, records }: Pick<Reads, 'placed' | 'records'>): Replays {
   const kept = createRecent<Replay>(FILLS_KEPT_MAX, ({ answer }) => 1 + answer.fills.length);
@@ -28,7 +28,7 @@ export function createReplays({ placed, records }: Pick<Reads, 'placed' | 'recor
     if (!record) return null;
     const before = kept.get(orderHash);
     if (before && isDeepStrictEqual(before.record, record)) return before;
-    // The record once more, with its fills: both of one moment.
+    // Reads the record again with its fills, both of one moment.
     const found = await placed(orderHash);
     if (!found) return null;
     const replay = { record: found.record, answer: presentSubmission(found.record, found.fills) };

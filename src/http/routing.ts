@@ -1,15 +1,15 @@
 import type { Request, RequestHandler } from 'express';
 
 /**
- * The handlers of all paths, as a tree of their parts. Express's router tries the pattern of one path after the other,
- * which takes longer the more paths there are; here each part of a path is one look-up.
+ * The handlers of all paths, as a tree of their parts. Express's router tries one path's pattern after another, which takes
+ * longer with more paths; here each part of a path is one look-up.
  */
 export interface Route {
-  /** As the interface's description writes it: `/markets/{id}/trades`. */
+  /** As in the OpenAPI document: `/markets/{id}/trades`. */
   readonly path: string;
   /** By method. */
   readonly handlers: ReadonlyMap<string, RequestHandler>;
-  /** For the methods that the path does not have. */
+  /** For methods that the path does not have. */
   readonly rest: RequestHandler;
 }
 
@@ -19,12 +19,12 @@ interface Node {
   route: Route | null;
 }
 
-/** No path of ours has more parts; with one more it is none of ours. */
+/** No path has more parts; a request with more matches none. */
 const PARTS_MAX = 8;
 
 const createNode = (): Node => ({ literal: new Map(), parameter: null, route: null });
 
-/** Hands a request to the route of its path, or on where there is none. */
+/** Passes a request to the route of its path, or on when no route matches. */
 export function createRouting(routes: readonly Route[]): RequestHandler {
   const root = createNode();
   const names = new Map<Route, readonly string[]>();
@@ -47,7 +47,7 @@ export function createRouting(routes: readonly Route[]): RequestHandler {
   };
 }
 
-/** Without the empty one at the front; a slash at the end makes no difference. */
+/** Without the empty part at the front; a slash at the end makes no difference. */
 function partsOf(path: string): string[] {
   const parts = path.split('/', PARTS_MAX + 2);
   parts.shift();
@@ -73,8 +73,8 @@ function placeOf(root: Node, path: string): Node {
 }
 
 /**
- * Adds what the path has for its parameters to `values`. A literal goes before a parameter: `/orders/cancel` is not the
- * order with the hash `cancel`.
+ * Adds the values of the path's parameters to `values`. A literal takes precedence over a parameter: `/orders/cancel` is not
+ * the order with the hash `cancel`.
  */
 function find(node: Node, parts: readonly string[], at: number, values: string[]): Route | null {
   const part = parts[at];

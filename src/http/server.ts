@@ -12,13 +12,13 @@ import { guardTransport } from './transport';
 
 export interface Http {
   readonly server: Server;
-  /** The list of its endpoints, for tests that compare it with the documentation. */
+  /** The list of endpoints, for tests that compare it with the documentation. */
   readonly endpoints: readonly AnyEndpoint[];
-  /** The port it listens on; 0 takes any free one. */
+  /** The port to listen on; 0 takes any free port. */
   listen(port: number, host?: string): Promise<number>;
-  /** Answers /readyz with 503 from now on; everything else is served as before. */
+  /** Answers /readyz with 503 from now on; everything else works as before. */
   drain(): void;
-  /** Takes no more connections, lets the requests under way finish, and cuts what is left after `graceMs`. */
+  /** Accepts no more connections, lets requests in progress finish, and closes the rest after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ const HEADERS_MAX_BYTES = 16_384;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 const TIMEOUT_CHECK_MS = 1_000;
-/** Longer than a load balancer keeps an idle connection, so that it is never ours that closes under its request. */
+/** Longer than a load balancer keeps an idle connection, so that this side never closes one on which a request arrives. */
 const KEEP_ALIVE_MS = 95_000;
 
 /** The HTTP side of a web process. */
@@ -54,14 +54,14 @@ export function createHttp(deps: HttpDeps): Http {
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // Node's own answer to a missing Host has no body; ours has.
+      // Node's own answer to a missing Host has no body, so the application answers it.
       requireHostHeader: false,
     },
     application.handler,
   );
   if (deps.config.trustProxy === false && deps.config.rateLimit) noticeProxy(server, deps.log);
   guardTransport(server, application.pace, deps.config.trustProxy !== false);
-  // An Expect we do not know is no reason to refuse; without a listener Node answers 417 by itself.
+  // An unknown Expect is no reason to refuse; without a listener Node answers 417 by itself.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
   return {
@@ -90,7 +90,7 @@ async function stopServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  // A connection that is idle between two requests would keep the server open; it becomes idle when its answer is out.
+  // A connection that is idle between two requests would keep the server open. It becomes idle when its answer is sent.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   server.closeIdleConnections();

@@ -1,19 +1,19 @@
 import { Refusal } from '../exchange/errors';
 
-/** Submissions under way in one process: more would only wait for each other. */
+/** The most submissions in progress in one process; more would only wait for each other. */
 const ORDERS_IN_FLIGHT_MAX = 1_000;
-/** A process whose timers are later than this has more to do than it can: what it accepts now is answered too late. */
+/** When the timers of a process are later than this, it is overloaded and would answer new requests too late. */
 export const LATE_MAX_MS = 1_000;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Refuses new orders before they pile up, so that what was taken on is answered in time. Cancels and reads pass: they are
- * what gets the load down, and what tells a trader where he stands.
+ * Refuses new orders before they pile up, so that accepted ones are answered in time. Cancels and reads pass, because
+ * cancels reduce the load and reads show traders the state of their orders.
  */
 export interface Shedding {
-  /** Books an order, or refuses to begin: UNAVAILABLE. */
+  /** Books an order, or throws UNAVAILABLE before it begins. */
   guard<T>(submit: () => Promise<T>): Promise<T>;
-  /** Refuses to begin, where nothing is begun yet: UNAVAILABLE. */
+  /** Throws UNAVAILABLE under overload, for requests that have not begun anything. */
   check(): void;
   inFlight(): number;
 }

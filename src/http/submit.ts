@@ -23,11 +23,11 @@ export interface Submission {
   readonly dryRun: boolean;
   /** The client's IP address, as `clientAddress` returns it. */
   readonly address: string;
-  /** The limiter writes the remaining allowance into its headers. */
+  /** The response into whose headers the limiter writes the remaining allowance. */
   readonly response: ServerResponse;
-  /** As in `Call`; all orders of a batch have the same. */
+  /** As in `Call`; the same for all orders of a batch. */
   readonly arrivedAt: number;
-  /** The function that books the order; `engine.place` by default, and another one for a replacement. */
+  /** The function that books the order: by default `engine.place`, another one for a replacement. */
   readonly book?: (request: PlaceRequest) => Promise<PlaceReply>;
 }
 
@@ -44,16 +44,16 @@ export type Submit = (submission: Submission) => Promise<Submitted>;
 /** The script packs a nonce in 4 bytes. */
 const NONCE_MAX = 2n ** 32n - 1n;
 const DEADLINE_MAX_MS = 2 ** 48 - 1;
-/** Refusals of a FOK that has walked the book for nothing. */
+/** Refusals of a FOK order that walked the book without a fill. */
 const FOK_WALKED: ReadonlySet<string> = new Set(['FOK_NOT_FILLED', 'SELF_TRADE']);
-/** On top of what it cost as an order. */
+/** Added to its cost as an order. */
 const FOK_CHARGE = SUBMISSION_COSTS.refusedFok - SUBMISSION_COSTS.order;
 const SIGNATURE_CHARGE = SUBMISSION_COSTS.wrongSignature - SUBMISSION_COSTS.order;
 
 /**
- * Books one signed order. An order that passes every check costs one round trip, the script's own. Whether it is a
- * duplicate and whether its nonce is current is the script's to say, so a check that fails here first asks Redis
- * whether one of those two, which docs/interface.md puts before it, is what the caller should hear.
+ * Books one signed order. An order that passes every check costs one round trip: that of the script. The script decides
+ * whether the order is a duplicate and whether its nonce is current. docs/interface.md puts those two before the checks
+ * here; so when a check fails, Redis is asked first whether one of the two is the answer.
  */
 export function createSubmit(routes: Context): Submit {
   const { observer, shedding, limiter, reads } = routes;
@@ -95,16 +95,13 @@ async function submit(context: SubmitContext, submission: Submission): Promise<S
     return explain(context, submission, { refusal, stage: progress.stage, signed, orderType });
   }
   if (!dryRun) await admit(context, submission, signed.maker);
-  // The caller has already received an answer that the exchange timed out: an order that has not been sent to the
-  // engine is not sent now.
+  // The caller has already received a time-out, so an order that has not been sent to the engine is not sent any more.
   if (submission.response.headersSent) throw new Refusal('UNAVAILABLE');
   const { book = context.engine.place } = submission;
   return answer(context, await book(request), orderType);
 }
 
-/**
- * After the signature, so that another wallet's share cannot be used up. A wallet that is known waits for nothing more.
- */
+/** After the signature, so that a caller cannot use up the share of another wallet. A known wallet does not wait. */
 async function admit(
   { limiter, newcomers }: Context,
   { address, response }: Submission,
@@ -116,7 +113,7 @@ async function admit(
   else await order;
 }
 
-/** How far the checks of an order came, in the order of docs/interface.md. */
+/** The progress of an order through the checks, in the order of docs/interface.md. */
 interface Progress {
   stage: 'terms' | 'nonce' | 'signed';
 }
@@ -131,7 +128,7 @@ interface Candidate {
   readonly arrivedAt: number;
 }
 
-/** The request to the engine; throws the first refusal of the checks from `taker` to `signature`. */
+/** Builds the request to the engine; throws the first refusal of the checks from `taker` to `signature`. */
 function check(
   { reads, verifier, scale, isBacklogged }: Context,
   candidate: Candidate,
@@ -139,7 +136,7 @@ function check(
 ): PlaceRequest {
   const { signed, outcome, terms, orderType, body, dryRun, arrivedAt } = candidate;
   checkTerms(signed, terms);
-  // Here, so that an order which was accepted before is answered with its record whatever the backlog.
+  // Checked here, so that a repetition of an accepted order is answered with its record at any backlog.
   if (isBacklogged())
     throw new Refusal('BACKLOG', 'the exchange is catching up with accepted orders; retry shortly');
   progress.stage = 'nonce';
@@ -161,7 +158,7 @@ function check(
     nonce: Number(signed.nonce),
     feeRateBps: terms.feeRateBps,
     lotLots: terms.lotLots,
-    // 0 is "none" to the script and a moment long past to the caller.
+    // For the script 0 means "none", for the caller a moment long past.
     deadlineMs: body.deadline === undefined ? 0 : Math.min(Math.max(body.deadline, 1), DEADLINE_MAX_MS),
     arrivedMs: nowMs - waitedMs,
     clientOrderId: body.clientOrderId ?? null,
@@ -177,14 +174,14 @@ interface Refused {
   readonly orderType: OrderType;
 }
 
-/** The slow path of a failed check: a replay, the nonce, or the refusal itself. */
+/** The slow path after a failed check: returns a replay, or throws a refusal of the nonce or of the check itself. */
 async function explain(
   { reads, verifier, limiter, replays }: SubmitContext,
   { address, response, dryRun }: Submission,
   { refusal, stage, signed, orderType }: Refused,
 ): Promise<Submitted> {
   if (!(refusal instanceof Refusal)) throw refusal;
-  // Also for an order that was accepted before: its hash is no proof of who sends it.
+  // Also for an order that was accepted before, because its hash does not prove who sends it.
   if (refusal.code === 'INVALID_SIGNATURE' && !dryRun)
     limiter.charge('submissions', address, SIGNATURE_CHARGE);
   await limiter.take('reads', address, response);
@@ -214,7 +211,7 @@ async function answer(
   return { answer: presentSubmission(record, shown), replayed: false };
 }
 
-/** An order is booked once; sending it again gives the record as it now stands. */
+/** An order is booked once; sending it again returns its present record. */
 function replayed({ record, answer }: Replay, orderType: OrderType): Submitted {
   if (record.orderType !== orderType) {
     throw new Refusal(

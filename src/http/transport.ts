@@ -52,17 +52,17 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
   ],
 ]);
 
-/** More than headers, the largest body and the requests that wait behind it. */
+/** More than the headers, the largest body and the waiting requests together. */
 const BETWEEN_MAX_BYTES = 4_194_304;
 const LOOK_EVERY_MS = 250;
 
-/** The answer of Node has already been sent, or the client is gone. */
+/** Node has already sent its answer, or the client has disconnected. */
 function isAnswered(socket: Socket): boolean {
   const current = '_httpMessage' in socket ? (socket._httpMessage as ServerResponse | null) : null;
   return !socket.writable || current?.headersSent === true;
 }
 
-/** Answers bytes that did not become a request, and ends the connection. */
+/** Answers bytes that are not a request, and ends the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || isAnswered(socket)) {
     socket.destroy();
@@ -72,7 +72,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(rawProblem(status, reason, code, detail, randomUUID()), () => socket.destroy());
 }
 
-/** We are no proxy. */
+/** This server is no proxy. */
 function refuseTunnel(socket: Duplex): void {
   const problem = rawProblem(
     405,
@@ -85,8 +85,8 @@ function refuseTunnel(socket: Duplex): void {
 }
 
 /**
- * Ends connections that send and send without a request: the parser skips line ends before a request for as long as they
- * come. A request with its headers and its body has fewer bytes than BETWEEN_MAX_BYTES.
+ * Ends connections that keep sending without a request: the parser skips any number of line ends before a request. A request
+ * with its headers and its body has fewer bytes than BETWEEN_MAX_BYTES.
  */
 function endSilence(server: Server, ended: (socket: Socket) => void): void {
   const readBefore = new Map<Socket, number>();
@@ -98,7 +98,7 @@ function endSilence(server: Server, ended: (socket: Socket) => void): void {
     }
   }, LOOK_EVERY_MS);
   timer.unref();
-  /** A connection that offers another protocol is announced again each time. */
+  /** A connection that offers another protocol is reported again each time. */
   const known = new WeakSet<Socket>();
   server.on('connection', (socket: Socket) => {
     readBefore.set(socket, socket.bytesRead);
@@ -109,14 +109,14 @@ function endSilence(server: Server, ended: (socket: Socket) => void): void {
   server.on('request', ({ socket }) => {
     if (readBefore.has(socket)) readBefore.set(socket, socket.bytesRead);
   });
-  // The bytes of a WebSocket are counted by its own rules.
+  // The rules of WebSocket count its bytes.
   server.on('upgrade', ({ socket }) => readBefore.delete(socket));
   server.once('close', () => clearInterval(timer));
 }
 
 /**
- * The costs of a connection outside its requests. They are for the address of the peer, unless that is a proxy: a proxy
- * has many clients, and sends neither malformed requests nor many connections for one of them. A tunnel names its client.
+ * The costs of a connection outside its requests. The address of the peer pays them, unless it is a proxy: a proxy has many
+ * clients, and sends neither malformed requests nor many connections for one of them. A tunnel names its client.
  */
 export function guardTransport(server: Server, pace: Pace, behindProxy: boolean): void {
   const peerOf = (socket: Socket): string => addressKey(socket.remoteAddress ?? '') ?? 'unknown';
@@ -125,7 +125,7 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
       pace.charge(address, PACE.request + PACE.refused);
       answer();
     };
-    // Node has taken its listeners off; a connection that breaks meanwhile must not end the process.
+    // Node has removed its listeners; an error of the connection must not end the process.
     socket.on('error', () => socket.destroy());
     pace.whenPaid(address, socket, paid, () => socket.destroy());
   };
@@ -142,7 +142,7 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
     const address = peerOf(socket);
     pace.charge(address, PACE.connection);
     if (pace.debtMs(address) === 0) return;
-    // Its bytes are not parsed meanwhile.
+    // Its bytes are not parsed while it waits.
     socket.pause();
     pace.whenPaid(
       address,

@@ -19,7 +19,7 @@ import { BATCH_MAX_BYTES } from '../body';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter } from '../endpoint';
 
-/** The operator's own: a market's life and the exchange's mode. Without ADMIN_TOKEN none of it is there. */
+/** The operator's endpoints: a market's life and the exchange's mode. Without ADMIN_TOKEN they do not exist. */
 export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange }: Context): AnyEndpoint[] {
   const create: Endpoint<NewMarketBody> = {
     method: 'POST',
@@ -34,7 +34,7 @@ export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange 
     },
   };
 
-  /** Changes the market of the path and answers the market afterwards. */
+  /** Changes the market of the path and returns it afterwards. */
   const act =
     <Body>(change: (id: MarketId, body: Body) => Promise<void>) =>
     async (call: Call<Body>): Promise<Reply> => {
@@ -43,7 +43,7 @@ export function adminEndpoints({ engine, markets, reads, marketOf, onModeChange 
       return ok(presentMarket(await reads.view(terms.id)));
     };
 
-  /** A step in a market's life that needs no words. */
+  /** A step in a market's life without a body. */
   const step = (path: string, move: (id: MarketId) => Promise<void>): Endpoint<unknown> => ({
     method: 'POST',
     path,

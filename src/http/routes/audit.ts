@@ -8,10 +8,10 @@ import { ok, type Reply } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, read } from '../endpoint';
 
-/** An audit of a million orders takes about a minute; a Redis that is away ends it at once. */
+/** An audit of a million orders takes about a minute; without Redis it ends at once. */
 const AUDIT_MAX_MS = 120_000;
 
-/** Whether everything that is kept follows from the orders, for the operator. */
+/** Checks for the operator that all derived data follows from the orders. */
 export function auditEndpoints({ audit }: Context): AnyEndpoint[] {
   async function report(): Promise<Reply> {
     try {

@@ -54,9 +54,9 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
     const { json, sequence } = await bookOf(await momentOf(call), depth);
     const now = standing();
     const etag = bookTag(sequence, now);
-    // A copy may be kept, and must be asked about each time.
+    // A copy may be kept, but must be revalidated each time.
     const headers = { ETag: etag, 'Cache-Control': 'no-cache' };
-    // The epoch of the answer is unknown while the connection has just been lost.
+    // The epoch is unknown right after the connection was lost.
     if (now?.isCertain && names(call.request.headers['if-none-match'], etag)) return { status: 304, headers };
     return { ...okJson(json), headers };
   }
@@ -73,7 +73,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
   const tickers = async ({ query }: Call<undefined>): Promise<Reply> =>
     okJson(await listOf(idsOf(query), tickerOf));
 
-  /** The cached parts of the markets, in the order of the request; every part has a moment of its own. */
+  /** The cached parts of the markets, in the order of the request; each part has its own moment. */
   async function listOf(
     ids: readonly string[],
     jsonOf: (at: MarketMoment) => Promise<Buffer>,
@@ -95,7 +95,7 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
       ({ view, fills }) => presentTrading(view, factsOf(terms, fills), ticket),
       isSettled,
     );
-    // Everything but the time of the answer is of one moment, kept as it was made.
+    // Everything but the time of the answer is of one moment and cached.
     return okJson(withMember(json, `"serverTime":${Math.trunc(reads.clock())}`));
   }
 
@@ -162,10 +162,10 @@ export function bookEndpoints(context: Context, kept: KeptAnswers): AnyEndpoint[
   ];
 }
 
-/** A row for each level asked for; a book costs a point at most, as when it is asked for alone. */
+/** A row for each requested level; a book costs at most a point, as in a request of its own. */
 const booksCost = (query: Query): number =>
   costOfRows(() => idsOf(query).length * Math.min(depthOf(query) ?? ROWS_PER_POINT, ROWS_PER_POINT));
 
-/** The bytes of a JSON object with one more member at its end. */
+/** Appends one more member to the bytes of a JSON object. */
 const withMember = (object: Buffer, member: string): Buffer =>
   Buffer.concat([object.subarray(0, -1), Buffer.from(`,${member}}`)]);

@@ -14,7 +14,7 @@ import type { Cancels } from '../cancels';
 import { type Context, hashOf } from '../context';
 import { type AnyEndpoint, type Call, type Endpoint, parameter, walletOf } from '../endpoint';
 
-/** Every way to take orders back; all of them need the wallet's bearer, and share a bucket of their own. */
+/** The cancel endpoints; all need the wallet's bearer and share a separate bucket. */
 export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint[] {
   const admit: Admit = async (call) => {
     const wallet = walletOf(call);
@@ -24,7 +24,7 @@ export function cancelEndpoints(context: Context, cancels: Cancels): AnyEndpoint
   return [...namedCancels(context, cancels, admit), ...sweepingCancels(context, admit)];
 }
 
-/** The wallet of a call, when its bucket has a point left. */
+/** Returns the wallet of a call after charging its bucket. */
 type Admit = (call: Call<unknown>) => Promise<string>;
 
 /** Orders by their hashes. */

@@ -14,7 +14,7 @@ import { type AnyEndpoint, type Call, type Endpoint, parameter, read, walletOf }
 import type { KeptAnswers } from '../kept-answers';
 import { operationOf } from '../operation';
 
-/** Comments of a market. Everybody reads; a wallet writes, deletes its own and likes. */
+/** Comments of a market. Every caller may read; a wallet writes, deletes its own and likes. */
 export function commentEndpoints({ comments, limiter, marketOf }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const list = read(PATHS.comments, async (call) => {
     const page = { limit: limitOf(call.query, PAGE_SIZES.comments), cursor: cursorOf(call.query) };
@@ -86,7 +86,7 @@ export function commentRefOf(call: Call<unknown>): CommentRef {
   return ref;
 }
 
-/** A comment answers one of its own market. */
+/** A comment can only answer a comment of its own market. */
 function numberIn(marketId: string, parentId: string): number {
   const ref = parseCommentId(parentId);
   if (ref?.marketId !== marketId)

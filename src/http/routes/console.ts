@@ -12,7 +12,7 @@ import { type AnyEndpoint, parameter, read } from '../endpoint';
 
 const STATUSES = ['ENDED', ...MARKET_STATUSES] as const;
 
-/** The reads of the operator's console, besides those of the other routes. */
+/** The reads of the operator's console that other routes do not have. */
 export function consoleEndpoints(context: Context): AnyEndpoint[] {
   const { marketList, marketOf, overview, previewEnding, reads, replicas } = context;
 
@@ -75,7 +75,7 @@ export function consoleEndpoints(context: Context): AnyEndpoint[] {
   return [state, markets, ending, orders];
 }
 
-/** Its trading is over and no holder is paid yet: an operator has to resolve it. */
+/** Trading has ended and no holder is paid yet, so an operator must resolve the market. */
 function isEnded({ state: { status }, texts: { closesAtMs } }: MarketView, nowMs: number): boolean {
   if (status === 'CLOSED') return true;
   return (status === 'OPEN' || status === 'PAUSED') && closesAtMs !== null && closesAtMs <= nowMs;

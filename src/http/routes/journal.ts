@@ -18,7 +18,7 @@ import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
 
 const POSITION_STATES = ['open', 'closed'] as const;
 
-/** A wallet's own books: what it holds and gained, its trades, and all that moved its balances. */
+/** A wallet's own books: its holdings and gains, its trades, and all moves of its balances. */
 export function journalEndpoints({ reads, journal, marketIdOf, termsOf }: Context): AnyEndpoint[] {
   const pageOf = (query: Query) => ({ limit: limitOf(query, PAGE_SIZES.journal), cursor: cursorOf(query) });
 

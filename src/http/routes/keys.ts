@@ -7,7 +7,7 @@ import { ok } from '../answer';
 import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read, walletOf } from '../endpoint';
 
-/** A wallet's API keys. No key makes or deletes keys: those endpoints have no scope. */
+/** A wallet's API keys. A key cannot create or delete keys: those endpoints have no scope. */
 export function keyEndpoints({ apiKeys, reads }: Context): AnyEndpoint[] {
   const create: Endpoint<NewKeyBody> = {
     method: 'POST',

@@ -13,7 +13,7 @@ import { categoriesOf, createPageTexts, isListed, pageOf } from '../listing';
 
 const LISTED_STATUSES = MARKET_STATUSES.filter((status) => status !== 'DRAFT');
 
-/** Discovery: the list of markets, their categories, one market. */
+/** Finding markets: the list of markets, their categories, one market. */
 export function marketEndpoints({ marketList, standing }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
   return [

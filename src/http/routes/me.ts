@@ -18,7 +18,7 @@ const LOTS_DECIMALS = 2;
 const SIZE_DECIMALS_MAX = 18;
 const STATUS_CHOICES = ['open', ...ORDER_STATUSES] as const;
 
-/** A wallet's own view: its orders, its balances, and what it may do with paper funds. */
+/** A wallet's own view: its orders, its balances, and its actions with paper funds. */
 export function meEndpoints(context: Context): AnyEndpoint[] {
   const { reads, engine, config, marketOf } = context;
 
@@ -66,7 +66,7 @@ export function meEndpoints(context: Context): AnyEndpoint[] {
     },
   });
 
-  /** Answered when no order below the new nonce is left. */
+  /** Answers when no open order with a lower nonce is left. */
   const nonce: Endpoint<unknown> = {
     method: 'POST',
     path: PATHS.myNonce,
@@ -105,7 +105,7 @@ async function filterOf({ marketIdOf }: Context, query: Query): Promise<OrdersFi
   };
 }
 
-/** A size of whole lots of 0.01 share, in micro-units. SIZE_OUT_OF_RANGE, INVALID_LOT with `nearest`. */
+/** A size of whole lots of 0.01 share, in micro-units. Throws SIZE_OUT_OF_RANGE, INVALID_LOT with `nearest`. */
 function setsOf(size: string): Micro {
   const fine = parseScaled(size, SIZE_DECIMALS_MAX);
   const step = 10n ** BigInt(SIZE_DECIMALS_MAX - LOTS_DECIMALS);

@@ -9,7 +9,7 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, parameter, read } from '../endpoint';
 import { commentRefOf } from './comments';
 
-/** The operators' moderation: removing texts, and looking at a wallet. */
+/** The operators' moderation: deleting texts, and reading a wallet's data. */
 export function moderationEndpoints({ comments, profiles, reads }: Context): AnyEndpoint[] {
   const removeComment: Endpoint<unknown> = {
     method: 'DELETE',

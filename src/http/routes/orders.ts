@@ -20,7 +20,7 @@ import type { Submit, Submitted } from '../submit';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
-/** Submission, one by one, in batches and in another order's place. */
+/** Submission: single orders, batches, and replacements. */
 export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] {
   const replace = createReplace(context, submit);
   const one: Endpoint<SubmitBody> = {
@@ -62,12 +62,11 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     cost,
     parts: ordersIn,
     handle: async (call) => {
-      // The market is the batch's, not each order's.
+      // A batch names its market once, not in each order.
       await context.marketOf(parameter(call, 'id'));
       const results: unknown[] = [];
       for (const order of call.body.orders) {
-        // The caller has already received an answer that the exchange timed out, so the remaining orders are not
-        // booked.
+        // The caller has already received a time-out, so the remaining orders are not booked.
         if (call.response.headersSent) break;
         results.push(await resultOf(call, order));
       }
@@ -75,7 +74,7 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
     },
   };
 
-  /** One order of a batch, on its own: its refusal is its result. */
+  /** Submits one order of a batch; its refusal becomes its result. */
   async function resultOf(call: Call<BatchBody>, order: unknown): Promise<unknown> {
     try {
       context.shedding.check();
@@ -95,10 +94,10 @@ export function orderEndpoints(context: Context, submit: Submit): AnyEndpoint[] 
 /** Points of one order. */
 const cost = (query: Query): number => SUBMISSION_COSTS[isDryRun(query) ? 'dryRun' : 'order'];
 
-/** `dryRun` twice, or neither true nor false, is refused when its turn has come. */
+/** Only for the cost; a later check refuses an invalid `dryRun`. */
 const isDryRun = (query: Query): boolean => query.get('dryRun')?.includes('true') === true;
 
-/** Orders of a batch, if it is one; one that is too long is refused as a whole. */
+/** The number of orders, if the body is a batch; a batch that is too long is refused as a whole. */
 function ordersIn(body: unknown): number {
   const orders = typeof body === 'object' && body !== null && 'orders' in body ? body.orders : null;
   return Array.isArray(orders) && orders.length <= BATCH_ORDERS_MAX ? orders.length : 1;

@@ -22,12 +22,12 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Call, read, walletOf } from '../endpoint';
 
 const DAY_MS = 86_400_000;
-/** Lines of the journal that one answer goes back over; behind them the history begins. */
+/** Lines of the journal that one answer reads back; the history begins after them. */
 const ROWS_MAX = 5_000;
 const ROWS_PER_PAGE = 1_000;
-/** Points of a history; of a longer time the latest. */
+/** The most points of a history; a longer history is cut to the latest. */
 const POINTS_MAX = 1_000;
-/** A wallet has as many outcomes at most as there are markets, twice. */
+/** A wallet has at most two outcomes for each market. */
 const POSITIONS_MAX = 100_000;
 const COST = 10;
 
@@ -83,7 +83,7 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
     );
   }
 
-  /** Newest first, and how far back they are whole. */
+  /** Returns moves newest first, and the time from which they are complete. */
   async function changesOf(wallet: string, sinceMs: number) {
     const changes: WalletChange[] = [];
     let cursor: string | null = null;
@@ -94,7 +94,7 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
       cursor = next;
     } while (cursor !== null && changes.length < ROWS_MAX);
     const oldestMs = changes.at(-1)?.atMs ?? sinceMs;
-    // Of all time, the first line is the beginning.
+    // For `all`, the first line is the beginning.
     return { changes, fromMs: cursor !== null || sinceMs === 0 ? oldestMs : sinceMs };
   }
 
@@ -129,7 +129,7 @@ function tokensOf(positions: readonly HeldPosition[]): ReadonlyMap<MarketId, Tok
   return tokens;
 }
 
-/** Of Yes, in tenths of a pip: the payout of a market that has ended, else the price that it shows. */
+/** The value of Yes, in tenths of a pip: the payout of a market that has ended, else its displayed price. */
 function worthNow(view: MarketView | undefined): number | null {
   if (!view) return null;
   const { resolution } = view.state;

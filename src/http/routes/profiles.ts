@@ -37,7 +37,7 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
     'required',
   );
 
-  // Every address has a profile; a wallet that never came has an empty one.
+  // Every address has a profile; that of an unknown wallet is empty.
   const others = read(PATHS.profile, async (call) => {
     const address = checksumAddress(parameter(call, 'address'));
     const json = await kept.json(
@@ -45,7 +45,7 @@ export function profileEndpoints({ profiles }: Context, kept: KeptAnswers): AnyE
       `profile ${address}`,
       () => factsOf(address),
       presentProfile,
-      // A wallet that never came may come with its first order, which counts as nothing said.
+      // The first order of an unknown wallet changes its profile without a new moment.
       ({ joinedAtMs }) => joinedAtMs !== null,
     );
     return okJson(json);

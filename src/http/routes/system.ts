@@ -22,13 +22,13 @@ import type { Context } from '../context';
 import { type AnyEndpoint, type Endpoint, read } from '../endpoint';
 import { isRedisAway, redisReply } from '../failures';
 
-/** Is the process alive, can it serve, what is it configured for. */
+/** Whether the process is alive, whether it can serve, and how it is configured. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
   const { config, reads, ticket, health, standing, isDraining, metrics } = context;
 
   const startedAt = iso(reads.clock());
 
-  /** Probes are not limited: a busy address must not look like a dead process. */
+  /** Probes are not limited, because a busy address must not look like a dead process. */
   const probe = (path: string, handle: () => Promise<Reply>): Endpoint<undefined> => ({
     method: 'GET',
     path,
@@ -60,7 +60,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     return ok({ status: 'ready', redis, scripts, durability, epoch, layout: data.layout });
   }
 
-  /** Made once for each mode of the exchange and each standing of its data. */
+  /** Made once for each mode of the exchange and each state of its data's standing. */
   async function settings(): Promise<Reply> {
     const { mode, message } = await reads.mode();
     const { durability, epoch } = standing() ?? (await health()).standing;
@@ -108,7 +108,7 @@ function configOf(config: Context['config'], ticket: Context['ticket'], now: obj
   };
 }
 
-/** Why the store does not serve. */
+/** Returns the reason why the store does not serve. */
 function wordsFor(reply: string | null): string {
   if (reply === null) return 'Redis did not respond';
   const why =
@@ -136,7 +136,7 @@ const SIZE_LIMITS = {
   queryMembers: QUERY_MEMBERS_MAX,
 };
 
-/** Requests in so many seconds, and what a quiet moment lets through at once. */
+/** Requests in so many seconds, and the burst that is allowed after a pause. */
 const RATES = Object.fromEntries(
   Object.entries(LIMITS).map(([name, { points, durationSec, burst, by }]) => [
     name,

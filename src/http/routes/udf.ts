@@ -31,11 +31,11 @@ const BUCKET_MS: Readonly<Record<Resolution, number>> = {
   '1D': 86_400_000,
 };
 
-/** TradingView's charts ask here; a refusal is an `s: "error"`, because they read no problems. */
+/** TradingView's charts use these; a refusal is `s: "error"`, because charts read no problem documents. */
 export function udfEndpoints({ reads, marketList }: Context, kept: KeptAnswers): AnyEndpoint[] {
   const textOfPage = createPageTexts();
 
-  /** Null for a symbol that there is not. */
+  /** Null for an unknown symbol. */
   async function marketOf(name: string): Promise<MarketMoment | null> {
     try {
       return await kept.momentOfMarket(name);
@@ -109,7 +109,7 @@ function resolutionOf(query: Query): Resolution | null {
   return name in RESOLUTIONS ? (name as Resolution) : null;
 }
 
-/** `to` is no part of it. `countback` counts in place of `from`; of a stretch that is too long the end is answered. */
+/** `to` is exclusive. `countback` replaces `from`; if the range is too long, the answer has its end. */
 function stretchOf(query: Query, resolution: Resolution, nowMs: number) {
   const { fromMs, toMs, countback } = barsOf(query);
   const bucketMs = BUCKET_MS[resolution];
