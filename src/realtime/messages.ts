@@ -30,7 +30,7 @@ export type FeedMessage =
 
 export type UpdateMessage = FeedMessage & { readonly kind: 'update' };
 
-/** The message to clients about an update: the same, whether it was just broadcast or is read from the log. */
+/** The message to clients about an update; the same for a new update and for one from the log. */
 export async function updateMessage(
   reads: Pick<Reads, 'view'>,
   terms: MarketTerms,
@@ -46,28 +46,28 @@ export async function updateMessage(
   };
 }
 
-/** How many sockets a replica has of the addresses that have many: all of them, or those that changed. */
+/** The number of sockets that a replica has of each address with many: all of them, or those that changed. */
 export interface PlacesTold {
   readonly process: string;
   readonly whole: boolean;
   readonly counts: readonly (readonly [address: string, count: number])[];
 }
 
-/** Events between the replicas, through the adapter. */
+/** Events between the replicas, sent through the adapter. */
 export const BETWEEN = {
   /** FeedMessage[]. */
   feed: 'feed',
-  /** Messages may have been lost with the process that sent them: look into the logs. */
+  /** Messages may have been lost with the process that sent them: read the logs. */
   catchUp: 'catch-up',
   /** The lease is free. */
   leaseFree: 'lease-free',
-  /** Session id, code: its sockets end. */
+  /** Session id and code: the sockets of the session end. */
   sessionOver: 'session-over',
   /** PlacesTold. */
   places: 'places',
-  /** Grown[]: logs of wallets. */
+  /** Grown[]: logs of wallets that have grown. */
   accounts: 'accounts',
-  /** Another process has changed the mode: look now. */
+  /** Another process has changed the mode: read it now. */
   mode: 'mode',
 } as const;
 

@@ -49,30 +49,30 @@ export interface RealtimeDeps {
   readonly history: History;
   readonly standings: Pick<Standings, 'doubts' | 'current' | 'refresh'>;
   readonly sessions: Sessions;
-  /** Of a session, or of an API key. */
+  /** Identifies the owner of a session or of an API key. */
   readonly isLive: (sid: string) => Promise<boolean>;
 }
 
 export interface Realtime {
-  /** Ends the sockets of a session that is over, on every replica. */
+  /** Closes the sockets of an ended session on every replica. */
   endSession(sid: string): void;
-  /** Takes connections of this server from now on. */
+  /** Accepts connections of this server from now on. */
   attach(server: Server, callers: Callers): void;
   start(): void;
-  /** Lets another process broadcast, then ends all sockets; what is left after `graceMs` is cut. */
+  /** Lets another process broadcast, then closes all sockets; those left after `graceMs` are cut. */
   stop(graceMs: number): Promise<void>;
   /** Tells every socket of this process that the history of the data was broken. */
   newEpoch(epoch: string): void;
   /** Sends the mode that this process has set to the sockets of every replica. */
   modeChanged(): void;
-  /** The number of web processes, as the adapter knows them. */
+  /** The number of web processes, as reported by the adapter. */
   replicas(): Promise<number>;
   /** For metrics. */
   stats(): { readonly sockets: number; readonly subscriptions: number; readonly broadcasting: boolean };
 }
 
 const HEARTBEAT_EVERY_MS = 5_000;
-/** A peer that reads answers a close at once. */
+/** The grace for closing: a peer that reads answers at once. */
 const CLOSE_MAX_MS = 1_000;
 
 const createHeart = (feed: MarketFeed, log: Logger) =>

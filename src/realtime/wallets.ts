@@ -20,7 +20,7 @@ import { cutSocket, type ExchangeServer, type ExchangeSocket, walletRoom } from 
 export interface WalletSocketsDeps {
   readonly io: ExchangeServer;
   readonly audience: Audience;
-  /** On a connection of its own. */
+  /** A separate connection. */
   readonly reader: OutboxReader;
   readonly accounts: AccountLogs;
   readonly broadcasts: Broadcasts;
@@ -45,7 +45,7 @@ export interface WalletSockets {
   readonly lookNow: PrivateFeed['lookNow'];
 }
 
-/** The part of real time that is for the sockets of wallets: their admission, their events, and their switch. */
+/** The part of real time for the sockets of wallets: their admission, their events, and `cancelOnDisconnect`. */
 export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
   const { io, audience, reads, sessions, standings, log } = deps;
   const privateFeed = createPrivateFeed({
@@ -74,7 +74,7 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
     sessions,
     log,
     welcome: async ({ address, cancelOnDisconnect }, { lastAccountSequence, epoch, isAsked }) => {
-      // In another epoch the same number may stand for another event.
+      // In another epoch the same number may belong to another event.
       const isSame = epoch === null || epoch === standings.current()?.epoch;
       const position = await privateFeed.position(address, isSame ? lastAccountSequence : null);
       if (cancelOnDisconnect) await deadMansSwitch.arm(address);
@@ -88,7 +88,7 @@ export function serveWallets(deps: WalletSocketsDeps): WalletSockets {
       const { owner, position } = socket.data;
       if (!owner || !position) return;
       privateFeed.enter(socket, owner.address, position).catch((error: unknown) => {
-        // The client believes that it receives everything, so it must notice.
+        // The client believes that it receives everything, so it must notice the failure.
         log.warn({ err: String(error) }, 'a private socket could not be served');
         cutSocket(socket);
       });

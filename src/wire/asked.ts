@@ -5,7 +5,7 @@ import { limitOf, parseQuery, type Query } from './queries';
 
 /** The query parameters of a request, as its operation describes them. */
 export interface Asked {
-  /** The query of a request target; INVALID_REQUEST for what the operation does not have. */
+  /** Parses the query of a request target; throws INVALID_REQUEST for members that the operation does not have. */
   query(url: string): Query;
   /** The cost of the requested rows, in points of the reads. */
   cost(query: Query): number;
@@ -27,7 +27,7 @@ export function costOfRows(rowsOf: () => number): number {
   try {
     return Math.ceil(rowsOf() / ROWS_PER_POINT);
   } catch (error) {
-    // It is refused when its turn has come.
+    // A later check refuses it.
     if (error instanceof Refusal) return 1;
     throw error;
   }

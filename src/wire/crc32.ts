@@ -1,4 +1,4 @@
-/** CRC-32 (IEEE 802.3), as in zip and png. Node's own `zlib.crc32` came with 20.15; we run on any 20. */
+/** CRC-32 (IEEE 802.3), as in zip and png. Node's own `zlib.crc32` came with 20.15, and every 20 is supported. */
 const POLYNOMIAL = 0xedb88320;
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {

@@ -1,23 +1,23 @@
 import { Refusal } from '../exchange/errors';
 
 /**
- * A walk over a list whose order moves while it is walked, as that of markets by volume does: it remembers what it has
- * shown, by places that never change, one bit for each. So every row that was there when it began is shown, and none twice,
- * wherever they move meanwhile.
+ * A walk over a list whose order changes during the walk, as that of markets by volume does. The cursor contains one bit for
+ * each row that was shown, by places that never change. So every row that was there at the beginning is shown, and none
+ * twice, wherever they move meanwhile.
  */
 export interface Walk {
-  /** Names the history of the data: in another one a place may be another row's. */
+  /** Names the history of the data, because in another history a place may be another row's. */
   readonly epoch: string;
   /** The value by which the list is sorted. */
   readonly sort: string;
-  /** Rows there were when it began: places from 0. */
+  /** The number of rows at the beginning: places from 0. */
   readonly count: number;
   readonly shown: ReadonlySet<number>;
 }
 
 const COUNT_BYTES = 4;
 const TEXT = /^([A-Za-z0-9]+)\.([0-9a-f]*)\.([A-Za-z0-9_-]+)$/;
-/** Of a cursor: what a walk over 60,000 rows needs at most, and a request line can carry. */
+/** The longest cursor: enough for a walk over 60,000 rows, and short enough for a request line. */
 export const WALK_MAX = 10_100;
 
 /** Opaque to clients. */
@@ -31,7 +31,7 @@ export function encodeWalk({ epoch, sort, count, shown }: Walk): string {
   return `${sort}.${epoch}.${bytes.toString('base64url')}`;
 }
 
-/** INVALID_CURSOR unless it is a walk over a list of this epoch and sort that has had as many rows. */
+/** Throws INVALID_CURSOR unless it is a walk over a list of this epoch and sort that has had as many rows. */
 export function decodeWalk(text: string, epoch: string, sort: string, rows: number): Walk {
   const head = sort.length + epoch.length + 2;
   const most = Math.ceil(((COUNT_BYTES + Math.ceil(rows / 8)) * 4) / 3);

@@ -1,14 +1,14 @@
 import type Joi from 'joi';
 
 /**
- * How large a value of a schema can be: the members that an object may have, the items that a list may. Joi looks at all
- * that it is given, and words every fault it finds; what is larger than any right value is refused before, at a cost that
- * follows from the schema.
+ * The largest size of a value of a schema: the members of an object, the items of a list. Joi reads everything that it is
+ * given, and words every fault it finds. A value larger than any valid one is refused before that, at a cost that follows
+ * from the schema.
  */
 export interface Extent {
-  /** Null for what is no object. */
+  /** Null for a value that is no object. */
   readonly members: ReadonlyMap<string, Extent> | null;
-  /** Of a list; null for what is none. */
+  /** The items of a list; null for a value that is no list. */
   readonly items: { readonly most: number; readonly each: Extent } | null;
 }
 
@@ -17,7 +17,7 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** Told of one body; a hostile one could have thousands. */
+/** The most faults reported of one body; a hostile body could have thousands. */
 export const ERRORS_MAX = 20;
 
 export function extentOf(schema: Joi.Schema): Extent {
@@ -39,7 +39,7 @@ function describedExtent(description: Joi.Description): Extent {
   };
 }
 
-/** The part that is too large, the first object or list at fault; null when there is none. */
+/** Returns the first object or list that is too large; null when there is none. */
 export function excessOf(
   value: unknown,
   extent: Extent,
@@ -53,7 +53,7 @@ export function excessOf(
   if (names.length > members.size) return unknownOf(names, members, path);
   for (const [name, inner] of members) {
     const member = (value as Record<string, unknown>)[name];
-    // Most members are texts: no path is made for them.
+    // Most members are texts, for which no path is made.
     const found = typeof member === 'object' ? excessOf(member, inner, [...path, name]) : null;
     if (found) return found;
   }

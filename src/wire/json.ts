@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../exchange/errors';
 
-/** Nothing we take is nested deeper than a handful. */
+/** No valid request is nested deeper than a few levels. */
 const DEPTH_MAX = 16;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * The value of a JSON text, read strictly: valid UTF-8, no member twice in an object (parsers disagree on which of
- * the two counts, and a signed thing has one meaning), no `__proto__`.
+ * Parses a JSON text strictly: valid UTF-8, no member twice in an object (parsers disagree on which of the two counts, and
+ * a signed order has one meaning), no `__proto__`.
  * Throws INVALID_JSON, and INVALID_REQUEST for a member that no request has.
  */
 export function parseJson(bytes: Buffer): unknown {
@@ -52,7 +52,7 @@ const unknownMember = (path: string): Refusal =>
     errors: [{ path, message: 'is not allowed' }],
   });
 
-/** Colons outside of strings: one for each member of a valid text. */
+/** Counts colons outside of strings: one for each member of a valid text. */
 function countColons(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) {
@@ -63,7 +63,7 @@ function countColons(text: string): number {
   return count;
 }
 
-/** Where the string that begins at `start` ends: at the next quote after an even number of backslashes. */
+/** The end of the string that begins at `start`: the next quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

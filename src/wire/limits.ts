@@ -1,9 +1,9 @@
-/** Every limit there is, in one table; GET /config tells it. A limit is shared by all replicas unless it is a socket's own. */
+/** Every limit, in one table, which GET /config shows. All replicas share a limit, unless it belongs to one socket. */
 
 export interface Rate {
   readonly points: number;
   readonly durationSec: number;
-  /** On top of the points, after a quiet moment. */
+  /** Points added to the allowance after a pause. */
   readonly burst: number;
   readonly by: 'ip' | 'maker' | 'wallet';
   /** The name of the counted requests, for people. */
@@ -35,70 +35,70 @@ export const LIMITS = {
 
 export type Bucket = keyof typeof LIMITS;
 
-/** A page costs a point for each so many rows asked for. */
+/** The number of requested rows of a page that cost a point. */
 export const ROWS_PER_POINT = 50;
-/** Points of a submission; a refused FOK has walked the book for nothing, a wrong signature is the dearest check of all. */
+/** Points of a submission. A refused FOK has walked the book for nothing; a wrong signature is the most expensive check. */
 export const SUBMISSION_COSTS = { order: 1, dryRun: 10, refusedFok: 5, wrongSignature: 5 } as const;
 
 export const SOCKET_LIMITS = {
   /** Open sockets of one IP. */
   perIp: 100,
-  /** Of one socket, whatever they are. */
+  /** All messages of one socket. */
   messagesPerSecond: 50,
   bytesPerSecond: 64_000,
-  /** After so many a socket is cut. */
+  /** After this many refused messages a socket is disconnected. */
   refusals: 100,
   /**
-   * The points of all sockets of an address at one process, new sockets included. Nothing is refused for it but sockets
-   * that are opened in debt: those that are open are not read until the debt is paid.
+   * The points of all sockets of an address at one process, new sockets included. In debt, only new sockets are refused; open
+   * sockets are not read until the debt is paid.
    */
   pace: {
     pointsPerSecond: 2_000,
-    /** A hundred sockets may come at once, and follow fifty markets each. */
+    /** A hundred sockets may connect at once, and follow fifty markets each. */
     burst: 8_000,
-    /** Points of a socket that is opened, or of a request that might have opened one. */
+    /** Points of a new socket, or of a request that could have become one. */
     upgrade: 10,
-    /** Points of what counts as a message. */
+    /** Points of a message. */
     message: 1,
-    /** Each so many bytes that are read cost a point, also when they are no message. */
+    /** The number of bytes read that cost a point, also when they are no message. */
     bytesPerPoint: 512,
-    /** Points of a socket that had to be cut. */
+    /** Points of a socket that had to be disconnected. */
     cut: 1_000,
-    /** An opening waits this long at most for the debt to be paid, before it is refused. */
+    /** The longest wait of a new socket for its debt; then it is refused. */
     holdMs: 1_000,
-    /** More than what comes back in this time is never owed. */
+    /** The debt is at most the points that come back in this time. */
     debtMs: 5_000,
   },
 } as const;
 
 /**
- * The pace of an address at one process, for all its requests: every request costs a point, and more when it is
- * refused. The requests of an address in debt are held until it is paid, and served one after the other.
+ * The pace of an address at one process, for all its requests: every request costs a point, and more when it is refused. The
+ * requests of an address in debt wait until it is paid, and are served one after the other.
  */
 export const PACE = {
   pointsPerSecond: 1_000,
   burst: 1_000,
   request: 1,
-  /** Points on top of the request's own when it is refused, and when it is refused as RATE_LIMITED. */
+  /** Points added to the request's own when it is refused, and when it is refused as RATE_LIMITED. */
   refused: 3,
   rateLimited: 9,
-  /** A body costs a point for each so many bytes. */
+  /** The number of bytes of a body that cost a point. */
   bytesPerPoint: 4_096,
-  /** And for each so many pieces: a chunk of one byte is a piece. */
+  /** The number of pieces of a body that cost a point; a chunk of one byte is a piece. */
   piecesPerPoint: 64,
-  /** Points of a connection that is opened, where no proxy is in front. */
+  /** Points of a new connection, without a proxy in front. */
   connection: 1,
-  /** Points of a connection that is cut: the pieces its buffer still holds are taken apart all the same. */
+  /** Points of a connection that is closed by force, because the pieces in its buffer are still parsed. */
   cut: 100,
-  /** A request waits this long at most for its turn, and is refused then. */
+  /** The longest wait of a request for its turn; then it is refused. */
   holdMs: 5_000,
-  /** More than what comes back in this time is never owed: an address is slowed down, not shut out. */
+  /** The debt is at most the points that come back in this time, so an address is slowed down, but not shut out. */
   debtMs: 1_000,
 } as const;
 
-/** A submission costs its address a point for each so many bytes, if those are more than its orders. */
+/** The number of bytes of a submission that cost its address a point, if that is more than its orders cost. */
 export const BYTES_PER_SUBMISSION = 4_096;
 
 export const QUERY_MEMBERS_MAX = 32;
-/** Requests of one connection that are served at once; what is pipelined behind them waits unread. */
+/** The most requests of one connection that are served at once; pipelined requests beyond them wait unread. */
 export const PIPELINED_MAX = 8;

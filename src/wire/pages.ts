@@ -1,10 +1,10 @@
-/** Rows of a page of a list: without `limit`, and the most that it can ask for. */
+/** The number of rows of a page: by default, and the largest `limit`. */
 export interface PageSize {
   readonly usual: number;
   readonly most: number;
 }
 
-/** Of every list; OpenAPI tells them from here. */
+/** The limits of every list; OpenAPI shows them. */
 export const PAGE_SIZES = {
   markets: { usual: 20, most: 100 },
   trades: { usual: 50, most: 500 },

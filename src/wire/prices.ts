@@ -4,12 +4,12 @@ import { yesPrice } from '../exchange/match';
 import { WORTH_PER_ONE } from '../exchange/portfolio';
 import { formatLots, formatPips, formatScaled, type Lots, type Pips } from '../exchange/units';
 
-/** A midpoint lies between two pips at most: half pips are exact. */
+/** A midpoint may lie between two pips, so half pips make it exact. */
 const HALF_PIP_DECIMALS = 5;
-/** 0.10: with a wider spread a midpoint says nothing about the price. */
+/** 0.10: the midpoint of a wider spread says nothing about the price. */
 const SPREAD_MAX_PIPS = 1_000;
 
-/** The best of a side as one outcome sees it; null for an empty side. */
+/** The best of a side from the view of one outcome; null for an empty side. */
 interface Best {
   readonly pricePips: Pips;
   readonly sizeLots: Lots;
@@ -25,7 +25,7 @@ const best = (levels: readonly Level[], outcome: OutcomeIndex): Best | null => {
   return level ? { pricePips: yesPrice(level.pricePips, outcome), sizeLots: level.sizeLots } : null;
 };
 
-/** Best bid and ask of an outcome: No bids are Yes asks seen from the other side. */
+/** Best bid and ask of an outcome: a bid for No is an ask for Yes. */
 export function touchOf(book: BookFacts, outcome: OutcomeIndex): Touch {
   const [bids, asks] = outcome === 0 ? [book.bids, book.asks] : [book.asks, book.bids];
   return { bid: best(bids, outcome), ask: best(asks, outcome) };
@@ -46,8 +46,8 @@ export function formatSpread({ bid, ask }: Touch): string | null {
 }
 
 /**
- * The price of an outcome, in tenths of a pip: the midpoint of a narrow spread, else the last trade, else null. No is 1
- * - Yes.
+ * The price of an outcome, in tenths of a pip: the midpoint of a narrow spread, else the last trade, else null. The price of
+ * No is 1 minus that of Yes.
  */
 export function worthOf(book: BookFacts, outcome: OutcomeIndex): number | null {
   const { bid, ask } = touchOf(book, 0);

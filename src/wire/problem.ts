@@ -1,21 +1,21 @@
 import { ERRORS, type ErrorCode } from '../exchange/errors';
 
 export const PROBLEM_TYPE = 'application/problem+json';
-/** Of a 429 or 503 that names no time of its own. */
+/** For a 429 or 503 without a time of its own. */
 export const RETRY_AFTER_SEC = 1;
 
-/** Members of a refusal that headers carry instead. */
+/** Members of a refusal that are sent as headers instead. */
 const HEADER_MEMBERS: ReadonlySet<string> = new Set(['retryAfterMs']);
 
 export interface ProblemFacts {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** Another status than the code's own: 431 and 417 have no code of their own. */
+  /** A status other than the code's own: 431 and 417 have no code. */
   readonly status?: number;
 }
 
-/** A refusal as RFC 9457 tells it. */
+/** The problem document of a refusal, as RFC 9457 defines it. */
 export function presentProblem({ code, detail, extra = {}, status }: ProblemFacts, requestId: string) {
   const entry: { readonly status: number; readonly title: string; readonly retryable?: true } = ERRORS[code];
   const members = Object.entries(extra).filter(([name]) => !HEADER_MEMBERS.has(name));

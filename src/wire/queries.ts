@@ -5,7 +5,7 @@ import { TIMEFRAMES, type Timeframe } from './answers/history';
 import { QUERY_MEMBERS_MAX } from './limits';
 import type { PageSize } from './pages';
 
-/** Query members as sent, decoded: a name may come more than once, and nothing here is an object key. */
+/** Decoded query members: a name may occur more than once, and no name becomes an object key. */
 export type Query = ReadonlyMap<string, readonly string[]>;
 
 const EMPTY: Query = new Map();
@@ -17,7 +17,7 @@ const DEPTH = /^[1-9][0-9]{0,2}$/;
 export const DEPTH_MAX = 500;
 export const TEXT_MAX = 200;
 
-/** Throws INVALID_REQUEST on malformed percent-encoding, too many members, and ones that are not among the `known`. */
+/** Throws INVALID_REQUEST on malformed percent-encoding, too many members, and unknown members. */
 export function parseQuery(url: string, known: ReadonlySet<string>): Query {
   const at = url.indexOf('?');
   if (at === -1 || at === url.length - 1) return EMPTY;
@@ -57,14 +57,14 @@ function refuse(
   return new Refusal(code, `${path} ${message}`, { errors: [{ path, message }], ...extra });
 }
 
-/** The value of a member that may come once; `code` when it comes twice. */
+/** The value of a member that may occur once; `code` when it occurs twice. */
 function single(query: Query, name: string, code: ErrorCode = 'INVALID_REQUEST'): string | undefined {
   const values = query.get(name);
   if (values && values.length > 1) throw refuse(code, name, 'may be given once');
   return values?.[0];
 }
 
-/** A whole number of at least 1, clamped to `most`; anything else is INVALID_LIMIT. */
+/** A whole number of at least 1, reduced to `most`; throws INVALID_LIMIT for anything else. */
 export function limitOf(query: Query, { usual, most }: PageSize): number {
   const text = single(query, 'limit', 'INVALID_LIMIT');
   if (text === undefined) return usual;
@@ -72,7 +72,7 @@ export function limitOf(query: Query, { usual, most }: PageSize): number {
   return Math.min(Number(text), most);
 }
 
-/** Whether a cursor is one of ours is for the reader of the list to say. */
+/** The reader of the list decides whether a cursor is valid. */
 export const cursorOf = (query: Query, most = TEXT_MAX): string | null => {
   const text = single(query, 'cursor', 'INVALID_CURSOR');
   if (text === undefined) return null;
@@ -95,7 +95,7 @@ export function textOf(query: Query, name: string): string | undefined {
   return text || undefined;
 }
 
-/** INVALID_TIMEFRAME names the allowed values. */
+/** Throws INVALID_TIMEFRAME with the allowed values. */
 export function timeframeOf(query: Query): Timeframe {
   const text = single(query, 'timeframe', 'INVALID_TIMEFRAME') ?? '1d';
   const found = TIMEFRAMES.find((timeframe) => timeframe === text);
@@ -104,7 +104,7 @@ export function timeframeOf(query: Query): Timeframe {
   throw refuse('INVALID_TIMEFRAME', 'timeframe', message, { allowed: TIMEFRAMES });
 }
 
-/** Levels of each side; all without the member. */
+/** The number of levels of each side; without the member all. */
 export function depthOf(query: Query): number | undefined {
   const text = single(query, 'depth');
   if (text === undefined) return undefined;
@@ -114,10 +114,10 @@ export function depthOf(query: Query): number | undefined {
   return Number(text);
 }
 
-/** Markets that one answer can be about. */
+/** The most markets in one answer. */
 export const IDS_MAX = 50;
 
-/** Names of markets, each once, in the order asked for. */
+/** Names of markets, each once, in the requested order. */
 export function idsOf(query: Query): string[] {
   const names = (single(query, 'ids') ?? '').split(',', IDS_MAX + 1);
   if (names.includes(''))
@@ -128,7 +128,7 @@ export function idsOf(query: Query): string[] {
 
 export const ORDERS = ['asc', 'desc'] as const;
 
-/** A stretch of a list by time, and the direction in which it is read. */
+/** A time range of a list, and its direction. */
 export interface Period {
   readonly sinceMs: number | undefined;
   readonly untilMs: number | undefined;
@@ -158,7 +158,7 @@ export const intervalOf = (query: Query): CandleInterval =>
 export const outcomeOf = (query: Query): OutcomeIndex =>
   choiceOf(query, 'outcomeIndex', ['0', '1'] as const) === '1' ? 1 : 0;
 
-/** The result that a resolution may have; null, a void, without the member. */
+/** The result of a resolution; without the member null, a void. */
 export function resultOf(query: Query): OutcomeIndex | null {
   const index = choiceOf(query, 'outcomeIndex', ['0', '1'] as const);
   return index === undefined ? null : index === '1' ? 1 : 0;
@@ -166,7 +166,7 @@ export function resultOf(query: Query): OutcomeIndex | null {
 
 const OFFSET = /^[1-9][0-9]{0,6}$/;
 
-/** The place of a page in a list that is sorted for each request; throws INVALID_CURSOR. */
+/** The place of a page in a list that each request sorts again; throws INVALID_CURSOR. */
 export function offsetOf(cursor: string | null): number {
   if (cursor === null) return 0;
   if (!OFFSET.test(cursor)) throw new Refusal('INVALID_CURSOR');
@@ -184,7 +184,7 @@ function secondsOf(query: Query, name: string): number | undefined {
   return Number(text) * 1_000;
 }
 
-/** `from` and `to` in milliseconds, each undefined when it is absent. */
+/** `from` and `to` in milliseconds, undefined when absent. */
 export function rangeOf(query: Query): { fromMs: number | undefined; toMs: number | undefined } {
   const [fromMs, toMs] = [secondsOf(query, 'from'), secondsOf(query, 'to')];
   if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) {
@@ -193,7 +193,7 @@ export function rangeOf(query: Query): { fromMs: number | undefined; toMs: numbe
   return { fromMs, toMs };
 }
 
-/** The stretch that a chart asks for: `to` is required, and `from` where there is no `countback`. */
+/** The range that a chart requests: `to` is required, and so is `from` without `countback`. */
 export function barsOf(query: Query): {
   readonly fromMs: number;
   readonly toMs: number;

@@ -9,12 +9,12 @@ export interface Shape<T> {
   parse(value: unknown): T;
 }
 
-/** Name of the pattern of addresses: a malformed one has a code of its own. */
+/** Name of the pattern of addresses, because a malformed address has its own code. */
 export const ADDRESS_PATTERN = 'address';
 
 /**
- * Words of our own instead of joi's. Not as joi's `messages`: it would compile them again for every body, which takes
- * longer than the rest of its check.
+ * Messages of the exchange instead of joi's. They are not passed as joi's `messages`, because joi would compile them again
+ * for every body, which takes longer than the rest of its check.
  */
 const WORDS: Readonly<Record<string, (context: Joi.Context) => string>> = {
   'string.pattern.base': ({ regex }) => `must match ${regex}`,
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<string, (context: Joi.Context) => string>> = {
   'any.only': ({ valids }) => oneOf(valids),
 };
 
-/** A number that is taken as its text, too, is named once. */
+/** A number that is also accepted as text is named once. */
 function oneOf(valids: readonly unknown[]): string {
   const choices = [...new Set(valids.map(String))];
   return choices.length === 1 ? `must be ${choices[0]}` : `must be one of [${choices.join(', ')}]`;
@@ -32,7 +32,7 @@ function oneOf(valids: readonly unknown[]): string {
 
 const LONE_SURROGATE = /\p{Cs}/u;
 
-/** Half of a character has no UTF-8; a script that reads it as JSON fails. */
+/** Half a surrogate pair has no UTF-8, and a script that reads it as JSON fails. */
 export const isUnicode = (text: string): boolean => !LONE_SURROGATE.test(text);
 
 export function createShape<T>(schema: Joi.Schema): Shape<T> {

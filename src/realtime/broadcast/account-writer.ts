@@ -17,14 +17,14 @@ import type { Leadership } from './leadership';
 
 const READ_MAX = 500;
 const BLOCK_MS = 1_000;
-/** Between two reads: changes within this time are sent together. */
+/** The pause between two reads; changes within it are sent together. */
 const PACE_MS = 20;
-/** While there is no private socket, or another process broadcasts. */
+/** The pause while there is no private socket, or another process broadcasts. */
 const IDLE_MS = 100;
 const RETRY_MS = 200;
-/** Whether anybody still has a private socket is asked this often. */
+/** The interval of checks for private sockets. */
 const ASK_EVERY_MS = 10_000;
-/** Of one batch: a failure of Redis passes, and a record that cannot be read must not block the events behind it. */
+/** The most attempts for one batch: a failure of Redis passes, and an unreadable record must not block the later events. */
 const FAILURES_MAX = 50;
 
 export interface AccountWriterDeps {
@@ -34,7 +34,7 @@ export interface AccountWriterDeps {
   readonly broadcasts: Pick<Broadcasts, 'fills'>;
   readonly held: Leadership['held'];
   readonly log: Logger;
-  /** Tells all replicas, this one included, whose logs have grown. */
+  /** Tells all replicas, including this one, which logs have grown. */
   readonly tell: (grown: readonly Grown[]) => void;
 }
 
@@ -44,8 +44,8 @@ export interface AccountWriter {
 }
 
 /**
- * Writes what happens to wallets into their logs, while this process has the lease of broadcasting: one process numbers the
- * events of a wallet, so that its sockets at all replicas receive the same numbers.
+ * Writes the events of wallets into their logs while this process has the lease of broadcasting. One process numbers the
+ * events of a wallet, so its sockets at all replicas receive the same numbers.
  */
 export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
   const { accounts, reader, held, log, tell } = deps;
@@ -70,7 +70,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
     }
   }
 
-  /** How long to wait before the next. */
+  /** The wait before the next step. */
   async function step(token: string): Promise<number> {
     if (performance.now() - askedAtMs >= ASK_EVERY_MS) {
       const reply = known(await accounts.ask(token, logged));
@@ -90,13 +90,13 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
   }
 
   function known(reply: Logged): Logged {
-    // Of the time before this process had the lease, or of another copy of the data.
+    // From before this process had the lease, or from another copy of the data.
     if ('logged' in reply) logged = reply.logged;
     if (reply.code !== 'OK' && reply.code !== 'HEARD') askedAtMs = Number.NEGATIVE_INFINITY;
     return reply;
   }
 
-  /** The events of the entries, cut where a script would have too many. */
+  /** The events of the entries, split where they are too many for one script. */
   async function partsOf(entries: readonly OutboxEntry[]) {
     const touched = await deps.records([...new Set(entries.flatMap(({ event }) => event.orderHashes))]);
     const heard = await accounts.opened([
@@ -137,7 +137,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
           tellOf(makerOf(orderHash), { kind: 'order', orderHash, match, makerHash });
         }
       }
-      // A change of a settlement moves no money of the ledger.
+      // A change of a settlement moves no money in the ledger.
       return told;
     }
     for (const orderHash of orderHashes) {
@@ -158,7 +158,7 @@ export function createAccountWriter(deps: AccountWriterDeps): AccountWriter {
     },
     stop: async () => {
       stopped = true;
-      // A read that still waits changes nothing.
+      // A read that is still waiting changes nothing.
       await Promise.race([ended, sleep(PACE_MS)]);
     },
   };

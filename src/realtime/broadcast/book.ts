@@ -2,13 +2,13 @@ import type { Level } from '../../exchange/facts';
 import type { Lots, Pips } from '../../exchange/units';
 import { bookChecksum } from '../../wire/answers/book';
 
-/** A market's book, kept by changing it: both sides in Yes, best first. */
+/** A market's book, updated in place: both sides in Yes, best first. */
 export interface Book {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
-  /** Without orders the level is gone. */
+  /** A level without orders is removed. */
   set(side: 'b' | 'a', level: Level): void;
-  /** Open lots at a level; 0 without one. */
+  /** Open lots at a level; 0 when there is none. */
   sizeAt(side: 'b' | 'a', pricePips: Pips): Lots;
   checksum(sequence: number): string;
 }
@@ -21,7 +21,7 @@ export function createBook(start: {
   const asks = [...start.asks];
   const sides = { b: bids, a: asks };
 
-  /** Where a price stands, or would stand, on its side. */
+  /** The position of a price on its side, present or not. */
   function placeOf(side: 'b' | 'a', pricePips: Pips): number {
     const levels = sides[side];
     const sign = side === 'b' ? -1 : 1;

@@ -11,15 +11,15 @@ import { isBefore } from '../../store/redis/entry-id';
 import { type FeedMessage, updateMessage } from '../messages';
 import { type FollowedMarket, followMarket } from './followed-market';
 
-/** Entries read in one go. */
+/** Entries read in one call. */
 const READ_MAX = 1_000;
-/** How long a read waits for the first entry when nothing else is to be done. */
+/** The longest wait of a read for its first entry. */
 const BLOCK_MS = 500;
-/** Between two reads: what comes meanwhile is read together, which is what makes a busy stream cheap. */
+/** The pause between two reads: entries of this time are read together, which makes a busy stream cheap. */
 const PACE_MS = 5;
-/** Markets whose books are kept; the ones that were quiet for longest are dropped and loaded again. */
+/** The most books kept; the longest unchanged ones are dropped and loaded again. */
 const MARKETS_MAX = 2_000;
-/** One book is compared with the stored one this often. */
+/** The interval in which one book is compared with the stored one. */
 const VERIFY_EVERY_MS = 2_000;
 
 export interface BroadcasterDeps {
@@ -28,7 +28,7 @@ export interface BroadcasterDeps {
   readonly reads: Pick<Reads, 'market' | 'view'>;
   readonly log: Logger;
   readonly intervalMs: number;
-  /** Tells all replicas, this one included. */
+  /** Sends messages to all replicas, including this one. */
   readonly tell: (messages: readonly FeedMessage[]) => void;
   /** The market's best prices or its last price may have changed. */
   readonly moved: (market: FollowedMarket) => void;
@@ -41,18 +41,18 @@ interface Cut {
 
 /** One term of broadcasting, under one lease. */
 export interface Term {
-  /** Id of the last outbox entry that it has finished with. */
+  /** Id of the last outbox entry that it has processed. */
   position(): string;
-  /** Resolves when nothing more is written or told. */
+  /** Resolves when it writes and sends nothing more. */
   stop(): Promise<void>;
-  /** Resolves when the term ended by itself: the lease is lost, or Redis does not answer. */
+  /** Resolves when the term ended by itself: the lease was lost, or Redis does not respond. */
   readonly ended: Promise<void>;
 }
 
 /**
- * Reads the outbox in order and turns it into updates of books: at most one for each market in `intervalMs`, each
- * written to the market's log under the lease before any replica receives it. A process that lost the lease cannot
- * write, and messages it still sends are known already: replicas drop a message that does not continue their chain.
+ * Reads the outbox in order and turns it into updates of books: at most one for each market in `intervalMs`. A script checks
+ * the lease and writes each update to the market's log before any replica receives it. A process that lost the lease cannot
+ * write; replicas drop a message it still sends, because the message does not continue their chain.
  */
 export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number, from: string): Term {
   const { broadcasts, reader, reads, log, intervalMs, tell, moved } = deps;
@@ -82,7 +82,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     }
   }
 
-  /** How long nothing has to be done. */
+  /** The time until there is something to do. */
   function nextCutInMs(): number {
     let ms = BLOCK_MS;
     for (const market of waiting) {
@@ -111,7 +111,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     const applied = market?.apply(event, readUpTo);
     if (applied === 'again') throw new Error('Redis has lost its latest writes');
     if (market && applied === 'missing') {
-      // Never while Redis keeps its promises. Clients see that updates do not connect, and are sent the book.
+      // It never happens while Redis keeps its data. Clients notice that updates do not connect, and are sent the book.
       log.error({ marketId, sequence, after: market.sequence }, 'commands are missing in the outbox');
       waiting.delete(market);
       market = await follow(event, true);
@@ -131,7 +131,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     const { marketId, sequence } = event;
     const market = await reads.market(marketId);
     if (!market) {
-      // One market that cannot be followed must not stop the broadcast of the others.
+      // A market that cannot be followed must not stop the broadcast of the others.
       log.error({ marketId }, 'the outbox names an unknown market');
       return undefined;
     }
@@ -162,7 +162,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     for (const { market } of due) moved(market);
   }
 
-  /** The last entry before the first one that waits. Ids of entries read earlier sort before those read later. */
+  /** The last entry before the first one that waits. Ids that were read earlier sort before later ones. */
   function oldestWaiting(): string {
     let oldest = readUpTo;
     for (const { waitingSince } of waiting) {
@@ -176,7 +176,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     return updateMessage(reads, market.terms, publication.update, fills);
   }
 
-  /** Takes the markets in turn. A difference would be a bug of ours or of Redis; clients are sent the book. */
+  /** Compares one market after another. A difference would be a bug here or in Redis; clients are then sent the book. */
   async function verifyOne(): Promise<void> {
     if (performance.now() - verifiedAtMs < VERIFY_EVERY_MS) return;
     verifiedAtMs = performance.now();
@@ -206,7 +206,7 @@ export function startTerm(deps: BroadcasterDeps, token: string, leaseMs: number,
     ended,
     async stop() {
       stopped = true;
-      // A read that still waits changes nothing; what is being published is let finish.
+      // A read that is still waiting changes nothing; a publication in progress may finish.
       if (!reading) await ended;
     },
   };

@@ -11,7 +11,7 @@ export interface BroadcastingDeps
   readonly history: Pick<History, 'day'>;
 }
 
-/** This process's part in broadcasting: nothing while another has the lease, else all of it. */
+/** The broadcasting of this process: nothing while another process has the lease, else all of it. */
 export function createBroadcasting(deps: BroadcastingDeps): Leadership {
   return createLeadership({
     lease: deps.broadcasts.lease,

@@ -14,17 +14,17 @@ import type { Fill } from '../../store/records/order';
 import { type Book, createBook } from './book';
 
 /**
- * `ok`, also for a command that was broadcast before; `missing` when there are others between it and the last; `again`
- * when its number was read before: Redis has lost what it had written, and everything here is of a past that never was.
+ * `ok`: the command continues the market, or was broadcast before. `missing`: there are others between it and the last
+ * one. `again`: its number was read before, so Redis has lost its latest writes and the followed state is invalid.
  */
 export type Applied = 'ok' | 'missing' | 'again';
 
-/** One market as the broadcasting process follows it: its book, and what has changed since the last update. */
+/** One market as the broadcasting process follows it: its book, and the changes since the last update. */
 export interface FollowedMarket {
   readonly id: MarketId;
   readonly terms: MarketTerms;
   readonly book: Book;
-  /** The command the book was last seen at. */
+  /** The last command that the book contains. */
   readonly sequence: number;
   /** The trades up to the latest update. */
   readonly counted: CountedState;
@@ -34,17 +34,17 @@ export interface FollowedMarket {
   readonly cutAtMs: number;
   /** False while the book is ahead of the entries read so far. */
   isWhole(): boolean;
-  /** Takes in one command; `before` is the entry before it. */
+  /** Applies one command; `before` is the entry before it. */
   apply(event: CommandEvent, before: string): Applied;
-  /** All that waits as one update. */
+  /** Returns all waiting changes as one update. */
   cut(nowMs: number): Publication;
-  /** The trades of the update that was cut last. */
+  /** The trades of the latest update. */
   traded(fills: readonly Fill[]): void;
 }
 
 /**
- * `first` is the sequence of the next command; the chain of updates continues at the log's tail, or starts again before
- * that command when `restart` is set or there is no log.
+ * `first` is the sequence of the next command. The chain of updates continues at the end of the log. It starts again before
+ * that command when `restart` is set or the log does not exist.
  */
 export function followMarket(
   terms: MarketTerms,
@@ -81,7 +81,7 @@ export function followMarket(
     for (const { side, pricePips, sizeLots, orders } of event.levels) {
       const price = pips(pricePips);
       touched.set(side === 'b' ? pricePips : -pricePips, { side, pricePips: price });
-      // The loaded book contains this command already.
+      // The loaded book already contains this command.
       if (sequence > state.sequence) {
         book.set(side, { pricePips: price, sizeLots: lots(sizeLots), orders });
       }

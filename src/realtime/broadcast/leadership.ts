@@ -15,17 +15,17 @@ export interface LeadershipDeps {
   readonly begin: (token: string, leaseMs: number, from: string) => Term;
   /** A predecessor that crashed may have published an update that not every replica received. */
   readonly onBegin: () => void;
-  /** The lease was given back on purpose. */
+  /** The lease was released on purpose. */
   readonly onRelease: () => void;
 }
 
 export interface Leadership {
   start(): void;
-  /** Tries for the lease now instead of at its next turn. */
+  /** Tries to take the lease now instead of at its next turn. */
   tryNow(): void;
-  /** Token of the lease, and since when it has been held (`performance.now()`); null without it. */
+  /** Token of the lease, and the time since which it is held (`performance.now()`); null without it. */
   held(): { readonly token: string; readonly sinceMs: number } | null;
-  /** Gives the lease back and takes it no more. */
+  /** Releases the lease and takes it no more. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createLeadership({ lease, log, begin, onBegin, onRelease }: Lead
 
   function tryNow(): void {
     clearTimeout(timer);
-    // One turn at a time; a failed one is followed by the next all the same.
+    // One turn at a time; after a failed one the next follows as usual.
     turn = turn
       .then(() => (stopped ? undefined : step()))
       .catch(() => undefined)
@@ -69,7 +69,7 @@ export function createLeadership({ lease, log, begin, onBegin, onRelease }: Lead
     void term.ended.then(async () => {
       if (held?.term !== term) return;
       await drop('broadcasting ended');
-      // Not before the next turn: whatever was wrong gets a moment to pass.
+      // Not before the next turn, so that a fault has a moment to pass.
       await lease.release(token).catch(() => undefined);
     });
   }

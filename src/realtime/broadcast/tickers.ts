@@ -7,7 +7,7 @@ import { presentTicker } from '../../wire/answers/market';
 import type { FeedMessage } from '../messages';
 import type { FollowedMarket } from './followed-market';
 
-/** At most one ticker for each market in this time. */
+/** The interval between two tickers of one market. */
 const EVERY_MS = 250;
 
 export interface TickersDeps {
@@ -17,7 +17,7 @@ export interface TickersDeps {
   readonly tell: (messages: readonly FeedMessage[]) => void;
 }
 
-/** The content of a ticker, as of one update. */
+/** The content of a ticker at one update. */
 interface Face {
   readonly sequence: number;
   readonly bids: readonly Level[];
@@ -27,7 +27,7 @@ interface Face {
   readonly text: string;
 }
 
-/** Tells tickers of the markets whose best prices or last price have changed, from the books of the broadcaster. */
+/** Sends tickers of markets whose best prices or last price changed, from the books of the broadcaster. */
 export function createTickers({ history, reads, log, tell }: TickersDeps) {
   /** The content of a market's latest ticker. */
   const shown = new WeakMap<FollowedMarket, string>();

@@ -13,7 +13,7 @@ import { presentBalances } from '../../wire/answers/account';
 import { EVENTS, presentOwnTrade } from '../../wire/answers/events';
 import { presentOrder } from '../../wire/answers/order';
 
-/** Orders looked up at once. */
+/** Orders read in one call. */
 const TOGETHER_MAX = 50;
 
 export interface AccountBodiesDeps {
@@ -28,10 +28,10 @@ export interface AccountMessage {
   readonly body: object;
 }
 
-/** The messages of some events of a wallet, in their order, with what they are about as it stands now. */
+/** Builds the messages of some events of a wallet, in their order, from the present state of the orders they name. */
 export type AccountBodies = (address: string, events: readonly NumberedEvent[]) => Promise<AccountMessage[]>;
 
-/** An order that changed, and those of its fills that are new or whose settlement has changed, by trade. */
+/** A changed order, and those of its fills that are new or whose settlement changed, by trade. */
 interface OrderNews {
   number: number;
   readonly fills: Map<string, Fill>;
@@ -128,5 +128,5 @@ export function createAccountBodies({ records, broadcasts, reads }: AccountBodie
 }
 
 const nameOf = ({ marketId, sequence }: EventMatch): string => `${marketId} ${sequence}`;
-/** As they happened. */
+/** In the order of the events. */
 const inOrder = (a: Fill, b: Fill): number => a.sequence - b.sequence || a.index - b.index;

@@ -4,7 +4,7 @@ import type { MarketFeed } from './market-feed';
 
 const RETRY_MS = 250;
 
-/** Reads the logs when notified, and repeats until Redis answers; a notification meanwhile causes one more read. */
+/** Reads the logs when notified, and repeats until Redis responds; a notification meanwhile causes one more read. */
 export function createCatchUp(
   feed: Pick<MarketFeed, 'catchUp'>,
   log: Logger,

@@ -7,9 +7,9 @@ import { EVENTS, presentHeartbeat, type UpdateBody } from '../../wire/answers/ev
 import { type FeedMessage, type UpdateMessage, updateMessage } from '../messages';
 import type { Snapshots } from './snapshots';
 
-/** Updates kept per market, for those who are about to join. */
+/** Updates kept for each market, for sockets that are about to join. */
 const RECENT_MAX = 256;
-/** The drafts that are remembered; a market that was opened is otherwise told as an update. */
+/** The most drafts in memory; the opening of a forgotten draft is sent as an update. */
 const DRAFTS_MAX = 1_000;
 
 export interface MarketFeedDeps {
@@ -17,24 +17,24 @@ export interface MarketFeedDeps {
   readonly reads: Pick<Reads, 'view' | 'clock'>;
   readonly snapshots: Snapshots;
   readonly log: Logger;
-  /** To the sockets of this process that are in a room. */
+  /** Emits to the sockets of this process that are in a room. */
   readonly emit: (room: string, event: string, body: unknown, except?: string) => void;
   readonly isHeard: (room: string) => boolean;
 }
 
-/** One market as the sockets of this process have heard of it. */
+/** One market in the state that the sockets of this process have received. */
 export interface TrackedMarket {
   readonly id: MarketId;
   readonly terms: MarketTerms;
   readonly room: string;
-  /** Everything up to here was sent to the room. */
+  /** The room has received everything up to here. */
   readonly cursor: number;
   /**
    * The updates from a book at `sequence` to the cursor, oldest first; null when this process no longer knows them.
    * `older` are updates from the log.
    */
   path(sequence: number, older: readonly UpdateBody[]): readonly UpdateBody[] | null;
-  /** Ends the claim that `track` made. */
+  /** Ends the claim of `track`. */
   release(): void;
 }
 
@@ -48,15 +48,12 @@ interface Tracked extends TrackedMarket {
 }
 
 export interface MarketFeed {
-  /** Starts to follow a market, before its first socket joins; it is followed while claimed or listened to. */
+  /** Starts to follow a market before its first socket joins. The market is followed while it is claimed or has sockets. */
   track(terms: MarketTerms): Promise<TrackedMarket>;
   receive(messages: readonly FeedMessage[]): void;
-  /** Compares every market with its log and sends what is missing. */
+  /** Compares every market with its log and sends missing updates. */
   catchUp(): Promise<void>;
-  /**
-   * The same, then tells every room where it is. Nothing is sent while Redis does not answer, because it might be
-   * wrong.
-   */
+  /** The same, then sends every room its position. While Redis does not respond it sends nothing, because it might be wrong. */
   heartbeat(): Promise<void>;
 }
 
@@ -73,14 +70,14 @@ export function countSubscriptions(rooms: ReadonlyMap<string, ReadonlySet<string
 }
 
 /**
- * The updates of this process's sockets. Whatever way an update comes, from the adapter or from the log, a room is sent
- * it once and in its place: messages that were said before are dropped, gaps are filled from the log, and when the log
- * does not reach, the room is sent a snapshot.
+ * The updates of this process's sockets. An update may come from the adapter or from the log; a room receives it once and
+ * in order. Repeated messages are dropped, gaps are filled from the log, and when the log does not reach back far enough,
+ * the room receives a snapshot.
  */
 export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
   const { broadcasts, reads, snapshots, log, emit, isHeard } = deps;
   const markets = new Map<MarketId, Tracked>();
-  /** Markets that are not listed yet: the list hears of them when they are opened. */
+  /** Markets that are not listed yet; followers of the list are notified when they open. */
   const drafts = new Set<string>();
   const starting = new Map<MarketId, Promise<Tracked>>();
 
@@ -119,7 +116,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     return market;
   }
 
-  /** Of every market, whether or not a socket follows it. */
+  /** For every market, with or without sockets. */
   function tellOfMarket({ update, market }: UpdateMessage): void {
     if (!market) return;
     const isOpened = drafts.delete(market.id) && market.status !== 'DRAFT';
@@ -151,7 +148,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     }
   }
 
-  /** Does something about a market while its messages wait. */
+  /** Runs a task for a market while its messages wait. */
   function hold(market: Tracked, act: () => Promise<void>): void {
     void exclusively(market, act).catch((error: unknown) => {
       log.warn({ err: String(error), marketId: market.id }, 'a market could not catch up');
@@ -171,7 +168,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     work(market);
   }
 
-  /** Takes the room to an update that does not connect with what it has. */
+  /** Brings the room to an update that does not connect with its state. */
   async function bridge(market: Tracked, message: UpdateMessage): Promise<void> {
     await fill(market);
     if (message.update.previousSequence > market.cursor) {
@@ -195,7 +192,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
 
   const settle = (market: Tracked): Promise<void> => exclusively(market, () => fill(market));
 
-  /** From the log, whatever is there behind the cursor. */
+  /** Sends everything in the log after the cursor. */
   async function fill(market: Tracked): Promise<void> {
     const logged = await broadcasts.since(market.id, market.cursor);
     const known = logged[0]?.sequence === market.cursor ? logged.shift() : undefined;
@@ -211,7 +208,7 @@ export function createMarketFeed(deps: MarketFeedDeps): MarketFeed {
     deliver(market, await updateMessage(reads, market.terms, update, fills));
   }
 
-  /** The room begins again from a snapshot; the chain goes on from the end of the log. */
+  /** Sends the room a snapshot; the chain continues from the end of the log. */
   async function resend(market: Tracked): Promise<void> {
     const tail = await broadcasts.tail(market.id);
     snapshots.clear();

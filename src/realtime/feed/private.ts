@@ -6,16 +6,16 @@ import { repeat } from '../sockets/repeat';
 import { type ExchangeSocket, type PrivatePosition, unsentBytes } from '../sockets/sockets';
 import type { AccountBodies } from './account-bodies';
 
-/** Events read at once: those of them that are about one order become one message. */
+/** Events read in one call; those of one order become one message. */
 const STEP = 200;
-/** The logs of the wallets here are looked at this often, should a message between the replicas have been lost. */
+/** The interval in which the logs of the wallets here are checked, in case a message between the replicas was lost. */
 const LOOK_EVERY_MS = 5_000;
-/** Their logs are kept open. */
+/** The interval in which their logs are kept open. */
 const OPEN_EVERY_MS = 600_000;
 const RETRY_MS = 200;
-/** Of one step: a failure of Redis passes, and a record that cannot be read must not block the events behind it. */
+/** The most attempts for one step: a failure of Redis passes, and an unreadable record must not block the later events. */
 const FAILURES_MAX = 50;
-/** Before the next step of a replay, the socket must have taken most of what it was sent. */
+/** Before the next step of a replay, the socket must have taken most of the bytes that it was sent. */
 const UNSENT_MAX = 256 * 1024;
 const DRAIN_POLL_MS = 20;
 
@@ -23,11 +23,11 @@ export interface PrivateFeedDeps {
   readonly accounts: Pick<AccountLogs, 'open' | 'ends' | 'since'>;
   readonly bodies: AccountBodies;
   readonly log: Logger;
-  /** To the sockets of one wallet in this process. */
+  /** Emits to the sockets of one wallet in this process. */
   readonly emit: (address: string, event: string, body: unknown) => void;
   /** Whether this process has a socket of the wallet (lower case). */
   readonly isHere: (address: string) => boolean;
-  /** From now on the socket receives what is emitted to its wallet. */
+  /** From now on the socket receives the events of its wallet. */
   readonly join: (socket: ExchangeSocket, address: string) => void;
 }
 
@@ -38,25 +38,25 @@ interface Followed {
   /** One step at a time. */
   turn: Promise<void>;
   isWaiting: boolean;
-  /** Sockets on their way in. */
+  /** The number of sockets that are being admitted. */
   entering: number;
   openedMs: number;
 }
 
 export interface PrivateFeed {
-  /** Where a socket begins: behind `last`, a number that its client has, or now. Later events are all sent. */
+  /** Returns where a socket begins: after `last`, a number that its client has, or now. It receives all later events. */
   position(address: string, last: number | null): Promise<Omit<PrivatePosition, 'isAsked'>>;
-  /** Sends the socket what it has missed, and everything from then on. */
+  /** Sends the socket the events that it missed, and from then on all events. */
   enter(socket: ExchangeSocket, address: string, position: PrivatePosition): Promise<void>;
-  /** Logs have grown. */
+  /** Called when logs have grown. */
   receive(grown: readonly Grown[]): void;
-  /** Messages may have been lost: look into the logs of all wallets here. */
+  /** Called when messages may have been lost: reads the logs of all wallets here. */
   lookNow(): void;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Tells wallets of their orders, trades and balances, from their logs, under the numbers that the logs give them. */
+/** Sends wallets their orders, trades and balances, from their logs and under the numbers of the logs. */
 export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
   const { accounts, bodies, log, emit, isHere, join } = deps;
   const followed = new Map<string, Followed>();
@@ -84,7 +84,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       socket.emit(EVENTS.resumed, presentResumed(start.from, start.isResumed));
     }
     const turn = wallet.turn.then(async () => {
-      // The others go as far as this log does now, so that all go on from one number.
+      // The others are brought to the end of this log first, so that all continue from one number.
       await advance(wallet);
       await replay(socket, wallet, start.from);
       if (socket.connected) join(socket, address);
@@ -105,7 +105,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     }
   }
 
-  /** To the end of the wallet's log. */
+  /** Sends events up to the end of the wallet's log. */
   async function advance(wallet: Followed): Promise<void> {
     for (let failures = 0; !stopped && isHere(wallet.address); ) {
       try {
@@ -129,13 +129,13 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     wallet.cursor = await endOf(wallet);
   }
 
-  /** No socket is here to receive what happened meanwhile, and one that enters has a place of its own. */
+  /** There is no socket to receive these events, and a socket that enters has its own position. */
   async function endOf(wallet: Followed): Promise<number> {
     const [end] = await accounts.ends([wallet.address]);
     return Math.max(wallet.cursor, end ?? 0);
   }
 
-  /** The messages of some events; several about one order, or about the balance, are the last of them. Answers where that ends. */
+  /** Sends the messages of some events. Several events about one order or the balance become one. Returns the position after them. */
   async function tell(
     address: string,
     from: number,
@@ -172,7 +172,7 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
       const end = ends[i] ?? null;
       const isDue = performance.now() - wallet.openedMs > OPEN_EVERY_MS;
       if (end === null || isDue) await keepOpen(wallet);
-      // Redis has lost its latest writes: the sockets hear of the new epoch.
+      // Redis has lost its latest writes, and the sockets receive the new epoch.
       else if (end < wallet.cursor) wallet.cursor = end;
       else if (end > wallet.cursor) come(wallet);
     }

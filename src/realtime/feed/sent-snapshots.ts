@@ -2,8 +2,8 @@ import type { ExchangeSocket } from '../sockets/sockets';
 import type { Snapshot } from './snapshots';
 
 /**
- * Which snapshot of a market each socket was sent last. A market's sequence alone does not name one: after Redis has
- * lost its latest writes it stands for another book.
+ * The latest snapshot of a market that each socket was sent. A sequence alone does not identify a snapshot: after Redis has
+ * lost its latest writes, it belongs to another book.
  */
 export function createSentSnapshots(marketsMax: number) {
   const sockets = new WeakMap<ExchangeSocket, Map<string, string>>();

@@ -10,11 +10,11 @@ import { eventText } from '../sockets/sockets';
 export type Snapshot = ReturnType<typeof presentOrderbook>;
 
 export interface Snapshots {
-  /** The book as it is, not older than this call. Built once for each market and sequence, for all callers. */
+  /** Returns the book, not older than this call. It is built once for each market and sequence, for all callers. */
   fresh(id: MarketId): Promise<Snapshot>;
-  /** As an event of its own, written once however many sockets are sent it. */
+  /** The same as an event, serialised once for any number of sockets. */
   textOf(snapshot: Snapshot): string;
-  /** Forgets what was built: after a restart of Redis a sequence may stand for another book. */
+  /** Drops all built snapshots, because after a restart of Redis a sequence may belong to another book. */
   clear(): void;
 }
 
@@ -29,7 +29,7 @@ export function createSnapshots({
   reads: Pick<Reads, 'view'>;
   doubts: Standings['doubts'];
 }): Snapshots {
-  // After a failover a sequence may stand for another book.
+  // After a failover a sequence may belong to another book.
   const built = createDoubtful<MarketId, Snapshot>(doubts, BOOKS_MAX);
   const texts = new WeakMap<Snapshot, string>();
   const underway = new Map<MarketId, Promise<Snapshot>>();
@@ -56,7 +56,7 @@ export function createSnapshots({
     fresh: (id) => {
       const running = underway.get(id);
       if (!running) return begin(id);
-      // It may have read Redis before this call; everybody who comes meanwhile shares the one after it.
+      // The read may have begun before this call, so callers that come meanwhile share the next one.
       const queued = next.get(id);
       if (queued) return queued;
       const following = running

@@ -13,9 +13,9 @@ import { ALL_MARKETS, type MarketFeed, roomOf, type TrackedMarket } from './mark
 import { createSentSnapshots } from './sent-snapshots';
 import type { Snapshot, Snapshots } from './snapshots';
 
-/** Markets of one socket. */
+/** The most markets of one socket. */
 const MARKETS_MAX = 1_000;
-/** Updates sent in one go; before the next, the socket must have taken most of what it was sent. */
+/** Updates sent in one step; before the next, the socket must have taken most of the bytes that it was sent. */
 const STEP = 100;
 const UNSENT_MAX = 256 * 1024;
 const DRAIN_POLL_MS = 20;
@@ -33,12 +33,12 @@ export interface SubscriberDeps {
   readonly charge: Allowances['charge'];
 }
 
-/** Where a socket begins: at a snapshot, or behind what it has already. */
+/** The start of a socket: a snapshot, or the updates after its position. */
 interface Start {
   readonly market: TrackedMarket;
   readonly snapshot: Snapshot | null;
   readonly sequence: number;
-  /** From the log, what follows `sequence`. */
+  /** The updates of the log after `sequence`. */
   readonly older: readonly UpdateBody[];
 }
 
@@ -78,7 +78,7 @@ export function createSubscriber(deps: SubscriberDeps) {
       );
     }
     const now = await epochNow();
-    // In another epoch the same number may stand for another book.
+    // In another epoch the same number may belong to another book.
     const last = epoch === null || epoch === now ? lastSequence : null;
     const tracked = await Promise.all(terms.map(feed.track));
     try {
@@ -94,8 +94,8 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   /**
-   * Asked before the books are: theirs is this one or a later one. Null while it is unknown, for example while Redis
-   * accepts no writes.
+   * Reads the epoch before the books: their epoch is this one or a later one. Null while it is unknown, for example while
+   * Redis accepts no writes.
    */
   async function epochNow(): Promise<string | null> {
     const standing = standings.current();
@@ -106,7 +106,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     );
   }
 
-  /** It follows the market, and was sent this very snapshot: every update since goes to the room. */
+  /** Whether the socket follows the market and was sent this snapshot; the room has received every update since. */
   const isThere = (socket: ExchangeSocket, { market, snapshot }: Start): boolean =>
     snapshot !== null && socket.rooms.has(market.room) && sent.has(socket, snapshot);
 
@@ -117,7 +117,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     return { market, snapshot, sequence: snapshot.sequence, older: [] };
   }
 
-  /** Null when the log does not reach back that far, or the market has never been there. */
+  /** Null when the log does not reach back that far, or the market was never broadcast. */
   async function replayFrom(market: TrackedMarket, sequence: number): Promise<Start | null> {
     const remembered = sequence < market.cursor ? market.path(sequence, []) : null;
     if (remembered) return { market, snapshot: null, sequence, older: remembered };
@@ -129,7 +129,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     const older = logged
       .filter((update) => update.sequence > sequence)
       .map((update) => presentUpdate(update, market.terms));
-    // Without any, the client has all that was broadcast, or a snapshot that was ahead of it.
+    // Without any, the client has every update, or a snapshot that was ahead of them.
     const isNear = older[0] ? older[0].previousSequence <= sequence : sequence >= market.cursor;
     return isNear ? { market, snapshot: null, sequence, older } : null;
   }
@@ -145,8 +145,8 @@ export function createSubscriber(deps: SubscriberDeps) {
   }
 
   /**
-   * Sends what the socket begins with and lets it join, in one breath: between the last thing sent here and the first
-   * that the room is sent nothing is missing.
+   * Sends the start to the socket and lets it join without a pause, so that no update is missing between the last message
+   * sent here and the first message that the room is sent.
    */
   async function enter(socket: ExchangeSocket, { market, snapshot, sequence, older }: Start): Promise<void> {
     let at = sequence;
@@ -156,7 +156,7 @@ export function createSubscriber(deps: SubscriberDeps) {
     while (socket.connected) {
       const path = market.path(at, older);
       if (!path) {
-        // While the socket waited, more went by than this process remembers.
+        // While the socket waited, there were more updates than this process remembers.
         first = await snapshots.fresh(market.id);
         at = first.sequence;
         continue;
@@ -196,12 +196,12 @@ export function createSubscriber(deps: SubscriberDeps) {
   return { subscribe, unsubscribe };
 }
 
-/** A socket that takes nothing is cut by the guard, which ends the wait. */
+/** If the socket takes nothing, the guard disconnects it, which ends the wait. */
 async function drained(socket: ExchangeSocket): Promise<void> {
   while (socket.connected && unsentBytes(socket) > UNSENT_MAX) await sleep(DRAIN_POLL_MS);
 }
 
-/** Where the client will be when it has taken in what follows the acknowledgement. */
+/** The client's position once it has received the messages after the acknowledgement. */
 const startFacts = ({ market, sequence, older }: Start) => ({
   conditionId: market.terms.conditionId,
   sequence: older.at(-1)?.sequence ?? sequence,

@@ -12,24 +12,24 @@ export const tooMuch = (): Refusal =>
     'RATE_LIMITED',
     `a socket may send ${messagesPerSecond} messages and ${bytesPerSecond / 1_000} kB a second; send more slowly`,
   );
-/** An event of the default namespace that asks for an acknowledgement: `42`, its number, its arguments. */
+/** An event of the default namespace that requests an acknowledgement: `42`, its number, its arguments. */
 const ASKS_FOR_ANSWER = /^42(\d{1,16})\[/;
 const BEGINNING = 24;
 
 /** The remaining allowance of one connection. */
 interface Allowance {
-  /** False when it has sent too much already; what is refused costs nothing. */
+  /** Returns false when the connection has sent too much already; a refused message costs nothing. */
   take(bytes: number): boolean;
-  /** Counts so many more, if need be as a debt; false, and nothing is counted, for one that has a debt already. */
+  /** Counts so many more, even as a debt; returns false and counts nothing for a connection that already has a debt. */
   charge(messages: number): boolean;
 }
 
 type Connection = ExchangeSocket['conn'];
 
 export interface Allowances {
-  /** Counts what a connection sends, before any of it is parsed; what is too much goes no further. */
+  /** Counts the messages of a connection before any of them is parsed, and drops those beyond the allowance. */
   watch(connection: Connection): void;
-  /** A message may count as several. False when the socket must wait: messages come faster than their turn. */
+  /** A message may count as several. Returns false when the socket must wait, because messages come faster than allowed. */
   charge(socket: ExchangeSocket, messages: number): boolean;
 }
 
@@ -77,7 +77,7 @@ export function createAllowances({ log, addressOf, pace }: AllowanceOptions): Al
     webSocket.on('message', (data: Buffer, isBinary: boolean) => {
       if (take(data)) deliver?.call(webSocket, data, isBinary);
     });
-    // Answered, or ignored, by the library itself, and not for nothing.
+    // The library itself answers or ignores it, which also costs something.
     webSocket.on('ping', take);
     webSocket.on('pong', take);
   }
@@ -96,7 +96,7 @@ export function limitMessages(io: ExchangeServer, { watch }: Allowances): void {
   io.engine.on('connection', watch);
 }
 
-/** Without parsing what was sent: its number is all that an acknowledgement needs. */
+/** Without parsing the message: an acknowledgement needs only its number. */
 function answer(connection: Connection, data: Buffer): void {
   const [, number] = ASKS_FOR_ANSWER.exec(data.toString('latin1', 0, BEGINNING)) ?? [];
   if (number === undefined) return;
@@ -104,7 +104,7 @@ function answer(connection: Connection, data: Buffer): void {
   connection.write(`3${number}${JSON.stringify([presentAck.refused(code, message)])}`);
 }
 
-/** A second's worth at once, then as it comes back. */
+/** A second's worth at once, then as it refills. */
 function createAllowance(): Allowance {
   let messages: number = messagesPerSecond;
   let bytes: number = bytesPerSecond;

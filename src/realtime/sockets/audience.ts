@@ -2,10 +2,10 @@ import type { ExchangeServer, SocketOwner } from './sockets';
 
 /** The sockets of this process, by their rooms and by their owners. */
 export interface Audience {
-  /** To the sockets of this process in the room, but not to those in the other one. */
+  /** To the sockets of this process that are in the room, but not in the other one. */
   emit(room: string, event: string, body: unknown, except?: string): void;
   isHeard(room: string): boolean;
-  /** One for each socket that has an owner. */
+  /** One entry for each socket that has an owner. */
   owners(): SocketOwner[];
 }
 

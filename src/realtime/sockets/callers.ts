@@ -6,9 +6,9 @@ export interface Callers {
   readonly addressOf: (request: IncomingMessage) => string;
   readonly pace: {
     charge(address: string, points: number): void;
-    /** Until nothing is owed. */
+    /** The time until nothing is owed. */
     debtMs(address: string): number;
-    /** Calls `then` when nothing is owed, or `late` after a while; neither, once the peer is gone. */
+    /** Calls `then` when nothing is owed, or `late` after a while; neither once the peer has disconnected. */
     whenPaid(address: string, socket: Duplex, then: () => void, late: () => void): void;
   };
 }

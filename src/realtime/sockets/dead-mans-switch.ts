@@ -6,12 +6,12 @@ import type { Engine } from '../../store/verbs/engine';
 import type { Leadership } from '../broadcast/leadership';
 import { repeat } from './repeat';
 
-/** Orders are cancelled this long after the last socket of the wallet is gone (docs/real-time.md). */
+/** Orders are cancelled this long after the last socket of the wallet was closed (docs/real-time.md). */
 const GRACE_MS = 10_000;
 const MARK_EVERY_MS = 500;
 const SWEEP_EVERY_MS = 250;
 /**
- * A process that has just begun to broadcast waits: if Redis was away, replicas whose sockets never went could not say so.
+ * The wait of a process that has just begun to broadcast: while Redis was away, replicas could not report their sockets.
  */
 const PATIENCE_MS = 3_000;
 
@@ -20,25 +20,25 @@ export interface SwitchDeps {
   readonly engine: Pick<Engine, 'cancelAbsent'>;
   readonly held: Leadership['held'];
   readonly log: Logger;
-  /** Wallets with sockets in this process that asked for it, in lower case. */
+  /** Wallets with sockets in this process that requested it, in lower case. */
   readonly wallets: () => readonly string[];
 }
 
 export interface DeadMansSwitch {
-  /** Notes the wallet as present; from here on its orders are cancelled when it goes, whatever becomes of this process. */
+  /** Marks the wallet as present. From now on its orders are cancelled when it goes, even if this process dies. */
   arm(address: string): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
 
 /**
- * `cancelOnDisconnect`: replicas note again and again which wallets they have, each time with the moment at which the
- * wallet would count as gone. The broadcasting process cancels the orders of a wallet after its deadline: each step
- * checks again whether the wallet is still away.
+ * `cancelOnDisconnect`: replicas regularly store which wallets they have, each with the moment at which the wallet would
+ * count as gone. The broadcasting process cancels the orders of a wallet after that moment; each step checks again whether
+ * the wallet is still away.
  */
 export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
   const { presence, engine, held, log, wallets } = deps;
-  // The mark may be that old when the last socket goes.
+  // The mark may be this old when the last socket closes.
   const lifeMs = GRACE_MS + MARK_EVERY_MS;
   const onError = (error: Error): void => log.debug({ err: error.message }, 'cancel on disconnect waits');
   const loops = [
@@ -56,7 +56,7 @@ export function createDeadMansSwitch(deps: SwitchDeps): DeadMansSwitch {
         if (cancelled.length === 0) continue;
         log.info({ address, markets: sequences.size }, 'orders cancelled on disconnect');
       } catch (error) {
-        // HALTED, or more orders than one walk may take: it stays on the list.
+        // HALTED, or more orders than the bound of one walk: the wallet stays on the list.
         if (error instanceof Refusal) continue;
         // Damaged records of one wallet must not keep another wallet's orders open.
         if (!isAnswered(error)) throw error;

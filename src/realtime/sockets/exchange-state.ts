@@ -6,7 +6,7 @@ import { BETWEEN } from '../messages';
 import { repeat } from './repeat';
 import type { ExchangeServer } from './sockets';
 
-/** The command line changes the mode without any web process. */
+/** The interval of checks, because the command line changes the mode without a web process. */
 const LOOK_EVERY_MS = 1_000;
 
 interface Options {
@@ -16,7 +16,7 @@ interface Options {
   readonly log: Logger;
 }
 
-/** Tells every socket of this process the mode of the exchange: on connecting, and when it has changed. */
+/** Sends every socket of this process the mode of the exchange: when it connects, and when the mode changes. */
 export function createExchangeState({ io, reads, standings, log }: Options) {
   let told: ReturnType<typeof presentExchange> | null = null;
 
@@ -31,7 +31,7 @@ export function createExchangeState({ io, reads, standings, log }: Options) {
 
   const onError = (error: Error): void => log.debug({ err: error.message }, 'the mode could not be read');
   const looks = repeat(LOOK_EVERY_MS, look, onError);
-  /** Without Redis there is nothing to tell; the next look does. */
+  /** Without Redis the mode is unknown; the next check sends it. */
   const lookNow = (): void => void look().catch(onError);
 
   io.on('connection', (socket) => {
@@ -42,7 +42,7 @@ export function createExchangeState({ io, reads, standings, log }: Options) {
 
   return {
     lookNow,
-    /** This process has set the mode: the other replicas look as well. */
+    /** This process has set the mode; the other replicas read it, too. */
     changed(): void {
       lookNow();
       io.serverSideEmit(BETWEEN.mode);

@@ -14,7 +14,7 @@ export const SOCKET_PATH = '/socket.io';
 
 export interface FrontDoorOptions extends Callers {
   readonly corsOrigins: Config['corsOrigins'];
-  /** False once the process stops. */
+  /** False once the process is stopping. */
   readonly isOpen: () => boolean;
   /** Null for RATE_LIMIT=off. */
   readonly places: Pick<Places, 'take'> | null;
@@ -22,12 +22,12 @@ export interface FrontDoorOptions extends Callers {
 
 type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** Headers that ask for another protocol. */
+/** Headers that request another protocol. */
 const ASKING: ReadonlySet<string> = new Set(['upgrade', 'http2-settings', 'connection']);
 
 /**
- * Lets Socket.IO have the connections that are for it, and nothing else. A refusal has the same format everywhere;
- * Engine.IO would use its own.
+ * Gives Socket.IO only its own connections. Refusals have the format of the exchange everywhere; Engine.IO would use its
+ * own.
  */
 export function openFrontDoor(io: ExchangeServer, server: Server, options: FrontDoorOptions): void {
   const serve = server.listeners('request') as ((
@@ -54,7 +54,7 @@ export function openFrontDoor(io: ExchangeServer, server: Server, options: Front
   });
 }
 
-/** Whatever becomes of it, a request costs its address the same; one in debt waits, and costs nothing more if it is refused. */
+/** A request costs its address the same whether it is admitted or refused. An address in debt waits, at no further cost. */
 function paced(
   request: IncomingMessage,
   socket: Duplex,
@@ -62,7 +62,7 @@ function paced(
   then: (owedMs: number) => void,
 ): void {
   const address = addressOf(request);
-  // Node has taken its listeners off; a connection that breaks meanwhile must not end the process.
+  // Node has removed its listeners; an error of the connection must not end the process.
   const onError = () => socket.destroy();
   socket.on('error', onError);
   const go = (owedMs: number): void => {
@@ -106,7 +106,7 @@ function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorO
   );
 }
 
-/** Takes a place for as long as the connection lasts; a refusal when there is none. */
+/** Takes a place for as long as the connection lasts; refuses when there is none. */
 function noPlace(
   request: IncomingMessage,
   socket: Duplex,
@@ -125,7 +125,7 @@ function noPlace(
 const problemText = ({ code, message, extra }: Refusal, requestId: string): string =>
   JSON.stringify(presentProblem({ code, detail: message, extra }, requestId));
 
-/** Long polling is off: it would need every request of a client to reach the same replica. */
+/** Long polling is off, because it would need every request of a client to reach the same replica. */
 function refuseRequest(response: ServerResponse): void {
   const requestId = randomUUID();
   const text = problemText(ONLY_WEBSOCKET, requestId);
@@ -159,9 +159,9 @@ function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
 }
 
 /**
- * A server that takes upgrades is handed every request that offers one: Java's HTTP client, for example, offers HTTP/2
- * with its first. Such an offer may be ignored, as Node does without a listener: the request is read again without it, when
- * what was asked before it is answered; until then the answers belong to the reader that was.
+ * A server that accepts upgrades receives every request that offers one. Java's HTTP client, for example, offers HTTP/2 with
+ * its first request. The server may ignore the offer, as Node does without a listener: it reads the request again without
+ * the offer, after the earlier requests of the connection are answered.
  */
 function readAgain(
   server: Server,
@@ -176,7 +176,7 @@ function readAgain(
     if (!ASKING.has(name.toLowerCase())) lines.push(`${name}: ${request.rawHeaders[i + 1]}`);
   }
   if (/\bclose\b/i.test(request.headers.connection ?? '')) lines.push('Connection: close');
-  // Node has taken its listeners off; a connection that breaks must not end the process.
+  // Node has removed its listeners; an error of the connection must not end the process.
   const onError = () => socket.destroy();
   socket.on('error', onError);
   turns.whenQuiet(socket, () => {

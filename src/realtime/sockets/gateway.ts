@@ -15,10 +15,10 @@ import {
   type SocketOwner,
 } from './sockets';
 
-/** A message of ours is a few kilobytes: fifty condition ids, or a token. */
+/** A usual message has a few kilobytes: fifty condition ids, or a token. */
 export const MESSAGE_MAX_BYTES = 16_384;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A peer that vanished without a word is gone after both. */
+/** A peer that vanished silently is disconnected after both. */
 const PING_EVERY_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
 
@@ -43,11 +43,11 @@ export function createServer(adapter: Links['adapter']): ExchangeServer {
 export interface AdmissionDeps {
   readonly sessions: Pick<Sessions, 'authenticate'>;
   readonly log: Logger;
-  /** Everything that must be so before a private socket hears that it is connected, and where it begins. */
+  /** Prepares a private socket before it is connected, and determines where it begins. */
   readonly welcome: (owner: SocketOwner, resume: Resume) => Promise<PrivatePosition>;
 }
 
-/** Decides who a new socket belongs to; what is refused comes out as `connect_error` with code and detail in `data`. */
+/** Determines the owner of a new socket; a refusal becomes `connect_error` with code and detail in `data`. */
 export function admitSockets(io: ExchangeServer, { sessions, log, welcome }: AdmissionDeps): void {
   io.use((socket, next) => {
     admit(socket).then(

@@ -13,9 +13,9 @@ export interface LinksOptions {
 export interface Links {
   /** For Socket.IO: the sharded adapter on a cluster, else the classic one. */
   readonly adapter: Parameters<Server['adapter']>[0] & object;
-  /** Blocked by the reader of the outbox that broadcasts. */
+  /** Blocked by the outbox reader that broadcasts. */
   readonly broadcastReader: RedisClient;
-  /** Blocked by the reader of the outbox that writes the logs of wallets. */
+  /** Blocked by the outbox reader that writes the logs of wallets. */
   readonly privateReader: RedisClient;
   /** Called whenever messages of other replicas may have been missed. */
   onBack(listener: () => void): void;
@@ -40,7 +40,7 @@ export function createLinks({ urls, tlsCa, onError }: LinksOptions): Links {
   const subscriber = quiet(open(true), onError);
   const [broadcastReader, privateReader] = [open(), open()];
   const isCluster = urls.length > 1;
-  // Publish and subscribe know no databases: two exchanges on two databases of one Redis must not hear each other.
+  // Publish and subscribe ignore database numbers: two exchanges on two databases of one Redis must not mix.
   const channel = `socket.io:${isCluster ? 0 : databaseOf(urls[0] ?? '')}`;
   return {
     adapter: isCluster

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { SOCKET_LIMITS } from '../../wire/limits';
 import type { PlacesTold } from '../messages';
 
-/** An address with fewer sockets here is not worth telling the other replicas. */
+/** Addresses with fewer sockets here are not reported to the other replicas. */
 const TOLD_FROM = 10;
 /** Changes within this time are sent together. */
 const TELL_AFTER_MS = 20;
 /** The whole state is sent again, for replicas that are new or missed a message. */
 const TELL_ALL_EVERY_MS = 5_000;
-/** A replica that said nothing for so long is gone, and its sockets with it. */
+/** A replica that was silent for so long has ended, and its sockets with it. */
 const FORGET_AFTER_MS = 12_000;
-/** A place stays taken after its socket has closed: to open and close sockets is no way around the limit. */
+/** A place stays taken after its socket has closed, so that opening and closing sockets does not avoid the limit. */
 const REST_MS = 1_000;
 
 export interface Places {
-  /** A place for one more socket of an address, and how to give it back; null when it has all it may have. */
+  /** Takes a place for one more socket of an address, and returns its release; null when the address has all its places. */
   take(address: string): (() => void) | null;
   /** The report of another replica about its own sockets. */
   hear(told: PlacesTold): void;
@@ -23,8 +23,8 @@ export interface Places {
 }
 
 /**
- * How many sockets each address has, here and on the other replicas. It is kept in memory and told through the adapter,
- * so that it holds when Redis is away: then each replica counts its own, and what it last heard for a while.
+ * Counts the sockets of each address, here and on the other replicas. The counts are in memory and sent through the adapter,
+ * so the limit works while Redis is away: each replica then uses its own count and, for a while, the last reports.
  */
 export function createPlaces(tell: (told: PlacesTold) => void): Places {
   const process = randomUUID();

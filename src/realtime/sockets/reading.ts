@@ -4,7 +4,7 @@ import { MESSAGE_MAX_BYTES } from './gateway';
 import { type ExchangeSocket, webSocketOf } from './sockets';
 
 const { bytesPerPoint } = SOCKET_LIMITS.pace;
-/** A message may come in pieces, which take more than itself; beyond that, what comes is frames without content. */
+/** A message may come in pieces, which have more bytes than itself; anything beyond that is frames without content. */
 const SILENT_BYTES_MAX = 2 * MESSAGE_MAX_BYTES;
 
 export interface Reading {
@@ -16,11 +16,11 @@ export interface ReadingOptions {
   readonly connection: ExchangeSocket['conn'];
   readonly address: string;
   readonly pace: Callers['pace'];
-  /** More came without a message than any message takes. */
+  /** More bytes came without a message than any message needs. */
   readonly onNoise: () => void;
 }
 
-/** Charges what is read of a connection, before it is looked at, and reads nothing more of it while its address owes. */
+/** Charges the bytes that are read from a connection before they are parsed, and stops reading while its address owes. */
 export function readAtPace({ connection, address, pace, onNoise }: ReadingOptions): Reading {
   const webSocket = webSocketOf(connection);
   let silentBytes = 0;

@@ -12,7 +12,7 @@ interface RenewDeps {
   readonly watch: Pick<SessionWatch, 'watch'>;
 }
 
-/** `renew`: the socket goes on under another token of the same wallet, without a break. */
+/** `renew`: the socket continues under another token of the same wallet, without a break. */
 export function createRenew({ sessions, watch }: RenewDeps) {
   return async (socket: ExchangeSocket, message: unknown, answer: Answer): Promise<void> => {
     const { token } = renewShape.parse(message);

@@ -1,10 +1,10 @@
 export interface Repeated {
   start(): void;
-  /** Resolves when nothing of it is under way any more. */
+  /** Resolves when no run is in progress. */
   stop(): Promise<void>;
 }
 
-/** Again and again, `everyMs` after the one before has ended, whatever became of it. */
+/** Repeats a task `everyMs` after its last run ended, also after a failure. */
 export function repeat(everyMs: number, act: () => Promise<void>, onError: (error: Error) => void): Repeated {
   let timer: NodeJS.Timeout | undefined;
   let underway: Promise<void> = Promise.resolve();

@@ -3,7 +3,7 @@ import type { Logger } from '../../log';
 import { presentAck } from '../../wire/answers/events';
 import type { ExchangeSocket } from './sockets';
 
-/** Messages of one socket that wait for their turn, rate limit or not. */
+/** The most messages of one socket that wait for their turn, with or without rate limits. */
 const QUEUE_MAX = 100;
 
 export type Answer = (body: unknown) => void;
@@ -15,8 +15,8 @@ export interface RequestsOptions {
 }
 
 /**
- * Serves what a socket asks for, one message after the other, so that their effects come in the order in which they
- * were sent. Whatever a message is, the socket gets an answer if it wants one, and nothing else happens.
+ * Serves the messages of a socket one after the other, so that their effects come in the order in which they were sent. Any
+ * message gets an answer if it requests one, and an error has no other effect.
  */
 export function serveRequests(socket: ExchangeSocket, { handlers, log }: RequestsOptions): void {
   let turn: Promise<void> = Promise.resolve();
@@ -44,7 +44,7 @@ export function serveRequests(socket: ExchangeSocket, { handlers, log }: Request
   }
 }
 
-/** The acknowledgement is the last argument, when there is one; an answer is given once. */
+/** The acknowledgement is the last argument, if there is one; it is called once. */
 function partsOf(sent: readonly unknown[]): { message: unknown; answer: Answer } {
   const last = sent.at(-1);
   const message = typeof sent[0] === 'function' ? undefined : sent[0];
@@ -57,7 +57,7 @@ function partsOf(sent: readonly unknown[]): { message: unknown; answer: Answer }
   return { message, answer };
 }
 
-/** A refusal as it is; anything else is a Redis that does not answer, or a bug, and is only logged. */
+/** Returns a refusal unchanged. Any other error means that Redis does not respond, or a bug, and is only logged. */
 export function refusedAck(error: unknown, log: Logger): ReturnType<typeof presentAck.refused> {
   if (error instanceof Refusal) return presentAck.refused(error.code, error.message);
   log.warn({ err: error instanceof Error ? error.message : String(error) }, 'a socket request failed');

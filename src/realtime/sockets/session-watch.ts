@@ -4,12 +4,12 @@ import { repeat } from './repeat';
 import type { ExchangeServer, ExchangeSocket } from './sockets';
 
 /**
- * How often every session with sockets here is checked; a logout is announced at once, and this check catches missed
- * announcements.
+ * The interval in which every session with sockets here is checked. A logout is announced at once; this check catches
+ * missed announcements.
  */
 const CHECK_EVERY_MS = 1_000;
 const TOGETHER_MAX = 500;
-/** A client is warned so long before its socket ends. */
+/** The time between the warning and the end of a socket. */
 const WARN_BEFORE_MS = 60_000;
 /** The longest a timer can wait. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
@@ -17,23 +17,23 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 export interface SessionWatchDeps {
   readonly io: ExchangeServer;
   readonly isLive: (sid: string) => Promise<boolean>;
-  /** By the clock the tokens are dated with. */
+  /** The clock that dates the tokens. */
   readonly now: () => number;
   readonly log: Logger;
 }
 
 export interface SessionWatch {
-  /** Warns the socket before its token ends, and ends it then; again after it has got another token. */
+  /** Warns the socket before its token ends, and then closes it; starts again when the socket gets another token. */
   watch(socket: ExchangeSocket): void;
-  /** Ends the sockets of a session in this process. */
+  /** Closes the sockets of a session in this process. */
   end(sid: string, code?: 'TOKEN_INVALID' | 'TOKEN_EXPIRED'): void;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** Sees to it that no socket outlives its session: by the token's time, by logout, by anything else that ends it. */
+/** Ensures that no socket outlives its session, whether the token expires, the wallet logs out, or the session ends otherwise. */
 export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): SessionWatch {
-  /** Of each socket the next thing that is due. */
+  /** The next due event of each socket. */
   const timers = new Map<string, NodeJS.Timeout>();
 
   function end(sid: string, code: 'TOKEN_INVALID' | 'TOKEN_EXPIRED' = 'TOKEN_INVALID'): void {
@@ -58,7 +58,7 @@ export function createSessionWatch({ io, isLive, now, log }: SessionWatchDeps): 
     timers.delete(id);
   }
 
-  /** Waits for the warning, then for the end. A timer that cannot wait so long waits again. */
+  /** Waits for the warning, then for the end. A wait that is too long for one timer takes several. */
   function awaitEnd(socket: ExchangeSocket, expiresAtMs: number, isWarned: boolean): void {
     const leftMs = Math.max(0, expiresAtMs - now() - (isWarned ? 0 : WARN_BEFORE_MS));
     const due = (): void => {

@@ -3,10 +3,10 @@ import { cutSocket, type ExchangeServer, type ExchangeSocket, unsentBytes } from
 
 /** A socket with more unsent bytes is disconnected (docs/interface.md, Limits). */
 const UNSENT_MAX = 1_000_000;
-/** Looked at twice in a row: one big snapshot may be on its way. */
+/** Two checks in a row, because one large snapshot may be in transit. */
 const CHECK_EVERY_MS = 250;
 
-/** Disconnects sockets that do not take what they are sent, before they cost memory that others need. */
+/** Disconnects sockets that do not take their messages, before they use up memory. */
 export function createSlowSocketGuard(io: ExchangeServer, log: Logger): { start(): void; stop(): void } {
   let suspects = new WeakSet<ExchangeSocket>();
   let timer: NodeJS.Timeout | undefined;

@@ -9,7 +9,7 @@ export interface SocketOwner {
   /** In lower case. */
   readonly address: string;
   readonly sid: string;
-  /** Infinity for an API key that does not end by itself. */
+  /** Infinity for an API key without an expiration. */
   readonly expiresAtMs: number;
   readonly cancelOnDisconnect: boolean;
 }
@@ -22,15 +22,15 @@ export const ownerOf = ({ address, sid, expiresAt }: Caller, cancelOnDisconnect:
   cancelOnDisconnect,
 });
 
-/** Where a private socket begins in the log of its wallet. */
+/** The position of a private socket in the log of its wallet. */
 export interface PrivatePosition {
-  /** The number behind which it receives every event. */
+  /** The socket receives every event after this number. */
   readonly from: number;
-  /** The latest number when that was decided. */
+  /** The latest number when the position was determined. */
   readonly at: number;
-  /** Behind the number that its client has, not behind the latest. */
+  /** True when it continues after the number that its client has, not after the latest. */
   readonly isResumed: boolean;
-  /** The client wants to hear of it. */
+  /** Whether the client wants `account:resumed`. */
   readonly isAsked: boolean;
 }
 
@@ -44,9 +44,7 @@ export type ExchangeSocket = Socket<DefaultEventsMap, DefaultEventsMap, BetweenE
 
 export const walletRoom = (address: string): string => `w:${address}`;
 
-/**
- * The state that engine.io keeps of a connection: it is not in its types, and it is the only way to see unsent bytes.
- */
+/** The state that engine.io keeps of a connection. Its types lack it, and it is the only way to see unsent bytes. */
 interface Pipe {
   readonly transport?: { readonly socket?: WebSocketLike };
   readonly writeBuffer?: readonly { readonly data?: unknown }[];
@@ -55,7 +53,7 @@ interface Pipe {
 interface WebSocketLike extends EventEmitter {
   readonly bufferedAmount: number;
   readonly readyState: number;
-  /** Whether anything is read. */
+  /** Whether the connection is being read. */
   pause(): void;
   resume(): void;
   terminate(): void;
@@ -88,7 +86,7 @@ export function sendText(socket: ExchangeSocket, text: string): void {
 /** An event of the default namespace, as Socket.IO writes it. */
 export const eventText = (event: string, body: unknown): string => `2${JSON.stringify([event, body])}`;
 
-/** Ends every connection of a server in an orderly way, and cuts what is left after `graceMs`. */
+/** Closes every connection of a server in order, and cuts those left after `graceMs`. */
 export async function closeSockets(io: ExchangeServer, graceMs: number): Promise<void> {
   const { clients } = io.engine as unknown as { readonly clients: Readonly<Record<string, Pipe>> };
   const open = Object.values(clients).flatMap(({ transport }) => transport?.socket ?? []);

@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PIPELINED_MAX } from '../../wire/limits';
 
-/** Requests of one connection, in their turn. */
+/** The turns of the requests of one connection. */
 export interface Turns {
-  /** Serves a request, at most PIPELINED_MAX of a connection at once; behind them the connection is not read. */
+  /** Serves a request, at most PIPELINED_MAX of a connection at once; the connection is not read beyond them. */
   serve(request: IncomingMessage, response: ServerResponse): void;
-  /** Calls back when everything the connection has asked for is answered; never, when it ends before. */
+  /** Calls back when all requests of the connection are answered; never when the connection ends before. */
   whenQuiet(socket: Duplex, then: () => void): void;
 }
 
 interface Line {
   underWay: number;
-  /** Read together with those before them. */
+  /** Requests that were read together with those before them. */
   readonly waiting: (() => void)[];
   quiet: (() => void) | null;
 }

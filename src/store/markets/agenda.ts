@@ -8,7 +8,7 @@ const LOOK_MAX = 100;
 export interface Agenda {
   /** Returns the markets whose closing time has come. */
   due(nowMs: number): Promise<MarketId[]>;
-  /** Returns markets to wind up, drawn at random, so that no market waits forever behind the others. */
+  /** Returns markets to wind up, drawn at random, so that no market waits without end behind the others. */
   ending(): Promise<MarketId[]>;
 }
 

@@ -2,7 +2,7 @@ import type { AuditReport } from '../../exchange/audit';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** `checksum` gives an address its EIP-55 form; the account of the fees has a name instead. */
+/** `checksum` returns the EIP-55 form of an address; the account of the fees has a name instead. */
 export function presentAudit(
   { ok, checked, differences }: AuditReport,
   checksum: (wallet: string) => string,

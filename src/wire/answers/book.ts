@@ -7,7 +7,7 @@ import { formatPrice } from '../prices';
 
 const CHECKSUM_LEVELS = 25;
 
-/** The Yes book and, mirrored, both books; at most `depth` levels of each side. */
+/** The Yes book and its mirror, the No book; at most `depth` levels of each side. */
 export function presentOrderbook({ terms, state, nowMs }: MarketView, depth = Number.POSITIVE_INFINITY) {
   const bids = state.bids.slice(0, depth);
   const asks = state.asks.slice(0, depth);

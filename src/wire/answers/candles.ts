@@ -25,7 +25,7 @@ export interface CandlesAsked {
   readonly toMs: number | undefined;
 }
 
-/** The candles that are shown: those of `fromMs` to `lastMs` by their starts, the first `most` of them. */
+/** The candles to show: those that start from `fromMs` to `lastMs`, the first `most` of them. */
 export interface CandleWindow {
   readonly interval: CandleInterval;
   readonly outcome: OutcomeIndex;
@@ -35,7 +35,7 @@ export interface CandleWindow {
   readonly most: number;
 }
 
-/** With `from` the first ones from there on, without it the last ones up to `to`; the one of now is still filling. */
+/** With `from` the first ones from there on, without it the last ones up to `to`; the present candle is still filling. */
 export function windowOf(
   { interval, outcome, limit, fromMs, toMs }: CandlesAsked,
   nowMs: number,
@@ -50,7 +50,7 @@ export function windowOf(
 }
 
 /**
- * `candles` as `presentHistory` takes them: the buckets with trades and the one before. The price of No is 1 less the
+ * `candles` as `presentHistory` takes them: the buckets with trades and the one before. The price of No is 1 minus the
  * price of Yes, so its highest price is where Yes was lowest.
  */
 export function presentCandles(terms: MarketTerms, window: CandleWindow, candles: readonly Candle[]) {

@@ -36,7 +36,7 @@ export interface UpdateFacts {
   readonly bestBid: Pips | null;
   readonly bestAsk: Pips | null;
   readonly checksum: string;
-  /** Open lots now at each changed level, in Yes; 0 when it is gone. */
+  /** Open lots now at each changed level, in Yes; 0 for a removed level. */
   readonly levels: readonly {
     readonly side: 'b' | 'a';
     readonly pricePips: Pips;
@@ -79,7 +79,7 @@ export const presentNumbered = <Body extends object>(body: Body, number: number,
   previousAccountSequence: previous,
 });
 
-/** `account:resumed`: the number behind which the socket receives every event; `resumed` when that is the client's own. */
+/** `account:resumed`: the socket receives every event after this number; `resumed` when it is the client's own number. */
 export const presentResumed = (accountSequence: number, resumed: boolean) => ({ accountSequence, resumed });
 
 /** `heartbeat`: everything up to `sequence` was sent. */
@@ -87,25 +87,25 @@ export function presentHeartbeat(conditionId: string, sequence: number, timestam
   return { conditionId, sequence, timestamp };
 }
 
-/** `exchange:update`: what the exchange takes at the moment, and what its operator says about it. */
+/** `exchange:update`: the mode of the exchange, and its operator's message. */
 export function presentExchange({ mode, message }: { mode: Mode; message: string | null }, epoch: string) {
   return { mode, message, epoch };
 }
 
-/** `epoch`: what was answered under another one may be missing. */
+/** `epoch`: answers given under another epoch may be missing. */
 export function presentEpoch(epoch: string) {
   return { epoch };
 }
 
-/** `session:ended`: why the server ends a private socket; `connect_error` has the same in `data`. */
+/** `session:ended`: the reason why the server closes a private socket; `connect_error` has the same in `data`. */
 export function presentSessionEnd(code: ErrorCode, detail: string = ERRORS[code].title) {
   return { code, detail };
 }
 
-/** `session:expiring`: when the token ends, and the socket with it unless it is renewed. */
+/** `session:expiring`: the time at which the token ends, and the socket with it unless it is renewed. */
 export const presentExpiring = (expiresAtMs: number) => ({ expiresAt: iso(expiresAtMs) });
 
-/** How `subscribe`, `unsubscribe` and `renew` are acknowledged. */
+/** The acknowledgement of `subscribe`, `unsubscribe` and `renew`. */
 export const presentAck = {
   /** `epoch` is omitted while it is unknown. */
   subscribed: (markets: readonly { conditionId: string; sequence: number }[], epoch: string | null) => ({
@@ -125,7 +125,7 @@ export const presentAck = {
     ...(epoch === null ? {} : presentEpoch(epoch)),
   }),
   unsubscribedFromMarkets: () => ({ ok: true as const, unsubscribed: [], markets: true as const }),
-  /** Null for an API key that does not end by itself. */
+  /** Null for an API key without an expiration. */
   renewed: (expiresAt: string | null) => ({ ok: true as const, expiresAt }),
   refused: (code: string, detail: string) => ({ ok: false as const, error: { code, detail } }),
 };

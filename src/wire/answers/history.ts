@@ -36,7 +36,7 @@ export function historyWindow(timeframe: Timeframe, nowMs: number): HistoryWindo
   return { timeframe, fromMs, lastMs, bucketMs };
 }
 
-/** One bucket as it is shown; `t` in seconds. */
+/** One bucket in its wire form; `t` in seconds. */
 export interface Bucket {
   readonly t: number;
   readonly candle: Omit<Candle, 'startMs'>;
@@ -44,7 +44,7 @@ export interface Bucket {
 
 /**
  * `candles` are the buckets with trades, oldest first, and before them the last one older than the window, if any.
- * Empty buckets carry the last price on; before the first trade there is no price and no point.
+ * Empty buckets repeat the last price; before the first trade there is no price and no point.
  */
 export function presentHistory(terms: MarketTerms, window: HistoryWindow, candles: readonly Candle[]) {
   const buckets = fillBuckets(window, candles);

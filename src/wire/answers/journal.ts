@@ -18,7 +18,7 @@ export interface PositionFacts extends Position {
   readonly outcome: OutcomeIndex;
 }
 
-/** A line of GET /me/positions, valued at what its market shows as the outcome's price, or at its payout. */
+/** A line of GET /me/positions, valued at the price that its market shows for the outcome, or at its payout. */
 export function presentPosition(
   position: PositionFacts,
   terms: MarketTerms,
@@ -28,7 +28,7 @@ export function presentPosition(
   const worth = state.resolution
     ? (payoutHalves(state.resolution, outcome) * WORTH_PER_ONE) / 2
     : worthOf(state, outcome);
-  // Nothing is worth nothing, whatever its price.
+  // The value of no tokens is 0 at any price.
   const value =
     sizeMicro === 0n ? 0n : worth === null ? null : (sizeMicro * BigInt(worth)) / BigInt(WORTH_PER_ONE);
   return {
@@ -53,7 +53,7 @@ export interface SideFacts {
   readonly feeMicro: Micro;
 }
 
-/** A line of GET /me/trades: the trade as everybody sees it, and what the wallet's own order had of it. */
+/** A line of GET /me/trades: the public trade, and the part of the wallet's own order in it. */
 export function presentTradeOf(side: SideFacts, fill: TradeFacts, terms: MarketTerms) {
   const { role, order, pricePips, feeMicro } = side;
   return {
@@ -72,7 +72,7 @@ export function presentTradeOf(side: SideFacts, fill: TradeFacts, terms: MarketT
   };
 }
 
-/** An event that was no trade. */
+/** An event other than a trade. */
 const NO_TRADE = {
   side: null,
   outcomeIndex: null,
@@ -85,7 +85,7 @@ const NO_TRADE = {
   orderHash: null,
 };
 
-/** A line of GET /me/activity that is the wallet's side of a trade. */
+/** A line of GET /me/activity about the wallet's side of a trade. */
 export function presentTradeActivity(
   id: string,
   side: SideFacts,
@@ -121,7 +121,7 @@ export interface MoveFacts {
   readonly noMicro: Micro;
 }
 
-/** A line of GET /me/activity that is no trade; `terms` null where there is no market. */
+/** A line of GET /me/activity about another event; `terms` is null without a market. */
 export function presentMove(id: string, atMs: number, move: MoveFacts, terms: MarketTerms | null) {
   const { reason, collateralMicro, yesMicro, noMicro } = move;
   const isSplit = reason === 'SPLIT';

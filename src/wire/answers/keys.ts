@@ -12,5 +12,5 @@ export function presentKey({ id, name, scopes, createdAtMs, expiresAtMs }: KeyFa
   return { id, name, scopes, createdAt: iso(createdAtMs), expiresAt: isoOrNull(expiresAtMs) };
 }
 
-/** The answer that tells the key, once. */
+/** The only answer that contains the key. */
 export const presentNewKey = (facts: KeyFacts, key: string) => ({ ...presentKey(facts), key });

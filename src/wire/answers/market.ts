@@ -60,7 +60,7 @@ export function presentMarket({ terms, texts, state, day }: MarketView) {
   };
 }
 
-/** `payouts`: what a Yes and a No token are worth. */
+/** `payouts`: the values of a Yes and a No token. */
 function presentResolution({ outcome, resolvedAtMs, evidence }: Resolution) {
   const payouts = outcome === null ? ['0.5', '0.5'] : INDEXES.map((index) => (index === outcome ? '1' : '0'));
   return { outcomeIndex: outcome, payouts, resolvedAt: iso(resolvedAtMs), evidence };
@@ -100,13 +100,13 @@ function tickerOf({ terms, state, day }: TickerFacts, index: OutcomeIndex) {
     midpoint: formatMidpoint(touch),
     spread: formatSpread(touch),
     lastTradePrice: formatPrice(lastOf(state, index)),
-    // Every trade is one of the market, whichever token its taker named.
+    // Every trade belongs to the market, whichever token its taker named.
     volume24h: formatMicro(day.volumeMicro),
     priceChange24h: changeOf(state.lastPips, day.openPips, index),
   };
 }
 
-/** Last trade less the price 24 hours ago; the No token moves the other way. */
+/** Last trade minus the price 24 hours ago; the No token moves the other way. */
 function changeOf(lastPips: number | null, openPips: number | null, index: OutcomeIndex): string | null {
   if (lastPips === null || openPips === null) return null;
   return formatPips(index === 0 ? lastPips - openPips : openPips - lastPips);
@@ -130,7 +130,7 @@ interface ContractFacts {
   readonly conditionalTokens: string;
 }
 
-/** Everything a ticket shows, of one moment, but the time of the answer (`serverTime`); `fills` newest first. */
+/** Everything that a ticket shows, of one moment, except the time of the answer (`serverTime`); `fills` newest first. */
 export function presentTrading(market: MarketView, fills: readonly TradeFacts[], ticket: TradingTerms) {
   const { exchange, collateral, conditionalTokens } = ticket.contracts;
   return {

@@ -6,7 +6,7 @@ import { isFinal } from '../../exchange/status';
 import { formatAverage, formatLots, formatMicro, formatPips } from '../../exchange/units';
 import { iso } from '../prices';
 
-/** `filledSize + remainingSize + cancelledSize = size`; that of a MARKET BUY that bought more than it had to is what it bought. */
+/** `filledSize + remainingSize + cancelledSize = size`. A MARKET BUY that bought more than it had to shows the bought size. */
 function sizesOf(record: BookedOrder) {
   const rest = record.sizeLots - record.filledLots;
   const final = isFinal(record.status);
@@ -41,7 +41,7 @@ export function presentSubmission(record: BookedOrder, fills: readonly Omit<Plac
   };
 }
 
-/** The outcome of an order that another one replaced. */
+/** The result of an order that another one replaced. */
 export function presentReplaced(record: BookedOrder) {
   const { filledSize, cancelledSize } = sizesOf(record);
   return { orderHash: record.orderHash, filledSize, cancelledSize };
@@ -55,8 +55,8 @@ export interface OrderFacts {
 }
 
 /**
- * The viewer of an order. `clientOrderId` and the signed struct, which settles on chain, are for the maker's own eyes;
- * where the struct would be said again and again, it is left out.
+ * The viewer of an order. Only the maker sees `clientOrderId` and the signed struct, which settles on chain. Answers that
+ * would repeat the struct omit it.
  */
 export type Viewer = 'ANYBODY' | 'MAKER' | 'MAKER_WITHOUT_STRUCT';
 
@@ -97,7 +97,7 @@ const presentFee = ({ side, outcome }: BookedOrder, { feeMicro }: Pick<PlacedFil
   feeAsset: feeAssetOf(side, outcome),
 });
 
-/** A fill as its order shows it. */
+/** A fill from the view of its order. */
 export function presentOrderFill(record: BookedOrder, fill: OrderFill) {
   return {
     tradeId: fill.tradeId,
@@ -111,7 +111,7 @@ export function presentOrderFill(record: BookedOrder, fill: OrderFill) {
   };
 }
 
-/** The signed struct as a client would send it. */
+/** The signed struct in the form that a client sends. */
 export function presentSigned(signed: SignedOrder) {
   return {
     salt: signed.salt.toString(),
@@ -130,7 +130,7 @@ export function presentSigned(signed: SignedOrder) {
   };
 }
 
-/** The answer to a single cancel; `sequence` is the number the cancel got, or the market's when it changed nothing. */
+/** The answer to a single cancel; `sequence` is the number of the cancel, or the market's when nothing changed. */
 export function presentCancel(record: BookedOrder, cancelled: boolean, sequence: number) {
   const { filledSize, remainingSize, cancelledSize } = sizesOf(record);
   return {

@@ -7,7 +7,7 @@ import { presentSigned } from './order';
 
 export interface SettlementFacts {
   readonly id: string;
-  /** That of the match. */
+  /** The sequence of the match. */
   readonly sequence: number;
   readonly part: number;
   readonly settlementStatus: SettlementStatus;
@@ -17,12 +17,12 @@ export interface SettlementFacts {
   readonly updatedAtMs: number;
   /** Null while it could not be built. */
   readonly settlement: Settlement | null;
-  /** As they were signed; addresses checksummed. */
+  /** The orders as signed; addresses checksummed. */
   readonly takerOrder: SignedOrder | null;
   readonly makerOrders: readonly SignedOrder[];
 }
 
-/** A settlement as `matchOrders` of the exchange contract takes it, and how far it has come. */
+/** A settlement in the form of `matchOrders` of the exchange contract, and its progress. */
 export function presentSettlement(facts: SettlementFacts, terms: MarketTerms) {
   const { settlement, sequence, part } = facts;
   const makers = settlement?.makerHashes ?? [];

@@ -15,7 +15,7 @@ export function presentProfile({ address, username, bio, avatarUrl, joinedAtMs }
   return { address, username, bio, avatarUrl, joinedAt: isoOrNull(joinedAtMs) };
 }
 
-/** GET /me: a wallet that is signed in has joined. */
+/** GET /me: a signed-in wallet has always joined. */
 export function presentMe(
   profile: ProfileFacts,
   session: { readonly issuedAt: string; readonly expiresAt: string | null },

@@ -3,9 +3,9 @@ import type { MarketTerms, OutcomeIndex } from '../../exchange/market';
 import { PIPS_PER_ONE } from '../../exchange/units';
 import { type CandleInterval, type CandleWindow, presentCandles } from './candles';
 
-/** TradingView's Universal Data Feed: its words, its numbers, its `s` in the place of a status. */
+/** TradingView's Universal Data Feed: its names, its numbers, its `s` instead of a status. */
 
-/** By the names that charts have for them. */
+/** By the names that charts use for them. */
 export const RESOLUTIONS = {
   '1': '1m',
   '5': '5m',
@@ -35,7 +35,7 @@ export function symbolOf(text: string): UdfSymbol {
   return { market, outcome: ending.toLowerCase() === 'no' ? 1 : 0 };
 }
 
-/** A refusal in the words of the feed: a chart reads no problem documents. */
+/** A refusal in the format of the feed, because a chart reads no problem documents. */
 export const udfError = (errmsg: string) => ({ s: 'error', errmsg });
 
 export const UDF_CONFIG = {
@@ -92,7 +92,7 @@ export const presentSearch = (markets: readonly MarketView[], most: number) =>
     )
     .slice(0, most);
 
-/** A stretch that is all in the future names the candle of now; before the first trade there is none to name. */
+/** A range that lies in the future names the present candle; before the first trade there is none to name. */
 export function presentBars(terms: MarketTerms, window: CandleWindow, found: readonly Candle[]) {
   const { candles } = presentCandles(terms, window, found);
   if (candles.length === 0) {

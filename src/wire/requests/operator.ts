@@ -17,10 +17,10 @@ const SLUG_MAX = 80;
 const CATEGORY_MAX = 32;
 const FEE_BPS_MAX = 1_000;
 const TICKS = [1, 10, 100, 1_000].filter((tick) => tick < PIPS_PER_ONE).map(formatPips);
-/** A size with the decimals a lot has. */
+/** A size with the decimals of a lot. */
 const SIZE = /^(0|[1-9][0-9]{0,9})(\.[0-9]{1,2})?$/;
 
-/** ISO 8601: a day, which is one of UTC, or a moment that names its zone. */
+/** ISO 8601: a day in UTC, or a moment with its zone. */
 const MOMENT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 /** POST /admin/markets, as sent. */
@@ -50,7 +50,7 @@ const words = Joi.string()
 const label = (most: number) => words.trim().min(1).max(most);
 const word = (most: number) => Joi.string().pattern(SLUG, 'word of a-z, 0-9 and single hyphens').max(most);
 const link = Joi.string().uri({ scheme: 'https' }).max(LINK_MAX);
-/** A lot or a least size above the largest order would make a market that cannot be traded. */
+/** A market whose lot or least size is above the largest order could not be traded. */
 const size = Joi.string()
   .pattern(SIZE, 'number of shares with at most two decimals, such as 0.01')
   .custom((text: string, helpers) =>
@@ -63,7 +63,7 @@ function isSize(text: string): boolean {
   return lots > 0 && lots <= LOTS_MAX;
 }
 
-/** A moment that the calendar knows. */
+/** A moment that exists in the calendar. */
 const moment = Joi.string()
   .pattern(MOMENT, 'time in ISO 8601 that names its zone, such as 2030-01-31T12:00:00Z')
   .custom((text: string, helpers) =>
@@ -74,11 +74,11 @@ const moment = Joi.string()
 function isMoment(text: string): boolean {
   const day = text.slice(0, 10);
   const ms = Date.parse(day);
-  // 30 February is read as a day in March.
+  // Date.parse reads 30 February as a day in March.
   return !Number.isNaN(Date.parse(text)) && !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
-/** The meaning of a market's members, when it is created and when it is edited. */
+/** Checks the meaning of a market's members, when it is created and when it is edited. */
 const TEXTS = {
   question: 'The question that the market answers with Yes or No.',
   description: 'The rules by which the market will be decided.',
@@ -126,7 +126,7 @@ export const newMarketShape = createShape<NewMarketBody>(
   }).required(),
 );
 
-/** The same in the units of the exchange. `checksum` gives an address its EIP-55 form; INVALID_ADDRESS. */
+/** The same in the units of the exchange. `checksum` returns the EIP-55 form of an address, or throws INVALID_ADDRESS. */
 export function newMarketOf(body: NewMarketBody, checksum: (address: string) => string) {
   const { outcomes, tickSize, lotSize, minOrderSize, closesAt, oracle, ...rest } = body;
   return {
@@ -140,7 +140,7 @@ export function newMarketOf(body: NewMarketBody, checksum: (address: string) => 
   };
 }
 
-/** PATCH /admin/markets/{id}, as sent: what is left out stays as it is. */
+/** PATCH /admin/markets/{id}, as sent: omitted members do not change. */
 export interface EditMarketBody {
   readonly question?: string;
   readonly description?: string;
@@ -180,7 +180,7 @@ export const resolveShape = createShape<ResolveBody>(
 
 export interface ModeBody {
   readonly mode: Mode;
-  /** For every socket and `GET /config`. */
+  /** Sent to every socket and in `GET /config`. */
   readonly message?: string;
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../exchange/status';
 import { ADDRESS_PATTERN, createShape } from '../shape';
 
-/** Bodies of the POST requests, as sent. Unknown members are refused everywhere. */
+/** Bodies of the POST requests, as sent. All of them refuse unknown members. */
 
 export const BATCH_ORDERS_MAX = 20;
 export const CANCEL_HASHES_MAX = 100;
@@ -74,7 +74,7 @@ const orderSchema = Joi.object({
     .description('The EIP-712 signature of the twelve other members: 65 bytes in hexadecimal, r, s, v.'),
 });
 
-/** The signed order alone: it has a name of its own in the documents. */
+/** The signed order alone, which has its own name in the documents. */
 export const orderShape = createShape<OrderBody>(orderSchema);
 
 export interface OrderBody {
@@ -112,10 +112,10 @@ export const submitShape = createShape<SubmitBody>(
   }).required(),
 );
 
-/** Gives an address its EIP-55 spelling; throws INVALID_ADDRESS when its mixed case says otherwise. */
+/** Returns the EIP-55 spelling of an address; throws INVALID_ADDRESS when its mixed case contradicts it. */
 export type Checksum = (address: string) => string;
 
-/** The address of a member; the refusal names the member, as one of its shape does. */
+/** The address of a member; the refusal names the member, as a refusal of its shape does. */
 export function addressOf(path: string, address: string, checksum: Checksum): string {
   try {
     return checksum(address);
@@ -144,7 +144,7 @@ export function signedOrderOf(body: OrderBody, checksum: Checksum): SignedOrder 
   };
 }
 
-/** Each order is judged on its own, so the bodies are checked one by one. */
+/** Each order is checked by itself, so the bodies are checked one by one. */
 export interface BatchBody {
   readonly orders: readonly unknown[];
 }
@@ -188,7 +188,7 @@ export const cancelAllShape = createShape<CancelAllBody>(
   }).required(),
 );
 
-/** For the requests that say everything in their path: no body, or an empty object. */
+/** For requests whose path says everything: no body, or an empty object. */
 export const emptyShape = createShape<Record<string, never>>(Joi.object({}).required());
 
 export interface VerifyBody {
@@ -221,7 +221,7 @@ export interface ConvertBody {
   readonly size: string;
 }
 
-/** Whether the size is one the exchange can hold is not a matter of shape. */
+/** The shape does not check whether the exchange can hold the size. */
 export const convertShape = createShape<ConvertBody>(
   Joi.object({
     size: Joi.string()

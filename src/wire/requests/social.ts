@@ -8,12 +8,12 @@ const COMMENT_ID_MAX = 64;
 const USERNAME = /^[A-Za-z0-9_]{3,20}$/;
 const URL_CHARACTERS = /^https:\/\/[!-~]+$/;
 
-/** No control characters but the end of a line, nothing that turns the direction of what comes after it. */
+/** No control characters except line ends, and no characters that change the direction of the text after them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it refuses
 const TEXT = /^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]*$/;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** A text that people write; its length is counted in code points. */
+/** A text written by people; its length is counted in code points. */
 const text = (most: number, isSeen: (value: string) => boolean) =>
   Joi.string()
     .pattern(TEXT, 'text without control characters')
@@ -40,7 +40,7 @@ function isPlainUrl(text: string): boolean {
   return username === '' && password === '' && hostname !== '';
 }
 
-/** PATCH /me/profile: what is left out stays, null clears. */
+/** PATCH /me/profile: omitted members do not change, null clears one. */
 export interface ProfileBody {
   readonly username?: string | null;
   readonly bio?: string | null;
@@ -60,7 +60,7 @@ export const profileShape = createShape<ProfileBody>(
   }).required(),
 );
 
-/** PATCH /admin/profiles/{address}: an operator takes away, and puts nothing in its place. */
+/** PATCH /admin/profiles/{address}: an operator can only clear members. */
 export interface ProfileReset {
   readonly username?: null;
   readonly bio?: null;
@@ -80,7 +80,7 @@ export interface CommentBody {
   readonly parentId?: string | null;
 }
 
-/** Whether there is a comment to answer is not a matter of shape. */
+/** The shape does not check whether the answered comment exists. */
 export const commentShape = createShape<CommentBody>(
   Joi.object({
     body: text(COMMENT_MAX, (value) => VISIBLE.test(value))
@@ -95,10 +95,10 @@ export const commentShape = createShape<CommentBody>(
 
 const COMMENT_ID = /^([0-9a-z]{8})-c([1-9][0-9]{0,9})$/;
 
-/** The id of a comment names its market and its number there. */
+/** The id of a comment contains its market and its number there. */
 export const commentId = (marketId: string, number: number): string => `${marketId}-c${number}`;
 
-/** Null for what is no id of ours. */
+/** Null for a text that is no id of a comment. */
 export function parseCommentId(text: string): { readonly marketId: string; readonly number: number } | null {
   const parts = COMMENT_ID.exec(text);
   return parts ? { marketId: parts[1] ?? '', number: Number(parts[2]) } : null;

@@ -9,18 +9,18 @@ export const renewShape = createShape<{ readonly token: string }>(
   Joi.object({ token: Joi.string().max(TOKEN_MAX).required() }).required(),
 );
 
-/** Markets one message may name. */
+/** The most markets in one message. */
 const CONDITIONS_MAX = 50;
 
 /** The bodies of `subscribe` and `unsubscribe`. */
 export interface Subscription {
-  /** In lower case, each once; none when it is about the list of markets. */
+  /** In lower case, each once; none for the list of markets. */
   readonly conditionIds: readonly string[];
   /** The list of markets: `market:new`, and `market:update` of every market. */
   readonly markets: boolean;
-  /** The client's position in the one market it names. */
+  /** The client's position in the only market that it names. */
   readonly lastSequence: number | null;
-  /** Of what history that is; null when the client does not say. */
+  /** The epoch of that position; null when the client does not send it. */
   readonly epoch: string | null;
 }
 
@@ -36,7 +36,7 @@ const EPOCH = /^[0-9a-f]{16}$/;
 
 const NOT_OF_SEVERAL = Joi.forbidden().messages({ 'any.unknown': 'goes with a single market only' });
 
-/** Of what a client has of several markets nothing is said. */
+/** A position in several markets cannot be sent. */
 const ofOneMarket = <T extends Joi.AnySchema>(schema: T): T =>
   schema
     // biome-ignore lint/suspicious/noThenProperty: the library's name for it
@@ -44,7 +44,7 @@ const ofOneMarket = <T extends Joi.AnySchema>(schema: T): T =>
     // biome-ignore lint/suspicious/noThenProperty: the library's name for it
     .when('markets', { is: Joi.exist(), then: NOT_OF_SEVERAL }) as T;
 
-/** As it is sent, besides a bare condition id. */
+/** The body as sent, besides a bare condition id. */
 const subscribeSchema = Joi.object({
   conditionId: hashSchema,
   conditionIds: Joi.array().items(hashSchema).min(1).max(CONDITIONS_MAX),
@@ -69,11 +69,11 @@ export const unsubscribeShape = createShape<Sent>(unsubscribeSchema.required());
 
 /** The position of a private socket's client, in the handshake. */
 export interface Resume {
-  /** Null without one. */
+  /** Null without a position. */
   readonly lastAccountSequence: number | null;
-  /** Of what history that is; null when the client does not say. */
+  /** The epoch of that position; null when the client does not send it. */
   readonly epoch: string | null;
-  /** The client wants to hear where it begins. */
+  /** Whether the client wants to receive where it begins. */
   readonly isAsked: boolean;
 }
 
@@ -84,7 +84,7 @@ const resumeShape = createShape<Partial<Pick<Resume, 'lastAccountSequence' | 'ep
   }).required(),
 );
 
-/** Of `auth` in the handshake; other members are the client's own business. Throws INVALID_REQUEST. */
+/** Reads `auth` in the handshake and ignores other members. Throws INVALID_REQUEST. */
 export function parseResume({ lastAccountSequence, epoch }: Record<string, unknown>): Resume {
   const sent = resumeShape.parse({
     ...(lastAccountSequence === undefined ? {} : { lastAccountSequence }),

@@ -59,7 +59,7 @@ function channels(): Json {
   );
 }
 
-/** Seen from the exchange: it receives what clients send. */
+/** From the view of the exchange: it receives the messages that clients send. */
 function operations(): Json {
   return Object.fromEntries(
     ENTRIES.filter(([, { kind }]) => kind !== 'ack').map(([key, message]) => {
@@ -99,7 +99,7 @@ function messages(): Json {
   );
 }
 
-/** The schemas that something refers to, with those that they refer to. */
+/** The schemas that are referred to, with those to which they refer. */
 function usedSchemas(start: Json): Json {
   const used = new Map<string, Json>();
   const visit = (part: unknown): void => {
@@ -114,7 +114,7 @@ function usedSchemas(start: Json): Json {
   return Object.fromEntries([...used].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Where the sockets of an exchange are, by the address that its clients call. */
+/** The address of the sockets of an exchange, from the address that its clients call. */
 function serverOf(publicBaseUrl: string): Json {
   const { host, protocol, pathname } = new URL(publicBaseUrl);
   return {

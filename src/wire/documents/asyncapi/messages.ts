@@ -50,19 +50,19 @@ const unsubscribed = object(
   },
   ['markets'],
 );
-/** The numbers of the examples: the second event behind the first one. */
+/** The numbers of the examples: the second event after the first one. */
 const FIRST_NUMBER = MATCHED_MS * 1_000;
 const numbered = (n: number) => ({
   accountSequence: FIRST_NUMBER + n,
   previousAccountSequence: FIRST_NUMBER + n - 1,
 });
 
-/** Besides an object: one condition id as it is. */
+/** Besides an object: a bare condition id. */
 const orBare = (schema: Json): Json => ({
   anyOf: [text('One condition id.', { pattern: '^0x[0-9a-fA-F]{64}$' }), schema],
 });
 
-/** Every message of the socket interface; a test holds that each of EVENTS is here. */
+/** Every message of the socket interface; a test checks that each of EVENTS is here. */
 export const MESSAGES = {
   subscribe: {
     kind: 'in',

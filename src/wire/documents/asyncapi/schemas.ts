@@ -17,7 +17,7 @@ const changed = array(
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const numbers = { accountSequence: ref('AccountSequence'), previousAccountSequence: ref('AccountSequence') };
 
-/** Schemas of the sockets alone. */
+/** Schemas that only sockets use. */
 export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
   PriceOrSize: text('A price, then a size.', { pattern: '^(0|[1-9][0-9]*)(\\.[0-9]{0,3}[1-9])?$' }),
   Refused: object({ code: choice(CODES), detail: text() }),

@@ -10,7 +10,7 @@ import { discriminator, problemExample, problemSchemaName } from './schemas/prob
 export const INTERFACE_VERSION = '1.0.0';
 const JSON_TYPE = 'application/json';
 
-/** `required` where every answer that names it has it. */
+/** `required` for a header that every answer has. */
 const HEADERS: Readonly<Record<string, { description: string; required?: true; schema: Json }>> = {
   'X-Request-Id': {
     required: true,
@@ -86,7 +86,7 @@ function problemAnswer(status: number, codes: readonly ErrorCode[]): Json {
 /** Answers that many operations share, by name. */
 type SharedAnswers = Map<string, Json>;
 
-/** The longest list of codes that gets a name: longer ones are one operation's own. */
+/** The longest list of codes that gets a name; a longer list belongs to one operation. */
 const SHARED_CODES_MAX = 3;
 
 function problemsOf(path: string, operation: Operation, shared: SharedAnswers): Json {
@@ -102,7 +102,7 @@ function problemsOf(path: string, operation: Operation, shared: SharedAnswers): 
     shared.set(name, answer);
     return [status, { $ref: `#/components/responses/${name}` }];
   });
-  // A request whose headers are too long was for any of them.
+  // A request whose headers are too long may have been for any of them.
   shared.set('HEADERS_TOO_LARGE', problemAnswer(431, ['INVALID_REQUEST']));
   answers.push([431, { $ref: '#/components/responses/HEADERS_TOO_LARGE' }]);
   return Object.fromEntries(answers);
@@ -125,7 +125,7 @@ function parametersOf(path: string, { parameters = [] }: Operation): Json[] {
   return [...inPath, ...parameters.map(({ page: _, ...one }) => ({ in: 'query', ...one }))];
 }
 
-/** The names of bodies: generators make a type of each. */
+/** The names of bodies, because generators make a type of each. */
 function bodyName({ id, body }: Operation): string {
   if (body?.name !== undefined) return body.name;
   return body?.shape === emptyShape ? 'EmptyBody' : `${id.charAt(0).toUpperCase()}${id.slice(1)}Body`;

@@ -23,7 +23,7 @@ export interface Parameter {
   readonly schema: Json;
   readonly example?: unknown;
   readonly required?: true;
-  /** Of the member that says how many rows a page has. */
+  /** The member that sets the number of rows of a page. */
   readonly page?: PageSize;
 }
 
@@ -31,18 +31,18 @@ export interface Parameter {
 export interface BodyDoc {
   readonly shape: Shape<unknown>;
   readonly example: unknown;
-  /** Its name among the schemas, where operations share it; without one it is called after the operation. */
+  /** Its name among the schemas, if operations share it; otherwise its name comes from the operation. */
   readonly name?: string;
-  /** In place of what Joi says, where a body is checked in parts. */
+  /** Replaces Joi's schema where a body is checked in parts. */
   readonly schema?: Json;
   readonly optional?: true;
 }
 
 export interface SuccessDoc {
-  /** 200 unless said otherwise. */
+  /** 200 by default. */
   readonly status?: number;
   readonly description: string;
-  /** A name of SCHEMAS; without one the answer has no body. */
+  /** A name of SCHEMAS; without a name the answer has no body. */
   readonly schema?: string;
   readonly example?: unknown;
   readonly headers?: readonly HeaderName[];
@@ -51,7 +51,7 @@ export interface SuccessDoc {
 
 export type HeaderName = 'ETag' | 'Idempotent-Replayed';
 
-/** The callers that are allowed, as in the endpoint. */
+/** The allowed callers, as in the endpoint. */
 export type BearerDoc = 'none' | 'optional' | 'required' | 'admin';
 
 /** One operation in the document. A test compares it with the endpoint of the same method and path. */
@@ -64,11 +64,11 @@ export interface Operation {
   readonly parameters?: readonly Parameter[];
   readonly body?: BodyDoc;
   readonly success: SuccessDoc;
-  /** Answers without a body besides the success, and what they mean. */
+  /** Answers without a body besides the success, and their meanings. */
   readonly also?: Readonly<Record<number, string>>;
   /** Counted against a rate limit. */
   readonly limited?: true;
-  /** Besides those that follow from the bearer, the body, the parameters and the limit. */
+  /** The codes besides those that follow from the bearer, the body, the parameters and the limit. */
   readonly codes?: readonly ErrorCode[];
 }
 
@@ -93,7 +93,7 @@ export const limit = (page: PageSize): Parameter => ({
 });
 export const cursor: Parameter = query('cursor', 'The `nextCursor` of the previous page.', text());
 
-/** A stretch of a list by time, and the end it is read from. */
+/** A time range of a list, and its direction. */
 export const period: readonly Parameter[] = [
   query('since', 'Only rows from this time on, in milliseconds since 1970.', integer(), 1801483205000),
   query('until', 'Only rows up to this time, in milliseconds since 1970.', integer(), 1801483210000),
@@ -105,7 +105,7 @@ export const period: readonly Parameter[] = [
   ),
 ];
 
-/** Codes that any request can get. */
+/** Codes that any request can receive. */
 const ALWAYS: readonly ErrorCode[] = ['INVALID_REQUEST', 'REQUEST_TIMEOUT', 'INTERNAL', 'UNAVAILABLE'];
 const OF_BEARER: Readonly<Record<BearerDoc, readonly ErrorCode[]>> = {
   none: [],
@@ -131,7 +131,7 @@ const OF_PATH: readonly (readonly [string, readonly ErrorCode[]])[] = [
   ['/events/{slug}', ['EVENT_NOT_FOUND']],
 ];
 
-/** Every code that an operation can answer. */
+/** Returns every code that an operation can answer. */
 export function codesOf(path: string, operation: Operation): ErrorCode[] {
   const { bearer = 'none', body, limited, parameters = [], codes = [] } = operation;
   return [
@@ -147,7 +147,7 @@ export function codesOf(path: string, operation: Operation): ErrorCode[] {
   ];
 }
 
-/** Parameters in paths; a name means the same everywhere. */
+/** Parameters in paths; a name has the same meaning everywhere. */
 export const PATH_PARAMETERS: Readonly<
   Record<string, { description: string; schema: Json; example: string }>
 > = {

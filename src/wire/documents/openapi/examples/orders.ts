@@ -16,7 +16,7 @@ import {
   YES_TOKEN,
 } from './story';
 
-/** Alice's order when it was booked. */
+/** Alice's order after it was booked. */
 export const SUBMISSION = {
   orderHash: ALICE_HASH,
   status: 'PARTIALLY_FILLED',
@@ -38,7 +38,7 @@ export const SUBMISSION = {
   createdAt: MATCHED_AT,
 };
 
-/** Alice moves what is left of it to another price. */
+/** Alice moves the rest of it to another price. */
 export const REPLACE_BODY = { order: ALICE_NEXT_ORDER, orderType: 'POST_ONLY' };
 export const REPLACEMENT = {
   orderHash: ALICE_NEXT_HASH,
@@ -100,7 +100,7 @@ export const OWN_ORDER = { ...ORDER, order: ALICE_ORDER };
 
 export const SUBMIT_BODY = { order: ALICE_ORDER, orderType: 'GTC', clientOrderId: 'rain-1' };
 
-/** After the trade, Alice takes the rest back. */
+/** After the trade, Alice cancels the rest. */
 export const CANCELLED = {
   orderHash: ALICE_HASH,
   status: 'CANCELLED',
@@ -159,7 +159,7 @@ export const CHALLENGE = {
   expiresAt: '2027-02-01T12:05:00.000Z',
 };
 
-/** The message of that challenge, signed by Alice. */
+/** The message for that challenge, signed by Alice. */
 export const SIGN_IN = {
   message: `localhost:3000 wants you to sign in with your Ethereum account:
 ${ALICE}
@@ -175,7 +175,7 @@ Issued At: ${SIGNED_IN_AT}`,
     '0x80a52ecec6f768cf7605710f4b5794ce06b81b269dbee9f62e504d41861af81e44a621efedd4817562e1cf946dd4b251b10d5620bc7dfa0d014c4a96cb5fae0b1c',
 };
 
-/** Shortened: the signature of a token would say nothing here. */
+/** Shortened, because the signature of a token would show nothing here. */
 const jwt = (use: string): string => `eyJhbGciOiJIUzI1NiJ9.${use}.c2lnbmF0dXJl`;
 
 export const SESSION = {

@@ -36,7 +36,7 @@ export const ALICE_ORDER = {
 } as const;
 export const ALICE_HASH = '0x2b9bdc3dee7a369a8142fc79c4a25ad7452f0d7f45b885f4b16f4d1c10efd2d6';
 
-/** Alice's replacement once 40 are filled: the 60 that are left, at 0.61. */
+/** Alice's replacement after 40 were filled: the remaining 60, at 0.61. */
 export const ALICE_NEXT_ORDER = {
   ...ALICE_ORDER,
   salt: '479249096355',
@@ -65,7 +65,7 @@ export const BOB_ORDER = {
 } as const;
 export const BOB_HASH = '0xf677be163221183a26a4dc73215ba6d538fa9241d6c4460bbb0080ff65e7b636';
 
-/** Of the exchange, while it is migrated. */
+/** The state of the exchange while it is migrated. */
 export const MODE = { mode: 'CANCEL_ONLY', message: 'We move to a larger machine; back at 12:30 UTC.' };
 
 export const SEQUENCE = 1842;

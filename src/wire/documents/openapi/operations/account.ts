@@ -14,7 +14,7 @@ export const idempotencyKey: Parameter = {
   example: 'split-2027-02-01-a',
 };
 
-/** Splits and merges differ in their texts alone. */
+/** Splits and merges differ only in their texts. */
 const CONVERSION = {
   bearer: 'required',
   limited: true,

@@ -12,7 +12,7 @@ import { choice, text } from '../schema';
 type MarketStep = Pick<Operation, 'id' | 'summary' | 'description'> &
   Partial<Pick<Operation, 'body' | 'codes'>>;
 
-/** Something done to a market; `now` is how it then differs from the one of the examples. */
+/** An action on a market; `now` contains its changes of the example market. */
 const step = (operation: MarketStep, now: Partial<Record<keyof typeof MARKET, unknown>>): Operation => ({
   tag: 'Operators',
   bearer: 'admin',
@@ -22,7 +22,7 @@ const step = (operation: MarketStep, now: Partial<Record<keyof typeof MARKET, un
   ...operation,
 });
 
-/** The book is empty now. */
+/** The book is now empty. */
 const EMPTY_BOOK = {
   bestBid: null,
   bestAsk: null,

@@ -13,7 +13,7 @@ import type { Operations } from '../operation';
 const ONE = 'An order that was cancelled before is answered with `cancelled: false`. ';
 const SWEPT = { cancelled: [ALICE_HASH], count: 1, message: 'Orders cancelled' };
 
-/** Every way to take orders back. They share a bucket of their own, which orders do not use up. */
+/** All cancels. They share a separate bucket, which orders do not use up. */
 export const CANCEL_OPERATIONS: Operations = {
   [`POST ${PATHS.cancel}`]: {
     id: 'cancelOrder',

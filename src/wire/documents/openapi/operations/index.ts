@@ -14,7 +14,7 @@ import { SYSTEM_OPERATIONS } from './system';
 import { TRADER_OPERATIONS } from './traders';
 import { UDF_OPERATIONS } from './udf';
 
-/** Every operation there is; each has a row in docs/endpoints.md. Tests hold both, and that each is an endpoint. */
+/** Every operation. Each has a row in docs/endpoints.md. Tests check both, and that each operation is an endpoint. */
 export const OPERATIONS: Operations = {
   ...AUTH_OPERATIONS,
   ...MARKET_OPERATIONS,

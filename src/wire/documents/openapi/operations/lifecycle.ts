@@ -10,7 +10,7 @@ const RESOLVED_AT = '2027-03-02T08:00:00.000Z';
 
 const EVIDENCE = 'https://www.ipma.pt/en/oclima/2027-03-01/';
 
-/** The market of the examples when its holders are paid. */
+/** The market of the examples after its holders were paid. */
 const ended = (
   status: string,
   outcomeIndex: number | null,
@@ -31,7 +31,7 @@ const ended = (
   sequence: MARKET.sequence + 3,
 });
 
-/** How markets change and end, and what the exchange takes at all. */
+/** The changes and the end of markets, and the mode of the exchange. */
 export const LIFECYCLE_OPERATIONS: Operations = {
   [`PATCH ${PATHS.adminMarket}`]: {
     id: 'editMarket',

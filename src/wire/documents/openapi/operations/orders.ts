@@ -43,7 +43,7 @@ const dryRun = query(
   choice(['true', 'false']),
 );
 
-/** A signed order with what is not signed. The signed part has a name of its own. */
+/** A signed order with its unsigned members. The signed part has its own name. */
 const SUBMISSION_BODY = {
   name: 'SubmissionBody',
   shape: submitShape,

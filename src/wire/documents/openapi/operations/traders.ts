@@ -26,7 +26,7 @@ const pageOf = (schema: string, description: string, example: unknown) => ({
   example: { data: [example], nextCursor: null },
 });
 
-/** Joi counts code points in a way that its schema does not tell. */
+/** Joi counts code points in a way that its schema does not show. */
 function withLength(shape: Shape<unknown>, member: string, most: number): Json {
   const schema = jsonSchemaOf(shape) as Json & { readonly properties: Readonly<Record<string, Json>> };
   return withProperty(schema, member, { ...schema.properties[member], maxLength: most });

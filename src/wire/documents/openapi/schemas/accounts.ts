@@ -14,7 +14,7 @@ export const BALANCES_MEMBERS = {
   ),
 };
 
-/** Sign-in, and what a wallet owns. */
+/** Sign-in, and a wallet's own data. */
 export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
   Challenge: object({
     nonce: text('The nonce is alphanumeric, and can be used once within 300 s.', {

@@ -5,7 +5,7 @@ import { array, choice, integer, type Json, nullable, object, page, ref, text } 
 const maybePrice = nullable(ref('Price'));
 const seconds = integer('The time in seconds since 1970.');
 const levels = array(ref('Level'));
-/** Of a candle: its start, and its first, highest, lowest and last price. */
+/** The fields of a candle: its start, and its first, highest, lowest and last price. */
 const prices = { t: seconds, o: ref('Price'), h: ref('Price'), l: ref('Price'), c: ref('Price') };
 const points = array(object({ t: seconds, p: ref('Price') }));
 

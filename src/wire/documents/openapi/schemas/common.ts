@@ -9,12 +9,12 @@ import {
 } from '../../../../exchange/status';
 import { choice, type Json, nullable, ref, text } from '../schema';
 
-/** Digits after the point, without a zero at the end. */
+/** Digits after the point, without a final zero. */
 const decimal = (places: number): string => `^(0|[1-9][0-9]*)(\\.[0-9]{0,${places - 1}}[1-9])?$`;
 const signed = (places: number): string => `^-?(0|[1-9][0-9]*)(\\.[0-9]{0,${places - 1}}[1-9])?$`;
 const fraction = (places: number): string => `^0\\.[0-9]{0,${places - 1}}[1-9]$`;
 
-/** The values that the bodies are made of. */
+/** The values of which the bodies consist. */
 export const COMMON_SCHEMAS: Readonly<Record<string, Json>> = {
   Price: text('A price lies between 0 and 1 and has at most four decimals.', { pattern: fraction(4) }),
   Midpoint: text('A midpoint lies half-way between two prices and has at most five decimals.', {

@@ -10,7 +10,7 @@ import { SYSTEM_SCHEMAS } from './system';
 import { TRADER_SCHEMAS } from './traders';
 import { UDF_SCHEMAS } from './udf';
 
-/** Every schema that has a name. A room of resources has a file; a new one is added here. */
+/** Every named schema. Each group of resources has a file; add a new group here. */
 export const SCHEMAS: Readonly<Record<string, Json>> = {
   ...COMMON_SCHEMAS,
   ...PROBLEM_SCHEMAS,

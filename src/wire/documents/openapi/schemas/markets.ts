@@ -9,7 +9,7 @@ const ticketTerms = {
   eip712: ref('Eip712'),
 };
 
-/** Discovery: what can be traded, and at which terms. */
+/** The markets and their terms. */
 export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
   Outcome: object({
     index: ref('OutcomeIndex'),

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../limits';
 import { presentProblem } from '../../../problem';
 import { array, choice, constant, described, type Json, nullable, object, ref, text } from '../schema';
 
-/** The members of a problem beside those that every problem has. The ones after `?` may be missing. */
+/** The members of a problem besides those of every problem. Members after `?` are optional. */
 interface Extension {
   readonly members: Readonly<Record<string, Json>>;
   readonly optional?: readonly string[];
@@ -101,10 +101,10 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
   },
 };
 
-/** Statuses that a request can get before it is one, besides the one of the code. */
+/** Statuses of requests that Node refuses before they are parsed, besides the one of the code. */
 const OTHER_STATUSES: { readonly [Code in ErrorCode]?: number } = { INVALID_REQUEST: 431 };
 
-/** `INVALID_TICK` has the schema `InvalidTickProblem`. */
+/** The schema of `INVALID_TICK` is `InvalidTickProblem`. */
 export const problemSchemaName = (code: ErrorCode): string =>
   `${code
     .split('_')
@@ -146,7 +146,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, Json>> = {
   ...Object.fromEntries(CODES.map((code) => [problemSchemaName(code), problemSchema(code)])),
 };
 
-/** Tells which schema of a `oneOf` counts: the code does. */
+/** The code selects the schema of a `oneOf`. */
 export function discriminator(codes: readonly ErrorCode[]): Json {
   const mapping = Object.fromEntries(codes.map((code) => [code, ref(problemSchemaName(code)).$ref]));
   return { discriminator: { propertyName: 'code', mapping } };

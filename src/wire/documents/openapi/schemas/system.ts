@@ -29,7 +29,7 @@ const rate = object({
   by: choice(['ip', 'maker', 'wallet']),
 });
 
-/** Described by the specification of its format. */
+/** The specification of its format describes it. */
 const anything: Json = { type: 'object' };
 
 /** Probes, configuration, and the operator's lists. */

@@ -5,7 +5,7 @@ const numbers = array(number);
 const texts = array(text());
 const named = object({ name: text(), value: text() });
 
-/** TradingView's Universal Data Feed: numbers, and `s` in the place of a status. */
+/** TradingView's Universal Data Feed: numbers, and `s` instead of a status. */
 export const UDF_SCHEMAS: Readonly<Record<string, Json>> = {
   UdfError: object({ s: constant('error'), errmsg: text('The reason, which the chart shows.') }),
   UdfConfig: object({
