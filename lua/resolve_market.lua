@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- resolve_market: ends a market: one outcome has won, or the market is void. Trading stops for good; clear_book and pay_holders
+-- resolve_market: ends a market: one outcome has won, or the market is void. Trading stops permanently; clear_book and pay_holders
 -- do the rest. Repeating it with the same result changes nothing.
 --
 -- KEYS     1 {x}:m:<id>   2 {x}:out   3 {x}:ending   4 {x}:closes   5 {x}:mk

@@ -3,7 +3,7 @@ import { createRecent } from '../exchange/recent';
 import type { Limiter } from './limiter';
 
 /**
- * Wallets are free, and the data of each is kept for good, so an address may bring only some new ones in a minute. Returns
+ * Wallets are free, and the data of each is kept permanently, so an address may bring only some new ones in a minute. Returns
  * null for a wallet that this process knows, else a promise, which may throw RATE_LIMITED.
  */
 export type Newcomers = (wallet: string, address: string, response: ServerResponse) => Promise<void> | null;

@@ -16,7 +16,7 @@ export interface Action {
   /** The caller: its address, and its user agent. */
   readonly address: string;
   readonly agent: string | null;
-  /** Null while the action is in progress, and for good if its process died. */
+  /** Null while the action is in progress, and permanently if its process died. */
   readonly status: number | null;
   /** The code of a refusal. */
   readonly code: string | null;
