@@ -18,16 +18,16 @@ export interface Account {
 const NOTHING: Account = { balances: null, orders: null, positions: null, trades: null };
 const ORDERS_MAX = 100;
 const TRADES_MAX = 50;
-/** Values of positions move with prices, so they are read again this often. */
+/** The interval in which positions are read again, because their values change with prices. */
 const REFRESH_MS = 15_000;
-/** Several things happen to a wallet at once, and what positions cost is counted a moment after a fill. */
+/** Waits for related events of the wallet; the cost of a position is computed a moment after a fill. */
 const SETTLE_MS = [150, 2_000] as const;
 
 export const account: Cell<Account> = cell(NOTHING);
 
 const change = (part: Partial<Account>): void => account.set({ ...account.get(), ...part });
 
-/** Open orders first: they are what can be acted on. Then the newest. */
+/** Open orders first, because the person can act on them; then the newest. */
 export const isOpen = ({ status }: Order): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
 const byAge = (a: Order, b: Order): number =>
   Number(isOpen(b)) - Number(isOpen(a)) ||
@@ -37,7 +37,7 @@ function mergeOrders(more: readonly Order[]): void {
   const all = new Map((account.get().orders ?? []).map((order) => [order.orderHash, order]));
   for (const order of more) {
     const known = all.get(order.orderHash);
-    // An answer that was on its way when a later message came.
+    // The request was in progress when a later message came.
     if (!known || known.updatedAt <= order.updatedAt) all.set(order.orderHash, order);
   }
   change({ orders: [...all.values()].sort(byAge).slice(0, ORDERS_MAX) });
@@ -45,10 +45,10 @@ function mergeOrders(more: readonly Order[]): void {
 
 export const showOrder = (order: Order): void => mergeOrders([order]);
 
-/** A part that cannot be had now is asked for again with the next event. */
+/** A part that cannot be read now is requested again at the next event. */
 const silently = (work: Promise<unknown>): void => void work.catch(() => undefined);
 
-/** Markets of orders and positions that no list has brought. */
+/** Markets of orders and positions that are in no list. */
 async function learnMarkets(ids: readonly string[]): Promise<void> {
   const unknown = [...new Set(ids)].filter((id) => !remembered(id)).slice(0, ORDERS_MAX);
   if (unknown.length === 0) return;
@@ -81,7 +81,7 @@ async function loadOrders(): Promise<void> {
   await learnMarkets([...recent.data, ...open.data].map(({ marketId }) => marketId));
 }
 
-/** Everything; each part is shown as it comes. */
+/** Reads everything; each part is shown as it arrives. */
 export function reloadAccount(): void {
   if (!wallet.get()) return;
   silently(client.balances().then(showBalances));
@@ -90,7 +90,7 @@ export function reloadAccount(): void {
   silently(loadTrades());
 }
 
-/** Shares that are gone from a market that is over were paid for. */
+/** Shares of an ended market that are no longer held were paid out. */
 async function tellOfPayout(before: Balances | null, now: Balances): Promise<void> {
   const held = new Set(now.tokens.filter(({ total }) => microOf(total) > 0).map(({ tokenId }) => tokenId));
   const gone = (before?.tokens ?? []).filter(
@@ -115,7 +115,7 @@ async function tellOfPayout(before: Balances | null, now: Balances): Promise<voi
 
 let timers: ReturnType<typeof setTimeout>[] = [];
 
-/** After a fill: what the socket does not tell. */
+/** Reads the data that the socket does not send after a fill. */
 function reloadSoon(): void {
   for (const timer of timers) clearTimeout(timer);
   timers = SETTLE_MS.map((waitMs) =>

@@ -28,7 +28,7 @@ import { enterMarket } from './ticket-state';
 import { unseen } from './toasts';
 import { pipsOf } from './units';
 
-/** A fault of the page shows an error in place of the page, because its data can no longer be trusted. */
+/** After a bug, the page shows an error instead of its content, because its data can no longer be trusted. */
 export const Root = () => {
   const [fault] = useErrorBoundary();
   if (fault === undefined) return <App />;
@@ -44,13 +44,13 @@ export const Root = () => {
   );
 };
 
-/** The page: markets to the left, the one shown in the middle, ticket and portfolio to the right. */
+/** The page: markets on the left, the chosen market in the middle, ticket and portfolio on the right. */
 const App = () => {
   const list = useMarketList(useCell(listQuery));
   const categories = useCategories();
   const at = useCell(view);
   const named = at.name === 'market' ? at.market : null;
-  // Without a choice the busiest market is shown, and stays while the list goes on changing.
+  // Without a choice the busiest market is shown, and stays while the list changes.
   const first = useRef<string | null>(null);
   first.current ??= list.markets?.[0]?.slug ?? null;
   const { market, isMissing } = useMarketNamed(named ?? first.current, list.markets);
@@ -60,7 +60,7 @@ const App = () => {
     if (id !== undefined) enterMarket(id);
     if (market) tickPips.set(pipsOf(market.tickSize));
   }, [id]);
-  // Nothing to trade: no such market, or none at all yet.
+  // There is no such market, or no market yet.
   const hasNone = list.markets?.length === 0 && listQuery.get() === PLAIN;
   const isEmpty = isMissing || (hasNone && market === null);
   const count = useCell(unseen);
@@ -129,7 +129,7 @@ const MarketPage = ({ market, shown, isMissing, isEmpty }: MarketPageProps) => (
   </>
 );
 
-/** The market shown, or the places of its parts while it is on its way. */
+/** The chosen market, or placeholders while it is loading. */
 const MarketView = ({ market, shown }: { readonly market: Market | null; readonly shown: Shown | null }) => {
   const isEnded = market !== null && isOver(shown?.market ?? market);
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that tells when it changes. */
+/** A value that notifies its listeners when it changes. */
 export interface Cell<T> {
   get(): T;
   set(next: T): void;

@@ -13,7 +13,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts';
 
-/** The drawing itself, loaded when the first chart is shown. */
+/** The drawing library, loaded when the first chart is shown. */
 
 export interface Point {
   /** Epoch seconds. */
@@ -41,7 +41,7 @@ export interface Drawing {
 }
 
 const toTime = (t: number): UTCTimestamp =>
-  // The library knows no time zones: shifted, the axis shows the reader's own.
+  // The library has no time zones: with shifted times, the axis shows the reader's own.
   (t - new Date(t * 1_000).getTimezoneOffset() * 60) as UTCTimestamp;
 const toBar = ({ t, pips }: Point) => ({ time: toTime(t), value: pips / 100 });
 
@@ -75,7 +75,7 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
   const series = chart.addSeries(AreaSeries, {
     lineWidth: 2,
     priceLineVisible: false,
-    // It would cover the labels of the scale; the title says it.
+    // It would cover the labels of the scale; the title has it.
     lastValueVisible: false,
     priceFormat: {
       type: 'custom',
@@ -89,7 +89,7 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
   recolour(element, chart, series);
   const shown = new Map<number, Point>();
   chart.subscribeCrosshairMove(({ time }) => onHover(shown.get(Number(time ?? 0)) ?? null));
-  // The library keeps its bars as wide as they are: a narrower window would lose the newest.
+  // The library keeps the width of its bars, so a narrower window would lose the newest.
   const fit = new ResizeObserver(() => chart.timeScale().fitContent());
   fit.observe(element);
   const marks = createMarks(element, series, shown);
@@ -110,7 +110,7 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
   };
 }
 
-/** Lines for open orders; on the line, a dot at its end and arrows where the wallet traded. */
+/** Draws lines for open orders, a dot at the end of the chart's line, and arrows where the wallet traded. */
 function createMarks(element: HTMLElement, series: ISeriesApi<'Area'>, shown: ReadonlyMap<number, Point>) {
   let lines: Lines = { orders: [], fills: [] };
   let drawn: IPriceLine[] = [];
@@ -165,7 +165,7 @@ function createMarks(element: HTMLElement, series: ISeriesApi<'Area'>, shown: Re
 
 const RANGE_MIN = 4;
 
-/** A market that stood still is a line in the middle, not noise across the whole height; never beyond 0 and 100. */
+/** A constant price is a line in the middle, not noise across the whole height; the scale never exceeds 0 and 100. */
 function widened(info: { priceRange: { minValue: number; maxValue: number } | null } | null) {
   if (!info?.priceRange) return info;
   const { minValue, maxValue } = info.priceRange;

@@ -4,12 +4,12 @@ import type { Point } from './chart-canvas';
 import { client } from './exchange';
 import { nowMs, pipsOf } from './units';
 
-/** Buckets without trades go on with the last price; the history tells them. */
+/** The interval of reloads: buckets without trades repeat the last price, and only the history has them. */
 const REFRESH_MS = 60_000;
-/** After a failure, again and again, ever later. */
+/** The pauses between attempts after a failure, which grow. */
 const RETRY_MS = [2_000, 5_000, 15_000] as const;
 const RETRY_MS_LAST = 30_000;
-/** Fewer points than that are no picture of a whole time. */
+/** With fewer points a long time range is not useful. */
 const POINTS_MIN = 60;
 const LENGTHS_SEC: readonly (readonly [Timeframe, number])[] = [
   ['1h', 3_600],
@@ -19,7 +19,7 @@ const LENGTHS_SEC: readonly (readonly [Timeframe, number])[] = [
   ['1m', 2_592_000],
 ];
 
-/** The history of a young market in steps that suit its age. */
+/** The history of a young market in steps that fit its age. */
 async function load(marketId: string, timeframe: Timeframe): Promise<PriceHistory> {
   const history = await client.priceHistory(marketId, timeframe);
   const first = history.history[0];
@@ -75,7 +75,7 @@ export function useHistory(marketId: string, timeframe: Timeframe): PriceHistory
 export const pointsOf = ({ outcomes }: PriceHistory, index: 0 | 1): Point[] =>
   (outcomes[index]?.history ?? []).map(({ t, p }) => ({ t, pips: pipsOf(p) }));
 
-/** Where a market that is over ends: at what a share was worth. */
+/** The last point of an ended market: the payout of a share. */
 export function endOf({ resolution }: Market, index: 0 | 1): Point | null {
   if (!resolution) return null;
   const t = Math.floor(Date.parse(resolution.resolvedAt) / 1_000);

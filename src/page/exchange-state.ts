@@ -14,7 +14,7 @@ live.onExchange(({ mode, message }) => exchangeState.set({ mode, message }));
 client.config().then(
   (known) => {
     config.set(known);
-    // The socket's word is the newer one.
+    // The message of the socket is newer.
     if (exchangeState.get() === null) exchangeState.set(known);
   },
   () => undefined,
@@ -28,7 +28,7 @@ const ENDED: Readonly<Record<string, string>> = {
   DRAFT: 'Not open yet',
 };
 
-/** Why nothing can be ordered now, in the few words of a button; null while orders are taken. */
+/** The reason why no order is accepted now, in the few words of a button; null while orders are accepted. */
 export function whyNoOrders(market: Market | null, mode: string | undefined): string | null {
   const ended = market && ENDED[market.status];
   if (ended) return ended;
@@ -37,5 +37,5 @@ export function whyNoOrders(market: Market | null, mode: string | undefined): st
   return null;
 }
 
-/** The market will never trade again. */
+/** Whether trading in the market has ended. */
 export const isOver = ({ status }: Market): boolean => status === 'RESOLVED' || status === 'VOIDED';

@@ -3,7 +3,7 @@ import { type Cell, cell } from './cell';
 import { keep, kept, onKept } from './kept';
 import { tell } from './toasts';
 
-/** The exchange, as everybody may use it: this page has no other way to it. */
+/** The client of the public interface; this page uses no other interface. */
 
 export type WalletKind = 'test' | 'injected';
 
@@ -48,21 +48,21 @@ export const client = createClient({
 
 export const live = connectLive({ baseUrl: '', getToken: client.accessToken });
 
-/** The wallet that signs in to the next session. */
+/** Makes the next session one of this wallet. */
 export function useKind(next: WalletKind): void {
   kind = next;
 }
 
 let isLeaving = false;
 
-/** Ends the session because the person asked for it. */
+/** Ends the session on request of the person. */
 export async function leave(): Promise<void> {
   isLeaving = true;
   await client.signOut().catch(() => undefined);
   isLeaving = false;
 }
 
-/** A renewed session of the same wallet changes nothing that is shown. */
+/** A renewed session of the same wallet changes nothing on the page. */
 function show(next: Kept | null): void {
   const now = wallet.get();
   if (next?.session.address === now?.address && next?.kind === now?.kind) return;
@@ -71,7 +71,7 @@ function show(next: Kept | null): void {
   live.reauthenticate();
 }
 
-// Another tab has renewed the session, signed in or out; two tabs that renew on their own would end it.
+// Another tab has renewed the session, or signed in or out. Two tabs that renew independently would end the session.
 onKept(SESSION, (value) => {
   const next = parse(value);
   if (next) kind = next.kind;

@@ -3,14 +3,14 @@ import type { Account } from './account-data';
 import { remembered } from './market-list-data';
 import { aboutPips, microOf, PIPS_ONE } from './units';
 
-/** Shares in hand. Balances say how many at once; what they cost and gained is counted a moment later. */
+/** Shares in hand. Balances have their number at once; their cost and gain are computed a moment later. */
 export interface Held {
   readonly marketId: string;
   readonly outcomeIndex: OutcomeIndex;
   readonly tokenId: string;
   readonly micro: number;
   readonly freeMicro: number;
-  /** Null until it is counted. */
+  /** Null until it is computed. */
   readonly cost: Position | null;
 }
 
@@ -23,10 +23,10 @@ export function heldOf({ balances, positions }: Account): Held[] {
     });
 }
 
-/** Fees can leave parts of a lot. */
+/** Fees can leave fractions of a lot. */
 export const wholeLots = (micro: number): number => Math.floor(micro / PIPS_ONE);
 
-/** As it was counted, else at the market's price. */
+/** The computed value, else the value at the market's price. */
 export function worthOf({ marketId, outcomeIndex, micro, cost }: Held): number | null {
   if (cost?.currentValue != null) return microOf(cost.currentValue);
   const price = remembered(marketId)?.outcomes[outcomeIndex]?.price ?? null;

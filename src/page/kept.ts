@@ -1,6 +1,4 @@
-/**
- * The values that this browser keeps between visits. Storage can be missing, full or forbidden; then nothing is kept.
- */
+/** Values that this browser stores between visits. If the storage is missing, full or forbidden, nothing is stored. */
 const PREFIX = 'exchange.';
 
 export function kept(name: string): string | null {
@@ -16,11 +14,11 @@ export function keep(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(PREFIX + name);
     else localStorage.setItem(PREFIX + name, value);
   } catch {
-    // The page works without.
+    // The page works without it.
   }
 }
 
-/** Told when another tab changes what is kept under this name. */
+/** Notifies when another tab changes the value under this name. */
 export function onKept(name: string, listener: (value: string | null) => void): void {
   addEventListener('storage', ({ key, newValue }) => {
     if (key === PREFIX + name) listener(newValue);

@@ -7,7 +7,7 @@ import { tell } from './toasts';
 import { centsField, PIPS_ONE, pipsTyped } from './units';
 import { wordsFor } from './words';
 
-/** The keys of the page, in the order of their list. */
+/** The keyboard shortcuts of the page, in the order of their list. */
 export const KEYS: readonly (readonly [string, string])[] = [
   ['/', 'Search markets'],
   ['b, s', 'Buy, sell'],
@@ -20,7 +20,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
 
 export const isHelpShown: Cell<boolean> = cell(false);
 
-/** Of the market shown. */
+/** For the chosen market. */
 export const tickPips: Cell<number> = cell(100);
 
 const BIG_STEP = 10;
@@ -49,7 +49,7 @@ const ACTS: Readonly<Record<string, () => void>> = {
   '?': () => isHelpShown.set(!isHelpShown.get()),
 };
 
-/** Arrows in the price field go by its steps. */
+/** Arrow keys change the price field by its steps. */
 function stepPrice(field: HTMLInputElement, event: KeyboardEvent): void {
   const sign = { ArrowUp: 1, ArrowDown: -1 }[event.key];
   if (sign === undefined) return;

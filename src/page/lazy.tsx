@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Notice, Skeleton } from './parts/notice';
 
-/** A part of the page in a file of its own, loaded when it is first shown. */
+/** A part of the page in a separate file, loaded when it is first shown. */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
 ): (props: P) => preact.JSX.Element {

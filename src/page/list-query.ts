@@ -2,7 +2,7 @@ import type { MarketSort, MarketsQuery } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
 import { keepInAddress } from './route';
 
-/** The part of the markets that the list shows; `WATCHED` are those of the watchlist, in any state. */
+/** The group of markets that the list shows; `WATCHED` are those of the watchlist, in any state. */
 export type Shelf = 'OPEN' | 'RESOLVED' | 'ALL' | 'WATCHED';
 
 export interface ListQuery {
@@ -46,7 +46,7 @@ function inAddress(): ListQuery {
 
 export const listQuery: Cell<ListQuery> = cell(inAddress());
 
-/** The filters are in the address, so that a list can be shared. */
+/** Puts the filters into the address, so that a list can be shared. */
 listQuery.subscribe(() => {
   const { words, category, shelf, sort } = listQuery.get();
   const query = new URLSearchParams();
@@ -57,7 +57,7 @@ listQuery.subscribe(() => {
   keepInAddress(query);
 });
 
-/** The same for the exchange. */
+/** The same filters as a query to the exchange. */
 export const asked = ({ words, category, shelf, sort }: ListQuery): MarketsQuery => ({
   ...(shelf === 'ALL' || shelf === 'WATCHED' ? {} : { status: shelf }),
   ...(words === '' ? {} : { q: words }),

@@ -2,6 +2,6 @@ import { render } from 'preact';
 import { Root } from './app';
 
 const root = document.getElementById('app');
-// The static content was for the time of loading.
+// The static content is only for the time of loading.
 root?.replaceChildren();
 if (root) render(<Root />, root);

@@ -6,7 +6,7 @@ import { remember } from './market-list-data';
 import { tell } from './toasts';
 import { aboutPips, nowMs, PIPS_ONE, pipsOf } from './units';
 
-/** The current data of the market shown. */
+/** The current data of the chosen market. */
 export interface Shown {
   readonly market: Market;
   /** The EIP-712 domain and types of an order; null until it is known. */
@@ -17,12 +17,12 @@ export interface Shown {
   readonly ticker: Ticker | null;
 }
 
-/** Of the book shown; the indicator tells it. */
+/** The state of the shown book, for the indicator. */
 export const connection: Cell<LiveState> = cell<LiveState>('reconnecting');
-/** When the book was right for the last time; null before it ever was. */
+/** The last time at which the book was right; null if it never was. */
 export const liveUntilMs: Cell<number | null> = cell<number | null>(null);
 
-/** A blink is not worth a word. */
+/** A shorter interruption is not shown. */
 const AWAY_TOLD_MS = 2_000;
 let awaySinceMs: number | null = null;
 let agingTimer: ReturnType<typeof setTimeout> | undefined;
@@ -36,17 +36,17 @@ connection.subscribe(() => {
     tell('Back online: the book is up to date.', 'good');
   if (connection.get() === 'live') awaySinceMs = null;
   else if (liveUntilMs.get() !== null) awaySinceMs ??= nowMs();
-  // It was live until now, or it is from now on.
+  // The book was live until now, or is live from now on.
   if (connection.get() === 'live' || liveUntilMs.get() !== null) liveUntilMs.set(nowMs());
   clearTimeout(agingTimer);
   if (connection.get() === 'live') document.documentElement.dataset.feed = 'live';
   else if (liveUntilMs.get() !== null) agingTimer = setTimeout(showOld, AWAY_TOLD_MS);
 });
 
-/** Above this the middle of the book says little, and the last trade is the better word. */
+/** Above this spread the midpoint says little, and the last trade is used. */
 const SPREAD_MAX_PIPS = 1_000;
 
-/** The chance of Yes as the exchange has it, by one rule for head, list and chart: the middle of a book that is close, else the last trade. */
+/** The chance of Yes, by one rule for head, list and chart: the midpoint of a narrow spread, else the last trade. */
 export function chanceOf({ book, market, trades }: Pick<Shown, 'book' | 'market' | 'trades'>): number | null {
   const bid = book?.bids[0];
   const ask = book?.asks[0];
@@ -59,7 +59,7 @@ export function chanceOf({ book, market, trades }: Pick<Shown, 'book' | 'market'
   return told == null ? null : aboutPips(told);
 }
 
-/** The list shows the same chance as the head beside it. */
+/** Makes the list show the same chance as the head. */
 export const shownChance: Cell<{ readonly id: string; readonly pips: number } | null> = cell<{
   readonly id: string;
   readonly pips: number;
@@ -75,7 +75,7 @@ function tellChance(shown: Shown): void {
 const TRADES_MAX = 40;
 const IDLE_CHECK_MS = 500;
 
-/** Without a market there is no book to be right or wrong: only whether there is a connection. */
+/** Without a market there is no book; only the connection counts. */
 function followNothing(): () => void {
   const check = (): void => connection.set(live.isConnected ? 'live' : 'reconnecting');
   check();
@@ -83,7 +83,7 @@ function followNothing(): () => void {
   return () => clearInterval(timer);
 }
 
-/** Follows a market until `stop`; `tell` hears of changes, at most once a frame. */
+/** Follows a market until `stop`; calls `tell` after changes, at most once a frame. */
 function follow(market: Market, tell: (shown: Shown) => void): () => void {
   let shown: Shown = { market, trading: null, book: null, trades: null, ticker: null };
   let frame = 0;
@@ -102,13 +102,13 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
     client.trading(market.id).then(
       (trading) => {
         const { market: now, ticker, orderbook } = trading;
-        // Something to look at until the first snapshot; it is not called live.
+        // Content until the first snapshot; it is not called live.
         change({ trading, market: now, ticker, book: shown.book ?? orderbook });
       },
       () => undefined,
     );
   };
-  // Trades that happened without a connection were not sent, so they are read.
+  // Trades during a lost connection were not sent, so they are read.
   const loadTrades = (): void => {
     client.trades(market.id, { limit: TRADES_MAX }).then(
       ({ data }) => change({ trades: merged(shown.trades ?? [], data) }),
@@ -144,17 +144,17 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
   };
 }
 
-/** Newest first, each once; of one submission's trades the one told last is the newest. */
+/** Newest first, each once; among the trades of one submission the last received is the newest. */
 function merged(known: readonly Trade[], more: readonly Trade[]): readonly Trade[] {
   const byId = new Map([...more, ...known].map((trade) => [trade.id, trade]));
   return [...byId.values()].sort((a, b) => b.sequence - a.sequence).slice(0, TRADES_MAX);
 }
 
-/** The market shown; null while it is not known, or when there is none. */
+/** The chosen market; null while it is unknown, or when there is none. */
 export function useShown(market: Market | null): Shown | null {
   const [shown, setShown] = useState<Shown | null>(null);
   const id = market?.id;
-  // Not after the next paint: the book is what people wait for.
+  // Before the next paint, because people wait for the book.
   useLayoutEffect(() => {
     if (!market) return followNothing();
     setShown({ market, trading: null, book: null, trades: null, ticker: null });
@@ -163,7 +163,7 @@ export function useShown(market: Market | null): Shown | null {
   return shown?.market.id === id ? shown : null;
 }
 
-/** The market an address names, from the list where it is there. */
+/** The market that an address names, from the list if it is there. */
 export function useMarketNamed(
   name: string | null,
   listed: readonly Market[] | null,

@@ -5,7 +5,7 @@ import { client } from './exchange';
 import { asked, type ListQuery, listQuery } from './list-query';
 import { watchlist } from './watchlist';
 
-/** Questions of markets seen so far: orders and positions name markets by id alone. */
+/** Questions of all markets seen so far, because orders and positions contain only the id. */
 const seen = new Map<string, Market>();
 const SEEN_MAX = 500;
 
@@ -26,19 +26,19 @@ export interface MarketList {
 
 const PAGE = 40;
 const PAGE_MAX = 100;
-/** Chances in the list follow within this time; the market shown is live. */
+/** The largest delay of chances in the list; those of the chosen market are live. */
 const REFRESH_MS = 5_000;
 const TYPING_MS = 180;
 
 type Answer = Pick<MarketList, 'markets' | 'hasMore' | 'isFailed'>;
 const NOTHING: Answer = { markets: null, hasMore: false, isFailed: false };
 
-/** Asked for before anything is drawn; the first list is this one. */
+/** Requested before anything is drawn; the first list uses it. */
 let early: Promise<Page<Market>> | null =
   listQuery.get().shelf === 'WATCHED' ? null : client.markets({ ...asked(listQuery.get()), limit: PAGE });
 early?.catch(() => undefined);
 
-/** The first `wanted` rows, by as many requests as they need. */
+/** The first `wanted` rows, in as many requests as needed. */
 async function rowsOf(query: ListQuery, wanted: number, watched: readonly string[]): Promise<Page<Market>> {
   if (query.shelf === 'WATCHED') {
     const found = await Promise.all(watched.map((id) => client.market(id).catch(() => null)));
@@ -57,7 +57,7 @@ async function rowsOf(query: ListQuery, wanted: number, watched: readonly string
   return { data, nextCursor: cursor };
 }
 
-/** The list that fits the search, kept fresh while the page is looked at; it grows by a page at a time. */
+/** The list for the search, refreshed while the page is visible; it grows by a page at a time. */
 export function useMarketList(query: ListQuery): MarketList {
   const [wanted, setWanted] = useState(PAGE);
   const [answer, setAnswer] = useState<Answer>(NOTHING);
@@ -71,7 +71,7 @@ export function useMarketList(query: ListQuery): MarketList {
   const isFirst = useRef(true);
   useLayoutEffect(() => {
     let isCurrent = true;
-    /** Whether this very list was shown before. */
+    /** Whether the same list was shown before. */
     let placed = wanted > PAGE;
     const ask = (): void => {
       const asking = early ?? rowsOf(query, wanted, watched);
@@ -105,7 +105,7 @@ export function useMarketList(query: ListQuery): MarketList {
   return { ...answer, more: () => setWanted((answer.markets?.length ?? 0) + PAGE) };
 }
 
-/** A list that is looked at does not move under the pointer: what was there stays where it was, what is new comes last. */
+/** A visible list does not move under the pointer: rows keep their places, and new rows come last. */
 function keepPlaces(before: readonly Market[] | null, now: readonly Market[]): readonly Market[] {
   if (!before) return now;
   const fresh = new Map(now.map((market) => [market.id, market]));

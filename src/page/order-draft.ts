@@ -23,12 +23,12 @@ export interface Inputs {
   readonly side: 'BUY' | 'SELL';
   readonly outcome: OutcomeIndex;
   readonly orderType: OrderType;
-  /** Cents as typed; empty is "as the book stands" for a MARKET order. */
+  /** Cents as typed; empty means "at the book's price" for a MARKET order. */
   readonly price: string;
   readonly shares: string;
-  /** Dollars as typed, in place of shares; of a market order to buy. */
+  /** Dollars as typed, instead of shares; for a market order to buy. */
   readonly amount?: string;
-  /** When the order ends by itself; null for never. */
+  /** The time at which the order expires; null for never. */
   readonly expiresAtMs?: number | null;
 }
 
@@ -36,25 +36,25 @@ export interface Inputs {
 export interface Standing {
   readonly market: Pick<Market, 'tickSize' | 'lotSize' | 'minOrderSize' | 'feeRateBps' | 'status'> &
     Partial<Pick<Market, 'outcomes'>>;
-  /** Of the outcome traded; null while the book is not known to be right. */
+  /** The book of the traded outcome; null while it may be wrong. */
   readonly book: BookSides | null;
   /** Null without a session, or until it is known. */
   readonly free: { readonly cashMicro: number; readonly lots: number } | null;
 }
 
-/** How far beyond the last level reached a MARKET order without a price may go: 3¢. */
+/** The distance beyond the last level reached that a MARKET order without a price may go: 3¢. */
 const SLIPPAGE_PIPS = 300;
 
 export const levelsOf = (side: BookSides['bids']): Level[] =>
   side.map(({ price, size }) => ({ pips: pipsOf(price), lots: lotsOf(size) }));
 
-/** The side of the book a taker of this side meets. */
+/** The side of the book that a taker of this side meets. */
 export function facing(book: BookSides | null, side: 'BUY' | 'SELL'): Level[] {
   if (!book) return [];
   return levelsOf(side === 'BUY' ? book.asks : book.bids);
 }
 
-/** The most of an outcome that can be sold, and the money that is free. */
+/** The most tokens of an outcome that can be sold, and the free money. */
 export function freeOf(balances: Balances | null, marketId: string, outcome: OutcomeIndex): Standing['free'] {
   if (!balances) return null;
   const held = balances.tokens.find((token) => token.marketId === marketId && token.outcomeIndex === outcome);
@@ -64,11 +64,11 @@ export function freeOf(balances: Balances | null, marketId: string, outcome: Out
   };
 }
 
-/** Whether the order says how much money, not how many shares. */
+/** Whether the order has an amount of money instead of a number of shares. */
 export const isInDollars = ({ side, orderType, amount = '', shares }: Inputs): boolean =>
   side === 'BUY' && orderType === 'MARKET' && amount.trim() !== '' && shares.trim() === '';
 
-/** The limit of the order in pips: typed, or for a MARKET order what the book needs and a little more. */
+/** The limit of the order in pips: as typed, or for a MARKET order the book's price and a little more. */
 function limitOf(inputs: Inputs, lots: number | null, { book, market }: Standing): number | null {
   if (inputs.price.trim() !== '' || inputs.orderType !== 'MARKET') return pipsTyped(inputs.price);
   const levels = facing(book, inputs.side);
@@ -86,7 +86,7 @@ function limitOf(inputs: Inputs, lots: number | null, { book, market }: Standing
 export interface Estimate {
   readonly limitPips: number;
   readonly lots: number;
-  /** Of an order in dollars. */
+  /** The preview of an order in dollars. */
   readonly budgetMicro?: number;
   readonly preview: Preview;
 }
@@ -122,8 +122,7 @@ function estimateSpending(inputs: Inputs, limitPips: number | null, standing: St
 export type Judgement = { readonly refused: Refused } | { readonly order: NewOrder };
 
 /**
- * Mistakes that the exchange would certainly refuse are shown before a wallet signs; the exchange judges everything
- * else.
+ * Finds mistakes that the exchange would certainly refuse, before a wallet signs; the exchange checks everything else.
  */
 export function judge(inputs: Inputs, standing: Standing): Judgement {
   const wrong = wrongPrice(inputs, standing) ?? wrongAmount(inputs) ?? wrongShares(inputs, standing);
@@ -184,7 +183,7 @@ function wrongShares(inputs: Inputs, { market }: Standing): Refused | null {
   return wordsOf('INVALID_LOT', facts, { nearest: [below, below + lot].map(sizeOf) });
 }
 
-/** By the book and the balances as they stand. */
+/** Checks against the present book and balances. */
 function unfit(inputs: Inputs, standing: Standing, found: Estimate): { readonly refused: Refused } | null {
   const { side, orderType } = inputs;
   const outcome = nameOf(standing.market, inputs.outcome);
@@ -217,7 +216,7 @@ const neededMicro = (
   { limitPips, lots, budgetMicro, preview: { costMicro } }: Estimate,
 ): number => (orderType === 'MARKET' ? (budgetMicro ?? costMicro) : limitPips * lots);
 
-/** A MARKET BUY spends what these shares cost now, and no cent more, at no worse price than the limit. */
+/** A MARKET BUY spends the present cost of these shares at most, at no worse price than the limit. */
 function orderOf(
   { side, outcome, orderType, expiresAtMs = null }: Inputs,
   { limitPips, lots, budgetMicro, preview: now }: Estimate,

@@ -11,7 +11,7 @@ export const STATUS: Readonly<Record<Order['status'], string>> = {
   INVALIDATED: 'Invalidated',
 };
 
-/** Why an order ended, where the wallet did not ask for it. */
+/** The reason why an order ended without a request of the wallet. */
 export const REASON: Readonly<Record<string, string>> = {
   IOC_REMAINDER: 'the rest could not be had at once',
   MARKET_REMAINDER: 'the rest could not be had within the price',
@@ -25,10 +25,10 @@ export const REASON: Readonly<Record<string, string>> = {
   REPLACED: 'another order took its place',
 };
 
-/** Reasons that the person knows already. */
+/** Reasons that the person already knows. */
 const ASKED_FOR: ReadonlySet<string | null> = new Set([null, 'USER', 'CANCEL_ALL', 'REPLACED']);
 
-/** The change of an order that was known, in words; null where there is nothing to say. */
+/** The change of a known order in words; null when there is nothing to report. */
 export function newsOf(before: Order | undefined, now: Order, market: Market | undefined): string | null {
   if (!before || before.updatedAt >= now.updatedAt) return null;
   const name = nameOf(market, now.outcomeIndex);

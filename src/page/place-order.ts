@@ -8,14 +8,14 @@ import { signerOf } from './sign-in';
 import { centsOf, lotsOf, shares } from './units';
 import { type Refused, wordsFor } from './words';
 
-/** The outcome of an order, in words, and the field of the ticket that they belong to. */
+/** The result of an order in words, and the field of the ticket to which they belong. */
 export interface Said extends Refused {
   readonly tone: 'done' | 'refused';
 }
 
 const refusal = (refused: Refused): Said => ({ tone: 'refused', ...refused });
 
-/** Judged, signed and sent; the answer in words. */
+/** Checks, signs and sends an order; returns the answer in words. */
 export async function place(inputs: Inputs, shown: Shown, standing: Standing, wallet: Wallet): Promise<Said> {
   const isLive = connection.get() === 'live';
   if (!isLive && inputs.orderType === 'MARKET') {
@@ -23,7 +23,7 @@ export async function place(inputs: Inputs, shown: Shown, standing: Standing, wa
       'The book may be old until the connection is back, so a market order has to wait. A limit order works.';
     return refusal({ field: 'form', text });
   }
-  // A book that may be old is no ground to refuse anything else.
+  // A book that may be outdated is no reason to refuse other orders.
   const judged = judge(inputs, isLive ? standing : { ...standing, book: null, free: null });
   if ('refused' in judged) return refusal(judged.refused);
   const names = namesOf(shown.market);
@@ -40,7 +40,7 @@ export async function place(inputs: Inputs, shown: Shown, standing: Standing, wa
   }
 }
 
-/** The answer as the record it is of, to be shown at once; the exchange's own follows. */
+/** Makes a record of the answer, to show it at once; the exchange's own record follows. */
 function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: Submission): Order {
   const { outcomeIndex, side, orderType = 'GTC', expiresAt: expiresAtMs = null } = order;
   return {
@@ -59,7 +59,7 @@ function recordOf(order: NewOrder, market: Market, { address }: Wallet, placed: 
   };
 }
 
-/** The outcome of an order, in a sentence. */
+/** The result of an order in a sentence. */
 function happened(inputs: Inputs, placed: Submission, name: string): string {
   const { status, filledSize, remainingSize, averagePrice, price: limit } = placed;
   const did = inputs.side === 'BUY' ? 'Bought' : 'Sold';

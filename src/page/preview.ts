@@ -1,7 +1,7 @@
 import type { OrderType } from 'ctf-exchange-client';
 import { PIPS_ONE } from './units';
 
-/** The effect of an order on the current book. Prices are those of the outcome traded. */
+/** The effect of an order on the present book. Prices are those of the traded outcome. */
 export interface Level {
   readonly pips: number;
   readonly lots: number;
@@ -16,7 +16,7 @@ export interface Walk {
 
 const NOTHING: Walk = { filledLots: 0, costMicro: 0, worstPips: null };
 
-/** Meets the levels, best first, while they are acceptable and `lotsAt` takes some of them. */
+/** Meets the levels, best first, while they are acceptable and `lotsAt` returns some lots. */
 function meet(
   levels: readonly Level[],
   acceptable: (pips: number) => boolean,
@@ -38,7 +38,7 @@ export const walk = (
   acceptable: (pips: number) => boolean,
 ): Walk => meet(levels, acceptable, (_pips, { filledLots }) => wantedLots - filledLots);
 
-/** As far as the money goes; the last lot is the largest that it still pays for. */
+/** Meets levels until the money is spent; the last lot is the largest that it still buys. */
 export const spend = (
   levels: readonly Level[],
   budgetMicro: number,
@@ -56,20 +56,20 @@ export interface Draft {
 export interface Preview {
   readonly filledLots: number;
   readonly restingLots: number;
-  /** Average of what fills at once, in millionths; null when nothing does. */
+  /** Average price of the immediate fills, in millionths; null when there is none. */
   readonly averageMicro: number | null;
-  /** The last price that fills at once; null when nothing does. */
+  /** The price of the last immediate fill; null when there is none. */
   readonly worstPips: number | null;
-  /** Whether the book has something within the limit. */
+  /** Whether the book has any order within the limit. */
   readonly wouldTrade: boolean;
-  /** A BUY: what is paid, for what fills now at the book's prices, for the rest at the limit. */
+  /** A BUY: the payment, at the book's prices for the immediate fills, at the limit for the rest. */
   readonly costMicro: number;
-  /** A BUY: what it pays if the outcome wins. A SELL: what it brings. After fees. */
+  /** A BUY: the payout if the outcome wins. A SELL: the proceeds. After fees. */
   readonly payoutMicro: number;
   readonly feeMicro: number;
 }
 
-/** Whether an order of each type trades the lots that it meets, and whether its rest stays in the book. */
+/** Whether an order of each type trades when it meets lots, and whether its rest stays in the book. */
 const BEHAVIOUR: Readonly<Record<OrderType, { readonly trades: boolean; readonly rests: boolean }>> = {
   GTC: { trades: true, rests: true },
   IOC: { trades: true, rests: false },
@@ -88,7 +88,7 @@ export function preview(levels: readonly Level[], draft: Draft): Preview {
   return resultOf(now, rests ? lots - now.filledLots : 0, met.filledLots > 0, draft);
 }
 
-/** Of a market order that spends an amount. */
+/** The preview of a market order that spends an amount. */
 export const previewSpending = (met: Walk, draft: Draft): Preview =>
   resultOf(met, 0, met.filledLots > 0, draft);
 
@@ -109,7 +109,7 @@ function resultOf(now: Walk, restingLots: number, wouldTrade: boolean, draft: Dr
   };
 }
 
-/** As the exchange contract has it: bps of the cheaper outcome's price, in money of a seller, in shares of a buyer. */
+/** As in the exchange contract: bps of the cheaper outcome's price; a seller pays in money, a buyer in shares. */
 function feeOf(pips: number, lots: number, { side, feeRateBps }: Draft): number {
   if (feeRateBps === 0 || lots === 0) return 0;
   const collateralMicro = (feeRateBps * Math.min(pips, PIPS_ONE - pips) * lots) / PIPS_ONE;

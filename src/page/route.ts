@@ -1,14 +1,14 @@
 import type { TargetedMouseEvent } from 'preact';
 import { type Cell, cell } from './cell';
 
-/** The view is in the address, so that a reload, a bookmark or a link shows it again. */
+/** The view is in the address, so that a reload, a bookmark or a link opens it again. */
 export type View =
-  /** Slug, id or condition id; null where none is chosen. */
+  /** Slug, id or condition id; null without a choice. */
   | { readonly name: 'market'; readonly market: string | null }
   | { readonly name: 'event'; readonly slug: string }
   | { readonly name: 'portfolio' };
 
-/** Addresses of before: `/?market=<slug>`. */
+/** Former addresses: `/?market=<slug>`. */
 const PARAMETER = 'market';
 
 function inAddress(): View {
@@ -36,7 +36,7 @@ function goTo(path: string): void {
   const before = view.get().name;
   if (location.pathname !== path) history.pushState(null, '', path + filters());
   view.set(inAddress());
-  // Another market keeps the place of the reader; another view begins at its top.
+  // Another market keeps the scroll position; another view begins at its top.
   if (before !== view.get().name) scrollTo(0, 0);
 }
 
@@ -52,11 +52,11 @@ export function keepInAddress(query: URLSearchParams): void {
 
 addEventListener('popstate', () => view.set(inAddress()));
 
-/** Into a new tab where the reader asks for one. */
+/** Opens a new tab if the reader requests one. */
 const isPlain = ({ button, ctrlKey, metaKey, shiftKey }: TargetedMouseEvent<HTMLElement>): boolean =>
   button === 0 && !ctrlKey && !metaKey && !shiftKey;
 
-/** For a link within the page: it changes what is shown, and loads nothing. */
+/** A link within the page: it changes the view without loading a document. */
 export const inPage = (path: string) => (event: TargetedMouseEvent<HTMLElement>) => {
   if (!isPlain(event)) return;
   event.preventDefault();

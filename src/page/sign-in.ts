@@ -6,7 +6,7 @@ import { WalletRefusal } from './words';
 
 const TEST_KEY = 'test-key';
 
-/** The same test wallet as before where this browser has one: signing out must not lose what it holds. */
+/** Uses this browser's former test wallet again if there is one, because signing out must not lose its holdings. */
 async function testWallet(): Promise<Signer> {
   const { keyOf, testSigner } = await import('./wallet-test');
   const key = keyOf(kept(TEST_KEY));
@@ -59,7 +59,7 @@ export async function signOut(): Promise<void> {
 
 const followed = new WeakSet<Provider>();
 
-/** Another account in the wallet is another person here. */
+/** Another account of the wallet is another person for this page. */
 function follow(provider: Provider): void {
   if (followed.has(provider)) return;
   followed.add(provider);
@@ -70,7 +70,7 @@ function follow(provider: Provider): void {
   });
 }
 
-/** After a reload the wallet is there a moment later than the page. */
+/** After a reload the wallet becomes available a moment later than the page. */
 if (wallet.get()?.kind === 'injected') {
   live.onConnect(() => {
     const provider = injected();
@@ -78,10 +78,10 @@ if (wallet.get()?.kind === 'injected') {
   });
 }
 
-/** The key of this browser's test wallet, for its owner to keep elsewhere. */
+/** The key of this browser's test wallet, so that its owner can store it elsewhere. */
 export const testKey = (): string => kept(TEST_KEY) ?? '';
 
-/** The next test wallet is another one. */
+/** Makes the next test wallet a new one. */
 export async function forgetTestKey(): Promise<void> {
   await signOut();
   keep(TEST_KEY, null);

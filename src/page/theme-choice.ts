@@ -4,7 +4,7 @@ export type Theme = 'light' | 'dark';
 
 export const dark = matchMedia('(prefers-color-scheme: dark)');
 
-/** The reader's choice, else the system's. */
+/** The reader's choice, or the system's. */
 export function chosenTheme(): Theme {
   const choice = kept('theme');
   if (choice === 'light' || choice === 'dark') return choice;

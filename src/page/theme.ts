@@ -2,7 +2,7 @@ import { type Cell, cell } from './cell';
 import { keep } from './kept';
 import { chosenTheme, dark, paint, type Theme } from './theme-choice';
 
-/** The theme that is shown; `theme-early` sets it before the page's first paint. */
+/** The current theme; `theme-early` sets it before the page's first paint. */
 export const theme: Cell<Theme> = cell(chosenTheme());
 
 function apply(): void {

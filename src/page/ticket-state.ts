@@ -1,32 +1,32 @@
 import type { OrderType, OutcomeIndex } from 'ctf-exchange-client';
 import { type Cell, cell } from './cell';
 
-/** The ticket is filled in from several places: its own fields, a level of the book, a position, a key. */
+/** The ticket has several sources: its own fields, a level of the book, a position, a key. */
 export const side: Cell<'BUY' | 'SELL'> = cell<'BUY' | 'SELL'>('BUY');
-/** Also the outcome whose book, chart and trades are shown. */
+/** The traded outcome, which is also that of the shown book, chart and trades. */
 export const outcome: Cell<OutcomeIndex> = cell<OutcomeIndex>(0);
-/** The order that never rests by surprise comes first. */
+/** The first type is the one that never rests by surprise. */
 export const orderType: Cell<OrderType> = cell<OrderType>('MARKET');
 /** Cents as typed; null follows the book until the button is pressed. */
 export const price: Cell<string | null> = cell<string | null>(null);
 export const shares: Cell<string> = cell('');
-/** Dollars that a market order may spend; of amount and shares the one typed last counts, and the other is empty. */
+/** Dollars that a market order may spend. Of amount and shares the one typed last counts; the other is empty. */
 export const amount: Cell<string> = cell('');
 
 export type Expiry = 'never' | 'hour' | 'day' | 'date';
 export const expiry: Cell<Expiry> = cell<Expiry>('never');
-/** As a field for date and time has it. */
+/** In the format of a date and time field. */
 export const expiryDate: Cell<string> = cell('');
 
-/** On a phone: whether the ticket stands over everything else. */
+/** On a phone: whether the ticket covers the page. */
 export const isSheetOpen: Cell<boolean> = cell(false);
 
-/** All that an order is made of. */
+/** All parts of an order. */
 export const parts: readonly Cell<unknown>[] = [
   ...([side, outcome, orderType, price, shares, amount, expiry, expiryDate] as unknown as Cell<unknown>[]),
 ];
 
-/** A price typed for one order says nothing about another one. */
+/** A price typed for one order does not apply to another. */
 for (const part of [side, outcome, orderType] as unknown as Cell<unknown>[])
   part.subscribe(() => price.set(null));
 
@@ -42,7 +42,7 @@ export function typeAmount(text: string): void {
   amount.set(text);
 }
 
-/** A level of the book: its price makes a limit order. */
+/** Fills in a level of the book: its price makes a limit order. */
 export function takeLevel(priceText: string, sizeText: string | null): void {
   if (orderType.get() === 'MARKET') orderType.set('GTC');
   typePrice(priceText);
@@ -69,7 +69,7 @@ function fillIn(next: Filled): void {
   expiry.set('never');
 }
 
-/** Another market, another order. */
+/** Another market means another order. */
 export function enterMarket(id: string): void {
   if (id === marketId) return;
   marketId = id;
@@ -77,7 +77,7 @@ export function enterMarket(id: string): void {
   wanted = null;
 }
 
-/** Fills in the ticket, at once or as soon as that market is shown. */
+/** Fills in the ticket now, or as soon as that market is shown. */
 export function prepare(id: string, next: Filled): void {
   if (id === marketId) fillIn(next);
   else wanted = { ...next, marketId: id };

@@ -1,6 +1,6 @@
 import { type Cell, cell } from './cell';
 
-/** Something that happened without being asked for: seen for a moment, read aloud by a screen reader. */
+/** A message that was not requested: shown for a moment, and announced by a screen reader. */
 export interface Toast {
   readonly id: number;
   readonly text: string;
@@ -11,7 +11,7 @@ const SHOWN_MS = 6_000;
 const SHOWN_MAX = 3;
 
 export const toasts: Cell<readonly Toast[]> = cell<readonly Toast[]>([]);
-/** The news that came while the page was hidden; its title counts them. */
+/** The messages that came while the page was hidden; its title counts them. */
 export const unseen: Cell<number> = cell(0);
 
 let lastId = 0;

@@ -1,10 +1,10 @@
 import { type Decimal, formatDecimal, parseDecimal } from 'ctf-exchange-client';
 
-/** Integers inside, words outside: prices in pips of 0.0001, sizes in lots of 0.01 share, money in micro-units. */
+/** Integers in the code, words on the page: prices in pips of 0.0001, sizes in lots of 0.01 share, money in micro-units. */
 export const PIPS_ONE = 10_000;
 export const LOTS_ONE = 100;
 export const MICRO_ONE = 1_000_000;
-/** A billion shares, the most an order may have. */
+/** A billion shares, the largest order. */
 export const LOTS_MAX = 100_000_000_000;
 
 const PRICE_DECIMALS = 4;
@@ -12,13 +12,13 @@ const SIZE_DECIMALS = 2;
 const MICRO_DECIMALS = 6;
 
 export const pipsOf = (price: Decimal): number => Number(parseDecimal(price, PRICE_DECIMALS));
-/** Of a middle or an average, which may be finer than a price: only to be shown. */
+/** For a midpoint or an average, which may be finer than a price; only for display. */
 export const aboutPips = (price: Decimal): number => Number(price) * PIPS_ONE;
 export const lotsOf = (size: Decimal): number => Number(parseDecimal(size, SIZE_DECIMALS));
 export const priceOf = (pips: number): Decimal => formatDecimal(BigInt(pips), PRICE_DECIMALS);
 export const sizeOf = (lots: number): Decimal => formatDecimal(BigInt(lots), SIZE_DECIMALS);
 
-/** Balances and values; a loss has its sign in front. */
+/** Balances and values; a loss begins with its sign. */
 export function microOf(amount: Decimal): number {
   const micro = Number(parseDecimal(amount.replace(/^-/, ''), MICRO_DECIMALS));
   return amount.startsWith('-') ? -micro : micro;
@@ -29,7 +29,7 @@ const trimmed = (value: number, decimals: number): string => value.toFixed(decim
 /** "62¢", "62.5¢". */
 export const cents = (pips: number): string => `${trimmed(pips / 100, 2)}¢`;
 
-/** Of an average, with up to two decimals of a cent: "61.83¢". */
+/** For an average, with up to two decimals of a cent: "61.83¢". */
 export const centsOf = (price: Decimal): string => `${trimmed(Number(price) * 100, 2)}¢`;
 
 const SHARES = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
@@ -44,7 +44,7 @@ const COMPACT = new Intl.NumberFormat('en-US', {
   notation: 'compact',
   maximumFractionDigits: 1,
 });
-/** "$1.2M": where the order of magnitude matters. */
+/** "$1.2M": where only the order of magnitude matters. */
 const roughly = (micro: number): string => COMPACT.format(micro / MICRO_ONE);
 
 const WHOLE = new Intl.NumberFormat('en-US', {
@@ -52,7 +52,7 @@ const WHOLE = new Intl.NumberFormat('en-US', {
   currency: 'USD',
   maximumFractionDigits: 0,
 });
-/** "$898", "$12.4K": in a narrow column. */
+/** "$898", "$12.4K": for a narrow column. */
 export const roundly = (micro: number): string =>
   micro < 10_000 * MICRO_ONE ? WHOLE.format(micro / MICRO_ONE) : roughly(micro);
 
@@ -69,13 +69,10 @@ export function percent(pips: number, tickPips = WHOLE_CENT_PIPS): string {
   return `${isFine ? trimmed(pips / 100, 1) : Math.round(pips / 100)}%`;
 }
 
-/**
- * The numbers that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than
- * `decimals`.
- */
+/** A number that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than `decimals`. */
 function typed(text: string, decimals: number): number | null {
   const plain = text.replace(/[\s¢$]/g, '');
-  // A comma before three digits groups, any other one is a decimal point.
+  // A comma before three digits groups; any other comma is a decimal point.
   const point = /,\d{3}(?:\D|$)/.test(plain) ? plain.replace(/,/g, '') : plain.replace(',', '.');
   const match = /^(\d{0,12})(?:\.(\d*))?$/.exec(point);
   if (!match || point === '' || point === '.') return null;
@@ -98,13 +95,13 @@ export const dollarsTyped = (text: string): number | null => {
 /** "$20", "$20.50". */
 export const shortDollars = (micro: number): string => dollars(micro).replace(/\.00$/, '');
 
-/** Money as the exchange takes it. */
+/** Money in the form that the exchange accepts. */
 export const decimalOf = (micro: number): Decimal => formatDecimal(BigInt(micro), MICRO_DECIMALS);
 
-/** A gain has its sign, as a loss has. */
+/** A gain shows its sign, as a loss does. */
 export const signedDollars = (micro: number): string => `${micro > 0 ? '+' : ''}${dollars(micro)}`;
 
-/** For a field: what `pipsTyped` reads back. */
+/** The text for a field, which `pipsTyped` parses. */
 export const centsField = (pips: number): string => trimmed(pips / 100, 2);
 
 const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -112,13 +109,13 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 const DAY_MS = 86_400_000;
 
-/** The time of something recent, the day of something older. */
+/** Shows the time of a recent moment, the day of an older one. */
 export function when(iso: string): string {
   const at = new Date(iso);
   return Date.now() - at.getTime() < DAY_MS ? TIME.format(at) : DAY.format(at);
 }
 
-/** The time on this device. */
+/** The time by this device's clock. */
 export const nowMs = (): number => Date.now();
 
 const DAY_TIME = new Intl.DateTimeFormat('en-GB', {
@@ -129,7 +126,7 @@ const DAY_TIME = new Intl.DateTimeFormat('en-GB', {
 });
 export const dayAndTime = (ms: number): string => DAY_TIME.format(new Date(ms));
 
-/** "2 h 10 min", "3 days": how long something takes still, or is ago. */
+/** "2 h 10 min", "3 days": a remaining or past duration. */
 export function lasting(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 60) return `${seconds} s`;

@@ -15,7 +15,7 @@ declare global {
 
 const announced: Provider[] = [];
 
-/** EIP-6963: wallets that make themselves known, where `window.ethereum` is taken or not set. */
+/** EIP-6963: wallets that announce themselves, even if `window.ethereum` is taken or missing. */
 addEventListener('eip6963:announceProvider', (event) => {
   const { provider } = (event as CustomEvent<{ readonly provider: Provider }>).detail;
   if (!announced.includes(provider)) announced.push(provider);
@@ -30,7 +30,7 @@ const UNKNOWN_CHAIN = 4902;
 const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 
-/** Tells what the wallet would not do. */
+/** Names the request that the wallet refused. */
 async function ask(provider: Provider, method: string, params: readonly unknown[] = []): Promise<unknown> {
   try {
     return await provider.request({ method, params });
@@ -44,7 +44,7 @@ async function ask(provider: Provider, method: string, params: readonly unknown[
   }
 }
 
-/** The account the person chose; `silent` shows no prompt, and is null if no account is connected. */
+/** The account that the person chose; `silent` shows no prompt, and returns null if no account is connected. */
 export async function accountOf(provider: Provider, silent = false): Promise<string | null> {
   const accounts = await ask(provider, silent ? 'eth_accounts' : 'eth_requestAccounts');
   const [first] = Array.isArray(accounts) ? accounts : [];
@@ -79,7 +79,7 @@ export function injectedSigner(provider: Provider, address: string): Signer {
   };
 }
 
-/** For wallets that know the network by name; nothing is sent to it from this page. */
+/** For wallets that show a network's name; this page sends nothing to the network. */
 const CHAINS: Readonly<Record<number, object>> = {
   56: {
     chainName: 'BNB Smart Chain',
@@ -95,7 +95,7 @@ const CHAINS: Readonly<Record<number, object>> = {
   },
 };
 
-/** Most wallets sign only for the network they are on. One that cannot say or switch is asked to sign all the same. */
+/** Most wallets sign only for their current network. A wallet that cannot report or switch it is asked to sign anyway. */
 async function beOnChain(provider: Provider, { chainId }: Eip712Domain): Promise<void> {
   const hex = `0x${chainId.toString(16)}`;
   const now = await provider.request({ method: 'eth_chainId' }).catch(() => null);

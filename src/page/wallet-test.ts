@@ -3,12 +3,12 @@ import { SigningKey } from 'ethers/crypto';
 import { hashMessage, TypedDataEncoder } from 'ethers/hash';
 import { computeAddress } from 'ethers/transaction';
 
-/** A wallet of a single key, loaded only where a test wallet is used. */
+/** A wallet with a single key, loaded only where a test wallet is used. */
 
 const KEY = /^0x[0-9a-f]{64}$/;
 const KEY_BYTES = 32;
 
-/** A key that is generated when there is none yet. */
+/** The stored key, or a new one. */
 export function keyOf(kept: string | null): string {
   if (kept !== null && KEY.test(kept)) return kept;
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));

@@ -1,7 +1,7 @@
 import { type Cell, cell } from './cell';
 import { keep, kept, onKept } from './kept';
 
-/** Markets that this browser's person wants to find again, by id; the latest last. */
+/** Markets that the person wants to find again, by id; the latest last. */
 const NAME = 'watchlist';
 const WATCHED_MAX = 50;
 

@@ -1,7 +1,7 @@
 import { ExchangeError } from 'ctf-exchange-client';
 import { cents, centsOf, PIPS_ONE, pipsOf } from './units';
 
-/** Why something was refused, in words, and beside which field they belong. */
+/** The reason of a refusal in words, and the field to which they belong. */
 export interface Refused {
   readonly field: 'price' | 'shares' | 'amount' | 'form';
   readonly text: string;
@@ -28,7 +28,7 @@ const inCents = (value: unknown): string => (isPrice(value) ? centsOf(value) : t
 const amount = (value: unknown): string =>
   Number(value).toLocaleString('en-US', { maximumFractionDigits: 6 });
 
-/** "62¢ or 63¢", of what lies strictly between 0 and 1. */
+/** "62¢ or 63¢": those of the prices that are strictly between 0 and 1. */
 function nearestPrices({ nearest }: Facts): string {
   const prices = Array.isArray(nearest) ? nearest.filter(isPrice) : [];
   return [...new Set(prices)]
@@ -149,7 +149,7 @@ const FORM: Readonly<Record<string, Say>> = {
 
 const NO_TICKET: Ticket = { side: 'BUY', outcome: 'Yes', tick: '0.01', lot: '0.01', least: '0.01' };
 
-/** Codes that have words; a test compares them with the exchange's. */
+/** Codes that have words; a test compares them with the exchange's codes. */
 export const CODES_WITH_WORDS: readonly string[] = [PRICE, SHARES, FORM].flatMap(Object.keys);
 
 const TABLES = [
@@ -158,7 +158,7 @@ const TABLES = [
   ['form', FORM],
 ] as const;
 
-/** The words of a code; null where there are none. */
+/** The words of a code; null when it has none. */
 function saying(code: string, facts: Facts, ticket: Ticket): Refused | null {
   for (const [field, table] of TABLES) {
     const say = table[code];
@@ -167,11 +167,11 @@ function saying(code: string, facts: Facts, ticket: Ticket): Refused | null {
   return null;
 }
 
-/** The same words where the page itself sees what the exchange would answer. */
+/** The same words, where the page itself finds what the exchange would refuse. */
 export const wordsOf = (code: string, ticket: Partial<Ticket>, facts: Facts = {}): Refused =>
   saying(code, facts, { ...NO_TICKET, ...ticket }) ?? { field: 'form', text: code };
 
-/** Anything that was thrown, in words for the person who asked for it. */
+/** Any error in words, for the person whose action caused it. */
 export function wordsFor(error: unknown, ticket: Ticket = NO_TICKET): Refused {
   if (error instanceof ExchangeError) {
     const { code, detail, requestId, retryAfterMs } = error;
@@ -183,5 +183,5 @@ export function wordsFor(error: unknown, ticket: Ticket = NO_TICKET): Refused {
   return { field: 'form', text: 'That did not work. Reload the page and try again.' };
 }
 
-/** The action that a wallet refused, in its words or ours. */
+/** The action that a wallet refused, in its words or in ours. */
 export class WalletRefusal extends Error {}

@@ -1,9 +1,9 @@
-/** Shows the document of the interface, which stands beside the page wherever that is mounted. */
+/** Shows the OpenAPI document, which is next to the page at any mount point. */
 globalThis.SwaggerUIBundle({
   dom_id: '#swagger-ui',
   url: '../openapi.json',
   deepLinking: true,
-  // Its default asks a server of Swagger's.
+  // By default it would call a server of Swagger.
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,

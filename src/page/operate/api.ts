@@ -1,6 +1,6 @@
 import { cell } from '../cell';
 
-/** The operator's way to the exchange: the admin routes, with the token that this tab holds. */
+/** The operator's access to the exchange: the admin routes, with the token of this tab. */
 
 const KEPT = 'exchange.operator';
 const TOKEN_MIN = 16;
@@ -29,7 +29,7 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** A refusal in words; `code` is EMPTY where no answer came. */
+/** A refusal in words; `code` is EMPTY when there was no answer. */
 export class Refused extends Error {
   constructor(
     readonly code: string,
@@ -51,18 +51,18 @@ export const token = cell<string | null>(keptToken());
 /** The entry of the latest action in the operators' log. */
 export const lastEntry = cell<LogEntry | null>(null);
 
-/** Kept by this tab, and by nothing else. */
+/** The token, stored only in this tab. */
 export function useToken(next: string | null): void {
   try {
     if (next === null) sessionStorage.removeItem(KEPT);
     else sessionStorage.setItem(KEPT, next);
   } catch {
-    // Then a reload asks again.
+    // Then a reload asks for it again.
   }
   token.set(next);
 }
 
-/** The token of the address, which it leaves at once: a copied address or a screenshot must not carry it. */
+/** Takes the token from the address and removes it there, because a copied address or a screenshot must not contain it. */
 export function readAddress(): void {
   const given = decodeURIComponent(location.hash.slice(1));
   if (given.length < TOKEN_MIN) return;
@@ -71,7 +71,7 @@ export function readAddress(): void {
 }
 
 let clock = { serverMs: 0, atMs: 0 };
-/** By the clock of the exchange, to a second. */
+/** The clock of the exchange, to a second. */
 export const nowMs = (): number => clock.serverMs + performance.now() - clock.atMs;
 
 async function send(method: string, path: string, body?: unknown): Promise<Response> {
@@ -105,7 +105,7 @@ export async function get<T>(path: string, query: Readonly<Record<string, string
   return (await send('GET', `${path}${search}`)).json() as Promise<T>;
 }
 
-/** Does something, and then shows its entry in the log: nothing here is shown as done before the exchange says so. */
+/** Runs an action, and then shows its entry in the log. The page never shows an action as done before the exchange does. */
 export async function act<T>(method: string, path: string, body?: unknown): Promise<T | null> {
   let requestId: string | null = null;
   try {
@@ -119,7 +119,7 @@ export async function act<T>(method: string, path: string, body?: unknown): Prom
 
 async function showEntry(requestId: string | null): Promise<void> {
   const { data } = await get<Page<LogEntry>>('/admin/log', { limit: '20' }).catch(() => ({ data: [] }));
-  // Of a refused action the newest entry is its own.
+  // The newest entry belongs to the refused action.
   const entry = data.find((one) => requestId === null || one.requestId === requestId);
   if (entry) lastEntry.set(entry);
 }

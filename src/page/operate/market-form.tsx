@@ -23,7 +23,7 @@ interface Draft {
   readonly no: string;
   readonly tickSize: (typeof TICKS)[number][0];
   readonly minOrderSize: string;
-  /** In UTC, as the browser's own field has it. */
+  /** In UTC, in the format of the browser's own field. */
   readonly closesAt: string;
   readonly resolutionSource: string;
   readonly isDraft: boolean;

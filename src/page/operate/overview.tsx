@@ -91,7 +91,7 @@ export function Overview() {
   );
 }
 
-/** From two looks: the entries that came between them. */
+/** The rate of entries between two readings. */
 function useRate(state: State | null): string {
   const before = useRef<State | null>(null);
   const words = useRef('–');

@@ -35,7 +35,7 @@ export function Field({ label, value, onValue, type = 'text', hint, isLong = fal
       {isLong ? (
         <textarea {...common} rows={4} onInput={(event) => onValue(event.currentTarget.value)} />
       ) : (
-        // The types of an input that takes text differ in their roles alone.
+        // Text inputs of different types differ only in their roles.
         <input {...common} type={type as 'text'} onInput={(event) => onValue(event.currentTarget.value)} />
       )}
       {hint && (
@@ -71,14 +71,14 @@ export function Choice<T extends string>({ label, value, options, onValue }: Cho
 }
 
 interface ConfirmedProps {
-  /** To be typed, letter by letter. */
+  /** The word that the operator must type exactly. */
   readonly word: string;
   readonly label: string;
   readonly action: Action;
   readonly onConfirm: () => void;
 }
 
-/** A button for what is for good, or hits everybody: it wants its word typed. */
+/** A button for an action that cannot be undone or affects everyone: the operator must type its word. */
 export function Confirmed({ word, label, action, onConfirm }: ConfirmedProps) {
   const [typed, setTyped] = useState('');
   const isTyped = typed.trim().toLowerCase() === word.toLowerCase();

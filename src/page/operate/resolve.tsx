@@ -4,7 +4,7 @@ import { act, get } from './api';
 import { Confirmed, Field, Problem } from './parts';
 import { useAction, useLoaded } from './use';
 
-/** `0` and `1` are the outcomes, `void` is neither. */
+/** `0` and `1` are the outcomes, `void` is no outcome. */
 type Result = '0' | '1' | 'void';
 
 interface Effect {
@@ -19,7 +19,7 @@ interface ResolveProps {
   readonly onDone: () => void;
 }
 
-/** Two steps: what is the result and by what evidence; then what that does, and its name typed. */
+/** Two steps: first the result and its evidence; then a preview of the effect, and its name to type. */
 export function Resolve({ market, onDone }: ResolveProps) {
   const [result, setResult] = useState<Result | null>(null);
   const [evidence, setEvidence] = useState('');

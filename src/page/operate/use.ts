@@ -4,7 +4,7 @@ import { Refused } from './api';
 export interface Loaded<T> {
   readonly value: T | null;
   readonly error: string | null;
-  /** Asks again. */
+  /** Requests the data again. */
   readonly again: () => void;
 }
 
@@ -36,7 +36,7 @@ export function useLoaded<T>(ask: () => Promise<T>, keys: readonly unknown[], ev
 export interface Action {
   readonly isBusy: boolean;
   readonly error: string | null;
-  /** Does it once at a time; true when it was done. */
+  /** Runs the action, one at a time; returns true when it was done. */
   readonly run: (what: () => Promise<unknown>) => Promise<boolean>;
 }
 

@@ -19,7 +19,7 @@ async function copy(text: string, what: string): Promise<void> {
   }
 }
 
-/** The signed-in wallet, with its actions. */
+/** The signed-in wallet and its actions. */
 export const AccountMenu = ({ address, kind }: Props) => {
   const [isOpen, setOpen] = useState(false);
   const element = useRef<HTMLDivElement>(null);

@@ -3,7 +3,7 @@ import { isOpen, useAccount } from '../account-data';
 import type { Lines } from '../chart-canvas';
 import { lotsOf, PIPS_ONE, pipsOf, shares } from '../units';
 
-/** The wallet's open orders and fills in a market, at prices of the outcome shown. */
+/** The wallet's open orders and fills in a market, at prices of the chosen outcome. */
 export function useOwnLines(marketId: string, index: 0 | 1): Lines {
   const { orders, trades } = useAccount();
   return useMemo(() => {

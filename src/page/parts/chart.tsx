@@ -21,7 +21,7 @@ const TIMEFRAMES: readonly (readonly [Timeframe, string])[] = [
 ];
 const CHART_WAITS_MS = 150;
 
-/** The chance of the outcome shown, as head and list have it, in the bucket that is filling. */
+/** The chance of the chosen outcome, as in head and list, in the bucket that is filling. */
 function latestOf(shown: Shown | null, index: 0 | 1, interval: number): Point | null {
   const yes = shown?.trades?.length ? chanceOf(shown) : null;
   if (yes === null) return null;
@@ -29,7 +29,7 @@ function latestOf(shown: Shown | null, index: 0 | 1, interval: number): Point | 
   return { t: second - (second % interval), pips: index === 0 ? yes : PIPS_ONE - yes };
 }
 
-/** All points to be drawn, oldest first: those of the history, and the present or the end. */
+/** All points of the chart, oldest first: those of the history, and the present or the end. */
 function useLine(market: Market, shown: Shown | null, timeframe: Timeframe, index: 0 | 1) {
   const history = useHistory(market.id, timeframe);
   const end = endOf(market, index);
@@ -44,7 +44,7 @@ function useLine(market: Market, shown: Shown | null, timeframe: Timeframe, inde
   return { history, points };
 }
 
-/** The chance of the outcome shown over time. */
+/** The chance of the chosen outcome over time. */
 export const Chart = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
   const [timeframe, setTimeframe] = useState<Timeframe>('1d');
   const [hovered, setHovered] = useState<Point | null>(null);
@@ -106,7 +106,7 @@ interface TitleProps {
   readonly tick: number;
 }
 
-/** Of the point under the pointer, else of the latest; the change is since the chart's beginning. */
+/** The value at the pointer, else the latest; the change is since the chart's beginning. */
 const Title = ({ name, at, isHovered, first, tick }: TitleProps) => {
   const points = at && first ? Math.round((at.pips - first.pips) / 10) / 10 : 0;
   return (
@@ -151,7 +151,7 @@ const Canvas = ({ points, lines, onHover }: CanvasProps) => {
         },
         () => undefined,
       );
-    // The book comes first.
+    // The book loads first.
     const timer = setTimeout(load, CHART_WAITS_MS);
     return () => {
       isGone = true;
@@ -162,6 +162,6 @@ const Canvas = ({ points, lines, onHover }: CanvasProps) => {
   useEffect(() => drawing?.show(points), [drawing, points]);
   useEffect(() => drawing?.mark(lines), [drawing, lines, colours]);
   useEffect(() => drawing?.recolour(), [drawing, colours]);
-  // An empty market has no scale: that of the market before is not its own.
+  // An empty market must not show the scale of the market before.
   return <div ref={element} class={points.length === 0 ? 'chart-canvas chart-empty' : 'chart-canvas'} />;
 };

@@ -16,10 +16,10 @@ import { Dialog } from './dialog';
 import { Skeleton } from './notice';
 
 const PARTS = [25, 50, 100] as const;
-/** The book of the sheet is read again this often: what it promises is to be had. */
+/** The interval in which the sheet's book is read again, so that its preview stays correct. */
 const REFRESH_MS = 2_000;
 
-/** Sells at once, at what the book pays. */
+/** Sells at once, at the prices of the book. */
 export const CloseButton = ({ held }: { readonly held: Held }) => {
   const [isOpen, setOpen] = useState(false);
   const market = remembered(held.marketId) ?? null;
@@ -97,7 +97,7 @@ const CloseSheet = ({ held, onDone }: SheetProps) => {
     setBusy(false);
     setSaid(answer);
     if (answer.tone !== 'done') return;
-    // With its last share the position is gone, and the sheet with it.
+    // After its last share the position disappears, and the sheet with it.
     tell(answer.text, 'good');
     onDone();
   };

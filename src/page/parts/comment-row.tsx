@@ -7,7 +7,7 @@ import { wordsFor } from '../words';
 import { Identicon } from './identicon';
 import { Prose } from './rules';
 
-/** The exchange does not tell whom a comment pleases, so this browser notes what its person liked. */
+/** The exchange does not show who liked a comment, so this browser stores the likes of its person. */
 const NAME = 'liked';
 const LIKED_MAX = 500;
 const liked = (): string[] => (kept(NAME) ?? '').split(' ').filter(Boolean);

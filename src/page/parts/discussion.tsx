@@ -9,7 +9,7 @@ import { WriteComment } from './write-comment';
 const COMMENTS_MAX = 50;
 const REFRESH_MS = 20_000;
 
-/** Newest first; replies stand below what they answer, oldest first. */
+/** Newest first; replies are below the comment that they answer, oldest first. */
 function threadsOf(comments: readonly Comment[]): { comment: Comment; replies: readonly Comment[] }[] {
   const shown = comments.filter(({ deleted }) => !deleted);
   const ids = new Set(shown.map(({ id }) => id));
@@ -43,7 +43,7 @@ function useComments(marketId: string) {
   return {
     comments,
     add: (comment: Comment): void => setComments((now) => [comment, ...(now ?? [])]),
-    /** An answer of the exchange in place of what was shown; null where the comment is gone. */
+    /** Replaces a shown comment by the exchange's answer; null when the comment no longer exists. */
     replace: (id: string, next: Comment | null): void =>
       setComments((now) => (now ?? []).flatMap((one) => (one.id !== id ? [one] : next ? [next] : []))),
   };

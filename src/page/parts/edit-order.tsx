@@ -14,7 +14,7 @@ interface Props {
   onDone(): void;
 }
 
-/** Another price or size: the old order is cancelled when the new one is booked, and only then. */
+/** Changes price or size: the old order is cancelled only if the new one is booked. */
 export const EditOrder = ({ order, onDone }: Props) => {
   const wallet = useWallet();
   const market = remembered(order.marketId);

@@ -11,7 +11,7 @@ import { Notice, Skeleton } from './notice';
 
 const REFRESH_MS = 5_000;
 
-/** The markets of an event together, each with the way to trade it. */
+/** The markets of an event together, each with a link to trade it. */
 export const EventPage = ({ slug }: { readonly slug: string }) => {
   const [event, setEvent] = useState<MarketEvent | 'missing' | null>(null);
   useEffect(() => {

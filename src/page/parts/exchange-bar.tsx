@@ -6,7 +6,7 @@ const WORDS = {
   CANCEL_ONLY: 'The exchange takes no new orders at the moment; open orders can be cancelled.',
 } as const;
 
-/** The operator's restriction, above everything else. */
+/** The operator's restriction, at the top of the page. */
 export const ExchangeBar = () => {
   const state = useCell(exchangeState);
   if (!state || state.mode === 'NORMAL') return null;

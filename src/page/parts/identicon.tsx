@@ -1,7 +1,7 @@
 const CELLS = 5;
 const SIZE = 24;
 
-/** A picture of an address: the same address, the same picture; its left half mirrored to the right. */
+/** A picture of an address: the same address has the same picture; the right half mirrors the left. */
 export const Identicon = ({ address, size = SIZE }: { readonly address: string; readonly size?: number }) => {
   const digits = [...address.slice(2).toLowerCase()].map((digit) => Number.parseInt(digit, 16) || 0);
   const hue = ((digits[0] ?? 0) * 16 + (digits[1] ?? 0)) * 1.4;

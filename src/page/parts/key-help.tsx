@@ -2,7 +2,7 @@ import { useCell } from '../cell';
 import { isHelpShown, KEYS } from '../keys';
 import { Dialog } from './dialog';
 
-/** The sheet of keys, behind the key `?`. */
+/** The list of shortcuts, opened by the key `?`. */
 export const KeyHelp = () =>
   useCell(isHelpShown) ? (
     <Dialog title="Keys" onClose={() => isHelpShown.set(false)}>

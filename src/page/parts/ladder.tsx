@@ -69,7 +69,7 @@ async function cancelOwn({ hashes }: Own): Promise<void> {
 
 const GROUPS = [0, 100, 200, 500] as const;
 
-/** Levels of a step of the price together; a bid is worth at least its step, an offer costs at most its own. */
+/** Adds up the levels of each step of the price; a bid's price is rounded down to its step, an offer's up. */
 function grouped(levels: readonly Level[], stepPips: number, side: 'bid' | 'ask'): readonly Level[] {
   if (stepPips === 0) return levels;
   const sums = new Map<number, number>();
@@ -101,7 +101,7 @@ const Grouping = ({ step, tick, onChoose }: GroupingProps) => (
   </select>
 );
 
-/** The order book of the outcome traded: sellers above, buyers below, the best of both in the middle. */
+/** The order book of the traded outcome: sellers above, buyers below, the best of both in the middle. */
 export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
   const index = useCell(outcome);
   const { orders } = useAccount();
@@ -165,7 +165,7 @@ interface SideProps {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** One stop for the keyboard; arrows go from level to level. Offers stand best first too, and are shown upside down. */
+/** One tab stop; arrow keys go from level to level. Offers, too, are in best-first order, and displayed reversed. */
 const Side = ({ side, rows, deepest, label, isOpen }: SideProps) => {
   const list = useRef<HTMLUListElement>(null);
   const move = (event: TargetedKeyboardEvent<HTMLUListElement>): void => {
@@ -228,7 +228,7 @@ const LevelRow = ({ side, row, deepest, isStop }: LevelProps) => (
           </span>
         )}
       </span>
-      {/* A new element for a new size, so that the change shows. */}
+      {/* A new element for each size, so that the change is visible. */}
       <span key={row.lots} class="level-size">
         {roughShares(row.lots)}
       </span>

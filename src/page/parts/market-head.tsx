@@ -51,7 +51,7 @@ export const MarketHead = ({ market, shown }: { readonly market: Market; readonl
 const DAY_MS = 86_400_000;
 const TICK_MS = 1_000;
 
-/** On its last day. */
+/** Shown on its last day. */
 const Countdown = ({ until }: { readonly until: string }) => {
   const [, setTick] = useState(0);
   const leftMs = Date.parse(until) - nowMs();
@@ -64,7 +64,7 @@ const Countdown = ({ until }: { readonly until: string }) => {
   return isSoon ? <strong class="countdown"> in {lasting(leftMs)}</strong> : null;
 };
 
-/** By the system's own sheet where there is one, else into the clipboard. */
+/** Uses the system's share sheet if there is one, else the clipboard. */
 const Share = ({ market }: { readonly market: Market }) => {
   const share = async (): Promise<void> => {
     const url = location.origin + linkTo(market.slug);
@@ -89,7 +89,7 @@ const Share = ({ market }: { readonly market: Market }) => {
 const hasEnded = (market: Market): boolean =>
   market.status === 'CLOSED' || isOver(market) || Date.parse(market.closesAt ?? '') < nowMs();
 
-/** Today's volume is shown where it differs from the whole. */
+/** Today's volume is shown only if it differs from the total. */
 function volumeWords({ volume, volume24h }: Market): string {
   const all = `${roundly(microOf(volume))} volume`;
   return volume24h === volume ? all : `${all}, ${roundly(microOf(volume24h))} today`;

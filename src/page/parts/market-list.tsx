@@ -136,7 +136,7 @@ const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen, query }: Row
   );
 };
 
-/** The end of the list as far as it is loaded: scrolling near it loads more. */
+/** The end of the loaded list: scrolling near it loads more. */
 const More = ({ onReached, count }: { onReached(): void; readonly count: number }) => {
   const element = useRef<HTMLLIElement>(null);
   useEffect(() => {
@@ -204,7 +204,7 @@ const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen:
 
 const DAY_MS = 86_400_000;
 
-/** Only when it is soon. */
+/** Shown only when the time is near. */
 function endsWord({ closesAt, status }: Market): string {
   const leftMs = Date.parse(closesAt ?? '') - nowMs();
   return status === 'OPEN' && leftMs > 0 && leftMs < DAY_MS ? ` · ends in ${lasting(leftMs)}` : '';
@@ -213,7 +213,7 @@ function endsWord({ closesAt, status }: Market): string {
 const endWord = (market: Market): string =>
   market.resolution?.outcomeIndex == null ? 'Void' : `${nameOf(market, market.resolution.outcomeIndex)} ✓`;
 
-/** The reason why a market does not trade, in a word; null while it trades. */
+/** The reason why a market does not trade, in one word; null while it trades. */
 export function statusWord(market: Market): string | null {
   switch (market.status) {
     case 'OPEN':

@@ -20,7 +20,7 @@ interface Props {
   readonly shown: Shown | null;
 }
 
-/** Everything below the chart that takes room, one thing at a time; on a phone book and trades, too. */
+/** The large parts below the chart, one at a time; on a phone also book and trades. */
 export const MarketTabs = ({ market, shown }: Props) => {
   const narrow = useCell(isNarrow);
   const over = market !== null && isOver(shown?.market ?? market);

@@ -6,7 +6,7 @@ import { centsOf, dollars, microOf, shares, signedDollars } from '../units';
 import { CloseButton } from './close-position';
 import { Merge, Split } from './sets';
 
-/** The wallet's shares in the market shown, below the ticket. */
+/** The wallet's shares in the chosen market, below the ticket. */
 export const MyPosition = ({ shown }: { readonly shown: Shown }) => {
   const account = useAccount();
   const wallet = useWallet();

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Nothing to show, or something went wrong: says what it is and what to do. */
+/** A notice for missing content or a failure, with the next step. */
 export const Notice = ({
   title,
   children,
@@ -14,7 +14,7 @@ export const Notice = ({
   </div>
 );
 
-/** Lines that hold the place of what is on its way. */
+/** Placeholder lines for content that is loading. */
 export const Skeleton = ({ rows, tall = false }: { readonly rows: number; readonly tall?: boolean }) => (
   <div class="skeletons" aria-hidden="true">
     {Array.from({ length: rows }, (_, index) => (

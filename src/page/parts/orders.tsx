@@ -12,7 +12,7 @@ import { wordsFor } from '../words';
 import { EditOrder } from './edit-order';
 import { Notice, Skeleton } from './notice';
 
-/** All open orders: of a market, or of every one. */
+/** The open orders of one market, or of all. */
 export const CancelAll = ({ marketId = null }: { readonly marketId?: string | null }) => {
   const isHalted = useCell(exchangeState)?.mode === 'HALTED';
   const [isBusy, setBusy] = useState(false);

@@ -4,7 +4,7 @@ import { nameOf } from '../outcome-names';
 import { centsOf, dollars, lotsOf, pipsOf, shares, when } from '../units';
 import { Notice, Skeleton } from './notice';
 
-/** The wallet's trades, as its own orders had them. */
+/** The wallet's trades, from the view of its own orders. */
 export const OwnTrades = () => {
   const { trades } = useAccount();
   if (trades === null) return <Skeleton rows={3} />;

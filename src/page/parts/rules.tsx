@@ -10,7 +10,7 @@ const Out = ({ url }: { readonly url: string }) => (
   </a>
 );
 
-/** Plain text as it was written: its paragraphs, its lines, and links to https alone. */
+/** Plain text with its paragraphs and lines, and links to https only. */
 export const Prose = ({ text }: { readonly text: string }) => (
   <>
     {text.split(/\n{2,}/).map((paragraph, at) => (
@@ -28,7 +28,7 @@ async function copyId(id: string): Promise<void> {
   );
 }
 
-/** How the question is decided, and the terms of its orders. */
+/** The rules for the result of the question, and the terms of its orders. */
 export const Rules = ({ market }: { readonly market: Market }) => {
   const { description, resolutionSource, resolution, tickSize, minOrderSize, feeRateBps, conditionId } =
     market;

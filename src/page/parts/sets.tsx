@@ -8,7 +8,7 @@ import { tell } from '../toasts';
 import { dollars, dollarsTyped, LOTS_ONE, PIPS_ONE, shares, sizeOf } from '../units';
 import { wordsFor } from '../words';
 
-/** A share of each outcome together is a dollar, whatever happens. */
+/** One share of each outcome together is always worth a dollar. */
 function useConversion() {
   const [isBusy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);
@@ -45,7 +45,7 @@ interface MergeProps {
   readonly held: readonly Held[];
 }
 
-/** For wallets that hold both outcomes. */
+/** For wallets with both outcomes. */
 export const Merge = ({ market, held }: MergeProps) => {
   const { isBusy, refused, convert } = useConversion();
   const free = (index: 0 | 1): number => held.find((one) => one.outcomeIndex === index)?.freeMicro ?? 0;

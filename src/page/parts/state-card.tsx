@@ -5,11 +5,11 @@ import { client } from '../exchange';
 import { nameOf } from '../outcome-names';
 import { centsOf, dateOf, dollars, microOf, signedDollars } from '../units';
 
-/** The wallet's result in a market that is over; null while it is not known. */
+/** The wallet's result in an ended market; null while it is unknown. */
 interface Outcome {
   readonly paidMicro: number;
   readonly gainMicro: number;
-  /** Shares that are to be paid still. */
+  /** Shares that are still to be paid. */
   readonly owedMicro: number;
 }
 
@@ -55,7 +55,7 @@ function useOutcome(market: Market): Outcome | null {
   return found;
 }
 
-/** In place of the ticket: how the market ended, or why it stands still. */
+/** Shown instead of the ticket: the result of the market, or the reason why it does not trade. */
 export const StateCard = ({ market }: { readonly market: Market }) => (
   <section
     id="ticket"

@@ -6,7 +6,7 @@ import { facing } from '../order-draft';
 import { orderType, outcome } from '../ticket-state';
 import { cents } from '../units';
 
-/** The types in words, in the order of the list: the two that people use, then those of traders. */
+/** The order types in words, in the order of the list: first the two usual ones, then those for traders. */
 const TYPES: Readonly<Record<OrderType, { readonly name: string; readonly hint: string }>> = {
   MARKET: { name: 'Market', hint: 'Trades at once, a little beyond the best price at most. Nothing waits.' },
   GTC: { name: 'Limit', hint: 'Fills what it can at your price or better; the rest waits in the book.' },
@@ -47,7 +47,7 @@ const ChoiceButton = <T extends string | number>({ of, value, name, children }: 
   </button>
 );
 
-/** One of a few, each a button that says whether it is pressed. */
+/** A choice among a few buttons, each of which shows whether it is pressed. */
 export const Choice = <T extends string | number>({ of, options, label, variant }: ChoiceProps<T>) => (
   <fieldset class={`choice ${variant}`} aria-label={label}>
     {options.map(([value, name]) => (
@@ -64,7 +64,7 @@ interface OutcomesProps {
   readonly names: readonly [string, string];
 }
 
-/** The outcomes with the price to be had for each. */
+/** The outcomes with their present prices. */
 export const Outcomes = ({ shown, side, names }: OutcomesProps) => (
   <fieldset class="choice outcomes" aria-label="Outcome">
     {names.map((name, at) => {

@@ -20,12 +20,12 @@ import {
 interface FieldProps {
   readonly inputs: Inputs;
   readonly standing: Standing | null;
-  /** Why the exchange, or the page, did not take it. */
+  /** The reason why the exchange, or the page, refused it. */
   readonly refused: string | null;
   readonly isSignedIn: boolean;
 }
 
-/** A hint gives way to a reason in the same place, so that nothing moves. */
+/** A reason replaces the hint in the same place, so that nothing moves. */
 const Below = ({
   id,
   refused,
@@ -108,7 +108,7 @@ interface FillerProps {
   onClick(): void;
 }
 
-/** A button at the end of a field that fills it in. */
+/** A button at the end of a field that fills the field in. */
 const Filler = ({ name, disabled = false, onClick }: FillerProps) => (
   <button type="button" class="step step-wide" disabled={disabled} onClick={onClick}>
     {name}
@@ -160,7 +160,7 @@ export const AmountField = ({ inputs, standing, refused, isSignedIn }: FieldProp
 
 const AMOUNTS = [10, 100] as const;
 
-/** All that the free money buys at this price, or all that is held. */
+/** The most that the free money buys at this price, or all held shares. */
 function mostOf({ side, price, orderType }: Inputs, { free, market, book }: Standing): number | null {
   if (!free) return null;
   const lot = lotsOf(market.lotSize);
@@ -225,7 +225,7 @@ const EXPIRIES: readonly (readonly [Expiry, string])[] = [
   ['date', 'At a date…'],
 ];
 
-/** When the rest that waits in the book ends by itself. */
+/** The expiration of the rest that stays in the book. */
 export const ExpiryField = () => {
   const now = useCell(expiry);
   const date = useCell(expiryDate);

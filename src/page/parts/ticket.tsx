@@ -29,10 +29,10 @@ import { submitWords } from './ticket-words';
 import { WalletChoice } from './wallet-choice';
 
 const HOUR_MS = 3_600_000;
-/** After this a person wonders what becomes of the order. */
+/** After this time the person needs to see that the order is still in progress. */
 const SLOW_MS = 3_000;
 
-/** When the order written ends by itself; null for never. */
+/** The expiration of the drafted order; null for never. */
 function expiresAtMs(): number | null {
   switch (expiry.get()) {
     case 'hour':
@@ -62,7 +62,7 @@ const standingOf = (shown: Shown, index: OutcomeIndex, balances: Balances | null
   free: freeOf(balances, shown.market.id, index),
 });
 
-/** Placing what the ticket says, and what became of it until the next change. */
+/** Places the order of the ticket, and keeps the result until the next change. */
 function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null) {
   const wallet = useWallet();
   const [said, setSaid] = useState<Said | null>(null);
@@ -76,7 +76,7 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
       for (const end of ends) end();
     };
   }, []);
-  // A message belongs to its wallet and its market.
+  // A message belongs to its wallet and market.
   useEffect(forget, [wallet?.address, shown?.market.id]);
   useEffect(() => setAsking(false), [wallet?.address]);
   useEffect(() => {
@@ -99,7 +99,7 @@ function useOrder(inputs: Inputs, shown: Shown | null, standing: Standing | null
   return { said, isBusy, isSlow, isAsking, submit, wallet };
 }
 
-/** A mistake in what was typed is named before anybody is asked to sign in; an empty field is none. */
+/** A typing mistake is shown before the page asks to sign in; an empty field is no mistake. */
 function typedWrong(inputs: Inputs, standing: Standing): Refused | null {
   const judged = judge(inputs, { ...standing, free: null });
   if (!('refused' in judged) || judged.refused.field === 'form') return null;

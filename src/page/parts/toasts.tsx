@@ -1,7 +1,7 @@
 import { useCell } from '../cell';
 import { dismiss, toasts } from '../toasts';
 
-/** Read aloud as they come; the latest stand at the bottom. */
+/** Screen readers announce them as they come; the latest is at the bottom. */
 export const Toasts = () => (
   <ul class="toasts" aria-live="polite" aria-label="News">
     {useCell(toasts).map(({ id, text, tone }) => (

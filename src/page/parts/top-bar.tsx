@@ -46,7 +46,7 @@ const STATES = {
 } as const;
 const TICK_MS = 1_000;
 
-/** How old the book is; null while it is right, or before it ever was. */
+/** The age of the book; null while it is right, or if it never was. */
 function useAge(state: LiveState): number | null {
   const untilMs = useCell(liveUntilMs);
   const [, setTick] = useState(0);
@@ -98,7 +98,7 @@ const Who = () => {
   return <div class="who">{wallet ? <SignedIn wallet={wallet} /> : <SignedOut />}</div>;
 };
 
-/** It stands over other things, so it goes by itself. */
+/** It covers other content, so it disappears by itself. */
 const REFUSED_MS = 12_000;
 
 const SignedOut = () => {

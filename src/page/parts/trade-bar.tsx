@@ -11,7 +11,7 @@ import { cents } from '../units';
 
 const INDEXES: readonly OutcomeIndex[] = [0, 1];
 
-/** On a phone, always within reach: both outcomes with their prices, which open the ticket as a sheet, and the views. */
+/** On a phone, always visible: both outcomes with their prices, which open the ticket as a sheet, and the views. */
 export const TradeBar = ({ shown }: { readonly shown: Shown | null }) => {
   const mode = useCell(exchangeState)?.mode;
   if (!useCell(isNarrow)) return null;

@@ -5,7 +5,7 @@ import { outcome } from '../ticket-state';
 import { cents, lotsOf, PIPS_ONE, pipsOf, roughShares, when } from '../units';
 import { Notice, Skeleton } from './notice';
 
-/** The latest trades of the market, at prices of the outcome shown. */
+/** The latest trades of the market, at prices of the chosen outcome. */
 export const Trades = ({ shown }: { readonly shown: Shown | null }) => {
   const index = useCell(outcome);
   const trades = shown?.trades ?? null;

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { signInWithInjected, signInWithTestWallet } from '../sign-in';
 import { wordsFor } from '../words';
 
-/** Signing in where the order is written: what was typed stays. */
+/** Signing in inside the ticket: the typed values stay. */
 export const WalletChoice = () => {
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<string | null>(null);

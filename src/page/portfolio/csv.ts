@@ -17,7 +17,7 @@ const HEAD = [
   'no',
 ];
 
-/** A field that a spreadsheet would take for a formula is text. */
+/** Makes text of a field that a spreadsheet would read as a formula. */
 const quoted = (text: string): string => `"${text.replace(/^[=+@\t\r]/, "'$&").replace(/"/g, '""')}"`;
 
 const rowOf = (one: Activity): readonly string[] => {

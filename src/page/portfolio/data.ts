@@ -22,7 +22,7 @@ async function learn(ids: readonly (string | null)[]): Promise<void> {
   remember(found.filter((market) => market !== null));
 }
 
-/** Read again when something happens to the wallet, and now and then. */
+/** Read again after each event of the wallet, and at intervals. */
 export function useJournal(): Journal | null {
   const wallet = useWallet();
   const { balances } = useAccount();
@@ -59,7 +59,7 @@ export function useJournal(): Journal | null {
   return { ...journal, more };
 }
 
-/** Gains of everything held and of everything sold, counted by the exchange. */
+/** Gains of all held and all sold shares, computed by the exchange. */
 export function gainOf({ positions }: Account, closed: readonly Position[]): number {
   const all = new Map([...closed, ...(positions ?? [])].map((one) => [one.tokenId, one]));
   return [...all.values()]

@@ -17,7 +17,7 @@ const KINDS: readonly (readonly [Activity['type'] | 'ALL', string])[] = [
   ['FAUCET', 'Test funds'],
 ];
 
-/** All that changed the balances, newest first. */
+/** All changes of the balances, newest first. */
 export const History = ({ journal }: { readonly journal: Journal }) => {
   const [kind, setKind] = useState<Activity['type'] | 'ALL'>('ALL');
   const rows = journal.activity.filter(({ type }) => kind === 'ALL' || type === kind);

@@ -11,7 +11,7 @@ import { Closed, Positions } from './tables';
 
 type Tab = 'positions' | 'orders' | 'history' | 'closed';
 
-/** Everything the wallet has, had and wants. */
+/** Everything the wallet has, had and ordered. */
 export const PortfolioPage = () => {
   const wallet = useWallet();
   const account = useAccount();

@@ -10,7 +10,7 @@ import { aboutPips, centsOf, dollars, microOf, PIPS_ONE, percent, shares, signed
 const toneOf = (micro: number | null): string =>
   micro === null || micro === 0 ? '' : micro > 0 ? 'up' : 'down';
 
-/** The question, as a way to its market. */
+/** The question, as a link to its market. */
 export const MarketLink = ({ marketId }: { readonly marketId: string }) => {
   const market = remembered(marketId);
   if (!market) return <span>A market</span>;
@@ -21,7 +21,7 @@ export const MarketLink = ({ marketId }: { readonly marketId: string }) => {
   );
 };
 
-/** A row is a card on a phone: each cell says what it is. */
+/** On a phone a row is a card, and each cell has its label. */
 const Cell = ({
   name,
   children,
