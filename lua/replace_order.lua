@@ -3,8 +3,8 @@
 -- The new order is booked as if the old one did not exist: it may use the old reserve and never meets the old order.
 -- The two are separate commands, with two numbers and two entries of the outbox. Repeating a booked hash changes nothing.
 --
--- KEYS     1 to 7 as in place_order, for the new order; and, by the records found, the same others
--- ARGV     1 to 4 as in place_order, for the new order   5 hash of the old order, 32 bytes
+-- KEYS     1 to 7 as place_order has them, for the new order; and, by the records found, the same others
+-- ARGV     1 to 4 as place_order has them, for the new order   5 hash of the old order, 32 bytes
 -- Returns  { BOOKED, record, fills, old record }: both records as they are now or, with `dryRun`, would be; fills packed as
 --          in lib/trades. Else { code, nowMs, ... }
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed

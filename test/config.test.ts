@@ -55,7 +55,7 @@ describe('without any variable', () => {
     expect(one).not.toBe(two);
   });
 
-  it('takes an empty or blank value as unset', () => {
+  it('treats an empty or blank value as unset', () => {
     const blank = Object.fromEntries(
       Object.keys(VARIABLES).map((name, index) => [name, index % 2 ? '' : '  ']),
     );
@@ -104,7 +104,7 @@ describe('accepted values', () => {
       { matchMakersMax: 1000, collateralDecimals: 6 },
     ],
   ];
-  it.each(accepted)('%j', (env, expected) => {
+  it.each(accepted)('%j is accepted', (env, expected) => {
     expect(loadConfig(env)).toMatchObject(expected);
   });
 });
@@ -169,11 +169,11 @@ describe('refused values', () => {
     ['DEMO', ['maybe']],
   ];
   const rows = refused.flatMap(([name, values]) => values.map((value): [string, string] => [name, value]));
-  it.each(rows)('%s=%s', (name, value) => {
+  it.each(rows)('%s=%s is refused', (name, value) => {
     expect(Object.keys(problems({ [name]: value }))).toEqual([name]);
   });
 
-  it('production without a Redis and a secret', () => {
+  it('production needs a Redis and a secret', () => {
     const found = problems({ NODE_ENV: 'production' });
     expect(Object.keys(found)).toEqual(['REDIS_URL', 'PUBLIC_BASE_URL', 'JWT_SECRET']);
     expect(found.JWT_SECRET).toMatchObject({ given: '(unset)', problem: 'is required in production' });
@@ -181,7 +181,7 @@ describe('refused values', () => {
     expect(problems(whole)).toEqual({});
   });
 
-  it('production behind TLS without a word about the proxy that ends it', () => {
+  it('production behind TLS needs a statement about the proxy that ends it', () => {
     const secure = { ...PRODUCTION, PUBLIC_BASE_URL: 'https://exchange.example' };
     expect(problems(secure)).toMatchObject({
       TRUST_PROXY: { given: '(unset)', problem: expect.stringContaining('the number of proxies, or off') },
@@ -190,18 +190,18 @@ describe('refused values', () => {
       expect(problems({ ...secure, TRUST_PROXY })).toEqual({});
   });
 
-  it('mainnet without its contracts', () => {
+  it('mainnet needs its contracts', () => {
     expect(Object.keys(problems({ NETWORK: 'mainnet' }))).toEqual(Object.keys(CONTRACTS));
   });
 
-  it('a test address on mainnet', () => {
+  it('mainnet refuses an address of the test network', () => {
     const copied = { EXCHANGE_ADDRESS: VARIABLES.EXCHANGE_ADDRESS.fallback ?? '' };
     expect(problems({ NETWORK: 'mainnet', ...CONTRACTS, ...copied })).toMatchObject({
       EXCHANGE_ADDRESS: { problem: 'is the address of the testnet: mainnet needs its own' },
     });
   });
 
-  it('everything at once', () => {
+  it('all errors are reported at once', () => {
     const found = problems({
       PORT: 'x',
       NETWORK: 'y',
@@ -258,7 +258,7 @@ describe('the report', () => {
     expect(new Set(columns).size).toBe(1);
   });
 
-  it('is silent when all is well', () => {
+  it('is silent without an error', () => {
     expect(run({})).toMatchObject({ status: 0, stdout: 'went on', stderr: '' });
   });
 });
@@ -270,7 +270,7 @@ describe('.env.example', () => {
     value,
   }));
 
-  it('has every variable once, and no other', () => {
+  it('contains every variable once, and no other', () => {
     expect(entries.map(({ name }) => name).sort()).toEqual(Object.keys(VARIABLES).sort());
   });
 
@@ -280,7 +280,7 @@ describe('.env.example', () => {
       expect([name, shown[name]]).toEqual([name, fallback ?? '']);
   });
 
-  it('explains each in the words of the table', () => {
+  it('explains each variable in the words of the table', () => {
     const words = text.replace(/\n# /g, ' ').replace(/\s+/g, ' ');
     for (const { doc } of Object.values(VARIABLES)) expect(words).toContain(doc);
   });

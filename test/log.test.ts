@@ -26,7 +26,7 @@ describe('the content of the log', () => {
     expect(logged((log) => log.debug('noise')).text).toBe('');
   });
 
-  it('keeps what only looks like a secret', () => {
+  it('keeps texts that only look like a secret', () => {
     const { record } = logged((log) =>
       log.info({ orderHash: HASH, tokenId: '123', url: 'http://h:80/a@b' }, 'abc'),
     );
@@ -75,7 +75,7 @@ describe('secrets are hidden in the log', () => {
     expect(record.name).toBe('web');
   });
 
-  it('a secret that contains another one, whole', () => {
+  it('a secret that contains another one is hidden completely', () => {
     expect(createScrubber(['secret', 'secret-longer'])('x secret-longer y')).toBe('x [hidden] y');
   });
 });

@@ -38,7 +38,7 @@ test('every entry of the lock file has its digest', () => {
   expect(unknown.map(([name]) => name)).toEqual([]);
 });
 
-test('an installation for production has no install script but those of two native parts that can be done without', () => {
+test('an installation for production has no install script but those of two optional native parts', () => {
   const scripts = locked.filter(([, { dev, hasInstallScript }]) => hasInstallScript && !dev);
   expect(scripts.map(([name]) => name.split('node_modules/').at(-1))).toEqual([
     'msgpackr-extract',

@@ -98,13 +98,13 @@ function resolved({ file, target }: Import): string {
   return existsSync(path.join(ROOT, `${base}.tsx`)) ? `${base}.tsx` : `${base}.ts`;
 }
 
-test('there is something to look at', () => {
+test('the sources are found', () => {
   expect(sources.length).toBeGreaterThan(50);
   expect(lua.length).toBeGreaterThan(15);
   expect(local.length).toBeGreaterThan(150);
 });
 
-test('a room imports only what stands below it', () => {
+test('a room imports only rooms below it', () => {
   const wrong = local.filter((entry) => {
     const target = roomOf(resolved(entry));
     if (!(entry.room in MAY_IMPORT) || target === entry.room) return false;
@@ -124,24 +124,21 @@ const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
   realtime: ['broadcast', 'sockets', 'feed'],
 };
 
-test.each(Object.entries(SUB_ROOMS))(
-  'the sub-rooms of %s import only what stands before them',
-  (room, order) => {
-    const subRoomOf = (file: string): string =>
-      path.relative(path.join('src', room), file).split(path.sep)[0] ?? '';
-    const folders = readdirSync(path.join(ROOT, 'src', room)).filter((name) => !name.endsWith('.ts'));
-    expect([...folders].sort()).toEqual([...order].sort());
-    const wrong = local.filter((entry) => {
-      const target = resolved(entry);
-      if (entry.room !== room || roomOf(target) !== room) return false;
-      const [from, to] = [order.indexOf(subRoomOf(entry.file)), order.indexOf(subRoomOf(target))];
-      return from !== -1 && to > from;
-    });
-    expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
-  },
-);
+test.each(Object.entries(SUB_ROOMS))('the sub-rooms of %s import only those before them', (room, order) => {
+  const subRoomOf = (file: string): string =>
+    path.relative(path.join('src', room), file).split(path.sep)[0] ?? '';
+  const folders = readdirSync(path.join(ROOT, 'src', room)).filter((name) => !name.endsWith('.ts'));
+  expect([...folders].sort()).toEqual([...order].sort());
+  const wrong = local.filter((entry) => {
+    const target = resolved(entry);
+    if (entry.room !== room || roomOf(target) !== room) return false;
+    const [from, to] = [order.indexOf(subRoomOf(entry.file)), order.indexOf(subRoomOf(target))];
+    return from !== -1 && to > from;
+  });
+  expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+});
 
-test('a package lives in its room', () => {
+test('a package is imported only in its room', () => {
   const wrong = imports.filter(({ target, room }) => {
     const homes = HOMES[target];
     return homes !== undefined && !homes.includes(room);
@@ -165,7 +162,7 @@ test('no file imports itself through others', () => {
   expect(cycles).toEqual([]);
 });
 
-test('process.env is read in the configuration only', () => {
+test('process.env is read only in the configuration', () => {
   const wrong = sources.filter(
     (file) =>
       file !== 'src/config/load.ts' &&
@@ -187,14 +184,14 @@ const MACHINE_CLOCK: readonly string[] = [
   ...['followed-book.ts', 'sessions.ts', 'transport.ts'].map((file) => `${CLIENT}/${file}`),
 ];
 
-test("the machine's clock is read by the files named for it and by no other", () => {
+test('the machine’s clock is read only by the files named for it', () => {
   const reading = sources.filter((file) =>
     /\bDate\.now\b|\bnew Date(?!\()|\bnew Date\(\)|\bDate\(\)|timeOrigin/.test(read(file)),
   );
   expect(reading.sort()).toEqual([...MACHINE_CLOCK].sort());
 });
 
-test('no any, no default export, no console, no suppressed check', () => {
+test('the code has no any, no default export, no console and no suppressed check', () => {
   const wrong = sources.flatMap((file) =>
     /: any\b|<any>|as any\b|export default|console\.|@ts-(ignore|expect-error|nocheck)/.test(read(file))
       ? [file]
@@ -210,7 +207,7 @@ test('no file is longer than 300 lines', () => {
   expect(long).toEqual([]);
 });
 
-describe('every script opens with its header', () => {
+describe('every script begins with its header', () => {
   test.each(lua.filter((file) => !file.includes('lib')))('%s', (file) => {
     const source = read(file);
     const name = path.basename(file, '.lua');
@@ -222,7 +219,7 @@ describe('every script opens with its header', () => {
   });
 });
 
-test('only the ledger packs, opens and stores accounts', () => {
+test('only the ledger packs, unpacks and stores accounts', () => {
   const others = lua.filter((file) => !file.endsWith('lib/ledger.lua'));
   expect(others.filter((file) => /ledger\.(CASH|TOKENS)\b|I7I7I4I6|I7I7I7I7'/.test(read(file)))).toEqual([]);
   expect(
@@ -240,7 +237,7 @@ test('scripts that let people out work when Redis is full', () => {
   }
 });
 
-test('every script runs through src/store/redis/scripts.ts, which hands over the door of its slot as the last key', () => {
+test('every script runs through src/store/redis/scripts.ts, which passes the door of its slot as the last key', () => {
   const runs = /\bEVAL(SHA)?(_RO)?\b|\.(eval|evalsha|evalBuffer|evalshaBuffer|fcall|defineCommand)\(/;
   expect(sources.filter((file) => runs.test(read(file)))).toEqual(['src/store/redis/scripts.ts']);
   expect(read('src/store/redis/scripts.ts').match(/doorOf\(keys\[0\]\)/g)).toHaveLength(1);
@@ -260,13 +257,13 @@ test('every script is called by its name, and every name called is a script', ()
   expect([...called].sort()).toEqual([...bundleScripts(path.join(ROOT, 'lua')).keys()].sort());
 });
 
-test('the files that are said to take long are there', () => {
+test('the files in the list of slow tests exist', () => {
   const { SECONDS } = require('./support/sequencer') as { SECONDS: Readonly<Record<string, number>> };
   const missing = Object.keys(SECONDS).filter((name) => !existsSync(path.join(ROOT, `test/${name}.test.ts`)));
   expect(missing).toEqual([]);
 });
 
-test('docs/errors.md tells every code with its status, and no other', () => {
+test('docs/errors.md lists every code with its status, and no other', () => {
   const told = new Map(
     [...read('docs/errors.md').matchAll(/^\| `([A-Z_]+)` \| (\d{3}) \|/gm)].map((match) => [
       match[1],

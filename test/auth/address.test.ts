@@ -19,7 +19,7 @@ const PUBLISHED = [
 describe.each(['before the WebAssembly is loaded', 'after'])('%s', (phase) => {
   beforeAll(() => (phase === 'after' ? loadKeccak() : undefined));
 
-  test('keccak256 is that of ethers', () => {
+  test('keccak256 equals that of ethers', () => {
     for (const length of [0, 1, 64, 66, 135, 136, 137, 416, 5000]) {
       const data = randomBytes(length);
       expect(hexlify(keccak256(data))).toBe(ethersKeccak256(data));
@@ -35,7 +35,7 @@ test.each(PUBLISHED)('%s keeps its checksum, from lower, upper and its own case'
   }
 });
 
-test('equals ethers for more addresses than the cache holds', () => {
+test('more addresses than the cache holds are checksummed as ethers does', () => {
   for (let i = 0; i < 10_500; i++) {
     const lower = `0x${randomBytes(20).toString('hex')}`;
     const address = checksumAddress(lower);

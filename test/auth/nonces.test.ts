@@ -6,7 +6,7 @@ const [OLD, NEW] = ['old-secret-of-the-tests-0123456789', 'new-secret-of-the-tes
 const noncesOf = (secrets: string, more: Partial<NonceOptions> = {}) =>
   createNonces({ secrets: parseJwtSecrets(secrets), audience: 'chain:97', ...more });
 
-test('a nonce says when it ends, to its wallet alone', () => {
+test('a nonce shows its expiration, for its own wallet only', () => {
   const nonce = noncesOf(OLD).mint(alice.address, 1_800_000_000_000);
   expect(nonce).toMatch(/^[A-Za-z0-9]{64,}$/);
   expect(noncesOf(OLD).expiryOf(alice.address.toLowerCase(), nonce)).toBe(1_800_000_000_000);
@@ -25,12 +25,12 @@ test('a nonce with one changed digit is refused', () => {
   }
 });
 
-test('no two nonces of a wallet and a moment are the same', () => {
+test('no two nonces of a wallet at the same moment are equal', () => {
   const minted = Array.from({ length: 1_000 }, () => noncesOf(OLD).mint(alice.address, 5_000));
   expect(new Set(minted).size).toBe(1_000);
 });
 
-test('a nonce is known as long as its secret is, and by no other exchange with the same one', () => {
+test('a nonce is valid as long as its secret is, and at no other exchange with the same secret', () => {
   const nonce = noncesOf(`a:${OLD}`).mint(alice.address, 5_000);
   const expiry = (secrets: string, more = {}) => noncesOf(secrets, more).expiryOf(alice.address, nonce);
   expect(expiry(OLD)).toBe(5_000);

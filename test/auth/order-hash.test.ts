@@ -37,7 +37,7 @@ test.each(BACKENDS)('a published order has its published hash and signature (%s)
   expect(`0x${published.verify(order, hash).toString('hex')}`).toBe(order.signature);
 });
 
-test('equals ethers for 400 random orders, each after the other in the same buffer', () => {
+test('the hashes of 400 random orders equal those of ethers, computed one after another in the same buffer', () => {
   for (let i = 0; i < 400; i++) {
     const order = randomOrder(alice.address);
     expect(verifier.hash(order)).toBe(TypedDataEncoder.hash(DOMAIN, EIP712_ORDER_TYPES, order));

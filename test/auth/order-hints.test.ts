@@ -86,12 +86,12 @@ test('SIGNER explains a signer that is not the maker, whichever of them signed',
   }
 });
 
-test('an order changed after signing has no explanation', async () => {
+test('an order that was changed after signing gets no hint', async () => {
   const order = await signed(alice, orderOf(alice.address));
   expect(await hintOf({ ...order, takerAmount: order.takerAmount + 1n })).toBeNull();
 });
 
-test('another customary name of ours is no mistake', async () => {
+test('a customary name that is our own is no mistake', async () => {
   const ours = await createOrderVerifier({ ...DOMAIN, name: 'CTF Exchange' });
   const order = await signed(alice, orderOf(alice.address), { ...DOMAIN, name: 'CTF Exchange' });
   expect(ours.verify(order, ours.hash(order))).toHaveLength(65);

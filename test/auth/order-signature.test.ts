@@ -9,7 +9,7 @@ const HALF_N = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a
 const hex = (n: bigint) => n.toString(16).padStart(64, '0');
 const join = (r: bigint, s: bigint, v: number) => `0x${hex(r)}${hex(s)}${v.toString(16).padStart(2, '0')}`;
 
-describe.each(BACKENDS)('with %s', (backend) => {
+describe.each(BACKENDS)('the %s backend', (backend) => {
   let verifier: OrderVerifier;
   let good: SignedOrder;
   let parts: { r: bigint; s: bigint; v: number };
@@ -23,12 +23,12 @@ describe.each(BACKENDS)('with %s', (backend) => {
 
   const verify = (order: SignedOrder) => verifier.verify(order, verifier.hash(order));
 
-  test('says so', () => {
+  test('reports its name', () => {
     expect(verifier.backend).toBe(backend);
     expect(verifier.domain).toEqual(DOMAIN);
   });
 
-  test('takes what a wallet signs: 100 random orders, and none for another order', async () => {
+  test('accepts the signatures of 100 random orders, and none for another order', async () => {
     for (let i = 0; i < 100; i++) {
       const order = await signed(alice, randomOrder(alice.address));
       expect(`0x${verify(order).toString('hex')}`).toBe(order.signature);
@@ -40,7 +40,7 @@ describe.each(BACKENDS)('with %s', (backend) => {
     }
   });
 
-  test('takes lower-case addresses and capital digits', () => {
+  test('accepts lower-case addresses and capital digits', () => {
     const lower = good.maker.toLowerCase();
     expect(verify({ ...good, maker: lower, signer: lower })).toHaveLength(65);
     expect(verify({ ...good, signature: `0x${good.signature.slice(2).toUpperCase()}` })).toEqual(
@@ -48,7 +48,7 @@ describe.each(BACKENDS)('with %s', (backend) => {
     );
   });
 
-  test('v 0 and 1 are stored as 27 and 28', () => {
+  test('stores v 0 and 1 as 27 and 28', () => {
     const bytes = verify({ ...good, signature: join(parts.r, parts.s, parts.v - 27) });
     expect(`0x${bytes.toString('hex')}`).toBe(good.signature);
     expect([27, 28]).toContain(bytes[64]);
@@ -90,12 +90,12 @@ describe.each(BACKENDS)('with %s', (backend) => {
     });
   });
 
-  test('s = n / 2 is well-formed, it is only not by the signer', async () => {
+  test('accepts s = n / 2 as well-formed, although the signer did not sign it', async () => {
     const refused = await refusal(() => verify({ ...good, signature: join(parts.r, HALF_N, 27) }));
     expect(refused.recovered).toMatch(/^0x[0-9a-fA-F]{40}$/);
   });
 
-  test('an r that is not the x of a point recovers no signer', async () => {
+  test('recovers no signer from an r that is not the x of a point', async () => {
     // x = 5 has no y on the curve.
     expect(await refusal(() => verify({ ...good, signature: join(5n, parts.s, 27) }))).toMatchObject({
       code: 'INVALID_SIGNATURE',
@@ -114,7 +114,7 @@ describe.each(BACKENDS)('with %s', (backend) => {
     });
   });
 
-  test.each([1, 2, 3])('signature type %i is not for a key to prove', async (signatureType) => {
+  test.each([1, 2, 3])('signature type %i cannot be verified with a key', async (signatureType) => {
     const order = await signed(alice, orderOf(alice.address, { signatureType }));
     expect((await refusal(() => verify(order))).code).toBe('UNSUPPORTED_SIGNATURE_TYPE');
   });

@@ -41,7 +41,7 @@ const ageUse = async (pair: TokenPair, generation: number, ms: number) => {
   await server.client().hincrby(key, `u${generation}`, -ms);
 };
 
-test('opening gives a pair that authenticates on every replica', async () => {
+test('opening a session returns a pair that authenticates on every replica', async () => {
   const pair = await here.open(alice.address);
   expect(pair).toEqual({
     address: alice.address,
@@ -57,14 +57,14 @@ test('opening gives a pair that authenticates on every replica', async () => {
   expect(Math.abs(Date.parse(caller.issuedAt) - Date.now())).toBeLessThan(60_000);
 });
 
-test('tokens do not stand in for each other', async () => {
+test('a token of one use is not accepted for the other', async () => {
   const pair = await here.open(alice.address);
   expect(await codeOf(() => here.authenticate(pair.refreshToken))).toBe('TOKEN_INVALID');
   expect(await codeOf(() => here.refresh(pair.accessToken))).toBe('TOKEN_INVALID');
   expect(await codeOf(() => here.refresh(undefined))).toBe('TOKEN_INVALID');
 });
 
-test('refreshing gives a new pair each time, and the session stays one', async () => {
+test('refreshing returns a new pair each time, and the session stays the same', async () => {
   const pairs = [await here.open(alice.address)];
   for (let i = 0; i < 5; i++) {
     const last = pairs.at(-1) as TokenPair;
@@ -78,7 +78,7 @@ test('refreshing gives a new pair each time, and the session stays one', async (
   );
 });
 
-test('a lost reply: within 10 s the old token gives the identical pair, on either replica', async () => {
+test('within 10 s after a lost reply, the old token returns the identical pair on either replica', async () => {
   const first = await here.open(alice.address);
   const second = await here.refresh(first.refreshToken);
   expect(await there.refresh(first.refreshToken)).toEqual(second);
@@ -90,7 +90,7 @@ test('a lost reply: within 10 s the old token gives the identical pair, on eithe
   );
 });
 
-test('also when the new pair has been used meanwhile', async () => {
+test('the old token returns the identical pair even if the new pair has been used meanwhile', async () => {
   const first = await here.open(alice.address);
   const second = await here.refresh(first.refreshToken);
   const third = await here.refresh(second.refreshToken);
@@ -99,7 +99,7 @@ test('also when the new pair has been used meanwhile', async () => {
   expect((await here.authenticate(third.accessToken)).address).toBe(alice.address);
 });
 
-test('past 10 s a reuse ends the whole family, at once and everywhere', async () => {
+test('a reuse after 10 s ends the whole family, at once and everywhere', async () => {
   const first = await here.open(alice.address);
   const second = await here.refresh(first.refreshToken);
   await ageUse(first, 1, GRACE_MS + 1);
@@ -114,7 +114,7 @@ test('past 10 s a reuse ends the whole family, at once and everywhere', async ()
   expect((await there.authenticate(other.accessToken)).sid).toBe(sidOf(other));
 });
 
-test('the grace counts from the first use, not from the last', async () => {
+test('the 10 s count from the first use, not from the last', async () => {
   const first = await here.open(alice.address);
   await here.refresh(first.refreshToken);
   await ageUse(first, 1, GRACE_MS - 5_000);
@@ -123,7 +123,7 @@ test('the grace counts from the first use, not from the last', async () => {
   expect(await codeOf(() => here.refresh(first.refreshToken))).toBe('REFRESH_REUSED');
 });
 
-test('a token of two pairs ago is a reuse', async () => {
+test('a token from two pairs ago counts as a reuse', async () => {
   const first = await here.open(alice.address);
   const second = await here.refresh(first.refreshToken);
   await ageUse(first, 1, GRACE_MS + 1);
@@ -132,7 +132,7 @@ test('a token of two pairs ago is a reuse', async () => {
   expect(await codeOf(() => here.authenticate(third.accessToken))).toBe('TOKEN_INVALID');
 });
 
-test('ten parallel uses over two replicas give one pair', async () => {
+test('ten parallel uses over two replicas return one pair', async () => {
   for (let round = 0; round < 5; round++) {
     const { refreshToken } = await here.open(bob.address);
     const uses = Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? here : there).refresh(refreshToken));
@@ -154,7 +154,7 @@ test('logout ends the session at once, on every replica, and no other', async ()
   }
 });
 
-test('a session that Redis does not know is over, though its tokens are ours', async () => {
+test('a session that Redis does not know has ended, although its tokens are ours', async () => {
   const sid = 'f'.repeat(32);
   const sign = (jti: string) =>
     tokens.sign('refresh', { address: alice.address, sid, jti, issuedAtSec: Math.floor(Date.now() / 1_000) });
@@ -162,10 +162,10 @@ test('a session that Redis does not know is over, though its tokens are ours', a
   expect(await codeOf(() => here.refresh(sign('something')))).toBe('TOKEN_INVALID');
 });
 
-describe('the store', () => {
+describe('the store of sessions', () => {
   const ttl = (sid: string) => server.client().pttl(`{s:${sid}}`);
 
-  test('forgets a session with its last refresh token, later with each rotation', async () => {
+  test('forgets a session when its last refresh token expires, later with each rotation', async () => {
     await store.open('a', 100);
     expect(await ttl('a')).toBeGreaterThan(90_000);
     expect(await store.rotate('a', 1, 1_000, GRACE_MS)).toMatchObject({ kind: 'rotated', generation: 2 });
@@ -173,7 +173,7 @@ describe('the store', () => {
     expect(await ttl('a')).toBeLessThanOrEqual(1_000_000);
   });
 
-  test('keeps only the uses that can be repeated, and 32 of them at most', async () => {
+  test('keeps only uses that can be repeated, at most 32', async () => {
     await store.open('b', 100);
     for (let i = 1; i <= 100; i++) await store.rotate('b', i, 100, GRACE_MS);
     const fields = await server.client().hkeys('{s:b}');
@@ -183,13 +183,13 @@ describe('the store', () => {
     expect(await server.client().hexists('{s:b}', 'u100')).toBe(0);
   });
 
-  test('a generation from the future is refused', async () => {
+  test('refuses a generation from the future', async () => {
     await store.open('c', 100);
     expect(await store.rotate('c', 2, 100, GRACE_MS)).toEqual({ kind: 'gone' });
     expect(await store.isLive('c')).toBe(true);
   });
 
-  test('works while Redis is out of memory: people must get in to cancel', async () => {
+  test('works while Redis is out of memory, because people must sign in to cancel', async () => {
     const redis = server.client();
     await redis.config('SET', 'maxmemory', '1');
     try {

@@ -57,7 +57,7 @@ const refused = async (text: unknown, signature: unknown, by = signIn) => {
 const refusedMessage = async (text: string, by = signIn) => refused(text, await alice.signMessage(text), by);
 
 describe('the challenge', () => {
-  test('has all a client needs', async () => {
+  test('contains everything that a client needs', async () => {
     const challenge = signIn.challenge(alice.address.toLowerCase());
     expect(Object.keys(challenge).sort()).toEqual([
       'address',
@@ -76,20 +76,20 @@ describe('the challenge', () => {
     expect(signIn.challenge(alice.address).nonce).not.toBe(challenge.nonce);
   });
 
-  test('is for an address only', async () => {
+  test('is given for a valid address only', async () => {
     expect((await refusal(() => signIn.challenge('alice'))).code).toBe('INVALID_ADDRESS');
   });
 });
 
 describe('signing in', () => {
-  test('alice signs in, and not twice with one message', async () => {
+  test('works for alice, but only once with the same message', async () => {
     const text = await message(alice);
     const signature = await alice.signMessage(text);
     expect(await signIn.verify(text, signature)).toEqual({ address: alice.address });
     expect(await refused(text, signature)).toBe('NONCE_INVALID');
   });
 
-  test('ten at the same moment, over two replicas: one signs in', async () => {
+  test('succeeds once for ten requests at the same moment over two replicas', async () => {
     const text = await message(alice);
     const signature = await alice.signMessage(text);
     const other = create({ burnt: createNonceStore({ run: createScripts(server.client()) }) });
@@ -100,7 +100,7 @@ describe('signing in', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('times at their limits, v 0 or 1, a final slash and the scheme are taken', async () => {
+  test('accepts times at their limits, v 0 or 1, a final slash and the scheme', async () => {
     const taken: Partial<SiweMessage>[] = [
       { issuedAt: fromNow(-9.9 * MINUTE_MS) },
       { issuedAt: fromNow(0.9 * MINUTE_MS) },
@@ -136,7 +136,7 @@ test.each<[string, Partial<SiweMessage>]>([
   expect(await signIn.verify(right, await alice.signMessage(right))).toEqual({ address: alice.address });
 });
 
-test('every member stands in the message and is checked there', async () => {
+test('checks every member of the message', async () => {
   const text = await message(alice);
   const edits: [string, string, string][] = [
     ['address', alice.address, alice.address.toLowerCase()],
@@ -152,7 +152,7 @@ test('every member stands in the message and is checked there', async () => {
   }
 });
 
-test('a text that is not a sign-in message is refused without a log line', async () => {
+test('refuses a text that is not a sign-in message without a log line', async () => {
   const said = (['log', 'warn', 'error'] as const).map((method) =>
     jest.spyOn(console, method).mockImplementation(),
   );
@@ -181,7 +181,7 @@ test('a text that is not a sign-in message is refused without a log line', async
   }
 });
 
-test('2 kB is the longest message', async () => {
+test('accepts messages of up to 2 kB', async () => {
   const padded = async (bytes: number) => {
     const base = await message(alice, { requestId: 'x' });
     return base.replace('Request ID: x', `Request ID: ${'x'.repeat(bytes - base.length + 1)}`);
@@ -193,7 +193,7 @@ test('2 kB is the longest message', async () => {
 });
 
 describe('the signature', () => {
-  test("another wallet's is refused, and the nonce is spent", async () => {
+  test('of another wallet is refused, and the nonce is used up', async () => {
     const text = await message(alice);
     expect(await refused(text, await bob.signMessage(text))).toBe('SIWE_INVALID signature');
     expect(await refusedMessage(text)).toBe('NONCE_INVALID');
@@ -213,24 +213,24 @@ describe('the signature', () => {
 });
 
 describe('the nonce', () => {
-  test('must be known', async () => {
+  test('must be one that the exchange made', async () => {
     expect(await refusedMessage(await message(alice, { nonce: 'a'.repeat(40) }))).toBe('NONCE_INVALID');
   });
 
-  test("of bob does not serve alice, and stays bob's", async () => {
+  test('of bob cannot be used by alice, and bob can still use it', async () => {
     const { nonce } = signIn.challenge(bob.address);
     expect(await refusedMessage(await message(alice, { nonce }))).toBe('NONCE_INVALID');
     const text = await message(bob, { nonce });
     expect(await signIn.verify(text, await bob.signMessage(text))).toEqual({ address: bob.address });
   });
 
-  test('is not displaced by any number of others of the same wallet', async () => {
+  test('is not displaced by any number of others for the same wallet', async () => {
     const text = await message(alice);
     for (let i = 0; i < 1_000; i++) signIn.challenge(alice.address);
     expect(await signIn.verify(text, await alice.signMessage(text))).toEqual({ address: alice.address });
   });
 
-  test('costs nothing until it is used, and then until it would have ended', async () => {
+  test('takes no storage until it is used, and then only until it expires', async () => {
     const held = async () => (await server.client().keys('{n:*')).length;
     const before = await held();
     const { nonce } = signIn.challenge(alice.address);
@@ -243,7 +243,7 @@ describe('the nonce', () => {
     expect(ttlMs).toBeLessThanOrEqual(300_000);
   });
 
-  test('ends after 300 s, by the clock of the store', async () => {
+  test('expires after 300 s, by the clock of the store', async () => {
     const late = create({ nowMs: () => Date.now() - 300_001 });
     const { nonce } = late.challenge(alice.address);
     expect(await refusedMessage(await message(alice, { nonce }))).toBe('NONCE_INVALID');
@@ -252,7 +252,7 @@ describe('the nonce', () => {
     expect(await signIn.verify(text, await alice.signMessage(text))).toEqual({ address: alice.address });
   });
 
-  test('serves once when Redis is full', async () => {
+  test('can be used once while Redis is full', async () => {
     const redis = server.client();
     await redis.config('SET', 'maxmemory', '1');
     try {
@@ -267,7 +267,7 @@ describe('the nonce', () => {
 });
 
 describe('contract wallets', () => {
-  test('are asked only when a chain is there, only after the nonce, and only if no key signed', async () => {
+  test('are verified only if a chain is configured, only after the nonce, and only if no key signed', async () => {
     const asked: string[][] = [];
     const chain = create({
       verifyContractSignature: async (...args) => {

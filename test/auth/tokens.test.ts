@@ -55,14 +55,14 @@ test.each([
   expect(tokens.sign(use, SUBJECT)).toBe(token);
 });
 
-test('it ends on its last second', async () => {
+test('a token is valid until its last second', async () => {
   const token = tokens.sign('access', SUBJECT);
   const at = (sec: number) => create({ nowMs: () => sec * 1_000 });
   expect(at(NOW_SEC + 899.999).verify('access', token).address).toBe(alice.address);
   expect(await codeOf(token, at(NOW_SEC + 900))).toBe('TOKEN_EXPIRED');
 });
 
-test('our own forgery passes, so that the refusals below are for what they say', () => {
+test('a correctly forged token passes, so each refusal below has the stated reason', () => {
   expect(tokens.verify('access', forged({}))).toMatchObject({ sid: 's', jti: 'j' });
   expect(tokens.verify('access', forged({ iat: NOW_SEC + 60 }))).toMatchObject({ sid: 's' });
 });
@@ -104,7 +104,7 @@ describe('rotation of keys', () => {
   );
   if (!old || !both || !last) throw new Error('unreachable');
 
-  test('the first signs, all verify, a dropped one no longer does', async () => {
+  test('lets the first key sign, verifies with all, and refuses a dropped one', async () => {
     const before = old.sign('access', SUBJECT);
     const after = both.sign('access', SUBJECT);
     expect(jwt.decode(after, { complete: true })?.header.kid).toBe('new');
@@ -114,12 +114,12 @@ describe('rotation of keys', () => {
     expect(await codeOf(after, old)).toBe('TOKEN_INVALID');
   });
 
-  test('a token from before keys had names still verifies under the named key', () => {
+  test('verifies a token from before keys had names under the named key', () => {
     const unnamed = create({ secrets: parseJwtSecrets('0123456789') }).sign('access', SUBJECT);
     expect(both.verify('access', unnamed).sid).toBe(SUBJECT.sid);
   });
 
-  test('a process whose only secret has no name yet accepts the tokens of one that has named it', async () => {
+  test('lets a process whose only secret has no name yet accept the tokens of one that has named it', async () => {
     const unnamed = create({ secrets: parseJwtSecrets('0123456789') });
     const named = create({ secrets: parseJwtSecrets('a:0123456789,b:abcdefghij') });
     expect(unnamed.verify('access', named.sign('access', SUBJECT)).sid).toBe(SUBJECT.sid);
@@ -127,12 +127,12 @@ describe('rotation of keys', () => {
     expect(await codeOf(both.sign('access', SUBJECT), unnamed)).toBe('TOKEN_INVALID');
   });
 
-  test('a name that no key of a list has is refused', async () => {
+  test('refuses a name that no key of a list has', async () => {
     const token = create({ secrets: parseJwtSecrets('k9:0123456789') }).sign('access', SUBJECT);
     expect(await codeOf(token, both)).toBe('TOKEN_INVALID');
   });
 
-  test('the right key under the wrong name is refused', async () => {
+  test('refuses the right key under the wrong name', async () => {
     expect(
       await codeOf(create({ secrets: parseJwtSecrets('new:0123456789') }).sign('access', SUBJECT), both),
     ).toBe('TOKEN_INVALID');

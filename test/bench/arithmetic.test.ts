@@ -7,7 +7,7 @@ import { type CpuProfile, timesOf } from '../../bench/stages';
 
 /** The figures of a benchmark are only as good as its arithmetic. */
 
-test('a target is met by the figure or the ratio that it names, and never by what could not be measured', () => {
+test('a target is met by the figure or the ratio that it names, and never by a figure that could not be measured', () => {
   const of = { suite: 'reads', what: 'x', figure: 100, unit: 'us', ratio: 0.4 };
   expect(lineOf({ ...of, target: atLeast(0.4, 'ratio') }).met).toBe(true);
   expect(lineOf({ ...of, target: atLeast(0.41, 'ratio') }).met).toBe(false);
@@ -21,7 +21,7 @@ test('a target is met by the figure or the ratio that it names, and never by wha
   expect(table).toContain('npm run bench -- reads --full');
 });
 
-test('slopes and quantiles', () => {
+test('slopes and quantiles are computed correctly', () => {
   expect(slope([1, 2, 3, 4].map((x) => ({ x, y: 5 - 2 * x })))).toBe(-2);
   expect(slope([{ x: 1, y: 1 }])).toBeNaN();
   expect(slope(Array(3).fill({ x: 1, y: 1 }))).toBeNaN();
@@ -55,14 +55,14 @@ test('a reader keeps up when it does not fall further behind from second to seco
   expect(keepsUp(kept.slice(0, 1), 1_000)).toBe(false);
 });
 
-test('an answer is taken for one when all of it is there', () => {
+test('an answer is complete only when all of its bytes have arrived', () => {
   const whole = Buffer.from('HTTP/1.1 503 Busy\r\nContent-Length: 4\r\nX: 1\r\n\r\n{"a"');
   for (let bytes = 0; bytes < whole.length; bytes++) expect(answerIn(whole.subarray(0, bytes))).toBeNull();
   expect(answerIn(whole)?.status).toBe(503);
   expect(answerIn(whole)?.body()).toBe('{"a"');
 });
 
-test('a profile counts by who asked, between two moments, without idle time', () => {
+test('a profile counts by the caller, between two moments, without idle time', () => {
   const frame = (functionName: string, url = ''): { functionName: string; url: string } => ({
     functionName,
     url,
@@ -91,7 +91,7 @@ test('a profile counts by who asked, between two moments, without idle time', ()
   });
 });
 
-test('records that Redis keeps for good are separated from temporary keys', () => {
+test('records that Redis keeps permanently are separated from temporary keys', () => {
   const records = [
     '{x0}:o',
     '{x0}:u:\u0000\u00ff',

@@ -19,8 +19,8 @@ const CHAIN_ID = 97;
 const NO_PARENT = `0x${'0'.repeat(64)}`;
 const USDC_E = '0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174';
 
-describe('published ids', () => {
-  test('a market over plain collateral: oracle UmaCtfAdapter, collateral USDC.e', () => {
+describe('ids of published markets', () => {
+  test('are computed for a market over plain collateral: oracle UmaCtfAdapter, collateral USDC.e', () => {
     expect(
       binaryMarketIds({
         oracle: '0x6A9D222616C90FcA5754cd1333cFD9b7fb6a4F74',
@@ -36,7 +36,7 @@ describe('published ids', () => {
     });
   });
 
-  test('a market over wrapped collateral: oracle NegRiskAdapter', () => {
+  test('are computed for a market over wrapped collateral: oracle NegRiskAdapter', () => {
     expect(
       binaryMarketIds({
         oracle: '0xd91E80cF2E7be2e162c6513ceD06f1dD0dA35296',
@@ -52,7 +52,7 @@ describe('published ids', () => {
     });
   });
 
-  test('the spelling of the addresses does not matter', () => {
+  test('do not depend on the spelling of the addresses', () => {
     const oracle = '0x6A9D222616C90FcA5754cd1333cFD9b7fb6a4F74';
     const questionId = `0x${'AB'.repeat(32)}`;
     const lower = {
@@ -94,7 +94,7 @@ describe('the ConditionalTokens contract', () => {
   const call = (method: string, ...args: unknown[]): Promise<unknown> =>
     (contract as Contract).getFunction(method).staticCall(...args);
 
-  test('gives the same ids for 36 random conditions', async () => {
+  test('computes the same ids for 36 random conditions', async () => {
     const parities = new Set<string>();
     for (let i = 0; i < 36; i++) {
       const [oracle, questionId, collateral] = [
@@ -115,7 +115,7 @@ describe('the ConditionalTokens contract', () => {
     expect([...parities].sort()).toEqual(['even', 'odd']);
   });
 
-  test('prepares the condition that we computed', async () => {
+  test('prepares the condition that the exchange computed', async () => {
     const oracle = hexlify(randomBytes(20));
     const questionId = hexlify(randomBytes(32));
     const sent = await (contract as Contract).getFunction('prepareCondition').send(oracle, questionId, 2);

@@ -131,7 +131,7 @@ async function contents(url: string): Promise<Record<string, unknown>> {
   }
 }
 
-test('everything comes back as it was, is audited, and trades on', async () => {
+test('a restored exchange is as it was, passes its audit, and trades on', async () => {
   const [from, to] = [shellAt(source), shellAt(target)];
   const refused = await from.exchange('backup', file);
   expect([refused.code, refused.err]).toEqual([3, expect.stringMatching(/^error: HALTED: /)]);
@@ -163,7 +163,7 @@ test('everything comes back as it was, is audited, and trades on', async () => {
   }
 }, 60_000);
 
-test('an existing exchange or file is not replaced without --force', async () => {
+test('an existing exchange or file is replaced only with --force', async () => {
   const to = shellAt(target);
   const before = await contents(target?.url ?? '');
   const full = await to.exchange('restore', file, '--yes');

@@ -25,7 +25,7 @@ afterAll(async () => {
 const coverage = (value: string) =>
   Promise.all(nodes.map((node) => node.config('SET', 'cluster-require-full-coverage', value)));
 
-test('a cluster that stops as a whole when one master is down is named, and fails in production', async () => {
+test('doctor names a cluster that stops completely when one master fails, and fails for it in production', async () => {
   const production = {
     NODE_ENV: 'production',
     JWT_SECRET: ENVIRONMENT.JWT_SECRET,

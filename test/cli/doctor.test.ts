@@ -39,7 +39,7 @@ async function having<T>(name: string, value: string, look: () => Promise<T>): P
   }
 }
 
-test('a Redis that is fit', async () => {
+test('doctor passes a suitable Redis', async () => {
   const { code, out, err } = await createShell(server.url, PRODUCTION).exchange('doctor');
   expect([code, err]).toEqual([0, '']);
   const lines = out.trimEnd().split('\n');
@@ -70,7 +70,7 @@ test('doctor names unfit settings, and fails in production', async () => {
   await redis.del('{x0}:restoring', '{x0}:mode', '{x0}:sum');
 });
 
-test('a replica is not a place to work', async () => {
+test('doctor refuses a replica', async () => {
   await redis.replicaof('127.0.0.1', 1);
   try {
     const { code, out } = await createShell(server.url).exchange('doctor');
@@ -83,7 +83,7 @@ test('a replica is not a place to work', async () => {
   }
 });
 
-test('open markets that take dust are named: it can use up the makers that one order may meet', async () => {
+test('doctor names open markets that accept dust, because dust can use up the makers that one order may meet', async () => {
   const { exchange, json } = createShell(server.url);
   const create = (question: string, ...options: string[]) => json('markets', 'create', question, ...options);
   await create('How much at least?');

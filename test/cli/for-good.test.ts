@@ -34,7 +34,7 @@ async function atTerminal(answer: string, ...words: string[]) {
   return said;
 }
 
-test('a command that pays for good asks at a terminal, and needs --yes elsewhere', async () => {
+test('a command that pays asks at a terminal, and needs --yes elsewhere, because a payout cannot be undone', async () => {
   const shell = createShell(redis.url);
   const statusOf = async (slug: string): Promise<string> =>
     (await shell.json('markets', 'show', slug)).status;

@@ -20,7 +20,7 @@ function usages(command: Command, before = ''): string[] {
   return command.commands.flatMap((one) => usages(one, before === '' ? '' : `${name} `));
 }
 
-test('docs/cli.md tells of every command, and of no other', () => {
+test('docs/cli.md lists every command, and no other', () => {
   const program = createProgram('0.0.0', () => undefined);
   const shown = program
     .createHelp()
@@ -34,7 +34,7 @@ test('docs/cli.md tells of every command, and of no other', () => {
   expect(all.length).toBeGreaterThan(14);
 });
 
-test('docs/cli.md tells of every kind of difference, exit code and connection', () => {
+test('docs/cli.md lists every kind of difference, exit code and connection', () => {
   const rows = [...section('Audit').matchAll(/^\| ((?:`[A-Z_]+`(?:, )?)+) \|/gm)];
   const kinds = rows.flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([A-Z_]+)`/g)].map((match) => match[1] ?? ''),

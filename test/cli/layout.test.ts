@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the doctor says the layout of the data, and fails when a newer program is needed', async () => {
+test('the doctor shows the layout of the data, and fails when a newer program is needed', async () => {
   await redis.hset(KEY, { layout: LAYOUT, oldest: 1 });
   const fit = await createShell(server.url).exchange('doctor');
   expect(fit.out).toMatch(
@@ -38,7 +38,7 @@ test('the doctor says the layout of the data, and fails when a newer program is 
   expect(unfit.out).toMatch(new RegExp(`^fail +layout +.*${LAYOUT + 2}.*${LAYOUT + 1} or newer`, 'm'));
 });
 
-test('a backup carries the layout of the data, and one that needs a newer program is not restored', async () => {
+test('a backup contains the layout of the data, and one that needs a newer program is not restored', async () => {
   const shell = createShell(server.url);
   const [old, newer] = [path.join(folder, 'old'), path.join(folder, 'newer')];
   await redis.del(KEY);

@@ -14,7 +14,7 @@ afterAll(() => exchange?.stop());
 
 const admin = (path: string) => exchange.client.get(path, { token: ADMIN_TOKEN });
 
-test('a market from its draft to its end, as the web processes see it', async () => {
+test('commands lead a market from its draft to its end, and the web processes see each step', async () => {
   const { client } = exchange;
   const created = await shell.json(
     ...['markets', 'create', 'Will it snow?', '--slug', 'snow', '--category', 'weather', '--tags', 'a', 'b'],
@@ -71,7 +71,7 @@ test('a market from its draft to its end, as the web processes see it', async ()
   );
 });
 
-test('the mode binds the web processes, and everything is in the log', async () => {
+test('web processes obey the mode that a command sets, and the log contains every command', async () => {
   const { client } = exchange;
   const market = await shell.json('markets', 'create', 'Will it rain?');
   expect((await shell.exchange('mode')).out).toBe('NORMAL\n');
@@ -99,7 +99,7 @@ test('the mode binds the web processes, and everything is in the log', async () 
   ]);
 });
 
-test('the audit in words and as JSON, and what it ends with', async () => {
+test('the audit reports in words and as JSON, and its exit code shows whether it found a difference', async () => {
   const healthy = await shell.exchange('audit');
   expect(healthy).toEqual({ code: 0, err: '', out: expect.stringMatching(/^ok: \d+ orders, .* fills\n$/) });
   const { redis } = exchange;

@@ -13,7 +13,7 @@ afterAll(() => deployment?.stop());
 const cli = (...words: string[]) =>
   startNode(['dist/cli.js', ...words], { ...ENVIRONMENT, REDIS_URL: deployment.redis.url });
 
-test('the built command line beside web and worker, whose connections are as many as the doctor counts on', async () => {
+test('the built command line runs beside web and worker, whose connections the doctor counts correctly', async () => {
   const web = await deployment.web();
   await deployment.worker();
   const said = cli('markets', 'create', 'Will it rain?', '--json');

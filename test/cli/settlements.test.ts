@@ -63,7 +63,7 @@ async function trade() {
   return { market, alice, bob, taken };
 }
 
-test('the export contains the calldata that the exchange contract takes, with the signatures', async () => {
+test('the export contains the calldata that the exchange contract accepts, with the signatures', async () => {
   const { market, alice, bob } = await trade();
   await settle(market.id, 'CONFIRMED');
   const { out, code } = await shell.exchange('settlements', 'export', '--market', market.id, '--calldata');
@@ -134,7 +134,7 @@ test('an unconfirmed settlement is exported, acknowledged once, and shown', asyn
   expect((await shell.exchange('audit')).code).toBe(0);
 });
 
-test('a settlement of paper funds takes a transaction hash once', async () => {
+test('a settlement of paper funds accepts a transaction hash once', async () => {
   const { market } = await trade();
   await settle(market.id, 'CONFIRMED');
   const file = path.join(folder, 'settlements.ndjson');

@@ -8,7 +8,7 @@ import { tell } from '../support/telling';
 /** socket.io-client is most of it. */
 const GZIPPED_MAX = 24_000;
 
-test('the client is a browser module of its own, without anything of Node', async () => {
+test('the client is one browser module without any part of Node', async () => {
   const { outputFiles, warnings, metafile } = await build({
     entryPoints: [path.join(ROOT, 'packages/client/src/index.ts')],
     bundle: true,

@@ -98,7 +98,7 @@ test('an order is created, watched, listed and cancelled', async () => {
   expect(await maker.fetchOpenOrders()).toEqual([]);
 });
 
-test('a trade shows in both outcomes, in own trades with its fee, in candles, tickers and balances', async () => {
+test('a trade appears in both outcomes, in own trades with its fee, in candles, tickers and balances', async () => {
   const trades = maker.watchTrades(yes);
   await maker.createOrder(yes, 'limit', 'buy', 50, 0.6);
   const bought = await taker.createOrder(no, 'limit', 'buy', 50, 0.4, { timeInForce: 'IOC' });
@@ -133,7 +133,7 @@ test('a trade shows in both outcomes, in own trades with its fee, in candles, ti
   expect([book.bids, book.asks, typeof book.nonce]).toEqual([[[0.3, 10]], [], 'number']);
 });
 
-test('errors have the names of ccxt', async () => {
+test('errors have the names that ccxt uses', async () => {
   const nameOf = (what: Promise<unknown>): Promise<string> =>
     what.then(
       () => 'nothing',

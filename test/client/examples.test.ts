@@ -53,7 +53,7 @@ async function interrupt(one: Started): Promise<void> {
   expect({ exit: await one.exited, stderr: one.stderr() }).toEqual({ exit: 0, stderr: '' });
 }
 
-test('each says in its first two lines how to run it', () => {
+test('each example begins with two lines that explain how to run it', () => {
   const files = readdirSync(FOLDER);
   expect(files.length).toBeGreaterThanOrEqual(4);
   for (const file of files) {
@@ -64,7 +64,7 @@ test('each says in its first two lines how to run it', () => {
   }
 });
 
-test('a maker quotes, a taker takes, a watcher sees both, and all leave on Ctrl-C', async () => {
+test('a maker quotes, a taker takes, a watcher sees both, and all stop on Ctrl-C', async () => {
   const watcher = run('book-watcher.mjs', slug, 'no');
   const maker = run('market-maker.mjs', slug, '0.55');
   await says(maker, /6 of 6 quotes rest around 0\.55/);
@@ -83,7 +83,7 @@ test('a maker quotes, a taker takes, a watcher sees both, and all leave on Ctrl-
   await interrupt(watcher);
 });
 
-test('the script of docs/client.md does what it says', async () => {
+test('the script of docs/client.md works as described', async () => {
   const script = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(ROOT, 'docs/client.md'), 'utf8'))?.[1];
   // In the project's folder, as its imports want it.
   const started = startNode(['--input-type=module', '-e', script ?? ''], { BASE_URL: web.url });

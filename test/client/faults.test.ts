@@ -54,7 +54,7 @@ test.each<[Fault[], boolean]>([
   expect(await sequence()).toBe(before + 1);
 });
 
-test('a session that ends while the outcome is unknown does not hide it', async () => {
+test('a session that ends while the outcome of an order is unknown does not hide the outcome', async () => {
   let revoked = false;
   const { client, wallet } = await stage.trader({
     fetch: async (url, init) => {
@@ -73,7 +73,7 @@ test('a session that ends while the outcome is unknown does not hide it', async 
   expect(client.session).toBeNull();
 });
 
-test('a batch is booked once through lost replies', async () => {
+test('a batch with lost replies is booked once', async () => {
   const { client, wallet } = await stage.trader({ fetch: troubled(['reply lost', 'half a reply']) });
   const results = await client.batch(wallet, market.id, [
     ORDER,
@@ -88,7 +88,7 @@ test('a batch is booked once through lost replies', async () => {
   expect((await client.orders()).data).toHaveLength(2);
 });
 
-describe('when no answer ever comes', () => {
+describe('without any answer', () => {
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   beforeEach(async () => {
     proxy = await startProxy(stage.port());
@@ -114,7 +114,7 @@ describe('when no answer ever comes', () => {
     });
   });
 
-  it('a refusal is a refusal at once', async () => {
+  it('a refusal is returned at once, without another attempt', async () => {
     const { client, wallet } = await stage.trader();
     const error = await client
       .placeOrder(wallet, market.id, { ...ORDER, side: 'SELL' })
@@ -141,7 +141,7 @@ test('a dry run books nothing', async () => {
   });
 });
 
-test('a limit is waited out by reads, as Retry-After says', async () => {
+test('reads wait out a rate limit, as Retry-After says', async () => {
   const limited = await startTypedClients({ RATE_LIMIT: 'on' });
   try {
     let refused = 0;

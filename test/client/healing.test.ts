@@ -73,7 +73,7 @@ const pauses = (effects: readonly Effect[]): (number | null)[] =>
 const errors = (effects: readonly Effect[]): string[] =>
   effects.flatMap((one) => (one.type === 'tellError' ? [one.error.code] : []));
 
-test('a book is live when the snapshot it was promised has come, and not before', () => {
+test('a book is live when the promised snapshot has come, and not before', () => {
   const [connected, asking] = run(NEW, [{ type: 'connected' }]);
   expect([connected.state, asked(asking)]).toEqual(['reconnecting', [SNAPSHOT]]);
   const [answered, nothing] = run(connected, [answer(1, 3)]);
@@ -86,7 +86,7 @@ test('a book is live when the snapshot it was promised has come, and not before'
   expect(told(effects)).toEqual([['live', 'in step']]);
 });
 
-test('an update that fits is applied, and one that the book has is dropped', () => {
+test('an update that fits is applied, and one that the book already has is dropped', () => {
   const [next, effects] = run(LIVE, [updateTo(4), updateTo(4), updateTo(3), updateTo(5, 2)]);
   expect(next.book).toEqual(bookAt(5));
   expect(effects.map(({ type }) => type)).toEqual(['tellBook', 'tellBook']);
@@ -143,7 +143,7 @@ const HEALING: readonly Row[] = [
   },
 ];
 
-test.each(HEALING)('$what makes a live book stale, and it asks for what heals it', (row) => {
+test.each(HEALING)('$what makes a live book stale, and the book requests what heals it', (row) => {
   const { event, why, wanted, afterMs = 0 } = row;
   const [next, effects] = run(LIVE, [event], NOW_MS + afterMs);
   expect([told(effects), asked(effects)]).toEqual([[['stale', why]], [wanted]]);
@@ -153,11 +153,11 @@ test.each(HEALING)('$what makes a live book stale, and it asks for what heals it
   expect([healed.state, healed.book, told(more)]).toEqual(['live', bookAt(5), [['live', 'in step']]]);
 });
 
-test('a silence that is not too long heals nothing', () => {
+test('a short silence heals nothing', () => {
   expect(run(LIVE, [{ type: 'checked' }], NOW_MS + SILENCE_MS_MAX)).toEqual([LIVE, []]);
 });
 
-test('a promise that is not kept in time is given up for a snapshot', () => {
+test('a promise that is not kept in time leads to a snapshot', () => {
   const [promised] = run(NEW, [{ type: 'connected' }, answer(1, 3)]);
   const [patient, nothing] = run(promised, [{ type: 'checked' }], NOW_MS + CATCH_UP_MS_MAX);
   expect([patient, nothing]).toEqual([promised, []]);
@@ -170,12 +170,12 @@ test('a promise that is not kept in time is given up for a snapshot', () => {
   expect(asked(later)).toEqual([SNAPSHOT]);
 });
 
-test('an update that leaves a gap while a question is open waits for its answer', () => {
+test('an update that leaves a gap while a request is open waits for its answer', () => {
   const [asking] = run(LIVE, [{ type: 'heartbeat', sequence: 5 }]);
   expect(run(asking, [updateTo(6)])).toEqual([{ ...asking }, []]);
 });
 
-test('no answer in time ends the connection, and an answer to an earlier question is not heard', () => {
+test('a missing answer ends the connection, and an answer to an earlier request is ignored', () => {
   const [connected] = run(NEW, [{ type: 'connected' }]);
   expect(run(connected, [{ type: 'answered', question: 1, ack: null }])[1]).toEqual([{ type: 'drop' }]);
   const [again] = run(connected, [{ type: 'disconnected', why: 'gone' }, { type: 'connected' }]);
@@ -193,7 +193,7 @@ test.each([
   expect(asked(run(next, [{ type: 'paused' }])[1])).toEqual([wanted]);
 });
 
-test('an answer with a lower sequence or another epoch means a snapshot: updates before it are of no use', () => {
+test('an answer with a lower sequence or another epoch leads to a snapshot, and updates before it are ignored', () => {
   for (const other of [answer(2, 2), answer(2, 3, 'e2'), answer(2, 3, '')]) {
     const [asking] = run(LIVE, [{ type: 'disconnected', why: 'gone' }, { type: 'connected' }]);
     const [broken, effects] = run(asking, [other, updateTo(4)]);
@@ -204,7 +204,7 @@ test('an answer with a lower sequence or another epoch means a snapshot: updates
   }
 });
 
-test('an epoch that is already known heals nothing, unless the answer to a question is still to come', () => {
+test('a known epoch heals nothing, unless the answer to a request is still pending', () => {
   expect(run(LIVE, [{ type: 'epoch', epoch: EPOCH }])).toEqual([LIVE, []]);
   const [asking] = run(LIVE, [{ type: 'heartbeat', sequence: 5 }]);
   const [next, effects] = run(asking, [{ type: 'epoch', epoch: EPOCH }]);
@@ -213,7 +213,7 @@ test('an epoch that is already known heals nothing, unless the answer to a quest
   expect(run(away, [{ type: 'epoch', epoch: 'e2' }])).toEqual([away, []]);
 });
 
-test('a book that comes back asks for what it missed, of the history it knows', () => {
+test('a book that reconnects requests what it missed, of the epoch it knows', () => {
   const [away, gone] = run(LIVE, [{ type: 'disconnected', why: 'transport close' }]);
   expect([told(gone), pauses(gone)]).toEqual([[['reconnecting', 'transport close']], [null]]);
   expect(asked(run(away, [{ type: 'connected' }])[1])).toEqual([MISSING]);
@@ -239,7 +239,7 @@ test('pauses between requests double up to four seconds, and a healthy stretch r
   expect([pauses(soon), pauses(late)]).toEqual([[4_000], [null]]);
 });
 
-test('a handler that stops its book while it heals has the last word: nothing is asked any more', () => {
+test('a book that its handler stops while it heals requests nothing more', () => {
   const questions: (Since | null)[] = [];
   const states: LiveState[] = [];
   const book = createFollowedBook({

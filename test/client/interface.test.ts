@@ -132,7 +132,7 @@ function patternOf(path: string): string | undefined {
 const NOT_FOR_CLIENTS =
   /^\/(admin\/.*|livez|readyz|metrics|openapi\.json|asyncapi\.json|docs|udf\/.*|markets\/\{id\}\/orders\/cancel|)$/;
 
-test('every path of the interface can be called, and no other is', async () => {
+test('the client can call every path of the interface, and no other path', async () => {
   expect(BODIES.every(Boolean)).toBe(true);
   const strange: string[] = [];
   const { client, wallet } = await stage.trader({

@@ -60,7 +60,7 @@ test('a book stays equal to REST and to every checksum through many updates', as
   expect(states()).toEqual(['live']);
 });
 
-test('a lost update is noticed and what is missing asked for', async () => {
+test('a lost update is noticed, and the missing updates are requested', async () => {
   const book = watch();
   await isLive(book);
   await tradeSome(market, traders, 5);
@@ -74,7 +74,7 @@ test('a lost update is noticed and what is missing asked for', async () => {
   expect(snapshots()).toBe(1);
 });
 
-test('an update that was lost last of all is noticed by the heartbeat', async () => {
+test('the loss of the last update is noticed by the heartbeat', async () => {
   const book = watch();
   await isLive(book);
   let lost = '';
@@ -91,7 +91,7 @@ test('an update that was lost last of all is noticed by the heartbeat', async ()
   expect(told[1]?.why).toBe(`updates up to ${sequence} are missing`);
 });
 
-test('a promise that is not kept ends in a snapshot', async () => {
+test('a promise that is not kept leads to a snapshot', async () => {
   const book = watch();
   await isLive(book);
   await tradeSome(market, traders, 3);
@@ -103,7 +103,7 @@ test('a promise that is not kept ends in a snapshot', async () => {
   expect(snapshots()).toBe(2);
 });
 
-test('an altered update does not pass its checksum: the book begins again from a snapshot', async () => {
+test('an altered update fails its checksum, and the book begins again from a snapshot', async () => {
   const book = watch();
   await isLive(book);
   await tradeSome(market, traders, 3);
@@ -118,7 +118,7 @@ test('an altered update does not pass its checksum: the book begins again from a
   for (const { book: one, checksum } of shown) if (checksum) expect(checksumOf(one)).toBe(checksum);
 });
 
-test('silence is not taken for calm, and a connection that is dead is replaced', async () => {
+test('silence makes the book stale, and a dead connection is replaced', async () => {
   const book = watch(1_000);
   await isLive(book);
   proxy.filterPresent(() => null);
@@ -130,7 +130,7 @@ test('silence is not taken for calm, and a connection that is dead is replaced',
   expect(states()).toEqual(['live', 'stale', 'reconnecting', 'live']);
 });
 
-test('when the server goes the book says so, and resumes at another with what it has', async () => {
+test('when the server stops, the book shows it and resumes its position at another server', async () => {
   const book = watch();
   await isLive(book);
   await tradeSome(market, traders, 5);

@@ -19,7 +19,7 @@ const place = ({ client, wallet }: Trader, order: Parameters<Trader['client']['p
   client.placeOrder(wallet, market.id, order);
 
 describe('placing orders', () => {
-  it('rests, matches through the other outcome, and is seen everywhere', async () => {
+  it('lets an order rest, match through the other outcome, and be seen everywhere', async () => {
     const resting = await place(bob, { outcomeIndex: 1, side: 'BUY', price: '0.45', size: '100' });
     expect(resting).toMatchObject({ status: 'OPEN', size: '100', replayed: false });
     const taken = await place(alice, { outcomeIndex: 0, side: 'BUY', price: '0.6', size: '40' });
@@ -41,7 +41,7 @@ describe('placing orders', () => {
     expect((await bob.client.market(market.id)).sequence).toBe(first.sequence);
   });
 
-  it('an order in the place of another, once, however often it is sent', async () => {
+  it('replaces an order once, however often the replacement is sent', async () => {
     const order = { outcomeIndex: 0, side: 'BUY', price: '0.3', size: '5' } as const;
     const old = await place(bob, order);
     const { client, wallet } = bob;
@@ -59,7 +59,7 @@ describe('placing orders', () => {
     });
   });
 
-  it('market orders: a budget with and without a worst price, tokens at any price', async () => {
+  it('sends market orders with a budget, with and without a worst price, and sells tokens at any price', async () => {
     await bob.client.split(market.id, '100');
     await place(bob, { outcomeIndex: 0, side: 'SELL', price: '0.5', size: '10' });
     await place(bob, { outcomeIndex: 0, side: 'SELL', price: '0.6', size: '10' });
@@ -79,14 +79,14 @@ describe('placing orders', () => {
   });
 });
 
-describe('a collateral of other decimals', () => {
+describe('collateral with other decimals', () => {
   let sixes: TypedClients;
   beforeAll(async () => {
     sixes = await startTypedClients({ COLLATERAL_DECIMALS: '6' });
   });
   afterAll(() => sixes.stop());
 
-  it('is what the exchange says it is, unless the caller says so', async () => {
+  it('is read from the exchange, unless the caller passes its decimals', async () => {
     const { id } = await sixes.market();
     const [asks, knows, errs] = await Promise.all([
       sixes.trader(),

@@ -109,7 +109,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('publint finds nothing to say about the packed client', () => {
+test('publint finds no fault in the packed client', () => {
   const linter = path.join(NODE_MODULES, 'publint/src/cli.js');
   const said = run(process.execPath, [linter, 'run', tarball, '--strict']);
   expect({ status: said.status, stdout: said.stdout }).toEqual({
@@ -118,7 +118,7 @@ test('publint finds nothing to say about the packed client', () => {
   });
 });
 
-test('the packed client holds its builds, its declarations, its licence and its page, and no source', () => {
+test('the packed client contains its builds, its declarations, its licence and its page, and no source', () => {
   const names = run('tar', ['-tzf', tarball]).stdout.trim().split('\n').sort();
   const outside = names.filter(
     (name) => !/^package\/dist\/(esm|cjs)\/[\w.-]+\.(js|js\.map|d\.ts)$/.test(name),

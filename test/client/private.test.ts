@@ -46,7 +46,7 @@ async function connect(getToken: () => Promise<string | null>, baseUrl = stage.u
 const buy = ({ client, wallet }: Trader, price: string, outcomeIndex: 0 | 1 = 0) =>
   client.placeOrder(wallet, market.id, { outcomeIndex, side: 'BUY', price, size: '10' });
 
-test('a wallet hears of its orders, trades and balances as REST shows them', async () => {
+test('a wallet receives its orders, trades and balances as REST shows them', async () => {
   await connect(alice.client.accessToken);
   const bob = await stage.trader();
   const placed = await buy(alice, '0.4');
@@ -60,7 +60,7 @@ test('a wallet hears of its orders, trades and balances as REST shows them', asy
   expect(balances.at(-1)).toMatchObject(held);
 });
 
-test('a session that ends takes its socket along: it comes back for the books, and as the wallet after a sign-in', async () => {
+test('a session that ends disconnects its socket, which returns for books, and as the wallet after a sign-in', async () => {
   await connect(alice.client.accessToken);
   const book = live.watch(market.conditionId);
   await until('live', () => book.state === 'live');
@@ -78,7 +78,7 @@ test('a session that ends takes its socket along: it comes back for the books, a
   expect(connections).toEqual([true, false, true]);
 });
 
-test('a token that is refused is not tried again, the next one is', async () => {
+test('a refused token is not tried again, but the next token is', async () => {
   const tokens = ['no.such.token', 'no.such.token'];
   await connect(async () => tokens.shift() ?? alice.client.accessToken());
   expect(connections).toEqual([false]);
@@ -87,7 +87,7 @@ test('a token that is refused is not tried again, the next one is', async () => 
   expect(connections).toEqual([false, true]);
 });
 
-test('a connection that comes back begins with what was missed, without a word from the caller', async () => {
+test('a connection that is restored begins with the missed events, without any action of the caller', async () => {
   const proxy = await startFrameProxy(stage.port(1));
   await connect(alice.client.accessToken, proxy.url);
   await buy(alice, '0.4');

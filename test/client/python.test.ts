@@ -32,7 +32,7 @@ const hasMypy = SECONDS > 0 && spawnSync('mypy', ['--version']).status === 0;
   expect([status, stdout]).toEqual([0, expect.stringContaining('Success')]);
 });
 
-describe('the Python client against a real exchange', () => {
+describe('the Python client works with a real exchange', () => {
   let story: MakerStory | undefined;
   beforeAll(async () => {
     if (hasPython) story = await startMakerStory();

@@ -37,7 +37,7 @@ test('the message is the one the siwe library writes', async () => {
   expect(siweText(body)).toBe(new SiweMessage(fields).prepareMessage());
 });
 
-test('a token at its end is renewed once, however many need it', async () => {
+test('an expiring token is renewed once, however many requests need it', async () => {
   const { client, session, sessions, count } = await noted();
   client.useSession({ ...session, expiresAt: Date.now() });
   await Promise.all(Array.from({ length: 10 }, () => client.balances()));
@@ -47,7 +47,7 @@ test('a token at its end is renewed once, however many need it', async () => {
   expect(client.session?.expiresAt).toBeGreaterThan(Date.now() + 800_000);
 });
 
-test('a lost reply to a refresh does not cost the session', async () => {
+test('a lost reply to a refresh does not end the session', async () => {
   const { client, session, count, loseNext } = await noted();
   client.useSession({ ...session, expiresAt: Date.now() });
   loseNext();
@@ -56,7 +56,7 @@ test('a lost reply to a refresh does not cost the session', async () => {
   expect((await client.balances()).collateral.reserved).toBe('0');
 });
 
-test('a token the exchange does not take is renewed once and the request sent again', async () => {
+test('a token that the exchange refuses is renewed once, and the request is sent again', async () => {
   const { client, session, count } = await noted();
   client.useSession({ ...session, accessToken: `${session.accessToken}x` });
   const answers = await Promise.all([client.balances(), client.orders(), client.balances()]);
@@ -64,7 +64,7 @@ test('a token the exchange does not take is renewed once and the request sent ag
   expect(count(REFRESH)).toBe(1);
 });
 
-test('a session that is over ends here as well', async () => {
+test('a session that has ended on the exchange ends in the client as well', async () => {
   const { client, session, sessions } = await noted();
   await client.signOut();
   expect([client.session, sessions.at(-1), await client.accessToken()]).toEqual([null, null, null]);
@@ -73,7 +73,7 @@ test('a session that is over ends here as well', async () => {
   expect([client.session, sessions.at(-1)]).toEqual([null, null]);
 });
 
-test('without a session nothing is asked', async () => {
+test('without a session the client requests no token', async () => {
   const { client } = await stage.trader({ signIn: false });
   const error = await client.balances().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ExchangeError);

@@ -66,7 +66,7 @@ test('sets are minted, merged and change hands', async () => {
   });
 }, 120_000);
 
-test('it goes on after a restart of web', async () => {
+test('the bots continue after a restart of web', async () => {
   await web.stop();
   await sleep(1_000);
   web = await exchange.replica();
@@ -76,18 +76,18 @@ test('it goes on after a restart of web', async () => {
   );
 }, 120_000);
 
-test('nothing but the restart was worth telling', () => {
+test('the bots reported nothing but the restart', () => {
   const outage = /^(NETWORK|TIMEOUT|OUTCOME_UNKNOWN|UNAVAILABLE|HTTP_503)/;
   expect(told.filter((line) => !outage.test(line))).toEqual([]);
 });
 
-test('the trades that the bots left add up', async () => {
+test('the trades of the bots add up', async () => {
   const { body } = await web.client.get('/admin/audit', { token: ADMIN_TOKEN });
   expect(body).toMatchObject({ ok: true, differences: [] });
   expect(body.checked.orders).toBeGreaterThan(100);
 });
 
-test('when it stops, its orders are gone', async () => {
+test('when the demo stops, its orders are cancelled', async () => {
   await demo.stop();
   for (const slug of slugs) {
     const { bids, asks } = await client().orderbook(slug);

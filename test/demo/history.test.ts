@@ -58,7 +58,7 @@ test('a new demo market gets a day of prices, without volume or trades', async (
   expect(await candles(other.slug)).toEqual([]);
 });
 
-test('it is written once; trades go on behind it, with their own volume', async () => {
+test('the invented day is written once, and trades continue after it with their own volume', async () => {
   const before = await candles(first);
   await run('demo-history');
   expect((await candles(first)).slice(0, -2)).toEqual(before.slice(0, -2));
@@ -74,7 +74,7 @@ test('it is written once; trades go on behind it, with their own volume', async 
   expect(Number(outcomes[0].priceChange24h)).toBeCloseTo(0.6 - Number(before[0].o), 1);
 });
 
-test('a rebuild counts trades alone: what was invented is gone, and does not come back', async () => {
+test('a rebuild counts only trades, and the invented day does not come back', async () => {
   await run('history', 'rebuild');
   expect(await candlesAnew(first)).toEqual([expect.objectContaining({ c: '0.6', v: '6' })]);
   await run('demo-history');

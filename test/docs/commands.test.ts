@@ -42,7 +42,7 @@ test('no page runs a package of another project: the command line goes through n
   expect(Object.keys(JSON.parse(read('package.json')).bin)).toEqual(['ctf-exchange']);
 });
 
-describe('the commands that need no more than a running exchange', () => {
+describe('the commands that only need a running exchange', () => {
   let deployment: Deployment;
   let web: Process;
   let market: OpenMarket;

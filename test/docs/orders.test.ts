@@ -68,7 +68,7 @@ async function send(name: string, bearer = false, attempt = 1): Promise<Answer> 
   return answer.status === 503 && attempt < ATTEMPTS_MAX ? send(name, bearer, attempt + 1) : answer;
 }
 
-test('the requests of the page get the answers of the page', async () => {
+test('the requests of the page get the answers on the page', async () => {
   const bob = await send('bob');
   expect([bob.status, bob.body]).toEqual([200, expect.objectContaining(JSON.parse(block('bob-answer')))]);
   const bought = await send('alice');
@@ -100,7 +100,7 @@ test('the tables of members have every member of a submission, with an example t
   }
 });
 
-test('the table of fees says what fills really cost', async () => {
+test('the table of fees shows the real costs of fills', async () => {
   const [maker, taker] = traders as [Trader, Trader];
   const told = rows('Fees');
   expect(told).toHaveLength(4);
@@ -117,7 +117,7 @@ test('the table of fees says what fills really cost', async () => {
   }
 });
 
-test('the tables of limits and of the life of an order are those of the code', () => {
+test('the tables of limits and of the life of an order agree with the code', () => {
   const said = rows('Limits').map(([what = '', number = '', by = '']) => [what.split(';')[0], number, by]);
   const per = (sec: number): string => (sec === 1 ? '/s' : '/min');
   const words = { ip: 'IP', maker: 'maker', wallet: 'wallet' };

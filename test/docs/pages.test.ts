@@ -38,13 +38,13 @@ test.each(['docs/interface.md', 'docs/quick-start.md'])(
   },
 );
 
-test('docs/real-time.md tells of every event', () => {
+test('docs/real-time.md describes every event', () => {
   const page = read('docs/real-time.md');
   const untold = Object.values(MESSAGES).filter(({ event }) => !page.includes(`| \`${event}\` |`));
   expect(untold).toEqual([]);
 });
 
-test('the checksums of docs/real-time.md', () => {
+test('the checksums of docs/real-time.md are correct', () => {
   const rows = [...read('docs/real-time.md').matchAll(/^\| `(\d+\\\|b:.*)` \| `([0-9a-f]{8})` \|$/gm)];
   expect(rows.length).toBeGreaterThan(2);
   for (const [, text = '', sum] of rows)
@@ -77,10 +77,10 @@ const otherVariables = new Set(
   ),
 );
 
-describe.each(PAGES)('%s', (page) => {
+describe.each(PAGES)('the page %s', (page) => {
   const text = read(page);
 
-  test('names paths that are there', () => {
+  test('names only existing paths', () => {
     const named = [...text.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/[^\s`'"?),:;…]*)/g)];
     const wrong = named.filter(([, verb, target = '']) => !isPath(target.replace(/\.$/, ''), verb));
     expect(wrong.map(([whole]) => whole)).toEqual([]);
@@ -88,7 +88,7 @@ describe.each(PAGES)('%s', (page) => {
     expect(called.filter((target) => !isPath(target))).toEqual([]);
   });
 
-  test('names variables that are there', () => {
+  test('names only existing variables', () => {
     const named = [...text.matchAll(/(?:^|[\s`(])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)=/gm)].map(
       (match) => match[1] ?? '',
     );
@@ -99,7 +99,7 @@ describe.each(PAGES)('%s', (page) => {
     expect(unknown).toEqual([]);
   });
 
-  test('names files and scripts that are there', () => {
+  test('names only existing files and scripts', () => {
     const links = [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
       .map((match) => match[1] ?? '')
       .filter((target) => !target.includes('://'))

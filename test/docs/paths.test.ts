@@ -53,7 +53,7 @@ test('the page has five walks', () => {
   expect(WALKS).toHaveLength(5);
 });
 
-test.each(WALKS)('the page counts the files and jumps of its walk "$title" right', ({ title, steps }) => {
+test.each(WALKS)('the page counts the files and jumps of its walk "$title" correctly', ({ title, steps }) => {
   const files = steps.flatMap(stopsOf).map(({ file }) => file);
   const now = `${new Set(files).size}, ${files.length - 1}`;
   const row = PAGE.split('\n').find((line) => line.startsWith(`| ${title} |`));

@@ -36,7 +36,7 @@ const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex
 const keyOf = (who: string): string =>
   new RegExp(`^\\| ${who} \\| \`(0x[0-9a-f]{64})\``, 'm').exec(PAGE)?.[1] ?? '';
 
-test('the type and the domain', () => {
+test('the type and the domain are those of the exchange', () => {
   const members = EIP712_ORDER_TYPES.Order.map(({ type, name }) => `${type} ${name}`).join(',');
   expect(block('type')).toBe(`Order(${members})`);
   expect(id(block('type'))).toBe(hashes.typeHash);
@@ -62,7 +62,7 @@ test.each([
   expect(await wallet.signTypedData({ ...domain }, EIP712_ORDER_TYPES, order)).toBe(signature);
 });
 
-test("the order that takes the place of Alice's", async () => {
+test('the replacement of Alice’s order is signed correctly', async () => {
   const { signature, ...order } = story.ALICE_NEXT_ORDER;
   const verifier = await createOrderVerifier(domain);
   const hash = verifier.hash(signedOrderOf(story.ALICE_NEXT_ORDER, (address) => address));
@@ -72,7 +72,7 @@ test("the order that takes the place of Alice's", async () => {
   );
 });
 
-test('the sign-in message is the one that is asked for, and its signature', async () => {
+test('the sign-in message is the requested one, with its signature', async () => {
   const message = block('siwe');
   const { digest, signature } = JSON.parse(block('siwe-signature'));
   expect({ message, signature }).toEqual(SIGN_IN);
@@ -93,7 +93,7 @@ test('the sign-in message is the one that is asked for, and its signature', asyn
   expect(await signIn.verify(message, signature)).toEqual({ address: story.ALICE });
 });
 
-test('the market of the examples is the one its question and oracle make', () => {
+test('the market of the examples follows from its question and oracle', () => {
   const { conditionId, tokenIds } = binaryMarketIds({
     oracle: story.EXCHANGE,
     questionId: id(story.QUESTION),

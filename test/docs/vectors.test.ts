@@ -39,7 +39,7 @@ const verifier = () =>
   createOrderVerifier({ ...vectors.domain, otherContracts: [story.COLLATERAL], hintBudgetMs: 60_000 });
 const asIs = (address: string): string => address;
 
-test('the exchange computes the hashes and takes the signatures of the right orders', async () => {
+test('the exchange computes the hashes and accepts the signatures of the right orders', async () => {
   const { hash, verify } = await verifier();
   expect(hex(domainSeparator(vectors.domain))).toBe(vectors.domainSeparator);
   expect(vectors.orders.length).toBeGreaterThanOrEqual(8);
@@ -51,7 +51,7 @@ test('the exchange computes the hashes and takes the signatures of the right ord
   }
 });
 
-test('the exchange refuses the wrong orders as the vectors say', async () => {
+test('the exchange refuses the wrong orders with the errors of the vectors', async () => {
   const { hash, verify } = await verifier();
   for (const { name, order, refusal } of vectors.wrongOrders) {
     let said: unknown = 'nothing';
@@ -72,7 +72,7 @@ test('the exchange refuses the wrong orders as the vectors say', async () => {
   }
 });
 
-test('the exchange signs the wallet of the message in, and refuses the wrong ones', async () => {
+test('the exchange signs in the wallet of the message, and refuses the wrong messages', async () => {
   const { message, digest, signature, nowMs, challenge, wrong } = vectors.signIn;
   expect(hex(personalDigest(Buffer.from(message)))).toBe(digest);
   const signIn = createSignIn({
@@ -92,7 +92,7 @@ test('the exchange signs the wallet of the message in, and refuses the wrong one
   }
 });
 
-test('the exchange tells API keys from other bearers', () => {
+test('the exchange distinguishes API keys from other bearers', () => {
   const { key, header, address, id, wrong } = vectors.apiKeys;
   expect([isKey(key), header]).toEqual([true, `Authorization: Bearer ${key}`]);
   const bytes = Buffer.from(key.slice(4), 'base64url');

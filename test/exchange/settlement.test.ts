@@ -104,7 +104,7 @@ test('a match with very many makers is split, and the parts add up', () => {
   expect([0, 1, 50, 51].map(partsOf)).toEqual([0, 1, 1, 2]);
 });
 
-test('the scripts count the fee of the taker by the same number of makers', () => {
+test('the scripts compute the fee of the taker by the same number of makers', () => {
   const folder = path.join(__dirname, '../../lua/lib');
   const sources = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8'));
   const found = sources.flatMap((source) => [...source.matchAll(/^local SETTLEMENT_MAKERS_MAX = (\d+)$/gm)]);

@@ -17,7 +17,7 @@ import { startReplica } from '../support/web-replicas';
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-acl-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('web and worker need no more than the example gives', async () => {
+test('web and worker need no more rights than the example grants', async () => {
   // The file itself: Redis may write into the one it is given.
   const file = path.join(folder, 'users.acl');
   copyFileSync(path.join(ROOT, 'docs/deploy/redis-acl.conf'), file);

@@ -55,7 +55,7 @@ async function survivors(placed: readonly { orderHash: string; sequence: number 
 }
 
 test(
-  `${ROUNDS} rounds of ${AT_ONCE} submissions on two replicas: no order below the number that a cancel-all answered stays open`,
+  `in ${ROUNDS} rounds of ${AT_ONCE} submissions on two replicas, no order below the number that a cancel-all of a market answered stays open`,
   async () => {
     const trader = createTrader(exchange.client, domain);
     const token = await trader.token();
@@ -82,7 +82,7 @@ test(
 );
 
 test(
-  `${ROUNDS} rounds of the same: nor below the number of its market that a cancel-all of everything answered`,
+  `in ${ROUNDS} more rounds, no order below the number of its market that a cancel-all of all markets answered stays open`,
   async () => {
     const trader = createTrader(exchange.client, domain);
     const token = await trader.token();
@@ -107,7 +107,7 @@ test(
 );
 
 test(
-  'HALTED freezes what a raised nonce has not ended yet; the worker ends it when the mode has ended',
+  'HALTED freezes orders that a raised nonce has not ended yet, and the worker ends them when the mode has ended',
   async () => {
     const trader = createTrader(exchange.client, domain);
     const market = await openMarket(exchange.client, ADMIN_TOKEN);

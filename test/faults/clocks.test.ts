@@ -95,7 +95,7 @@ describe.each(sampleOf('clocks that are off', CLOCKS, 1))('clocks that are two m
     expect(await signIn(Date.now() + 70 * SECOND_MS)).toBe(401);
   });
 
-  test('a token is good until its second, and not longer', async () => {
+  test('a token is valid until its second, and not longer', async () => {
     const tokens = createTokens({
       secrets: parseJwtSecrets(ENVIRONMENT.JWT_SECRET),
       issuer: ENVIRONMENT.PUBLIC_BASE_URL,
@@ -112,7 +112,7 @@ describe.each(sampleOf('clocks that are off', CLOCKS, 1))('clocks that are two m
     expect((await me(ending)).body).toMatchObject({ status: 401, code: 'TOKEN_EXPIRED' });
   });
 
-  test('orders are taken, expire at their second, and keep their deadlines', async () => {
+  test('orders are accepted, expire at their second, and keep their deadlines', async () => {
     expect(await place(wrong, {})).toMatchObject({ status: 200, code: 'OPEN' });
     expect(await place(wrong, { expiration: inSeconds(-1) })).toMatchObject({ code: 'ORDER_EXPIRED' });
     expect(await place(wrong, {}, { deadline: Date.now() + SECOND_MS })).toMatchObject({ status: 200 });
@@ -134,7 +134,7 @@ describe.each(sampleOf('clocks that are off', CLOCKS, 1))('clocks that are two m
     expect(Date.now()).toBeLessThan(closesAtMs + LATE_MAX_MS);
   });
 
-  test('a worker whose clock is right takes over at once when that one is gone', async () => {
+  test('a worker whose clock is right takes over at once when the other ends', async () => {
     const [worker] = stage.fleet.workers;
     const { hash } = await place(right, { expiration: inSeconds(2) });
     await worker?.kill();
@@ -146,7 +146,7 @@ describe.each(sampleOf('clocks that are off', CLOCKS, 1))('clocks that are two m
     expect(Date.now() - startedAt).toBeLessThan(TAKEN_OVER_MS);
   });
 
-  test('clocks that are set while the processes run change nothing either', async () => {
+  test('clocks that are set while the processes run change nothing', async () => {
     for (const step of [-offMs, 0]) {
       setClock('web', step);
       setClock('worker', step);

@@ -105,7 +105,7 @@ test('with every write on disk a killed Redis loses nothing, and the epoch stays
     }
   }));
 
-test('a replica that takes over is a new epoch, though it writes everything to disk', () =>
+test('a replica that takes over is a new epoch, although it writes everything to disk', () =>
   withRedis({ appendonly: 'always', settings: AT_ONCE }, (master) =>
     withRedis({ appendonly: 'always' }, async (replica) => {
       await replica.ask(`REPLICAOF 127.0.0.1 ${master.port}`);
@@ -180,7 +180,7 @@ test.each(TAKE_OVERS)('a replica that lacks an acknowledged order and is %s is a
   ),
 );
 
-test('a Redis that fails over and back without anybody looking is a new epoch, though it is the same process', () =>
+test('a Redis that fails over and back unnoticed is a new epoch, although it is the same process', () =>
   withRedis({ appendonly: 'always', settings: AT_ONCE }, (first) =>
     withRedis({ appendonly: 'always', settings: AT_ONCE }, async (second) => {
       const exchange = await startOneReplica(first.url);
@@ -240,7 +240,7 @@ describe('production', () => {
     }),
   );
 
-  test('a weak Redis is accepted only by configuration; a process is not ready when a fit Redis becomes weak', () =>
+  test('production accepts a weak Redis only by configuration, and a process is not ready when a fit Redis becomes weak', () =>
     withRedis({ appendonly: 'always' }, async (redis) => {
       const [strict, lenient] = [start(redis), start(redis, { ALLOW_WEAK_DURABILITY: '1' })];
       try {

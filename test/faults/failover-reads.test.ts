@@ -102,7 +102,7 @@ test('a walk over the markets that began before a failover must begin again', ()
     expect((await walk((await client.get('/markets?limit=1')).body.nextCursor)).status).toBe(200);
   }));
 
-test('a client that was away meanwhile has the book that is, though nothing happens any more and the number is the same', () =>
+test('a client that was away meanwhile gets the present book, although it does not change and has the same number', () =>
   onFailover(async ({ client, market, alice, failOver }) => {
     const { sequence } = (await alice.submit(market, LOST)).body;
     const road = await startProxy(Number(new URL(client.url).port));

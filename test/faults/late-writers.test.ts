@@ -70,7 +70,7 @@ async function onFailover(story: (stage: Stage) => Promise<void>): Promise<void>
   }
 }
 
-test('a journal that read before a failover books nothing that it lost, and then what is there', () =>
+test('a journal that read before a failover books nothing that was lost, and then everything that exists', () =>
   onFailover(async ({ world, market, before }) => {
     const { redis, keys } = world;
     const booked = async (): Promise<number> => {
@@ -102,7 +102,7 @@ const termsOf =
   async () =>
     terms;
 
-test('a settlement of a lost match is not recorded, and the match that gets its number is', () =>
+test('a settlement of a lost match is not recorded, but one of the match that gets its number is', () =>
   onFailover(async ({ world, market, lost, before }) => {
     const { redis, keys } = world;
     const settlements = createSettlements({ redis, keys, run: before('record_settlements') });

@@ -53,7 +53,7 @@ async function statuses(hashes: readonly string[]): Promise<number[]> {
 const nowhere = (hashes: readonly string[]): number[] => [...hashes, ...hashes].map(() => 404);
 
 story(
-  'orders whose command is delivered ten seconds late are nowhere, once a 404 said so after a 503',
+  'an order whose command is delivered ten seconds late is not booked, after a 503 and then a 404 were answered',
   async () => {
     const { one, other } = replicas();
     // The replica knows the market, and Redis the script: from here on a submission is one command.
@@ -86,7 +86,7 @@ story(
 );
 
 story(
-  'a web process that stood still for six seconds books nothing of what was sent to it before',
+  'a web process that was stopped for six seconds books no order that was sent to it before',
   async () => {
     const { one, other } = replicas();
     const late = fresh();

@@ -101,7 +101,7 @@ const usedNonces = async (): Promise<number> =>
   (await Promise.all(own.nodes('master').map((node) => node.keys('{n:*')))).flat().length;
 const cash = (trader: Trader) => own.hgetBuffer('{x0}:bal', raw(trader));
 
-test('requests after a lost connection are served again at once', async () => {
+test('requests after a lost connection are served at once', async () => {
   const trader = await newTrader();
   for (const proxy of proxies) proxy.cut();
   await until('an order is booked', async () => (await buy(trader)).status === 200, { patienceMs: 2_000 });

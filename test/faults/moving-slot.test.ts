@@ -49,7 +49,7 @@ async function killAndStart(seat: Seat, awayMs: number): Promise<void> {
   throw new Error('the process does not start');
 }
 
-test(`${SECONDS} s of trading while the slot of the book moves and processes are killed, seed ${SEED}`, async () => {
+test(`trading for ${SECONDS} s continues while the slot of the book moves and processes are killed, seed ${SEED}`, async () => {
   const { journal, markets, people, client, fleet } = stage;
   const random = createRandom(SEED);
   const [market] = markets as [(typeof markets)[0]];

@@ -176,7 +176,7 @@ async function caught({ expiring = 0, caughtBy, ...bug }: Planted, seed: string)
   });
 }
 
-test('every planted bug still finds its place in the scripts and in the built modules', () => {
+test('every planted bug finds its place in the scripts and in the built modules', () => {
   for (const { lua, modules } of Object.values(BUGS)) {
     for (const patch of lua ?? []) expect(() => findPlace(patch)).not.toThrow();
     for (const patch of modules ?? []) expect(() => findInModule(patch)).not.toThrow();
@@ -191,7 +191,7 @@ test.each(sampleOf('planted bugs of the processes', Object.entries(BUGS), SAMPLE
   120_000,
 );
 
-test('there are twelve of them at least, over all kinds of invariants', () => {
+test('at least twelve bugs are planted, over all kinds of invariants', () => {
   expect(Object.keys(BUGS).length).toBeGreaterThanOrEqual(12);
   expect(new Set(Object.values(BUGS).map(({ caughtBy }) => caughtBy)).size).toBeGreaterThanOrEqual(10);
 });

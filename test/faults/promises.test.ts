@@ -40,7 +40,7 @@ async function withStage(
 const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[list.length >> 1] ?? 0;
 
 story(
-  `${ORDERS} orders, Redis killed ${KILLS} times on a slow disk: nothing that was acknowledged is lost`,
+  `of ${ORDERS} orders with Redis killed ${KILLS} times on a slow disk, no acknowledged one is lost`,
   async () => {
     const { env, isSlow } = slowDisk();
     await withStage({ seed: 'redis kills', webs: 1, redis: { env } }, async (stage) => {
@@ -135,7 +135,7 @@ story(
 );
 
 story(
-  `${REQUESTS} requests during a rolling restart: none fails, and followed books come back by themselves`,
+  `none of ${REQUESTS} requests during a rolling restart fails, and followed books reconnect by themselves`,
   async () => {
     await withStage({ seed: 'rolling', webs: 3, markets: 1 }, async ({ fleet, markets, people }) => {
       const [market] = markets;

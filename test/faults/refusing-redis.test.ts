@@ -61,7 +61,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
   const onLinux = process.platform === 'linux' ? story : test.skip;
 
   onLinux(
-    'appendfsync always: Redis ends as often as it is started; what was acknowledged is there when there is space',
+    'with appendfsync always and a full disk, Redis ends at every start, and acknowledged writes exist when there is space',
     () =>
       withDisk('always', async (stage, disk) => {
         const { redis } = stage.fleet;
@@ -90,7 +90,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
   );
 
   onLinux(
-    'appendfsync everysec: writes are refused, reads go on, and with space all is well by itself',
+    'with appendfsync everysec and a full disk, writes are refused, reads continue, and with space everything recovers',
     () =>
       withDisk('everysec', async (stage, disk) => {
         const { redis } = stage.fleet;

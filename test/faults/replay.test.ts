@@ -224,7 +224,7 @@ function play(what: History) {
 }
 
 test(
-  `${COMMANDS} commands over two web processes, replayed in the order of their numbers, give the same answers and the same state`,
+  `${COMMANDS} commands over two web processes, replayed in the order of their numbers, produce the same answers and state`,
   async () => {
     await Promise.all(Array.from({ length: LANES }, lane));
     expect(wrong.slice(0, 5)).toEqual([]);
@@ -284,6 +284,6 @@ const PLANTED: Readonly<Record<string, () => History>> = {
   },
 };
 
-test.each(Object.keys(PLANTED))('the replay notices: %s', (name) => {
+test.each(Object.keys(PLANTED))('the replay notices a fault: %s', (name) => {
   expect(() => play((PLANTED[name] as () => History)())).toThrow();
 });

@@ -83,7 +83,7 @@ function schedule(): () => FaultName {
   };
 }
 
-test(`a storm of ${SECONDS} s, seed ${SEED}`, async () => {
+test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => {
   const { journal, markets, people, client } = stage;
   const load = startLoad(journal, {
     random: createRandom(SEED + 1),

@@ -36,7 +36,7 @@ function isCut(head: string, more: string): Promise<boolean> {
   });
 }
 
-test('a body of single bytes ends the connection, whether the path wants a body or not', async () => {
+test('a body of single bytes ends the connection, whether or not the path needs a body', async () => {
   for (const line of ['GET /time', 'POST /auth/refresh', 'POST /nothing/here']) {
     expect([line, await isCut(chunked(line), PIECE.repeat(500))]).toEqual([line, true]);
   }
@@ -57,7 +57,7 @@ test('an address pays for connections that are cut: the next request waits', asy
   expect(performance.now() - startedAt).toBeGreaterThan(50);
 });
 
-test('a body in a thousand pieces is a body', async () => {
+test('a body in a thousand pieces is accepted', async () => {
   const body = [...'{}'.padEnd(1_000)].map((one) => `1\r\n${one}\r\n`).join('');
   const answer = await sendRaw(port, `${chunked('POST /auth/refresh')}${body}0\r\n\r\n`, 1_000);
   expect([answer.status, JSON.parse(answer.text).code]).toEqual([400, 'INVALID_REQUEST']);
@@ -69,7 +69,7 @@ test('a GET with a small body keeps its connection', async () => {
   expect(text.match(/HTTP\/1.1 200/g)).toHaveLength(1);
 });
 
-test('a connection that offers other protocols again and again leaves nothing behind', async () => {
+test('a connection that repeatedly offers other protocols leaves nothing behind', async () => {
   const accepted: Socket[] = [];
   const hear = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
   subscribe('net.server.socket', hear);

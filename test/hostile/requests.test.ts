@@ -78,7 +78,7 @@ test.each([
   expect(Object.keys(Object.prototype)).toEqual([]);
 });
 
-test('there were enough of them, no bug was logged, and memory did not grow with them', async () => {
+test('the requests were many, no bug was logged, and memory did not grow with them', async () => {
   expect(played).toBeGreaterThanOrEqual(ROWS_MIN);
   const log = traders.exchange.logged.join('\n');
   expect(log).not.toContain('INTERNAL');

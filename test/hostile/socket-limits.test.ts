@@ -30,7 +30,7 @@ const isRefused = async (at: Replica, address: string): Promise<boolean> =>
     () => false,
   );
 
-test('an address has 100 sockets at both replicas together; others are not concerned, and a closed one makes place', async () => {
+test('an address has 100 sockets at both replicas together, others are not affected, and a closed socket frees a place', async () => {
   const address = newAddress();
   const [one] = await many(60, first, address);
   await sleep(200);
@@ -48,7 +48,7 @@ test('an address has 100 sockets at both replicas together; others are not conce
   );
 });
 
-test('to open and close sockets is no way around the limit', async () => {
+test('opening and closing sockets does not avoid the limit', async () => {
   const address = newAddress();
   for (const socket of await many(100, first, address)) socket.disconnect();
   await sleep(100);
@@ -79,7 +79,7 @@ test.each<[string, (socket: Socket) => void]>([
   expect(calm.connected).toBe(true);
 });
 
-test('64 kB a second are read of a socket, whatever they say; the rest is answered without being read', async () => {
+test('64 kB a second are read of a socket whatever it sends, and the rest is answered without being read', async () => {
   const socket = await connect(first, newAddress());
   const nested = `${'['.repeat(7_500)}${']'.repeat(7_500)}`;
   const heard: string[] = [];
@@ -105,7 +105,7 @@ test.each(['subscribe', 'unsubscribe'])(
   },
 );
 
-test('a socket that follows a market is sent each snapshot once, one that comes back at a price', async () => {
+test('a socket that follows a market is sent each snapshot once, and one that comes back pays for it', async () => {
   const socket = await connect(first, newAddress());
   const snapshots: number[] = [];
   socket.on('orderbook:snapshot', ({ sequence }) => snapshots.push(sequence));
@@ -126,7 +126,7 @@ test('a socket that follows a market is sent each snapshot once, one that comes 
   expect((await Promise.all(again)).filter(({ ok }) => !ok).length).toBeGreaterThan(10);
 });
 
-test('a snapshot is turned into text once, however many sockets are sent it', async () => {
+test('a snapshot is serialised once, however many sockets are sent it', async () => {
   await place(exchange, market);
   const sockets = await many(50, second, newAddress());
   const stringify = jest.spyOn(JSON, 'stringify');

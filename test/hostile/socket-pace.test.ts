@@ -39,7 +39,7 @@ async function cutOf(address: string): Promise<void> {
   expect(await Promise.all(gone)).toEqual(sockets.map(() => true));
 }
 
-test('a hundred sockets of one address that follow fifty markets each at once are not touched', async () => {
+test('a hundred sockets of one address that follow fifty markets each at once are not slowed down', async () => {
   const address = newAddress();
   const sockets = await many(100, web, address);
   const answers = await Promise.all(sockets.map((socket) => ask(socket, 'subscribe', { conditionIds })));
@@ -62,7 +62,7 @@ test('an address whose sockets were cut waits before it may open another, and ot
   });
 });
 
-test('an address that waits for its refusal may leave', async () => {
+test('an address that waits for its refusal may disconnect', async () => {
   const address = newAddress();
   await cutOf(address);
   const leaving = get(`${web.url}/socket.io/?EIO=4&transport=websocket`, {
@@ -75,7 +75,7 @@ test('an address that waits for its refusal may leave', async () => {
   expect((await web.client.get('/livez')).status).toBe(200);
 });
 
-test('the sockets of an address that owes are read later, and nothing is refused; others are not concerned', async () => {
+test('the sockets of an address in debt are read later, nothing is refused, and others are not affected', async () => {
   const address = newAddress();
   const [calm, other] = [await connect(web, address), await connect(web, newAddress())];
   const subscribe = (socket: Socket) => async () =>
@@ -104,7 +104,7 @@ test('a socket that sends frames without content is cut, though it never sends a
   expect(await gone).toBe(true);
 });
 
-test('a message in many pieces is a message', async () => {
+test('a message in many pieces is accepted', async () => {
   const socket = await connect(web, newAddress());
   const answer = new Promise((resolve) => socket.io.engine.on('data', resolve));
   const text = Buffer.from(`421["subscribe","${'x'.repeat(2_000)}"]`);

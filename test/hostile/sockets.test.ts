@@ -73,7 +73,7 @@ test.each(['subscribe', 'unsubscribe'])(
   },
 );
 
-test('events that are none, and events without a receipt, change nothing', async () => {
+test('unknown events, and events without an acknowledgement, change nothing', async () => {
   for (const event of [
     'orderbook:update',
     'join',
@@ -113,7 +113,7 @@ test.each([
   expect(error.data?.code).toBe(code);
 });
 
-test('there were enough of them, and no bug was logged', () => {
+test('the messages were many, and no bug was logged', () => {
   expect(MESSAGES.length).toBeGreaterThan(60);
   expect(traders.exchange.logged.join('\n')).not.toContain('INTERNAL');
 });

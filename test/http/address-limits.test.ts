@@ -45,7 +45,7 @@ async function since(whole: number): Promise<number> {
 }
 
 describe('submissions', () => {
-  test('400 points at once of one address, whatever they are for', async () => {
+  test('may take 400 points at once from one address, whatever they are for', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => submitAll(20, '?dryRun=true')));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
@@ -59,7 +59,7 @@ describe('submissions', () => {
     expect((await submit({})).status).toBe(400);
   });
 
-  test('points taken at other replicas count', async () => {
+  test('count the points taken at other replicas', async () => {
     await owe(10_000);
     for (const turn of [0, 1]) {
       const statuses: number[] = [];
@@ -69,13 +69,13 @@ describe('submissions', () => {
     }
   });
 
-  test('a batch costs its orders', async () => {
+  test('cost a point for each order of a batch', async () => {
     const whole = await owe(399);
     expect((await submitAll(20)).status).toBe(404);
     expect(await since(whole)).toBe(20);
   });
 
-  test('a batch that is too long costs one, and its orders are not looked at', async () => {
+  test('cost one point for a batch that is too long, and its orders are not read', async () => {
     const whole = await owe(399);
     for (let i = 0; i < 20; i++) {
       const answer = await submitAll(21);
@@ -87,14 +87,14 @@ describe('submissions', () => {
     expect(await since(whole)).toBe(20);
   });
 
-  test('a dry run costs ten, also one without a right signature', async () => {
+  test('cost ten points for a dry run, even with a wrong signature', async () => {
     const whole = await owe(399);
     const order = { ...(await (await street.trader()).order(street.market, LIMIT)), salt: '1' };
     for (let i = 0; i < 2; i++) expect((await submit({ order }, '?dryRun=true')).status).toBe(400);
     expect(await since(whole)).toBe(20);
   });
 
-  test('an order in the place of another costs what any order does', async () => {
+  test('cost the same for a replacement as for any order', async () => {
     const alice = await street.trader();
     const token = await alice.token();
     const replace = (query = '') =>
@@ -113,7 +113,7 @@ describe('submissions', () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  test('a refused FOK costs five', async () => {
+  test('cost five points for a refused FOK', async () => {
     const alice = await street.trader();
     const orders = await Promise.all(Array.from({ length: 4 }, () => alice.order(street.market, LIMIT)));
     const whole = await owe(399);
@@ -123,7 +123,7 @@ describe('submissions', () => {
     expect(await since(whole)).toBe(20);
   });
 
-  test('the lookup that explains a refusal counts as a read', async () => {
+  test('count the look-up that explains a refusal as a read', async () => {
     const order = { ...(await (await street.trader()).order(street.market, LIMIT)), salt: '1' };
     expect((await submit({ order })).body.code).toBe('INVALID_SIGNATURE');
     await visitor.spend('reads', 100);
@@ -132,7 +132,7 @@ describe('submissions', () => {
 });
 
 describe('new wallets', () => {
-  test('are 60 a minute of one address, by their first order', async () => {
+  test('are limited to 60 a minute of one address, by their first order', async () => {
     await visitor.spend('new-wallets', 59);
     const [known, late] = [await street.trader(), await street.trader()];
     expect((await submit({ order: await known.order(street.market, LIMIT) })).status).toBe(200);
@@ -144,7 +144,7 @@ describe('new wallets', () => {
     expect((await submit({ order }, '?dryRun=true')).status).toBe(200);
   });
 
-  test('and by their first sign-in', async () => {
+  test('are limited by their first sign-in, too', async () => {
     await visitor.spend('new-wallets', 60);
     const client = visitor.client();
     const domain = await domainOf(street.exchange.client);

@@ -19,7 +19,7 @@ describe('reads', () => {
     return headers.get('ratelimit')?.split(';')[1];
   };
 
-  test('cost a point for each 50 rows asked for', async () => {
+  test('cost a point for each 50 requested rows', async () => {
     const trades = `/markets/${street.market.id}/trades`;
     expect(await left(trades)).toBe('r=99');
     expect(await left(`${trades}?limit=51`)).toBe('r=98');
@@ -44,14 +44,14 @@ describe('reads', () => {
     expect([many.status, many.body.detail]).toEqual([400, 'the query may have at most 32 parameters']);
   });
 
-  test('a cursor that no list has had is refused by its length', async () => {
+  test('refuse a cursor that no list has had by its length', async () => {
     const cursor = `volume24h.${'A'.repeat(10_000)}`;
     expect((await visitor.send('GET', `/markets?cursor=${cursor}`)).body.code).toBe('INVALID_CURSOR');
   });
 });
 
 describe('wrong admin tokens', () => {
-  test('ten a minute of one address, then no admin route listens to it, at any replica', async () => {
+  test('are limited to ten a minute of one address, then no admin route accepts it, at any replica', async () => {
     const guess = (turn: number) =>
       visitor.send('PUT', '/admin/mode', { token: `guess-${turn}`, body: {} }, turn);
     const guesses = await Promise.all(Array.from({ length: 60 }, (_, i) => guess(i * 2)));
@@ -79,7 +79,7 @@ describe('wrong admin tokens', () => {
     expect((await visitor.send('GET', '/admin/log', { token: ADMIN_TOKEN })).status).toBe(200);
   });
 
-  test('the password of the queues is such a token', async () => {
+  test('include the password of the queues', async () => {
     const headers = { authorization: `Basic ${Buffer.from('admin:guess').toString('base64')}` };
     for (let i = 0; i < 10; i++)
       expect((await visitor.send('GET', '/admin/queues', { headers })).status).toBe(401);
@@ -91,7 +91,7 @@ describe('wrong admin tokens', () => {
   });
 });
 
-test('comments: 30 a minute of one address, besides those of each wallet', async () => {
+test('comments are limited to 30 a minute of one address, besides the limit of each wallet', async () => {
   const alice = await street.trader();
   const token = await alice.token();
   const path = `/markets/${street.market.id}/comments`;
@@ -105,7 +105,7 @@ test('comments: 30 a minute of one address, besides those of each wallet', async
   expect(told(refused)).toEqual([429, 'comments-by-ip', true]);
 });
 
-test('GET /config tells every limit', async () => {
+test('GET /config shows every limit', async () => {
   const { limits } = (await visitor.send('GET', '/config')).body;
   expect(limits.rates).toMatchObject({
     submissions: { requests: 200, seconds: 1, burst: 400, by: 'ip' },

@@ -20,7 +20,7 @@ const admin = (path: string, body?: unknown): Promise<Answer> =>
 const create = (body: unknown): Promise<Answer> => admin('/admin/markets', body);
 const step = (market: Market, name: string): Promise<Answer> => admin(`/admin/markets/${market.id}/${name}`);
 
-test('a market with everything an operator may say', async () => {
+test('a market can be created with every member that an operator may set', async () => {
   const questionId = `0x${'ab'.repeat(32)}`;
   const { status, body } = await create({
     question: 'Which way?',
@@ -62,7 +62,7 @@ test('a market with everything an operator may say', async () => {
   ]);
 });
 
-test('the least order of a market that names none is one share, in whole lots', async () => {
+test('the least order of a market that sets none is one share, in whole lots', async () => {
   const least = async (lotSize?: string) =>
     (await create({ question: 'How little?', lotSize })).body.minOrderSize;
   expect(await least()).toBe('1');
@@ -71,7 +71,7 @@ test('the least order of a market that names none is one share, in whole lots', 
   expect(named.body.minOrderSize).toBe('0.1');
 });
 
-test('a market lives: paused for cancels only, resumed, closed with its book cleared', async () => {
+test('a market can be paused for cancels only, resumed, and closed with its book cleared', async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 });
   expect((await step(market, 'pause')).body.status).toBe('PAUSED');
@@ -91,7 +91,7 @@ test('a market lives: paused for cancels only, resumed, closed with its book cle
   expect((await step({ ...market, id: 'none' }, 'close')).body.code).toBe('MARKET_NOT_FOUND');
 });
 
-test('bad markets are refused', async () => {
+test('invalid markets are refused', async () => {
   const bad: Record<string, unknown>[] = [
     {},
     { question: '' },
@@ -128,7 +128,7 @@ test('bad markets are refused', async () => {
   expect(await told({ closesAt: '2030-02-30' })).toBe('must be a date that exists');
 });
 
-test('the token opens it; without one configured nothing is there', async () => {
+test('the token opens the admin routes, which do not exist without one', async () => {
   const { client } = exchange;
   const bare = await client.post('/admin/markets', { body: { question: 'a' } });
   expect([bare.status, bare.body.code]).toEqual([401, 'UNAUTHORIZED']);
@@ -147,7 +147,7 @@ test('the token opens it; without one configured nothing is there', async () => 
   }
 });
 
-test('split and merge: whole lots, once for each key', async () => {
+test('split and merge take whole lots, once for each key', async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const convert = (verb: string, size: unknown, key?: string): Promise<Answer> =>
     alice.token().then((token) =>

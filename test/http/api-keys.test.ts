@@ -53,7 +53,7 @@ test('a key is shown once, and listed without its text', async () => {
   redis.disconnect();
 });
 
-test('a key stands for an access token in what its scopes allow, on every replica, and in nothing else', async () => {
+test('a key replaces an access token where its scopes allow, on every replica, and nowhere else', async () => {
   const [read, cancel] = [(await make(['read'])).key, (await make(['cancel'])).key];
   const { orderHash } = (await alice.submit(market, limit('BUY', 0, 1_000, 100))).body;
   for (const path of [
@@ -75,7 +75,7 @@ test('a key stands for an access token in what its scopes allow, on every replic
   expect(await codeOf(at(1).post('/me/orders/cancel-all', { token: cancel }))).toBe('200 ok');
 });
 
-test('no key makes or deletes keys, signs out, moves money or speaks for the wallet', async () => {
+test('no key creates or deletes keys, signs out, moves money or writes for the wallet', async () => {
   const { id, key } = await make(['read', 'cancel']);
   const body = { name: 'another', scopes: ['read'] };
   const forbidden = [
@@ -136,7 +136,7 @@ test('a socket needs the scope read, and cancelOnDisconnect the scope cancel as 
   expect(await connect(both.key, { cancelOnDisconnect: true })).toBe('connected');
 });
 
-test('a key ends at its time, and its socket with it', async () => {
+test('a key ends at its time, and so does its socket', async () => {
   const { key } = await make(['read'], { expiresAt: new Date(Date.now() + 2_500).toISOString() });
   expect(await codeOf(at(0).get('/me', { token: key }))).toBe('200 ok');
   const socket = io(at(0).url, { transports: ['websocket'], forceNew: true, auth: { token: key } });
@@ -160,7 +160,7 @@ test('a malformed key is refused like a wrong token', async () => {
   }
 });
 
-test('a wallet has 20 keys at most, also when many are asked for at once, and expired ones make room', async () => {
+test('a wallet has at most 20 keys, even if many are requested at once, and expired ones make room', async () => {
   const carla = createTrader(exchange.client, domain);
   await make(['read'], { expiresAt: new Date(Date.now() + 400).toISOString() }, carla);
   const ask = () => carla.post('/me/keys', { name: 'one of many', scopes: ['cancel'] });

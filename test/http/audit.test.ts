@@ -13,7 +13,7 @@ afterAll(() => exchange?.stop());
 const audit = (replica = 0) =>
   (exchange.replicas[replica] ?? exchange.replicas[0]).client.get('/admin/audit', { token: ADMIN_TOKEN });
 
-test('the audit of an exchange that is in order, and of one that is not', async () => {
+test('the audit passes a correct exchange and names the differences of another', async () => {
   const { client } = exchange;
   const market = await openMarket(client, ADMIN_TOKEN);
   const alice = createTrader(client, await domainOf(client));
@@ -39,7 +39,7 @@ test('the audit of an exchange that is in order, and of one that is not', async 
 
 const differing = { expected: expect.any(String), found: 'none', detail: expect.any(String) };
 
-test('it is for the operator alone', async () => {
+test('only the operator may run the audit', async () => {
   const { client } = exchange;
   expect((await client.get('/admin/audit')).body.code).toBe('UNAUTHORIZED');
   expect((await client.get('/admin/audit', { token: 'x'.repeat(40) })).body.code).toBe('TOKEN_INVALID');

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const second = () => (exchange.replicas[1] ?? exchange.replicas[0]).client;
 
-test('a challenge and a session, to the letter, over two replicas', async () => {
+test('the challenge and the session have exactly the documented bodies, over two replicas', async () => {
   const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address.toLowerCase()}`);
   expect(challenge).toEqual({
     nonce: expect.stringMatching(/^[A-Za-z0-9]{17,}$/),
@@ -44,7 +44,7 @@ test('a challenge and a session, to the letter, over two replicas', async () => 
   expect([again.status, again.body.code]).toEqual([401, 'NONCE_INVALID']);
 });
 
-test('strangers who ask for nonces of a wallet keep it from nothing', async () => {
+test('requests of strangers for a wallet’s nonces do not disturb the wallet', async () => {
   const path = `/auth/nonce/${alice.address}`;
   const { body: challenge } = await exchange.client.get(path);
   for (let i = 0; i < 30; i++) await (i % 2 === 0 ? exchange.client : second()).get(path);
@@ -53,7 +53,7 @@ test('strangers who ask for nonces of a wallet keep it from nothing', async () =
   expect((await second().post('/auth/verify', { body: { message, signature } })).status).toBe(200);
 });
 
-test('a nonce of before a restart signs in after it, once', async () => {
+test('a nonce from before a restart can be used to sign in after it, once', async () => {
   const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address}`);
   const message = siweText(challenge);
   const body = { message, signature: await alice.wallet.signMessage(message) };
@@ -63,7 +63,7 @@ test('a nonce of before a restart signs in after it, once', async () => {
   expect((await exchange.client.post('/auth/verify', { body })).body.code).toBe('NONCE_INVALID');
 });
 
-test('refresh gives a new pair and the old one is dead', async () => {
+test('refreshing returns a new pair and invalidates the old one', async () => {
   const { body: first } = await alice.signIn();
   const { status, body: next } = await second().post('/auth/refresh', {
     body: { refreshToken: first.refreshToken },
@@ -87,7 +87,7 @@ test('logout ends the session on every replica at once', async () => {
   }
 });
 
-test('bad sign-ins name the field', async () => {
+test('a refused sign-in names the field', async () => {
   const { body: challenge } = await exchange.client.get(`/auth/nonce/${alice.address}`);
   const message = siweText(challenge, { chainId: 56 });
   const { status, body } = await exchange.client.post('/auth/verify', {

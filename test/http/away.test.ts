@@ -40,14 +40,14 @@ const everything = (): (() => Promise<Answer>)[] => [
   () => exchange.client.get('/readyz'),
 ];
 
-test('with Redis gone every request is answered 503, and the process lives', async () => {
+test('without Redis every request is answered 503, and the process stays alive', async () => {
   await exchange.redis.stop();
   await Promise.all(everything().map(checkAway));
   expect((await exchange.client.get('/livez')).status).toBe(200);
   expect(exchange.logged.join('\n')).not.toContain('INTERNAL');
 });
 
-test('with Redis frozen every request is answered 503 in time', async () => {
+test('with a frozen Redis every request is answered 503 in time', async () => {
   process.kill(exchange.redis.pid, 'SIGSTOP');
   try {
     await Promise.all(everything().map(checkAway));
@@ -56,7 +56,7 @@ test('with Redis frozen every request is answered 503 in time', async () => {
   }
 });
 
-test('with Redis full submissions are 503 while cancels and reads work', async () => {
+test('with a full Redis submissions are answered 503, while cancels and reads work', async () => {
   const { body } = await alice.submit(market, BID);
   const link = await openLink(exchange.redis.port);
   await link.ask('CONFIG SET maxmemory 1');

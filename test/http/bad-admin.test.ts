@@ -109,7 +109,7 @@ test.each(RAW)('%s is refused everywhere', async (_, raw, code) => {
   expect(await state()).toBe(before);
 });
 
-test('too much, the wrong type, the wrong method, the wrong name, no token', async () => {
+test('bodies with too much, the wrong type, the wrong method, the wrong name or no token are refused', async () => {
   const answers = await Promise.all([
     ask(...RESOLVE, { raw: `{"outcomeIndex":0,"x":"${'x'.repeat(20_000)}"}` }),
     ask(...PATCH, { raw: `{"description":"${'x'.repeat(300_000)}"}` }),
@@ -137,7 +137,7 @@ test('too much, the wrong type, the wrong method, the wrong name, no token', asy
   expect(await state()).toBe(before);
 });
 
-test('unknown markets', async () => {
+test('unknown markets are not found', async () => {
   for (const id of ['none', '%00', '__proto__', 'x'.repeat(500), `0x${'0'.repeat(64)}`, '..%2f..%2fmode']) {
     for (const [method, path, body] of [
       [...PATCH, { question: 'Is it there?' }],

@@ -45,7 +45,7 @@ test.each(played.map((item) => [`${item.id} ${item.why}`, item] as const))('%s',
   await checkAlive();
 });
 
-test('nothing secret and no bug was logged', () => {
+test('no secret and no bug was logged', () => {
   const log = traders.exchange.logged.join('\n');
   expect(log).not.toContain('INTERNAL');
   for (const secret of [JWT_SECRET, ADMIN_TOKEN]) expect(log).not.toContain(secret);

@@ -28,7 +28,7 @@ const rest = async (trader: Trader, limit = BID, at = market): Promise<string> =
 const cancel = (trader: Trader, orderHash: string, at = market) =>
   trader.post(`/markets/${at.id}/orders/cancel`, { orderHash });
 
-test('a cancel, and the same again', async () => {
+test('a cancel can be repeated', async () => {
   const orderHash = await rest(alice);
   const first = await cancel(alice, orderHash.toUpperCase().replace('0X', '0x'));
   expect(first.body).toEqual({
@@ -77,7 +77,7 @@ test('a filled order cannot be cancelled, and the refusal contains it', async ()
   }
 });
 
-test('a cancel by hash, in any market, with and without an empty body', async () => {
+test('a cancel by hash works in any market, with and without an empty body', async () => {
   const [first, second] = [await rest(alice), await rest(alice, BID, other)];
   expect((await alice.post(`/orders/${first}/cancel`)).body).toMatchObject({
     orderHash: first,
@@ -90,7 +90,7 @@ test('a cancel by hash, in any market, with and without an empty body', async ()
   expect((await alice.post(`/orders/${second}/cancel`, { why: 1 })).body.code).toBe('INVALID_REQUEST');
 });
 
-test('a list of cancels, each on its own', async () => {
+test('a list of cancels is answered order by order', async () => {
   const mine = [await rest(alice), await rest(alice, BID, other)];
   const gone = await rest(alice);
   await cancel(alice, gone);
@@ -112,7 +112,7 @@ test('a list of cancels, each on its own', async () => {
   );
 });
 
-test('cancel-all of a market, filtered and whole, and of all markets', async () => {
+test('cancel-all works for a market, filtered or whole, and for all markets', async () => {
   await alice.post(`/markets/${market.id}/split`, { size: '100' });
   const bidYes = await rest(alice);
   const bidNo = await rest(alice, { ...BID, outcome: 1 });

@@ -32,7 +32,7 @@ test('a market without a trade has no candles', async () => {
   ]);
 });
 
-test('candles have open, high, low, close, shares and trades, and those of No are what Yes leaves of 1', async () => {
+test('candles have open, high, low, close, shares and trades, and those of No mirror those of Yes', async () => {
   await trade(6_000, 3_000);
   await trade(4_000, 1_050);
   await trade(5_000, 100);
@@ -93,12 +93,12 @@ test.each([
   expect([status, body.code, body.errors[0].path]).toEqual([400, 'INVALID_REQUEST', path]);
 });
 
-test('a moment in milliseconds is refused with a word about its unit', async () => {
+test('a moment in milliseconds is refused with a hint about its unit', async () => {
   const { body } = await ask(`?from=${Date.now()}`);
   expect(body.detail).toContain('milliseconds');
 });
 
-test('more than 1,000 candles count as 1,000, and none is no number of them', async () => {
+test('more than 1,000 candles count as 1,000, and 0 candles cannot be requested', async () => {
   expect((await ask('?limit=5000')).body).toEqual((await ask('?limit=1000')).body);
   expect((await ask('?limit=0')).body.code).toBe('INVALID_LIMIT');
 });

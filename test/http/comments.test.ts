@@ -28,7 +28,7 @@ const list = async (query = ''): Promise<Answer['body']> =>
 const say = (trader: Trader, body: unknown): Promise<Answer> =>
   trader.post(`/markets/${market.id}/comments`, body);
 
-test('a thread: said, answered, liked, taken back', async () => {
+test('a comment can be written, answered, liked and deleted', async () => {
   const first = await say(alice, { body: 'Will it? 🌧️\n“Perhaps.”' });
   expect([first.status, first.body]).toEqual([
     201,
@@ -108,7 +108,7 @@ test('a walk neither skips nor repeats a comment while comments are added', asyn
   expect((await list('?limit=100000')).data).toHaveLength(11);
 });
 
-test('a comment that is repeated by its key is one', async () => {
+test('a comment that is repeated under its key is added once', async () => {
   const token = await alice.token();
   const headers = { 'idempotency-key': 'once' };
   const send = () =>
@@ -121,7 +121,7 @@ test('a comment that is repeated by its key is one', async () => {
 describe('an invalid comment is refused, and nothing is added', () => {
   const longest = '🌧'.repeat(2_000);
 
-  test('2000 characters are 2000 code points', async () => {
+  test('2000 characters are counted as code points', async () => {
     const { status, body } = await say(alice, { body: longest });
     expect([status, body.body]).toEqual([201, longest]);
   });
@@ -148,7 +148,7 @@ describe('an invalid comment is refused, and nothing is added', () => {
     expect((await list()).data).toEqual([]);
   });
 
-  test('a parent that is not there, or in another market', async () => {
+  test('a parent that does not exist or is in another market is refused', async () => {
     const other = await openMarket(exchange.client, ADMIN_TOKEN);
     const { body: theirs } = await alice.post(`/markets/${other.id}/comments`, { body: 'Elsewhere.' });
     const wrong = [theirs.id, `${market.id}-c1`, `${market.id}-c0`, 'x', '', '__proto__', '1'];
@@ -160,7 +160,7 @@ describe('an invalid comment is refused, and nothing is added', () => {
     expect((await list()).data).toEqual([]);
   });
 
-  test('without a bearer, in no market, and cursors that are none', async () => {
+  test('a missing bearer, an unknown market and invalid cursors are refused', async () => {
     const { client } = exchange;
     expect((await client.post(`/markets/${market.id}/comments`, { body: { body: 'a' } })).body.code).toBe(
       'UNAUTHORIZED',
@@ -190,7 +190,7 @@ describe('an invalid comment is refused, and nothing is added', () => {
   });
 });
 
-test('a wallet may say five things in a minute, on all replicas together', async () => {
+test('a wallet may write five comments in a minute, on all replicas together', async () => {
   const limited = await startWebReplicas({ replicas: 2, env: { RATE_LIMIT: 'on' } });
   try {
     const { id } = await openMarket(limited.client, ADMIN_TOKEN);

@@ -16,7 +16,7 @@ const get = (path: string) => exchange.client.get(path, { token: ADMIN_TOKEN });
 const create = async (body: Record<string, unknown>) =>
   (await exchange.client.post('/admin/markets', { token: ADMIN_TOKEN, body })).body;
 
-test('the overview tells the mode, the replicas, Redis, the outbox and the settlements', async () => {
+test('the overview shows the mode, the replicas, Redis, the outbox and the settlements', async () => {
   const { status, body } = await get('/admin/overview');
   expect([status, body.mode, body.replicas]).toEqual([200, 'NORMAL', 2]);
   expect(body.redis.usedBytes).toBeGreaterThan(100_000);
@@ -24,7 +24,7 @@ test('the overview tells the mode, the replicas, Redis, the outbox and the settl
   expect(body.settlements).toEqual({ unconfirmed: 0, failed: 0, oldestSeconds: null });
 });
 
-test('the list has drafts, and what is to be resolved comes first', async () => {
+test('the list contains drafts, and markets to resolve come first', async () => {
   const ended = await create({ question: 'Will it end?' });
   const draft = await create({ question: 'Will it begin?', draft: true });
   await exchange.client.post(`/admin/markets/${ended.id}/close`, { token: ADMIN_TOKEN });

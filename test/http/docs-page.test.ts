@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => exchange?.stop());
 
-test('the page asks for nothing from elsewhere, under the policy of every other answer', async () => {
+test('the page requests nothing from other sites, under the policy of every other answer', async () => {
   const { client } = exchange;
   const { text, headers } = await client.get('/docs/');
   expect(headers.get('content-security-policy')).toBe(
@@ -23,7 +23,7 @@ test('the page asks for nothing from elsewhere, under the policy of every other 
   }
 });
 
-test('there is nothing but the page', async () => {
+test('the folder serves only the page', async () => {
   const { client } = exchange;
   expect((await client.get('/docs')).status).toBe(200);
   for (const name of [

@@ -18,7 +18,7 @@ test('every endpoint is an operation of the document, and every operation an end
   expect(Object.keys(OPERATIONS).sort()).toEqual(endpoints.map(keyOf).sort());
 });
 
-test('the document says of each who may call it, what it takes and whether it is limited', () => {
+test('the document states for each operation who may call it, its input and whether it is limited', () => {
   const facts = endpoints.map((endpoint) => {
     const { bearer = 'none', body, limited } = OPERATIONS[keyOf(endpoint)] ?? {};
     return {
@@ -40,7 +40,7 @@ test('the document says of each who may call it, what it takes and whether it is
   for (const { told, is } of facts) expect(told).toEqual(is);
 });
 
-test('the served document is the one that this code makes', async () => {
+test('the served document is the one that this code builds', async () => {
   const { status, body, headers } = await exchange.client.get('/openapi.json');
   expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
   expect(body).toEqual(JSON.parse(JSON.stringify(openApiDocument())));

@@ -37,7 +37,7 @@ test('the markets of an event are listed together, the oldest first, on every re
   expect(markets[0]).toEqual((await exchange.client.get(`/markets/${ids[0]}`)).body);
 });
 
-test('an event has one title, and another one is refused by the words it has', async () => {
+test('an event has one title, and another title is refused with the present one', async () => {
   await create({ event: { slug: 'one-title', title: 'As it is' } });
   const refused = await create({ event: { slug: 'one-title', title: 'Another' } });
   expect([refused.status, refused.body.code]).toEqual([400, 'INVALID_REQUEST']);
@@ -47,7 +47,7 @@ test('an event has one title, and another one is refused by the words it has', a
   expect((await exchange.client.get('/events/one-title')).body.markets).toHaveLength(1);
 });
 
-test('an event has at most fifty markets, also when they are created at once', async () => {
+test('an event has at most fifty markets, even if they are created at once', async () => {
   const event = { slug: 'crowded', title: 'A crowd' };
   const answers = await Promise.all(Array.from({ length: 53 }, () => create({ event })));
   const codes = answers.map(({ status }) => status);
@@ -84,7 +84,7 @@ test('an event that is not a slug and a title is refused', async () => {
   }
 });
 
-test('a market has its source from the beginning or from an edit, as https alone', async () => {
+test('a market gets its source at its creation or by an edit, as https only', async () => {
   const { body } = await create({ resolutionSource: SOURCE });
   expect(body.resolutionSource).toBe(SOURCE);
   const edit = (resolutionSource: unknown) => admin('PATCH', `markets/${body.id}`, { resolutionSource });
@@ -112,7 +112,7 @@ test('a market has its source from the beginning or from an edit, as https alone
   });
 });
 
-test('the evidence of a resolution is that of the first time, on every replica', async () => {
+test('the evidence of a resolution is that of the first call, on every replica', async () => {
   const { body } = await create({});
   const resolve = (more: object) => admin('POST', `markets/${body.id}/resolve`, { outcomeIndex: 1, ...more });
   expect((await resolve({ evidence: EVIDENCE })).body.resolution).toMatchObject({
@@ -127,7 +127,7 @@ test('the evidence of a resolution is that of the first time, on every replica',
   expect(audit.body).toMatchObject({ ok: true, differences: [] });
 });
 
-test('without evidence and for a void market there is none', async () => {
+test('a void market and a resolution without evidence have none', async () => {
   const [resolved, voided] = [(await create({})).body.id, (await create({})).body.id];
   const { body } = await admin('POST', `markets/${resolved}/resolve`, { outcomeIndex: 0 });
   expect(body.resolution).toMatchObject({ outcomeIndex: 0, evidence: null });

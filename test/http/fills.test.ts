@@ -106,7 +106,7 @@ test('an order with many fills is shown with the latest 100 of them, oldest firs
   expect(mine.data[0]).toMatchObject({ fillCount: FILLS, fills: body.fills });
 });
 
-test('the list of its fills has each once, newest first, also while it is filled further', async () => {
+test('the list of its fills has each once, newest first, even while it is filled further', async () => {
   const { body: trades } = await get(`/markets/${market.id}/trades?limit=500`);
   const all = trades.data.map(({ id }: { id: string }) => id);
   expect(all).toHaveLength(FILLS);
@@ -139,7 +139,7 @@ test('an order that is sent repeatedly reads no match while it is unchanged, and
   for (const { order } of twice.results) expect(order).toEqual(filled);
 });
 
-test('a read of an order looks up as many matches as it shows, and so does sending it again, whatever its signature', async () => {
+test('a read of an order looks up only as many matches as it shows, and so does sending it again, with any signature', async () => {
   const path = `/markets/${market.id}/orders`;
   const junk = { ...signed, signature: `0x${'11'.repeat(64)}1b` };
   for (const act of [
@@ -163,7 +163,7 @@ test('a read of an order looks up as many matches as it shows, and so does sendi
   await expectReads(0, () => alice.post('/orders/cancel', { orderHashes: [makerHash] }));
 });
 
-test('an order that met many at once is answered and shown with 100 of them, and lists all', async () => {
+test('an order that met many makers at once is answered with 100 fills, and all of them can be listed', async () => {
   const MET = 130;
   await submitMany(alice, bid(1), MET);
   const { body, text } = await bob.submit(market, other(MET));

@@ -14,14 +14,14 @@ afterAll(() => exchange?.stop());
 const BID = { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 } as const;
 const trader = async (): Promise<Trader> => createTrader(exchange.client, await domainOf(exchange.client));
 
-test('the first order of a wallet that never signed in finds nothing to pay with', async () => {
+test('the first order of a wallet that never signed in has no funds', async () => {
   const stranger = await trader();
   const { status, body } = await stranger.submit(market, BID);
   expect([status, body.code, body.available]).toEqual([422, 'INSUFFICIENT_BALANCE', '0']);
   expect((await exchange.client.get(`/profiles/${stranger.address}`)).body.joinedAt).toBeNull();
 });
 
-test('signing in grants, once, and the grant trades', async () => {
+test('signing in grants collateral once, and the wallet can trade with it', async () => {
   const alice = await trader();
   for (let i = 0; i < 3; i++) expect((await alice.signIn()).status).toBe(200);
   expect((await alice.get('/me/balances')).body.collateral).toMatchObject({
@@ -38,7 +38,7 @@ test('signing in grants, once, and the grant trades', async () => {
   });
 });
 
-test('while the exchange stands still nothing is granted; the next sign-in makes up for it', async () => {
+test('while the exchange is halted nothing is granted, and the next sign-in grants it', async () => {
   const mode = (name: string) =>
     exchange.client.call('PUT', '/admin/mode', { token: ADMIN_TOKEN, body: { mode: name } });
   const alice = await trader();

@@ -44,7 +44,7 @@ const changesOf = async (trader: Trader, query = ''): Promise<string[]> =>
       `${type} ${changes.collateral} ${changes.yes} ${changes.no}`,
   );
 
-test('a position from split to payout: average cost, value and profit', async () => {
+test('a position has average cost, value and profit from the split to the payout', async () => {
   const [alice, bob] = [newTrader(0), newTrader(1)];
   const market = await newMarket();
   await bob.post(`/markets/${market.id}/split`, { size: '100' });
@@ -129,7 +129,7 @@ test('fees are part of the cost and of the proceeds', async () => {
   });
 });
 
-test('trades and activity say what the wallet’s own order had, and who trades with itself has two lines', async () => {
+test('trades and activity show the part of the wallet’s own order, and a wallet that trades with itself has two lines', async () => {
   const [alice, bob] = [newTrader(), newTrader()];
   const market = await newMarket();
   const maker = await bob.submit(market, limit('BUY', 1, 4_000, 1_000), { clientOrderId: 'mine' });
@@ -184,7 +184,7 @@ test('trades and activity say what the wallet’s own order had, and who trades 
   });
 });
 
-test('a walk neither skips nor repeats a line while lines are added, also within one match', async () => {
+test('a walk neither skips nor repeats a line while lines are added, even within one match', async () => {
   const [alice, bob] = [newTrader(0), newTrader(1)];
   const market = await newMarket();
   const other = await newMarket();

@@ -53,7 +53,7 @@ test('a read begun after an answer shows its effect, on every replica, while man
   expect(looked).toBeGreaterThan(ORDERS);
 });
 
-test('cached answers equal fresh reads: both replicas answer the same, repeatedly', async () => {
+test('cached answers equal fresh reads, and both replicas answer the same', async () => {
   await alice.submit(market, { side: 'BUY', outcome: 1, pips: 9_500, lots: 50 });
   for (const what of READS) {
     const answers = [];
@@ -67,7 +67,7 @@ test('cached answers equal fresh reads: both replicas answer the same, repeatedl
   for (const what of ['trades', 'trades?limit=2']) expect((await at(0, what))?.body.data).toHaveLength(1);
 });
 
-test('a book that has not changed is 304 on every replica, and not after a change', async () => {
+test('an unchanged book is answered 304 on every replica, and a changed one is not', async () => {
   const etag = (await at(0, 'orderbook'))?.headers.get('etag') ?? '';
   expect((await at(1, 'orderbook', { 'if-none-match': etag }))?.status).toBe(304);
   await alice.submit(market, { side: 'BUY', outcome: 0, pips: 100, lots: 100 });
@@ -121,7 +121,7 @@ test('comments and profiles show every change on every replica as soon as it was
   expect((await at(1, 'comments'))?.body.data[0].deleted).toBe(true);
 });
 
-test('a market that does not exist is not kept', async () => {
+test('the answer for an unknown market is not cached', async () => {
   for (const what of READS) {
     const answer = await exchange.client.get(`/markets/nothing/${what}`);
     expect([answer.status, answer.body.code]).toEqual([404, 'MARKET_NOT_FOUND']);
@@ -132,7 +132,7 @@ test('a market that does not exist is not kept', async () => {
 const withoutTimes = (body: object): unknown =>
   JSON.parse(JSON.stringify(body, (name, value) => (name === 'timestamp' ? 0 : value)));
 
-test('a cursor that reads like none at all is refused, whatever is kept', async () => {
+test('a cursor that looks empty is refused, whatever is cached', async () => {
   const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 300, lots: 100 });
   const client = exchange.replicas[0]?.client;
   const lists = ['trades', 'comments', `orders/${body.orderHash}/fills`].map((list) =>

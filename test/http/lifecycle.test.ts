@@ -36,7 +36,7 @@ async function tenSets(): Promise<{ market: Market; resting: string }> {
   return { market, resting: body.orderHash };
 }
 
-test('resolved: the answer is the market as it then is; winners are paid, orders are given back', async () => {
+test('resolving answers the market as it then is, pays winners and returns orders', async () => {
   const { market, resting } = await tenSets();
   const answer = await admin('POST', `markets/${market.id}/resolve`, { outcomeIndex: 0 });
   expect(answer.status).toBe(200);
@@ -63,7 +63,7 @@ test('resolved: the answer is the market as it then is; winners are paid, orders
   expect([late.status, late.body.code]).toEqual([409, 'MARKET_NOT_OPEN']);
 });
 
-test('the same resolution again answers the same and pays no one; another result is refused', async () => {
+test('repeating a resolution answers the same and pays nothing, and another result is refused', async () => {
   const { market } = await tenSets();
   const first = await admin('POST', `markets/${market.id}/resolve`, { outcomeIndex: 1 });
   expect(await admin('POST', `markets/${market.id}/resolve`, { outcomeIndex: 1 })).toMatchObject({
@@ -83,7 +83,7 @@ test('the same resolution again answers the same and pays no one; another result
   expect(await marketNow(market)).toEqual(first.body);
 });
 
-test('void: a half for each token', async () => {
+test('a void market pays a half for each token', async () => {
   const { market } = await tenSets();
   const { body } = await admin('POST', `markets/${market.id}/void`);
   expect(body).toMatchObject({
@@ -95,7 +95,7 @@ test('void: a half for each token', async () => {
   expect((await cash(bob)).collateral.total).toBe('1001');
 });
 
-test('a draft has nothing to resolve; paused and closed markets have', async () => {
+test('a draft cannot be resolved, but paused and closed markets can', async () => {
   const draft = await openMarket(exchange.client, ADMIN_TOKEN, { draft: true });
   const refused = await admin('POST', `markets/${draft.id}/resolve`, { outcomeIndex: 0 });
   expect([refused.status, refused.body.code, refused.body.detail]).toEqual([
@@ -110,7 +110,7 @@ test('a draft has nothing to resolve; paused and closed markets have', async () 
   }
 });
 
-test('edited: what is said changes, the rest stays; the book and its sequence go on', async () => {
+test('an edit changes only the texts it names, and neither the book nor its sequence', async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN, { tags: ['a'], description: 'Rain.' });
   const before = await marketNow(market);
   const words = {
@@ -132,7 +132,7 @@ test('edited: what is said changes, the rest stays; the book and its sequence go
   expect((await elsewhere('/markets?category=weather')).body.data).toHaveLength(1);
 });
 
-test('edits at once do not undo each other', async () => {
+test('concurrent edits do not undo each other', async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   await Promise.all([
     ...['x', 'y', 'z'].map((description) => admin('PATCH', `markets/${market.id}`, { description })),
@@ -148,7 +148,7 @@ test('edits at once do not undo each other', async () => {
   expect(['x', 'y', 'z']).toContain(description);
 });
 
-test('a closed market keeps its end, one that has ended its words', async () => {
+test('a closed market keeps its closing time, and a market that has ended its texts', async () => {
   const { market } = await tenSets();
   const edit = (body: unknown): Promise<Answer> => admin('PATCH', `markets/${market.id}`, body);
   await admin('POST', `markets/${market.id}/close`);
@@ -166,7 +166,7 @@ describe('the mode of the exchange', () => {
   const setMode = (mode: string): Promise<Answer> => admin('PUT', 'mode', { mode });
   afterEach(() => setMode('NORMAL'));
 
-  test('CANCEL_ONLY refuses orders, splits and merges on every replica, also in a market that is new', async () => {
+  test('CANCEL_ONLY refuses orders, splits and merges on every replica, even in a new market', async () => {
     const { market, resting } = await tenSets();
     expect(await setMode('CANCEL_ONLY')).toMatchObject({ status: 200, body: { mode: 'CANCEL_ONLY' } });
     expect(await modeNow()).toBe('CANCEL_ONLY');
@@ -189,7 +189,7 @@ describe('the mode of the exchange', () => {
     );
   });
 
-  test('HALTED refuses cancels and the faucet, too; markets still end', async () => {
+  test('HALTED also refuses cancels and the faucet, but markets still end', async () => {
     const { market, resting } = await tenSets();
     await setMode('HALTED');
     const refused = [

@@ -25,7 +25,7 @@ async function spend(bucket: string, points: number, key: string): Promise<void>
   link.close();
 }
 
-test('reads: 100 a second of one address, over all replicas', async () => {
+test('reads are limited to 100 a second of one address, over all replicas', async () => {
   expect(count(await many(100, (i) => client(i).get('/time')), 200)).toBe(100);
   await spend('reads', 99, '127.0.0.1');
   const [last, refused] = [await client(0).get('/time'), await client(1).get('/time')];
@@ -40,13 +40,13 @@ test('reads: 100 a second of one address, over all replicas', async () => {
   expect(count(probes, 200)).toBe(150);
 });
 
-test('sign-in: 10 a minute of one address', async () => {
+test('sign-in is limited to 10 a minute of one address', async () => {
   const { address } = createTrader(exchange.client, {} as never);
   const answers = await many(15, (i) => client(i).get(`/auth/nonce/${address}`));
   expect([count(answers, 200), count(answers, 429)]).toEqual([10, 5]);
 });
 
-test("no client uses up another wallet's orders, and a burst of 100 passes", async () => {
+test('no client uses up another wallet’s orders, and a burst of 100 is accepted', async () => {
   const { body } = await exchange.client.get('/config');
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const alice = createTrader(exchange.client, body.eip712.domain);
@@ -99,7 +99,7 @@ describe('the address that requests are counted for', () => {
   const fifteen = async (at: WebReplicas, forwarded: (turn: number) => string): Promise<number> =>
     count(await many(15, (i) => from(at, forwarded(i))), 200);
 
-  test('without a proxy X-Forwarded-For is not believed', async () => {
+  test('X-Forwarded-For is ignored without a proxy', async () => {
     expect(await fifteen(exchange, (i) => `203.0.113.${i}`)).toBe(10);
   });
 

@@ -19,7 +19,7 @@ afterAll(() => weather.exchange.stop());
 
 const get = (path: string, headers = {}): Promise<Answer> => weather.exchange.client.get(path, { headers });
 
-test('my orders: filters and pages', async () => {
+test('my orders can be filtered and paged', async () => {
   const hashes = async (query: string): Promise<string[]> =>
     (await bob.get(`/me/orders${query}`)).body.data.map((order: { orderHash: string }) => order.orderHash);
   const all = await hashes('');
@@ -88,7 +88,7 @@ test('a walk over trades neither skips nor repeats a row while trades are added'
   }
 });
 
-test('the list of markets: filters, sorts, pages, and never a draft', async () => {
+test('the list of markets can be filtered, sorted and paged, and never contains a draft', async () => {
   const draft = await openMarket(exchange.client, ADMIN_TOKEN, { category: 'secret', draft: true });
   const soon = await openMarket(exchange.client, ADMIN_TOKEN, {
     question: 'Will the Roof hold?',

@@ -95,7 +95,7 @@ test('after an answer every replica’s list shows its effect', async () => {
   expect(listed).toEqual((await here.get(`/markets/${market.id}`)).body);
 });
 
-test('a search knows every word, whatever its case and accents', async () => {
+test('a search finds every word, in any case and with or without accents', async () => {
   const market = await newMarket({
     question: 'Wird Zürich im Jänner ÜBERFLUTET?',
     category: 'wasser',
@@ -116,7 +116,7 @@ test('a search knows every word, whatever its case and accents', async () => {
   expect((await ids(there, `q=${encodeURIComponent('(.*)+$')}`)).length).toBe(0);
 });
 
-test('where nothing happens, a list costs one question', async () => {
+test('while no market changes, a list costs one command', async () => {
   const redis = connect({ urls: [exchange.redis.url] });
   await ready(redis, 5_000);
   const calls = async (): Promise<Map<string, number>> => {

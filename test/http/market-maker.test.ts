@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => street?.stop());
 
-test('a market maker of one address meets no limit', async () => {
+test('a market maker with one address reaches no limit', async () => {
   const visitor = new Visitor(street);
   const domain = await domainOf(street.exchange.client);
   const wallets = Array.from({ length: WALLETS }, () => createTrader(visitor.client(), domain));

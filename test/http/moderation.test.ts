@@ -33,7 +33,7 @@ async function commented(text: string) {
   return { author, market, id: String(body.id), read };
 }
 
-test('an operator takes down a comment of anybody, once and for good, and the log has it', async () => {
+test('an operator deletes a comment of any author permanently, and the log contains it', async () => {
   const { id, read } = await commented('buy my rain');
   expect((await admin('DELETE', `comments/${id}`)).status).toBe(204);
   expect(await read()).toMatchObject({ id, body: '', deleted: true });
@@ -76,7 +76,7 @@ test('an operator can clear parts of a profile, and cannot write them', async ()
   expect((await admin('PATCH', 'profiles/0x12', { bio: null })).body.code).toBe('INVALID_ADDRESS');
 });
 
-test('an operator sees what there is of a wallet', async () => {
+test('an operator sees all data of a wallet', async () => {
   const [alice, market] = [newTrader(), await openMarket(exchange.client, ADMIN_TOKEN)];
   const nobody = await admin('GET', `accounts/${alice.address}`);
   expect(nobody.body).toMatchObject({ joinedAt: null, positions: 0, openOrders: 0 });
@@ -118,13 +118,13 @@ test.each([
 });
 
 test.each(['nullable', 'adminah', 'my_support', 'sysadmin', 'exchanger', '12345'])(
-  'a wallet may be called %s',
+  'a wallet may have the name %s',
   async (username) => {
     expect((await name(newTrader(), username)).status).toBe(200);
   },
 );
 
-test('the command line does the same, and the log has it', async () => {
+test('the command line does the same, and the log contains it', async () => {
   const { id, author, read } = await commented('buy my snow');
   expect(await shell.json('comments', 'delete', id)).toEqual({ id, deleted: true });
   expect(await read()).toMatchObject({ body: '', deleted: true });

@@ -36,7 +36,7 @@ const statusOf = async (orderHash: string): Promise<string[]> => {
   return [body.status, body.reason];
 };
 
-test('raising the nonce invalidates what rests, on every replica, before it answers', async () => {
+test('raising the nonce invalidates resting orders on every replica before it answers', async () => {
   const alice = newTrader();
   const hashes = [];
   for (let i = 0; i < 3; i++) hashes.push((await alice.submit(market, BID)).body.orderHash);
@@ -55,7 +55,7 @@ test('raising the nonce invalidates what rests, on every replica, before it answ
   expect([late.code, late.order.status]).toEqual(['ORDER_NOT_CANCELLABLE', 'INVALIDATED']);
 });
 
-test('each request raises by one, however many come at once; one that is repeated by its key does not', async () => {
+test('each request raises by one, however many come at once, and a repetition under the same key does not', async () => {
   const alice = newTrader();
   const token = await alice.token();
   const answers = await Promise.all(
@@ -97,7 +97,7 @@ test('no order below the nonce fills after the answer, whatever crosses it meanw
   }
 });
 
-test('a worker finishes what its raiser did not live to do', async () => {
+test('a worker finishes the work of a process that died after raising a nonce', async () => {
   const alice = newTrader();
   const { orderHash } = (await alice.submit(market, { ...BID, pips: 1_000 })).body;
   const redis = connect({ urls: [exchange.redis.url] });
@@ -121,7 +121,7 @@ test('a worker finishes what its raiser did not live to do', async () => {
   }
 });
 
-test('raising needs a bearer, takes no body, and is not there for other methods', async () => {
+test('raising needs a bearer, accepts no body, and has no other method', async () => {
   const alice = newTrader();
   const refused = async (sent: object) => (await exchange.client.post('/me/nonce', sent)).body.code;
   const token = await alice.token();

@@ -51,7 +51,7 @@ test("an operator's action is stored with its result, and logged once under its 
   expect(exchange.logged.join()).not.toContain(ADMIN_TOKEN);
 });
 
-test('a request that is refused for its shape or its token is no action, and neither is a read', async () => {
+test('a request that is refused for its shape or its token is not logged, and neither is a read', async () => {
   const before = (await log()).body.data.length;
   await ask('PUT', 'mode', { mode: 'OFF' });
   await exchange.client.call('PUT', '/admin/mode', { token: 'wrong', body: { mode: 'HALTED' } });
@@ -80,7 +80,7 @@ test('a walk by cursor neither repeats nor skips, whatever is added meanwhile', 
   }
 });
 
-test('nothing is done that cannot be written down', async () => {
+test('no action is done that cannot be logged', async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const own = new Redis(exchange.redis.url);
   try {

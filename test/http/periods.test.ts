@@ -53,13 +53,13 @@ const ids = (rows: readonly Row[]): string[] => rows.map(({ id }) => id);
 const atMs = ({ matchedAt, occurredAt }: Row): number => Date.parse(matchedAt ?? occurredAt ?? '');
 
 describe.each(LISTS)('%s', (list) => {
-  test.each([1, 2, 5, 100])('oldest first is newest first turned round, in pages of %d', async (rows) => {
+  test.each([1, 2, 5, 100])('oldest first is newest first reversed, in pages of %d', async (rows) => {
     const newest = await walk(list, `limit=${rows}`);
     expect(newest.length).toBeGreaterThanOrEqual(TRADES);
     expect(ids(await walk(list, `limit=${rows}&order=asc`))).toEqual(ids(newest).reverse());
   });
 
-  test('since and until take the rows of both moments, in both directions and in pages of any size', async () => {
+  test('since and until include the rows of both moments, in both directions and in pages of any size', async () => {
     const all = await walk(list, 'limit=100');
     const times = [...new Set(all.map(atMs))];
     const moments = times.flatMap((ms) => [ms - 1, ms, ms + 1]);
@@ -76,7 +76,7 @@ describe.each(LISTS)('%s', (list) => {
     }
   });
 
-  test('a cursor goes on behind its row in either direction, whichever it came from', async () => {
+  test('a cursor continues after its row in either direction, whichever it came from', async () => {
     const all = ids(await walk(list, 'limit=100'));
     const { data, nextCursor } = await page(list, 'limit=5');
     expect(ids(data)).toEqual(all.slice(0, 5));

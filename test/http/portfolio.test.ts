@@ -27,7 +27,7 @@ async function portfolio(trader: Trader, timeframe = '1h') {
   return body;
 }
 
-test('a wallet that has done nothing is worth its grant', async () => {
+test('an idle wallet is worth its grant', async () => {
   const { history, ...now } = await portfolio(newTrader());
   expect(now).toEqual({
     ...{ value: '1000', cash: '1000', reserved: '0', positionsValue: '0' },
@@ -66,7 +66,7 @@ test('value, cash, orders and profit add up through trades, a grant and a payout
   expect(await portfolio(bob)).toMatchObject({ value: '1060.8', pnl: { total: '60.8', today: '60.8' } });
 });
 
-test('the history of a timeframe goes back to before the first line, and its last point is now', async () => {
+test('the history of a timeframe begins before the first line, and its last point is now', async () => {
   const alice = newTrader();
   const market = await newMarket();
   await alice.post(`/markets/${market.id}/split`, { size: '10' });

@@ -44,7 +44,7 @@ async function order(wallet: Wallet, outcome: 0 | 1, priceWei: bigint) {
   return { members, orderHash: builder.buildTypedDataHash(typedData) };
 }
 
-test("orders built by predict.fun's SDK rest and match", async () => {
+test('orders built by predict.fun’s SDK rest and match', async () => {
   const maker = await order(new Wallet(`0x${'11'.repeat(32)}`), 1, (45n * SHARE) / 100n);
   const taker = await order(new Wallet(`0x${'22'.repeat(32)}`), 0, (60n * SHARE) / 100n);
   const path = `/markets/${market.id}/orders`;

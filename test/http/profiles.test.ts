@@ -44,7 +44,7 @@ test('a wallet that signs in has joined, and can edit its profile', async () => 
   expect((await alice.get('/me')).body.joinedAt).toBe(me.joinedAt);
 });
 
-test('a profile shows public facts alone, of any address', async () => {
+test('a profile shows only public facts, for any address', async () => {
   const stranger = newTrader();
   expect((await profileOf(stranger.address)).body).toEqual({
     address: stranger.address,
@@ -66,7 +66,7 @@ test('a profile shows public facts alone, of any address', async () => {
   }
 });
 
-test('a username is one wallet’s, whatever its case and however many ask at once', async () => {
+test('a username belongs to one wallet, in any case and however many request it at once', async () => {
   const traders = Array.from({ length: 8 }, (_, i) => newTrader(i % 2));
   await Promise.all(traders.map((trader) => trader.signIn()));
   const answers = await Promise.all(
@@ -97,7 +97,7 @@ describe('an invalid profile changes nothing', () => {
   });
   const longest = '🌧'.repeat(280);
 
-  test('280 characters are 280 code points', async () => {
+  test('280 characters are counted as code points', async () => {
     expect((await edit(alice, { bio: longest })).body.bio).toBe(longest);
     await edit(alice, { bio: 'kept' });
   });
@@ -138,7 +138,7 @@ describe('an invalid profile changes nothing', () => {
     expect(before).toMatchObject({ username: 'keeper', bio: 'kept' });
   });
 
-  test('without a bearer, without JSON, twice the same member', async () => {
+  test('a missing bearer, a body that is not JSON and a repeated member are refused', async () => {
     const { client } = exchange;
     const token = await alice.token();
     const sent = async (more: object) => (await client.call('PATCH', '/me/profile', more)).body.code;

@@ -31,7 +31,7 @@ const get = (path: string, headers = {}): Promise<Answer> => weather.exchange.cl
 const ofMarket = (path: string, headers = {}): Promise<Answer> =>
   get(`/markets/${market.id}${path}`, headers);
 
-test('a market, by its id, slug and condition id in any case', async () => {
+test('a market is found by its id, slug and condition id in any case', async () => {
   for (const name of [market.id, market.slug, market.conditionId, market.conditionId.toUpperCase()]) {
     const { status, body } = await get(`/markets/${name}`);
     expect([status, body]).toEqual([200, marketBody(market)]);
@@ -40,7 +40,7 @@ test('a market, by its id, slug and condition id in any case', async () => {
   expect((await get(`/markets/${'x'.repeat(200)}`)).body.code).toBe('MARKET_NOT_FOUND');
 });
 
-test('the order book, its mirror, depth and checksum', async () => {
+test('the order book has its mirror, depth and checksum', async () => {
   expect((await ofMarket('/orderbook')).body).toEqual(bookBody(market));
   const { body } = await ofMarket('/orderbook?depth=1');
   expect(body.asks).toEqual([{ price: '0.61', size: '10', orders: 1 }]);
@@ -62,7 +62,7 @@ test('the ETag of a book is its sequence', async () => {
   expect((await ofMarket('/orderbook', { 'if-none-match': '"4"' })).status).toBe(200);
 });
 
-test('ticker, trades and the whole trading snapshot', async () => {
+test('ticker, trades and trading snapshot have exactly the documented bodies', async () => {
   expect((await ofMarket('/ticker')).body).toEqual(tickerBody(market));
   expect((await ofMarket('/trades')).body).toEqual({ data: [tradeBody(weather)], nextCursor: null });
   const { body } = await ofMarket('/trading');
@@ -90,7 +90,7 @@ test('ticker, trades and the whole trading snapshot', async () => {
   });
 });
 
-test('price history: every timeframe, Yes and No, and nothing else', async () => {
+test('price history exists for every timeframe, for Yes and No, and for nothing else', async () => {
   const intervals = { '1h': 60, '6h': 300, '1d': 300, '1w': 1_800, '1m': 10_800, all: 43_200 };
   for (const [timeframe, interval] of Object.entries(intervals)) {
     const { body } = await ofMarket(`/price-history?timeframe=${timeframe}`);
@@ -121,7 +121,7 @@ test('price history: every timeframe, Yes and No, and nothing else', async () =>
   expect(body.detail).toContain('1h, 6h, 1d, 1w, 1m, all');
 });
 
-test('an order, to everybody without its client order id and to its maker with it', async () => {
+test('an order is shown without its client order id, except to its maker', async () => {
   const body = {
     orderHash: takerHash,
     marketId: market.id,
@@ -175,7 +175,7 @@ test('an order, to everybody without its client order id and to its maker with i
   expect((await get(`/orders/0x${'00'.repeat(32)}`)).body.code).toBe('ORDER_NOT_FOUND');
 });
 
-test('balances', async () => {
+test('balances show free and reserved amounts', async () => {
   expect((await alice.get('/me/balances')).body).toEqual({
     collateral: { total: '999981.7', available: '999969.9', reserved: '11.8' },
     tokens: [
@@ -213,7 +213,7 @@ test('a market without trades or orders has no prices', async () => {
   expect((await get(`/markets/${quiet.id}/price-history`)).body).toMatchObject({ history: [], candles: [] });
 });
 
-test('the facts about the exchange', async () => {
+test('the facts about the exchange have exactly the documented bodies', async () => {
   const { body } = await get('/config');
   expect(body).toMatchObject({
     network: 'testnet',

@@ -40,7 +40,7 @@ async function replace(
 const book = async () => (await exchange.client.get(`/markets/${market.id}/orderbook`)).body;
 const status = async (hash: string) => (await exchange.client.get(`/orders/${hash}`)).body;
 
-test('the answer to a replace, to the letter, and what became of both orders', async () => {
+test('the answer to a replacement has exactly the documented body, and both orders have their final state', async () => {
   const old = await rest(alice);
   await bob.submit(market, { side: 'BUY', outcome: 1, pips: 6_000, lots: 400 });
   const { status: code, body } = await replace(alice, old, HIGHER);
@@ -86,7 +86,7 @@ test('the reserve of the old order pays for the new one, to the micro-unit', asy
   expect((await replace(alice, old, { ...sell, pips: 5_900 })).body.status).toBe('OPEN');
 });
 
-test('the old order is not met by the new one, whatever its type and its self-trade prevention', async () => {
+test('the new order never meets the old one, whatever its type and its self-trade prevention', async () => {
   await alice.post(`/markets/${market.id}/split`, { size: '100' });
   const sell: Limit = { side: 'SELL', outcome: 0, pips: 4_000, lots: 1_000 };
   for (const body of [{ orderType: 'POST_ONLY' }, { selfTradePrevention: 'CANCEL_BOTH' }, {}]) {
@@ -97,7 +97,7 @@ test('the old order is not met by the new one, whatever its type and its self-tr
   }
 });
 
-test('a replace that trades tells its fills', async () => {
+test('a replacement that trades returns its fills', async () => {
   const old = await rest(alice);
   const makerOrderHash = await rest(bob, { side: 'BUY', outcome: 1, pips: 5_500, lots: 600 });
   const { body } = await replace(alice, old, HIGHER);
@@ -138,7 +138,7 @@ test('a refused order leaves the old one as it was', async () => {
   expect(after).toEqual([before[0], { ...before[1], sequence, timestamp, checksum }, before[2]]);
 });
 
-test('an order that is final cannot be replaced, and the refusal contains it', async () => {
+test('a final order cannot be replaced, and the refusal contains it', async () => {
   const old = await rest(alice);
   await alice.post(`/orders/${old}/cancel`);
   const { status: code, body } = await replace(alice, old, HIGHER);
@@ -161,7 +161,7 @@ test("an unknown order, another wallet's and another market's are not found", as
   expect((await book()).bids).toEqual([{ price: '0.4', size: '10', orders: 1 }]);
 });
 
-test("the bearer is required and is the maker's", async () => {
+test('a replacement needs the bearer of the maker', async () => {
   const old = await rest(alice);
   const path = `/markets/${market.id}/orders/${old}/replace`;
   const order = await alice.order(market, HIGHER);
@@ -172,7 +172,7 @@ test("the bearer is required and is the maker's", async () => {
   expect(await status(old)).toMatchObject({ status: 'OPEN' });
 });
 
-test('a replace sent 20 times at once to two replicas is executed once, and every answer says the same', async () => {
+test('a replacement sent 20 times at once to two replicas is executed once, and every answer is the same', async () => {
   const old = await rest(alice);
   const order = await alice.order(market, HIGHER);
   const token = await alice.token();
@@ -191,7 +191,7 @@ test('a replace sent 20 times at once to two replicas is executed once, and ever
   expect((await book()).sequence).toBe(4);
 });
 
-test('a replay whose order was booked on its own replaces nothing', async () => {
+test('a replay whose order was booked by itself replaces nothing', async () => {
   const old = await rest(alice);
   const order = await alice.order(market, HIGHER);
   await exchange.client.post(`/markets/${market.id}/orders`, { body: { order } });
@@ -206,7 +206,7 @@ test('a replay whose order was booked on its own replaces nothing', async () => 
   expect(await status(old)).toMatchObject({ status: 'OPEN' });
 });
 
-test('dryRun says what would happen to both and does nothing', async () => {
+test('dryRun shows the effect on both orders and changes nothing', async () => {
   const old = await rest(alice);
   const { status: code, body } = await replace(alice, old, HIGHER, {}, '?dryRun=true');
   expect([code, body.status, body.replaced]).toEqual([

@@ -59,7 +59,7 @@ test('several books show an order on every replica as soon as it was answered', 
   }
 });
 
-test('a market that is not there is named', async () => {
+test('an unknown market is named', async () => {
   const { status, body } = await get(`/orderbooks?ids=${markets[0]?.id},nothing1`);
   expect([status, body.code]).toEqual([404, 'MARKET_NOT_FOUND']);
   expect(body.detail).toContain('nothing1');

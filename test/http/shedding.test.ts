@@ -11,10 +11,10 @@ import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
 
-describe('orders under way', () => {
+describe('concurrent orders', () => {
   const never = (): Promise<never> => new Promise(() => undefined);
 
-  test('are bounded; what ends makes room', async () => {
+  test('are bounded, and a finished one makes room', async () => {
     const shedding = createShedding(() => 0, { inFlightMax: 2 });
     let finish = (): void => undefined;
     const first = shedding.guard(
@@ -34,7 +34,7 @@ describe('orders under way', () => {
     expect(shedding.inFlight()).toBe(1);
   });
 
-  test('are refused by a process that is late', async () => {
+  test('are refused by an overloaded process', async () => {
     let delayMs = 1_001;
     const shedding = createShedding(() => delayMs);
     await expect(shedding.guard(never)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -76,7 +76,7 @@ describe('a backlog', () => {
       { pollMs: 100 },
     );
 
-  test('refuses new orders alone, and goes when it is worked off', async () => {
+  test('refuses only new orders, and ends when it is worked off', async () => {
     const order = await alice.order(market, BID);
     const path = `/markets/${market.id}/orders`;
     const { body } = await exchange.client.post(path, { body: { order } });

@@ -38,7 +38,7 @@ const post = (body: unknown, at = market, query = '', token?: string): Promise<A
 const sequence = async (): Promise<number> =>
   (await exchange.client.get(`/markets/${market.id}/orderbook`)).body.sequence;
 
-test('the answer to a submission, to the letter', async () => {
+test('the answer to a submission has exactly the documented body', async () => {
   const { status, body } = await alice.submit(market, BID);
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -58,7 +58,7 @@ test('the answer to a submission, to the letter', async () => {
   });
 });
 
-test('a good order costs one round trip', async () => {
+test('an accepted order costs one round trip', async () => {
   await alice.submit(market, BID);
   const order = await alice.order(market, BID);
   const commands = await watchCommands(exchange.redis.port, () => post({ order }));
@@ -95,7 +95,7 @@ test('a final order is replayed too; another order type is a duplicate', async (
   expect([other.status, other.body.code]).toEqual([409, 'DUPLICATE_ORDER']);
 });
 
-test('two spellings of a signature are one order, and a stored order is replayed before its signature is judged', async () => {
+test('two spellings of a signature are one order, and a stored order is replayed before its signature is checked', async () => {
   const order = await alice.order(market, BID);
   const first = await post({ order });
   const recovery = Number.parseInt(order.signature.slice(130), 16) - 27;
@@ -167,7 +167,7 @@ test('the checks come in the order that docs/interface.md states', async () => {
   expect(await code({})).toBe('INVALID_SIGNATURE');
 });
 
-test('refusals carry what explains them', async () => {
+test('refusals contain the members that explain them', async () => {
   const refusal = async (more: object): Promise<Record<string, unknown>> =>
     (await post({ order: await alice.signed({ ...alice.fields(market, BID), ...more }) })).body;
   expect(await refusal({ feeRateBps: '5' })).toMatchObject({ code: 'INVALID_FEE_RATE', required: '0' });
@@ -220,7 +220,7 @@ test('an order that expires in years rests, and shows its signed expiration', as
   expect((await exchange.client.get(`/orders/${body.orderHash}`)).body.expiration).toBe(expiration);
 });
 
-test('a deadline that has passed books nothing', async () => {
+test('an order with a deadline in the past is not booked', async () => {
   for (const deadline of [0, Date.now() - 60_000]) {
     const { status, body } = await alice.submit(market, BID, { deadline });
     expect([status, body.code]).toEqual([422, 'DEADLINE_EXCEEDED']);
@@ -228,7 +228,7 @@ test('a deadline that has passed books nothing', async () => {
   expect((await alice.submit(market, BID, { deadline: Number.MAX_SAFE_INTEGER })).status).toBe(200);
 });
 
-test('a deadline in seconds is refused with words that say so', async () => {
+test('a deadline in seconds is refused with a hint about its unit', async () => {
   const { body } = await alice.submit(market, BID, { deadline: Math.floor(Date.now() / 1_000) + 60 });
   expect([body.code, body.detail]).toEqual([
     'DEADLINE_EXCEEDED',
@@ -237,12 +237,12 @@ test('a deadline in seconds is refused with words that say so', async () => {
   expect((await alice.submit(market, BID, { deadline: Date.now() - 1 })).body.detail).not.toMatch(/seconds/);
 });
 
-test('a refused choice names each value once, also when its text would be taken', async () => {
+test('a refusal of a choice names each value once, even if its text is accepted, too', async () => {
   const order = { ...(await alice.order(market, BID)), side: 2 };
   expect((await post({ order })).body.detail).toBe('order.side must be one of [0, 1]');
 });
 
-test('a batch: each order on its own, in order', async () => {
+test('a batch is answered order by order, in its order', async () => {
   const good = await alice.order(market, BID);
   const { status, body } = await exchange.client.post(`/markets/${market.id}/orders/batch`, {
     body: {
@@ -270,7 +270,7 @@ test('a batch: each order on its own, in order', async () => {
   expect(many.body.code).toBe('INVALID_REQUEST');
 });
 
-test('only an open market takes orders', async () => {
+test('only an open market accepts orders', async () => {
   const order = await alice.order(market, BID);
   await exchange.client.post(`/admin/markets/${market.id}/pause`, { token: ADMIN_TOKEN });
   const paused = await post({ order });

@@ -27,7 +27,7 @@ test.each([
   },
 );
 
-test('a malformed request that waits costs nothing until its turn: those that wait with it are not paid for at once', async () => {
+test('a malformed request that waits costs nothing until its turn, so those that wait with it are not answered at once', async () => {
   const charged: number[] = [];
   const pace: Pace = {
     charge: (_, points) => void charged.push(points),

@@ -29,7 +29,7 @@ const submit = (
 ): Promise<Answer> => exchange.client.post(`/markets/${market.id}/orders`, { raw, headers });
 const outcome = ({ status, body: problem }: Answer): [number, string] => [status, problem?.code];
 
-test('every answer carries a request id; one that fits is kept', async () => {
+test('every answer has a request id, and a valid one of the client is kept', async () => {
   const { client } = exchange;
   const kept = await client.get('/time', { headers: { 'x-request-id': 'my_request-1' } });
   expect(kept.headers.get('x-request-id')).toBe('my_request-1');
@@ -40,7 +40,7 @@ test('every answer carries a request id; one that fits is kept', async () => {
   }
 });
 
-test('a problem, to the letter', async () => {
+test('a problem has exactly the documented body', async () => {
   const { headers, body: problem } = await exchange.client.get('/nowhere', {
     headers: { 'x-request-id': 'r1' },
   });
@@ -56,7 +56,7 @@ test('a problem, to the letter', async () => {
   });
 });
 
-test('unknown paths, other methods, HEAD and OPTIONS', async () => {
+test('unknown paths, other methods, HEAD and OPTIONS are answered correctly', async () => {
   const { client } = exchange;
   const path = `/markets/${market.id}/orderbook`;
   const polling = await client.get('/socket.io/?EIO=4&transport=polling');
@@ -83,7 +83,7 @@ test('unknown paths, other methods, HEAD and OPTIONS', async () => {
   expect(outcome(await client.call('PATCH', '/markets'))).toEqual([405, 'METHOD_NOT_ALLOWED']);
 });
 
-test('paths and queries that do not decode', async () => {
+test('paths and queries that do not decode are refused', async () => {
   for (const path of [
     '/markets/%',
     '/markets/%E0%A4%A',
@@ -96,7 +96,7 @@ test('paths and queries that do not decode', async () => {
   }
 });
 
-test('the body: type, encoding, size', async () => {
+test('a body is checked for type, encoding and size', async () => {
   for (const type of [
     'text/plain',
     'application/json-patch',
@@ -136,7 +136,7 @@ test('a body that is far too large is refused before it is read', async () => {
   expect(chunked.status).toBe(413);
 });
 
-test('the body: UTF-8 and JSON', async () => {
+test('a body must be UTF-8 and JSON', async () => {
   const bytes = (...parts: (string | number[])[]): Uint8Array<ArrayBuffer> =>
     Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...Buffer.from(part)] : part)));
   const broken: (string | Uint8Array<ArrayBuffer>)[] = [
@@ -174,7 +174,7 @@ test('the body: UTF-8 and JSON', async () => {
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });
 
-test('errors name the path, and never what was sent', async () => {
+test('errors name the path, and never repeat the sent values', async () => {
   const { body: problem } = await submit(
     body.replace(/"salt":"\d+"/, '"salt":"0x12"').replace('"side":0', '"side":2'),
   );
@@ -185,7 +185,7 @@ test('errors name the path, and never what was sent', async () => {
   expect(JSON.stringify(problem)).not.toContain('0x12');
 });
 
-test('requests that are none', async () => {
+test('malformed requests are refused', async () => {
   const raw = async (request: string) => {
     const answer = await sendRaw(port, request);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
@@ -214,7 +214,7 @@ test('a client that sends Expect: 100-continue receives 100', async () => {
   }
 });
 
-test('a body that never comes ends with 408', async () => {
+test('a body that never arrives ends with 408', async () => {
   const head = `POST /markets/${market.id}/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
   const answer = await sendRaw(port, `${head}Content-Length: 100\r\n\r\n{`, 18_000);
   expect([answer.status, answer.closed, JSON.parse(answer.text).code]).toEqual([
@@ -224,14 +224,14 @@ test('a body that never comes ends with 408', async () => {
   ]);
 });
 
-test('a client that goes away is no failure', async () => {
+test('a client that disconnects is not logged as a failure', async () => {
   const head = `POST /markets/${market.id}/orders HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
   await sendRaw(port, `${head}Content-Length: 100\r\n\r\n{`, 50);
   expect((await exchange.client.get('/livez')).status).toBe(200);
   expect(exchange.logged.join('\n')).not.toContain('INTERNAL');
 });
 
-test('CORS by configuration, and the headers of helmet', async () => {
+test('CORS follows the configuration, and helmet sets its headers', async () => {
   const origin = 'https://app.example';
   const { headers } = await exchange.client.get('/time', { headers: { origin } });
   expect(headers.get('access-control-allow-origin')).toBe(origin);
@@ -252,7 +252,7 @@ test('CORS by configuration, and the headers of helmet', async () => {
   expect(other.headers.get('access-control-allow-origin')).toBeNull();
 });
 
-test('stopping lets a request under way finish, and fails /readyz first', async () => {
+test('stopping lets requests in progress finish, and fails /readyz first', async () => {
   const second = await startWebReplicas();
   const { client, replicas } = second;
   replicas[0].web.drain();

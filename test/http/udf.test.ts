@@ -46,7 +46,7 @@ const history = async (symbol: string, more: string) =>
 const recent = (resolution: string): string =>
   `resolution=${resolution}&from=${nowSec - 86_400}&to=${nowSec + 86_400}`;
 
-test('the feed says what it can do, and the time in seconds', async () => {
+test('the feed describes its abilities, and returns the time in seconds', async () => {
   const { body } = await exchange.client.get('/udf/config');
   expect(body.supported_resolutions).toEqual(Object.keys(RESOLUTION_SEC));
   expect(body).toMatchObject({ supports_search: true, supports_group_request: false, supports_time: true });
@@ -97,7 +97,7 @@ test.each(Object.entries(RESOLUTION_SEC))(
   },
 );
 
-test('the candles of No are what Yes leaves of 1', async () => {
+test('the candles of No mirror those of Yes', async () => {
   const [yes, no] = await Promise.all([
     history(`${market.slug}.YES`, recent('1D')),
     history(`${market.slug}.NO`, recent('1D')),
@@ -107,7 +107,7 @@ test('the candles of No are what Yes leaves of 1', async () => {
   expect([no.o, no.h, no.l, no.c]).toEqual([left(yes.o), left(yes.l), left(yes.h), left(yes.c)]);
 });
 
-test('`to` is not included, and `countback` counts back from it in place of `from`', async () => {
+test('`to` is exclusive, and `countback` counts back from it instead of `from`', async () => {
   const minute = Math.ceil(nowSec / 60) * 60;
   const bars = await history(market.id, `resolution=1&from=0&to=${minute + 60}&countback=2`);
   expect(bars.t.length).toBeGreaterThan(0);
@@ -119,7 +119,7 @@ test('`to` is not included, and `countback` counts back from it in place of `fro
   expect(long.s).toBe('ok');
 });
 
-test('a stretch without candles is no_data, and names the candle before it where there is one', async () => {
+test('a range without candles is no_data, and names the candle before it if there is one', async () => {
   const long = nowSec - 30 * 86_400;
   expect(await history(market.id, `resolution=60&from=${long}&to=${long + 86_400}`)).toEqual({
     s: 'no_data',
@@ -132,7 +132,7 @@ test('a stretch without candles is no_data, and names the candle before it where
   expect([day, day + 86_400]).toContain(later.nextTime);
 });
 
-test('an unknown symbol or resolution is an error in the words of charts, and a malformed query is a problem', async () => {
+test('an unknown symbol or resolution is an error in the format of charts, and a malformed query is a problem', async () => {
   expect(await history('no-such-market', recent('60'))).toEqual({ s: 'error', errmsg: 'unknown_symbol' });
   const weekly = await history(market.id, recent('1W'));
   expect(weekly).toEqual({ s: 'error', errmsg: expect.stringContaining('1, 5, 15, 60, 240, 1D') });

@@ -15,7 +15,7 @@ afterAll(async () => {
   await exchange.stop();
 });
 
-test('a process says which program it is, over HTTP and in its metrics', async () => {
+test('a process shows its version, over HTTP and in its metrics', async () => {
   const { status, body } = await exchange.client.get('/version');
   const { version } = require('../../package.json') as { version: string };
   expect([status, body]).toEqual([
@@ -29,7 +29,7 @@ test('a process says which program it is, over HTTP and in its metrics', async (
   expect(info).toContain(`version="${version}",commit="${body.commit ?? ''}",layout="${LAYOUT}"`);
 });
 
-test('readyz says the layout of the data, and fails as soon as the data needs a newer program', async () => {
+test('readyz shows the layout of the data, and fails as soon as the data needs a newer program', async () => {
   expect((await exchange.client.get('/readyz')).body.layout).toBe(LAYOUT);
   await redis.hset(shardKeys().layout, { layout: LAYOUT + 1 });
   expect((await exchange.client.get('/readyz')).body.layout).toBe(LAYOUT + 1);

@@ -197,7 +197,7 @@ async function check(market: string, outcome: OutcomeIndex | null, sets: number,
 }
 type Gains = Map<string, number>;
 
-test(`two markets of ${HOLDERS} holders, ${KILLS} kills`, async () => {
+test(`two markets of ${HOLDERS} holders are paid exactly once through ${KILLS} kills`, async () => {
   const ends = [
     ['payout00', 0],
     ['payout01', null],

@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('one run of the chore, by one worker or by three at once, leaves nothing uncounted', async () => {
+test('one run of the chore, by one worker or by three at once, counts every match', async () => {
   const random = createRandom(SEED);
   const [store] = workers as [Store];
   const markets = Array.from({ length: 12 }, (_, i) => createMarket(store, `prices${10 + i}`));

@@ -26,7 +26,7 @@ async function statusOf({ sequence }: MatchRef) {
   return [record?.settlementStatus, record?.attempts, record?.transactionHash];
 }
 
-test('a sender that hung changes nothing of the attempt that came after it', async () => {
+test('a sender that hung changes nothing of the attempt after it', async () => {
   const ref = await matched();
   await settleWith(async () => {
     throw new Error('no answer');
@@ -48,7 +48,7 @@ test('a sender that hung changes nothing of the attempt that came after it', asy
   expect(await statusOf(ref)).toEqual(['CONFIRMED', 2, HASH]);
 });
 
-test('the CONFIRMED record of a lost match is not that of the match which got its number', async () => {
+test('the CONFIRMED record of a lost match is not used for the match that got its number', async () => {
   const { redis, keys, matches, settlements } = world;
   const ref = await matched();
   await settleWith(async () => HASH)([ref]);
@@ -78,7 +78,7 @@ test('the CONFIRMED record of a lost match is not that of the match which got it
   expect(await redis.zcard(keys.unsettled)).toBe(0);
 });
 
-test('a record of a match that is not there cannot be moved', async () => {
+test('a record of a match that does not exist cannot be moved', async () => {
   const ref = { ...(await matched()), sequence: 999_999, part: 0 };
   expect(await world.settlements.move(ref, 'RETRYING')).toBeNull();
   expect(await world.settlements.move(ref, 'SUBMITTED')).toBeNull();

@@ -78,7 +78,7 @@ async function makeFills(
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-test(`${FILLS} fills, ${KILLS} workers killed`, async () => {
+test(`${FILLS} fills are settled once through ${KILLS} killed workers`, async () => {
   const markets = await Promise.all([world.createMarket(), world.createMarket(100), world.createMarket()]);
   for (let i = 0; i < WORKERS; i++) startWorker();
   await twoRunning();
@@ -108,7 +108,7 @@ test(`${FILLS} fills, ${KILLS} workers killed`, async () => {
   );
 }, 180_000);
 
-test('every key of BullMQ lost in the middle', async () => {
+test('every fill is settled after all keys of BullMQ were lost', async () => {
   const market = await world.createMarket();
   await twoRunning();
   const before = await world.redis.hlen(world.keys.settlements);

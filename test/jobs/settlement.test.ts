@@ -68,7 +68,7 @@ const refOf = ({ record }: Awaited<ReturnType<Settling['match']>>) => ({
   sequence: record.sequence,
 });
 
-test('every match is settled once, in parts where it met many', async () => {
+test('every match is settled once, in parts if it met many makers', async () => {
   start();
   start();
   await world.match(market);
@@ -85,7 +85,7 @@ test('every match is settled once, in parts where it met many', async () => {
   });
 });
 
-test('a fill says what became of it', async () => {
+test('a fill shows its settlement', async () => {
   const before = refOf(await world.match(market, 2));
   const trades = () => world.reads.trades(market.terms.id, { limit: 10, cursor: null });
   expect((await trades()).fills.map((fill) => fill.settlementStatus)).toEqual(['MATCHED', 'MATCHED']);
@@ -127,7 +127,7 @@ test('the reconciler finds the matches whose jobs a wiped queue lost', async () 
   expect(await world.redis.hget(world.keys.settledUpTo, market.terms.id)).toBe(last);
 });
 
-test('everything of BullMQ lost: the chores go on, and the reconciler finds the matches', async () => {
+test('after all keys of BullMQ were lost, the chores continue and the reconciler finds the matches', async () => {
   const { reconciler } = start();
   const schedule = await startSchedule({
     connection,
@@ -148,7 +148,7 @@ test('everything of BullMQ lost: the chores go on, and the reconciler finds the 
   }
 });
 
-test('the reconciler leaves alone what is on its way', async () => {
+test('the reconciler skips matches in progress', async () => {
   await world.match(market);
   const found: unknown[] = [];
   const at = (nowMs: number) =>
@@ -192,7 +192,7 @@ test('a match that cannot be settled becomes a dead letter, and stops no other',
   expect(await world.settlements.counts()).toEqual({ unsettled: 0, oldestMs: null, failed: 1 });
 });
 
-test('with a chain: tried again, sent once, with the signed orders', async () => {
+test('with a chain, a settlement is tried again and sent once, with the signed orders', async () => {
   const calls: Parameters<SendToChain>[0][] = [];
   const transaction = `0x${'ab'.repeat(32)}`;
   start(async (call) => {
@@ -221,7 +221,7 @@ test('with a chain: tried again, sent once, with the signed orders', async () =>
   expect(records).toMatchObject([{ attempts: 3, transactionHash: transaction }]);
 });
 
-test('with a chain that never answers well: given up, counted', async () => {
+test('with a chain that always fails, a settlement is given up and counted', async () => {
   start(async () => {
     throw new Error('reverted');
   });

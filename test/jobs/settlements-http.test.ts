@@ -48,7 +48,7 @@ async function settled(count: number) {
   return found();
 }
 
-test('a match is settled, and the operator sees the call with the orders as they were signed', async () => {
+test('a match is settled, and the operator sees the call with the signed orders', async () => {
   const makers = await exchange.client.post(`/markets/${market.id}/orders`, {
     body: { order: await bob.order(market, { side: 'BUY', outcome: 1, pips: 4_500, lots: 10_000 }) },
   });
@@ -81,7 +81,7 @@ test('a match is settled, and the operator sees the call with the orders as they
   expect(trading.body.recentTrades).toMatchObject([{ settlementStatus: 'CONFIRMED' }]);
 });
 
-test('the list: filters, cursor, refusals', async () => {
+test('the list has filters and a cursor, and refuses invalid ones', async () => {
   for (let i = 0; i < 4; i++) {
     await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_500, lots: 100 });
     await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 100 });
@@ -106,7 +106,7 @@ test('the list: filters, cursor, refusals', async () => {
   expect((await exchange.client.get('/admin/settlements')).body.code).toBe('UNAUTHORIZED');
 });
 
-test('Bull Board is the operator’s', async () => {
+test('only the operator sees Bull Board', async () => {
   const { get } = exchange.client;
   const without = await get('/admin/queues');
   expect([without.status, without.body.code]).toEqual([401, 'UNAUTHORIZED']);

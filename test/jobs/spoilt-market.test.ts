@@ -55,7 +55,7 @@ async function stateOf({ terms }: Market): Promise<{ status: string; levels: num
 const states = () => Promise.all(healthy.map(stateOf));
 const all = <T>(value: T): T[] => healthy.map(() => value);
 
-test('a market whose state is spoilt keeps no other market from closing, and is named', async () => {
+test('a market with a damaged state keeps no other market from closing, and is named', async () => {
   for (const [i, market] of [spoilt, ...healthy].entries()) {
     await world.place(market, 0, 4_000, 10);
     // The spoilt one is due first.
@@ -66,7 +66,7 @@ test('a market whose state is spoilt keeps no other market from closing, and is 
   expect(await states()).toEqual(all({ status: 'CLOSED', levels: 0 }));
 });
 
-test('a market whose state is spoilt keeps no other market from being wound up, and is named', async () => {
+test('a market with a damaged state keeps no other market from being wound up, and is named', async () => {
   for (const market of [spoilt, ...healthy]) {
     await world.place(market, 0, 4_000, 10);
     await store.engine.moveMarket(market.terms.id, 'CLOSED', ['OPEN']);
@@ -77,7 +77,7 @@ test('a market whose state is spoilt keeps no other market from being wound up, 
   expect(await states()).toEqual(all({ status: 'CLOSED', levels: 0 }));
 });
 
-test("a wallet with an order in a spoilt market keeps no other wallet's old orders open, and is named", async () => {
+test('a wallet with an order in a damaged market keeps no other wallet’s old orders open, and is named', async () => {
   const [stuck = '', other = ''] = world.wallets;
   await world.place(spoilt, 0, 4_000, 10, stuck);
   for (const market of healthy) await world.place(market, 0, 4_000, 10, other);

@@ -45,7 +45,7 @@ test('a worker that trims before it keeps the journal loses no trade to it', asy
 });
 
 test.each(READERS)(
-  'nothing is dropped while %s has not begun, nor what it has not finished with',
+  'nothing is deleted while %s has not started, nor entries that it has not processed',
   async (late) => {
     const { redis, keys } = world;
     await traded();
@@ -61,7 +61,7 @@ test.each(READERS)(
   },
 );
 
-test('entries that every reader has finished are kept for a minute', async () => {
+test('entries that every reader has processed are kept for a minute', async () => {
   await traded();
   for (const reader of READERS) await note(reader);
   expect(await createOutbox(world).trim()).toBe(0);

@@ -11,12 +11,12 @@ import { startTestRedis } from '../support/redis';
 
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
-describe('the files others deploy by', () => {
+describe('the files for deployment', () => {
   it('the Procfile names the two processes', () => {
     expect(read('Procfile')).toBe('web: node dist/web.js\nworker: node dist/worker.js\n');
   });
 
-  it('compose sets and asks for known variables only', () => {
+  it('compose sets and requires only known variables', () => {
     const compose = read('docker-compose.yml');
     const set = [...compose.matchAll(/^ {4}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name);
     const asked = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name);
@@ -27,7 +27,7 @@ describe('the files others deploy by', () => {
     expect(known).toEqual(expect.arrayContaining([...set, ...asked]));
   });
 
-  it('compose keeps every write and forgets nothing', () => {
+  it('compose keeps every write and evicts nothing', () => {
     const compose = read('docker-compose.yml');
     const words = [...compose.matchAll(/^ {6}- "([^"]*)"$/gm)].map(([, word]) => word).join(' ');
     for (const setting of ['--appendonly yes', '--appendfsync always', '--maxmemory-policy noeviction']) {

@@ -64,7 +64,7 @@ async function runProgramOf(page: string, baseUrl: string): Promise<void> {
 }
 
 test(
-  'npm start in a fresh folder: six markets with a day of history and a coin, whose books move, in which the programs of the pages trade, gone within 5 s of Ctrl-C',
+  'npm start in a fresh folder opens six markets with a day of history and a coin, whose books move and in which the programs of the pages trade, and ends within 5 s of Ctrl-C',
   async () => {
     const port = await freePort();
     started = startProgram('npm', ['--prefix', folder, 'start'], { PORT: String(port) });

@@ -32,7 +32,7 @@ async function ask(port: number, command: string): Promise<string> {
 }
 
 describe('startRedis', () => {
-  it('answers, listens on loopback alone, and leaves neither process nor folder', async () => {
+  it('answers, listens only on loopback, and leaves neither process nor folder', async () => {
     const redis = await startTestRedis({ tempFolder });
     expect(leftBehind()).toHaveLength(1);
     expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}`);
@@ -53,7 +53,7 @@ describe('startRedis', () => {
     await redis.stop();
   });
 
-  it('keeps an append-only file only when asked, with the policy asked for', async () => {
+  it('keeps an append-only file only on request, with the requested policy', async () => {
     for (const [appendonly, enabled] of [
       [undefined, '0'],
       ['always', '1'],
@@ -64,19 +64,19 @@ describe('startRedis', () => {
     }
   });
 
-  it('hands settings to the server', async () => {
+  it('passes settings to the server', async () => {
     const redis = await startTestRedis({ settings: [['maxmemory', '12345678']] });
     expect(await ask(redis.port, 'INFO memory')).toContain('maxmemory:12345678');
     await redis.stop();
   });
 
-  it('gives each its own port and folder', async () => {
+  it('gives each server its own port and folder', async () => {
     const both = await Promise.all([startTestRedis(), startTestRedis()]);
     expect(both[0].port).not.toBe(both[1].port);
     await Promise.all(both.map((redis) => redis.stop()));
   });
 
-  it('says that a given port is taken, and leaves nothing', async () => {
+  it('reports that a given port is taken, and leaves nothing', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
@@ -85,26 +85,26 @@ describe('startRedis', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  it('says what the server said when it refuses to start', async () => {
+  it('reports the server’s message when it refuses to start', async () => {
     await expect(startRedis({ tempFolder, settings: [['no-such-setting', 'x']] })).rejects.toThrow(
       /Redis did not start: .*/,
     );
   });
 
-  it('tells when the server dies by itself, and removes its folder', async () => {
+  it('reports when the server dies by itself, and removes its folder', async () => {
     const redis = await startTestRedis({ tempFolder });
     process.kill(redis.pid, 'SIGKILL');
     await expect(redis.exited).resolves.toMatchObject({ signal: 'SIGKILL' });
     expect(leftBehind()).toEqual([]);
   });
 
-  it('takes an existing server as it is', async () => {
+  it('uses an existing server unchanged', async () => {
     const redis = await startRedis({ url: 'redis://example.com:6390' });
     expect(redis).toMatchObject({ url: 'redis://example.com:6390', port: 6390, pid: 0 });
     await redis.stop();
   });
 
-  it('names the remedies in one line when there is no Redis to be had', async () => {
+  it('names the remedies in one line when no Redis can be found', async () => {
     const cacheFolder = mkdtempSync(path.join(tmpdir(), 'exchange-cache-'));
     try {
       const search = startRedis({ cacheFolder, env: { PATH: path.join(cacheFolder, 'empty') } });
@@ -139,7 +139,7 @@ describe('the end of the parent', () => {
     await until('the folder is gone', () => leftBehind().length === 0);
   });
 
-  it('by running out of work, without stop, is not held up by the server', async () => {
+  it('by running out of work, without stop, is not delayed by the server', async () => {
     const parent = start('');
     const pid = await pidOf(parent);
     expect(await parent.exited).toBe(0);
@@ -149,7 +149,7 @@ describe('the end of the parent', () => {
 });
 
 describe('startTestCluster', () => {
-  it('serves every slot from three masters and ends them all', async () => {
+  it('starts three masters that serve every slot, and ends them all', async () => {
     const cluster = await startTestCluster(3);
     expect(cluster.url.split(',')).toHaveLength(3);
     const owners = await Promise.all(
@@ -166,7 +166,7 @@ describe('startTestCluster', () => {
 const describeUnpack = process.env.TEST_UNPACK === '1' ? describe : describe.skip;
 
 describeUnpack('a machine without redis-server', () => {
-  it('unpacks one from the packages, and finds it there the next time', async () => {
+  it('startRedis unpacks a server from the packages, and finds it there the next time', async () => {
     const cacheFolder = mkdtempSync(path.join(tmpdir(), 'exchange-cache-'));
     const programs = path.join(cacheFolder, 'programs');
     mkdirSync(programs);

@@ -52,7 +52,7 @@ async function runUntilReady(env: Record<string, string> = {}): Promise<Started>
 }
 
 describe('npm start', () => {
-  story('says what to do in few lines, without a secret', async () => {
+  story('prints its instructions in few lines, without a secret', async () => {
     const started = await runUntilReady();
     const lines = started.stdout().trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(BANNER_LINES_MAX);
@@ -94,7 +94,7 @@ describe('npm start', () => {
     expect(told('web')).not.toHaveProperty('ADMIN_TOKEN');
   });
 
-  story('hands on what the user has set', async () => {
+  story('passes on the variables that the user has set', async () => {
     const ADMIN_TOKEN = 'operator-token-of-a-user-0123456789';
     const PORT = String(await freePort());
     const started = await runUntilReady({ ADMIN_TOKEN, PORT, JWT_SECRET: 'j'.repeat(32), LOG_LEVEL: 'info' });
@@ -102,7 +102,7 @@ describe('npm start', () => {
     expect(READY.exec(started.stdout())?.[1]).toBe(PORT);
   });
 
-  story('takes the Redis it is given, and starts none', async () => {
+  story('uses the given Redis, and starts none', async () => {
     await runUntilReady({ REDIS_URL: 'redis://127.0.0.1:1' });
     expect(told('worker').REDIS_URL).toBe('redis://127.0.0.1:1');
     expect(leftBehind()).toEqual([]);
@@ -121,7 +121,7 @@ describe('npm start', () => {
       expect(leftBehind()).toEqual([]);
     });
 
-  story('ends within 5 s what does not want to stop', async () => {
+  story('ends processes that do not stop within 5 s', async () => {
     const started = await runUntilReady({ IGNORE_TERM: '1' });
     const askedAtMs = Date.now();
     started.child.kill('SIGINT');
@@ -138,7 +138,7 @@ describe('npm start', () => {
     await until('the folder is gone', () => leftBehind().length === 0);
   });
 
-  story('takes everything with it when it is killed', async () => {
+  story('ends all its processes when it is killed', async () => {
     const started = await runUntilReady();
     started.child.kill('SIGKILL');
     await until(
@@ -150,13 +150,13 @@ describe('npm start', () => {
 
 describe('under npm', () => {
   // `exec` as in package.json: a shell between npm and us would keep npm's signals to itself.
-  story('is started so that the signals of npm arrive', () => {
+  story('receives the signals that npm receives', () => {
     expect(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts.start).toMatch(
       /^exec node /,
     );
   });
 
-  story('ends everything when npm is gone without a word', async () => {
+  story('ends everything when npm was killed', async () => {
     const script = `require('./test/support/typescript.js');${SCRIPT}`;
     const parent = startNode(
       [
@@ -176,7 +176,7 @@ describe('under npm', () => {
 });
 
 describe('failures of the start', () => {
-  story('a taken port, in one line', async () => {
+  story('a taken port is reported in one line', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, resolve));
     const { port } = server.address() as { port: number };
@@ -188,13 +188,13 @@ describe('failures of the start', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  story('bad configuration, in its table', async () => {
+  story('bad configuration is reported in its table', async () => {
     const started = run({ NETWORK: 'moon', ADMIN_TOKEN: 'short' });
     expect(await started.exited).toBe(78);
     expect(started.stderr()).toMatch(/^Bad configuration:\nVARIABLE.*\nNETWORK.*\nADMIN_TOKEN.*\n$/);
   });
 
-  story('a process that ends: its name and last words, and the end of the others', async () => {
+  story('a process that ends is reported with its name and last output, and the others end', async () => {
     const started = run({ FAIL_AFTER_MS: '1500' });
     expect(await started.exited).toBe(1);
     expect(started.stderr()).toBe(
@@ -204,7 +204,7 @@ describe('failures of the start', () => {
     expect(leftBehind()).toEqual([]);
   });
 
-  story('bots that end: told, and the exchange goes on', async () => {
+  story('bots that end are reported, and the exchange continues', async () => {
     const started = await runUntilReady();
     await until('the bots have come', () => /^demo /m.test(notes()));
     process.kill(pidOf('demo'), 'SIGKILL');
@@ -213,7 +213,7 @@ describe('failures of the start', () => {
     expect([pidOf('web'), pidOf('worker')].map(isAlive)).toEqual([true, true]);
   });
 
-  story('markets that are refused', async () => {
+  story('refused markets are reported', async () => {
     const started = run({ REFUSE: '1' });
     expect(await started.exited).toBe(1);
     expect(started.stderr()).toMatch(/^demo market [a-z0-9-]+: 401 \{\}\n$/);

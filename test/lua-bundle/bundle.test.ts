@@ -23,7 +23,7 @@ function bundle(verb: string, modules: Readonly<Record<string, string>> = {}): s
 const needs = (...names: string[]) =>
   names.map((name) => `local ${name} = require('lib.${name}')\n`).join('');
 
-test('constants and functions of one expression are written into their uses', () => {
+test('constants and functions of one expression are inlined', () => {
   const a = "a.TWO, a.NAME = 2, 'x'\nlocal TEN = 10\nfunction a.grow(n)\n  return n * TEN\nend\n";
   expect(bundle(`${needs('a')}return { a.grow(b + a.TWO), a.NAME }\n`, { a })).toBe(
     "#!lua\nreturn { ((b + 2) * 10), 'x' }\n",
@@ -50,25 +50,25 @@ test('local functions of two modules may have the same name, and come before the
   expect(text.indexOf('function a_step')).toBeLessThan(text.indexOf('function a_run'));
 });
 
-test('a late require builds its functions where it stands', () => {
+test('a late require creates its functions where it is', () => {
   const a = 'function a.run(n)\n  n = n + 1\n  return n\nend\n';
   const text = bundle(`if KEYS[1] then\n  ${needs('a')}  return a.run(1)\nend\nreturn 0\n`, { a });
   expect(text.indexOf('if KEYS')).toBeLessThan(text.indexOf('function a_run'));
 });
 
-test('an argument with an effect is evaluated once: the function is called, not written into the call', () => {
+test('an argument with an effect is evaluated once, because its function is called and not inlined', () => {
   const a = 'function a.twice(n)\n  return n + n\nend\n';
   const text = bundle(`${needs('a')}return a.twice(redis.call('INCR', KEYS[1])) + a.twice(b + 1)\n`, { a });
   expect(text).toContain("a_twice(redis.call('INCR', KEYS[1]))");
   expect(text).toContain('((b + 1) + (b + 1))');
 });
 
-test('a string keeps its words when a parameter has the same name', () => {
+test('a string does not change when a parameter has the same name', () => {
   const a = "function a.tell(n)\n  return 'go to n now' .. n\nend\n";
   expect(bundle(`${needs('a')}return a.tell(KEYS[1])\n`, { a })).toContain("'go to n now' .. KEYS[1]");
 });
 
-test('a function of one call gives all its values, also as a statement', () => {
+test('an inlined call returns all values of its function, also as a statement', () => {
   const a = "function a.parts(s)\n  return struct.unpack('>BB', s)\nend\n";
   const text = bundle(`${needs('a')}local x, y = a.parts(s)\na.parts(t)\nreturn x\n`, { a });
   expect(text).toContain("local x, y = struct_unpack('>BB', s)\nstruct_unpack('>BB', t)\n");
@@ -84,7 +84,7 @@ test('a library function that a piece names twice or in a loop gets a local ther
   expect(text).toContain("local x = struct.unpack('B', s)");
 });
 
-test('a function whose module two blocks require is built in both', () => {
+test('a function whose module two blocks require is created in both', () => {
   const a = 'function a.run(n)\n  n = n + 1\n  return n\nend\n';
   const block = `if KEYS[1] then\n  ${needs('a')}  return a.run(1)\nend\n`;
   expect(
@@ -92,7 +92,7 @@ test('a function whose module two blocks require is built in both', () => {
   ).toHaveLength(2);
 });
 
-test('a module requires another one in a block: only that block builds it', () => {
+test('a module that requires another one in a block creates it only in that block', () => {
   const a = `function a.run(n)\n  if n then\n    ${needs('b')}    n = b.grow(n)\n  end\n  return n\nend\n`;
   const b = 'function b.grow(n)\n  n = n * 2\n  return n\nend\n';
   const text = bundle(`${needs('a')}return a.run(1)\n`, { a, b });

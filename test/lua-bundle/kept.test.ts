@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const write = (text: string): void => writeFileSync(path.join(folder, 'verb.lua'), `#!lua\n${text}\n`);
 
-test('the kept bundles are made again when a script changes', () => {
+test('the cached bundles are made again when a script changes', () => {
   for (const text of ['return 1', 'return 2']) {
     write(text);
     for (let turn = 0; turn < 2; turn++) expect(keptBundles(folder, cache)).toEqual(bundleScripts(folder));

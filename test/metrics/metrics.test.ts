@@ -75,13 +75,13 @@ interface Panel {
   readonly targets: readonly { readonly expr: string }[];
 }
 
-test('the table tells every metric that a live process has, and no other', async () => {
+test('the table has every metric of a live process, and no other', async () => {
   const told = [...file('docs/metrics.md').matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map((match) => match[1]);
   const live = new Set([...(await namesOf(exchange.client.url)), ...(await namesOf(workerUrl))]);
   expect(told.sort()).toEqual([...live].sort());
 });
 
-test('every metric of the alert rules is there', async () => {
+test('every metric of the alert rules exists', async () => {
   const { groups } = parseYaml(file('docs/deploy/alerts.yml'));
   const live = await namesOf(exchange.client.url);
   const rules = groups.flatMap((group) => group.rules);
@@ -95,7 +95,7 @@ test('every metric of the alert rules is there', async () => {
   }
 });
 
-test('every metric of the dashboard is there, and every one of ours is in it', async () => {
+test('every metric of the dashboard exists, and the dashboard shows every metric', async () => {
   const { panels } = JSON.parse(file('docs/deploy/grafana.json')) as { panels: Panel[] };
   const live = await namesOf(exchange.client.url);
   const shown = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => namesIn(expr)));
@@ -103,7 +103,7 @@ test('every metric of the dashboard is there, and every one of ours is in it', a
   expect([...live].filter((name) => name.startsWith('exchange_') && !shown.includes(name))).toEqual([]);
 });
 
-test('orders are counted by their outcome, without names', async () => {
+test('orders are counted by their result, without names', async () => {
   const bid = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
   const order = await alice.order(market, bid);
   const submissions = `/markets/${market.id}/orders`;
@@ -134,14 +134,14 @@ test('orders are counted by their outcome, without names', async () => {
   expect(series.size).toBeLessThan(1_000);
 });
 
-test('the worker tells its own scripts on a port of its own', async () => {
+test('the worker serves the metrics of its own scripts on a separate port', async () => {
   const series = await scrape(workerUrl);
   expect(series.get('exchange_script_seconds_count{verb="expire_orders"}')).toBeGreaterThan(0);
   expect((await fetch(`${workerUrl}/livez`)).status).toBe(200);
   expect((await fetch(`${workerUrl}/config`)).status).toBe(404);
 });
 
-test('the metrics show the entries that readers of the outbox have not finished', async () => {
+test('the metrics show the entries that readers of the outbox have not processed', async () => {
   const before = await scrape();
   expect(before.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(0);
   await worker.stop(1_000);
@@ -157,7 +157,7 @@ test('the metrics show the entries that readers of the outbox have not finished'
   expect(after.get('exchange_broadcast_lag_sequences')).toBe(0);
 });
 
-test('without Redis the process still tells what it knows, and claims nothing else', async () => {
+test('without Redis the process still shows what it knows, and no other values', async () => {
   await exchange.redis.stop();
   const series = await scrape();
   expect(series.get('exchange_redis_up')).toBe(0);

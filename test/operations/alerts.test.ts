@@ -170,7 +170,7 @@ const ruleTest = ({ name, series, fires }: Case) => ({
 });
 
 (hasPromtool ? describe : describe.skip)('in promtool (left out where it is not installed)', () => {
-  test('the rules and the configuration are what Prometheus takes', () => {
+  test('Prometheus accepts the rules and the configuration', () => {
     for (const args of [
       ['check', 'rules', FILE],
       ['check', 'config', path.join(ROOT, 'docs/deploy/prometheus.yml')],

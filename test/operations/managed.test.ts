@@ -34,7 +34,7 @@ async function doctor(env: Record<string, string>) {
   return { code, durability: /^.*durability.*$/m.exec(out)?.[0], eviction: /^.*eviction.*$/m.exec(out)?.[0] };
 }
 
-test('a Redis that hides its settings is unknown, not weak; the operator says what its provider promises', async () => {
+test('a Redis that hides its settings is unknown, not weak, and the operator states what its provider promises', async () => {
   expect(await doctor(PRODUCTION)).toEqual({
     code: 1,
     durability: expect.stringMatching(/^fail +durability .* set DURABILITY to what its provider promises$/),
@@ -65,7 +65,7 @@ test('production refuses to start on unknown durability, names the variable, and
   }
 }, 60_000);
 
-test('a setting that Redis shows counts more than the word of the operator', async () => {
+test('a setting that Redis shows takes precedence over the operator’s statement', async () => {
   const link = await openLink(redis.port);
   await link.ask('CONFIG SET appendfsync everysec');
   try {

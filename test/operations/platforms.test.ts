@@ -85,7 +85,7 @@ test('every container of the manifest runs one image, without root, and has its 
   expect([...images]).toHaveLength(1);
 });
 
-test('the probes of the manifest ask for paths and ports that web and worker answer', () => {
+test('the probes of the manifest use paths and ports that web and worker answer', () => {
   for (const name of ['exchange-web', 'exchange-worker']) {
     const { spec, metadata } = podOf(byName('Deployment', name));
     const [container] = spec.containers;
@@ -106,7 +106,7 @@ test('the probes of the manifest ask for paths and ports that web and worker ans
   }
 });
 
-test('selectors, services and budgets of the manifest name pods that are there', () => {
+test('selectors, services and budgets of the manifest name existing pods', () => {
   const labels = OBJECTS.filter(({ kind }) => kind === 'Deployment').map(
     (one) => podOf(one).metadata.labels.app,
   );
@@ -120,7 +120,7 @@ test('selectors, services and budgets of the manifest name pods that are there',
   expect(byName('ConfigMap', 'exchange').data.PUBLIC_BASE_URL).toBe(`https://${rule.host}`);
 });
 
-test('a web pod has the time that draining and ending take', () => {
+test('a web pod has enough time to drain and to end', () => {
   const { spec } = podOf(byName('Deployment', 'exchange-web'));
   const [{ lifecycle }] = spec.containers;
   const sleptMs = Number(lifecycle.preStop.exec.command[1]) * 1_000;
@@ -129,7 +129,7 @@ test('a web pod has the time that draining and ending take', () => {
   expect(spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(sleptMs + drainMs + 7_500);
 });
 
-test('the manifest sets known variables only, and all that production requires', () => {
+test('the manifest sets only known variables, and all that production requires', () => {
   const { data } = byName('ConfigMap', 'exchange');
   const { stringData } = byName('Secret', 'exchange');
   const set = [...Object.keys(data), ...Object.keys(stringData)];

@@ -22,7 +22,7 @@ async function warnings(env: Record<string, string>): Promise<number> {
   }
 }
 
-test('a process that does not trust the proxy in front of it says so, once', async () => {
+test('a process that does not trust the proxy in front of it reports that, once', async () => {
   expect(await warnings({})).toBe(1);
   expect(await warnings({ TRUST_PROXY: '1' })).toBe(0);
 });

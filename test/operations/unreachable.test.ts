@@ -30,7 +30,7 @@ async function seen(url: string, env = {}): Promise<string> {
   return out;
 }
 
-test('the doctor names the host and the cause, whatever keeps Redis from answering', async () => {
+test('the doctor names the host and the cause, whatever keeps Redis from responding', async () => {
   const [refused, unknown, wrong, plain, json] = await Promise.all([
     seen('redis://127.0.0.1:1'),
     seen('redis://nowhere.invalid:6380'),
@@ -60,7 +60,7 @@ withTls('with certificates that Node does not trust (left out where openssl is n
     return `127.0.0.1:${started.port}`;
   };
 
-  test('the doctor says which variable takes the CA, and reaches the Redis with it', async () => {
+  test('the doctor names the variable for the CA, and reaches the Redis with it', async () => {
     const { ca, server } = issueCertificates(folder);
     const url = `rediss://:right@${await front(server)}`;
     const { ca: another } = issueCertificates(mkdtempSync(path.join(folder, 'another-')));
@@ -80,7 +80,7 @@ withTls('with certificates that Node does not trust (left out where openssl is n
     }
   }, 60_000);
 
-  test('a server that signed its own certificate for another name is known by that certificate, and no other is', async () => {
+  test('a self-signed server with another name is trusted by its certificate, and no other server is', async () => {
     const own = signOwnCertificate(folder);
     const url = `rediss://:right@${await front(own)}`;
     expect((await createShell(url, { REDIS_TLS_CA: own.cert }).exchange('doctor')).code).toBe(0);

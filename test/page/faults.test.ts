@@ -17,7 +17,7 @@ describeInBrowser('the server goes away', () => {
   });
   afterAll(() => stage?.stop());
 
-  test('the page says so, and heals by itself with the right book and the same wallet', async () => {
+  test('the page shows the fault, and recovers by itself with the right book and the same wallet', async () => {
     const visit = await stage.open();
     const { page } = visit;
     const address = await takeTestWallet(visit);

@@ -68,7 +68,7 @@ describeInBrowser('the wallet of the browser', () => {
   });
   afterAll(() => stage?.stop());
 
-  test('signs in, switches its network, trades, and is known again after a reload', async () => {
+  test('an injected wallet signs in, switches its network, trades, and is found again after a reload', async () => {
     const wallet = createWallet();
     const visit = await stage.open({}, wallet.inject);
     await visit.page.getByRole('button', { name: 'Connect wallet' }).click();
@@ -90,7 +90,7 @@ describeInBrowser('the wallet of the browser', () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test('where there is none, the page says what to do instead', async () => {
+  test('without an injected wallet, the page says what to do instead', async () => {
     const visit = await stage.open();
     await visit.page.getByRole('button', { name: 'Connect wallet' }).click();
     expect(await visit.page.getByRole('alert').textContent()).toMatch(/no wallet was found/i);

@@ -50,7 +50,7 @@ describeInBrowser('how the page looks', () => {
   const close = ({ page }: Visit): Promise<void> => page.context().close();
 
   test.each(sampleOf('themes and sizes of the page', LOOKS, 2))(
-    '%s at %o: accessible before and after signing in, and nothing sticks out',
+    '%s at %o is accessible before and after signing in, and nothing overflows',
     async (colorScheme, viewport) => {
       const visit = await stage.open({ colorScheme, viewport });
       const { page } = visit;
@@ -67,7 +67,7 @@ describeInBrowser('how the page looks', () => {
     },
   );
 
-  test('the ticket is within reach on a phone, and the reason of a refusal is read there', async () => {
+  test('the ticket is within reach on a phone, and the reason of a refusal can be read there', async () => {
     const visit = await stage.open({ viewport: PHONE, hasTouch: true, isMobile: true });
     await visit.page.getByLabel('On this phone').getByRole('button', { name: /^No/ }).tap();
     const box = await visit.ticket.getByRole('button', { name: 'Buy', exact: true }).boundingBox();
@@ -82,7 +82,7 @@ describeInBrowser('how the page looks', () => {
     await close(visit);
   });
 
-  test("the theme is the system's until the reader chooses, and the choice stays", async () => {
+  test('the theme is the system’s until the reader chooses, and the choice is stored', async () => {
     const visit = await stage.open({ colorScheme: 'dark' });
     const { page } = visit;
     const theme = (): Promise<string> => page.evaluate('document.documentElement.dataset.theme');
@@ -110,7 +110,7 @@ describeInBrowser('how the page looks', () => {
     await close(visit);
   });
 
-  test('the finest prices, and middles between them', async () => {
+  test('the page shows the finest prices, and midpoints between them', async () => {
     const fine = await stage.openMarket({ tickSize: '0.0001', question: 'How fine?' });
     await stage.maker.submit(fine, { side: 'BUY', outcome: 0, pips: 1_995, lots: 1_000 });
     await stage.maker.submit(fine, { side: 'BUY', outcome: 1, pips: 8_000, lots: 123 });
@@ -124,7 +124,7 @@ describeInBrowser('how the page looks', () => {
     await close(visit);
   });
 
-  test('an exchange without markets, and a market that is not there, say so', async () => {
+  test('the page reports an exchange without markets, and an unknown market', async () => {
     const visit = await stage.open();
     await visit.page.getByLabel('Search markets').fill('nothing is called like this');
     await visit.page.getByText('No market found').waitFor();

@@ -25,7 +25,7 @@ async function violations(page: Page): Promise<string[]> {
   return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
 }
 
-test('the console is loaded by itself, and with its styles it is at most 40 kB', () => {
+test('the console loads by itself, and with its styles it has at most 40 kB', () => {
   const folder = path.join(ROOT, 'dist/page');
   const html = readFileSync(path.join(folder, 'operate.html'), 'utf8');
   const files = [...html.matchAll(/\/assets\/operate-[^"]+/g)].map(([file]) => path.join(folder, file));
@@ -141,7 +141,7 @@ describeInBrowser('an operator works without the command line', () => {
     expect((await market()).status).toBe('OPEN');
   });
 
-  test('the exchange is halted and opened again, each by its word', async () => {
+  test('the exchange is halted and opened again, each after its word is typed', async () => {
     await show('Overview');
     await page.getByLabel('Halted').check();
     await page.getByLabel('Message for everybody').fill('Back at noon.');
@@ -158,7 +158,7 @@ describeInBrowser('an operator works without the command line', () => {
     await until('normal', async () => (await web.client.get('/config')).body.mode === 'NORMAL');
   });
 
-  test('a resolution takes two steps, says what it does and wants the name of the outcome', async () => {
+  test('a resolution takes two steps, shows its effect and requires the name of the outcome', async () => {
     const { id } = await market();
     await alice.post(`/markets/${id}/split`, { size: '50' });
     await alice.submit(await market(), { side: 'SELL', outcome: 0, pips: 6_000, lots: 1_000 });
@@ -180,7 +180,7 @@ describeInBrowser('an operator works without the command line', () => {
     });
   });
 
-  test('a wallet is looked up, and a comment is deleted', async () => {
+  test('a wallet can be looked up, and a comment deleted', async () => {
     const { id } = await market();
     await alice.post(`/markets/${id}/comments`, { body: 'Buy my coin.' });
     await show('People');
@@ -194,7 +194,7 @@ describeInBrowser('an operator works without the command line', () => {
     expect((await web.client.get(`/markets/${id}/comments`)).body.data[0]).toMatchObject({ deleted: true });
   });
 
-  test('the audit finds nothing, and the log has every action', async () => {
+  test('the audit finds no difference, and the log has every action', async () => {
     await show('Audit');
     await page.getByRole('button', { name: 'Run the audit' }).click();
     await page.getByRole('heading', { name: 'Nothing differs' }).waitFor();
@@ -232,7 +232,7 @@ describeInBrowser('an operator works without the command line', () => {
     await page.context().close();
   });
 
-  test('the pictures of the console are taken when they are asked for', async () => {
+  test('the pictures of the console are taken on request', async () => {
     page = await open(DESK);
     await show('Markets');
     await row().waitFor();

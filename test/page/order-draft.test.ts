@@ -58,14 +58,14 @@ test('the preview fills from the book, and the rest waits at the limit', () => {
   });
 });
 
-test('a fee is taken in shares from a buyer, in money from a seller', () => {
+test('a buyer pays the fee in shares, a seller in money', () => {
   const at = { ...standing, market: { ...market, feeRateBps: 100 } };
   // 1% of the cheaper outcome's 45 cents for 10 shares, in shares at 55 cents.
   expect(preview({}, at)).toMatchObject({ costMicro: 5_500_000, payoutMicro: 10_000_000 - 81_818 });
   expect(preview({ side: 'SELL', price: '50' }, at)).toMatchObject({ payoutMicro: 5_000_000 - 50_000 });
 });
 
-test('a MARKET order: the budget is what its shares cost now, the limit a little beyond the last level', () => {
+test('the budget of a MARKET order is the present cost of its shares, and its limit is a little beyond the last level', () => {
   expect(judge(inputs({ orderType: 'MARKET', price: '', shares: '120' }), standing)).toEqual({
     order: { outcomeIndex: 0, side: 'BUY', orderType: 'MARKET', price: '0.63', budget: '67' },
   });
@@ -103,14 +103,14 @@ test.each([
   expect(refused({ shares, price: '1' })).toEqual({ field: 'shares', text: expect.stringMatching(text) });
 });
 
-test('numbers are taken as people write them', () => {
+test('numbers are read as people write them', () => {
   for (const price of ['55', ' 55¢', '55.0', '55,00']) expect(refused({ price })).toBeNull();
   for (const shares of ['1,000', '1 000', '1000.00']) {
     expect(estimate(inputs({ shares, price: '1' }), standing)?.lots).toBe(100_000);
   }
 });
 
-test('funds and post-only are judged by what is known, and by the exchange where nothing is', () => {
+test('funds and post-only are checked against the known data, and the exchange checks the unknown', () => {
   expect(refused({ shares: '200' })).toMatchObject({
     field: 'shares',
     text: expect.stringMatching(/^This needs \$110/),

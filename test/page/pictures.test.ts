@@ -42,7 +42,7 @@ async function draw(page: Page, name: string): Promise<void> {
   }
 
   test(
-    'market, portfolio, dark and phone',
+    'the pictures of market, portfolio, dark theme and phone are taken',
     async () => {
       const desk = await open({ viewport: DESK, colorScheme: 'light' });
       await desk.getByRole('button', { name: 'Got it' }).click();

@@ -40,7 +40,7 @@ describeInBrowser('a product, not one screen', () => {
     if (status >= 300) throw new Error(text);
   };
 
-  test('outcomes have the names of the market, everywhere', async () => {
+  test('outcomes have the names of the market everywhere', async () => {
     const { page, ticket } = visit;
     await ticket.getByRole('button', { name: /^Celtics/ }).click();
     expect(await page.locator('.ladder .card-title').textContent()).toBe('Order book Celtics');
@@ -54,7 +54,7 @@ describeInBrowser('a product, not one screen', () => {
     expect(await ticket.textContent()).not.toMatch(/\b(Yes|No)\b/);
   });
 
-  test("a stranger's first trade: one number and three clicks, and nothing waits in the book", async () => {
+  test('a stranger’s first trade takes one number and three clicks, and no order stays in the book', async () => {
     const { page, ticket } = visit;
     await ticket.getByLabel('Amount').fill('20');
     expect(await ticket.locator('.summary').textContent()).toMatch(/Moves the price28¢ → 29¢/);
@@ -70,7 +70,7 @@ describeInBrowser('a product, not one screen', () => {
     expect(await filled.textContent()).toMatch(/Buy Lakers at market/);
   });
 
-  test('an untouched price follows the book; a typed one goes with side, type or outcome', async () => {
+  test('an untouched price follows the book, and a typed price is dropped with side, type or outcome', async () => {
     const { ticket } = visit;
     await ticket.getByLabel('Type').selectOption('GTC');
     const price = ticket.getByLabel('Price');
@@ -95,7 +95,7 @@ describeInBrowser('a product, not one screen', () => {
     expect(await ticket.getByLabel('Price').inputValue()).toBe('');
   });
 
-  test('the chart refits to a narrower window, shows a value under the pointer, and an empty market has no scale', async () => {
+  test('the chart fits a narrower window, shows a value at the pointer, and an empty market has no scale', async () => {
     const { page } = visit;
     const chart = page.getByTestId('chart');
     const canvas = chart.locator('canvas').first();
@@ -125,7 +125,7 @@ describeInBrowser('a product, not one screen', () => {
     await bare.page.context().close();
   });
 
-  test('a chart that could not be loaded is asked for again by itself', async () => {
+  test('a chart that could not be loaded is requested again by itself', async () => {
     const bare = await stage.open({}, async (page) => {
       let isFirst = true;
       await page.route('**/price-history*', (route) => {
@@ -139,7 +139,7 @@ describeInBrowser('a product, not one screen', () => {
     await bare.page.context().close();
   });
 
-  test('a halt is seen at once: a bar with the words of the operator, and a ticket that says why', async () => {
+  test('a halt shows at once, in a bar with the operator’s message and a ticket with the reason', async () => {
     const { page, ticket } = visit;
     await admin('/admin/mode', { mode: 'HALTED', message: 'Back at noon.' }, 'PUT');
     await page.getByTestId('exchange-mode').filter({ hasText: 'Back at noon.' }).waitFor();
@@ -150,7 +150,7 @@ describeInBrowser('a product, not one screen', () => {
     expect(await button.isDisabled()).toBe(false);
   });
 
-  test('a market that is paused says cancel only; one that is resolved says who won, what it paid, and has no ticket', async () => {
+  test('a paused market shows cancel only, and a resolved one its winner and payout, without a ticket', async () => {
     const { page, ticket } = visit;
     await admin(`/admin/markets/${game.id}/pause`);
     await page.locator('[data-testid=state][data-status=PAUSED]').waitFor();
@@ -183,7 +183,7 @@ describeInBrowser('a product, not one screen', () => {
     await page.getByLabel('Show', { exact: true }).selectOption('OPEN');
   });
 
-  test('news come by themselves: a fill of an order that waited, and a payout', async () => {
+  test('messages appear by themselves for a fill of a resting order and for a payout', async () => {
     const { page } = visit;
     const trading = await stage.openMarket({ question: 'Is there news?', minOrderSize: '1' });
     await page.goto(`${stage.url}/?market=${trading.slug}`);
@@ -200,7 +200,7 @@ describeInBrowser('a product, not one screen', () => {
 
   traderSteps(() => ({ stage, visit, admin }), process.env.PAGE_MARKETS);
 
-  test('without a server the page says how old it is, and what it shows looks old', async () => {
+  test('without a server the page shows the age of its data, and old data looks old', async () => {
     const lone = await stage.open();
     await takeTestWallet(lone);
     await stage.killWeb();

@@ -53,7 +53,7 @@ test('the page is small, and its other views are files of their own', () => {
   expect(first.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_BYTES_MAX);
 });
 
-test('it is asked about each time, and allows nothing that is not its own', async () => {
+test('the page is revalidated each time, and its policy allows only its own resources', async () => {
   const { status, headers, body } = await ask('/');
   expect([status, body.toString()]).toEqual([200, html]);
   expect(headers).toMatchObject({
@@ -82,7 +82,7 @@ test('assets may be cached without end, because their names change with their co
   }
 });
 
-test('it is sent as the client can take it', async () => {
+test('the page is sent in an encoding that the client accepts', async () => {
   const main = assets.find((asset) => asset.includes('main-')) ?? '';
   const plain = readFileSync(path.join(FOLDER, main));
   const unpack = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -106,7 +106,7 @@ test('it is sent as the client can take it', async () => {
   expect(tags.size).toBe(3);
 });
 
-test('HEAD, a copy that is still good, other methods, and paths that are not there', async () => {
+test('HEAD, a valid copy, other methods and unknown paths are answered correctly', async () => {
   const whole = await ask('/');
   const head = await ask('/', {}, 'HEAD');
   expect([head.status, head.body.length]).toEqual([200, 0]);
@@ -123,7 +123,7 @@ test('HEAD, a copy that is still good, other methods, and paths that are not the
   }
 });
 
-test('links people send each other have words of their own; dead ones say so, to programs as a problem', async () => {
+test('shared links have their own titles, and programs get a problem for dead ones', async () => {
   const { body } = await exchange.client.get('/markets?limit=1');
   const [market] = body.data;
   const asPerson = { accept: 'text/html,application/xhtml+xml' };
@@ -145,7 +145,7 @@ test('links people send each other have words of their own; dead ones say so, to
   expect((await ask(manifest.icons[0].src)).status).toBe(200);
 });
 
-test('SERVE_UI=0 serves none of it', async () => {
+test('with SERVE_UI=0 none of the page is served', async () => {
   const bare = await startWebReplicas({ env: { SERVE_UI: '0' } });
   try {
     for (const target of ['/', assets[0] ?? '']) {

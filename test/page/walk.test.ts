@@ -38,7 +38,7 @@ describeInBrowser('a person trades', () => {
     return (await first.getAttribute('data-hash')) ?? '';
   };
 
-  test('the market is in the list, with its book, its chance, its trades and its chart', async () => {
+  test('the list has the market, which shows its book, its chance, its trades and its chart', async () => {
     const { page } = visit;
     const row = page.locator(`[data-testid=market][data-market-id="${stage.market.id}"]`);
     expect(await row.textContent()).toContain(QUESTION);
@@ -70,7 +70,7 @@ describeInBrowser('a person trades', () => {
     );
   });
 
-  test('the ladder and the trades move by themselves', async () => {
+  test('the ladder and the trades update by themselves', async () => {
     const { page } = visit;
     await stage.rest({ side: 'BUY', outcome: 0, pips: 5_200, lots: 700 });
     await page.locator('[data-testid=level][data-side=bid][data-price="0.52"][data-size="7"]').waitFor();
@@ -97,7 +97,7 @@ describeInBrowser('a person trades', () => {
     await visit.ticket.getByRole('button', { name: 'Use my own wallet' }).waitFor();
   });
 
-  test('a test wallet in one click has funds, and an order rests', async () => {
+  test('a test wallet created in one click has funds, and its order rests', async () => {
     await visit.ticket.getByRole('button', { name: 'Start with test funds' }).click();
     address = (await visit.page.getByTestId('account').getAttribute('data-address')) ?? '';
     // The draft is kept, and the reason went with its cause.
@@ -135,7 +135,7 @@ describeInBrowser('a person trades', () => {
     expect(await reason(visit)).toMatch(/needs \$400,000 and you have \$9,996 free/);
   });
 
-  test('an order that meets the book fills at the price that rested', async () => {
+  test('an order that meets the book fills at the price of the resting order', async () => {
     await fillIn(visit, { type: 'IOC', price: '60', shares: '20' });
     expect(await visit.ticket.locator('.summary').textContent()).toContain('Average price55¢');
     expect(await visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$11.00');
@@ -146,7 +146,7 @@ describeInBrowser('a person trades', () => {
     await visit.page.locator('.position', { hasText: '20 Yes' }).waitFor();
   });
 
-  test('a market order spends what its shares cost, and no more', async () => {
+  test('a market order spends the cost of its shares, and no more', async () => {
     expect(await place(visit, { type: 'MARKET', shares: '10' })).toBe('Bought 10 Yes at 55¢.');
     expect(await place(visit, { type: 'MARKET', side: 'Sell', shares: '10' })).toBe('Sold 10 Yes at 50.8¢.');
   });
@@ -165,7 +165,7 @@ describeInBrowser('a person trades', () => {
     expect(body).toMatchObject({ outcomeIndex: 1, side: 'BUY', price: '0.3', size: '7' });
   });
 
-  test('an order is cancelled, and all of them', async () => {
+  test('one order can be cancelled, and all of them', async () => {
     const hash = await newest();
     await order(hash).getByRole('button', { name: 'Cancel' }).click();
     await visit.page.locator(`[data-testid=order][data-hash="${hash}"][data-status=CANCELLED]`).waitFor();
@@ -184,7 +184,7 @@ describeInBrowser('a person trades', () => {
     expect(await place(visit, { price: '20', shares: '3' })).toMatch(/^Order placed: 3 at 20¢/);
   });
 
-  test('something is said of the market, liked and taken back', async () => {
+  test('a comment can be written, liked and deleted', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'Discussion' }).click();
     await page.getByLabel('Your comment').fill('My roof leaks.');
@@ -196,7 +196,7 @@ describeInBrowser('a person trades', () => {
     await comment.waitFor({ state: 'detached' });
   });
 
-  test('with the keyboard alone', async () => {
+  test('the page can be used with the keyboard alone', async () => {
     const { page, ticket } = visit;
     const focused = (): Promise<string> => page.evaluate('document.activeElement.id');
     await ticket.getByRole('button', { name: 'Buy', exact: true }).focus();
@@ -215,7 +215,7 @@ describeInBrowser('a person trades', () => {
     expect(await said(visit)).toMatch(/^Order placed: 4 at 21¢/);
   });
 
-  test('the console shows refusals only, and no request went to another server', () => {
+  test('the console shows only refusals, and no request went to another server', () => {
     const refused = /the server responded with a status of 422/;
     expect(visit.complaints.filter((line) => !refused.test(line))).toEqual([]);
     expect(visit.outside).toEqual([]);

@@ -22,7 +22,7 @@ const refusal = (code: string, more: Record<string, unknown> = {}): ExchangeErro
 const ticket = { side: 'BUY', outcome: 'Yes', tick: '0.01', lot: '0.01', least: '1' } as const;
 const words = (code: string, more: Record<string, unknown> = {}) => wordsFor(refusal(code, more), ticket);
 
-test('every code of the exchange and of the client has words of its own', () => {
+test('every code of the exchange and of the client has words', () => {
   const client = ['NETWORK', 'TIMEOUT', 'OUTCOME_UNKNOWN', 'NOT_SIGNED_IN'];
   expect([...CODES_WITH_WORDS].sort()).toEqual([...Object.keys(ERRORS), ...client].sort());
   for (const code of CODES_WITH_WORDS) {
@@ -32,7 +32,7 @@ test('every code of the exchange and of the client has words of its own', () => 
   }
 });
 
-test('the words name what would have been right, in the units of the page', () => {
+test('the words name the right value, in the units of the page', () => {
   expect(words('INVALID_TICK', { nearest: ['0.62', '0.63'] })).toEqual({
     field: 'price',
     text: 'Prices here go in steps of 1¢: try 62¢ or 63¢.',

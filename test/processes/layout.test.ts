@@ -25,7 +25,7 @@ const start = (program: 'web' | 'worker') =>
   startScript(`require('./src/${program}.ts')`, { REDIS_URL: server.url, PORT: '0', NODE_ENV: 'test' });
 
 test.each(['web', 'worker'] as const)(
-  'a %s that is too old for the data exits with 78, says both layouts, and changes nothing',
+  'a %s that is too old for the data exits with 78, names both layouts, and changes nothing',
   async (program) => {
     await redis.hset(LAYOUT_KEY, { layout: LAYOUT + 7, oldest: LAYOUT + 5 });
     const before = await redis.keys('*');
@@ -38,7 +38,7 @@ test.each(['web', 'worker'] as const)(
   },
 );
 
-test('data that a newer program has written is left at its layout by an older one that may read it', async () => {
+test('an older program that may read newer data leaves its layout unchanged', async () => {
   await redis.hset(LAYOUT_KEY, { layout: LAYOUT + 1, oldest: LAYOUT });
   const { child, exited } = start('worker');
   await until('the worker works', async () => (await redis.exists(shardKeys().relayLease)) === 1);
@@ -47,7 +47,7 @@ test('data that a newer program has written is left at its layout by an older on
   await exited;
 });
 
-test('data of before layouts were noted gets the layout of the program that starts on it', async () => {
+test('data without a noted layout gets the layout of the program that starts on it', async () => {
   const { child, exited } = start('worker');
   await until('the layout is noted', async () => (await redis.exists(LAYOUT_KEY)) === 1);
   expect(await redis.hget(LAYOUT_KEY, 'layout')).toBe(String(LAYOUT));

@@ -37,7 +37,7 @@ test('the worker expires orders by themselves: book, reservation and open orders
   expect((await maker.get('/me/orders?status=open')).body.data).toEqual([]);
 });
 
-test('a market closes at its time, and what rested is given back', async () => {
+test('a market closes at its time, and its resting orders are returned', async () => {
   const closesAt = new Date(Date.now() + 2_000).toISOString();
   const market = await openMarket(web.client, ADMIN_TOKEN, { closesAt });
   const domain: Domain = await domainOf(web.client);
@@ -50,13 +50,13 @@ test('a market closes at its time, and what rested is given back', async () => {
   expect((await web.client.get(`/markets/${market.id}`)).body.status).toBe('CLOSED');
 });
 
-test('SIGTERM ends web and SIGINT ends the worker in good order', async () => {
+test('SIGTERM ends web and SIGINT ends the worker in order', async () => {
   web.child.kill('SIGTERM');
   worker.child.kill('SIGINT');
   expect(await Promise.all([web.exited, worker.exited])).toEqual([0, 0]);
 });
 
-test('SIGINT ends web and SIGTERM ends the worker in good order', async () => {
+test('SIGINT ends web and SIGTERM ends the worker in order', async () => {
   const [other, another] = await Promise.all([deployment.web(), deployment.worker()]);
   other.child.kill('SIGINT');
   another.child.kill('SIGTERM');
@@ -64,7 +64,7 @@ test('SIGINT ends web and SIGTERM ends the worker in good order', async () => {
 });
 
 test.each(['dist/web.js', 'dist/worker.js'])(
-  '%s tells all bad configuration at once and exits with 78',
+  '%s reports all bad configuration at once and exits with 78',
   async (file) => {
     const secret = 'short-secret';
     const started = startNode([file], { PORT: 'http', NETWORK: 'moon', JWT_SECRET: secret, FUNDS: 'gold' });
@@ -75,7 +75,7 @@ test.each(['dist/web.js', 'dist/worker.js'])(
   },
 );
 
-test('a web process without Redis says so and ends', async () => {
+test('a web process without Redis reports it and ends', async () => {
   const started = startNode(['dist/web.js'], { ...ENVIRONMENT, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' });
   expect(await started.exited).toBe(1);
   expect(started.stdout()).toContain('nothing listens there (connect ECONNREFUSED 127.0.0.1:1)');

@@ -24,7 +24,7 @@ const trader = (): Trader => createTrader(first.client, domain);
 const sequence = async (at: Process): Promise<number> =>
   (await at.client.get(`/markets/${market.id}/orderbook`)).body.sequence;
 
-test('one order sent to both replicas at the same time executes once, fifty times over', async () => {
+test('one order sent to both replicas at the same time executes once, fifty times in a row', async () => {
   const maker = trader();
   const taker = trader();
   await maker.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 100_000 });
@@ -56,7 +56,7 @@ test('a session opened at one replica is known at the other, and logging out the
   expect([after.status, after.body.code]).toEqual([401, 'TOKEN_INVALID']);
 });
 
-test('a replica killed between the script and its reply: the order is there, once, and sending it again says so', async () => {
+test('after a replica was killed between the script and its reply, the order exists once, and a repetition returns it', async () => {
   const proxy = await startProxy(Number(new URL(deployment.redis.url).port));
   try {
     const doomed = await deployment.web({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` });

@@ -39,7 +39,7 @@ async function leave(addresses: readonly string[]): Promise<void> {
   for (const address of addresses) await presence.mark([address], 1);
 }
 
-test(`of ${WALLETS} absent wallets the last comes back while the others are swept: it keeps its orders, and what it places`, async () => {
+test(`the last of ${WALLETS} absent wallets, which returns while the others are swept, keeps its old and new orders`, async () => {
   const { engine, redis, keys } = exchange.store;
   await engine.createMarket({ id: MARKET.id, conditionId: '0x00', slug: MARKET.id }, '{}', 'OPEN');
   const addresses = Array.from({ length: WALLETS }, (_, i) => addressOf(i));
@@ -66,7 +66,7 @@ test(`of ${WALLETS} absent wallets the last comes back while the others are swep
   }
 }, 60_000);
 
-test('a wallet whose orders cannot be cancelled keeps those of no other wallet open', async () => {
+test('a wallet whose orders cannot be cancelled keeps no other wallet’s orders open', async () => {
   const { engine, redis, keys } = exchange.store;
   const market = { id: 'market01' };
   await engine.createMarket({ id: market.id, conditionId: '0x01', slug: market.id }, '{}', 'OPEN');

@@ -50,7 +50,7 @@ function expectUnbroken(events: readonly Numbered[]): void {
   }
 }
 
-test('every private event carries its number and the number before it, and replicas agree on the numbers', async () => {
+test('every private event has its number and the number before it, and replicas agree on the numbers', async () => {
   const alice = trader();
   const [here, there] = [await listener(alice, 0), await listener(alice, 1)];
   for (const pips of [5_000, 4_900, 4_800]) {
@@ -64,7 +64,7 @@ test('every private event carries its number and the number before it, and repli
   expectUnbroken(numbered(here));
 });
 
-test('a socket that resumes behind its last number misses nothing and hears nothing twice, at another replica', async () => {
+test('a socket that resumes after its last number misses no event and receives none twice, at another replica', async () => {
   const [alice, bob] = [trader(), trader()];
   const first = await listener(alice, 0);
   const { body: seen } = await alice.submit(market, bid(5_000));
@@ -87,7 +87,7 @@ test('a socket that resumes behind its last number misses nothing and hears noth
   expect(filled).toMatchObject({ status: 'PARTIALLY_FILLED', fillCount: 1, fills: [{ size: '0.4' }] });
 });
 
-test('a socket resumes over 1,000 events, and learns when the log does not reach back so far', async () => {
+test('a socket resumes over 1,000 events, and learns when the log does not reach back far enough', async () => {
   const alice = trader();
   const first = await listener(alice, 0);
   await alice.submit(market, bid(5_000));
@@ -118,7 +118,7 @@ test('a socket resumes over 1,000 events, and learns when the log does not reach
   expect(told.accountSequence).toBeGreaterThan(last);
 }, 240_000);
 
-test('a client may ask where it stands before the first event, and what is no number is refused', async () => {
+test('a client may request its position before the first event, and an invalid number is refused', async () => {
   const alice = trader();
   const one = await listener(alice, 0, { lastAccountSequence: null });
   const { accountSequence, resumed } = await one.heard('account:resumed');
@@ -145,7 +145,7 @@ test('a number of another epoch is not resumed', async () => {
   expect(await other.heard('account:resumed')).toMatchObject({ resumed: false });
 });
 
-test('the numbers go on when the process that gives them is gone', async () => {
+test('the numbers continue when the process that assigns them has ended', async () => {
   const third = await exchange.replica();
   const alice = createTrader(third.client, domain);
   const one = await listen(third.url, { token: await alice.token() });

@@ -118,7 +118,7 @@ test.each([
   });
 });
 
-test('a WebSocket of a wrong form is refused by the handshake', async () => {
+test('a malformed WebSocket is refused by the handshake', async () => {
   const request = upgrade('EIO=4&transport=websocket').replace(/Sec-WebSocket-Key.*\r\n/, '');
   expect((await sendRaw(port(), request)).status).toBe(400);
 });
@@ -150,7 +150,7 @@ test('a request that offers another protocol is served as if it did not', async 
   expect([post.status, JSON.parse(post.text).code]).toEqual([401, 'TOKEN_INVALID']);
 });
 
-test('stopping ends the sockets so that clients come back by themselves, and refuses new ones', async () => {
+test('stopping closes the sockets so that clients reconnect by themselves, and refuses new ones', async () => {
   const leaving = await exchange.replica();
   const one = await listen(leaving.url);
   const idle = new Manager(leaving.url, {

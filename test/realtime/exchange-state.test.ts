@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterEach(() => setMode({ mode: 'NORMAL' }));
 afterAll(() => exchange.stop());
 
-test('every socket of every replica hears the mode on connecting and each change of it, once', async () => {
+test('every socket of every replica receives the mode on connecting and each change of it, once', async () => {
   const sockets = await Promise.all([...urls(), ...urls()].map((url) => listen(url)));
   const halted = { mode: 'HALTED', message: 'Balances are safe. Zurück um 12:30.' };
   expect(await setMode(halted)).toMatchObject({ status: 200, body: halted });
@@ -47,7 +47,7 @@ test('every socket of every replica hears the mode on connecting and each change
   }
 });
 
-test('a socket that connects later hears the mode that was set before, as /config tells it', async () => {
+test('a socket that connects later receives the present mode, which equals that of /config', async () => {
   await setMode({ mode: 'CANCEL_ONLY', message: 'We move.' });
   const told = { mode: 'CANCEL_ONLY', message: 'We move.', epoch };
   for (const { client, url } of exchange.replicas) {
@@ -61,7 +61,7 @@ test('a socket that connects later hears the mode that was set before, as /confi
   }
 });
 
-test('a change by the command line is heard within seconds, with its message', async () => {
+test('a change by the command line is sent within seconds, with its message', async () => {
   const [url = ''] = urls();
   const shell = createShell(exchange.redis.url);
   const heard: ExchangeState[] = [];
@@ -74,7 +74,7 @@ test('a change by the command line is heard within seconds, with its message', a
   live.close();
 });
 
-test('a message stands for its own mode only: one that an older program leaves behind is not shown', async () => {
+test('a message belongs to its own mode, so one that an older program leaves behind is not shown', async () => {
   await setMode({ mode: 'HALTED', message: 'Halted for a while.' });
   const redis = new Redis(exchange.redis.url);
   // As programs of layout 2 set NORMAL.
@@ -96,7 +96,7 @@ test('a message is a text of 1 to 500 characters', async () => {
   expect((await exchange.client.get('/config')).body.message).toBeNull();
 });
 
-test('a backup that halts the exchange gives it back its mode and its message', async () => {
+test('a backup that halts the exchange restores its mode and its message', async () => {
   await setMode({ mode: 'CANCEL_ONLY', message: 'We move.' });
   const shell = createShell(exchange.redis.url);
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-mode-'));

@@ -35,7 +35,7 @@ const admin = (method: string, path: string, body?: unknown) =>
   });
 const shown = async () => (await replicas[1].client.get(`/markets/${market.id}`)).body;
 
-test('an edit is a market:update, and an update of the book without a change', async () => {
+test('an edit is sent as market:update, and as an update of the book without a change', async () => {
   const one = await listener();
   await one.ask('subscribe', { conditionId: market.conditionId });
   const { body } = await admin('PATCH', '', { question: 'Will it hail?', tags: ['ice'] });
@@ -47,7 +47,7 @@ test('an edit is a market:update, and an update of the book without a change', a
   });
 });
 
-test('every step of its life is sent, and at last that all holders are paid', async () => {
+test('every step of a market’s life is sent, and at last that all holders are paid', async () => {
   const one = await listener();
   await one.ask('subscribe', { conditionId: market.conditionId });
   const [alice, bob] = [createTrader(replicas[0].client, domain), createTrader(replicas[0].client, domain)];

@@ -29,7 +29,7 @@ const admin = async (method: string, path: string, body?: unknown) =>
     })
   ).body;
 
-test('a follower of the list hears of new markets and of every change of a market, once', async () => {
+test('a follower of the list receives new markets and every change of a market, once', async () => {
   const one = await listener();
   expect(await one.ask('subscribe', { markets: true })).toEqual({
     ok: true,

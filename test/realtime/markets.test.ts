@@ -32,7 +32,7 @@ async function listener(at = 0): Promise<Listener> {
 }
 const rest = async (path: string) => (await replicas[0].client.get(`/markets/${market.id}${path}`)).body;
 
-test('subscribing answers with the sequence and sends the body of the REST book; then updates, on every replica', async () => {
+test('subscribing answers with the sequence and sends the body of the REST book, then updates, on every replica', async () => {
   await place(exchange, market, { pips: 6_100, lots: 12_000 });
   const [here, there] = [await listener(0), await listener(1)];
   for (const one of [here, there]) {
@@ -105,7 +105,7 @@ test('the state of the market is sent, and every sequence has its update', async
   expect(update.changes).toEqual({ bids: [], asks: [] });
 });
 
-test('a heartbeat carries the sequence that was broadcast', async () => {
+test('a heartbeat contains the last broadcast sequence', async () => {
   const client = createBookClient(market.conditionId);
   open.push(client);
   await client.connect(replicas[1].url);
@@ -116,7 +116,7 @@ test('a heartbeat carries the sequence that was broadcast', async () => {
   expect(client.faults).toEqual([]);
 }, 20_000);
 
-test('snapshot and updates join without a gap, whenever a client comes', async () => {
+test('snapshot and updates connect without a gap, whenever a client joins', async () => {
   const random = createRandom(11);
   let placing = true;
   const orders = (async () => {
@@ -157,7 +157,7 @@ test('snapshot and updates join without a gap, whenever a client comes', async (
   }
 });
 
-test('subscribing again sends the same snapshot once; leaving ends it', async () => {
+test('subscribing again sends the same snapshot once, and leaving ends it', async () => {
   const one = await listener();
   await one.ask('subscribe', market.conditionId);
   await one.ask('subscribe', market.conditionId);
@@ -175,7 +175,7 @@ test('subscribing again sends the same snapshot once; leaving ends it', async ()
   expect(one.all('orderbook:update')).toHaveLength(1);
 });
 
-test('updates of a market are at least an interval apart, and hold all that happened', async () => {
+test('updates of a market are at least an interval apart, and contain all changes', async () => {
   const client = createBookClient(market.conditionId);
   open.push(client);
   await client.connect(replicas[1].url);
@@ -188,7 +188,7 @@ test('updates of a market are at least an interval apart, and hold all that happ
   expect(client.faults).toEqual([]);
 });
 
-test('an interval of 0 is an update for every command', async () => {
+test('an interval of 0 sends an update for every command', async () => {
   const other = await startWebReplicas({ replicas: 0, durable: true, env: { BROADCAST_INTERVAL_MS: '0' } });
   try {
     const replica = await other.replica();

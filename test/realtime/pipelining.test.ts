@@ -62,7 +62,7 @@ test('1,000 pipelined requests with bodies are answered in their turn', async ()
   }
 });
 
-test('of one connection at most 8 are served at once, and what comes behind them is not read', async () => {
+test('at most 8 requests of one connection are served at once, and further ones are not read', async () => {
   let [underWay, most, read] = [0, 0, 0];
   const turns = createTurns((request, response) => {
     most = Math.max(most, ++underWay);

@@ -103,7 +103,7 @@ test('an update of an order contains only its new fills and those whose settleme
   });
 });
 
-test('cancels, closing, and money without an order are sent', async () => {
+test('cancels, the closing of a market, and money without an order are sent', async () => {
   const alice = trader();
   const one = await listener(alice);
   const { body } = await alice.submit(market, { side: 'BUY', outcome: 0, pips: 5_000, lots: 100 });
@@ -131,7 +131,7 @@ test.each<[string, unknown, string]>([
   expect(await refusal(listen(replicas[0].url, { token }))).toEqual({ code, detail: expect.any(String) });
 });
 
-test('a refresh token, an expired one, and a flag that is none refuse the connection', async () => {
+test('a refresh token, an expired token and a non-boolean cancelOnDisconnect refuse the connection', async () => {
   const alice = trader();
   const session = await alice.signIn();
   const expired = signer().sign('access', {
@@ -164,7 +164,7 @@ test('logging out ends the sockets of that session on every replica, and no othe
   expect(await refusal(listen(replicas[1].url, { token }))).toMatchObject({ code: 'TOKEN_INVALID' });
 });
 
-test('a session that ends in another way ends its sockets too', async () => {
+test('a session that ends in another way closes its sockets, too', async () => {
   const alice = trader();
   const one = await listener(alice);
   const sid = JSON.parse(Buffer.from((await alice.token()).split('.')[1] ?? '', 'base64url').toString()).sid;

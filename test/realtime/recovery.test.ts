@@ -77,7 +77,7 @@ test.each(sampleOf('signals that end the broadcaster', ['SIGKILL', 'SIGTERM'] as
   30_000,
 );
 
-test('updates that the adapter lost come from the log, in their place and once', async () => {
+test('updates that the adapter lost are sent from the log, in order and once', async () => {
   const replicas = [await exchange.replica(), await exchange.replica(), await exchange.replica()] as const;
   market = await exchange.market(replicas[0]);
   const clients = await Promise.all(replicas.map(follow));
@@ -160,7 +160,7 @@ test.each([
   30_000,
 );
 
-test('commands that are missing in the outbox: clients are sent the book', async () => {
+test('after commands are missing in the outbox, clients are sent the book', async () => {
   const replica = await exchange.replica();
   market = await exchange.market(replica);
   const client = await follow(replica);
@@ -177,7 +177,7 @@ test('commands that are missing in the outbox: clients are sent the book', async
   expect(exchange.logged.some((line) => line.includes('missing in the outbox'))).toBe(true);
 }, 30_000);
 
-test('sequences that come again: nothing of the past is built upon', async () => {
+test('after sequences are repeated, no earlier state is used', async () => {
   const replica = await exchange.replica();
   market = await exchange.market(replica);
   const client = await follow(replica);
@@ -192,7 +192,7 @@ test('sequences that come again: nothing of the past is built upon', async () =>
   expect(exchange.logged.some((line) => line.includes('has lost its latest writes'))).toBe(true);
 }, 30_000);
 
-test('a book that was broadcast wrongly is found out', async () => {
+test('a book that was broadcast wrongly is discovered', async () => {
   const replica = await exchange.replica();
   market = await exchange.market(replica);
   const client = await follow(replica);

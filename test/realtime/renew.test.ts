@@ -29,7 +29,7 @@ const keyFor = async (
   return (await trader.post('/me/keys', { name: 'short', scopes, expiresAt })).body;
 };
 
-test('a socket is warned that its token ends, lives on under the one it renews with, and misses nothing', async () => {
+test('a socket is warned that its token ends, continues under the renewed one, and misses nothing', async () => {
   const socket = await connect({ token: (await keyFor(3_000)).key });
   const { expiresAt } = await socket.heard('session:expiring');
   expect(Date.parse(expiresAt) - Date.now()).toBeLessThan(3_500);
@@ -50,7 +50,7 @@ test('a socket is warned that its token ends, lives on under the one it renews w
   socket.close();
 });
 
-test('without renewal the socket ends with its token, and after a renewal with the later one', async () => {
+test('without renewal the socket closes with its token, and after a renewal with the later one', async () => {
   const [left, renewed] = [
     await connect({ token: (await keyFor(2_500)).key }),
     await connect({ token: (await keyFor(2_500)).key }),
@@ -64,7 +64,7 @@ test('without renewal the socket ends with its token, and after a renewal with t
   expect(renewed.all('session:expiring')).toHaveLength(2);
 });
 
-test('a socket that was renewed ends when the later token is revoked, not when the first one is', async () => {
+test('a renewed socket closes when the later token is revoked, not when the first one is', async () => {
   const [first, second] = [await keyFor(600_000), await keyFor(600_000)];
   const socket = await connect({ token: first.key });
   expect(await socket.ask('renew', { token: second.key })).toMatchObject({ ok: true });
@@ -76,7 +76,7 @@ test('a socket that was renewed ends when the later token is revoked, not when t
   expect(socket.all('session:ended')).toMatchObject([{ code: 'TOKEN_INVALID' }]);
 });
 
-test('a renew that is refused leaves the socket as it was', async () => {
+test('a refused renew leaves the socket unchanged', async () => {
   const bob = createTrader(exchange.client, domain);
   const cancelling = await keyFor(600_000, ['cancel']);
   const reading = await keyFor(600_000, ['read']);

@@ -49,7 +49,7 @@ async function broadcast(sequence: number): Promise<void> {
   await until('the update is in the log', async () => (await tail()) === `${sequence}-0`);
 }
 
-test('a client that was away for 1,000 updates is sent them, not a snapshot', async () => {
+test('a client that missed 1,000 updates is sent them instead of a snapshot', async () => {
   const client = createBookClient(market.conditionId);
   open.push(client);
   await client.connect(replica.url);
@@ -69,7 +69,7 @@ test('a client that was away for 1,000 updates is sent them, not a snapshot', as
   expect(client.faults).toEqual([]);
 });
 
-test('a replay repeats the sent updates to the letter', async () => {
+test('a replay repeats the sent updates exactly', async () => {
   const one = await listener();
   await one.ask('subscribe', market.conditionId);
   await orders(20);
@@ -112,7 +112,7 @@ test('a book of another epoch is never continued, whatever its number', async ()
   expect(other.all('orderbook:update')).toEqual([]);
 });
 
-test('a client that was away for longer is sent a snapshot', async () => {
+test('a client that missed more is sent a snapshot', async () => {
   await orders(1_600);
   await broadcast(1_601);
   const one = await listener();

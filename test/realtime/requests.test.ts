@@ -62,7 +62,7 @@ test.each<[string, unknown, string]>([
   });
 });
 
-test('without an acknowledgement, with too many arguments, under other names: nothing happens', async () => {
+test('messages without an acknowledgement, with too many arguments or with other names have no effect', async () => {
   const one = await listener();
   one.socket.emit('subscribe');
   one.socket.emit('subscribe', { conditionId: 1 });
@@ -161,7 +161,7 @@ test('a socket may send 50 messages a second, and more are refused', async () =>
   await limited.stop();
 });
 
-test('one snapshot is built for a market and a sequence, however many ask', async () => {
+test('one snapshot is built for a market and a sequence, however many sockets request it', async () => {
   await place(exchange, market);
   const reads = async () => {
     const info = await exchange.store.redis.info('commandstats');

@@ -45,7 +45,7 @@ interface WebSocketOfClient {
 const webSocketOf = ({ socket }: Listener): WebSocketOfClient =>
   (socket.io.engine.transport as unknown as { ws: WebSocketOfClient }).ws;
 
-test('a client that asks and does not read costs little, and others go on', async () => {
+test('a client that sends requests and does not read costs little, and others are not affected', async () => {
   const quick = await listen(replica.url);
   // So that what a first client needs is there.
   for (let i = 0; i < 20; i++) await quick.ask('subscribe', market.conditionId);
@@ -67,7 +67,7 @@ test('a client that asks and does not read costs little, and others go on', asyn
   expect(most - before).toBeLessThan(COST_MAX_MB);
 }, 60_000);
 
-test('a client that listens and does not read is dropped before it costs much, and others go on', async () => {
+test('a client that listens and does not read is disconnected before it costs much, and others are not affected', async () => {
   const quick = await listen(replica.url);
   await quick.ask('subscribe', market.conditionId);
   let placed = 0;

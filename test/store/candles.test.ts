@@ -62,7 +62,7 @@ async function check(
   expect({ ...asked, candles: shown.candles }).toEqual({ ...asked, candles: expected });
 }
 
-test('candles of any interval, stretch and outcome are sums over the trades, whatever is counted already', async () => {
+test('candles of any interval, range and outcome are sums over the trades, however many are counted already', async () => {
   const random = createRandom(SEED);
   const market = createMarket(store, 'candles1');
   const writer = createCandleWriter(store);
@@ -79,7 +79,7 @@ test('candles of any interval, stretch and outcome are sums over the trades, wha
   expect(market.trades.length).toBeGreaterThan(200);
 });
 
-test('a candle that is asked for while its minute is half counted has all of its trades', async () => {
+test('a candle that is requested while its minute is half counted has all of its trades', async () => {
   const random = createRandom(SEED);
   const market = createMarket(store, 'candles2');
   for (let minute = 0; minute < 3; minute++) await market.match(random, BEGIN_MS + minute * MINUTE_MS);

@@ -10,7 +10,7 @@ const unasked = () => createClock(() => Promise.reject(new Error('nobody asks'))
 const ago = (ms: number): number => performance.now() - ms;
 const T = 1_800_000_000_000;
 
-test('the time of Redis is known to a few milliseconds once it was measured, and not before', async () => {
+test('the time of Redis is known to a few milliseconds after a measurement, and unknown before', async () => {
   const server = await startTestRedis();
   const redis = connect({ urls: [server.url] });
   await ready(redis, 5_000);
@@ -27,7 +27,7 @@ test('the time of Redis is known to a few milliseconds once it was measured, and
   }
 });
 
-test('a longer round trip says nothing new, a shorter one says it better', () => {
+test('a longer round trip changes nothing, and a shorter one is more exact', () => {
   const clock = unasked();
   const startedAt = performance.now();
   /** Between the bounds, however long the lines before have taken. */
@@ -44,7 +44,7 @@ test('a longer round trip says nothing new, a shorter one says it better', () =>
   expectNow(201);
 });
 
-test('a clock of Redis that was set is followed at once, either way, whatever was measured before', () => {
+test('a change of the clock of Redis is followed at once, in either direction', () => {
   const clock = unasked();
   clock.observe(T, ago(1));
   for (const stepMs of [86_400_000, -86_400_000, 120_000, -1_000]) {
@@ -53,7 +53,7 @@ test('a clock of Redis that was set is followed at once, either way, whatever wa
   }
 });
 
-test("the machine's clock may be set: what is known of the clock of Redis goes on counting", () => {
+test('a change of the machine’s clock does not affect the known clock of Redis', () => {
   const clock = unasked();
   clock.observe(T, ago(1));
   const real = Date.now;

@@ -242,7 +242,7 @@ function checkEnded({ model }: SideBySide, sweeps: readonly Swept[], id: string)
 }
 
 test(
-  'replaying the commands in the order of their numbers gives the same fills',
+  'replaying the commands in the order of their numbers produces the same fills',
   async () => {
     const drawn = { ...worldOf(seed), wallets: WALLETS };
     const world: World = { ...drawn, grantMicro: GRANT, makersMax: 5, staleMax: 200, scale: 1, deep: false };

@@ -84,7 +84,7 @@ test(
 );
 
 test(
-  'and by the clock of Redis, too',
+  'the engine does what the model does by the clock of Redis, too',
   async () => {
     const seed = replayed ? Number(replayed) : randomInt(1, 2 ** 31);
     tell(`SEED=${seed} repeats: fuzz by the clock of Redis`);

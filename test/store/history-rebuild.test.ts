@@ -78,7 +78,7 @@ const stored = async () => {
   return redis.mgetBuffer(series);
 };
 
-test('rebuilt from the trades, candles are what the worker has counted', async () => {
+test('candles rebuilt from the trades equal those that the worker counted', async () => {
   const writer = createCandleWriter(store);
   for (const id of await writer.behind()) while (await writer.extend(id));
   const counted = await stored();
@@ -118,7 +118,7 @@ test.each([
   await checkAll();
 });
 
-test('a writer that has seen the candles before a rebuild does not go on in the new ones', async () => {
+test('a writer that has read the candles before a rebuild does not write to the new ones', async () => {
   const [{ id, match }] = markets as [TradingMarket];
   const writer = createCandleWriter(store);
   while (await writer.extend(id));
@@ -151,7 +151,7 @@ test('a writer that has seen the candles before a rebuild does not go on in the 
   await checkAll();
 });
 
-test('the command tells how many matches it has counted, and the log of the operators names it', async () => {
+test('the command shows how many matches it has counted, and the log of the operators contains it', async () => {
   const { redis, keys } = store;
   const { markets: told } = await createShell(server.url).json('history', 'rebuild');
   const matches = await Promise.all(MARKETS.map((id) => redis.xlen(keys.trades(id))));

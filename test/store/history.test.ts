@@ -64,7 +64,7 @@ const unreliable =
     throw new Error('gone');
   };
 
-test('at any moment, whatever the workers have counted, history is an aggregation of the trades', async () => {
+test('history is an aggregation of the trades at any moment, however many the workers have counted', async () => {
   const random = createRandom(SEED);
   const market = createMarket(store, 'history1');
   const writers = [store, other].map((each) =>
@@ -87,7 +87,7 @@ test('at any moment, whatever the workers have counted, history is an aggregatio
   await check(createHistory(store), market, ms + 40 * DAY_MS);
 });
 
-test('a day of 24 hours at its edges, to the minute', async () => {
+test('a day has 24 hours at its edges, to the minute', async () => {
   const random = createRandom(SEED);
   for (const isCounted of [false, true]) {
     const market = createMarket(store, isCounted ? 'edges001' : 'edges002');
@@ -107,7 +107,7 @@ test('a day of 24 hours at its edges, to the minute', async () => {
   }
 });
 
-test('workers at once and killed at any point count each match once, and what is counted is there for good', async () => {
+test('concurrent workers that are killed at any point count each match once, and counted matches stay counted', async () => {
   const random = createRandom(SEED + 1);
   const market = createMarket(store, 'history2');
   let ms = BEGIN_MS;

@@ -56,7 +56,7 @@ test.each([
   30_000,
 );
 
-test('the time is that of the node that has the book, for doctor and for the audit', async () => {
+test('doctor and audit use the time of the node that has the book', async () => {
   await Promise.all(nodes.map((node) => node.config('RESETSTAT')));
   const shell = createShell(cluster.url);
   for (let i = 0; i < 3; i++) {
@@ -69,7 +69,7 @@ test('the time is that of the node that has the book, for doctor and for the aud
   expect(asked).toEqual(nodes.map((_, i) => i === at));
 }, 30_000);
 
-test('when the book has moved the durability is that of the node to which it moved', async () => {
+test('after the book has moved, the durability is that of its new node', async () => {
   await appendonly('yes', 'no');
   expect(await told()).toEqual(['always']);
   const shuttle = await startShuttle(cluster, PREFIX, REST_MS);

@@ -173,7 +173,7 @@ async function play(seed: number, patches: readonly Patch[] = []): Promise<void>
   await settleUp(stage, journals[1] as Journal, faucet);
 }
 
-test.each(seeds)('the books are what a naive count says, world %d', (seed) => play(seed), 120_000);
+test.each(seeds)('the books equal a naive count, world %d', (seed) => play(seed), 120_000);
 
 /** The comparison can fail: each of these is seen. */
 const BUGS: readonly (readonly [name: string, patch: Patch])[] = [

@@ -40,7 +40,7 @@ async function books({ redis, keys, wallets }: Auditing) {
 
 const rawOf = (wallet = ''): Buffer => Buffer.from(wallet.slice(2), 'hex');
 
-test('books that are right stay as they are', async () => {
+test('correct books do not change', async () => {
   const journal = journalOf(exchange);
   await journal.catchUp();
   const before = await books(exchange);
@@ -51,7 +51,7 @@ test('books that are right stay as they are', async () => {
   expect(await books(exchange)).toEqual(before);
 });
 
-test('trades and payouts that were lost to the journal come back, doubled ones go, positions are exact', async () => {
+test('lost trades and payouts come back, doubled ones are deleted, and positions are exact', async () => {
   const journal = journalOf(exchange);
   await journal.catchUp();
   const before = await books(exchange);
@@ -84,7 +84,7 @@ test('trades and payouts that were lost to the journal come back, doubled ones g
   expect(await redis.keys('{x0}:ac:*-????-4???-????-*')).toEqual([]);
 });
 
-test('a writer that read the wrong positions before they were put right does not write them back', async () => {
+test('a writer that read the wrong positions before their correction does not write them back', async () => {
   const { redis, keys, wallets } = exchange;
   const journal = journalOf(exchange);
   await journal.catchUp();
@@ -115,7 +115,7 @@ test('a writer that read the wrong positions before they were put right does not
   for (const id of others) expect(now[id]).toEqual(right[id]);
 });
 
-test('the trades of an order that becomes final while its wallet is read are not passed over', async () => {
+test('the trades of an order that becomes final while its wallet is read are not skipped', async () => {
   const { redis, keys, wallets, engine } = exchange;
   const [, bob = '', , , erin = ''] = wallets;
   const market = [...exchange.known.values()][0];
@@ -147,7 +147,7 @@ test('the trades of an order that becomes final while its wallet is read are not
   expect(await redis.lrangeBuffer(list, 0, -1)).toEqual(lines);
 });
 
-test('a wallet that trades meanwhile is put right, and what was worked out of it stands', async () => {
+test('a wallet that trades meanwhile is corrected, and its new trades are kept', async () => {
   const { redis, keys, wallets, run, matches } = exchange;
   const [alice = '', bob = ''] = wallets;
   const market = [...exchange.known.values()][0];

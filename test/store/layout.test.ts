@@ -38,12 +38,12 @@ const {
 } = layouts;
 const all = Object.entries({ ORDER_BODY, ORDER_CHANGES, MATCH_HEAD, MATCH_FILL, OUTBOX_HEAD, ...others });
 
-test.each(all)('the layout %s is one that Lua packs', (_name, { format }) => {
+test.each(all)('Lua packs the layout %s', (_name, { format }) => {
   expect(lua.filter((text) => text.includes(`'${format}'`))).not.toEqual([]);
 });
 
 test.each(all)(
-  'the layout %s reads a field by itself as it reads the whole, and no record that is cut',
+  'the layout %s reads single fields and whole records alike, and no record that is cut',
   (_name, layout) => {
     const packed = Buffer.from(Array.from({ length: layout.bytes }, (_, i) => (i * 37 + 11) % 256));
     const one = Object.entries<(record: Buffer) => unknown>(layout.get).map(([name, get]) => [
@@ -56,7 +56,7 @@ test.each(all)(
   },
 );
 
-test('a request is packed as Lua unpacks it, with the price in Yes behind it', () => {
+test('a request is packed as Lua unpacks it, with the price in Yes at its end', () => {
   expect(textOf('request')).toContain(`'${REQUEST.format}c0'`);
 });
 
@@ -143,7 +143,7 @@ const submitted = {
   signed,
 } as const;
 
-test('an order read and written by hand is as its layouts say', () => {
+test('an order that hand-written code reads and writes agrees with its layouts', () => {
   const body = encodeBody(submitted, maker);
   const head = Buffer.alloc(ORDER_BODY.at.kind);
   const { createdAtMs, sequence } = { createdAtMs: 2 ** 43 + 1, sequence: 2 ** 44 + 2 };
@@ -168,7 +168,7 @@ test('an order read and written by hand is as its layouts say', () => {
   });
 });
 
-test('a match read by hand is as its layouts say', () => {
+test('a match that hand-written code reads agrees with its layouts', () => {
   const [takerHash, makerHash] = [Buffer.alloc(32, 7), Buffer.alloc(32, 8)];
   const head = MATCH_HEAD.pack({ takerHash, takerSide: 1, takerOutcome: 0, fills: 1 });
   const fill = {
@@ -191,7 +191,7 @@ test('a match read by hand is as its layouts say', () => {
   expect(decodeChains(packed)).toEqual([{ tradeMs: chainMs, sequence: chainSequence }]);
 });
 
-test('a request packed by hand is as its layout says', () => {
+test('a request that hand-written code packs agrees with its layout', () => {
   const request = {
     ...submitted,
     ...{ orderHash, maker: hashHex(maker), selfTradePrevention: 'CANCEL_BOTH', deadlineMs: 2 ** 43 + 3 },
@@ -215,7 +215,7 @@ test('a request packed by hand is as its layout says', () => {
   expect(packed.toString('latin1', REQUEST.bytes)).toBe('4321');
 });
 
-test('an entry of the outbox read by hand is as its layout says', () => {
+test('an outbox entry that hand-written code reads agrees with its layout', () => {
   const head = { kind: 1, sequence: 2 ** 44 + 1, timestampMs: 2 ** 43 + 2, tradeMs: 2 ** 43 + 3, levels: 0 };
   const packed = OUTBOX_HEAD.pack({ ...head, marketId: Buffer.from(marketId) });
   const { kind, levels, ...shown } = head;

@@ -37,7 +37,7 @@ async function add(redis: ReturnType<typeof connect>, atMs: number, count: numbe
   return last;
 }
 
-test('entries that every reader has finished are deleted after a minute', async () => {
+test('entries that every reader has processed are deleted after a minute', async () => {
   await withOutbox(async (redis) => {
     const now = Date.now();
     await add(redis, now - 2 * MINUTE_MS, 5 * NODE);

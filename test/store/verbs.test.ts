@@ -85,19 +85,19 @@ function argsTold(script: string): { count: number; more: boolean } {
 const highest = (source: string, list: 'KEYS' | 'ARGV'): number =>
   Math.max(0, ...[...source.matchAll(new RegExp(`\\b${list}\\[(\\d+)\\]`, 'g'))].map(([, n]) => Number(n)));
 
-test('the table names the scripts there are, and no other', () => {
+test('the table names every script, and no other', () => {
   expect(table.map(([name]) => name).sort()).toEqual([...bundles.keys()].sort());
 });
 
-test.each(table)('the header of %s tells the keys of the table, in their order', (name, entry) => {
+test.each(table)('the header of %s lists the keys of the table, in their order', (name, entry) => {
   expect(keysTold(name)).toEqual(keysOf(entry));
 });
 
-test.each(table)('the header of %s tells as many arguments as the table', (name, { args, more }) => {
+test.each(table)('the header of %s lists as many arguments as the table', (name, { args, more }) => {
   expect(argsTold(name)).toEqual({ count: args, more: more.args === true });
 });
 
-test.each(table)('%s reads no key and no argument that its callers do not hand over', (name, entry) => {
+test.each(table)('%s reads only keys and arguments that its callers pass', (name, entry) => {
   const source = bundles.get(name) ?? '';
   // Behind the keys of a script that takes any number of them stands the door; it reads none of those by its number.
   expect(highest(source, 'KEYS')).toBeLessThanOrEqual(entry.keys.length);

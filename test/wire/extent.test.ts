@@ -49,7 +49,7 @@ test('a batch of 20 such orders costs 20 times as much', () => {
   expect(spent / 10).toBeLessThan(20 * MS_MAX);
 });
 
-test('one strange member among the right ones is still told with all that is wrong', () => {
+test('one strange member among the right ones is still reported with all faults', () => {
   const { extra } = refusal(submitShape, { orderTpye: 'GTC' });
   expect((extra.errors as { path: string }[]).map(({ path }) => path)).toEqual(['order', 'orderTpye']);
 });

@@ -10,7 +10,7 @@ const code = (bytes: Buffer | string): string => {
   return 'accepted';
 };
 
-test('valid JSON reads as JSON.parse reads it', () => {
+test('valid JSON is parsed as JSON.parse does', () => {
   for (const value of [
     null,
     1,
@@ -26,7 +26,7 @@ test('valid JSON reads as JSON.parse reads it', () => {
   }
 });
 
-test('a member twice, however it is spelled and wherever it stands, is refused', () => {
+test('a repeated member is refused, in any spelling and at any place', () => {
   for (const text of [
     '{"a":1,"a":1}',
     '{"a":1,"\\u0061":2}',
@@ -38,7 +38,7 @@ test('a member twice, however it is spelled and wherever it stands, is refused',
   }
 });
 
-test('a prototype is no member', () => {
+test('a member named __proto__ is refused', () => {
   expect(code('{"__proto__":{}}')).toBe('INVALID_REQUEST');
   expect(code('{"a":[{"__proto__":1}]}')).toBe('INVALID_REQUEST');
   expect(code('{"\\u005f_proto__":1}')).toBe('INVALID_REQUEST');

@@ -22,7 +22,7 @@ const book = (bids: Level[], asks: Level[], last: number | null = null): BookFac
   asks,
 });
 
-test('CRC-32 is that of zip', () => {
+test('CRC-32 equals that of zip', () => {
   for (const text of ['', '123456789', '1842|b:0.61:120,0.6:80|a:0.63:40', 'x'.repeat(1_000)]) {
     expect(crc32Hex(text)).toBe(crc32(text).toString(16).padStart(8, '0'));
   }
@@ -37,14 +37,14 @@ test('the checksum covers at most 25 levels of each side', () => {
   expect(bookChecksum(book([], many))).not.toBe(bookChecksum(book([], many.slice(0, 24))));
 });
 
-test('half pips are exact, and Yes and No make one', () => {
+test('half pips are exact, and Yes and No add up to one', () => {
   const facts = book([level(6_101, 1)], [level(6_102, 1)]);
   expect(formatMidpoint(touchOf(facts, 0))).toBe('0.61015');
   expect(formatMidpoint(touchOf(facts, 1))).toBe('0.38985');
   expect([formatWorth(facts, 0), formatWorth(facts, 1)]).toEqual(['0.61015', '0.38985']);
 });
 
-test('a wide or one-sided book is worth its last trade', () => {
+test('a wide or one-sided book is valued at its last trade', () => {
   const edge = book([level(4_000, 1)], [level(5_000, 1)], 7_000);
   expect(formatWorth(edge, 0)).toBe('0.45');
   const wide = book([level(4_000, 1)], [level(5_001, 1)], 7_000);
@@ -67,7 +67,7 @@ const candle = (startMs: number, close: number): Candle => ({
 const MINUTE = 60_000;
 const NOW = 1_000_000 * MINUTE + 12_345;
 
-test('an hour of history: 60 buckets, empty ones carry the price on', () => {
+test('an hour of history has 60 buckets, and empty ones repeat the price', () => {
   const window = historyWindow('1h', NOW);
   expect(window.lastMs - window.fromMs).toBe(59 * MINUTE);
   const body = presentHistory(TERMS, window, [
@@ -89,7 +89,7 @@ test('an hour of history: 60 buckets, empty ones carry the price on', () => {
   expect(body.candles[1]?.v).toBe('5');
 });
 
-test('before the first trade there is no point', () => {
+test('the history has no point before the first trade', () => {
   const window = historyWindow('1h', NOW);
   expect(presentHistory(TERMS, window, []).history).toEqual([]);
   const body = presentHistory(TERMS, window, [candle(window.lastMs - MINUTE, 3_000)]);
@@ -99,7 +99,7 @@ test('before the first trade there is no point', () => {
   expect(presentHistory(TERMS, all, [first]).history).toHaveLength(3);
 });
 
-test('sizes add up, for a MARKET BUY that bought more than it had to as well', () => {
+test('sizes add up, even for a MARKET BUY that bought more than it had to', () => {
   const record: BookedOrder = {
     orderHash: '0x',
     marketId: 'abcdefgh',
@@ -132,7 +132,7 @@ test('sizes add up, for a MARKET BUY that bought more than it had to as well', (
   expect(presentSubmission(open, [])).toMatchObject({ remainingSize: '0.91', cancelledSize: '0' });
 });
 
-test('a walk over a list is one of its order only, and knows what it has shown', () => {
+test('a cursor belongs to the order of its list, and knows the shown rows', () => {
   for (const shown of [[0], [0, 7, 8, 41], Array.from({ length: 42 }, (_, i) => i)]) {
     const walk = { epoch: 'e1', sort: 'volume', count: 42, shown: new Set(shown) };
     const cursor = encodeWalk(walk);
@@ -160,7 +160,7 @@ test('a walk over a list is one of its order only, and knows what it has shown',
   }
 });
 
-test('a problem keeps what explains it and drops what headers tell', () => {
+test('a problem keeps the members that explain it and drops those that are headers', () => {
   const problem = presentProblem(
     { code: 'RATE_LIMITED', detail: 'd', extra: { retryAfterMs: 5, nearest: ['a'] } },
     'r',

@@ -3,7 +3,7 @@ import { cursorOf, depthOf, flagOf, limitOf, parseQuery, textOf, timeframeOf } f
 const known = { has: () => true } as unknown as ReadonlySet<string>;
 const query = (text: string) => parseQuery(`/x?${text}`, known);
 
-test('members are decoded, and no name is an object key', () => {
+test('members are decoded, and no name becomes an object key', () => {
   expect([...query('a=1&b=%2B+c&a=2&d&=e&&__proto__[x]=1')]).toEqual([
     ['a', ['1', '2']],
     ['b', ['+ c']],
@@ -16,7 +16,7 @@ test('members are decoded, and no name is an object key', () => {
   expect(() => query('a=%')).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));
 });
 
-test('a limit is clamped, and refused when it is none', () => {
+test('a limit is clamped, and refused when it is no number', () => {
   expect(limitOf(query(''), { usual: 50, most: 500 })).toBe(50);
   expect(limitOf(query('limit=7'), { usual: 50, most: 500 })).toBe(7);
   expect(limitOf(query('limit=501'), { usual: 50, most: 500 })).toBe(500);
@@ -37,7 +37,7 @@ test('a limit is clamped, and refused when it is none', () => {
   }
 });
 
-test('the other members', () => {
+test('the other members are parsed', () => {
   expect(depthOf(query('depth=500'))).toBe(500);
   expect(depthOf(query(''))).toBeUndefined();
   expect(() => depthOf(query('depth=501'))).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }));

@@ -30,7 +30,7 @@ const withOrder = (more: object) => ({ order: { ...order, ...more } });
 const paths = (body: unknown): unknown =>
   (refusal(body).extra.errors as { path: string }[]).map(({ path }) => path);
 
-test('an order with everything around it', () => {
+test('an order with all its members is accepted', () => {
   const body = {
     order,
     orderType: 'FOK',
@@ -86,7 +86,7 @@ test('side and signatureType are numbers or decimal strings', () => {
   }
 });
 
-test('a malformed address has a code of its own', () => {
+test('a malformed address has a separate code', () => {
   for (const maker of [
     ADDRESS.slice(2),
     `${ADDRESS}0`,
@@ -124,7 +124,7 @@ test('an address whose checksum is wrong is named', () => {
   }
 });
 
-test('unknown members, wrong choices and ids', () => {
+test('unknown members, wrong choices and wrong ids are refused', () => {
   expect(paths({ order, ordertype: 'IOC' })).toEqual(['ordertype']);
   expect(paths(withOrder({ owner: 'x' }))).toEqual(['order.owner']);
   for (const orderType of ['gtc', '__proto__', '', null])
@@ -136,14 +136,14 @@ test('unknown members, wrong choices and ids', () => {
     expect(paths({ order, deadline })).toEqual(['deadline']);
 });
 
-test('errors are bounded and never repeat what was sent', () => {
+test('errors are bounded and never repeat sent values', () => {
   const body = { order, ...Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`m${i}`, 'secret'])) };
   const { extra, message } = refusal(body);
   expect(extra.errors).toHaveLength(20);
   expect(JSON.stringify([extra, message])).not.toContain('secret');
 });
 
-test('bodies that may be left out', () => {
+test('optional bodies may be omitted', () => {
   expect(emptyShape.parse({})).toEqual({});
   expect(() => emptyShape.parse({ a: 1 })).toThrow(Refusal);
   expect(() => emptyShape.parse([])).toThrow(Refusal);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-test('a healthy exchange has no difference, and all of it was looked at', async () => {
+test('a healthy exchange has no difference, and the audit read all of it', async () => {
   const { redis, keys, known, audit } = stage.exchange;
   const report = await audit();
   expect(report.differences).toEqual([]);
@@ -37,7 +37,7 @@ test('a healthy exchange has no difference, and all of it was looked at', async 
   expect(report.checked.balances).toBeGreaterThan(8);
 });
 
-test('an exchange that is too large for this process is not begun with', async () => {
+test('the audit refuses an exchange that is too large for its process', async () => {
   const { redis, run, keys } = stage.exchange;
   const scale = chainScale(18);
   const audit = (freeBytes: number) => createAudit({ redis, run, keys, scale, freeBytes: () => freeBytes })();
@@ -75,6 +75,6 @@ test.each([...spoiltMoney(stage), ...spoiltBooks(stage)])(
   },
 );
 
-test('there is no kind of difference that was never found', () => {
+test('every kind of difference was found', () => {
   expect([...seen].sort()).toEqual(DIFFERENCE_KINDS.filter((kind) => kind !== 'MORE_DIFFERENCES').sort());
 });

@@ -68,7 +68,7 @@ const unlessRefused = (error: unknown): void => {
 };
 
 test(
-  'nothing is found on a healthy exchange under load',
+  'the audit of a healthy exchange under load finds no difference',
   async () => {
     const exchange = openAuditing(server.url);
     const auditor = new Redis(server.url);
@@ -113,7 +113,7 @@ test(
   60_000 + AUDITS * 6_000,
 );
 
-test('nothing is found in what the fuzz leaves behind', async () => {
+test('the audit of an exchange after the fuzz finds no difference', async () => {
   const redis = new Redis(server.url);
   try {
     const audit = createAudit({ redis, run: createScripts(redis), keys: shardKeys(), scale: chainScale(18) });

@@ -31,7 +31,7 @@ const closeAt = (w: EngineWorld, id: string, closesAtMs: number | null): Promise
     MARKET_STATUSES[2],
   );
 
-test('a market is due when its time has come, while it is traded, and never as a draft', async () => {
+test('a market is due when its time has come, while it is open, and never as a draft', async () => {
   const w = world();
   const agenda = createAgenda(w);
   await list(w, 'opens000', CLOSES_MS, 'OPEN');
@@ -48,7 +48,7 @@ test('a market is due when its time has come, while it is traded, and never as a
   expect(await agenda.due(CLOSES_MS)).toEqual([]);
 });
 
-test('an edit moves the time, takes it away, and gives one to a market that had none', async () => {
+test('an edit changes or removes the closing time, or sets one for a market without', async () => {
   const w = world();
   const agenda = createAgenda(w);
   await list(w, 'edited00', CLOSES_MS, 'OPEN');
@@ -83,7 +83,7 @@ test('a market that has ended is wound up until no order rests and no holder wai
   expect((await w.balance(alice)).cash).toBe('10000 (0)');
 });
 
-test('a call that comes too early closes nothing, because the script asks its own clock', async () => {
+test('a call that comes too early closes nothing, because the script reads its own clock', async () => {
   const w = world();
   await list(w, 'market00', CLOSES_MS, 'OPEN');
   await list(w, 'forever0', null, 'OPEN');
@@ -103,7 +103,7 @@ test('a call that comes too early closes nothing, because the script asks its ow
   expect(await w.engine.closeWhenDue('market00')).toBe(false);
 });
 
-test('a document that no script can read changes nothing of the market, whatever verb meets it', async () => {
+test('a document that no script can parse changes nothing of the market, in any verb', async () => {
   const w = world();
   const unreadable = '{"texts":{"question":"\\ud800"}}';
   const names = (id: string) => ({ id, conditionId: `0x${id}`, slug: id });

@@ -4,7 +4,7 @@ import { withWorlds } from './setup';
 const { world } = withWorlds();
 
 describe('a cancel', () => {
-  test('takes what is left out of the book and frees its reserve', async () => {
+  test('removes the rest of an order from the book and releases its reserve', async () => {
     const w = world();
     await w.market();
     const order = w.buy(alice, YES, '10', '0.60');
@@ -20,7 +20,7 @@ describe('a cancel', () => {
     expect(await w.book()).toMatchObject({ bids: [], liquidity: '0', sequence: 4 });
   });
 
-  test('again changes nothing; of a filled order neither', async () => {
+  test('of a cancelled or filled order changes nothing', async () => {
     const w = world();
     await w.market();
     const [order, filled] = [w.buy(alice, YES, '1', '0.60'), w.buy(alice, YES, '1', '0.61')];
@@ -35,7 +35,7 @@ describe('a cancel', () => {
     expect(await w.book()).toEqual(before);
   });
 
-  test('is for one’s own orders, in their market or in any', async () => {
+  test('works for the wallet’s own orders only, in their market or in any', async () => {
     const w = world();
     const [first, second] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
     const order = w.buy(alice, YES, '1', '0.60', { market: first });
@@ -76,7 +76,7 @@ describe('a cancel', () => {
     expect((await w.outbox()).at(-1)).toMatchObject({ kind: 'CANCEL', sequence: 7 });
   });
 
-  test('of nothing is nothing', async () => {
+  test('of an empty list changes nothing', async () => {
     const w = world();
     await w.market();
     expect(await w.engine.cancelMany('market00', alice, [], 'CANCEL_ALL')).toEqual({
@@ -85,7 +85,7 @@ describe('a cancel', () => {
     });
   });
 
-  test('of a thousand at once', async () => {
+  test('of a thousand orders is one command', async () => {
     const w = world();
     await w.market();
     const orders = Array.from({ length: 1000 }, () => w.buy(alice, YES, '0.01', '0.60'));
@@ -99,7 +99,7 @@ describe('a cancel', () => {
 });
 
 describe('a market’s life', () => {
-  test('PAUSED takes cancels only', async () => {
+  test('allows only cancels while PAUSED', async () => {
     const w = world();
     await w.market();
     const order = w.buy(alice, YES, '1', '0.60');
@@ -116,7 +116,7 @@ describe('a market’s life', () => {
     expect(told(await w.place(w.buy(bob, NO, '1', '0.40'))).result).toBe('OPEN 0 of 1');
   });
 
-  test('moves only from where it may, and asking twice is once', async () => {
+  test('moves only from the allowed statuses, and a repetition changes nothing', async () => {
     const w = world();
     await w.market();
     await w.engine.moveMarket('market00', 'CLOSED', ['OPEN', 'PAUSED']);
@@ -130,7 +130,7 @@ describe('a market’s life', () => {
     });
   });
 
-  test('closed, its book is cleared a bounded number at a time, and everything reserved is free', async () => {
+  test('clears the book of a closed market a bounded number at a time, and releases every reserve', async () => {
     const w = world();
     await w.market();
     const orders = [

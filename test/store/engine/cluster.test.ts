@@ -64,7 +64,7 @@ describe('on a Redis Cluster of three masters', () => {
 });
 
 test.each([2, 5])(
-  'a short fuzz, seed %d',
+  'a short fuzz finds no difference, seed %d',
   async (seed) => {
     const redis = connect({ urls: cluster.url.split(',') });
     await ready(redis, 10_000);

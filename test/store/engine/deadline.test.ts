@@ -38,7 +38,7 @@ test("the code names the deadline that passed: 422 for the submitter's, 503 for 
   });
 });
 
-test('a submission that is run again to clear expired orders ends with its three seconds', async () => {
+test('a submission that is run again to expire stale makers ends after its three seconds', async () => {
   const w = world();
   await w.market();
   const expires = START_SECOND + 10;

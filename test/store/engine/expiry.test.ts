@@ -15,7 +15,7 @@ async function offers() {
 }
 
 describe('expiry', () => {
-  test('`now >= expiration` is expired, to the millisecond', async () => {
+  test('happens at `now >= expiration`, to the millisecond', async () => {
     const { place, buy, clock } = await offers();
     await clock(SOON * 1000 - 1);
     expect(told(await place(buy(alice, YES, '0.5', '0.50'))).result).toBe('FILLED 0.5 of 0.5');
@@ -25,7 +25,7 @@ describe('expiry', () => {
     await expect(place(late)).rejects.toMatchObject({ code: 'ORDER_EXPIRED' });
   });
 
-  test('a maker that has expired is expired on the way, never filled, and its reserve is free', async () => {
+  test('of a maker is noticed by the submission that meets it: the maker is never filled, and its reserve is released', async () => {
     const { place, buy, clock, stored, balance, book, stale } = await offers();
     await clock(SOON * 1000);
     const { fills, record } = await place(buy(alice, YES, '1', '0.50'));
@@ -41,7 +41,7 @@ describe('expiry', () => {
     expect(await book()).toMatchObject({ asks: [], sequence: record.sequence });
   });
 
-  test('with a refusal it stays, and so it does behind the last maker that was needed', async () => {
+  test('does not happen with a refusal, nor behind the last maker that was needed', async () => {
     const { place, buy, clock, stored, stale } = await offers();
     await clock(SOON * 1000);
     await expect(place(buy(alice, YES, '2', '0.50', { type: 'FOK' }))).rejects.toMatchObject({
@@ -55,7 +55,7 @@ describe('expiry', () => {
     expect((await stored(behind))?.status).toBe('OPEN');
   });
 
-  test('a POST_ONLY order passes an expired one', async () => {
+  test('lets a POST_ONLY order pass a stale one', async () => {
     const { place, buy, clock, engine, book } = await offers();
     await clock(SOON * 1000);
     const order = buy(alice, YES, '1', '0.50', { type: 'POST_ONLY' });
@@ -66,7 +66,7 @@ describe('expiry', () => {
     expect((await book()).asks).toEqual(['0.5 1 1']);
   });
 
-  test('more than 200 in the way take commands of their own', async () => {
+  test('of more than 200 stale makers takes separate commands', async () => {
     const w = world();
     await w.market();
     for (let i = 0; i < 405; i++) await w.place(w.buy(bob, NO, '1', '0.50', { expires: SOON }));
@@ -109,7 +109,7 @@ describe('the sweep', () => {
     expect((await w.state()).money.expiries).toHaveLength(1);
   });
 
-  test('leaves what was filled or cancelled before its second', async () => {
+  test('skips orders that were filled or cancelled before their second', async () => {
     const { place, buy, clock, engine, stale } = await offers();
     await place(buy(alice, YES, '1', '0.50'));
     await clock(SOON * 1000);
@@ -117,7 +117,7 @@ describe('the sweep', () => {
     expect((await world().stored(stale))?.status).toBe('FILLED');
   });
 
-  test('expires what a partly filled order had left', async () => {
+  test('expires the rest of a partly filled order', async () => {
     const { place, buy, clock, engine, stale, stored, balance } = await offers();
     await place(buy(alice, YES, '0.4', '0.50'));
     await clock(SOON * 1000);

@@ -30,7 +30,7 @@ describe('the bound on makers (here 3)', () => {
     expect(await book()).toMatchObject({ bids: [], asks: ['0.5 1 1'] });
   });
 
-  test('IOC and MARKET say MATCH_LIMIT, too; a MARKET BUY with its minimum is FILLED', async () => {
+  test('IOC and MARKET end with MATCH_LIMIT, too, and a MARKET BUY with its minimum is FILLED', async () => {
     const { place, buy } = await offers(8);
     const ioc = await place(buy(alice, YES, '4', '0.50', { type: 'IOC' }));
     expect(told(ioc).result).toBe('CANCELLED MATCH_LIMIT 3 of 4');
@@ -76,14 +76,14 @@ describe('self-trade prevention', () => {
     return { ...w, first, last };
   }
 
-  test('NONE trades with itself: the money comes back', async () => {
+  test('NONE trades with itself, and the money comes back', async () => {
     const { place, buy, balance } = await own();
     const reply = await place(buy(alice, YES, '1', '0.50'));
     expect(told(reply).fills).toEqual(['1 @ 0.5 MINT']);
     expect(await balance(alice)).toEqual({ cash: '9989 (0)', yes: '10 (1)', no: '11 (0)' });
   });
 
-  test('CANCEL_TAKER keeps what was filled before and leaves the maker', async () => {
+  test('CANCEL_TAKER keeps earlier fills and leaves the maker', async () => {
     const { place, buy, sell, book, first } = await own();
     const none = await place(buy(alice, YES, '3', '0.60', { prevention: 'CANCEL_TAKER' }));
     expect(told(none)).toEqual({ result: 'CANCELLED SELF_TRADE 0 of 3', fills: [] });
@@ -96,7 +96,7 @@ describe('self-trade prevention', () => {
     );
   });
 
-  test('CANCEL_MAKER cancels its own on the way, through either outcome, and goes on', async () => {
+  test('CANCEL_MAKER cancels its own orders that it meets, through either outcome, and continues', async () => {
     const { place, buy, book, stored, balance, first, last } = await own();
     const reply = await place(buy(alice, YES, '2', '0.60', { prevention: 'CANCEL_MAKER' }));
     expect(told(reply)).toEqual({ result: 'PARTIALLY_FILLED 1 of 2', fills: ['1 @ 0.51 MINT'] });
@@ -107,7 +107,7 @@ describe('self-trade prevention', () => {
     expect(await balance(alice)).toEqual({ cash: '9988.89 (0.6)', yes: '11 (0)', no: '10 (0)' });
   });
 
-  test('CANCEL_BOTH cancels both, keeping what was filled before', async () => {
+  test('CANCEL_BOTH cancels both, and keeps earlier fills', async () => {
     const { place, buy, book, stored, first, last } = await own();
     const reply = await place(buy(alice, YES, '3', '0.60', { prevention: 'CANCEL_BOTH' }));
     expect(told(reply)).toEqual({ result: 'CANCELLED SELF_TRADE 0 of 3', fills: [] });
@@ -126,7 +126,7 @@ describe('self-trade prevention', () => {
     expect((await stored(last))?.status).toBe('OPEN');
   });
 
-  test('a FOK is refused only where its own order stops it', async () => {
+  test('a FOK is refused only if its own order stops it', async () => {
     const { place, buy, book } = await own();
     const before = await book();
     const stops = { type: 'FOK', prevention: 'CANCEL_TAKER' } as const;

@@ -5,7 +5,7 @@ import { withWorlds } from './setup';
 const { world } = withWorlds();
 
 describe('the unified Yes book', () => {
-  test('COMPLEMENTARY: the taker gets the improvement', async () => {
+  test('matches COMPLEMENTARY, and the taker gets the price improvement', async () => {
     const { market, split, place, buy, sell, balance } = world();
     await market();
     await split(bob, '100');
@@ -19,7 +19,7 @@ describe('the unified Yes book', () => {
     expect(await balance(bob)).toEqual({ cash: '9955 (0)', yes: '0 (0)', no: '100 (0)' });
   });
 
-  test('MINT: two buyers pay for a new set, and open interest grows', async () => {
+  test('matches two buyers as MINT, who pay for a new set, and open interest rises', async () => {
     const { market, place, buy, balance, book } = world();
     await market();
     await place(buy(bob, NO, '100', '0.45'));
@@ -31,7 +31,7 @@ describe('the unified Yes book', () => {
     expect(await book()).toMatchObject({ asks: [], openInterest: '100', last: '0.55', volume: '55' });
   });
 
-  test('MERGE: two sellers give up a set, and open interest falls', async () => {
+  test('matches two sellers as MERGE, who give up a set, and open interest falls', async () => {
     const { market, split, place, sell, balance, book } = world();
     await market();
     await split(alice, '100');
@@ -50,7 +50,7 @@ describe('the unified Yes book', () => {
     });
   });
 
-  test('the taker of No sees prices of No', async () => {
+  test('shows a taker of No the prices of No', async () => {
     const { market, place, buy, book } = world();
     await market();
     await place(buy(bob, YES, '10', '0.70'));
@@ -59,7 +59,7 @@ describe('the unified Yes book', () => {
     expect((await book()).last).toBe('0.7');
   });
 
-  test('best price first, then arrival, whatever the token', async () => {
+  test('matches the best price first, then the oldest, whatever the token', async () => {
     const { market, split, place, buy, sell } = world();
     await market();
     await split(carla, '100');
@@ -76,7 +76,7 @@ describe('the unified Yes book', () => {
     ]);
   });
 
-  test('a market keeps to itself; collateral is shared', async () => {
+  test('is separate for each market, while collateral is shared', async () => {
     const { market, place, buy, book, balance } = world();
     const [first, second] = [await market({ id: 'market01' }), await market({ id: 'market02' })];
     await place(buy(bob, NO, '10', '0.50', { market: first }));

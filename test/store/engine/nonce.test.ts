@@ -5,7 +5,7 @@ import { withWorlds } from './setup';
 const { world } = withWorlds();
 
 describe('a raised nonce', () => {
-  test('ends every open order below it, in every market, and gives back what they reserved', async () => {
+  test('ends every open order below it, in every market, and releases the reserves', async () => {
     const w = world();
     const [first, second] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
     await w.split(alice, '5', first);
@@ -36,7 +36,7 @@ describe('a raised nonce', () => {
     expect((await w.state()).money.expiries).toEqual([]);
   });
 
-  test('lets new orders in while the old ones go', async () => {
+  test('lets the wallet place new orders while the old ones are invalidated', async () => {
     const w = world();
     await w.market();
     const old = Array.from({ length: 5 }, () => w.buy(alice, YES, '1', '0.60'));
@@ -57,7 +57,7 @@ describe('a raised nonce', () => {
     expect(again).toMatchObject({ replayed: true, record: { status: 'INVALIDATED' } });
   });
 
-  test('passes over none of the orders that are of one age', async () => {
+  test('skips none of the orders that have the same age', async () => {
     const w = world();
     const ids = ['market01', 'market02', 'market03', 'market04'];
     for (const id of ids) await w.market({ id });
@@ -78,7 +78,7 @@ describe('a raised nonce', () => {
     for (const order of orders) expect((await w.stored(order))?.status).toBe('INVALIDATED');
   });
 
-  test('is raised once for each operation, and begins what is not finished', async () => {
+  test('is raised once for each operation, and lists the wallet until its orders are invalidated', async () => {
     const w = world();
     await w.market();
     const pending = createRaisedNonces(w);
@@ -101,7 +101,7 @@ describe('a raised nonce', () => {
     expect((await w.balance(alice)).cash).toBe('10000 (0)');
   });
 
-  test('is refused while the exchange is halted, and works while it takes cancels only', async () => {
+  test('is refused while the exchange is halted, and works in CANCEL_ONLY', async () => {
     const w = world();
     await w.redis.set(w.keys.mode, '2');
     await expect(w.engine.raiseNonce(alice, 'one')).rejects.toMatchObject({ code: 'HALTED' });

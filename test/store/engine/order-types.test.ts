@@ -15,14 +15,14 @@ async function offers() {
 }
 
 describe('GTC, IOC, FOK, POST_ONLY', () => {
-  test('GTC rests its remainder at its own limit and reserves for that only', async () => {
+  test('GTC rests its remainder at its own limit and reserves only for that', async () => {
     const { place, buy, book, balance } = await offers();
     expect(told(await place(buy(alice, YES, '15', '0.50'))).result).toBe('PARTIALLY_FILLED 10 of 15');
     expect((await book()).bids).toEqual(['0.5 5 1']);
     expect(await balance(alice)).toEqual({ cash: '9992.5 (2.5)', yes: '10 (0)', no: '0 (0)' });
   });
 
-  test('IOC cancels its remainder, also all of it', async () => {
+  test('IOC cancels its remainder, even all of it', async () => {
     const { place, buy, balance, book } = await offers();
     const some = await place(buy(alice, YES, '15', '0.50', { type: 'IOC' }));
     expect(told(some).result).toBe('CANCELLED IOC_REMAINDER 10 of 15');
@@ -72,7 +72,7 @@ describe('GTC, IOC, FOK, POST_ONLY', () => {
 describe('MARKET', () => {
   const market = { type: 'MARKET' } as const;
 
-  test('BUY spends its budget on whole lots and keeps what buys no lot', async () => {
+  test('BUY spends its budget on whole lots and keeps the rest', async () => {
     const { place, buy, balance } = await offers();
     const reply = await place(buy(alice, YES, '16.66', '0.99', { ...market, budget: '10' }));
     expect(told(reply)).toEqual({
@@ -82,7 +82,7 @@ describe('MARKET', () => {
     expect(await balance(alice)).toEqual({ cash: '9990.0005 (0)', yes: '19.09 (0)', no: '0 (0)' });
   });
 
-  test('BUY that gets less than its minimum is cancelled with what it bought', async () => {
+  test('BUY that gets less than its minimum is cancelled and keeps what it bought', async () => {
     const { place, buy, balance } = await offers();
     const reply = await place(buy(alice, YES, '20', '0.99', { ...market, budget: '10' }));
     expect(told(reply).result).toBe('CANCELLED MARKET_REMAINDER 19.09 of 20');
@@ -91,7 +91,7 @@ describe('MARKET', () => {
     expect(told(dear)).toEqual({ result: 'CANCELLED MARKET_REMAINDER 0 of 1', fills: [] });
   });
 
-  test('BUY of a budget below one lot buys nothing, even of its own order', async () => {
+  test('BUY with a budget below one lot buys nothing, not even from its own order', async () => {
     const { place, buy, book } = await offers();
     const tiny = { ...market, budget: '0.004999', prevention: 'CANCEL_BOTH' } as const;
     expect(told(await place(buy(bob, YES, '0.01', '0.99', tiny))).result).toBe(
@@ -121,7 +121,7 @@ describe('MARKET', () => {
     expect(told(all).result).toBe('FILLED 30 of 30');
   });
 
-  test('SELL meets what there is and cancels the rest; limit 0 is no limit', async () => {
+  test('SELL meets the present orders and cancels the rest, and limit 0 means no limit', async () => {
     const w = world();
     await w.market();
     await w.split(alice, '10');

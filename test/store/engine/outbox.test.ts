@@ -60,7 +60,7 @@ test('expiries on the way and prevented self-trades are in the entry of the take
   });
 });
 
-test('sets, grants and the life of a market', async () => {
+test('sets, grants and every step of a market’s life have entries', async () => {
   const w = world();
   await w.market();
   await w.split(alice, '10');

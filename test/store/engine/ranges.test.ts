@@ -109,7 +109,7 @@ test('a market whose orders cannot be expired keeps those of no other market ope
   expect((await w.balance(bob, 'market02')).cash).toBe(`${MOST} (0)`);
 });
 
-test('a market whose volume passes 2^53 stands still there, its candles go on, and the audit knows it', async () => {
+test('the volume of a market stops at 2^53, its candles continue, and the audit accepts it', async () => {
   const w = world();
   await w.market();
   const size = '1000000000';
@@ -127,7 +127,7 @@ test('a market whose volume passes 2^53 stands still there, its candles go on, a
   expect(kinds).not.toContain('VOLUME');
 });
 
-test('a market whose candles cannot be counted keeps no other market from its own, and is named', async () => {
+test('a market whose candles cannot be counted keeps no other market from being counted, and is named', async () => {
   const w = world();
   const [first, second] = [await w.market({ id: 'market00' }), await w.market({ id: 'market01' })];
   for (const market of [first, second]) {

@@ -5,7 +5,7 @@ import { withWorlds } from './setup';
 const { world } = withWorlds();
 
 describe('an order sent again', () => {
-  test('is the record as it now stands, and executes once', async () => {
+  test('returns its present record, and executes once', async () => {
     const w = world();
     await w.market();
     const order = w.buy(alice, YES, '10', '0.60', { clientOrderId: 'mine' });
@@ -40,7 +40,7 @@ describe('an order sent again', () => {
     await expect(w.place(poor)).rejects.toMatchObject({ code: 'MARKET_NOT_OPEN' });
   });
 
-  test('with another type still is the stored one: POST_ONLY that would cross, FOK that cannot fill', async () => {
+  test('with another type is still the stored order: a POST_ONLY that would cross, a FOK that cannot fill', async () => {
     const w = world();
     await w.market();
     const order = w.buy(alice, YES, '10', '0.60');
@@ -66,7 +66,7 @@ describe('an order sent again', () => {
     expect((await w.place(order)).replayed).toBe(true);
   });
 
-  test('changes nothing, also while more than 200 expired makers stand in its way', async () => {
+  test('changes nothing, even while more than 200 stale makers are in its way', async () => {
     const w = world();
     await w.market();
     const ioc = w.buy(alice, YES, '1', '0.50', { type: 'IOC' });
@@ -110,7 +110,7 @@ describe('a dry run', () => {
     await expect(w.place(poor)).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
   });
 
-  test('of an order that was booked shows that', async () => {
+  test('of a booked order returns that order', async () => {
     const w = world();
     await w.market();
     const order = w.buy(alice, YES, '1', '0.60');
@@ -120,7 +120,7 @@ describe('a dry run', () => {
 });
 
 describe('refusals come in the order that docs/interface.md states', () => {
-  test('nonce, expiry, market, deadline, funds, then the book', async () => {
+  test('nonce, expiry, market, deadline and funds are checked in turn, then the book', async () => {
     const w = world();
     await w.market();
     await w.place(w.buy(bob, NO, '1', '0.50'));
@@ -152,7 +152,7 @@ describe('refusals come in the order that docs/interface.md states', () => {
     });
   });
 
-  test('exactly what is needed is enough, a micro-unit less is not', async () => {
+  test('exactly the needed amount is enough, and a micro-unit less is refused', async () => {
     const w = world();
     await w.market();
     await w.engine.convert('market00', alice, parseMicro('9999.4'), 'leave 0.6');

@@ -54,7 +54,7 @@ function withoutDoor(client: RedisClient): RedisClient {
 }
 
 story(
-  `the slot of the book moves to and fro under ${ORDERS} orders: no write is torn and no answer is false`,
+  `the slot of the book moves back and forth under ${ORDERS} orders, no write is torn and no answer is false`,
   async () => {
     const [first, ...others] = clients as [RedisClient, ...RedisClient[]];
     const exchange = await openExchange(first);
@@ -86,7 +86,7 @@ story(
 );
 
 story(
-  'without the door scripts are torn, and the audit tells',
+  'without the door scripts are torn, and the audit reports it',
   async () => {
     const exchange = await openExchange(withoutDoor(clients[0] as RedisClient));
     const engines = clients.slice(1).map((client) => engineOn(withoutDoor(client)));

@@ -24,7 +24,7 @@ async function windUp(w: EngineWorld, most = 200): Promise<number> {
   }
 }
 
-test('a winning token pays 1, the other nothing; orders are given back first; all tokens are gone', async () => {
+test('a winning token pays 1, the other nothing, orders are returned first, and all tokens are deleted', async () => {
   const w = world();
   await hundredSets(w);
   await w.engine.resolveMarket('market00', YES);
@@ -40,7 +40,7 @@ test('a winning token pays 1, the other nothing; orders are given back first; al
   expect(wallets.map(({ markets: held }) => held)).toEqual([[], []]);
 });
 
-test('repeating any of it pays no holder again', async () => {
+test('repeating any step pays no holder again', async () => {
   const w = world();
   await hundredSets(w);
   await w.engine.resolveMarket('market00', NO);
@@ -53,7 +53,7 @@ test('repeating any of it pays no holder again', async () => {
   expect((await w.balance(bob)).cash).toBe('10060 (0)');
 });
 
-test('an end is for good', async () => {
+test('a result is permanent', async () => {
   const w = world();
   await hundredSets(w);
   await w.engine.resolveMarket('market00', YES);
@@ -91,7 +91,7 @@ test('the fee account is paid for its tokens like every holder', async () => {
   expect((await w.balance(alice)).cash).toBe('10038.666667 (0)');
 });
 
-test('a void market pays a half for each token, and what two halves of a micro-unit make goes to the exchange', async () => {
+test('a void market pays a half for each token, and whole micro-units from two halves go to the exchange', async () => {
   const w = world();
   await w.market({ feeRateBps: 200 });
   await w.place(w.buy(bob, NO, '100', '0.40'));
@@ -110,7 +110,7 @@ test('a void market pays a half for each token, and what two halves of a micro-u
   ]);
 });
 
-test('the market says how it ended, and the outbox who was paid', async () => {
+test('the market shows its result, and the outbox the paid wallets', async () => {
   const w = world();
   await hundredSets(w);
   await w.clock(w.now() + 5_000);

@@ -43,7 +43,7 @@ const statusOf = async (w: EngineWorld, order: PlaceRequest): Promise<string> =>
   (await w.stored(order))?.status ?? 'none';
 
 describe('cancel_all', () => {
-  test('takes what it is asked for, and tells the number of each market', async () => {
+  test('takes the orders that its filter selects, and returns the number of each market', async () => {
     const w = world();
     const [first, second] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
     await w.split(alice, '10', first);
@@ -89,7 +89,7 @@ describe('cancel_all', () => {
     ]);
   });
 
-  test('is refused for a market that is not there, and while the exchange is halted', async () => {
+  test('is refused for an unknown market, and while the exchange is halted', async () => {
     const w = world();
     await w.market();
     await expect(w.engine.cancelAll(alice, { marketId: 'nowhere0' })).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('cancel_all', () => {
     expect((await w.engine.cancelAll(alice, { marketId: 'market00' })).sequences.get('market00')).toBe(1);
   });
 
-  test('keeps within the bounds of a step: orders cancelled, and markets touched', async () => {
+  test('respects the bounds of a step: orders cancelled, and markets touched', async () => {
     const w = world();
     const many = MARKETS_MAX + 5;
     for (let i = 0; i < many; i++) await w.market({ id: `market${10 + i}` });
@@ -121,7 +121,7 @@ describe('cancel_all', () => {
   });
 
   test(
-    `a wallet with ${ELSEWHERE.toLocaleString('en-US')} orders elsewhere is walked in steps that look at ${LOOK_MAX} of them`,
+    `walks a wallet with ${ELSEWHERE.toLocaleString('en-US')} orders elsewhere in steps that look at ${LOOK_MAX} of them`,
     async () => {
       const w = world();
       const [here, there] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
@@ -138,7 +138,7 @@ describe('cancel_all', () => {
     STORY_MS,
   );
 
-  test('ends while the wallet goes on placing, here and elsewhere, and then none of them is open here', async () => {
+  test('ends while the wallet keeps placing, here and elsewhere, and then none of its orders is open here', async () => {
     const w = world();
     const [here, there] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
     await fill(w, 2_000, there);
@@ -162,7 +162,7 @@ describe('cancel_all', () => {
     });
   });
 
-  test('finds what was booked behind its place while the clock had been put back, and was right again', async () => {
+  test('finds orders booked behind its place while the clock was set back for a while', async () => {
     const w = world();
     const [here, there] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
     await fill(w, 4, there);
@@ -184,7 +184,7 @@ describe('cancel_all', () => {
     expect(await statusOf(w, late)).toBe('CANCELLED');
   });
 
-  test('finds what was booked behind its place in the same millisecond', async () => {
+  test('finds orders booked behind its place in the same millisecond', async () => {
     const w = world();
     const [here, there] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
     // Within a millisecond the number in the market decides, and it is lower here.
@@ -221,7 +221,7 @@ describe('cancel_absent', () => {
     return { w, resting };
   }
 
-  test('leaves a wallet alone that is there, or came back after it was listed', async () => {
+  test('skips a wallet that is present, or came back after it was listed', async () => {
     const { w, resting } = await begin();
     await w.engine.cancelAbsent(alice, LEASE);
     await w.clock(w.now() + GRACE_MS);
@@ -232,7 +232,7 @@ describe('cancel_absent', () => {
     expect(await absence(w)).toBe(String(w.now() + GRACE_MS));
   });
 
-  test('takes what is older than its absence, and takes it off the list', async () => {
+  test('cancels orders that are older than its absence, and removes it from the list', async () => {
     const { w, resting } = await begin();
     await w.clock(w.now() + GRACE_MS);
     const later = w.buy(alice, YES, '1', '0.11');
@@ -256,7 +256,7 @@ describe('cancel_absent', () => {
     expect((await w.engine.cancelAbsent(alice, LEASE)).cancelled).toEqual([resting.orderHash]);
   });
 
-  test('is not put off by a clock that is put back', async () => {
+  test('works after a clock was set back', async () => {
     const { w, resting } = await begin();
     await w.clock(w.now() - 3_600_000);
     expect(await absent(w)).toEqual([]);
@@ -267,7 +267,7 @@ describe('cancel_absent', () => {
     expect((await w.engine.cancelAbsent(alice, LEASE)).cancelled).toEqual([resting.orderHash]);
   });
 
-  test('a wallet that is there is said to go when it would by the clock that was put back', async () => {
+  test('a present wallet’s deadline is moved to the clock that was set back', async () => {
     const { w } = await begin();
     await w.clock(w.now() - 3_600_000);
     await mark(w);
