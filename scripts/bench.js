@@ -1,4 +1,4 @@
-/** Runs bench/main.ts from the sources, with scripts and modules as the sources have them: nothing has to be built. */
+/** Runs bench/main.ts, the scripts and the modules from the sources, without a build. */
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 

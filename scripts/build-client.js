@@ -1,6 +1,6 @@
 /**
- * packages/client/src into packages/client/dist: one module for `import` (esm), one for `require` (cjs), each with its
- * declarations. `--unchecked` leaves the declarations out. `npm pack -w ctf-exchange-client` runs it, too.
+ * Builds packages/client/src into packages/client/dist: one module for `import` (esm), one for `require` (cjs), each with
+ * its declarations. `--unchecked` omits the declarations. `npm pack -w ctf-exchange-client` runs it, too.
  */
 const { spawnSync } = require('node:child_process');
 const { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
@@ -8,7 +8,7 @@ const path = require('node:path');
 
 const ROOT = path.join(__dirname, '..');
 const PACKAGE = path.join(ROOT, 'packages/client');
-/** Node runs it as it is; a page's bundler lowers it further. */
+/** Node runs this level unchanged; a page's bundler lowers it further. */
 const TARGET = 'es2022';
 
 function bundle(format, outdir) {
@@ -26,7 +26,7 @@ function bundle(format, outdir) {
   });
 }
 
-/** An ECMAScript module names the file it imports with its ending; the sources leave it out. */
+/** An ECMAScript module imports files with their extension, which the sources omit. */
 function declare(esm, cjs) {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', PACKAGE, '--outDir', esm], { stdio: 'inherit' });
@@ -43,7 +43,7 @@ function buildClient({ checked = true, output = path.join(PACKAGE, 'dist') } = {
   rmSync(output, { recursive: true, force: true });
   bundle('esm', esm);
   bundle('cjs', cjs);
-  // The package's own says "commonjs", because the tests read its sources so.
+  // The package itself says "commonjs", because the tests read its sources that way.
   writeFileSync(path.join(esm, 'package.json'), '{ "type": "module" }\n');
   if (checked) declare(esm, cjs);
 }

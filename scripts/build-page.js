@@ -1,5 +1,5 @@
 /**
- * src/page into dist/page: one module and what it loads later, one style sheet, names that carry a hash of the content,
+ * Builds src/page into dist/page: one module and the parts it loads later, one style sheet, names with a hash of the content,
  * each file also as brotli and gzip. The page has no inline script or style, so that its policy can forbid them.
  */
 const { buildSync } = require('esbuild');
@@ -13,11 +13,11 @@ const SOURCE = path.join(ROOT, 'src/page');
 const OUTPUT = path.join(ROOT, 'dist/page');
 const DOCS = path.join(ROOT, 'dist/docs');
 const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
-/** Below this a compressed copy saves no packet. */
+/** Below this size a compressed copy saves no packet. */
 const COMPRESS_MIN_BYTES = 512;
 
 const COMMON = {
-  // Wherever it is started from, the same names.
+  // The same names from any working directory.
   absWorkingDir: ROOT,
   bundle: true,
   minify: true,
@@ -32,7 +32,7 @@ const COMMON = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   alias: { 'ctf-exchange-client': path.join(ROOT, 'packages/client/src/index.ts') },
-  // The compiler's own settings are the server's.
+  // Otherwise the settings of the server would apply.
   tsconfigRaw: {},
 };
 
@@ -43,13 +43,13 @@ function bundle() {
     format: 'esm',
     splitting: true,
   });
-  // Runs before the first paint, or the page would flash in the other theme.
+  // It runs before the first paint; otherwise the page would flash in the other theme.
   const early = buildSync({
     ...COMMON,
     entryPoints: [path.join(SOURCE, 'theme-early.ts')],
     format: 'iife',
   });
-  // The operator's console has files of its own: the trading page loads none of them.
+  // The operator's console has separate files, which the trading page never loads.
   const operate = buildSync({
     ...COMMON,
     entryPoints: [path.join(SOURCE, 'operate/main.tsx'), path.join(SOURCE, 'operate/operate.css')],
@@ -115,9 +115,9 @@ function compress(folder, quality = constants.BROTLI_MAX_QUALITY) {
   }
 }
 
-/** The best one takes seconds for a megabyte and a half that few people look at. */
+/** The best level takes seconds for a megabyte and a half that few people open. */
 const DOCS_QUALITY = 9;
-/** Of the package, what GET /docs shows the interface with, and its licence. An installation for production needs none of it. */
+/** The files of the package with which GET /docs shows the interface, and its licence. Production needs no package for it. */
 const DOCS_FILES = [
   ...['swagger-ui-bundle.js', 'swagger-ui.css', 'index.css', 'favicon-32x32.png'],
   ...['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'],

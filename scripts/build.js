@@ -1,8 +1,7 @@
 /**
- * Sources into dist: TypeScript and the page through esbuild, Lua through the bundler the store brings. tsc only checks
- * the types, and keeps its notes in dist, so that it checks what has changed. `--if-stale` does nothing when no source
- * is newer than the last build; `--unchecked` leaves the types out, which takes a tenth of the time and suits a user
- * who has changed nothing.
+ * Builds the sources into dist: TypeScript and the page with esbuild, Lua with the bundler of src/lua-bundle. tsc only checks
+ * the types, and keeps its notes in dist, so that it checks only changes. `--if-stale` does nothing when no source is newer
+ * than the last build. `--unchecked` skips the types, which takes a tenth of the time and suits users who changed nothing.
  */
 const { spawnSync } = require('node:child_process');
 const { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } = require('node:fs');
@@ -26,14 +25,14 @@ const SOURCES = [
   'scripts/build-client.js',
 ];
 
-/** A path and all below it; a folder is newer when a file was added or removed. */
+/** The latest change of a path and everything below it; a folder is newer when a file was added or removed. */
 function filesUnder(file) {
   if (!existsSync(file)) return [];
   if (!statSync(file).isDirectory()) return [file];
   return [file, ...readdirSync(file).flatMap((name) => filesUnder(path.join(file, name)))];
 }
 
-/** Without sources (an image has none) what is built is what there is. `checked`: with its types looked at. */
+/** Without sources (as in an image) the build is never stale. `checked`: the types were checked. */
 function isStale({ checked = false } = {}) {
   const stamp = checked ? CHECKED : STAMP;
   if (!existsSync(path.join(ROOT, 'src'))) return false;
@@ -44,7 +43,7 @@ function isStale({ checked = false } = {}) {
   );
 }
 
-/** The output of a deleted source must not be found by a test or a require. */
+/** Deletes the output of deleted sources, so that no test and no require finds it. */
 function removeOrphans() {
   for (const file of filesUnder(DIST)) {
     // The build deletes and recreates the pages' folders each time.
@@ -54,7 +53,7 @@ function removeOrphans() {
   }
 }
 
-/** `notes` is where tsc keeps what it knows of the last time. */
+/** `notes` is where tsc stores its notes. */
 function check(project, notes) {
   const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   if (!existsSync(tsc)) throw new Error('typescript is not installed: run npm ci (without --omit=dev) first');
@@ -74,7 +73,7 @@ const TRANSLATION = {
   logLevel: 'warning',
 };
 
-/** Each source for itself, but for the bots: their program brings the client along. */
+/** Builds each source separately, except the bots, whose program includes the client. */
 function translate() {
   const { buildSync } = require('esbuild');
   const sources = filesUnder(path.join(ROOT, 'src')).filter((file) => file.endsWith('.ts'));
@@ -86,7 +85,7 @@ function translate() {
   buildSync({ ...TRANSLATION, entryPoints: [BOTS], bundle: true, packages: 'external', alias });
 }
 
-/** A host that builds without the repository says in SOURCE_VERSION what it builds. */
+/** A host that builds without the repository passes the commit in SOURCE_VERSION. */
 function commit() {
   const { stdout } = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
   return process.env.SOURCE_VERSION || (existsSync(path.join(ROOT, '.git')) && stdout) || '';
@@ -94,7 +93,7 @@ function commit() {
 
 function stamp(file, at) {
   writeFileSync(file, '');
-  // A source saved while the build ran must count as newer.
+  // A source that is saved during the build must count as newer.
   utimesSync(file, at, at);
 }
 
@@ -108,7 +107,7 @@ function build({ checked = true } = {}) {
   writeFileSync(path.join(DIST, 'commit'), commit());
   require('./build-client.js').buildClient({ checked });
   removeOrphans();
-  // Needs what an installation for production has not.
+  // It needs packages that a production installation lacks.
   require('./build-page.js').buildPage();
   const scripts = path.join(DIST, 'lua');
   rmSync(scripts, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
- * `npm run test:compose`: builds and runs docker-compose.yml with Docker, or with an engine of its own where there is none
- * (scripts/compose-engine.sh), and runs test/containers/compose.test.ts against it. Leaves no container, network or
- * volume behind. Where neither is possible it says so and passes: set COMPOSE_REQUIRED=1 to fail instead.
+ * `npm run test:compose`: builds and runs docker-compose.yml with Docker or, without Docker, with an engine of its own
+ * (scripts/compose-engine.sh), and runs test/containers/compose.test.ts against it. It leaves no container, network or
+ * volume. Where neither is possible it reports that and passes; with COMPOSE_REQUIRED=1 it fails.
  */
 const { spawn, spawnSync } = require('node:child_process');
 const { randomBytes } = require('node:crypto');
@@ -19,7 +19,7 @@ const NEEDED = ['mmdebstrap', 'slirp4netns', 'unshare', 'nsenter'];
 const works = (command, ...args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** A copy of the files of the project, for an .env beside them. */
+/** Copies the files of the project, so that an .env can be put beside them. */
 function checkout() {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-compose-'));
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
@@ -38,7 +38,7 @@ async function freePort() {
   return port;
 }
 
-/** The engine of the machine, or one of its own; null where neither is possible. */
+/** The engine of the machine, or a new one; null where neither is possible. */
 async function openEngine(project) {
   if (works('docker', 'info') && works('docker', 'compose', 'version')) {
     return {

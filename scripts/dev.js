@@ -1,6 +1,6 @@
 /**
- * `npm run dev`: runs the exchange as `npm start` does, and rebuilds and restarts it when a source changes. The Redis of the
- * session outlives the restarts, and so do markets, orders and sign-ins. Ctrl-C ends all of it.
+ * `npm run dev`: runs the exchange as `npm start` does, and rebuilds and restarts it after a change of a source. The
+ * session's Redis survives the restarts, with its markets, orders and sign-ins. Ctrl-C ends everything.
  */
 const { spawn, spawnSync } = require('node:child_process');
 const { randomBytes } = require('node:crypto');
@@ -9,7 +9,7 @@ const path = require('node:path');
 
 const ROOT = path.join(__dirname, '..');
 const WATCHED = ['src', 'lua', 'packages/client/src'];
-/** An editor writes several files at once. */
+/** Waits for further files of the same save. */
 const SETTLE_MS = 200;
 const STOP_MS_MAX = 6_000;
 
@@ -64,7 +64,7 @@ async function main() {
     }
     busy = true;
     say('a source changed: building');
-    // A source that does not build leaves the running exchange as it is.
+    // A source that does not build leaves the running exchange unchanged.
     if (build()) {
       await stop();
       start();

@@ -1,11 +1,11 @@
-/** `npm run docs`: writes the tables of docs/endpoints.md and docs/operations.md from what is built; a test compares them. */
+/** `npm run docs`: writes the tables of docs/endpoints.md and docs/operations.md from the build; a test compares them. */
 const { readFileSync, writeFileSync } = require('node:fs');
 const path = require('node:path');
 
 const ROOT = path.join(__dirname, '..');
 const WHO = { none: 'anyone', optional: 'anyone*', required: 'wallet', admin: 'operator' };
 
-/** Rows by page; each begins with code, and no other table of the page does. */
+/** Rows by page. Each begins with code, unlike the rows of other tables of the page. */
 function tables({ OPERATIONS, VARIABLES }) {
   return {
     'docs/endpoints.md': Object.entries(OPERATIONS).map(

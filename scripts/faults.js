@@ -1,6 +1,6 @@
 /**
- * `npm run test:faults`: the fault suite in its long form. FAULT_SEED chooses the schedules, which are printed; FAULT_SECONDS,
- * FAULT_ORDERS and FAULT_KILLS how long it takes; arguments are jest's, `storm` for example.
+ * `npm run test:faults`: the long form of the fault suite. FAULT_SEED chooses the schedules, which are printed; FAULT_SECONDS,
+ * FAULT_ORDERS and FAULT_KILLS set its sizes; arguments go to jest, `storm` for example.
  */
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');

@@ -1,4 +1,4 @@
-/** Installs and builds what is missing or older than its source, then hands over to src/local/start.ts. */
+/** Installs and builds what is missing or outdated, then continues in src/local/start.ts. */
 const { spawn } = require('node:child_process');
 const { existsSync } = require('node:fs');
 const path = require('node:path');
@@ -11,10 +11,10 @@ const TELL_EVERY_MS = 1_000;
 
 const say = (line) => process.stdout.write(`${line}\n`);
 
-/** Runs a step of the way to its end, with a line that counts the seconds at a terminal; an interrupt ends both. */
+/** Runs a step to its end; a terminal shows a line that counts the seconds. An interrupt ends both. */
 function step(what, command, args) {
   const startedAtMs = Date.now();
-  // Complaints of a step go to stderr.
+  // Errors of a step go to stderr.
   const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const { stdout } = process;
   const tell = () => stdout.write(`\r${what} (${Math.round((Date.now() - startedAtMs) / 1000)} s)`);

@@ -1,7 +1,7 @@
 /**
- * The files of test/ that each form of scripts/test.js runs; test/forms.test.ts proves that CI leaves out none of them.
- * `npm test` runs all of them but ONLY_LONG. Those that would take too long play a sample there, which they print
- * (test/support/sample.ts), or less of the same (SIZES), and `npm run test:long` plays them whole, and ONLY_LONG with them.
+ * The files of test/ that each form of scripts/test.js runs; test/forms.test.ts proves that CI omits none. `npm test` runs
+ * all but ONLY_LONG. Files that would take too long run a sample, which they print (test/support/sample.ts), or smaller
+ * sizes (SIZES). `npm run test:long` runs those files completely, and ONLY_LONG.
  */
 const { SECONDS } = require('../test/support/sequencer.js');
 
@@ -29,8 +29,8 @@ const SIZES = {
 };
 
 /**
- * Stories of processes, browsers and failovers that take long. `npm test` has a shorter one of each kind: page/walk,
- * processes/life, faults/storm, faults/cancel-all, store/fuzz and jobs/settlement.
+ * Long stories of processes, browsers and failovers. `npm test` has a shorter one of each kind: page/walk, processes/life,
+ * faults/storm, faults/cancel-all, store/fuzz and jobs/settlement.
  */
 const ONLY_LONG = [
   'test/faults/(acl|calm|clocks|epoch|failover-reads|late|late-writers|lost-replies|moving-slot)\\.test',
@@ -63,7 +63,7 @@ const LONG_FILES = [
   'test/wire/generators',
 ];
 
-/** Folders that start processes, browsers or chains, or a whole exchange for each file, and the files that take long. */
+/** Folders that start processes, browsers, chains or a whole exchange for each file, and slow files. */
 const NOT_QUICK = [
   'test/(faults|page|processes|operations|containers|local|demo|hostile|chain|metrics|client|cli|jobs)/',
   'cluster',

@@ -1,12 +1,12 @@
 /**
- * `npm test`: builds, finds a Redis, then runs jest, and beside it linter, type checker and luacheck (where it is installed).
- * All of them run whatever fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
+ * `npm test`: builds, finds a Redis, then runs jest and, at the same time, linter, type checker and luacheck (if installed).
+ * All of them run even if one fails; the last line is `N passed, N failed`. With arguments, only jest runs, with those.
  *
  * `npm run check`: linter, types, luacheck and the house rules, without a Redis.
  * `npm run test:quick`: the test files that start nothing but a Redis and take less than three seconds.
- * `npm run test:long`: the files that have a longer form, in it; CI runs it after `npm test`.
+ * `npm run test:long`: the files with a longer form, in that form; CI runs it after `npm test`.
  * scripts/test-files.js names the files of each.
- * Figures and seeds that the tests tell are shown as they come, and those with a seed again at the end.
+ * Figures and seeds that the tests print are shown at once, and lines with a seed again at the end.
  */
 const { spawn } = require('node:child_process');
 const { once } = require('node:events');
@@ -21,7 +21,7 @@ const NODE_MODULES = path.join(ROOT, 'node_modules');
 const JEST = path.join(NODE_MODULES, 'jest/bin/jest.js');
 const { LONG_FILES, NOT_QUICK, ONLY_LONG, SIZES } = require('./test-files.js');
 const count = { passed: 0, failed: 0 };
-/** The lines by which the tests of this run told how to repeat them. */
+/** The lines in which the tests of this run printed how to repeat them. */
 const seeds = [];
 
 const RULES = ['test/tidy.test.ts', 'test/tidy-functions.test.ts', 'test/prose.test.ts'];
@@ -35,7 +35,7 @@ function record(name, passed, output = '') {
   if (!passed && output !== '') say(output);
 }
 
-/** A command that counts as one test. Its output matters only when it fails. */
+/** A command that counts as one test. Its output is shown only when it fails. */
 async function check(name, command, args) {
   const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -65,7 +65,7 @@ async function step(name, run) {
   }
 }
 
-/** Before jest's workers would all look for one, or unpack one, at the same time. */
+/** Before jest starts, because all its workers would search for a Redis, or unpack one, at the same time. */
 async function findRedis() {
   const { startRedis } = require('../dist/local/redis.js');
   await (await startRedis({ onProgress: say })).stop();
@@ -75,7 +75,7 @@ async function runJest(args) {
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-jest-'));
   const report = path.join(folder, 'report.json');
   try {
-    // Handles that a failed test left open must not keep jest's processes from ending.
+    // Open handles of a failed test must not keep jest's processes running.
     const fixed = ['--ci', '--forceExit', '--json', '--outputFile', report];
     const jest = spawn(process.execPath, [JEST, ...fixed, ...args], {
       cwd: ROOT,
@@ -118,7 +118,7 @@ function jestArguments(form, args) {
     const workers = String(availableParallelism());
     return ['--testTimeout', String(LONG_TEST_MS), '--maxWorkers', workers, ...LONG_FILES, ...args];
   }
-  // A file that is named is run, however long it takes.
+  // A file that is named is run, even if it takes long.
   if (args.length === 0) return ['--testPathIgnorePatterns', ...ONLY_LONG];
   return args;
 }

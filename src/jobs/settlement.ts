@@ -49,7 +49,6 @@ const STALLS_MAX = 1_000;
  * Everything that settles: the relay makes jobs of matches, the processor writes the records, the reconciler finds matches
  * that both have lost. BullMQ provides retries and inspection; the records ensure that each match is settled once.
  */
- */
 export function startSettlement(options: SettlementOptions): RunningSettlement {
   const { connection, relayLease, matches, settlements, reads, scale, onError, send, retries } = options;
   const queue = createSettlementQueue({

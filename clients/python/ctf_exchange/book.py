@@ -9,11 +9,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 CHECKSUM_LEVELS = 25
 #: A heartbeat comes every 5 s.
 SILENCE_SECONDS_MAX = 12.0
-#: Longest from an answer to the book that it promised.
+#: The longest time from an answer to the book that it promised.
 CATCH_UP_SECONDS_MAX = 3.0
 HEAL_PAUSE = 0.25
 HEAL_PAUSE_MAX = 4.0
-#: In step for so long, the next fault is a first one again.
+#: After this time in step, the next fault counts as the first again.
 HEALTHY_SECONDS = 10.0
 LIVE, STALE, RECONNECTING = "live", "stale", "reconnecting"
 
@@ -94,7 +94,7 @@ class Book:
         sequence = ack["subscribed"][0]["sequence"]
         epoch = ack.get("epoch")
         if since is not None and (sequence < since["lastSequence"] or epoch != since["epoch"]):
-            # The exchange has lost its latest writes, perhaps: a snapshot follows.
+            # The exchange may have lost its latest writes: a snapshot follows.
             self._needs_snapshot = True
         self._epoch, self._target, self._promised_at = epoch, sequence, self._clock()
         self._settle()
@@ -141,7 +141,7 @@ class Book:
             self._heal("behind", f"updates up to {sequence} are missing")
 
     def epoch(self, name: str) -> None:
-        # The answer that is pending may be of the history before.
+        # The pending answer may be of the previous history.
         if self._connected and (self._is_asked or name != self._epoch):
             self._needs_snapshot = True
             self._heal("epoch", "the exchange has another epoch")
@@ -166,7 +166,7 @@ class Book:
             self._needs_snapshot = True
             self._heal("unkept", "the promised book did not come")
 
-    # What follows from them
+    # The effects of events
 
     def _ask_now(self) -> None:
         self._ask_at = self._target = None

@@ -12,7 +12,7 @@ from .wallet import Wallet, order_digest
 READ_SECONDS_MAX = 10.0
 RESOLVE_SECONDS = 20.0
 UNAUTHORIZED = 401
-#: These say nothing about an attempt that may have been booked before.
+#: These refusals do not show whether an earlier attempt was booked.
 SAYS_NOTHING = ("RATE_LIMITED", "BACKLOG", "TOKEN_INVALID", "TOKEN_EXPIRED")
 
 
@@ -141,7 +141,7 @@ class Client:
     def close(self) -> None:
         self._transport.close()
 
-    # How they are sent
+    # Sending
 
     def _send(self, method: str, path: str, *, signed_in: bool = False, query: Any = None, body: Any = None) -> Any:
         if not signed_in:

@@ -20,12 +20,12 @@ class ExchangeError(Exception):
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail
-        #: 0 when no answer came.
+        #: 0 without an answer.
         self.status = status
-        #: The whole problem, with its further members.
+        #: The whole problem, with its other members.
         self.problem: Mapping[str, Any] = problem or {}
         self.retry_after = retry_after
-        #: Of OUTCOME_UNKNOWN: the signed body, which may be sent again at any time.
+        #: For OUTCOME_UNKNOWN: the signed body, which may be sent again at any time.
         self.signed = signed
 
     @property

@@ -40,7 +40,7 @@ class Live:
         self._refused: Optional[str] = None
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ctf-exchange-live", daemon=True)
-        #: How often a connection was opened.
+        #: The number of connections opened.
         self.connections = 0
 
     def watch(self, condition_id: str) -> Book:
@@ -84,7 +84,7 @@ class Live:
             auth = {"token": self._token}
             if self._cancel_on_disconnect:
                 auth["cancelOnDisconnect"] = True
-        # It would come back with the token it had, and not at all after the exchange has closed it.
+        # It would reconnect with its old token, and not at all after the exchange has closed it.
         self._socket = socketio.Client(reconnection=False, handle_sigint=False)
         self._connection += 1
         for event in MARKET_EVENTS + OWN_EVENTS + SESSION_EVENTS:

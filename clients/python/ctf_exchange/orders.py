@@ -23,7 +23,7 @@ class NewOrder:
     expiration: int = 0
     client_order_id: Optional[str] = None
     self_trade_prevention: Optional[str] = None
-    #: Epoch milliseconds: not booked by then, it is refused.
+    #: Epoch milliseconds: an order not booked by then is refused.
     deadline: Optional[int] = None
 
 

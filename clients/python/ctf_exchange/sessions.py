@@ -11,7 +11,7 @@ from .transport import Transport, persist
 from .wallet import Wallet
 
 REFRESH_SECONDS_MAX = 8.0
-#: A token is renewed so long before it ends.
+#: A token is renewed this long before it expires.
 MARGIN_SECONDS = 30.0
 UNAUTHORIZED = 401
 
@@ -91,7 +91,7 @@ class Sessions:
         wallet: Wallet = self._wallet
 
         def attempt() -> Session:
-            # A nonce serves once, so another attempt begins with another one.
+            # A nonce can be used once, so another attempt needs another one.
             challenge = self._transport.send("GET", f"/auth/nonce/{wallet.address}")
             message = siwe_text(challenge)
             asked_at = time.time()

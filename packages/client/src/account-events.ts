@@ -7,11 +7,11 @@ type Handler = (body: unknown) => void;
 const EVENTS = ['order:update', 'trade:update', 'balance:update'];
 
 export interface AccountEvents extends Pick<AccountPosition, 'resume' | 'forget'> {
-  /** The handlers of a private event; undefined for another one. */
+  /** The handlers of a private event; undefined for any other event. */
   handlersOf(event: string): Set<Handler> | undefined;
 }
 
-/** The private events of a socket, each once and in its place: if others are missing, another connection begins with them. */
+/** The private events of a socket, each once and in order. If one is missing, another connection begins with it. */
 export function createAccountEvents(socket: Socket): AccountEvents {
   const position = createAccountPosition();
   const handlers = new Map(EVENTS.map((event) => [event, new Set<Handler>()]));

@@ -1,16 +1,16 @@
 import type { AccountNumbers } from './types-live';
 
-/** How far a wallet's private events have come, over all connections. */
+/** A wallet's position in its private events, over all connections. */
 export interface AccountPosition {
-  /** For the handshake: what the exchange is to resume behind; null asks where the events begin. */
+  /** For the handshake: the number after which the exchange should resume; null requests the present number. */
   resume(): { readonly lastAccountSequence: number | null; readonly epoch?: string };
-  /** Of the history that the exchange has now. */
+  /** Notes the present epoch of the exchange. */
   epoch(name: string): void;
-  /** The exchange begins here. */
+  /** Notes where the exchange begins. */
   begin(accountSequence: number): void;
   /** Whether the event is new; `missing` when there are others between it and the last one. */
   take(event: Partial<AccountNumbers>): 'new' | 'known' | 'missing';
-  /** For another wallet, perhaps. */
+  /** Starts again, perhaps for another wallet. */
   forget(): void;
 }
 
@@ -29,7 +29,7 @@ export function createAccountPosition(): AccountPosition {
       lastEpoch = epochNow;
     },
     take: ({ accountSequence, previousAccountSequence }) => {
-      // An exchange that does not number them.
+      // An exchange that does not number its events.
       if (accountSequence === undefined || previousAccountSequence === undefined) return 'new';
       if (last !== null && accountSequence <= last) return 'known';
       if (last !== null && previousAccountSequence > last) return 'missing';

@@ -26,13 +26,13 @@ const CANCEL_HASHES_MAX = 100;
 const KEY_BYTES = 16;
 
 export interface CancelAllFilter {
-  /** Every market when left out. */
+  /** Every market by default. */
   readonly marketId?: string | undefined;
   readonly outcomeIndex?: OutcomeIndex | undefined;
   readonly side?: Side | undefined;
 }
 
-/** The signed-in wallet's own reads and actions, besides placing orders. */
+/** The signed-in wallet's own reads and actions, except placing orders. */
 export interface Account extends Cancels, Comments, Keys {
   me(): Promise<Me>;
   balances(): Promise<Balances>;
@@ -44,27 +44,27 @@ export interface Account extends Cancels, Comments, Keys {
   updateProfile(change: ProfileChange): Promise<Profile>;
   /** Paper funds, at most once an hour. */
   faucet(): Promise<Balances>;
-  /** Collateral into full sets. */
+  /** Converts collateral into full sets. */
   split(id: string, size: Decimal): Promise<Balances>;
-  /** Full sets into collateral. */
+  /** Converts full sets into collateral. */
   merge(id: string, size: Decimal): Promise<Balances>;
-  /** One higher: every open order signed below it is INVALIDATED. */
+  /** Raises the nonce by one: every open order signed with a lower nonce becomes INVALIDATED. */
   raiseNonce(): Promise<{ readonly nonce: string }>;
 }
 
-/** Cancelling twice is cancelling: all of these go on trying until they are answered, within bounds. */
+/** A cancel can be repeated, so all of these try again until they are answered, within bounds. */
 interface Cancels {
-  /** In any market. Rejects with ORDER_NOT_CANCELLABLE when it is final for another reason. */
+  /** In any market. Rejects with ORDER_NOT_CANCELLABLE when the order is final for another reason. */
   cancel(orderHash: string): Promise<Cancelled>;
-  /** The answer of a second attempt lists what was left for it to cancel. */
+  /** The answer of a second attempt lists only the orders that were left to cancel. */
   cancelAll(filter?: CancelAllFilter): Promise<CancelledAll>;
-  /** Any number, a hundred in a request; orders that were gone already are in `notCancelled`. */
+  /** Any number of orders, a hundred in a request; orders that were already final are in `notCancelled`. */
   cancelMany(orderHashes: readonly string[]): Promise<CancelledMany>;
 }
 
 interface Keys {
   apiKeys(): Promise<readonly ApiKey[]>;
-  /** The answer is the only one that has the key. */
+  /** Only this answer contains the key. */
   createApiKey(key: NewApiKey): Promise<CreatedApiKey>;
   deleteApiKey(id: string): Promise<void>;
 }
@@ -77,7 +77,7 @@ interface Comments {
 }
 
 export function createAccount(sessions: Sessions, forgetNonces: () => void): Account {
-  /** A request that may be sent twice: it changes nothing, or nothing more. */
+  /** A request that is safe to send twice. */
   const again: Ask = async <T>(request: Request): Promise<T> =>
     (await persist(() => sessions.authorized<T>(request), isWorthAnother, READ_MS_MAX)).body;
   const once: Ask = async <T>(request: Request): Promise<T> => (await sessions.authorized<T>(request)).body;
@@ -88,7 +88,7 @@ export function createAccount(sessions: Sessions, forgetNonces: () => void): Acc
       method: 'POST',
       path: `/markets/${encodeURIComponent(id)}/${verb}`,
       body: { size },
-      // The exchange does what has one key once.
+      // The exchange executes requests with the same key once.
       headers: { 'idempotency-key': randomKey() },
     });
 

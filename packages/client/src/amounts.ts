@@ -1,10 +1,10 @@
 import type { Decimal } from './types';
 
-/** Exact decimals: nothing here is a floating-point number. */
+/** Exact decimals, without floating-point numbers. */
 
 const DECIMAL = /^(?:0|[1-9][0-9]{0,59})(?:\.[0-9]{1,60})?$/;
 
-/** A decimal string as an integer of 10^-decimals. Throws a RangeError on anything else, or when it is finer than that. */
+/** Parses a decimal string to an integer of 10^-decimals. Throws a RangeError on any other text, or too many decimals. */
 export function parseDecimal(text: Decimal, decimals: number, what = 'the number'): bigint {
   if (typeof text !== 'string' || !DECIMAL.test(text)) {
     throw new RangeError(`${what} must be a decimal string like "0.62", not ${JSON.stringify(text)}`);
@@ -16,7 +16,7 @@ export function parseDecimal(text: Decimal, decimals: number, what = 'the number
   return BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'));
 }
 
-/** The same back, without trailing zeros. */
+/** Formats such an integer, without trailing zeros. */
 export function formatDecimal(scaled: bigint, decimals: number): Decimal {
   const sign = scaled < 0n ? '-' : '';
   const digits = (scaled < 0n ? -scaled : scaled).toString().padStart(decimals + 1, '0');

@@ -14,7 +14,7 @@ export interface BookSides {
   readonly asks: readonly BookLevel[];
 }
 
-/** The Yes book at one sequence; it never changes, the next one is another. */
+/** The Yes book at one sequence. It is immutable; an update makes another book. */
 export interface Book extends BookSides {
   readonly sequence: number;
 }
@@ -26,7 +26,7 @@ export function bookOf({ sequence, bids, asks }: Orderbook): Book {
   return { sequence, bids: levels(bids), asks: levels(asks) };
 }
 
-/** The book at `update.sequence`, when this one is at `previousSequence` or behind it. */
+/** The book at `update.sequence`, if this book is at `previousSequence` or later. */
 export function applyUpdate(book: Book, { sequence, changes }: BookUpdate): Book {
   return {
     sequence,
@@ -53,7 +53,7 @@ function changed(
   return next;
 }
 
-/** Where a level of this price is, or would be. Four decimals compare exactly as numbers. */
+/** The position of a price, present or not. Four decimals compare exactly as numbers. */
 function placeOf(levels: readonly BookLevel[], wanted: number, direction: 1 | -1): number {
   let low = 0;
   let high = levels.length;
@@ -75,7 +75,7 @@ const sideText = (levels: readonly BookLevel[]): string =>
     .map(({ price, size }) => `${price}:${size}`)
     .join(',');
 
-/** The book as a holder of that outcome sees it: a No bid is a Yes ask at 1 - price. */
+/** The book from the view of that outcome: a bid for No is an ask for Yes at 1 - price. */
 export function viewOf({ bids, asks }: BookSides, outcomeIndex: OutcomeIndex): BookSides {
   return outcomeIndex === 0 ? { bids, asks } : { bids: mirrored(asks), asks: mirrored(bids) };
 }

@@ -3,7 +3,7 @@ import { mutableTypes, type Signer } from './sessions';
 import type { Decimal, Eip712, OrderType, OutcomeIndex, Side, Trading } from './types';
 import type { SignedOrder, UnsignedOrder } from './types-account';
 
-/** The facts of a market that an order needs; the answer of GET /markets/{id}/trading fits. */
+/** The facts of a market that an order needs; the answer of GET /markets/{id}/trading has them. */
 export type OrderTerms = {
   readonly market: Pick<Trading['market'], 'id'> & {
     readonly outcomes: readonly { readonly tokenId: string }[];
@@ -16,18 +16,18 @@ export interface OrderParams {
   /** 0 is Yes, 1 is No. */
   readonly outcomeIndex: OutcomeIndex;
   readonly side: Side;
-  /** GTC when left out. */
+  /** GTC by default. */
   readonly orderType?: OrderType | undefined;
   /** Limit in the order's own token, for example "0.62". A MARKET order needs none. */
   readonly price?: Decimal | undefined;
-  /** Shares. Of a MARKET BUY: the least it must buy to be FILLED. */
+  /** Shares. For a MARKET BUY: the smallest size that makes it FILLED. */
   readonly size?: Decimal | undefined;
-  /** The budget of a MARKET BUY; price x size when left out. */
+  /** The budget of a MARKET BUY; by default price x size. */
   readonly budget?: Decimal | undefined;
-  /** When it expires; a number is epoch milliseconds. Never, when left out. */
+  /** The time at which it expires; a number is in epoch milliseconds. By default never. */
   readonly expiresAt?: Date | number | undefined;
   readonly feeRateBps?: number | undefined;
-  /** The maker's, raised by POST /me/nonce. */
+  /** The nonce of the maker, which POST /me/nonce raises. */
   readonly nonce?: number | bigint | string | undefined;
   readonly salt?: bigint | string | undefined;
   readonly maker: string;
@@ -40,7 +40,7 @@ const DECIMALS = 18;
 const SALT_BYTES = 16;
 const PRICE_SCALE = 10n ** BigInt(PRICE_DECIMALS);
 
-/** The members to sign, with exact amounts. Throws a RangeError on what cannot be an order at all. */
+/** The members to sign, with exact amounts. Throws a RangeError on values that no order can have. */
 export function buildOrder(terms: OrderTerms, params: OrderParams): UnsignedOrder {
   const { outcomeIndex, side, maker } = params;
   const tokenId = terms.market.outcomes[outcomeIndex]?.tokenId;
@@ -81,11 +81,11 @@ function amountsOf(params: OrderParams): Amounts {
   if (tokens === null) throw new RangeError('size is missing');
   if (pips !== null) return { tokens, collateral: exactly(tokens * pips, PRICE_SCALE) };
   if (orderType !== 'MARKET') throw new RangeError('price is missing');
-  // The least amount there is, so that every price will do.
+  // The smallest amount, so that every price is acceptable.
   return { tokens, collateral: 1n };
 }
 
-/** The budget is what may be spent; what it must at least buy is the worst price turned round. */
+/** The budget is the most that may be spent; the smallest purchase follows from the worst price. */
 function marketBuy(pips: bigint | null, tokens: bigint | null, spend: bigint | null): Amounts {
   const collateral = spend ?? (tokens !== null && pips !== null ? exactly(tokens * pips, PRICE_SCALE) : null);
   if (collateral === null) throw new RangeError('a MARKET BUY needs a budget, or a size and a price');
@@ -99,7 +99,7 @@ function positive(amount: bigint, what: string): bigint {
   return amount;
 }
 
-/** A division without remainder: an amount that is off by one wei is another price. */
+/** A division without remainder, because an amount that is off by one wei is another price. */
 function exactly(dividend: bigint, divisor: bigint): bigint {
   if (dividend % divisor !== 0n) throw new RangeError('price x size is finer than the collateral');
   return dividend / divisor;

@@ -1,4 +1,4 @@
-/** The names of ccxt's errors, by the codes of the exchange; its users catch them by name. */
+/** The names of ccxt's errors, by the codes of the exchange; users of ccxt catch errors by name. */
 const NAMES: Readonly<Record<string, string>> = {
   NETWORK: 'NetworkError',
   TIMEOUT: 'RequestTimeout',

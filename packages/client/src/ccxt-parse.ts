@@ -13,7 +13,7 @@ import type {
 import type { Market, OutcomeIndex, Side, Ticker, Trade } from './types';
 import type { Balances, Order, OwnTrade } from './types-account';
 
-/** The exchange's bodies as ccxt's structures: numbers in the place of decimal strings, `undefined` of null. */
+/** Converts bodies of the exchange to ccxt's structures: numbers instead of decimal strings, `undefined` instead of null. */
 export const QUOTE = 'USD';
 const ONE = 1;
 const PIPS = 10_000;
@@ -30,7 +30,7 @@ export const baseOf = ({ market, outcome }: Listed): string => `${market.slug}.$
 export const symbolOf = (listed: Listed): string => `${baseOf(listed)}/${QUOTE}`;
 
 const num = (text: string | null | undefined): Num => (text == null ? undefined : Number(text));
-/** 1 less the price, without the dust of binary fractions. */
+/** 1 minus the price, without rounding errors of binary fractions. */
 const left = (price: number): number => Math.round((ONE - price) * PIPS) / PIPS;
 const times = (a: number, b: number): number => Number((a * b).toFixed(6));
 const sideOf = (side: Side): 'buy' | 'sell' => (side === 'BUY' ? 'buy' : 'sell');
@@ -103,7 +103,7 @@ export const orderBookOf = (
   nonce,
 });
 
-/** As a holder of that outcome sees it: a purchase of No is a sale of Yes at what is left of 1. */
+/** From the view of that outcome: a purchase of No is a sale of Yes at 1 minus the price. */
 export function tradeOf(listed: Listed, trade: Trade): CcxtTrade {
   const isOwn = trade.outcomeIndex === listed.outcome;
   const side = isOwn ? trade.side : trade.side === 'BUY' ? 'SELL' : 'BUY';
@@ -190,7 +190,7 @@ const balanceOf = (one: { available: string; reserved: string; total: string }):
   total: Number(one.total),
 });
 
-/** `codeOf` names a token: the base of its market. */
+/** `codeOf` returns the name of a token: the base of its market. */
 export function balancesOf(
   balances: Balances,
   codeOf: (token: Balances['tokens'][number]) => string,

@@ -2,7 +2,7 @@ import type { Client } from './client';
 import type { Live } from './live';
 import type { Signer } from './sessions';
 
-/** The structures of ccxt, as its manual writes them; `info` is what the exchange said. */
+/** The structures of ccxt, as in its manual; `info` is the original answer. */
 export type Num = number | undefined;
 export type Str = string | undefined;
 
@@ -163,6 +163,6 @@ export interface OrderParams {
   readonly postOnly?: boolean;
   readonly timeInForce?: 'GTC' | 'IOC' | 'FOK' | 'PO';
   readonly selfTradePrevention?: 'NONE' | 'CANCEL_TAKER' | 'CANCEL_MAKER' | 'CANCEL_BOTH';
-  /** Of a market buy: the collateral to spend. */
+  /** For a market buy: the collateral to spend. */
   readonly cost?: number;
 }

@@ -5,10 +5,10 @@ import type { Client } from './client';
 import type { Live, LiveBook } from './live';
 import type { Order } from './types-account';
 
-/** Rows that no caller has asked for yet; the oldest make room. */
+/** The most rows that wait for a caller; the oldest are dropped. */
 const WAITING_MAX = 1_000;
 
-/** Rows as they come, given to each caller that asks: all that came since, or the next one. */
+/** A stream of rows. Each call receives the rows since the call before, or waits for the next one. */
 interface Channel<T> {
   push(row: T): void;
   next(): Promise<T[]>;
@@ -63,7 +63,7 @@ export function createWatching({ live, listedOf, parsed }: WatchingOptions): Wat
     let watched = books.get(symbol);
     if (!watched) {
       const changes = createChannel<true>();
-      // A book that is not in step is not shown: what heals it comes as a change.
+      // A book that is not in step is not shown; the update that heals it comes as a change.
       const told = (): void => changes.push(true);
       const book = connected().watch(listed.market.conditionId, { onBook: told, onState: told });
       watched = { book, changes };

@@ -38,8 +38,8 @@ const SHARE_DECIMALS = 2;
 const PIPS = 10_000;
 
 /**
- * The exchange in the shape of a ccxt exchange: its method names, arguments, structures and error names. An outcome of a
- * market is a spot market, `rain-tomorrow.YES/USD`. It takes a client, and makes no connection of its own.
+ * The exchange with the interface of a ccxt exchange: its method names, arguments, structures and error names. An outcome
+ * of a market is a spot market, `rain-tomorrow.YES/USD`. It uses a given client, and makes no connection of its own.
  */
 export interface CcxtExchange {
   readonly id: 'ctf';
@@ -47,7 +47,7 @@ export interface CcxtExchange {
   readonly timeframes: Readonly<Record<CandleInterval, CandleInterval>>;
   fetchTime(): Promise<number>;
   fetchMarkets(): Promise<CcxtMarket[]>;
-  /** By symbol; asked for again with `reload`. */
+  /** By symbol; requested again with `reload`. */
   loadMarkets(reload?: boolean): Promise<Readonly<Record<string, CcxtMarket>>>;
   fetchTicker(symbol: string): Promise<CcxtTicker>;
   fetchTickers(symbols?: readonly string[]): Promise<Record<string, CcxtTicker>>;
@@ -72,11 +72,11 @@ export interface CcxtExchange {
   fetchOrder(id: string, symbol?: string): Promise<CcxtOrder>;
   fetchOpenOrders(symbol?: string, since?: number, limit?: number): Promise<CcxtOrder[]>;
   fetchMyTrades(symbol?: string, since?: number, limit?: number): Promise<CcxtTrade[]>;
-  /** The book after its next change; the current one at the first call. */
+  /** The book after its next change; the first call returns the present one. */
   watchOrderBook(symbol: string, limit?: number): Promise<CcxtOrderBook>;
   /** The trades since the call before, at least one. */
   watchTrades(symbol: string): Promise<CcxtTrade[]>;
-  /** The orders that have changed since the call before, at least one. */
+  /** The orders that changed since the call before, at least one. */
   watchOrders(symbol?: string): Promise<CcxtOrder[]>;
   amountToPrecision(symbol: string, amount: number): string;
   priceToPrecision(symbol: string, price: number): string;
@@ -135,7 +135,7 @@ export function createCcxt({ client, live, signer }: CcxtOptions): CcxtExchange 
     return find(symbol);
   }
 
-  /** Of an order or a trade; a market that is new is asked for. */
+  /** The symbol of an order or a trade; an unknown market is requested. */
   async function listedAt(marketId: string, outcome: 0 | 1): Promise<Listed> {
     await ready();
     for (const listed of bySymbol.values()) {

@@ -6,31 +6,31 @@ import { createTransport, type Fetch } from './transport';
 import type { ExchangeConfig } from './types';
 
 export interface ClientOptions extends SessionsOptions {
-  /** Of the exchange, for example "http://localhost:3000"; "" in a page it serves itself. */
+  /** The URL of the exchange, for example "http://localhost:3000"; "" in a page that the exchange serves. */
   readonly baseUrl: string;
   readonly fetch?: Fetch | undefined;
-  /** COLLATERAL_DECIMALS of the exchange; asked for once when left out. */
+  /** COLLATERAL_DECIMALS of the exchange; requested once by default. */
   readonly decimals?: number | undefined;
-  /** Of one request; 10 s. */
+  /** The time limit of one request; 10 s by default. */
   readonly timeoutMs?: number | undefined;
-  /** Longest that an order whose outcome is unknown is sent again; 20 s. */
+  /** The longest time for which an order with unknown outcome is sent again; 20 s by default. */
   readonly resolveMs?: number | undefined;
 }
 
 /**
- * The exchange as functions: reads, the wallet's own views, orders. Every wait has a bound, every failure is an
- * ExchangeError. Lists come page by page; `walk` goes through all of one.
+ * The exchange as functions: reads, the wallet's own views, orders. Every wait has a limit, and every failure is an
+ * ExchangeError. Lists come in pages; `walk` reads all rows of one.
  */
 export interface Client extends Reads, Account, Orders {
   readonly baseUrl: string;
   /** The session to store, or null without one. */
   readonly session: Session | null;
   signIn(signer: Signer): Promise<Session>;
-  /** Ends the session everywhere; in this client even when the exchange does not answer. */
+  /** Ends the session everywhere; in this client even if the exchange does not respond. */
   signOut(): Promise<void>;
-  /** An access token for the next request, renewed in time; null without a session. Give it to `connectLive`. */
+  /** An access token for the next request, renewed in time; null without a session. Pass it to `connectLive`. */
   accessToken(): Promise<string | null>;
-  /** Takes over the session of another tab, or gives this one up without ending it. */
+  /** Takes over the session of another tab, or drops this one without ending it. */
   useSession(next: Session | null): void;
 }
 
@@ -60,7 +60,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The exchange's configuration, requested once, unless the caller knows it. */
+/** The exchange's configuration, requested once, unless the caller passes it. */
 function decimalsOf(given: number | undefined, config: () => Promise<ExchangeConfig>): () => Promise<number> {
   let known = given === undefined ? null : Promise.resolve(given);
   return () => {

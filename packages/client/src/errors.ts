@@ -1,6 +1,6 @@
 import type { Problem } from './types';
 
-/** Codes of the client itself, beside those of the interface. */
+/** Codes of the client itself, in addition to those of the interface. */
 export type ClientCode = 'NETWORK' | 'TIMEOUT' | 'OUTCOME_UNKNOWN' | 'NOT_SIGNED_IN';
 
 interface Facts {
@@ -14,23 +14,23 @@ interface Facts {
   readonly cause?: unknown;
 }
 
-/** Refusals that say by themselves that nothing was done, though their status is 5xx. */
+/** Refusals which state that nothing was done, although their status is 5xx. */
 const REFUSED: ReadonlySet<string> = new Set(['CANCEL_ONLY', 'HALTED', 'BACKLOG']);
 const REQUEST_TIMEOUT = 408;
 const SERVER_ERROR = 500;
-/** The part of an answer that is shown if it is no problem document. */
+/** The most characters shown of an answer that is no problem document. */
 const TEXT_MAX = 200;
 
-/** Everything that goes wrong between a call and its answer. `status` is 0 when there was no answer. */
+/** Any failure between a call and its answer. `status` is 0 without an answer. */
 export class ExchangeError extends Error {
   readonly status: number;
-  /** Of the interface (docs/errors.md), or one of `ClientCode`, or `HTTP_<status>` of something in between. */
+  /** A code of the interface (docs/errors.md), a `ClientCode`, or `HTTP_<status>` from a proxy in between. */
   readonly code: string;
   readonly detail: string;
   readonly requestId: string | null;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The whole document, with its further members (`required`, `nearest`, `best`, ...). */
+  /** The whole document, with its other members (`required`, `nearest`, `best`, ...). */
   readonly problem: Problem | null;
   readonly retryAfterMs: number | null;
 
@@ -49,14 +49,14 @@ export class ExchangeError extends Error {
     this.retryAfterMs = facts.retryAfterMs ?? null;
   }
 
-  /** Whether what was asked for may have been done, though no answer says so. */
+  /** Whether the request may have been executed, although no answer says so. */
   get isOutcomeUnknown(): boolean {
     if (this.status === 0) return this.code !== 'NOT_SIGNED_IN';
     return this.status === REQUEST_TIMEOUT || (this.status >= SERVER_ERROR && !REFUSED.has(this.code));
   }
 }
 
-/** An answer that is no success. */
+/** The error of an answer that is no success. */
 export function errorOf(response: Response, text: string): ExchangeError {
   const problem = problemOf(text);
   const { status } = response;
@@ -71,7 +71,7 @@ export function errorOf(response: Response, text: string): ExchangeError {
   });
 }
 
-/** No answer: the time was over, or the connection could not be had or was lost. */
+/** The error without an answer: a time-out, or no connection, or a lost one. */
 export function connectionError(cause: unknown): ExchangeError {
   const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
   return new ExchangeError({

@@ -19,11 +19,11 @@ export interface FollowedEvents {
   onError(error: ExchangeError): void;
 }
 
-/** How a book asks for its market. */
+/** The requests of a book for its market. */
 export interface Link {
-  /** Asks for what follows `since`, or for a snapshot; the answer comes before either. Null: no answer in time. */
+  /** Requests the updates after `since`, or a snapshot; the acknowledgement comes before either. Null: no answer in time. */
   subscribe(conditionId: string, since: Since | null, answer: (ack: SubscribeAck | null) => void): void;
-  /** Ends a connection that is of no use, for a new one. */
+  /** Replaces a connection that does not work. */
   drop(): void;
 }
 
@@ -31,11 +31,11 @@ export interface FollowedOptions {
   readonly conditionId: string;
   readonly link: Link;
   readonly events: FollowedEvents;
-  /** Longest without a word of this market, while live. */
+  /** The longest silence about this market while it is live. */
   readonly silenceMsMax: number;
 }
 
-/** One market's book kept in step: it receives events, and reports the state of the book. */
+/** Keeps one market's book in step: it receives events, and reports the state of the book. */
 export interface FollowedBook {
   readonly conditionId: string;
   book(): Book | null;
@@ -45,11 +45,11 @@ export interface FollowedBook {
   snapshot(body: Orderbook): void;
   update(update: BookUpdate): void;
   heartbeat(beat: Heartbeat): void;
-  /** The exchange says that its history was broken. */
+  /** The exchange reports that its history was broken. */
   epoch(name: string): void;
-  /** To be called every second or so. */
+  /** Call it about once a second. */
   check(): void;
-  /** For good. */
+  /** Stops permanently. */
   stop(): void;
 }
 
@@ -63,7 +63,7 @@ export function createFollowedBook({
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
-  /** An event without its moment. */
+  /** An event without its time. */
   type Untimed<E> = E extends unknown ? Omit<E, 'nowMs'> : never;
 
   function happen(event: Untimed<FollowingEvent>): void {

@@ -4,55 +4,55 @@ import type { Orderbook } from './types';
 import type { BookUpdate, SubscribeAck } from './types-live';
 
 /**
- * How one market's book is kept in step, as a function: what is known and what happened give what is known now and what
- * is to be done. It has no clock, no timer and no socket; followed-book.ts does what it says.
+ * The logic that keeps one market's book in step, as a pure function: from a state and an event it returns the next state
+ * and the effects. It has no clock, no timer and no socket; followed-book.ts runs the effects.
  *
- * An update is applied where `previousSequence <= local < sequence`, and proven by its checksum. HEALING says what is done
- * about everything that does not fit.
+ * An update is applied where `previousSequence <= local < sequence`, and verified by its checksum. HEALING lists what is
+ * done about every fault.
  */
 
-/** `live`: in step with the exchange. `stale`: it may not be, healing. `reconnecting`: there is no connection yet. */
+/** `live`: in step with the exchange. `stale`: possibly out of step, healing. `reconnecting`: without a connection. */
 export type LiveState = 'live' | 'stale' | 'reconnecting';
 
 /**
- * The state of a book: its sequence, and the epoch it belongs to, because in another epoch the same number may mean
- * another book.
+ * The position of a book: its sequence, and the epoch of that sequence, because in another epoch the same number may belong
+ * to another book.
  */
 export interface Since {
   readonly lastSequence: number;
   readonly epoch: string;
 }
 
-/** A request for the market that is not answered yet; answers to earlier ones are not heard. */
+/** A request for the market that is not answered yet; answers to earlier requests are ignored. */
 export interface Question {
   readonly number: number;
-  /** Null: for a snapshot. */
+  /** Null requests a snapshot. */
   readonly since: Since | null;
 }
 
 export interface Following {
-  /** Longest without a word of this market, while live. */
+  /** The longest silence about this market while it is live. */
   readonly silenceMsMax: number;
   readonly book: Book | null;
-  /** Of the exchange when it was asked last; null when it did not say. */
+  /** The epoch in the last answer of the exchange; null when the answer had none. */
   readonly epoch: string | null;
   readonly state: LiveState;
   readonly isConnected: boolean;
   readonly question: Question | null;
   readonly questions: number;
-  /** Answered: in step when the book has come this far. */
+  /** The promised sequence: the book is in step when it has reached it. */
   readonly target: number | null;
   readonly promisedAtMs: number;
-  /** Updates are of no use until the next snapshot. */
+  /** Updates are ignored until the next snapshot. */
   readonly needsSnapshot: boolean;
   readonly heardAtMs: number;
   /** 0 while it is not live. */
   readonly liveSinceMs: number;
-  /** One after another, without a healthy stretch between. */
+  /** Failures in a row, without a healthy period between. */
   readonly heals: number;
 }
 
-/** Of the machine's clock. */
+/** Times of the machine's clock. */
 type At = { readonly nowMs: number };
 
 export type FollowingEvent =
@@ -66,9 +66,9 @@ export type FollowingEvent =
 
 export type Effect =
   | { readonly type: 'ask'; readonly question: Question }
-  /** `paused` is to follow after `pauseMs`; null: no pause, and none that was begun. */
+  /** `paused` is due after `pauseMs`; null ends a pause that was begun. */
   | { readonly type: 'pause'; readonly pauseMs: number | null }
-  /** The connection is of no use: a new one. */
+  /** The connection does not work: replace it. */
   | { readonly type: 'drop' }
   | { readonly type: 'tellBook'; readonly update: BookUpdate | null }
   | { readonly type: 'tellState'; readonly state: LiveState; readonly why: string }
@@ -76,14 +76,14 @@ export type Effect =
 
 export type Step = readonly [Following, readonly Effect[]];
 
-/** Longest from an answer to the book it promised. */
+/** The longest time from an answer to the book that it promised. */
 export const CATCH_UP_MS_MAX = 3_000;
 const HEAL_PAUSE_MS = 250;
 const HEAL_PAUSE_MS_MAX = 4_000;
-/** In step for so long, the next failure is a first one again. */
+/** After this time in step, the next failure counts as the first again. */
 export const HEALTHY_MS = 10_000;
 
-/** The faults of a book: the words for its users, and what the book asks the exchange for. */
+/** The faults of a book: the words for its users, and the request that heals it. */
 const HEALING = {
   gap: { why: (sequence: number) => `updates after ${sequence} are missing`, asks: 'what is missing' },
   behind: { why: (sequence: number) => `updates up to ${sequence} are missing`, asks: 'what is missing' },
@@ -137,7 +137,7 @@ export function step(before: Following, event: FollowingEvent): Step {
       return isBehind ? heal(now, 'behind', nowMs, event.sequence) : [now, []];
     }
     case 'epoch': {
-      // The answer that is pending may be of the history before.
+      // The pending answer may be of the previous history.
       const isOther = before.isConnected && (before.question !== null || event.epoch !== before.epoch);
       return isOther ? heal(before, 'otherEpoch', nowMs) : [before, []];
     }
@@ -162,7 +162,7 @@ function answered(before: Following, { since }: Question, ack: SubscribeAck | nu
   if (!ack.ok) return refused(before, ack.error, nowMs);
   const sequence = ack.subscribed[0]?.sequence ?? 0;
   const epoch = ack.epoch ?? null;
-  // The exchange has lost its latest writes, perhaps: a snapshot follows.
+  // The exchange may have lost its latest writes: a snapshot follows.
   const isBroken = since !== null && (sequence < since.lastSequence || epoch !== since.epoch);
   const needsSnapshot = before.needsSnapshot || isBroken;
   return settle({ ...before, needsSnapshot, epoch, target: sequence, promisedAtMs: nowMs }, nowMs);
@@ -184,7 +184,7 @@ function refused(
 function snapshot(before: Following, body: Orderbook, nowMs: number): Step {
   const book = bookOf(body);
   if (checksumOf(book) !== body.checksum) return heal(before, 'wrongSnapshot', nowMs);
-  // Sent without having been asked for, it stands for itself.
+  // A snapshot that was not requested replaces the book.
   const isUnasked = before.question === null && before.target === null;
   const target = isUnasked ? book.sequence : before.target;
   const [next, effects] = settle({ ...before, book, needsSnapshot: false, target }, nowMs);
@@ -195,7 +195,7 @@ function update(before: Following, change: BookUpdate, nowMs: number): Step {
   const { book, needsSnapshot, question } = before;
   if (book === null || needsSnapshot || change.sequence <= book.sequence) return [before, []];
   if (change.previousSequence > book.sequence) {
-    // The pending answer will fill it.
+    // The pending answer will fill the gap.
     return question === null ? heal(before, 'gap', nowMs, book.sequence) : [before, []];
   }
   const changed = applyUpdate(book, change);
@@ -213,7 +213,7 @@ function checked(before: Following, nowMs: number): Step {
   return [before, []];
 }
 
-/** Live, once the book has come as far as was promised. */
+/** Becomes live when the book has reached the promised sequence. */
 function settle(before: Following, nowMs: number): Step {
   const { target, needsSnapshot, book } = before;
   if (target === null || needsSnapshot || book === null || book.sequence < target) return [before, []];
@@ -232,7 +232,7 @@ function heal(before: Following, fault: keyof typeof HEALING, nowMs: number, seq
   return askAgain({ ...before, needsSnapshot }, why(sequence), nowMs);
 }
 
-/** Out of step: asks again, at once the first time, then after pauses that double. */
+/** Out of step: requests again, the first time at once, then after pauses that double. */
 function askAgain(before: Following, why: string, nowMs: number): Step {
   const isHealthy = before.liveSinceMs > 0 && nowMs - before.liveSinceMs > HEALTHY_MS;
   const heals = isHealthy ? 0 : before.heals;

@@ -1,4 +1,4 @@
-/** A client of the exchange for Node and browsers: calls, orders, live books. It knows nothing but the wire. */
+/** A client of the exchange for Node and browsers: calls, orders, live books. It depends only on the public interface. */
 export type { CancelAllFilter } from './account';
 export { complementPrice, formatDecimal, parseDecimal } from './amounts';
 export { type Book, type BookLevel, type BookSides, checksumOf, viewOf } from './book';

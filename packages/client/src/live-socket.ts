@@ -5,11 +5,11 @@ import { createRenewal } from './renewal';
 import type { SessionEnd, SubscribeAck } from './types-live';
 
 export interface LiveSocketOptions {
-  /** Of the exchange; "" in a page it serves itself. */
+  /** The URL of the exchange; "" in a page that the exchange serves. */
   readonly baseUrl: string;
-  /** A wallet's access token, asked for at every connection; null for none. `client.accessToken` fits. */
+  /** Returns a wallet's access token at every connection; null for none. `client.accessToken` fits. */
   readonly getToken?: (() => Promise<string | null> | string | null) | undefined;
-  /** The wallet's orders are cancelled 10 s after its last such socket is gone. */
+  /** The wallet's orders are cancelled 10 s after its last such socket was closed. */
   readonly cancelOnDisconnect?: boolean | undefined;
 }
 
@@ -26,17 +26,17 @@ const RECONNECT_MS = 250;
 const RECONNECT_MS_MAX = 2_000;
 const ANSWER_MS_MAX = 5_000;
 const TOKEN_MS_MAX = 10_000;
-/** The exchange takes 50 messages a second from a socket. */
+/** The exchange accepts 50 messages a second from a socket. */
 const SUBSCRIBE_BURST = 40;
 const SUBSCRIBE_EVERY_MS = 25;
 
-/** The connection itself: it comes back by itself, with a token that is good, and keeps to the exchange's pace. */
+/** The connection itself: it reconnects by itself with a valid token, and respects the exchange's limits. */
 export interface LiveSocket extends Link {
   isConnected(): boolean;
   unsubscribe(conditionId: string): void;
-  /** Follows the list of markets, or no longer. */
+  /** Follows or leaves the list of markets. */
   followMarkets(isWanted: boolean): void;
-  /** Both answer a function that ends it. */
+  /** Both return a function that ends it. */
   on<T>(event: string, handler: Handler<T>): () => void;
   onConnect(handler: ConnectHandler): () => void;
   reconnect(): void;
@@ -52,7 +52,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   let timer: ReturnType<typeof setTimeout> | undefined;
   let pauseMs = RECONNECT_MS;
   const pacer = createPacer();
-  /** Asked for on this connection. */
+  /** The requests on this connection. */
   const asked = new Set<string>();
 
   const socket: Socket = io(options.baseUrl || undefined, {
@@ -64,7 +64,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     auth: (answer) => void tokenNow().then((token) => answer(authOf(token))),
   });
 
-  /** A token that was refused is not sent again: books are for everybody. */
+  /** A refused token is not sent again, because books need no token. */
   async function tokenNow(): Promise<string | null> {
     sent = null;
     if (!getToken) return null;
@@ -93,7 +93,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
     },
   });
 
-  /** Where Socket.IO gives up: the exchange ended the socket, or refused it. */
+  /** Reconnects where Socket.IO gives up: the exchange closed the socket, or refused it. */
   function comeBack(): void {
     if (isClosed) return;
     clearTimeout(timer);
@@ -176,7 +176,7 @@ export function createLiveSocket(options: LiveSocketOptions, events: LiveSocketE
   };
 }
 
-/** Lets a burst through at once and the rest one by one; what waits is dropped with the connection it was for. */
+/** Sends a burst at once and further messages one by one; waiting messages are dropped with their connection. */
 function createPacer() {
   let left = SUBSCRIBE_BURST;
   let waiting: (() => void)[] = [];

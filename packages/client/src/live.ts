@@ -22,16 +22,16 @@ export interface WatchHandlers {
   onTicker?(ticker: Ticker): void;
   onMarket?(market: Market): void;
   onState?(state: LiveState, why: string, book: LiveBook): void;
-  /** The exchange refuses to be asked for this market; asking goes on. */
+  /** The exchange refuses requests for this market; the client keeps trying. */
   onError?(error: ExchangeError): void;
 }
 
-/** One market's book, as the exchange has it while `state` is `live`. */
+/** One market's book, equal to the exchange's while `state` is `live`. */
 export interface LiveBook {
   readonly conditionId: string;
   /** The Yes book; null before the first snapshot. */
   readonly book: BookSides | null;
-  /** The book of an outcome, No mirrored. */
+  /** The book of an outcome; the book of No mirrors that of Yes. */
   view(outcomeIndex: OutcomeIndex): BookSides | null;
   readonly sequence: number | null;
   readonly state: LiveState;
@@ -39,11 +39,11 @@ export interface LiveBook {
 }
 
 export interface LiveOptions extends LiveSocketOptions {
-  /** Longest without a word of a market before its book is no longer `live`; 12 s. */
+  /** The longest silence about a market before its book is no longer `live`; 12 s by default. */
   readonly silenceMsMax?: number | undefined;
 }
 
-/** A heartbeat comes every 5 s: two may be late. */
+/** A heartbeat comes every 5 s, and two may be late. */
 const SILENCE_MS_MAX = 12_000;
 const CHECK_EVERY_MS = 1_000;
 
@@ -57,29 +57,29 @@ export interface MarketsHandlers {
   onChange?(market: Market): void;
 }
 
-/** Ends what it was the answer to. */
+/** Ends the subscription that returned it. */
 type End = () => void;
 
-/** One socket for any number of books and, with `getToken`, for what happens to the wallet. */
+/** One socket for any number of books and, with `getToken`, for the events of the wallet. */
 export interface Live {
   readonly isConnected: boolean;
-  /** Keeps a market's book in step until `stop()`; markets watched twice are asked for once. */
+  /** Keeps a market's book in step until `stop()`; a market that is watched twice is requested once. */
   watch(id: string, handlers?: WatchHandlers): LiveBook;
-  /** The private events, of the wallet whose token `getToken` gives. */
+  /** The private events of the wallet whose token `getToken` returns. */
   onOrder(handler: (order: OrderUpdate) => void): End;
   onTrade(handler: (trade: TradeUpdate) => void): End;
   onBalance(handler: (balances: BalanceUpdate) => void): End;
-  /** At every connection with a token. Unless it has `resumed`, events may be missing: read the wallet's state. */
+  /** Called at every connection with a token. Unless it has `resumed`, events may be missing: read the wallet's state. */
   onResumed(handler: (begun: AccountResumed) => void): End;
-  /** New markets, and every change of a market. After a connection was lost, read the list: nothing of it is sent again. */
+  /** New markets, and every change of a market. After a lost connection read the list, because these are not sent again. */
   watchMarkets(handlers: MarketsHandlers): End;
   /** Called at every connection; the first time, read the wallet's state. */
   onConnect(handler: (connection: { readonly authenticated: boolean }) => void): End;
-  /** The mode of the exchange and the operator's message: at every connection, and when one of them changes. */
+  /** The mode of the exchange and the operator's message: at every connection, and after every change. */
   onExchange(handler: (state: ExchangeState) => void): End;
-  /** The exchange has lost its latest writes, perhaps: look up your orders, send the signed ones that are missing again. */
+  /** The exchange may have lost its latest writes: look up your orders, and send missing signed ones again. */
   onEpoch(handler: (change: EpochChange) => void): End;
-  /** Connects again, with the current token of `getToken`: after signing in or out. */
+  /** Connects again with the present token of `getToken`, after signing in or out. */
   reauthenticate(): void;
   close(): void;
 }
@@ -154,7 +154,7 @@ export function connectLive(options: LiveOptions): Live {
   }
 
   function watchMarkets(handlers: MarketsHandlers): End {
-    // The same handlers may be given twice.
+    // The same handlers may be passed twice.
     const list = { ...handlers };
     if (lists.size === 0) socket.followMarkets(true);
     lists.add(list);

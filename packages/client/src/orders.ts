@@ -6,28 +6,28 @@ import type { Answer, Request, Send } from './transport';
 import type { Problem, SelfTradePrevention, Trading } from './types';
 import type { BatchResult, Booked, Replacement, SignedOrder, Submission, SubmitBody } from './types-account';
 
-/** An order to place; the maker is the signer, fee and nonce are known. */
+/** An order to place; the maker is the signer, and the client adds fee and nonce. */
 export type NewOrder = Omit<OrderParams, 'maker'>;
 
 export interface PlaceOptions {
   readonly clientOrderId?: string | undefined;
   readonly selfTradePrevention?: SelfTradePrevention | undefined;
-  /** Not booked by then, it is refused; a number is epoch milliseconds. */
+  /** An order not booked by then is refused; a number is in epoch milliseconds. */
   readonly deadline?: Date | number | undefined;
-  /** The same answer and the same refusals, with nothing booked. */
+  /** Returns the same answer and refusals without booking the order. */
   readonly dryRun?: boolean | undefined;
 }
 
 export interface Placed extends Submission {
-  /** The signed order: sent again, it is the same order. */
+  /** The signed order; sending it again is safe. */
   readonly signed: SignedOrder;
-  /** Whether an earlier attempt, whose answer was lost, had booked it. */
+  /** Whether an earlier attempt with a lost answer had booked it. */
   readonly replayed: boolean;
 }
 
 export interface Replaced extends Placed, Replacement {}
 
-/** Longest after the first attempt that another one begins, while the outcome is unknown. */
+/** The latest time after the first attempt at which another begins, while the outcome is unknown. */
 export const RESOLVE_MS_MAX = 20_000;
 const TERMS_MAX = 1_000;
 const CREATE_ATTEMPTS_MAX = 2;
@@ -45,8 +45,8 @@ interface Submitting {
 }
 
 /**
- * Placing orders so that each is booked once or not at all, whatever becomes of the answers: identity is the hash of
- * what was signed, so a submission whose outcome is unknown is sent again as it is.
+ * Places orders so that each is booked once or not at all, even if answers are lost. The hash of the signed order identifies
+ * it, so a submission with unknown outcome is sent again unchanged.
  */
 export interface Orders {
   /** Builds, signs and submits. `market` is an id, a slug, a condition id, or a trading snapshot at hand. */
@@ -57,11 +57,11 @@ export interface Orders {
     options?: PlaceOptions,
   ): Promise<Placed>;
   /**
-   * Sends a signed order until its outcome is known, within bounds. Rejects with the refusal, or with OUTCOME_UNKNOWN
-   * when even the last attempt was not answered; then the same body may be sent again at any time.
+   * Sends a signed order until its outcome is known, within bounds. Rejects with the refusal, or with OUTCOME_UNKNOWN when
+   * no attempt was answered; then the same body may be sent again at any time.
    */
   submitOrder(marketId: string, body: SubmitBody, options?: Submitting): Promise<Placed>;
-  /** A new order in the place of the signer's order `oldHash` of that market, which ends: both happen, or neither. */
+  /** Replaces the signer's order `oldHash` of that market by a new order: both happen, or neither. */
   replace(
     signer: Signer,
     market: string | OrderTerms,
@@ -70,8 +70,8 @@ export interface Orders {
     options?: PlaceOptions,
   ): Promise<Replaced>;
   /**
-   * `submitOrder` for a signed order in the place of the order `oldHash`, which is cancelled when this one is booked and
-   * only then. In the name of who is signed in, which must be the maker of both.
+   * `submitOrder` for a signed order that replaces the order `oldHash`, which is cancelled only if this one is booked. The
+   * session must belong to the maker of both.
    */
   submitReplacement(
     marketId: string,
@@ -79,7 +79,7 @@ export interface Orders {
     body: SubmitBody,
     options?: Submitting,
   ): Promise<Replaced>;
-  /** Up to 20 orders in one request; each is judged on its own, and booked once however often it has to be sent. */
+  /** Up to 20 orders in one request; each is checked by itself, and booked once however often it is sent. */
   batch(
     signer: Signer,
     market: string | OrderTerms,
@@ -87,14 +87,14 @@ export interface Orders {
   ): Promise<readonly BatchResult[]>;
 }
 
-/** `forgetNonces`: the wallet has raised its own. */
+/** `forgetNonces`: call it after the wallet raised its nonce. */
 export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void } {
   const { send, sessions, trading, decimals, resolveMs } = deps;
   const known = new Map<string, OrderTerms>();
-  /** Of each maker, once the exchange has named it. */
+  /** The nonce of each maker, once the exchange has returned it. */
   const nonces = new Map<string, string>();
 
-  /** The facts of a market that never change, requested once. */
+  /** The permanent facts of a market, requested once. */
   async function termsOf(market: string | OrderTerms): Promise<OrderTerms> {
     if (typeof market !== 'string') return market;
     const found = known.get(market);
@@ -106,8 +106,8 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
   }
 
   /**
-   * The session is sent when it belongs to the maker, otherwise no token: the signature is enough, and a session that
-   * has ended meanwhile must not hide the outcome.
+   * Sends the session only if it belongs to the maker: the signature is enough, and an expired session must not hide the
+   * outcome.
    */
   async function post<T>(request: Request, maker: string): Promise<Answer<T>> {
     const isMaker = sessions.current()?.address.toLowerCase() === maker.toLowerCase();
@@ -162,7 +162,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
   const replace: Orders['replace'] = (signer, market, oldHash, order, options = {}) =>
     signedAnew(signer, market, order, options, (id, body) => submitReplacement(id, oldHash, body, options));
 
-  /** Builds, signs and sends; once more when the exchange names another nonce. */
+  /** Builds, signs and sends an order, and once more if the exchange returns another nonce. */
   async function signedAnew<T>(
     signer: Signer,
     market: string | OrderTerms,
@@ -182,7 +182,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
     }
   }
 
-  /** A refusal that names the current nonce: the order was not booked, and may be signed again. */
+  /** Whether the refusal contains the present nonce: the order was not booked, and may be signed again. */
   function learnNonce(error: unknown, maker: string): boolean {
     if (!(error instanceof ExchangeError) || error.code !== 'INVALID_NONCE_VALUE') return false;
     const current = error.problem?.current;
@@ -213,7 +213,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
       results = reply.body.results;
       for (const error of results.flatMap(problemOf)) {
         learnNonce(error, signer.address);
-        // Sent again as a whole: what was booked answers with its record.
+        // Sent again as a whole: booked orders return their records.
         if (error.isOutcomeUnknown) throw error;
       }
       return reply;
@@ -222,7 +222,7 @@ export function createOrders(deps: OrdersDeps): Orders & { forgetNonces(): void 
       const sent = bodies.map(({ order }) => order);
       return (await resolved(attempt, sent, resolveMs)).body.results;
     } catch (error) {
-      // Some of them are answered: each result says what is known of its order.
+      // Only some of them are answered: each result has what is known of its order.
       if (results !== null) return results;
       throw error;
     }
@@ -249,7 +249,7 @@ function bodyOf(signed: SignedOrder, order: NewOrder, options: PlaceOptions): Su
   };
 }
 
-/** Whether an order of a batch was booked; if not, the result says why. */
+/** Whether an order of a batch was booked; if not, the result has the reason. */
 export const isBooked = (result: BatchResult): result is Booked => 'order' in result;
 
 const problemOf = (result: BatchResult): ExchangeError[] => (isBooked(result) ? [] : [problemError(result)]);

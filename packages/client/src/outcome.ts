@@ -5,8 +5,8 @@ import type { SignedOrder } from './types-account';
 export const UNAUTHORIZED = 401;
 
 /**
- * Once an attempt may have been booked, only an answer about the order itself ends the search: a refusal for another
- * reason says nothing about the earlier attempt.
+ * Once an attempt may have been booked, only an answer about the order itself is final: a refusal for another reason does
+ * not show whether the earlier attempt was booked.
  */
 export async function resolved<T>(
   attempt: () => Promise<Answer<T>>,

@@ -19,10 +19,10 @@ import type {
 import type { Comment, Order, OrderFill, Profile } from './types-account';
 import type { Candles, CandlesQuery, MarketEvent, ProgramVersion } from './types-data';
 
-/** Longest after the first attempt that another one begins. */
+/** The latest time after the first attempt at which another begins. */
 export const READ_MS_MAX = 10_000;
 
-/** Asking again changes nothing. */
+/** A read changes nothing, so it is safe to repeat. */
 export const isWorthAnother = (error: ExchangeError): boolean =>
   error.retryable && error.code !== 'NOT_SIGNED_IN';
 
@@ -32,7 +32,7 @@ interface Depth {
   readonly depth?: number | undefined;
 }
 
-/** The reads that need no session. `id` of a market is its id, its slug or its condition id. */
+/** The reads that need no session. The `id` of a market is its id, its slug or its condition id. */
 export interface Reads {
   config(): Promise<ExchangeConfig>;
   time(): Promise<{ readonly timestamp: number }>;
@@ -46,12 +46,12 @@ export interface Reads {
   ticker(id: string): Promise<Ticker>;
   priceHistory(id: string, timeframe?: Timeframe): Promise<PriceHistory>;
   candles(id: string, query?: CandlesQuery): Promise<Candles>;
-  /** Of at most 50 markets, in the order of `ids`. */
+  /** For at most 50 markets, in the order of `ids`. */
   orderbooks(ids: readonly string[], query?: Depth): Promise<readonly Orderbook[]>;
-  /** Of at most 50 markets, in the order of `ids`. */
+  /** For at most 50 markets, in the order of `ids`. */
   tickers(ids: readonly string[]): Promise<readonly Ticker[]>;
   trades(id: string, query?: PageQuery & Period): Promise<Page<Trade>>;
-  /** With the signed struct when it is the signed-in wallet's own. */
+  /** Includes the signed struct if the order belongs to the signed-in wallet. */
   order(orderHash: string): Promise<Order>;
   /** Newest first. */
   orderFills(orderHash: string, query?: PageQuery): Promise<Page<OrderFill>>;
@@ -93,7 +93,7 @@ export function createReads(send: Send, sessions: Sessions): Reads {
   };
 }
 
-/** Every row of a list, page by page: `for await (const trade of walk((cursor) => client.trades(id, { cursor })))`. */
+/** All rows of a list, page by page: `for await (const trade of walk((cursor) => client.trades(id, { cursor })))`. */
 export async function* walk<T>(page: (cursor: string | null) => Promise<Page<T>>): AsyncGenerator<T> {
   let cursor: string | null = null;
   do {

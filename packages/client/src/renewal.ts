@@ -1,23 +1,23 @@
 import type { Socket } from 'socket.io-client';
 
-/** While `getToken` still gives the token that is about to end. */
+/** The pause while `getToken` still returns the expiring token. */
 const AGAIN_EVERY_MS = 2_000;
 const ANSWER_MS_MAX = 5_000;
 
 export interface RenewalOptions {
   readonly getToken: (() => Promise<string | null> | string | null) | undefined;
-  /** The token that the socket goes by. */
+  /** The present token of the socket. */
   readonly current: () => string | null;
   readonly renewed: (token: string) => void;
 }
 
 export interface Renewal {
-  /** The socket's token is about to end. */
+  /** Called when the socket's token is about to expire. */
   now(): void;
   stop(): void;
 }
 
-/** The socket goes on under the next token, without a break; if there is none in time, it comes back with one. */
+/** Continues the socket under the next token, without a break; if there is none in time, the socket reconnects later. */
 export function createRenewal(socket: Socket, { getToken, current, renewed }: RenewalOptions): Renewal {
   let timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -4,7 +4,7 @@ import { type Answer, persist, type Request, type Send } from './transport';
 import type { Eip712Domain, Eip712Types } from './types';
 import type { Challenge, Tokens } from './types-account';
 
-/** The signer: an ethers Wallet fits unchanged, and any EIP-1193 wallet needs a few lines around it. */
+/** The signer: an ethers Wallet fits unchanged, an EIP-1193 wallet needs a few lines around it. */
 export interface Signer {
   readonly address: string;
   signMessage(text: string): Promise<string>;
@@ -15,36 +15,36 @@ export interface Signer {
   ): Promise<string>;
 }
 
-/** The session to store in order to stay signed in; it is a secret. */
+/** The session to store in order to stay signed in. It is a secret. */
 export interface Session {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly address: string;
-  /** Epoch milliseconds, of the access token. */
+  /** The expiration of the access token, epoch milliseconds. */
   readonly expiresAt: number;
 }
 
 export interface SessionsOptions {
   readonly session?: Session | null | undefined;
-  /** Told of every new session, and of its end. */
+  /** Called with every new session, and with null at its end. */
   readonly onSession?: ((session: Session | null) => void) | undefined;
 }
 
-/** An access token this close to its end is not sent any more. */
+/** An access token this close to its expiration is not sent any more. */
 const EXPIRY_MARGIN_MS = 30_000;
 const REFRESH_MS_MAX = 8_000;
 const UNAUTHORIZED = 401;
 
-/** The tokens of one wallet: got, renewed once however many need them, and given up. */
+/** The tokens of one wallet: obtained, renewed once for all requests that need it, and dropped. */
 export interface Sessions {
   current(): Session | null;
   /** Takes over a session from elsewhere: another tab, a file. */
   use(next: Session | null): void;
   signIn(signer: Signer): Promise<Session>;
   signOut(): Promise<void>;
-  /** An access token for the next request, renewed when it is about to end; null without a session. */
+  /** An access token for the next request, renewed when it is about to expire; null without a session. */
   accessToken(): Promise<string | null>;
-  /** A request in the wallet's name; a token the exchange does not take is renewed, once. */
+  /** Sends a request with the wallet's token; a token that the exchange refuses is renewed, once. */
   authorized<T>(request: Request): Promise<Answer<T>>;
 }
 
@@ -83,7 +83,7 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
     return next;
   }
 
-  /** A lost reply costs nothing: for 10 s the exchange answers the same token with the same pair. */
+  /** A lost reply does no harm: for 10 s the exchange answers the same token with the same pair. */
   async function renew(old: Session): Promise<Session> {
     const { refreshToken } = old;
     const askedAtMs = Date.now();
@@ -161,7 +161,7 @@ export function createSessions(send: Send, options: SessionsOptions): Sessions {
   };
 }
 
-/** As ethers wants them: without `readonly`. */
+/** In the type that ethers expects, without `readonly`. */
 export const mutableTypes = (types: Eip712Types): Record<string, { name: string; type: string }[]> =>
   Object.fromEntries(
     Object.entries(types).map(([name, members]) => [name, members.map((one) => ({ ...one }))]),

@@ -1,6 +1,6 @@
 import type { Challenge } from './types-account';
 
-/** The text of a Sign-In with Ethereum message (EIP-4361), from the exchange's own challenge. */
+/** Builds the text of a Sign-In with Ethereum message (EIP-4361) from the exchange's challenge. */
 export function siweText(challenge: Challenge): string {
   const { domain, address, statement, uri, version, chainId, nonce, issuedAt } = challenge;
   return [

@@ -18,16 +18,16 @@ export interface Answer<T> {
   readonly headers: Headers;
 }
 
-/** One request, one answer; rejects with an ExchangeError. */
+/** Sends one request and returns its answer; rejects with an ExchangeError. */
 export type Send = <T>(request: Request) => Promise<Answer<T>>;
 
-/** The exchange answers within 5 s whatever happens to it; the rest is the way there and back. */
+/** The exchange answers within 5 s in any state; the rest is for the network. */
 export const REQUEST_MS_MAX = 10_000;
 const NO_CONTENT = 204;
 
 export function createTransport(baseUrl: string, fetch_?: Fetch, timeoutMs = REQUEST_MS_MAX): Send {
   const base = baseUrl.replace(/\/+$/, '');
-  // A browser's fetch must not be called as a method of something else.
+  // A browser's fetch must not be called as a method of another object.
   const send: Fetch = fetch_ ?? ((url, init) => globalThis.fetch(url, init));
   return async <T>(request: Request): Promise<Answer<T>> => {
     const { method, path, query, body, token, headers } = request;
@@ -58,7 +58,7 @@ function bodyOf<T>(response: Response, text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch {
-    // A page of something in between, cut off perhaps: whether the exchange was reached is not known.
+    // A page of a proxy in between, or a cut answer: it is unknown whether the exchange was reached.
     throw new ExchangeError({ status: 0, code: 'NETWORK', detail: 'the answer is no JSON', retryable: true });
   }
 }
@@ -72,15 +72,15 @@ function queryText(query: Query | object = {}): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** First pause between two attempts; each further one is twice as long. */
+/** The first pause between two attempts; each further pause is twice as long. */
 const PAUSE_MS = 200;
 const PAUSE_MS_MAX = 2_000;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Tries again, with growing pauses and no sooner than Retry-After says, for as long as `again` holds and the next
- * attempt would begin within `boundMs`; then rejects with what came last.
+ * Tries again, with growing pauses and respecting Retry-After, while `again` is true and the next attempt would begin
+ * within `boundMs`; then rejects with the last error.
  */
 export async function persist<T>(
   attempt: () => Promise<T>,

@@ -16,7 +16,7 @@ import type {
   Trade,
 } from './types';
 
-/** Orders, and what belongs to one wallet: bodies as they come over the wire. */
+/** Orders, and the data of one wallet, as they come over the wire. */
 
 /** The twelve signed members; numbers are decimal strings. */
 export interface UnsignedOrder {
@@ -46,7 +46,7 @@ export interface SubmitBody {
   readonly orderType?: OrderType;
   readonly selfTradePrevention?: SelfTradePrevention;
   readonly clientOrderId?: string;
-  /** Epoch milliseconds: not booked by then, the order is refused. */
+  /** Epoch milliseconds: an order not booked by then is refused. */
   readonly deadline?: number;
 }
 
@@ -78,9 +78,9 @@ export interface Submission extends Sizes {
   readonly createdAt: IsoTime;
 }
 
-/** The answer to an order in the place of another. */
+/** The answer to a replacement. */
 export interface Replacement extends Submission {
-  /** Null when the order had been booked before, and not in the place of that one. */
+  /** Null when the order had been booked before, and not as a replacement of that one. */
   readonly replaced: {
     readonly orderHash: string;
     readonly filledSize: Decimal;
@@ -93,7 +93,7 @@ export interface Booked {
   readonly order: Submission;
 }
 
-/** Each order of a batch on its own; `isBooked` tells them apart. */
+/** The result of each order of a batch; `isBooked` distinguishes the two kinds. */
 export type BatchResult = Booked | Problem;
 
 export interface OrderFill {
@@ -118,16 +118,16 @@ export interface Order extends Sizes {
   readonly side: Side;
   readonly orderType: OrderType;
   readonly expiration: string;
-  /** Null to all but the maker. */
+  /** Null except to the maker. */
   readonly clientOrderId: string | null;
   readonly createdAt: IsoTime;
   readonly updatedAt: IsoTime;
   readonly sequence: number;
-  /** How many there are in all; `orderFills` lists them. */
+  /** The number of all fills; `orderFills` lists them. */
   readonly fillCount: number;
-  /** The latest 100, oldest first; in `order:update` those that are new or settled otherwise since the update before. */
+  /** The latest 100, oldest first; in `order:update` only new or newly settled ones. */
   readonly fills: readonly OrderFill[];
-  /** For the maker alone. */
+  /** Only for the maker. */
   readonly order?: SignedOrder;
 }
 
@@ -146,16 +146,16 @@ export interface Cancelled {
 export interface CancelledAll {
   readonly cancelled: readonly string[];
   readonly count: number;
-  /** Of the market: no such order with a lower number is open. Absent when every market was meant. */
+  /** Of the market: no selected order with a lower number is open. Absent when the request was for all markets. */
   readonly sequence?: number;
-  /** The same by market, of those in which something was cancelled; only when every market was meant. */
+  /** The same for each market in which an order was cancelled; only when the request was for all markets. */
   readonly sequences?: Readonly<Record<string, number>>;
   readonly message: string;
 }
 
 export interface CancelledMany {
   readonly cancelled: readonly string[];
-  /** Hash -> why not. */
+  /** Hash -> reason. */
   readonly notCancelled: Readonly<Record<string, string>>;
 }
 
@@ -187,7 +187,7 @@ export interface Position {
 }
 
 export interface PositionsQuery extends PageQuery {
-  /** Open ones hold something; both when left out. */
+  /** Positions that are open or closed; both by default. */
   readonly status?: 'open' | 'closed' | undefined;
   readonly marketId?: string | undefined;
 }
@@ -196,7 +196,7 @@ export interface JournalQuery extends PageQuery, Period {
   readonly marketId?: string | undefined;
 }
 
-/** The trade as everybody sees it, and what the wallet's own order had of it. */
+/** The public trade, and the part of the wallet's own order in it. */
 export interface OwnTrade extends Trade {
   readonly role: 'MAKER' | 'TAKER';
   readonly own: {
@@ -211,7 +211,7 @@ export interface OwnTrade extends Trade {
   };
 }
 
-/** An event of a wallet; the members of a trade are null where there was none. */
+/** An event of a wallet; the members of a trade are null for other events. */
 export interface Activity {
   readonly id: string;
   readonly type: 'TRADE' | 'SPLIT' | 'MERGE' | 'FAUCET' | 'REDEEM';
@@ -227,7 +227,7 @@ export interface Activity {
   readonly feeAsset: FeeAsset | null;
   readonly tradeId: string | null;
   readonly orderHash: string | null;
-  /** The change of the balances; negative amounts were given away. */
+  /** The change of the balances; negative amounts left the wallet. */
   readonly changes: { readonly collateral: Decimal; readonly yes: Decimal; readonly no: Decimal };
 }
 
@@ -237,7 +237,7 @@ export interface Me {
   readonly bio: string | null;
   readonly avatarUrl: string | null;
   readonly joinedAt: IsoTime;
-  /** `expiresAt` is null for an API key that does not end by itself. */
+  /** `expiresAt` is null for an API key without an expiration. */
   readonly session: { readonly issuedAt: IsoTime; readonly expiresAt: IsoTime | null };
 }
 
@@ -245,7 +245,7 @@ export type Profile = Pick<Me, 'address' | 'username' | 'bio' | 'avatarUrl'> & {
   readonly joinedAt: IsoTime | null;
 };
 
-/** Members left out stay as they are; null takes one back. */
+/** Omitted members do not change; null clears one. */
 export interface ProfileChange {
   readonly username?: string | null;
   readonly bio?: string | null;
@@ -267,7 +267,7 @@ export interface Comment {
   readonly deleted: boolean;
 }
 
-/** The answer of GET /auth/nonce: everything a sign-in message needs. */
+/** The answer of GET /auth/nonce, with everything that a sign-in message needs. */
 export interface Challenge {
   readonly nonce: string;
   readonly address: string;

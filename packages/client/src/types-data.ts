@@ -1,18 +1,18 @@
 import type { Candle, IsoTime, Market, OutcomeIndex } from './types';
 
-/** Markets that belong together, the oldest first. */
+/** Markets of one event, oldest first. */
 export interface MarketEvent {
   readonly slug: string;
   readonly title: string;
   readonly markets: readonly Market[];
 }
 
-/** Of the process that answers. */
+/** The version of the answering process. */
 export interface ProgramVersion {
   readonly version: string;
-  /** Null where it was built outside of a checkout. */
+  /** Null for a build outside of a checkout. */
   readonly commit: string | null;
-  /** Of the data it writes. */
+  /** The layout of the data that it writes. */
   readonly layout: number;
   readonly startedAt: IsoTime;
 }
@@ -20,7 +20,7 @@ export interface ProgramVersion {
 export type CandleInterval = '1m' | '5m' | '15m' | '1h' | '4h' | '1d';
 
 export interface CandlesQuery {
-  /** `1m` without it. */
+  /** `1m` by default. */
   readonly interval?: CandleInterval | undefined;
   /** Epoch seconds; candles that begin then or later, the first `limit` of them. */
   readonly from?: number | undefined;

@@ -5,7 +5,7 @@ export type KeyScope = 'read' | 'cancel';
 export interface NewApiKey {
   readonly name: string;
   readonly scopes: readonly KeyScope[];
-  /** Without it the key lasts until it is deleted. */
+  /** By default the key lasts until it is deleted. */
   readonly expiresAt?: IsoTime | null | undefined;
 }
 

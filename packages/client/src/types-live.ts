@@ -1,7 +1,7 @@
 import type { Decimal, ExchangeConfig, Trade } from './types';
 import type { Balances, Order } from './types-account';
 
-/** Messages of the socket, as they come. */
+/** Messages of the socket, as received. */
 
 export interface BookUpdate {
   readonly type: 'orderbook:update';
@@ -11,7 +11,7 @@ export interface BookUpdate {
   readonly previousSequence: number;
   readonly timestamp: number;
   readonly reason: 'ORDER' | 'TRADE' | 'CANCEL' | 'EXPIRE' | 'MARKET';
-  /** Price and the size there now, in Yes; "0" removes. */
+  /** Price and the present size at it, in Yes; "0" removes the level. */
   readonly changes: {
     readonly bids: readonly (readonly [Decimal, Decimal])[];
     readonly asks: readonly (readonly [Decimal, Decimal])[];
@@ -21,7 +21,7 @@ export interface BookUpdate {
   readonly checksum: string;
 }
 
-/** Where an event stands among those of its wallet. */
+/** The place of an event among the events of its wallet. */
 export interface AccountNumbers {
   readonly accountSequence: number;
   readonly previousAccountSequence: number;
@@ -35,7 +35,7 @@ export interface TradeUpdate extends Trade, AccountNumbers {
 export type OrderUpdate = Order & AccountNumbers;
 export type BalanceUpdate = Balances & AccountNumbers;
 
-/** Where the private events of a connection begin; `resumed` when nothing since the connection before is missing. */
+/** The beginning of the private events of a connection; `resumed` when no event since the connection before is missing. */
 export interface AccountResumed {
   readonly accountSequence: number;
   readonly resumed: boolean;
@@ -44,7 +44,7 @@ export interface AccountResumed {
 /** The mode of the exchange: `CANCEL_ONLY` refuses orders, `HALTED` refuses cancels as well. */
 export type ExchangeState = Pick<ExchangeConfig, 'mode' | 'message' | 'epoch'>;
 
-/** The history of the data has another name: what was answered before may be missing. */
+/** The history of the data has a new name: earlier acknowledged writes may be missing. */
 export interface EpochChange {
   readonly epoch: string;
 }
@@ -64,13 +64,13 @@ export type SubscribeAck =
     }
   | { readonly ok: false; readonly error: { readonly code: string; readonly detail: string } };
 
-/** Why the exchange ends a socket that spoke for a wallet. */
+/** The reason why the exchange closes a wallet's socket. */
 export interface SessionEnd {
   readonly code: string;
   readonly detail: string;
 }
 
-/** When the token of a socket ends. */
+/** The expiration of a socket's token. */
 export interface SessionExpiring {
   readonly expiresAt: string;
 }

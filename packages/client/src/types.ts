@@ -1,6 +1,6 @@
 import type { ExchangeLimits } from './types-limits';
 
-/** The bodies of the interface as they come over the wire; docs/ and /openapi.json say what they mean. */
+/** The bodies of the interface as they come over the wire; docs/ and /openapi.json document them. */
 
 /** A decimal string in whole units, without exponent. */
 export type Decimal = string;
@@ -10,7 +10,7 @@ export type OutcomeIndex = 0 | 1;
 export type Side = 'BUY' | 'SELL';
 export type OrderType = 'GTC' | 'IOC' | 'FOK' | 'POST_ONLY' | 'MARKET';
 export type SelfTradePrevention = 'NONE' | 'CANCEL_TAKER' | 'CANCEL_MAKER' | 'CANCEL_BOTH';
-/** The asset of a fee: for a SELL collateral, for a BUY the token bought. */
+/** The asset of a fee: collateral for a SELL, the bought token for a BUY. */
 export type FeeAsset = 'COLLATERAL' | 'YES' | 'NO';
 export type MatchType = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
 export type OrderStatus = 'OPEN' | 'PARTIALLY_FILLED' | 'FILLED' | 'CANCELLED' | 'EXPIRED' | 'INVALIDATED';
@@ -32,19 +32,19 @@ export type MarketStatus = 'DRAFT' | 'OPEN' | 'PAUSED' | 'CLOSED' | 'RESOLVED' |
 export type MarketSort = 'volume24h' | 'volume' | 'liquidity' | 'createdAt' | 'closesAt';
 export type Timeframe = '1h' | '6h' | '1d' | '1w' | '1m' | 'all';
 
-/** Newest first unless said otherwise; the cursor is opaque. */
+/** Newest first by default; the cursor is opaque. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly nextCursor: string | null;
 }
 
-/** A stretch of a list, and the end it begins with. */
+/** A time range of a list, and its direction. */
 export interface Period {
-  /** Epoch milliseconds; nothing that happened before. */
+  /** Epoch milliseconds; excludes earlier rows. */
   readonly since?: number | undefined;
-  /** Epoch milliseconds; nothing that happened after. */
+  /** Epoch milliseconds; excludes later rows. */
   readonly until?: number | undefined;
-  /** Oldest first with `asc`; newest first without it. */
+  /** Oldest first with `asc`; newest first by default. */
   readonly order?: 'asc' | 'desc' | undefined;
 }
 
@@ -66,11 +66,11 @@ export interface OrdersQuery extends PageQuery {
   readonly status?: OrderStatus | 'open' | undefined;
   readonly marketId?: string | undefined;
   readonly side?: Side | undefined;
-  /** Orders that were sent under this name. */
+  /** Only orders with this client order id. */
   readonly clientOrderId?: string | undefined;
 }
 
-/** RFC 9457; further members say what would have been right. */
+/** RFC 9457; other members contain the right values. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -115,7 +115,7 @@ export interface ExchangeConfig {
   /** The operator's message about the mode. */
   readonly message: string | null;
   readonly durability: string;
-  /** Names the unbroken history of the data: under another one, what was answered before may be missing. */
+  /** Names the unbroken history of the data: when it changes, earlier acknowledged writes may be missing. */
   readonly epoch: string;
   readonly limits: ExchangeLimits;
 }
@@ -130,7 +130,7 @@ export interface Market {
   readonly category: string;
   readonly tags: readonly string[];
   readonly imageUrl: string | null;
-  /** The URL of the page that decides. */
+  /** The URL of the page that decides the result. */
   readonly resolutionSource: string | null;
   readonly event: { readonly slug: string; readonly title: string } | null;
   readonly status: MarketStatus;
@@ -270,7 +270,7 @@ export interface Trade {
   readonly transactionHash: string | null;
 }
 
-/** Everything an order ticket shows, of one moment. */
+/** Everything that an order ticket shows, of one moment. */
 export interface Trading {
   readonly market: Market;
   readonly orderbook: Orderbook;
