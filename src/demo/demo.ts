@@ -38,7 +38,7 @@ const TIDY_EVERY_MS = 30_000;
 /** The same error is logged at most once in this time. */
 const TELL_EVERY_MS = 60_000;
 
-/** Bots that trade in the demo markets through the public interface, as any client does. */
+/** Bots that trade in the demo markets through the public interface, like other clients. */
 export async function startDemo({
   baseUrl,
   say,

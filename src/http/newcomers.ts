@@ -10,7 +10,7 @@ export type Newcomers = (wallet: string, address: string, response: ServerRespon
 
 interface NewcomersOptions {
   readonly limiter: Limiter;
-  /** Whether the exchange has any data of the wallet. */
+  /** Whether the exchange has data of the wallet. */
   readonly isKnown: (wallet: string) => Promise<boolean>;
 }
 

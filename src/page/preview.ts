@@ -60,7 +60,7 @@ export interface Preview {
   readonly averageMicro: number | null;
   /** The price of the last immediate fill; null when there is none. */
   readonly worstPips: number | null;
-  /** Whether the book has any order within the limit. */
+  /** Whether the book has an order within the limit. */
   readonly wouldTrade: boolean;
   /** A BUY: the payment, at the book's prices for the immediate fills, at the limit for the rest. */
   readonly costMicro: number;
