@@ -13,7 +13,6 @@ import { startTypedClients, type Trader, type TypedClients } from '../support/ty
  * must take what the adapter gives, and its own functions for each structure must change nothing of it.
  */
 const INSTALL_MS_MAX = 240_000;
-const ATTEMPTS_MAX = 8;
 const isLong = process.env.GENERATORS === '1';
 
 let stage: TypedClients;
@@ -29,17 +28,10 @@ beforeAll(async () => {
   market = await stage.market({ feeRateBps: 200, minOrderSize: '1' });
   const make = async ({ client, wallet }: Trader, more: { live?: Live } = {}) =>
     createCcxt({ client, signer: wallet, ...more });
-  /** A busy machine may answer 503 just after the start. */
-  async function signedIn(attempt = 1): Promise<Trader> {
-    return stage.trader().catch((error) => {
-      if (attempt === ATTEMPTS_MAX) throw error;
-      return signedIn(attempt + 1);
-    });
-  }
-  const first = await signedIn();
+  const first = await stage.trader();
   live = connectLive({ baseUrl: stage.url(), getToken: first.client.accessToken });
   maker = await make(first, { live });
-  taker = await make(await signedIn());
+  taker = await make(await stage.trader());
   [yes, no] = [`${market.slug}.YES/USD`, `${market.slug}.NO/USD`];
 });
 afterAll(async () => {

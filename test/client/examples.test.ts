@@ -7,6 +7,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 
+const SAYS_MS_MAX = 90_000;
 const FOLDER = path.join(ROOT, 'examples');
 /** Debian's packages are for Debian's Python; another one may stand in front of it. */
 const python = ['python3', '/usr/bin/python3'].find(
@@ -46,7 +47,11 @@ function run(file: string, ...args: string[]): Started {
 }
 
 const says = (one: Started, what: RegExp): Promise<void> =>
-  until(`${what}`, () => what.test(one.stdout()) || !isAlive(one.child.pid ?? 0));
+  until(`${what}`, () => what.test(one.stdout()), {
+    patienceMs: SAYS_MS_MAX,
+    isLost: () => !isAlive(one.child.pid ?? 0),
+    explain: () => one.stdout() + one.stderr(),
+  });
 
 async function interrupt(one: Started): Promise<void> {
   one.child.kill('SIGINT');

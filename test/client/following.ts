@@ -3,9 +3,14 @@ import type { OpenMarket } from '../support/trader';
 import type { Trader } from '../support/typed-clients';
 import { until } from '../support/waiting';
 
-/** Orders that rest, trade and go, of both outcomes. */
-export async function tradeSome(market: OpenMarket, who: readonly Trader[], count: number): Promise<void> {
-  for (let i = 0; i < count; i++) {
+/** Orders that rest, trade and go, of both outcomes; `from` goes on where the last call ended. */
+export async function tradeSome(
+  market: OpenMarket,
+  who: readonly Trader[],
+  count: number,
+  from = 0,
+): Promise<void> {
+  for (let i = from; i < from + count; i++) {
     const { client, wallet } = who[i % who.length] as Trader;
     const price = `0.${35 + ((i * 7) % 30)}`;
     const order = { outcomeIndex: i % 3 === 0 ? 1 : 0, side: 'BUY', price, size: `${1 + (i % 9)}` } as const;

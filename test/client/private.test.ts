@@ -11,8 +11,12 @@ import { createTokens, parseJwtSecrets } from '../../src/auth/tokens';
 import { ENVIRONMENT } from '../support/settings';
 import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type Trader, type TypedClients } from '../support/typed-clients';
-import { until } from '../support/waiting';
+import { sleep, until } from '../support/waiting';
 import { startFrameProxy } from './frame-proxy';
+
+const TOKEN_SEC = 900;
+/** Enough to connect in on a busy machine. */
+const LEFT_SEC = 9;
 
 let stage: TypedClients;
 let market: OpenMarket;
@@ -116,11 +120,12 @@ test('the client renews its socket before the token ends, without losing the con
     address: alice.wallet.address,
     sid: claims.sid,
     jti: claims.jti,
-    issuedAtSec: Math.floor(Date.now() / 1_000) - 896,
+    issuedAtSec: Math.floor(Date.now() / 1_000) - TOKEN_SEC + LEFT_SEC,
   });
+  const endsAtMs = Date.now() + LEFT_SEC * 1_000;
   const tokens = [ending];
   await connect(async () => tokens.shift() ?? alice.client.accessToken());
-  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  await sleep(endsAtMs + 1_000 - Date.now());
   await buy(alice, '0.4');
   await until('heard', () => orders.length === 1);
   expect(connections).toEqual([true]);
@@ -133,7 +138,9 @@ test('a client that watches the list of markets receives the new ones and the ch
     onNew: (one) => created.push(one),
     onChange: (one) => changed.push(one),
   });
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  // The messages of a socket are served one after the other: when this one is, so was the one before.
+  const book = live.watch(market.conditionId);
+  await until('live', () => book.state === 'live');
   const fresh = await stage.market();
   await until('the new market', () => created.some(({ id }) => id === fresh.id));
   await buy(alice, '0.4');

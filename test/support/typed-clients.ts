@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { type Client, type ClientOptions, createClient } from 'ctf-exchange-client';
+import { type Client, type ClientOptions, createClient, ExchangeError } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
 import type { Environment } from '../../src/config/load';
 import { ADMIN_TOKEN } from './settings';
 import { type OpenMarket, openMarket } from './trader';
+import { sleep } from './waiting';
 import { startWebReplicas } from './web-replicas';
+
+const SERVER_ERROR = 500;
+const ATTEMPTS_MAX = 40;
+const PAUSE_MS = 250;
 
 export interface Trader {
   readonly client: Client;
@@ -15,6 +20,19 @@ interface TraderOptions extends Partial<ClientOptions> {
   /** Which replica it talks to. */
   readonly at?: number;
   readonly signIn?: boolean;
+}
+
+/** A busy machine may answer 503 just after the start. */
+async function patiently(act: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return void (await act());
+    } catch (error) {
+      if (!(error instanceof ExchangeError) || error.status < SERVER_ERROR || attempt === ATTEMPTS_MAX)
+        throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
 }
 
 export type TypedClients = Awaited<ReturnType<typeof startTypedClients>>;
@@ -32,7 +50,7 @@ export async function startTypedClients(env: Environment = {}, replicas = 1) {
     async trader({ at = 0, signIn = true, ...options }: TraderOptions = {}): Promise<Trader> {
       const wallet = new Wallet(`0x${randomBytes(32).toString('hex')}`);
       const client = createClient({ baseUrl: url(at), ...options });
-      if (signIn) await client.signIn(wallet);
+      if (signIn) await patiently(() => client.signIn(wallet));
       return { client, wallet };
     },
     market: (body: Record<string, unknown> = {}): Promise<OpenMarket> =>

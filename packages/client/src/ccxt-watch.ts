@@ -1,3 +1,4 @@
+import type { BookSides } from './book';
 import { named } from './ccxt-errors';
 import { type Listed, orderBookOf, tradeOf } from './ccxt-parse';
 import type { CcxtOrder, CcxtOrderBook, CcxtTrade } from './ccxt-types';
@@ -34,6 +35,13 @@ function createChannel<T>(): Channel<T> {
   };
 }
 
+interface Watched {
+  readonly book: LiveBook;
+  readonly changes: Channel<true>;
+  /** The book that was given last. */
+  shown: BookSides | null;
+}
+
 interface WatchingOptions {
   readonly client: Client;
   readonly live: Live | undefined;
@@ -49,7 +57,7 @@ export interface Watching {
 
 /** ccxt's `watch` methods over live books and private messages. */
 export function createWatching({ live, listedOf, parsed }: WatchingOptions): Watching {
-  const books = new Map<string, { readonly book: LiveBook; readonly changes: Channel<true> }>();
+  const books = new Map<string, Watched>();
   const trades = new Map<string, Channel<CcxtTrade>>();
   let orders: Map<string, Channel<CcxtOrder>> | null = null;
 
@@ -66,12 +74,13 @@ export function createWatching({ live, listedOf, parsed }: WatchingOptions): Wat
       // A book that is not in step is not shown; the update that heals it comes as a change.
       const told = (): void => changes.push(true);
       const book = connected().watch(listed.market.conditionId, { onBook: told, onState: told });
-      watched = { book, changes };
+      watched = { book, changes, shown: null };
       books.set(symbol, watched);
     }
-    const { book, changes } = watched;
+    const { book, changes, shown } = watched;
     do await changes.next();
-    while (book.state !== 'live' || book.view(listed.outcome) === null);
+    while (book.state !== 'live' || book.book === shown || book.view(listed.outcome) === null);
+    watched.shown = book.book;
     const sides = book.view(listed.outcome) ?? { bids: [], asks: [] };
     return orderBookOf(listed, sides, { nonce: book.sequence ?? 0, limit });
   }
