@@ -95,7 +95,7 @@ export const STEP_NAMES = Object.keys(STEPS) as Step[];
 export const moveMarket = (step: Step, name: string): Command =>
   change(name, STEPS[step], {}, (markets, id) => markets[step](id));
 
-/** Pays at once, which cannot be undone; so it asks first, unless --yes is given. */
+/** Cannot be undone; so it asks first, unless --yes is given. */
 export const forGood =
   (what: string, isSure: boolean, command: Command): Command =>
   async (run) => {

@@ -190,7 +190,10 @@ function addPeople(program: Commander, choose: Choose): void {
     .description('comments on markets')
     .command('delete <comment>')
     .description('remove the text of any comment; its place and its replies stay')
-    .action((id: string) => choose(deleteComment(id)));
+    .option('--yes', SURE)
+    .action((id: string, { yes = false }: { yes?: boolean }) =>
+      choose(forGood(`delete the text of comment ${id}`, yes, deleteComment(id))),
+    );
   program
     .command('profiles')
     .description('profiles of wallets')
@@ -199,7 +202,12 @@ function addPeople(program: Commander, choose: Choose): void {
     .option('--username')
     .option('--bio')
     .option('--avatar')
-    .action((address: string, parts: Parts) => choose(resetProfile(address, partsOf(parts))));
+    .option('--yes', SURE)
+    .action((address: string, { yes = false, ...parts }: Parts & { yes?: boolean }) => {
+      const body = partsOf(parts);
+      const what = `clear ${Object.keys(body).join(', ')} of the profile of ${address}`;
+      choose(forGood(what, yes, resetProfile(address, body)));
+    });
   program
     .command('accounts')
     .description('wallets')
@@ -241,7 +249,10 @@ function addSettlements(program: Commander, choose: Choose): void {
     .command('acknowledge <settlement>')
     .description('record that a settlement was mined: CONFIRMED, with the hash of its transaction')
     .addOption(new Option('--tx <hash>', 'of the transaction').argParser(hash).makeOptionMandatory())
-    .action((id: string, { tx }: { tx: string }) => choose(acknowledge(id, tx)));
+    .option('--yes', SURE)
+    .action((id: string, { tx, yes = false }: { tx: string; yes?: boolean }) =>
+      choose(forGood(`record that transaction ${tx} settled ${id}`, yes, acknowledge(id, tx))),
+    );
 }
 
 function hash(text: string): string {

@@ -133,7 +133,7 @@ async function startAll(session: Session, given: Environment, programFolder: str
     await startDemo(session, programFolder, { baseUrl, env, logFile });
   }
   const pages = await pagesServed(baseUrl);
-  if (!session.isEnding) printBanner(config, { port, pages, logFile, adminToken });
+  if (!session.isEnding) printBanner(config, { port, redisUrl, pages, logFile, adminToken });
 }
 
 /** Returns the URL of the Redis to use: the given one, or a new one for this session. */
@@ -259,6 +259,7 @@ async function pagesServed(baseUrl: string): Promise<readonly string[]> {
 
 interface Opened {
   readonly port: number;
+  readonly redisUrl: string;
   readonly pages: readonly string[];
   readonly logFile: string;
   /** Null without operators. */
@@ -269,7 +270,7 @@ interface Opened {
  * The text is short: with the lines of npm, the build and the search for a Redis, a first start prints at most 12 lines. It
  * mentions a variable only where it is not set.
  */
-function printBanner(config: Config, { port, pages, logFile, adminToken }: Opened): void {
+function printBanner(config: Config, { port, redisUrl, pages, logFile, adminToken }: Opened): void {
   const url = `http://localhost:${port}`;
   const redis = config.redisGiven ? 'the Redis of REDIS_URL' : 'a Redis of its own, gone when it stops';
   const shown = Object.entries(PAGES).filter(([page]) => pages.includes(page));
@@ -286,6 +287,8 @@ function printBanner(config: Config, { port, pages, logFile, adminToken }: Opene
   // The token is in the fragment, which no browser sends to a server.
   if (pages.includes('/') && adminToken !== null) say(`  operator  ${url}/operate#${adminToken}`);
   say(`  try       curl -s '${url}/markets?limit=3'`);
+  // A given URL may have a password in it, and its owner knows it.
+  if (!config.redisGiven) say(`  check     REDIS_URL=${redisUrl} npm run -s cli -- doctor`);
   say(`  settings  ${settings.join('; ')}`);
   say('  stop      Ctrl-C');
 }

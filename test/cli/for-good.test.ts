@@ -62,6 +62,26 @@ test('a command that pays asks at a terminal, and needs --yes elsewhere, because
   expect(await statusOf('two')).not.toBe('OPEN');
 });
 
+test.each([
+  [
+    ['comments', 'delete', '81cqi70o-c12'],
+    'delete the text of comment 81cqi70o-c12. This cannot be undone. Type yes: ',
+  ],
+  [
+    ['profiles', 'reset', `0x${'12'.repeat(20)}`, '--bio', '--avatar'],
+    `clear bio, avatarUrl of the profile of 0x${'12'.repeat(20)}. This cannot be undone. Type yes: `,
+  ],
+  [
+    ['settlements', 'acknowledge', '81cqi70o-1-s0', '--tx', `0x${'ab'.repeat(32)}`],
+    `record that transaction 0x${'ab'.repeat(32)} settled 81cqi70o-1-s0. This cannot be undone. Type yes: `,
+  ],
+])('%j asks at a terminal, and needs --yes elsewhere', async (words, question) => {
+  const piped = await createShell(redis.url).exchange(...words);
+  expect([piped.code, piped.err]).toEqual([2, expect.stringMatching(/repeat the command with --yes/)]);
+  const hasty = await atTerminal('y', ...words);
+  expect([hasty.code, hasty.asked, hasty.err]).toEqual([2, question, 'error: nothing was done\n']);
+});
+
 test('the version and the check of a backup file need no Redis', async () => {
   const shell = createShell('redis://127.0.0.1:1');
   const { version } = require('../../package.json');

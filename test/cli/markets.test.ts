@@ -138,9 +138,13 @@ test('a mistyped command prints one line and changes nothing', async () => {
     [
       3,
       /is not the id of a settlement/,
-      ['settlements', 'acknowledge', 'x-1-s0', '--tx', `0x${'ab'.repeat(32)}`],
+      ['settlements', 'acknowledge', 'x-1-s0', '--tx', `0x${'ab'.repeat(32)}`, '--yes'],
     ],
-    [3, /NOT_FOUND/, ['settlements', 'acknowledge', '00000000-1-s0', '--tx', `0x${'ab'.repeat(32)}`]],
+    [
+      3,
+      /NOT_FOUND/,
+      ['settlements', 'acknowledge', '00000000-1-s0', '--tx', `0x${'ab'.repeat(32)}`, '--yes'],
+    ],
   ];
   for (const [code, told, words] of bad) {
     const said = await shell.exchange(...words);

@@ -119,14 +119,22 @@ test('an unconfirmed settlement is exported, acknowledged once, and shown', asyn
     id,
     '--tx',
     tx.toUpperCase().replace('0X', '0x'),
+    '--yes',
   );
   expect(said).toEqual({ code: 0, err: '', out: `${id} CONFIRMED by ${tx}\n` });
   expect((await exported('--status', 'CONFIRMED'))[0]).toMatchObject({ id, transactionHash: tx });
   const order = await exchange.client.get(`/orders/${taken.body.orderHash}`);
   expect(order.body.fills[0]).toMatchObject({ settlementStatus: 'CONFIRMED', transactionHash: tx });
 
-  expect((await shell.exchange('settlements', 'acknowledge', id, '--tx', tx)).code).toBe(0);
-  const other = await shell.exchange('settlements', 'acknowledge', id, '--tx', `0x${'cd'.repeat(32)}`);
+  expect((await shell.exchange('settlements', 'acknowledge', id, '--tx', tx, '--yes')).code).toBe(0);
+  const other = await shell.exchange(
+    'settlements',
+    'acknowledge',
+    id,
+    '--tx',
+    `0x${'cd'.repeat(32)}`,
+    '--yes',
+  );
   expect([other.code, other.err]).toEqual([
     3,
     `error: INVALID_REQUEST: the settlement is already CONFIRMED by ${tx}; it keeps that hash\n`,
@@ -144,6 +152,6 @@ test('a settlement of paper funds accepts a transaction hash once', async () => 
   const again = await shell.exchange('settlements', 'export', '--output', file);
   expect([again.code, again.out]).toEqual([3, '']);
   const [first, second] = [`0x${'11'.repeat(32)}`, `0x${'22'.repeat(32)}`];
-  expect((await shell.exchange('settlements', 'acknowledge', id, '--tx', first)).code).toBe(0);
-  expect((await shell.exchange('settlements', 'acknowledge', id, '--tx', second)).code).toBe(3);
+  expect((await shell.exchange('settlements', 'acknowledge', id, '--tx', first, '--yes')).code).toBe(0);
+  expect((await shell.exchange('settlements', 'acknowledge', id, '--tx', second, '--yes')).code).toBe(3);
 });

@@ -126,14 +126,14 @@ test.each(['nullable', 'adminah', 'my_support', 'sysadmin', 'exchanger', '12345'
 
 test('the command line does the same, and the log contains it', async () => {
   const { id, author, read } = await commented('buy my snow');
-  expect(await shell.json('comments', 'delete', id)).toEqual({ id, deleted: true });
+  expect(await shell.json('comments', 'delete', id, '--yes')).toEqual({ id, deleted: true });
   expect(await read()).toMatchObject({ body: '', deleted: true });
   expect(await latest()).toMatchObject({ action: 'DELETE /admin/comments/{comment_id}', address: 'local' });
-  expect((await shell.exchange('comments', 'delete', 'x')).code).toBe(3);
+  expect((await shell.exchange('comments', 'delete', 'x', '--yes')).code).toBe(3);
   await author.send('PATCH', '/me/profile', { username: 'Rude_2', bio: 'rude' });
-  const reset = await shell.json('profiles', 'reset', author.address, '--username');
+  const reset = await shell.json('profiles', 'reset', author.address, '--username', '--yes');
   expect(reset).toMatchObject({ address: author.address, username: null, bio: 'rude' });
-  expect(await shell.json('profiles', 'reset', author.address)).toMatchObject({ bio: null });
+  expect(await shell.json('profiles', 'reset', author.address, '--yes')).toMatchObject({ bio: null });
   expect(await latest()).toMatchObject({ body: { username: null, bio: null, avatarUrl: null }, status: 200 });
   const shown = await shell.json('accounts', 'show', author.address);
   expect(shown).toEqual((await admin('GET', `accounts/${author.address}`)).body);

@@ -8,7 +8,7 @@ import { storyOf } from '../support/sample';
 import { until } from '../support/waiting';
 
 /** With npm's four, the build and the search for a Redis: 12. */
-const BANNER_LINES_MAX = 5;
+const BANNER_LINES_MAX = 6;
 const READY = /The exchange is open: http:\/\/localhost:(\d+)/;
 const SCRIPT = `require('./src/local/start.ts').start('${path.join(__dirname, 'fake')}')`;
 
@@ -68,9 +68,12 @@ describe('npm start', () => {
   });
 
   story('gives web and worker the same Redis and the same secret', async () => {
-    await runUntilReady();
+    const started = await runUntilReady();
     expect(told('web').REDIS_URL).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
     expect(told('web')).toMatchObject({ ...told('worker'), LOG_LEVEL: 'warn' });
+    expect(started.stdout()).toContain(
+      `  check     REDIS_URL=${told('web').REDIS_URL} npm run -s cli -- doctor\n`,
+    );
   });
 
   story('opens six markets and three of the story, and none with DEMO=0', async () => {
@@ -103,7 +106,8 @@ describe('npm start', () => {
   });
 
   story('uses the given Redis, and starts none', async () => {
-    await runUntilReady({ REDIS_URL: 'redis://127.0.0.1:1' });
+    const started = await runUntilReady({ REDIS_URL: 'redis://127.0.0.1:1' });
+    expect(started.stdout()).not.toContain('REDIS_URL=');
     expect(told('worker').REDIS_URL).toBe('redis://127.0.0.1:1');
     expect(leftBehind()).toEqual([]);
   });
