@@ -2,10 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { Wallet } from 'ethers';
+import { type Demo, startDemo } from '../../src/demo/demo';
+import { demoMarkets, openDemoMarkets } from '../../src/demo/markets';
 import { type Client, createClient } from '../support/client';
 import { portOf, ROOT, type Started, startNode, startProgram } from '../support/processes';
 import { startProxy } from '../support/proxy';
-import { ENVIRONMENT } from '../support/settings';
+import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
+import { tell } from '../support/telling';
 import { createTrader, domainOf, type OpenMarket, type Trader } from '../support/trader';
 import { until } from '../support/waiting';
 import { limit } from '../support/weather-market';
@@ -44,10 +47,22 @@ interface RunningWeb {
   readonly client: Client;
 }
 
+/** As `npm start` has them. */
+async function startBots(url: string): Promise<Demo> {
+  await openDemoMarkets(url, ADMIN_TOKEN, demoMarkets(new Date()));
+  const demo = await startDemo({ baseUrl: url, say: () => undefined });
+  // A bot that meets a bug ends; the story is the maker's.
+  demo.failed.catch((error: Error) => tell(`a bot of the demo ended: ${error.message}`));
+  return demo;
+}
+
 export type MakerStory = Awaited<ReturnType<typeof startMakerStory>>;
 
-/** The Python maker behind a load balancer with two web processes, and a taker that trades with it. */
-export async function startMakerStory() {
+/**
+ * The Python maker behind a load balancer with two web processes, and a taker that trades with it. With the demo, its bots
+ * trade in other markets of the same exchange.
+ */
+export async function startMakerStory({ withDemo = false } = {}) {
   if (isStale()) throw new Error('dist is older than the sources: npm run build');
   const exchange = await startWebReplicas({ replicas: 0, durable: true });
   /** The built program: it is back in a second or two. */
@@ -62,6 +77,8 @@ export async function startMakerStory() {
   const webs: RunningWeb[] = [await startWeb(), await startWeb()];
   const first = (): RunningWeb => webs[0] as RunningWeb;
   const balancer = await startProxy(first().port);
+  const url = `http://127.0.0.1:${balancer.port}`;
+  const demo = withDemo ? await startBots(url) : null;
   const market: OpenMarket = await exchange.market(first());
   const domain = await domainOf(first().client);
   const key = `0x${randomBytes(32).toString('hex')}`;
@@ -69,17 +86,23 @@ export async function startMakerStory() {
     PYTHONPATH: PACKAGE,
     PRIVATE_KEY: key,
     PYTHONUNBUFFERED: '1',
-    BASE_URL: `http://127.0.0.1:${balancer.port}`,
+    BASE_URL: url,
   };
   const program = path.join(PACKAGE, 'examples/market_maker.py');
   const maker: Started = startProgram(PYTHON, [program, market.id, '0.5'], env);
 
-  const said = (): Said[] =>
-    maker
-      .stdout()
-      .split('\n')
-      .filter((line) => line.endsWith('}'))
-      .map((line) => JSON.parse(line));
+  const lines: Said[] = [];
+  let readTo = 0;
+  /** Each line is read once: an hour has many. */
+  function said(): readonly Said[] {
+    const text = maker.stdout();
+    const end = Math.max(readTo, text.lastIndexOf('\n') + 1);
+    for (const line of text.slice(readTo, end).split('\n')) {
+      if (line.endsWith('}')) lines.push(JSON.parse(line));
+    }
+    readTo = end;
+    return lines;
+  }
 
   /** How long it took until all quotes rest again, with a book that is in step. */
   async function quotesAfter(sinceMs: number, what: string): Promise<number> {
@@ -121,7 +144,7 @@ export async function startMakerStory() {
     return quotesAfter(Date.now(), 'the quotes rest again after Redis was restarted');
   }
 
-  const taker = (): Trader => createTrader(createClient(env.BASE_URL), domain);
+  const taker = (): Trader => createTrader(createClient(url), domain);
   /** Sells nothing it has not: it buys the other side of what the maker bids. */
   async function take(trader: Trader, outcome: 0 | 1): Promise<void> {
     await trader.submit(market, limit('BUY', outcome, 5_300, 500), { orderType: 'IOC' });
@@ -171,7 +194,9 @@ export async function startMakerStory() {
   }
 
   return {
-    url: env.BASE_URL,
+    url,
+    market,
+    openMarket: (): Promise<OpenMarket> => exchange.market(first()),
     quotesAfter,
     killWeb,
     restartRedis,
@@ -181,6 +206,7 @@ export async function startMakerStory() {
     compared,
     audit,
     stop: async (): Promise<void> => {
+      await demo?.stop();
       maker.child.kill('SIGKILL');
       for (const { started } of webs) started.child.kill('SIGKILL');
       await balancer.stop();

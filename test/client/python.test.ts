@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { connectLive, createClient } from 'ctf-exchange-client';
 import { startProgram } from '../support/processes';
 import { tell } from '../support/telling';
-import { sleep } from '../support/waiting';
+import { sleep, until } from '../support/waiting';
 import { hasPython, type MakerStory, PACKAGE, PYTHON, startMakerStory } from './python-maker';
 
 /** Skipped only where the packages are not. */
 const ifPython = hasPython ? test : test.skip;
-/** In the long form a web process is killed every so many seconds, and Redis twice. */
+/** In the long form a web process is killed every so many seconds, and Redis twice; with PYTHON_DEMO=1 the demo trades beside it. */
 const SECONDS = Number(process.env.PYTHON_SECONDS ?? 0);
 const KILL_EVERY_MS = Number(process.env.PYTHON_KILL_SECONDS ?? 60) * 1_000;
 const TAKE_EVERY_MS = 700;
@@ -32,10 +33,58 @@ const hasMypy = SECONDS > 0 && spawnSync('mypy', ['--version']).status === 0;
   expect([status, stdout]).toEqual([0, expect.stringContaining('Success')]);
 });
 
+ifPython(
+  'the page of the Python client names every method of the TypeScript client, and what there is for it',
+  () => {
+    const page = readFileSync(path.join(PACKAGE, 'README.md'), 'utf8');
+    const table = page.split('## Beside the TypeScript client')[1] ?? '';
+    const rows = [...table.matchAll(/^\| (`.*) \| (.*) \|$/gm)];
+    const named = (column: number): string[] =>
+      rows.flatMap((row) => [...(row[column] ?? '').matchAll(/`([\w.]+)[`(]/g)].map(([, name = '']) => name));
+    const live = connectLive({ baseUrl: 'http://127.0.0.1:1' });
+    const methods = new Set([...Object.keys(createClient({ baseUrl: '' })), ...Object.keys(live)]);
+    live.close();
+    expect(new Set(named(1))).toEqual(methods);
+    const program = [
+      ...[
+        'import operator, sys',
+        'from ctf_exchange import Client, Live',
+        'client = Client()',
+        'live = Live(client)',
+      ],
+      'for name in sys.argv[1:]:',
+      '    owner = client if hasattr(client, name.split(".")[0]) else live',
+      '    operator.attrgetter(name)(owner)',
+    ].join('\n');
+    const { status, stderr } = python('-c', program, ...named(2));
+    expect([status, stderr]).toEqual([0, '']);
+  },
+);
+
+/** Follows the list of markets and one book, and says what it hears. */
+const WATCHER = `
+import sys, threading
+from ctf_exchange import Client, Live, Wallet
+client = Client(sys.argv[1], Wallet())
+live = Live(client)
+over = threading.Event()
+def new(market):
+    print("new", market["id"], flush=True)
+    over.set()
+live.watch_markets(on_new=new)
+live.on("account:resumed", lambda begun: print("resumed", begun["resumed"], flush=True))
+book = live.watch(sys.argv[2])
+book.on_state = lambda state, why: print("book", state, flush=True)
+live.start()
+print("portfolio", *sorted(client.portfolio("1d")), flush=True)
+over.wait()
+live.close()
+`;
+
 describe('the Python client works with a real exchange', () => {
   let story: MakerStory | undefined;
   beforeAll(async () => {
-    if (hasPython) story = await startMakerStory();
+    if (hasPython) story = await startMakerStory({ withDemo: process.env.PYTHON_DEMO === '1' });
   }, STORY_MS_MAX);
   afterAll(() => story?.stop());
 
@@ -49,6 +98,27 @@ describe('the Python client works with a real exchange', () => {
     expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
     expect(started.stdout()).toMatch(/^OPEN 10\n/);
   });
+
+  ifPython(
+    'a program hears of a new market, asks where its private events begin, and reads its portfolio',
+    async () => {
+      if (!story) throw new Error('the story has not begun');
+      const started = startProgram(PYTHON, ['-c', WATCHER, story.url, story.market.conditionId], {
+        PYTHONPATH: PACKAGE,
+      });
+      const told = { explain: started.stderr, isLost: () => started.child.exitCode !== null };
+      // The messages of a socket are served one after the other, and the list was asked for first.
+      await until('the book is live', () => started.stdout().includes('book live'), told);
+      const { id } = await story.openMarket();
+      expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });
+      const lines = started.stdout().trim().split('\n');
+      expect(lines).toEqual(
+        expect.arrayContaining([
+          ...[`new ${id}`, 'resumed False', 'portfolio cash history pnl positionsValue reserved value'],
+        ]),
+      );
+    },
+  );
 
   ifPython(
     'the market maker quotes through killed web processes and restarts of Redis, and knows what became of every order',

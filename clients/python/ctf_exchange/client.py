@@ -1,6 +1,7 @@
 """Calls of the exchange. A signed order is booked once, whatever becomes of the answers."""
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence
 
 from .errors import ExchangeError
@@ -53,11 +54,25 @@ class Client:
     def market(self, name: str) -> Any:
         return self.get(f"/markets/{name}")
 
+    def event(self, slug: str) -> Any:
+        return self.get(f"/events/{slug}")
+
     def trading(self, name: str) -> Any:
         return self.get(f"/markets/{name}/trading")
 
     def orderbook(self, name: str, **query: Any) -> Any:
         return self.get(f"/markets/{name}/orderbook", **query)
+
+    def orderbooks(self, names: Sequence[str], **query: Any) -> Any:
+        """Of at most 50 markets."""
+        return self.get("/orderbooks", ids=",".join(names), **query)["data"]
+
+    def ticker(self, name: str) -> Any:
+        return self.get(f"/markets/{name}/ticker")
+
+    def tickers(self, names: Sequence[str]) -> Any:
+        """Of at most 50 markets."""
+        return self.get("/tickers", ids=",".join(names))["data"]
 
     def trades(self, name: str, **query: Any) -> Any:
         return self.get(f"/markets/{name}/trades", **query)
@@ -68,11 +83,27 @@ class Client:
     def order(self, order_hash: str) -> Any:
         return self.get(f"/orders/{order_hash}")
 
+    def order_fills(self, order_hash: str, **query: Any) -> Any:
+        return self.get(f"/orders/{order_hash}/fills", **query)
+
     def orders(self, **query: Any) -> Any:
         return self.get("/me/orders", signed_in=True, **query)
 
     def balances(self) -> Any:
         return self.get("/me/balances", signed_in=True)
+
+    def portfolio(self, timeframe: Optional[str] = None) -> Any:
+        """Value, cash, orders, positions, profit or loss, and the value over time."""
+        return self.get("/me/portfolio", signed_in=True, timeframe=timeframe)
+
+    def positions(self, **query: Any) -> Any:
+        return self.get("/me/positions", signed_in=True, **query)
+
+    def my_trades(self, **query: Any) -> Any:
+        return self.get("/me/trades", signed_in=True, **query)
+
+    def activity(self, **query: Any) -> Any:
+        return self.get("/me/activity", signed_in=True, **query)
 
     def walk(self, page: Callable[..., Any], **query: Any) -> Iterator[Any]:
         """Every row of a list: `client.walk(client.orders, status="open")`."""
@@ -123,11 +154,43 @@ class Client:
         path = "/me/orders/cancel-all" if market is None else f"/markets/{market}/orders/cancel-all"
         return self._again(lambda: self._send("POST", path, body=body, signed_in=True))
 
+    def cancel_many(self, order_hashes: Sequence[str]) -> Any:
+        """At most 100; orders that were gone already are in `notCancelled`."""
+        body = {"orderHashes": list(order_hashes)}
+        return self._again(lambda: self._send("POST", "/orders/cancel", body=body, signed_in=True))
+
     def split(self, market: str, size: str) -> Any:
-        return self._send("POST", f"/markets/{market}/split", body={"size": size}, signed_in=True)
+        """Collateral into full sets."""
+        return self._convert(market, "split", size)
 
     def merge(self, market: str, size: str) -> Any:
-        return self._send("POST", f"/markets/{market}/merge", body={"size": size}, signed_in=True)
+        """Full sets into collateral."""
+        return self._convert(market, "merge", size)
+
+    def faucet(self) -> Any:
+        """Paper funds, at most once an hour."""
+        return self.call("POST", "/me/faucet")
+
+    def raise_nonce(self) -> Any:
+        """One higher: every open order signed below it is INVALIDATED."""
+        raised = self.call("POST", "/me/nonce")
+        self._nonce = int(raised["nonce"])
+        return raised
+
+    def api_keys(self) -> Any:
+        return self.get("/me/keys", signed_in=True)["data"]
+
+    def create_api_key(self, name: str, scopes: Sequence[str], expires_at: Optional[int] = None) -> Any:
+        """The answer is the only one that has the key."""
+        expiry = {} if expires_at is None else {"expiresAt": expires_at}
+        return self.call("POST", "/me/keys", {"name": name, "scopes": list(scopes), **expiry})
+
+    def delete_api_key(self, key_id: str) -> Any:
+        return self.call("DELETE", f"/me/keys/{key_id}")
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Any operation of docs/endpoints.md, once, signed in."""
+        return self._send(method, path, body=body, signed_in=True)
 
     def token(self, refused: Optional[str] = None) -> str:
         """The bearer of this client, for a private socket."""
@@ -143,19 +206,25 @@ class Client:
 
     # Sending
 
-    def _send(self, method: str, path: str, *, signed_in: bool = False, query: Any = None, body: Any = None) -> Any:
+    def _send(self, method: str, path: str, *, signed_in: bool = False, **more: Any) -> Any:
         if not signed_in:
-            return self._transport.send(method, path, query=query, body=body)
+            return self._transport.send(method, path, **more)
         token = self.token()
         try:
-            return self._transport.send(method, path, query=query, body=body, token=token)
+            return self._transport.send(method, path, token=token, **more)
         except ExchangeError as error:
             if error.status != UNAUTHORIZED or self._api_key is not None:
                 raise
-            return self._transport.send(method, path, query=query, body=body, token=self.token(refused=token))
+            return self._transport.send(method, path, token=self.token(refused=token), **more)
 
     def _again(self, attempt: Callable[[], Any]) -> Any:
-        return persist(attempt, lambda error: error.is_outcome_unknown, READ_SECONDS_MAX)
+        return persist(attempt, lambda error: error.is_worth_another, READ_SECONDS_MAX)
+
+    def _convert(self, market: str, verb: str, size: str) -> Any:
+        # The exchange does what has one key once.
+        headers = {"idempotency-key": token_hex(16)}
+        path, body = f"/markets/{market}/{verb}", {"size": size}
+        return self._again(lambda: self._send("POST", path, body=body, headers=headers, signed_in=True))
 
     def _resolved(self, path: str, body: Mapping[str, Any], *, signed_in: bool) -> Any:
         """The same signed order is sent again: it has one hash and is booked once."""

@@ -29,6 +29,11 @@ class ExchangeError(Exception):
         self.signed = signed
 
     @property
+    def is_worth_another(self) -> bool:
+        """Whether the same request may be answered another time: no answer, 5xx, or a limit."""
+        return self.code != "NOT_SIGNED_IN" and (self.status == 0 or bool(self.problem.get("retryable", self.status >= 500)))
+
+    @property
     def is_outcome_unknown(self) -> bool:
         """Whether what was asked for may have happened."""
         return self.status == 0 or self.status >= 500

@@ -11,13 +11,15 @@ import socketio
 from .book import Book
 from .client import Client
 from .errors import ExchangeError
+from .position import MISSING, NEW, Position
 
 TICK_SECONDS = 0.25
 CONNECT_SECONDS_MAX = 5.0
 PAUSE_SECONDS = 0.25
 PAUSE_SECONDS_MAX = 2.0
-MARKET_EVENTS = ("orderbook:snapshot", "orderbook:update", "heartbeat", "epoch")
-OWN_EVENTS = ("order:update", "trade:update", "balance:update", "trade:new", "exchange:update", "market:update")
+BOOK_EVENTS = ("orderbook:snapshot", "orderbook:update", "heartbeat", "epoch")
+OTHER_EVENTS = ("trade:new", "ticker:update", "market:new", "market:update", "exchange:update", "account:resumed")
+PRIVATE_EVENTS = ("order:update", "trade:update", "balance:update")
 SESSION_EVENTS = ("session:expiring", "session:ended", "connect_error", "disconnect")
 
 Handler = Callable[[Any], None]
@@ -38,6 +40,8 @@ class Live:
         self._socket: Any = None
         self._token: Optional[str] = None
         self._refused: Optional[str] = None
+        self._follows_markets = False
+        self._position = Position()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ctf-exchange-live", daemon=True)
         #: The number of connections opened.
@@ -50,8 +54,15 @@ class Live:
         return book
 
     def on(self, event: str, handler: Handler) -> None:
-        """`order:update`, `trade:update`, `balance:update`, `trade:new`, `exchange:update`, `epoch` or `connect`."""
+        """An event of docs/real-time.md, or `connect`. Private ones come once and in order, over all connections."""
         self._handlers.setdefault(event, []).append(handler)
+
+    def watch_markets(self, on_new: Optional[Handler] = None, on_change: Optional[Handler] = None) -> None:
+        """Before `start`. New markets and every change of one; after a `connect` read the list, nothing is sent again."""
+        self._follows_markets = True
+        for event, handler in (("market:new", on_new), ("market:update", on_change)):
+            if handler is not None:
+                self.on(event, handler)
 
     def start(self) -> None:
         self._thread.start()
@@ -81,13 +92,13 @@ class Live:
             return False
         auth: Dict[str, Any] = {}
         if self._token is not None:
-            auth = {"token": self._token}
+            auth = {"token": self._token, **self._position.resume()}
             if self._cancel_on_disconnect:
                 auth["cancelOnDisconnect"] = True
         # It would reconnect with its old token, and not at all after the exchange has closed it.
         self._socket = socketio.Client(reconnection=False, handle_sigint=False)
         self._connection += 1
-        for event in MARKET_EVENTS + OWN_EVENTS + SESSION_EVENTS:
+        for event in BOOK_EVENTS + OTHER_EVENTS + PRIVATE_EVENTS + SESSION_EVENTS:
             self._socket.on(event, self._receiver(self._connection, event))
         try:
             self._socket.connect(
@@ -98,6 +109,8 @@ class Live:
             return False
         self.connections += 1
         self._asked.clear()
+        if self._follows_markets:
+            self._emit("subscribe", {"markets": True})
         for book in self._books.values():
             book.connected()
         self._tell("connect", None)
@@ -129,6 +142,13 @@ class Live:
             book.disconnected("the connection was lost")
 
     def _happen(self, event: str, body: Any) -> None:
+        if event in PRIVATE_EVENTS:
+            taken = self._position.take(body)
+            if taken == MISSING:
+                # Another connection begins with them.
+                self._inbox.put((self._connection, "disconnect", None))
+            if taken != NEW:
+                return
         book = self._books.get(body.get("conditionId", "")) if isinstance(body, dict) else None
         if event == "orderbook:snapshot" and book is not None:
             book.snapshot(body)
@@ -139,6 +159,10 @@ class Live:
         elif event == "epoch":
             for one in self._books.values():
                 one.epoch(body["epoch"])
+        elif event == "exchange:update":
+            self._position.epoch(body["epoch"])
+        elif event == "account:resumed":
+            self._position.begin(body["accountSequence"])
         elif event == "answer":
             followed, question, since, ack = body
             followed.answered(question, since, ack)
@@ -163,7 +187,13 @@ class Live:
         except ExchangeError:
             return
         self._token = token
-        self._socket.emit("renew", {"token": token})
+        self._emit("renew", {"token": token})
+
+    def _emit(self, event: str, body: Any, callback: Optional[Handler] = None) -> None:
+        try:
+            self._socket.emit(event, body, callback=callback)
+        except socketio.exceptions.SocketIOError:
+            self._inbox.put((self._connection, "disconnect", None))
 
     def _subscribe(self, book: Book, since: Optional[Dict[str, Any]]) -> None:
         connection, question = self._connection, book.question
@@ -171,14 +201,11 @@ class Live:
         def answer(ack: Any) -> None:
             self._inbox.put((connection, "answer", (book, question, since, ack)))
 
-        try:
-            # The exchange does not send the same snapshot again to a socket that follows a market.
-            if since is None and book.condition_id in self._asked:
-                self._socket.emit("unsubscribe", {"conditionId": book.condition_id})
-            self._asked.add(book.condition_id)
-            self._socket.emit("subscribe", {"conditionId": book.condition_id, **(since or {})}, callback=answer)
-        except socketio.exceptions.SocketIOError:
-            self._inbox.put((connection, "disconnect", None))
+        # The exchange does not send the same snapshot again to a socket that follows a market.
+        if since is None and book.condition_id in self._asked:
+            self._emit("unsubscribe", {"conditionId": book.condition_id})
+        self._asked.add(book.condition_id)
+        self._emit("subscribe", {"conditionId": book.condition_id, **(since or {})}, answer)
 
     def _tell(self, event: str, body: Any) -> None:
         for handler in self._handlers.get(event, ()):

@@ -76,7 +76,7 @@ class Maker:
         self.proof: Tuple[Optional[int], str] = (None, "")
         self.book.on_change = self.prove
         self.live.on("order:update", self.orders.seen)
-        # Events are not sent again after a connection was lost, and after an epoch writes may be missing.
+        # What became of a request whose answer was lost is not told, and after an epoch writes may be missing.
         for event in ("connect", "epoch"):
             self.live.on(event, lambda _: self.must_reconcile.set())
 
