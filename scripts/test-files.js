@@ -65,6 +65,7 @@ const LONG_FILES = [
 
 /** Folders that start processes, browsers, chains or a whole exchange for each file, and slow files. */
 const NOT_QUICK = [
+  ...ONLY_LONG,
   'test/(faults|page|processes|operations|containers|local|demo|hostile|chain|metrics|client|cli|jobs)/',
   'cluster',
   'kills',

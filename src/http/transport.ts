@@ -142,13 +142,15 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
     const address = peerOf(socket);
     pace.charge(address, PACE.connection);
     if (pace.debtMs(address) === 0) return;
-    // Its bytes are not parsed while it waits.
-    socket.pause();
-    pace.whenPaid(
-      address,
-      socket,
-      () => socket.resume(),
-      () => socket.destroy(),
-    );
+    // Its bytes are not parsed while it waits. Node has planned to resume it in this turn, which would undo an earlier pause.
+    process.nextTick(() => {
+      socket.pause();
+      pace.whenPaid(
+        address,
+        socket,
+        () => socket.resume(),
+        () => socket.destroy(),
+      );
+    });
   });
 }

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { noPace, type Pace } from '../../src/http/pace';
 import { guardTransport } from '../../src/http/transport';
 import { PACE } from '../../src/wire/limits';
 import { sendRaw } from '../support/raw-http';
+import { sleep, until } from '../support/waiting';
 
 /** Of a connection outside its requests; that an address without points waits is in test/hostile/connections.test.ts. */
 test.each([
@@ -40,4 +41,31 @@ test('a malformed request that waits costs nothing until its turn, so those that
   const { text } = await sendRaw((server.address() as AddressInfo).port, 'nonsense\r\n\r\n');
   server.close();
   expect([text, charged]).toEqual(['', [PACE.connection]]);
+});
+
+test('a connection of an address in debt is not read before the debt is paid', async () => {
+  const paid: (() => void)[] = [];
+  const pace: Pace = {
+    ...noPace,
+    debtMs: () => 1,
+    whenPaid: (_address, _socket, then) => void paid.push(then),
+  };
+  const server = createServer((_request, response) => void response.end());
+  guardTransport(server, pace, false);
+  let opened: Socket | undefined;
+  server.on('connection', (socket) => {
+    opened = socket;
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until('the connection waits', () => paid.length === 1);
+  // Long enough for a server that reads it: the request has arrived on this machine.
+  await sleep(300);
+  expect(opened?.bytesRead).toBe(0);
+  paid[0]?.();
+  const [answer] = await once(client, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 200/);
+  client.destroy();
+  server.close();
 });
