@@ -3,6 +3,7 @@ import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature
 import type { Backend } from '../auth/recovery';
 import type { Config } from '../config/load';
 import { ConfigError } from '../config/report';
+import { createCardDrawing } from '../http/card-drawing';
 import { clientAddress } from '../http/client-address';
 import { createPace, noPace } from '../http/pace';
 import { loadPage } from '../http/page';
@@ -57,6 +58,7 @@ export interface WebOptions {
 
 /** The page that `npm run build` makes from src/page; the same folder for the sources and the build. */
 const PAGE_FOLDER = path.join(__dirname, '../../dist/page');
+const CARD_FONT = path.join(__dirname, '../../dist/fonts/inter-600.ttf');
 /** The files of the page that shows the interface. */
 const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
@@ -126,6 +128,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     docs: loadPage(DOCS_FOLDER),
     program: PROGRAM,
     page: config.serveUi ? loadPage(PAGE_FOLDER) : new Map(),
+    drawCard: config.serveUi ? createCardDrawing(CARD_FONT) : null,
     config,
     log,
     verifier,

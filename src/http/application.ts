@@ -15,6 +15,7 @@ import { PACE } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
+import { serveCards } from './cards';
 import { clientAddress } from './client-address';
 import { createDate } from './date';
 import type { HttpDeps } from './deps';
@@ -67,6 +68,7 @@ export function createApplication(
   app.use(createRouting(routesOf(endpoints, deps, dispatchDeps)));
   servePage(app, deps.page, deps.config.publicBaseUrl);
   servePageLinks(app, deps);
+  serveCards(app, deps, dispatchDeps.limiter);
   app.use(PATHS.docs, docsPage(deps.docs));
   const { adminToken } = deps.config;
   if (deps.board && adminToken !== null) {

@@ -22,6 +22,7 @@ import type { Reads } from '../store/reads/reads';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
+import type { DrawCard } from './card-drawing';
 import type { PageFiles } from './page';
 import type { Shedding } from './shedding';
 
@@ -73,6 +74,8 @@ export interface HttpDeps {
   readonly board: BoardHandler | null;
   /** The trading page; empty where it is turned off. */
   readonly page: PageFiles;
+  /** Draws the pictures of shared links; null where they cannot be drawn, or the page is not served. */
+  readonly drawCard: DrawCard | null;
   /** The files of GET /docs. */
   readonly docs: PageFiles;
   /** Compares all stored data with the orders; one audit at a time, shared by concurrent callers. */

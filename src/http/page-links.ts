@@ -1,34 +1,30 @@
 import type { Express, RequestHandler, Response } from 'express';
 import type { MarketView } from '../exchange/facts';
-import { formatWorth } from '../wire/prices';
+import { CARD_HEIGHT, CARD_WIDTH } from './card-drawing';
 import type { HttpDeps } from './deps';
 import { isListed } from './listing';
 import { answer, policyOf } from './page';
+import { eventWords, marketWords, type Words } from './page-words';
 
 /** The addresses of the page with their own titles for people who share them, and the files that crawlers request. */
 
 /** Views of the page without a title of their own. */
-const VIEWS = ['/portfolio'];
+const VIEWS = ['/portfolio', '/explore'];
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SITE = 'Exchange';
-const TEXT_MAX = 200;
 /** The limit of a sitemap. */
 const SITEMAP_MAX = 5_000;
 /** Data a minute old is fresh enough for a crawler. */
 const CACHED = 'public, max-age=60';
 
-type Deps = Pick<HttpDeps, 'page' | 'marketList' | 'config'>;
+type Deps = Pick<HttpDeps, 'page' | 'marketList' | 'config' | 'drawCard'>;
 
-interface Words {
-  readonly title: string;
-  readonly description: string;
-  readonly path: string;
-}
-
-export function servePageLinks(app: Express, { page: files, marketList, config }: Deps): void {
+export function servePageLinks(app: Express, { page: files, marketList, config, drawCard }: Deps): void {
   const page = files.get('/');
   if (page === undefined) return;
   const { publicBaseUrl } = config;
-  const send = createSender(page.variants.at(-1)?.body.toString() ?? '', publicBaseUrl);
+  const html = page.variants.at(-1)?.body.toString() ?? '';
+  const send = createSender(html, publicBaseUrl, drawCard !== null);
   const listed = async (): Promise<readonly MarketView[]> => (await marketList()).filter(isListed);
   /** The page itself does not wait for Redis; it shows the problem. */
   const words =
@@ -39,7 +35,12 @@ export function servePageLinks(app: Express, { page: files, marketList, config }
     };
   app.get('/m/:slug', words(marketWords));
   app.get('/e/:slug', words(eventWords));
-  for (const path of VIEWS) app.get(path, answer(page, policyOf(publicBaseUrl)));
+  const view = answer(page, policyOf(publicBaseUrl));
+  for (const path of VIEWS) app.get(path, view);
+  // Every address has a profile.
+  app.get('/u/:address', (request, response, next) =>
+    ADDRESS.test(request.params.address) ? view(request, response, next) : next(),
+  );
   const icon = [...files].find(([url]) => url.startsWith('/assets/icon-'));
   if (icon) {
     app.get('/favicon.ico', answer({ ...icon[1], cacheControl: CACHED }));
@@ -66,53 +67,41 @@ const text =
     response.end(body());
   };
 
-function marketWords(markets: readonly MarketView[], name: string): Words | null {
-  const market = markets.find(({ terms }) => [terms.slug, terms.id, terms.conditionId].includes(name));
-  if (!market) return null;
-  const { terms, texts, state } = market;
-  return { title: texts.question, description: standingOf(market), path: `/m/${terms.slug}` };
-
-  function standingOf({ terms: { outcomeNames } }: MarketView): string {
-    const said = texts.description.replace(/\s+/g, ' ').slice(0, TEXT_MAX);
-    const { resolution } = state;
-    if (resolution) {
-      return `Resolved: ${resolution.outcome === null ? 'void' : outcomeNames[resolution.outcome]}. ${said}`;
-    }
-    const worth = formatWorth(state, 0);
-    return worth === null ? said : `${outcomeNames[0]} ${Math.round(Number(worth) * 100)}%. ${said}`;
-  }
-}
-
-function eventWords(markets: readonly MarketView[], slug: string): Words | null {
-  const event = markets.find(({ terms }) => terms.event?.slug === slug)?.terms.event;
-  if (!event) return null;
-  return { title: event.title, description: `The markets of ${event.title}.`, path: `/e/${event.slug}` };
-}
-
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (plain: string): string => plain.replace(/[&<>"]/g, (sign) => ESCAPES[sign] ?? sign);
 
 /** The page with its title, description and card filled in; null without such a market, undefined when that is unknown. */
-function createSender(html: string, publicBaseUrl: string) {
+function createSender(html: string, publicBaseUrl: string, hasCards: boolean) {
   const policy = policyOf(publicBaseUrl);
   return (response: Response, found: Words | null | undefined): void => {
     response.statusCode = found === null ? 404 : 200;
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-cache');
-    response.end(found ? filledIn(html, found, publicBaseUrl) : html);
+    response.end(found ? filledIn(html, found, publicBaseUrl, hasCards) : html);
   };
 }
 
-function filledIn(html: string, { title, description, path }: Words, publicBaseUrl: string): string {
+function filledIn(html: string, found: Words, publicBaseUrl: string, hasCards: boolean): string {
+  const { title, description, path, cardPath } = found;
   const url = publicBaseUrl + path;
+  const picture = hasCards
+    ? [
+        ['og:image', publicBaseUrl + cardPath],
+        ['og:image:type', 'image/png'],
+        ['og:image:width', String(CARD_WIDTH)],
+        ['og:image:height', String(CARD_HEIGHT)],
+        ['og:image:alt', description],
+        ['twitter:card', 'summary_large_image'],
+      ]
+    : [['twitter:card', 'summary']];
   const card = [
     ['og:type', 'website'],
     ['og:site_name', SITE],
     ['og:title', title],
     ['og:description', description],
     ['og:url', url],
-    ['twitter:card', 'summary'],
+    ...picture,
   ].map(([property, content = '']) => `<meta property="${property}" content="${escaped(content)}" />`);
   const head = [
     `<title>${escaped(`${title} · ${SITE}`)}</title>`,

@@ -64,6 +64,20 @@ export function formatWorth(book: BookFacts, outcome: OutcomeIndex): string | nu
   return worth === null ? null : formatScaled(worth, HALF_PIP_DECIMALS);
 }
 
+const WORTH_PER_PERCENT = WORTH_PER_ONE / 100;
+const FINE_TICK_PIPS = 100;
+/** Nearer to 0 or to 1, a tenth of a percent says something. */
+const EDGE_PERCENT = 10;
+
+/** The first outcome's price as people read it: "62%"; "4.5%" near the ends, or where prices are finer than a cent. */
+export function formatChance(book: BookFacts, tickPips: number): string | null {
+  const worth = worthOf(book, 0);
+  if (worth === null) return null;
+  const percent = worth / WORTH_PER_PERCENT;
+  const isFine = tickPips < FINE_TICK_PIPS || percent < EDGE_PERCENT || percent > 100 - EDGE_PERCENT;
+  return `${isFine ? Math.round(percent * 10) / 10 : Math.round(percent)}%`;
+}
+
 /** The last trade, in the token of an outcome. */
 export const lastOf = (book: BookFacts, outcome: OutcomeIndex): Pips | null =>
   book.lastPips === null ? null : yesPrice(book.lastPips, outcome);

@@ -1,0 +1,55 @@
+import type { MarketView } from '../exchange/facts';
+import { formatChance } from '../wire/prices';
+
+/** The words of the page's addresses, for people who share them. */
+export interface Words {
+  readonly title: string;
+  readonly description: string;
+  readonly path: string;
+  /** Of the picture. */
+  readonly cardPath: string;
+}
+
+const TEXT_MAX = 200;
+
+export const marketNamed = (markets: readonly MarketView[], name: string): MarketView | undefined =>
+  markets.find(({ terms }) => [terms.slug, terms.id, terms.conditionId].includes(name));
+
+/** "Resolved: Yes"; null while the market goes on. */
+export function resultWord({ terms: { outcomeNames }, state: { resolution } }: MarketView): string | null {
+  if (!resolution) return null;
+  return `Resolved: ${resolution.outcome === null ? 'void' : outcomeNames[resolution.outcome]}`;
+}
+
+export function marketWords(markets: readonly MarketView[], name: string): Words | null {
+  const market = marketNamed(markets, name);
+  if (!market) return null;
+  const path = `/m/${market.terms.slug}`;
+  return {
+    title: market.texts.question,
+    description: standingOf(market),
+    path,
+    cardPath: `${path}/card.png`,
+  };
+}
+
+function standingOf(market: MarketView): string {
+  const { terms, texts, state } = market;
+  const said = texts.description.replace(/\s+/g, ' ').slice(0, TEXT_MAX);
+  const result = resultWord(market);
+  if (result !== null) return `${result}. ${said}`;
+  const chance = formatChance(state, terms.tickPips);
+  return chance === null ? said : `${terms.outcomeNames[0]} ${chance}. ${said}`;
+}
+
+export function eventWords(markets: readonly MarketView[], slug: string): Words | null {
+  const found = markets.find(({ terms }) => terms.event?.slug === slug);
+  const event = found?.terms.event;
+  if (!event) return null;
+  return {
+    title: event.title,
+    description: `The markets of ${event.title}.`,
+    path: `/e/${event.slug}`,
+    cardPath: `/m/${found.terms.slug}/card.png`,
+  };
+}
