@@ -47,6 +47,23 @@ export function recorded(endpoint: AnyEndpoint, actions: Actions, log: Logger): 
   };
 }
 
+/** An audit changes nothing; its entry says who ran it, and its result in the place of a body. */
+export async function recordAudit(
+  { actions, log }: { readonly actions: Actions; readonly log: Logger },
+  action: string,
+  { request, response }: Pick<Asked, 'request' | 'response'>,
+  result: { readonly ok: boolean; readonly differences: number },
+): Promise<void> {
+  const entry = actionOf(action, request.path, { request, response, body: result });
+  await actions.note({ ...entry, status: 200 }).catch((error: unknown) => {
+    // A Redis that takes no writes is a reason for an audit, and none to keep its result back.
+    log.warn(
+      { err: String(error), requestId: entry.requestId },
+      'the operators’ log has no entry of an audit',
+    );
+  });
+}
+
 /** The same for changes that Bull Board makes to the queues. */
 export function recordedBoard(actions: Actions, log: Logger): RequestHandler {
   const end = completed(actions, log);

@@ -39,6 +39,17 @@ test('the audit passes a correct exchange and names the differences of another',
 
 const differing = { expected: expect.any(String), found: 'none', detail: expect.any(String) };
 
+test('the operators’ log says who ran an audit and what it found', async () => {
+  const log = await exchange.client.get('/admin/log', { token: ADMIN_TOKEN });
+  const results = log.body.data
+    .filter(({ action }: { action: string }) => action === 'GET /admin/audit')
+    .map(({ body, status }: { body: unknown; status: number }) => ({ body, status }));
+  expect(results).toEqual([
+    { status: 200, body: { ok: false, differences: 2 } },
+    ...Array(3).fill({ status: 200, body: { ok: true, differences: 0 } }),
+  ]);
+});
+
 test('only the operator may run the audit', async () => {
   const { client } = exchange;
   expect((await client.get('/admin/audit')).body.code).toBe('UNAUTHORIZED');

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
-import { act, get } from './api';
-import { ageWords, Confirmed, Field, Problem } from './parts';
+import { act, get, type LogEntry, type Page } from './api';
+import { ageWords, Confirmed, Field, Problem, timeWords } from './parts';
 import { useAction, useLoaded } from './use';
 
 type Mode = 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';
@@ -42,6 +42,7 @@ const MEGA = 1_048_576;
 
 export function Overview() {
   const { value: state, error, again } = useLoaded(() => get<State>('/admin/overview'), [], EVERY_MS);
+  const lastAudit = useLastAudit();
   const perSecond = useRate(state);
   if (!state) return <Problem text={error} />;
   const { redis, outbox, settlements } = state;
@@ -71,6 +72,7 @@ export function Overview() {
       ageWords(settlements.oldestSeconds),
       `${settlements.unconfirmed} unconfirmed, ${settlements.failed} failures ever`,
     ],
+    ['Last audit', ...lastAudit],
   ];
   return (
     <>
@@ -89,6 +91,21 @@ export function Overview() {
       <ModeSwitch key={state.mode} mode={state.mode} message={state.message} onDone={again} />
     </>
   );
+}
+
+const AUDIT = 'GET /admin/audit';
+const LOG_ROWS = '200';
+const LOG_EVERY_MS = 30_000;
+
+/** As the operators' log tells it, as far back as one page of it goes. */
+function useLastAudit(): readonly [string, string] {
+  const ask = () => get<Page<LogEntry>>('/admin/log', { limit: LOG_ROWS });
+  const { value } = useLoaded(ask, [], LOG_EVERY_MS);
+  if (!value) return ['…', ''];
+  const entry = value.data.find(({ action }) => action === AUDIT);
+  if (!entry) return ['None', `In the latest ${LOG_ROWS} actions`];
+  const { ok, differences } = entry.body;
+  return [ok === true ? 'Nothing differs' : `${String(differences)} differences`, timeWords(entry.at)];
 }
 
 /** The rate of entries between two readings. */

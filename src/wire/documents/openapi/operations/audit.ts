@@ -8,7 +8,7 @@ export const AUDIT_OPERATIONS: Operations = {
     tag: 'Operators',
     summary: 'Audit: recompute everything from the orders',
     description:
-      'Recomputes reservations, supplies, levels, indexes, numbers, fees, payouts, settlement records and names from the orders and matches of one moment, and compares them with the stored values. The exchange keeps running meanwhile. A hundred thousand orders take a few seconds. A request during an audit receives the report of that audit.',
+      'Recomputes reservations, supplies, levels, indexes, numbers, fees, payouts, settlement records and names from the orders and matches of one moment, and compares them with the stored values. The exchange keeps running meanwhile. A hundred thousand orders take a few seconds. A request during an audit receives the report of that audit. The result is an entry in the log of the operators.',
     bearer: 'admin',
     limited: true,
     success: {
