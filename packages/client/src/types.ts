@@ -152,6 +152,8 @@ export interface Market {
   readonly lastTradePrice: Decimal | null;
   readonly volume: Decimal;
   readonly volume24h: Decimal;
+  /** Of the first outcome: the last trade less the price 24 hours ago. */
+  readonly priceChange24h: Decimal | null;
   readonly liquidity: Decimal;
   readonly openInterest: Decimal;
   readonly resolution: {

@@ -50,6 +50,7 @@ export function presentMarket({ terms, texts, state, day }: MarketView) {
     lastTradePrice: formatPrice(state.lastPips),
     volume: formatMicro(state.volumeMicro),
     volume24h: formatMicro(day.volumeMicro),
+    priceChange24h: changeOf(state.lastPips, day.openPips, 0),
     liquidity: formatMicro(state.liquidityMicro),
     openInterest: formatMicro(state.openInterestMicro),
     resolution: state.resolution && presentResolution(state.resolution),

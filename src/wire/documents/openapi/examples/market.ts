@@ -50,6 +50,7 @@ export const MARKET = {
   lastTradePrice: '0.6',
   volume: '24',
   volume24h: '24',
+  priceChange24h: null,
   liquidity: '124.8',
   openInterest: '40',
   resolution: null,

@@ -50,6 +50,7 @@ export const MARKET_SCHEMAS: Readonly<Record<string, Json>> = {
     lastTradePrice: maybePrice,
     volume: ref('Money'),
     volume24h: ref('Money'),
+    priceChange24h: nullable(ref('PriceChange')),
     liquidity: ref('Money'),
     openInterest: ref('Money'),
     resolution: nullable(ref('Resolution')),
