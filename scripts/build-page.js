@@ -12,6 +12,7 @@ const ROOT = path.join(__dirname, '..');
 const SOURCE = path.join(ROOT, 'src/page');
 const OUTPUT = path.join(ROOT, 'dist/page');
 const DOCS = path.join(ROOT, 'dist/docs');
+const FONTS = path.join(ROOT, 'dist/fonts');
 const TARGET = ['chrome111', 'firefox114', 'safari16.4'];
 /** Below this size a compressed copy saves no packet. */
 const COMPRESS_MIN_BYTES = 512;
@@ -25,6 +26,8 @@ const COMMON = {
   outdir: path.join(OUTPUT, 'assets'),
   entryNames: '[name]-[hash]',
   chunkNames: '[name]-[hash]',
+  assetNames: '[name]-[hash]',
+  loader: { '.woff2': 'file' },
   legalComments: 'none',
   metafile: true,
   logLevel: 'warning',
@@ -78,6 +81,7 @@ function writeHtml(outputs) {
   const values = {
     ICON: iconUrl,
     EARLY: urlOf(early),
+    FONT: urlOf(Object.keys(outputs).find((name) => name.endsWith('.woff2'))),
     STYLE: urlOf(style),
     MAIN: urlOf(main),
     PRELOADS: needed
@@ -133,6 +137,7 @@ function buildDocsPage() {
 
 function buildPage() {
   buildDocsPage();
+  cpSync(path.join(SOURCE, 'fonts'), FONTS, { recursive: true });
   rmSync(OUTPUT, { recursive: true, force: true });
   mkdirSync(path.join(OUTPUT, 'assets'), { recursive: true });
   writeHtml(bundle());

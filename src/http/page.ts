@@ -28,6 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.woff2': 'font/woff2',
 };
 const ENCODINGS = [
   ['br', '.br'],
@@ -52,6 +53,7 @@ export const policyOf = (publicBaseUrl: string): string => {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
+    "font-src 'self'",
     "manifest-src 'self'",
     `connect-src 'self' ${socket}`,
     "base-uri 'none'",

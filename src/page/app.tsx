@@ -2,21 +2,19 @@ import type { Market } from 'ctf-exchange-client';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { useCell } from './cell';
 import { isOver } from './exchange-state';
-import { tickPips } from './keys';
+import { isHelpShown, tickPips } from './keys';
 import { lazy } from './lazy';
 import { listQuery, PLAIN } from './list-query';
 import { type Shown, useMarketNamed, useShown } from './market-data';
 import { useCategories, useMarketList } from './market-list-data';
-import { isNarrow } from './narrow';
+import { isNarrow, isVast } from './narrow';
 import { Chart } from './parts/chart';
 import { ExchangeBar } from './parts/exchange-bar';
 import { HowItWorks } from './parts/how';
-import { KeyHelp } from './parts/key-help';
 import { Ladder } from './parts/ladder';
 import { MarketHead } from './parts/market-head';
 import { MarketList } from './parts/market-list';
 import { MarketTabs } from './parts/market-tabs';
-import { MyPosition } from './parts/my-position';
 import { Notice, Skeleton } from './parts/notice';
 import { Ticket } from './parts/ticket';
 import { Toasts } from './parts/toasts';
@@ -64,6 +62,7 @@ const App = () => {
   const hasNone = list.markets?.length === 0 && listQuery.get() === PLAIN;
   const isEmpty = isMissing || (hasNone && market === null);
   const count = useCell(unseen);
+  const isHelp = useCell(isHelpShown);
   const title = `${count > 0 ? `(${count}) ` : ''}${market ? `${market.question} · Exchange` : 'Exchange'}`;
   useEffect(() => {
     document.title = title;
@@ -77,10 +76,19 @@ const App = () => {
       </a>
       <TopBar />
       <ExchangeBar />
-      {at.name === 'portfolio' ? (
+      {at.name === 'explore' ? (
+        <div class="layout layout-one">
+          <MarketsPage list={list} categories={categories} />
+        </div>
+      ) : at.name === 'portfolio' ? (
         <div class="layout layout-wide">
           {markets}
           <PortfolioPage />
+        </div>
+      ) : at.name === 'person' ? (
+        <div class="layout layout-wide">
+          {markets}
+          <PersonPage key={at.address} address={at.address} />
         </div>
       ) : at.name === 'event' ? (
         <div class="layout layout-wide">
@@ -88,7 +96,7 @@ const App = () => {
           <EventPage slug={at.slug} />
         </div>
       ) : (
-        <div class="layout">
+        <div class="layout layout-market">
           {markets}
           <MarketPage market={market} shown={shown} isMissing={isMissing} isEmpty={isEmpty} />
         </div>
@@ -96,42 +104,53 @@ const App = () => {
       <Foot />
       <TradeBar shown={at.name === 'market' ? shown : null} />
       <Toasts />
-      <KeyHelp />
+      {isHelp && <KeyHelp />}
     </>
   );
 };
 
 const PortfolioPage = lazy(async () => (await import('./portfolio/page')).PortfolioPage);
+const MyPosition = lazy(async () => (await import('./parts/later')).LATER.MyPosition, null);
+const KeyHelp = lazy(async () => (await import('./parts/later')).LATER.KeyHelp, null);
+const PersonPage = lazy(async () => (await import('./parts/person-page')).PersonPage);
+const MarketsPage = lazy(async () => (await import('./parts/markets-page')).MarketsPage);
 const EventPage = lazy(async () => (await import('./parts/event-page')).EventPage);
 
-interface MarketPageProps {
-  readonly market: Market | null;
-  readonly shown: Shown | null;
+interface MarketPageProps extends ShownProps {
   readonly isMissing: boolean;
   readonly isEmpty: boolean;
 }
 
-const MarketPage = ({ market, shown, isMissing, isEmpty }: MarketPageProps) => (
-  <>
-    <main class="main">
-      {isMissing && <Notice title="Market not found">Choose one from the list.</Notice>}
-      {isEmpty && !isMissing && (
-        <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
-      )}
-      {!isEmpty && <MarketView market={market} shown={shown} />}
-      <MarketTabs market={market} shown={shown} />
-    </main>
-    <aside class="side" aria-label="Trade">
-      {!isEmpty && <Ticket shown={shown} />}
-      <HowItWorks />
-      {shown && <MyPosition shown={shown} />}
-    </aside>
-  </>
-);
+const MarketPage = ({ market, shown, isMissing, isEmpty }: MarketPageProps) => {
+  const hasColumn = useCell(isVast);
+  return (
+    <>
+      <main class="main">
+        {isMissing && <Notice title="Market not found">Choose one from the list.</Notice>}
+        {isEmpty && !isMissing && (
+          <Notice title="No markets yet">A market appears here as soon as the operator opens it.</Notice>
+        )}
+        {!isEmpty && <MarketView market={market} shown={shown} />}
+        <MarketTabs market={market} shown={shown} />
+      </main>
+      {!isEmpty && hasColumn && <BookAndTrades market={market} shown={shown} />}
+      <aside class="side" aria-label="Trade">
+        {!isEmpty && <Ticket shown={shown} />}
+        <HowItWorks />
+        {shown && <MyPosition shown={shown} />}
+      </aside>
+    </>
+  );
+};
+
+interface ShownProps {
+  readonly market: Market | null;
+  readonly shown: Shown | null;
+}
 
 /** The chosen market, or placeholders while it is loading. */
-const MarketView = ({ market, shown }: { readonly market: Market | null; readonly shown: Shown | null }) => {
-  const isEnded = market !== null && isOver(shown?.market ?? market);
+const MarketView = ({ market, shown }: ShownProps) => {
+  const hasColumn = useCell(isVast);
   return (
     <>
       {market ? (
@@ -142,13 +161,19 @@ const MarketView = ({ market, shown }: { readonly market: Market | null; readonl
         </section>
       )}
       {market ? <Chart market={market} shown={shown} /> : <section class="card chart chart-waiting" />}
-      {!useCell(isNarrow) && (
-        <div class={isEnded ? 'pair pair-over' : 'pair'}>
-          {!isEnded && <Ladder shown={shown} />}
-          <Trades shown={shown} />
-        </div>
-      )}
+      {!useCell(isNarrow) && !hasColumn && <BookAndTrades market={market} shown={shown} />}
     </>
+  );
+};
+
+/** Side by side below the chart, or one above the other in a column of their own. */
+const BookAndTrades = ({ market, shown }: ShownProps) => {
+  const isEnded = market !== null && isOver(shown?.market ?? market);
+  return (
+    <div class={isEnded ? 'pair pair-over' : 'pair'}>
+      {!isEnded && <Ladder shown={shown} />}
+      <Trades shown={shown} />
+    </div>
   );
 };
 

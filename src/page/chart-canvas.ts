@@ -12,6 +12,7 @@ import {
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts';
+import { EDGE_PIPS, PIPS_ONE, WHOLE_CENT_PIPS as PIPS_PER_POINT, percent } from './units';
 
 /** The drawing library, loaded when the first chart is shown. */
 
@@ -33,11 +34,27 @@ export interface Lines {
 }
 
 export interface Drawing {
-  show(points: readonly Point[]): void;
+  /** `tickPips` of the market: where prices are finer than a cent, so is the scale. */
+  show(points: readonly Point[], tickPips: number): void;
   mark(lines: Lines): void;
   /** Colours are those of the style sheet. */
   recolour(): void;
   remove(): void;
+}
+
+/** A label of the scale, as every chance on the page is written. */
+const labelOf = (value: number): string => percent(Math.round(value * PIPS_PER_POINT), PIPS_PER_POINT);
+const labelOfFine = (value: number): string => percent(Math.round(value * PIPS_PER_POINT), 1);
+const formatOf = (minMove: number) => ({
+  type: 'custom' as const,
+  minMove,
+  formatter: minMove < 1 ? labelOfFine : labelOf,
+});
+
+/** Two labels never read the same: the scale has steps of a point where labels have no decimal. */
+function stepOf(points: readonly Point[], tickPips: number): number {
+  const isEdge = points.some(({ pips }) => pips < EDGE_PIPS || pips > PIPS_ONE - EDGE_PIPS);
+  return tickPips < PIPS_PER_POINT || isEdge ? 0.1 : 1;
 }
 
 const toTime = (t: number): UTCTimestamp =>
@@ -70,18 +87,14 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
     crosshair: { mode: CrosshairMode.Magnet, horzLine: { visible: false, labelVisible: false } },
     handleScroll: false,
     handleScale: false,
-    localization: { priceFormatter: (value: number) => `${Math.round(value * 10) / 10}%` },
+    localization: { priceFormatter: labelOf },
   });
   const series = chart.addSeries(AreaSeries, {
     lineWidth: 2,
     priceLineVisible: false,
     // It would cover the labels of the scale; the title has it.
     lastValueVisible: false,
-    priceFormat: {
-      type: 'custom',
-      minMove: 0.01,
-      formatter: (value: number) => `${Math.round(value * 10) / 10}%`,
-    },
+    priceFormat: formatOf(1),
     autoscaleInfoProvider: (
       original: () => { priceRange: { minValue: number; maxValue: number } | null } | null,
     ) => widened(original()),
@@ -94,8 +107,9 @@ export function draw(element: HTMLElement, onHover: (point: Point | null) => voi
   fit.observe(element);
   const marks = createMarks(element, series, shown);
   return {
-    show(points) {
+    show(points, tickPips) {
       shown.clear();
+      series.applyOptions({ priceFormat: formatOf(stepOf(points, tickPips)) });
       for (const point of points) shown.set(toTime(point.t), point);
       series.setData(points.map(toBar));
       chart.timeScale().fitContent();

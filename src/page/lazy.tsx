@@ -5,7 +5,9 @@ import { Notice, Skeleton } from './parts/notice';
 /** A part of the page in a separate file, loaded when it is first shown. */
 export function lazy<P extends object>(
   load: () => Promise<ComponentType<P>>,
-): (props: P) => preact.JSX.Element {
+  /** In its place until it is there. */
+  waiting: preact.JSX.Element | null = <Skeleton rows={6} />,
+): (props: P) => preact.JSX.Element | null {
   let known: ComponentType<P> | null = null;
   return (props) => {
     const [, setLoaded] = useState(known !== null);
@@ -22,6 +24,6 @@ export function lazy<P extends object>(
     }, []);
     if (isFailed) return <Notice title="This part could not be loaded">Reload the page.</Notice>;
     const Part = known;
-    return Part ? <Part {...props} /> : <Skeleton rows={6} />;
+    return Part ? <Part {...props} /> : waiting;
   };
 }

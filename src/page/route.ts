@@ -6,6 +6,8 @@ export type View =
   /** Slug, id or condition id; null without a choice. */
   | { readonly name: 'market'; readonly market: string | null }
   | { readonly name: 'event'; readonly slug: string }
+  | { readonly name: 'person'; readonly address: string }
+  | { readonly name: 'explore' }
   | { readonly name: 'portfolio' };
 
 /** Former addresses: `/?market=<slug>`. */
@@ -16,6 +18,8 @@ function inAddress(): View {
   const rest = decodeURIComponent(second);
   if (first === 'm' && rest !== '') return { name: 'market', market: rest };
   if (first === 'e' && rest !== '') return { name: 'event', slug: rest };
+  if (first === 'u' && rest !== '') return { name: 'person', address: rest };
+  if (first === 'explore') return { name: 'explore' };
   if (first === 'portfolio') return { name: 'portfolio' };
   return { name: 'market', market: new URLSearchParams(location.search).get(PARAMETER) };
 }
@@ -23,6 +27,7 @@ function inAddress(): View {
 export const view: Cell<View> = cell(inAddress());
 
 export const linkTo = (slug: string): string => `/m/${encodeURIComponent(slug)}`;
+export const linkToPerson = (address: string): string => `/u/${address}`;
 export const linkToEvent = (slug: string): string => `/e/${encodeURIComponent(slug)}`;
 
 /** The filters of the list stay in the address from view to view. */

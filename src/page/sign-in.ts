@@ -1,7 +1,7 @@
 import type { Signer } from 'ctf-exchange-client';
 import { client, leave, live, useKind, type Wallet, wallet } from './exchange';
 import { keep, kept } from './kept';
-import { accountOf, injected, injectedSigner, type Provider } from './wallet-injected';
+import type { Provider } from './wallet-injected';
 import { WalletRefusal } from './words';
 
 const TEST_KEY = 'test-key';
@@ -20,7 +20,10 @@ export async function signInWithTestWallet(): Promise<void> {
   await client.signIn(signer);
 }
 
+const withInjected = () => import('./wallet-injected');
+
 export async function signInWithInjected(): Promise<void> {
+  const { accountOf, injected, injectedSigner } = await withInjected();
   const provider = injected();
   if (!provider) {
     throw new WalletRefusal(
@@ -46,6 +49,7 @@ export async function signerOf({ address, kind }: Wallet): Promise<Signer> {
 }
 
 async function connected(): Promise<Signer> {
+  const { accountOf, injected, injectedSigner } = await withInjected();
   const provider = injected();
   if (!provider) throw new WalletRefusal('The wallet you signed in with is not in this browser any more.');
   const address = (await accountOf(provider, true).catch(() => null)) ?? (await accountOf(provider));
@@ -73,8 +77,10 @@ function follow(provider: Provider): void {
 /** After a reload the wallet becomes available a moment later than the page. */
 if (wallet.get()?.kind === 'injected') {
   live.onConnect(() => {
-    const provider = injected();
-    if (provider) follow(provider);
+    void withInjected().then(({ injected }) => {
+      const provider = injected();
+      if (provider) follow(provider);
+    });
   });
 }
 

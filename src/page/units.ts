@@ -60,14 +60,19 @@ const COMPACT_SHARES = new Intl.NumberFormat('en-US', { notation: 'compact', max
 export const roughShares = (lots: number): string =>
   lots < 100_000 * LOTS_ONE ? shares(lots) : COMPACT_SHARES.format(lots / LOTS_ONE);
 
-const WHOLE_CENT_PIPS = 100;
-const EDGE_PIPS = 1_000;
+export const WHOLE_CENT_PIPS = 100;
+/** Nearer to 0 or to 1, a tenth of a percent says something. */
+export const EDGE_PIPS = 1_000;
 
 /** A price as a chance: "62%"; "4.5%" near the ends, or where prices are finer than a cent. */
 export function percent(pips: number, tickPips = WHOLE_CENT_PIPS): string {
   const isFine = tickPips < WHOLE_CENT_PIPS || pips < EDGE_PIPS || pips > PIPS_ONE - EDGE_PIPS;
   return `${isFine ? trimmed(pips / 100, 1) : Math.round(pips / 100)}%`;
 }
+
+/** A difference of two prices in points of a hundred, to a tenth. */
+export const pointsOf = (change: Decimal | null): number =>
+  change === null ? 0 : Math.round(Number(change) * 1_000) / 10;
 
 /** A number that a person types: "62", "62.5", "62,5", "1,000.5". Null when it is no number, or finer than `decimals`. */
 function typed(text: string, decimals: number): number | null {

@@ -3,16 +3,17 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import path from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ROOT } from '../support/processes';
+import { ADMIN_TOKEN } from '../support/settings';
+import { openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const FOLDER = path.join(ROOT, 'dist/page');
-/** The files that a first view loads, as gzip sends them: the page, its style and the chart, but no other wallet and no other view. */
+/** The files that a first view loads, as gzip sends them: the page, its style, its font and the chart, but no other view. */
 const FIRST_BYTES_MAX = 140_000;
-const LATER = /wallet-test|\/page-[A-Z0-9]{8}\.js|event-page|not-found|operate/;
 
 let exchange: WebReplicas;
 beforeAll(async () => {
-  exchange = await startWebReplicas();
+  exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on' } });
 });
 afterAll(() => exchange.stop());
 
@@ -41,16 +42,37 @@ function ask(target: string, headers: Record<string, string> = {}, method = 'GET
 const html = readFileSync(path.join(FOLDER, 'index.html'), 'utf8');
 const assets = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? '');
 
+/** A file and those that it cannot run without. */
+function withImports(name: string): string[] {
+  const found = new Set<string>();
+  const add = (one: string): void => {
+    if (found.has(one)) return;
+    found.add(one);
+    if (!one.endsWith('.js')) return;
+    const source = readFileSync(path.join(FOLDER, one), 'utf8');
+    for (const [, target] of source.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)) add(`/assets/${target}`);
+  };
+  add(name);
+  return [...found];
+}
+
 test('the page is small, and its other views are files of their own', () => {
-  const sizes = (readdirSync(FOLDER, { recursive: true }) as string[])
-    .filter((name) => /\.(html|js|css|svg)$/.test(name))
-    .map((name) => {
-      const file = path.join(FOLDER, name);
-      return { name: `/${name}`, bytes: readFileSync(existsSync(`${file}.gz`) ? `${file}.gz` : file).length };
-    });
-  const first = sizes.filter(({ name }) => !LATER.test(name));
-  expect(sizes.length - first.length).toBeGreaterThanOrEqual(4);
-  expect(first.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_BYTES_MAX);
+  const all = (readdirSync(FOLDER, { recursive: true }) as string[])
+    .filter((name) => /\.(html|js|css|svg|woff2)$/.test(name))
+    .map((name) => `/${name}`);
+  const chart = all.find((name) => name.startsWith('/assets/chart-canvas')) ?? '';
+  const first = new Set(['/index.html', ...[...assets, chart].flatMap(withImports)]);
+  expect([...first].filter((name) => !all.includes(name))).toEqual([]);
+  for (const part of ['chart-canvas', 'inter-', 'main-', 'page-'])
+    expect([...first].some((name) => name.includes(part))).toBe(true);
+  const later = all.filter((name) => !first.has(name));
+  for (const part of ['operate', 'wallet-test', 'event-page', 'later'])
+    expect(later.some((name) => name.includes(part))).toBe(true);
+  const sizes = [...first].map((name) => {
+    const file = path.join(FOLDER, name);
+    return readFileSync(existsSync(`${file}.gz`) ? `${file}.gz` : file).length;
+  });
+  expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(FIRST_BYTES_MAX);
 });
 
 test('the page is revalidated each time, and its policy allows only its own resources', async () => {
@@ -64,7 +86,12 @@ test('the page is revalidated each time, and its policy allows only its own reso
   });
   const policy = String(headers['content-security-policy']).split('; ');
   expect(policy).toEqual(
-    expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'"]),
+    expect.arrayContaining([
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "font-src 'self'",
+    ]),
   );
   expect(policy.join()).not.toContain('unsafe');
   expect(html).not.toMatch(/<script>|<style|style=|https?:\/\//);
@@ -75,7 +102,7 @@ test('the page is revalidated each time, and its policy allows only its own reso
 test('assets may be cached without end, because their names change with their content', async () => {
   expect(assets.length).toBeGreaterThan(3);
   for (const asset of assets) {
-    expect(asset).toMatch(/-[A-Za-z0-9]{8}\.(js|css|svg)$/);
+    expect(asset).toMatch(/-[A-Za-z0-9]{8}\.(js|css|svg|woff2)$/);
     const { status, headers } = await ask(asset);
     expect([asset, status]).toEqual([asset, 200]);
     expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
@@ -137,12 +164,38 @@ test('shared links have their own titles, and programs get a problem for dead on
   expect([nothing.status, nothing.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
   expect(nothing.body.toString()).toContain('There is nothing at this address');
   expect((await ask('/no-such-thing')).headers['content-type']).toBe('application/problem+json');
-  expect((await ask('/portfolio', asPerson)).body.toString()).toBe(html);
+  for (const view of ['/portfolio', '/explore'])
+    expect((await ask(view, asPerson)).body.toString()).toBe(html);
+  expect((await ask(`/u/0x${'1'.repeat(40)}`, asPerson)).body.toString()).toBe(html);
+  expect((await ask('/u/nobody', asPerson)).status).toBe(404);
   expect((await ask('/robots.txt')).body.toString()).toMatch(/^Sitemap: https?:\/\/.*\/sitemap\.xml$/m);
   expect((await ask('/sitemap.xml')).body.toString()).toContain('<urlset');
   expect((await ask('/favicon.ico')).headers['content-type']).toBe('image/svg+xml');
   const manifest = JSON.parse((await ask('/manifest.webmanifest')).body.toString());
   expect((await ask(manifest.icons[0].src)).status).toBe(200);
+});
+
+test('a shared market has a picture: drawn once while it stands still, and paid for by its address', async () => {
+  const { client } = exchange;
+  const market = await openMarket(client, ADMIN_TOKEN, { question: 'Will it rain in Lisbon <tomorrow>?' });
+  const page = (await ask(`/m/${market.slug}`, { accept: 'text/html' })).body.toString();
+  const card = `/m/${market.slug}/card.png`;
+  expect(page).toMatch(new RegExp(`<meta property="og:image" content="https?://[^"/]+${card}" />`));
+  expect(page).toContain('<meta property="twitter:card" content="summary_large_image" />');
+  const drawn = await ask(card);
+  expect([drawn.status, drawn.headers['content-type']]).toEqual([200, 'image/png']);
+  expect(drawn.body.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n');
+  expect([drawn.body.readUInt32BE(16), drawn.body.readUInt32BE(20)]).toEqual([1_200, 630]);
+  // Of one colour it would be smaller.
+  expect(drawn.body.length).toBeGreaterThan(8_000);
+  const again = await ask(card);
+  expect([again.headers.etag, again.body.equals(drawn.body)]).toEqual([drawn.headers.etag, true]);
+  expect((await ask(card, { 'if-none-match': String(drawn.headers.etag) })).status).toBe(304);
+  expect((await ask('/m/no-such-market/card.png')).status).toBe(404);
+  const crowd = await Promise.all(Array.from({ length: 80 }, () => ask(card)));
+  const refused = crowd.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(JSON.parse(refused[0]?.body.toString() ?? '{}').code).toBe('RATE_LIMITED');
 });
 
 test('with SERVE_UI=0 none of the page is served', async () => {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { WalletKind } from '../exchange';
+import { inPage, linkToPerson } from '../route';
 import { forgetTestKey, signOut, testKey } from '../sign-in';
 import { tell } from '../toasts';
 import { shortAddress } from '../units';
@@ -52,6 +53,16 @@ export const AccountMenu = ({ address, kind }: Props) => {
           <p class="account-name">
             {shortAddress(address)} {kind === 'test' && <span class="tag">test</span>}
           </p>
+          <a
+            class="menu-item"
+            href={linkToPerson(address)}
+            onClick={(event) => {
+              setOpen(false);
+              inPage(linkToPerson(address))(event);
+            }}
+          >
+            My profile
+          </a>
           <button type="button" class="menu-item" onClick={() => void copy(address, 'The address')}>
             Copy address
           </button>

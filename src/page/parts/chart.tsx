@@ -86,7 +86,7 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
         </fieldset>
       </div>
       <div class="chart-area" data-testid="chart" role="img" aria-label={label}>
-        <Canvas points={points} lines={lines} onHover={setHovered} />
+        <Canvas points={points} tick={tick} lines={lines} onHover={setHovered} />
         {history === 'failed' && (
           <Notice title="The chart could not be loaded">The page tries again by itself.</Notice>
         )}
@@ -131,11 +131,12 @@ const Title = ({ name, at, isHovered, first, tick }: TitleProps) => {
 
 interface CanvasProps {
   readonly points: readonly Point[];
+  readonly tick: number;
   readonly lines: Lines;
   onHover(point: Point | null): void;
 }
 
-const Canvas = ({ points, lines, onHover }: CanvasProps) => {
+const Canvas = ({ points, tick, lines, onHover }: CanvasProps) => {
   const element = useRef<HTMLDivElement>(null);
   const [drawing, setDrawing] = useState<Drawing | null>(null);
   const colours = useCell(theme);
@@ -159,7 +160,7 @@ const Canvas = ({ points, lines, onHover }: CanvasProps) => {
       made?.remove();
     };
   }, []);
-  useEffect(() => drawing?.show(points), [drawing, points]);
+  useEffect(() => drawing?.show(points, tick), [drawing, points, tick]);
   useEffect(() => drawing?.mark(lines), [drawing, lines, colours]);
   useEffect(() => drawing?.recolour(), [drawing, colours]);
   // An empty market must not show the scale of the market before.

@@ -2,6 +2,7 @@ import type { Comment } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { client } from '../exchange';
 import { keep, kept } from '../kept';
+import { inPage, linkToPerson } from '../route';
 import { shortAddress, when } from '../units';
 import { wordsFor } from '../words';
 import { Identicon } from './identicon';
@@ -49,8 +50,15 @@ export const CommentRow = ({ comment, isOwn, canAct, onReply, onChange }: Props)
   return (
     <article class="comment">
       <p class="comment-head">
-        <Identicon address={author.address} size={20} />
-        <strong title={author.address}>{author.username ?? shortAddress(author.address)}</strong>
+        <a
+          class="comment-author"
+          href={linkToPerson(author.address)}
+          title={author.address}
+          onClick={inPage(linkToPerson(author.address))}
+        >
+          <Identicon address={author.address} size={20} />
+          <strong>{author.username ?? shortAddress(author.address)}</strong>
+        </a>
         <time dateTime={createdAt}>{when(createdAt)}</time>
       </p>
       <div class="comment-body">

@@ -1,62 +1,19 @@
-import { type Order, viewOf } from 'ctf-exchange-client';
+import { viewOf } from 'ctf-exchange-client';
 import type { TargetedKeyboardEvent } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { isOpen, reloadAccount, useAccount } from '../account-data';
+import { reloadAccount, useAccount } from '../account-data';
 import { useCell } from '../cell';
 import { client } from '../exchange';
+import { lazy } from '../lazy';
 import type { Shown } from '../market-data';
 import { levelsOf } from '../order-draft';
 import { nameOf } from '../outcome-names';
-import type { Level } from '../preview';
 import { outcome, takeLevel } from '../ticket-state';
 import { tell } from '../toasts';
-import { cents, centsField, lotsOf, PIPS_ONE, pipsOf, priceOf, roughShares, roundly, sizeOf } from '../units';
+import { cents, centsField, pipsOf, priceOf, roughShares, roundly, sizeOf } from '../units';
 import { wordsFor } from '../words';
+import { grouped, type Own, ownOn, type Row, rowsOf } from './book-rows';
 import { Notice, Skeleton } from './notice';
-
-interface Row extends Level {
-  /** Lots from the best level to this one. */
-  readonly depthLots: number;
-  readonly depthMicro: number;
-  /** The wallet's own open orders at this price. */
-  readonly own: Own | null;
-}
-
-interface Own {
-  readonly lots: number;
-  readonly hashes: readonly string[];
-}
-
-const LEVELS_MAX = 200;
-
-function rowsOf(levels: readonly Level[], mine: ReadonlyMap<number, Own>): Row[] {
-  let depthLots = 0;
-  let depthMicro = 0;
-  return levels.slice(0, LEVELS_MAX).map(({ pips, lots }) => {
-    depthLots += lots;
-    depthMicro += lots * pips;
-    return { pips, lots, depthLots, depthMicro, own: mine.get(pips) ?? null };
-  });
-}
-
-/** The wallet's open orders on a side of the book of an outcome, by price. */
-function ownOn(
-  orders: readonly Order[],
-  marketId: string,
-  side: 'BUY' | 'SELL',
-  index: 0 | 1,
-): ReadonlyMap<number, Own> {
-  const found = new Map<number, Own>();
-  for (const order of orders) {
-    // A bid for No is an offer of Yes.
-    const isHere = (order.side === side) === (order.outcomeIndex === index);
-    if (!isOpen(order) || order.marketId !== marketId || !isHere) continue;
-    const pips = order.outcomeIndex === index ? pipsOf(order.price) : PIPS_ONE - pipsOf(order.price);
-    const { lots, hashes } = found.get(pips) ?? { lots: 0, hashes: [] };
-    found.set(pips, { lots: lots + lotsOf(order.remainingSize), hashes: [...hashes, order.orderHash] });
-  }
-  return found;
-}
 
 async function cancelOwn({ hashes }: Own): Promise<void> {
   try {
@@ -68,17 +25,6 @@ async function cancelOwn({ hashes }: Own): Promise<void> {
 }
 
 const GROUPS = [0, 100, 200, 500] as const;
-
-/** Adds up the levels of each step of the price; a bid's price is rounded down to its step, an offer's up. */
-function grouped(levels: readonly Level[], stepPips: number, side: 'bid' | 'ask'): readonly Level[] {
-  if (stepPips === 0) return levels;
-  const sums = new Map<number, number>();
-  for (const { pips, lots } of levels) {
-    const at = (side === 'bid' ? Math.floor : Math.ceil)(pips / stepPips) * stepPips;
-    sums.set(at, (sums.get(at) ?? 0) + lots);
-  }
-  return [...sums].map(([pips, lots]) => ({ pips, lots }));
-}
 
 interface GroupingProps {
   readonly step: number;
@@ -101,6 +47,8 @@ const Grouping = ({ step, tick, onChoose }: GroupingProps) => (
   </select>
 );
 
+const Depth = lazy(async () => (await import('./later')).LATER.Depth);
+
 /** The order book of the traded outcome: sellers above, buyers below, the best of both in the middle. */
 export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
   const index = useCell(outcome);
@@ -110,8 +58,10 @@ export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
   const view = book && viewOf(book, index);
   const mineOn = (side: 'BUY' | 'SELL') => ownOn(orders ?? [], shown?.market.id ?? '', side, index);
   const [step, setStep] = useState(0);
+  const [isDepth, setDepth] = useState(false);
   const bids = rowsOf(grouped(levelsOf(view?.bids ?? []), step, 'bid'), mineOn('BUY'));
   const asks = rowsOf(grouped(levelsOf(view?.asks ?? []), step, 'ask'), mineOn('SELL'));
+  const isEmpty = view !== null && bids.length + asks.length === 0;
   const isTrading = shown?.market.status === 'OPEN';
   const deepest = Math.max(bids.at(-1)?.depthLots ?? 0, asks.at(-1)?.depthLots ?? 0, 1);
   return (
@@ -119,14 +69,34 @@ export const Ladder = ({ shown }: { readonly shown: Shown | null }) => {
       <h2 id="ladder-title" class="card-title">
         Order book <span class={`outcome outcome-${index}`}>{name}</span>
       </h2>
+      <button
+        type="button"
+        class="chip ladder-depth"
+        aria-pressed={isDepth}
+        onClick={() => setDepth(!isDepth)}
+      >
+        Depth
+      </button>
       <Grouping step={step} tick={pipsOf(shown?.market.tickSize ?? '0.01')} onChoose={setStep} />
-      <div class="ladder-head" aria-hidden="true">
-        <span>Price</span>
-        <span>Shares</span>
-        <span>Total</span>
-      </div>
-      <div class="ladder-book" data-testid="book" data-sequence={book?.sequence}>
-        {view ? (
+      {!isDepth && !isEmpty && (
+        <div class="ladder-head" aria-hidden="true">
+          <span>Price</span>
+          <span>Shares</span>
+          <span>Total</span>
+        </div>
+      )}
+      <div
+        class={isEmpty ? 'ladder-book panel-empty' : 'ladder-book'}
+        data-testid="book"
+        data-sequence={book?.sequence}
+      >
+        {isEmpty ? (
+          <Notice title="The book is empty">
+            {isTrading ? 'Be the first: place a limit order.' : 'This market takes no orders.'}
+          </Notice>
+        ) : view && isDepth ? (
+          <Depth bids={bids} asks={asks} name={name} />
+        ) : view ? (
           <>
             <Side side="ask" rows={asks} deepest={deepest} label={`Offers of ${name}`} isOpen={isTrading} />
             <Middle bid={bids[0]} ask={asks[0]} />

@@ -5,7 +5,7 @@ import { chanceOf, type Shown } from '../market-data';
 import { nameOf } from '../outcome-names';
 import { inPage, linkTo, linkToEvent } from '../route';
 import { tell } from '../toasts';
-import { dateOf, lasting, microOf, nowMs, percent, pipsOf, roundly } from '../units';
+import { dateOf, lasting, microOf, nowMs, percent, pipsOf, pointsOf, roundly } from '../units';
 import { statusWord } from './market-list';
 
 export const MarketHead = ({ market, shown }: { readonly market: Market; readonly shown: Shown | null }) => {
@@ -96,7 +96,7 @@ function volumeWords({ volume, volume24h }: Market): string {
 }
 
 const Change = ({ change }: { readonly change: string | null }) => {
-  const points = change === null ? 0 : Math.round(Number(change) * 1_000) / 10;
+  const points = pointsOf(change);
   if (points === 0) return null;
   return (
     <span class={points > 0 ? 'head-change up' : 'head-change down'}>

@@ -1,4 +1,5 @@
 import type { Category, Market } from 'ctf-exchange-client';
+import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useCell } from '../cell';
 import { isOver } from '../exchange-state';
@@ -7,7 +8,7 @@ import { shownChance } from '../market-data';
 import type { MarketList as List } from '../market-list-data';
 import { nameOf } from '../outcome-names';
 import { inPage, linkTo } from '../route';
-import { aboutPips, lasting, microOf, nowMs, percent, pipsOf, roundly } from '../units';
+import { aboutPips, lasting, microOf, nowMs, percent, pipsOf, pointsOf, roundly } from '../units';
 import { toggleWatched, watchlist } from '../watchlist';
 import { SearchIcon, StarIcon } from './icons';
 import { Notice, Skeleton } from './notice';
@@ -22,36 +23,36 @@ const ROWS_AT_FIRST = 8;
 
 const change = (part: Partial<ListQuery>): void => listQuery.set({ ...listQuery.get(), ...part });
 
-export const MarketList = ({ list, categories, chosen }: Props) => {
+export const MarketList = ({ list, categories, chosen }: Props) => (
+  <nav class="markets" aria-label="Markets">
+    <Find categories={categories} />
+    <Rows list={list} chosen={chosen} query={useCell(listQuery)} />
+  </nav>
+);
+
+/** Search, filters and order of the markets. */
+export const Find = ({ categories }: Pick<Props, 'categories'>) => {
   const query = useCell(listQuery);
   return (
-    <nav class="markets" aria-label="Markets">
-      <div class="markets-find">
-        <label class="search">
-          <SearchIcon />
-          <span class="hidden">Search markets</span>
-          <input
-            id="search"
-            type="search"
-            placeholder="Search markets"
-            value={query.words}
-            maxLength={100}
-            onInput={({ currentTarget }) => change({ words: currentTarget.value.trim() })}
-          />
-        </label>
-        <div class="markets-choose">
-          <Select
-            label="Show"
-            value={query.shelf}
-            options={SHELVES}
-            onChoose={(shelf) => change({ shelf })}
-          />
-          <Select label="Sort by" value={query.sort} options={SORTS} onChoose={(sort) => change({ sort })} />
-        </div>
-        <Categories categories={categories} chosen={query.category} />
+    <div class="markets-find">
+      <label class="search">
+        <SearchIcon />
+        <span class="hidden">Search markets</span>
+        <input
+          id="search"
+          type="search"
+          placeholder="Search markets"
+          value={query.words}
+          maxLength={100}
+          onInput={({ currentTarget }) => change({ words: currentTarget.value.trim() })}
+        />
+      </label>
+      <div class="markets-choose">
+        <Select label="Show" value={query.shelf} options={SHELVES} onChoose={(shelf) => change({ shelf })} />
+        <Select label="Sort by" value={query.sort} options={SORTS} onChoose={(sort) => change({ sort })} />
       </div>
-      <Rows list={list} chosen={chosen} query={query} />
-    </nav>
+      <Categories categories={categories} chosen={query.category} />
+    </div>
   );
 };
 
@@ -107,7 +108,11 @@ interface RowsProps {
   readonly query: ListQuery;
 }
 
-const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen, query }: RowsProps) => {
+/** Why there is nothing to show; null where there is. */
+export const nothingOf = (
+  { markets, isFailed }: Pick<List, 'markets' | 'isFailed'>,
+  query: ListQuery,
+): JSX.Element | null => {
   if (!markets) {
     return isFailed ? (
       <Notice title="The markets could not be loaded">The page keeps trying. Is this device online?</Notice>
@@ -126,6 +131,13 @@ const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen, query }: Row
       </Notice>
     );
   }
+  return null;
+};
+
+const Rows = ({ list, chosen, query }: RowsProps) => {
+  const { markets, hasMore, more } = list;
+  const nothing = nothingOf(list, query);
+  if (nothing || !markets) return nothing;
   return (
     <ul class="market-rows">
       {markets.map((market) => (
@@ -137,7 +149,7 @@ const Rows = ({ list: { markets, hasMore, isFailed, more }, chosen, query }: Row
 };
 
 /** The end of the loaded list: scrolling near it loads more. */
-const More = ({ onReached, count }: { onReached(): void; readonly count: number }) => {
+export const More = ({ onReached, count }: { onReached(): void; readonly count: number }) => {
   const element = useRef<HTMLLIElement>(null);
   useEffect(() => {
     const target = element.current;
@@ -161,7 +173,6 @@ const More = ({ onReached, count }: { onReached(): void; readonly count: number 
 const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen: boolean }) => {
   const live = useCell(shownChance);
   const element = useRef<HTMLLIElement>(null);
-  const isWatched = useCell(watchlist).includes(market.id);
   const told = market.outcomes[0]?.price ?? null;
   const chance = live?.id === market.id ? live.pips : told === null ? null : aboutPips(told);
   useEffect(() => {
@@ -178,34 +189,51 @@ const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen:
         onClick={inPage(linkTo(market.slug))}
       >
         <span class="market-row-question">{market.question}</span>
-        <span class="market-row-chance">
-          {isOver(market)
-            ? endWord(market)
-            : chance === null
-              ? '–'
-              : percent(chance, pipsOf(market.tickSize))}
-        </span>
+        <span class="market-row-chance">{standingOf(market, chance)}</span>
         <span class="market-row-facts">
           {statusWord(market) ?? market.category} · {roundly(microOf(market.volume))} vol.{endsWord(market)}
         </span>
+        {!isOver(market) && <Change change={market.priceChange24h} />}
       </a>
-      <button
-        type="button"
-        class="star"
-        aria-pressed={isWatched}
-        aria-label={`Watch ${market.question}`}
-        onClick={() => toggleWatched(market.id)}
-      >
-        <StarIcon />
-      </button>
+      <Star market={market} />
     </li>
+  );
+};
+
+export const Star = ({ market }: { readonly market: Market }) => (
+  <button
+    type="button"
+    class="star"
+    aria-pressed={useCell(watchlist).includes(market.id)}
+    aria-label={`Watch ${market.question}`}
+    onClick={() => toggleWatched(market.id)}
+  >
+    <StarIcon />
+  </button>
+);
+
+/** The result, or the chance of the first outcome. */
+export function standingOf(market: Market, chance: number | null): string {
+  if (isOver(market)) return endWord(market);
+  return chance === null ? '–' : percent(chance, pipsOf(market.tickSize));
+}
+
+/** Of 24 hours, in points of a hundred. */
+export const Change = ({ change }: { readonly change: string | null }) => {
+  const points = pointsOf(change);
+  if (points === 0) return null;
+  return (
+    <span class={points > 0 ? 'market-row-change up' : 'market-row-change down'}>
+      {points > 0 ? '▲' : '▼'} {Math.abs(points)}
+      <span class="hidden"> points today</span>
+    </span>
   );
 };
 
 const DAY_MS = 86_400_000;
 
 /** Shown only when the time is near. */
-function endsWord({ closesAt, status }: Market): string {
+export function endsWord({ closesAt, status }: Market): string {
   const leftMs = Date.parse(closesAt ?? '') - nowMs();
   return status === 'OPEN' && leftMs > 0 && leftMs < DAY_MS ? ` · ends in ${lasting(leftMs)}` : '';
 }

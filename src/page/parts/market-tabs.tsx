@@ -3,15 +3,18 @@ import { useState } from 'preact/hooks';
 import { isOpen, useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { isOver } from '../exchange-state';
+import { lazy } from '../lazy';
 import type { Shown } from '../market-data';
 import { isNarrow } from '../narrow';
-import { Discussion } from './discussion';
 import { Ladder } from './ladder';
 import { Notice } from './notice';
-import { CancelAll, Orders } from './orders';
-import { OwnTrades } from './own-trades';
-import { Rules } from './rules';
 import { Trades } from './trades';
+
+const CancelAll = lazy(async () => (await import('./later')).LATER.CancelAll, null);
+const Orders = lazy(async () => (await import('./later')).LATER.Orders);
+const OwnTrades = lazy(async () => (await import('./later')).LATER.OwnTrades);
+const Rules = lazy(async () => (await import('./later')).LATER.Rules);
+const Discussion = lazy(async () => (await import('./later')).LATER.Discussion);
 
 type Tab = 'book' | 'trades' | 'orders' | 'mine' | 'rules' | 'talk';
 

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import { exchangeState, isOver, whyNoOrders } from '../exchange-state';
+import { lazy } from '../lazy';
 import type { Shown } from '../market-data';
 import { facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
 import { namesOf } from '../outcome-names';
@@ -21,12 +22,14 @@ import {
 } from '../ticket-state';
 import { centsField, nowMs } from '../units';
 import type { Refused } from '../words';
-import { StateCard } from './state-card';
 import { Choice, Outcomes, SIDES, TypeField } from './ticket-choices';
 import { AmountField, ExpiryField, PriceField, SharesField } from './ticket-fields';
 import { Summary } from './ticket-summary';
 import { submitWords } from './ticket-words';
 import { WalletChoice } from './wallet-choice';
+
+/** Most markets are open. */
+const StateCard = lazy(async () => (await import('./later')).LATER.StateCard, null);
 
 const HOUR_MS = 3_600_000;
 /** After this time the person needs to see that the order is still in progress. */

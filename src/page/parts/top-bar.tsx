@@ -4,13 +4,13 @@ import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
 import type { Wallet } from '../exchange';
 import { worthIn } from '../held';
+import { lazy } from '../lazy';
 import { connection, liveUntilMs } from '../market-data';
 import { inPage, view } from '../route';
 import { signInWithInjected, signInWithTestWallet } from '../sign-in';
 import { theme, toggleTheme } from '../theme';
 import { dollars, lasting, microOf, nowMs } from '../units';
 import { wordsFor } from '../words';
-import { AccountMenu } from './account-menu';
 import { Logo, MoonIcon, SunIcon } from './icons';
 
 export const TopBar = () => (
@@ -20,7 +20,7 @@ export const TopBar = () => (
       <span>Exchange</span>
     </a>
     <nav class="top-nav" aria-label="Views">
-      <TopLink path="/" name="Markets" />
+      <TopLink path="/explore" name="Markets" />
       <TopLink path="/portfolio" name="Portfolio" />
     </nav>
     <Connection />
@@ -31,7 +31,7 @@ export const TopBar = () => (
 );
 
 const TopLink = ({ path, name }: { readonly path: string; readonly name: string }) => {
-  const isHere = (useCell(view).name === 'portfolio') === (path === '/portfolio');
+  const isHere = `/${useCell(view).name}` === path;
   return (
     <a href={path} aria-current={isHere ? 'page' : undefined} onClick={inPage(path)}>
       {name}
@@ -146,6 +146,11 @@ const SignedOut = () => {
     </>
   );
 };
+
+const AccountMenu = lazy(
+  async () => (await import('./later')).LATER.AccountMenu,
+  <span class="button-icon" />,
+);
 
 const SignedIn = ({ wallet: { address, kind } }: { readonly wallet: Wallet }) => {
   const account = useAccount();

@@ -35,7 +35,7 @@ export const TradeBar = ({ shown }: { readonly shown: Shown | null }) => {
             {nameOf(shown.market, index)} {best(index) ? cents(best(index)?.pips ?? 0) : ''}
           </button>
         ))}
-      <a href="/" onClick={inPage('/')}>
+      <a href="/explore" onClick={inPage('/explore')}>
         Markets
       </a>
       <a href="/portfolio" onClick={inPage('/portfolio')}>

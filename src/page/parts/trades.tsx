@@ -9,17 +9,20 @@ import { Notice, Skeleton } from './notice';
 export const Trades = ({ shown }: { readonly shown: Shown | null }) => {
   const index = useCell(outcome);
   const trades = shown?.trades ?? null;
+  const isEmpty = trades?.length === 0;
   return (
     <section class="card trades" aria-labelledby="trades-title">
       <h2 id="trades-title" class="card-title">
         Recent trades <span class={`outcome outcome-${index}`}>{nameOf(shown?.market, index)}</span>
       </h2>
-      <div class="trades-head" aria-hidden="true">
-        <span>Price</span>
-        <span>Shares</span>
-        <span>Time</span>
-      </div>
-      <div class="trades-body">
+      {!isEmpty && (
+        <div class="trades-head" aria-hidden="true">
+          <span>Price</span>
+          <span>Shares</span>
+          <span>Time</span>
+        </div>
+      )}
+      <div class={isEmpty ? 'trades-body panel-empty' : 'trades-body'}>
         {trades === null ? (
           <Skeleton rows={10} />
         ) : trades.length === 0 ? (

@@ -1,9 +1,8 @@
 import type { Activity, Position } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
-import { type Account, useAccount, useWallet } from '../account-data';
+import { useAccount, useWallet } from '../account-data';
 import { client } from '../exchange';
 import { remember, remembered } from '../market-list-data';
-import { microOf } from '../units';
 
 const ROWS = 100;
 const REFRESH_MS = 15_000;
@@ -57,12 +56,4 @@ export function useJournal(): Journal | null {
       () => undefined,
     );
   return { ...journal, more };
-}
-
-/** Gains of all held and all sold shares, computed by the exchange. */
-export function gainOf({ positions }: Account, closed: readonly Position[]): number {
-  const all = new Map([...closed, ...(positions ?? [])].map((one) => [one.tokenId, one]));
-  return [...all.values()]
-    .map(({ realizedPnl, unrealizedPnl }) => microOf(realizedPnl) + microOf(unrealizedPnl ?? '0'))
-    .reduce((sum, micro) => sum + micro, 0);
 }

@@ -1,13 +1,16 @@
+import type { Portfolio, Timeframe } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { isOpen, useAccount, useWallet } from '../account-data';
 import { heldOf, worthIn } from '../held';
 import { Notice, Skeleton } from '../parts/notice';
 import { CancelAll, Orders } from '../parts/orders';
 import { dollars, microOf, signedDollars } from '../units';
-import { gainOf, type Journal, useJournal } from './data';
+import { Curve } from './curve';
+import { type Journal, useJournal } from './data';
 import { Faucet } from './faucet';
 import { History } from './history';
 import { Closed, Positions } from './tables';
+import { useWorth } from './worth';
 
 type Tab = 'positions' | 'orders' | 'history' | 'closed';
 
@@ -16,6 +19,8 @@ export const PortfolioPage = () => {
   const wallet = useWallet();
   const account = useAccount();
   const journal = useJournal();
+  const [timeframe, setTimeframe] = useState<Timeframe>('1d');
+  const worth = useWorth(timeframe);
   return (
     <main class="portfolio-page">
       <h1 class="head-question">Portfolio</h1>
@@ -27,7 +32,8 @@ export const PortfolioPage = () => {
         <Skeleton rows={6} />
       ) : (
         <>
-          <Figures journal={journal} />
+          <Figures worth={worth} />
+          <Curve worth={worth} timeframe={timeframe} onTimeframe={setTimeframe} />
           <Tabs journal={journal} />
           <section class="card funds" aria-labelledby="funds-title">
             <h2 id="funds-title" class="card-title">
@@ -46,18 +52,30 @@ export const PortfolioPage = () => {
   );
 };
 
-const Figure = ({ name, value, tone = '' }: { name: string; value: string; tone?: string }) => (
+interface FigureProps {
+  readonly name: string;
+  readonly value: string;
+  readonly tone?: string;
+  /** A second number, smaller. */
+  readonly more?: preact.ComponentChildren;
+}
+
+const Figure = ({ name, value, tone = '', more }: FigureProps) => (
   <div class="figure">
     <dt>{name}</dt>
     <dd class={tone}>{value}</dd>
+    {more && <dd class="figure-more">{more}</dd>}
   </div>
 );
 
-const Figures = ({ journal }: { readonly journal: Journal | null }) => {
+const toneOf = (micro: number): string => (micro === 0 ? '' : micro > 0 ? 'up' : 'down');
+
+/** Balances tell of money at once; gains are counted by the exchange, from the journal. */
+const Figures = ({ worth }: { readonly worth: Portfolio | null }) => {
   const account = useAccount();
   const { balances } = account;
   if (!balances) return null;
-  const gain = journal && gainOf(account, journal.closed);
+  const [total, today] = worth ? [microOf(worth.pnl.total), microOf(worth.pnl.today)] : [null, null];
   return (
     <dl class="figures" data-testid="figures">
       <Figure name="Portfolio" value={dollars(worthIn(account) ?? 0)} />
@@ -65,8 +83,15 @@ const Figures = ({ journal }: { readonly journal: Journal | null }) => {
       <Figure name="In orders" value={dollars(microOf(balances.collateral.reserved))} />
       <Figure
         name="Gain"
-        value={gain === null ? '…' : signedDollars(gain)}
-        tone={gain === null || gain === 0 ? '' : gain > 0 ? 'up' : 'down'}
+        value={total === null ? '…' : signedDollars(total)}
+        tone={toneOf(total ?? 0)}
+        more={
+          today !== null && (
+            <>
+              <span class={toneOf(today)}>{signedDollars(today)}</span> today
+            </>
+          )
+        }
       />
     </dl>
   );

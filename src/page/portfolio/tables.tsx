@@ -5,7 +5,17 @@ import { nameOf } from '../outcome-names';
 import { CloseButton } from '../parts/close-position';
 import { Notice } from '../parts/notice';
 import { inPage, linkTo } from '../route';
-import { aboutPips, centsOf, dollars, microOf, PIPS_ONE, percent, shares, signedDollars } from '../units';
+import {
+  aboutPips,
+  centsOf,
+  dollars,
+  microOf,
+  PIPS_ONE,
+  percent,
+  pipsOf,
+  shares,
+  signedDollars,
+} from '../units';
 
 const toneOf = (micro: number | null): string =>
   micro === null || micro === 0 ? '' : micro > 0 ? 'up' : 'down';
@@ -76,7 +86,9 @@ const PositionRow = ({ held }: { readonly held: Held }) => {
         </span>
       </Cell>
       <Cell name="Average">{cost?.averagePrice == null ? '–' : centsOf(cost.averagePrice)}</Cell>
-      <Cell name="Now">{price === null ? '–' : percent(aboutPips(price))}</Cell>
+      <Cell name="Now">
+        {price === null ? '–' : percent(aboutPips(price), pipsOf(market?.tickSize ?? '0.01'))}
+      </Cell>
       <Cell name="Value">{value === null ? '–' : dollars(value)}</Cell>
       <Cell name="Gain" tone={toneOf(gain)}>
         {gain === null ? '–' : signedDollars(gain)}

@@ -1,0 +1,23 @@
+import { AccountMenu } from './account-menu';
+import { Depth } from './depth';
+import { Discussion } from './discussion';
+import { KeyHelp } from './key-help';
+import { MyPosition } from './my-position';
+import { CancelAll, Orders } from './orders';
+import { OwnTrades } from './own-trades';
+import { Rules } from './rules';
+import { StateCard } from './state-card';
+
+/** The parts that a stranger's first view does not show, in a file of their own, loaded with the first that is needed. */
+export const LATER = {
+  AccountMenu,
+  CancelAll,
+  Depth,
+  Discussion,
+  KeyHelp,
+  MyPosition,
+  Orders,
+  OwnTrades,
+  Rules,
+  StateCard,
+} as const;

@@ -1,0 +1,145 @@
+import type { Category, Market, OutcomeIndex, PricePoint } from 'ctf-exchange-client';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useWallet } from '../account-data';
+import { useCell } from '../cell';
+import { client } from '../exchange';
+import { isOver } from '../exchange-state';
+import { listQuery } from '../list-query';
+import type { MarketList as List } from '../market-list-data';
+import { isNarrow } from '../narrow';
+import { nameOf } from '../outcome-names';
+import { go, inPage, linkTo } from '../route';
+import { isSheetOpen, prepare } from '../ticket-state';
+import { aboutPips, cents, microOf, PIPS_ONE, pipsOf, roundly } from '../units';
+import { Change, endsWord, Find, More, nothingOf, Star, standingOf, statusWord } from './market-list';
+
+interface Props {
+  readonly list: List;
+  readonly categories: readonly Category[];
+}
+
+/** All markets as cards, each with the way to trade it. */
+export const MarketsPage = ({ list, categories }: Props) => {
+  const query = useCell(listQuery);
+  const isStranger = useWallet() === null;
+  return (
+    <main class="markets-page">
+      <h1 class="head-question">Markets</h1>
+      {isStranger && (
+        <p class="markets-words">
+          Pick a side of a question, pay its price in cents, and get $1 a share if it happens.
+        </p>
+      )}
+      <Find categories={categories} />
+      {nothingOf(list, query) ?? (
+        <ul class="market-grid">
+          {(list.markets ?? []).map((market) => (
+            <Card key={market.id} market={market} />
+          ))}
+          {list.hasMore && <More onReached={list.more} count={list.markets?.length ?? 0} />}
+        </ul>
+      )}
+    </main>
+  );
+};
+
+const Card = ({ market }: { readonly market: Market }) => {
+  const price = market.outcomes[0]?.price ?? null;
+  const link = linkTo(market.slug);
+  return (
+    <li class="card market-card" data-testid="market-card" data-market-id={market.id}>
+      <a class="market-card-question" href={link} onClick={inPage(link)}>
+        {market.question}
+      </a>
+      <Star market={market} />
+      <p class="market-card-chance">
+        <strong>{standingOf(market, price === null ? null : aboutPips(price))}</strong>
+        {!isOver(market) && <Change change={market.priceChange24h} />}
+      </p>
+      <Sparkline market={market} />
+      {market.status === 'OPEN' && (
+        <p class="market-card-buy">
+          <Buy market={market} index={0} />
+          <Buy market={market} index={1} />
+        </p>
+      )}
+      <p class="hint">
+        {statusWord(market) ?? market.category} · {roundly(microOf(market.volume))} vol.{endsWord(market)}
+      </p>
+    </li>
+  );
+};
+
+/** The price of an outcome now; an offer of the second outcome is a bid for the first. */
+function costOf({ bestAsk, bestBid }: Market, index: OutcomeIndex): number | null {
+  if (index === 0) return bestAsk === null ? null : pipsOf(bestAsk);
+  return bestBid === null ? null : PIPS_ONE - pipsOf(bestBid);
+}
+
+/** To the market, with the ticket filled in. */
+const Buy = ({ market, index }: { readonly market: Market; readonly index: OutcomeIndex }) => {
+  const pips = costOf(market, index);
+  const open = (): void => {
+    prepare(market.id, { side: 'BUY', outcome: index, shares: '' });
+    go(market.slug);
+    if (isNarrow.get()) isSheetOpen.set(true);
+  };
+  return (
+    <button type="button" class={`button button-soft-${index}`} onClick={open}>
+      {nameOf(market, index)} {pips === null ? '' : cents(pips)}
+    </button>
+  );
+};
+
+const WIDTH = 100;
+const HEIGHT = 30;
+/** Of the price: a market that stood still is a line in the middle. */
+const RANGE_MIN = 0.04;
+
+/** The last day, asked for when the card comes into sight. */
+const Sparkline = ({ market }: { readonly market: Market }) => {
+  const element = useRef<SVGSVGElement>(null);
+  const [points, setPoints] = useState<readonly PricePoint[]>([]);
+  useEffect(() => {
+    const target = element.current;
+    if (!target) return;
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      client.priceHistory(market.id, '1d').then(
+        ({ history }) => setPoints(history),
+        () => undefined,
+      );
+    });
+    observer.observe(target);
+    return () => observer.disconnect();
+  }, [market.id]);
+  return (
+    <svg
+      ref={element}
+      class="sparkline"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {points.length > 0 && <polyline points={lineOf(points)} />}
+    </svg>
+  );
+};
+
+function lineOf(points: readonly PricePoint[]): string {
+  const prices = points.map(({ p }) => Number(p));
+  const [least, most] = [Math.min(...prices), Math.max(...prices)];
+  const range = Math.max(most - least, RANGE_MIN);
+  const floor = (least + most - range) / 2;
+  // Of a market that is new it is level.
+  const [first = 0] = prices;
+  const shown = prices.length > 1 ? prices : [first, first];
+  return shown
+    .map((price, at) => {
+      const x = (at / (shown.length - 1)) * WIDTH;
+      const y = HEIGHT - ((price - floor) / range) * HEIGHT;
+      return `${x.toFixed(1)},${y.toFixed(1)}`;
+    })
+    .join(' ');
+}

@@ -1,0 +1,104 @@
+import type { Profile } from 'ctf-exchange-client';
+import { useEffect, useState } from 'preact/hooks';
+import { useWallet } from '../account-data';
+import { client } from '../exchange';
+import { tell } from '../toasts';
+import { dateOf, shortAddress } from '../units';
+import { wordsFor } from '../words';
+import { Identicon } from './identicon';
+import { Notice, Skeleton } from './notice';
+
+const NAME_MAX = 20;
+const BIO_MAX = 280;
+const PICTURE = 72;
+
+/** The words of a wallet about itself; only the wallet sees what it holds and gains. */
+export const PersonPage = ({ address }: { readonly address: string }) => {
+  const wallet = useWallet();
+  const [profile, setProfile] = useState<Profile | null>(null);
+  const [refused, setRefused] = useState<string | null>(null);
+  useEffect(() => {
+    client.profile(address).then(setProfile, (error) => setRefused(wordsFor(error).text));
+  }, [address]);
+  if (refused !== null) return <Notice title="This profile could not be loaded">{refused}</Notice>;
+  if (!profile) return <Skeleton rows={5} />;
+  const { username, bio, joinedAt } = profile;
+  return (
+    <main class="person-page" data-testid="person">
+      <section class="card person">
+        <Identicon address={profile.address} size={PICTURE} />
+        <div class="person-words">
+          <h1 class="head-question">{username ?? shortAddress(profile.address)}</h1>
+          <p class="hint person-address">{profile.address}</p>
+          {bio && <p>{bio}</p>}
+          <p class="hint">
+            {joinedAt === null ? 'This wallet was never here.' : `Here since ${dateOf(joinedAt)}.`}
+          </p>
+        </div>
+      </section>
+      {wallet?.address.toLowerCase() === profile.address.toLowerCase() && (
+        <Edit profile={profile} onSaved={setProfile} />
+      )}
+    </main>
+  );
+};
+
+interface EditProps {
+  readonly profile: Profile;
+  onSaved(profile: Profile): void;
+}
+
+const Edit = ({ profile, onSaved }: EditProps) => {
+  const [name, setName] = useState(profile.username ?? '');
+  const [bio, setBio] = useState(profile.bio ?? '');
+  const [isBusy, setBusy] = useState(false);
+  const [refused, setRefused] = useState<string | null>(null);
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    setRefused(null);
+    try {
+      onSaved(await client.updateProfile({ username: name.trim() || null, bio: bio.trim() || null }));
+      tell('Your profile is saved.', 'good');
+    } catch (error) {
+      setRefused(wordsFor(error).text);
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      class="card person-edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy) void save();
+      }}
+    >
+      <h2 class="card-subtitle">My profile, as everybody sees it</h2>
+      <label>
+        Name
+        <input
+          type="text"
+          maxLength={NAME_MAX}
+          value={name}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>
+      <label>
+        About me
+        <textarea
+          rows={3}
+          maxLength={BIO_MAX}
+          value={bio}
+          onInput={({ currentTarget }) => setBio(currentTarget.value)}
+        />
+      </label>
+      <button type="submit" class="button button-primary" disabled={isBusy}>
+        Save
+      </button>
+      {refused !== null && (
+        <p class="refused" role="alert">
+          {refused}
+        </p>
+      )}
+    </form>
+  );
+};
