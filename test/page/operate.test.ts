@@ -202,6 +202,7 @@ describeInBrowser('an operator works without the command line', () => {
     await page.locator('tbody tr').first().waitFor();
     const actions = await page.locator('tbody td[data-label=Action]').allTextContents();
     expect(actions).toEqual([
+      'GET /admin/audit',
       'DELETE /admin/comments/{comment_id}',
       'POST /admin/markets/{id}/resolve',
       'PUT /admin/mode',
@@ -211,6 +212,8 @@ describeInBrowser('an operator works without the command line', () => {
       'PATCH /admin/markets/{id}',
       'POST /admin/markets',
     ]);
+    await show('Overview');
+    await page.locator('.figure').filter({ hasText: 'Last auditNothing differs' }).waitFor();
     await show('Settlements');
   });
 

@@ -83,7 +83,7 @@ export const marketBody = (market: OpenMarket) => ({
   lastTradePrice: '0.61',
   volume: '18.3',
   volume24h: '18.3',
-  priceChange24h: null,
+  priceChange24h: '0',
   liquidity: '24.3',
   openInterest: '100',
   resolution: null,
