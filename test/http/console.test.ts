@@ -1,5 +1,6 @@
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Trader } from '../support/trader';
+import { eventually } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The reads of the operator's console; test/page/operate.test.ts uses them through the page. */
@@ -17,8 +18,11 @@ const create = async (body: Record<string, unknown>) =>
   (await exchange.client.post('/admin/markets', { token: ADMIN_TOKEN, body })).body;
 
 test('the overview shows the mode, the replicas, Redis, the outbox and the settlements', async () => {
-  const { status, body } = await get('/admin/overview');
-  expect([status, body.mode, body.replicas]).toEqual([200, 'NORMAL', 2]);
+  // The replicas are counted once each has subscribed.
+  const { body } = await eventually(
+    () => get('/admin/overview'),
+    ({ status, body }) => expect([status, body.mode, body.replicas]).toEqual([200, 'NORMAL', 2]),
+  );
   expect(body.redis.usedBytes).toBeGreaterThan(100_000);
   expect(body.outbox.readers.map(({ reader }: { reader: string }) => reader)).toContain('broadcast');
   expect(body.settlements).toEqual({ unconfirmed: 0, failed: 0, oldestSeconds: null });
