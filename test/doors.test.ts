@@ -3,10 +3,10 @@ import path from 'node:path';
 import { loadConfig } from '../src/config/load';
 import { ERRORS } from '../src/exchange/errors';
 
-/** Nothing leads nowhere: what is configured is read, what is documented can happen, what is exported is used. */
+/** Every configured value is read, every documented code can occur, every exported name is used. */
 const ROOT = path.join(__dirname, '..');
 
-/** Promised by docs/interface.md, and not built yet: funds on a chain, and wallets that are contracts. */
+/** Codes that docs/interface.md promises and that are not built yet: funds on a chain, and wallets that are contracts. */
 const NOT_BUILT_YET: readonly string[] = ['chainRpcUrl', 'INSUFFICIENT_ALLOWANCE'];
 
 function filesUnder(folder: string, ending: RegExp): string[] {

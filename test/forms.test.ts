@@ -9,7 +9,7 @@ const { LONG_FILES, ONLY_LONG, SIZES } = require('../scripts/test-files.js') as 
 };
 const config = require('../jest.config.js') as Readonly<Record<string, unknown>>;
 
-/** The forms of the tests that CI runs, `npm test` and `npm run test:long`, leave out nothing. */
+/** The forms of the tests that CI runs, `npm test` and `npm run test:long`, omit no test. */
 const files = readdirSync(path.join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => path.join('test', name));

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The installed packages, as the lock file has them. */
+/** The packages of the lock file. */
 interface Locked {
   readonly integrity?: string;
   readonly dev?: true;
@@ -17,8 +17,8 @@ const locked = Object.entries(
 ).filter(([name]) => !/^$|^packages\/|\/ctf-exchange-client$/.test(name));
 
 test('every entry of the lock file has its digest', () => {
-  // Tools of developers on other machines than the one that locked them, whose registry does not have these versions.
-  // Without their entries `npm ci` refuses the whole lock file.
+  // Packages for developers on other platforms than the one that locked them, whose registry lacks these versions. Without
+  // their entries `npm ci` refuses the whole lock file.
   const elsewhere = new Set([
     ...[
       'android-arm64',

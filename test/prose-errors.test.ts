@@ -25,7 +25,7 @@ function textOf(node: Node | undefined): string | null {
   return (node.quasis as { value: { cooked: string } }[]).map(({ value }) => value.cooked).join('x');
 }
 
-/** The place of the text among the arguments. */
+/** The position of the text among the arguments. */
 const KINDS: Readonly<Record<string, number>> = { Refusal: 1, BadValue: 0 };
 
 /** The texts of the refusals and refused values of configuration that a file creates. */
@@ -64,9 +64,9 @@ test('every error says what happened, then what to do', () => {
     errorTextsOf(readFileSync(path.join(ROOT, file), 'utf8')).map((found) => ({ file, ...found })),
   );
   expect(texts.length).toBeGreaterThan(80);
-  // A name and a text that is composed elsewhere: those of a malformed member.
+  // A name, and a text that is composed elsewhere: that of a malformed member.
   const composed = /^[\w-]+:? x$/;
-  // The way out depends on the status and on the request: docs/errors.md explains it.
+  // The remedy depends on the status and on the request: docs/errors.md explains it.
   const known = ['the market is x'];
   const wrong = texts.filter(
     ({ text }) => !composed.test(text) && !known.includes(text) && !isWholeError(text),
@@ -87,7 +87,7 @@ test('the title of every error is a sentence', () => {
   expect(wrong).toEqual(['Too many requests']);
 });
 
-/** Descriptions begin with their noun, a value, or what the client does, and end as a sentence does. */
+/** Descriptions begin with their noun, a value, or the client's action, and end with a full stop. */
 const OPENING = /^(?:The|An?|Every|Each|True|False|Only|Pass|While|[01`])/;
 
 function descriptionsIn(part: unknown, found = new Set<string>()): Set<string> {

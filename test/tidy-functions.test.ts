@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type ParserPlugin, parse } from '@babel/parser';
 import { ROOT } from './support/processes';
 
-/** Lines of a function's own: a function inside it counts as the line it begins on. */
+/** Lines of a function's own; a function inside it counts as one line. */
 const OWN_LINES_MAX = 60;
 
 interface Measured {
@@ -28,7 +28,7 @@ const childrenOf = (node: Node): Node[] =>
 const FUNCTION = /Function|ObjectMethod|ClassMethod|ClassPrivateMethod/;
 const isFunction = (node: Node): boolean => FUNCTION.test(node.type) && isNode(node.body);
 
-/** The name after which a function is called: its own, or that of what it is the value of. */
+/** The name of a function: its own, or that of the variable or member whose value it is. */
 function nameOf(node: Node, parent: Node): string {
   const named = [node, parent].flatMap((owner) => [owner.id, owner.key]).find(isNode);
   return typeof named?.name === 'string' ? named.name : 'an unnamed function';
@@ -40,7 +40,7 @@ function functionsOf(name: string, text: string): Measured[] {
   const linesBeyondFirst = ({ loc }: Node): number => loc.end.line - loc.start.line;
   const found: Measured[] = [];
 
-  /** Answers the lines that the functions in it take beyond the ones they begin on. */
+  /** Returns the lines of the functions in it beyond their first lines. */
   function measure(node: Node, parent: Node): number {
     const inner = childrenOf(node).reduce((lines, child) => lines + measure(child, node), 0);
     if (!isFunction(node)) return inner;

@@ -10,7 +10,7 @@ interface Measured {
 
 /** Lines of code of a function's own. The statements of a script outside its functions count as one function. */
 const LUA_LINES_MAX = 70;
-/** The two straight lines that an order takes most often: docs/decisions/026-straight-lines.md has the reason. */
+/** The two most frequent paths of an order; docs/decisions/026-straight-lines.md has the reason. */
 const STRAIGHT_LINES_MAX = 100;
 const STRAIGHT = ['place_order.lua', 'lib/straight.lua match_one'];
 
@@ -25,7 +25,7 @@ function luaFunctionsOf(name: string, source: string): Measured[] {
   const isCode = text.split('\n').map((line) => /\S/.test(line) && !/^\s*--/.test(line));
   const found: Measured[] = [];
 
-  /** Counts the lines of code from `first` to `last`, and takes those away that belong to the functions in `inner`. */
+  /** Counts the lines of code from `first` to `last`, without those of the functions in `inner`. */
   function count(called: string, first: number, last: number, inner: readonly LuaNode[]): void {
     const isInner = (line: number): boolean =>
       inner.some(({ loc }) => line > loc.start.line && line <= loc.end.line);

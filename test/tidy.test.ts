@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ERRORS } from '../src/exchange/errors';
 import { bundleScripts } from '../src/lua-bundle/bundle';
 
-/** The rules of the house that a machine can hold; docs/architecture.md gives their reasons. */
+/** The rules of the house that a machine can check; docs/architecture.md has their reasons. */
 const ROOT = path.join(__dirname, '..');
 
 function filesUnder(folder: string, ending: string): string[] {
@@ -21,7 +21,7 @@ const CLIENT = 'packages/client/src';
 const sources = [...filesUnder('src', '.ts'), ...filesUnder('src', '.tsx'), ...filesUnder(CLIENT, '.ts')];
 const lua = filesUnder('lua', '.lua');
 
-/** Rooms, lowest first, and what each may import; a file of the root of src may import any. */
+/** Rooms, lowest first, and the rooms that each may import; a file in the root of src may import any. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   exchange: [],
   wire: ['exchange'],
@@ -32,16 +32,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   realtime: ['exchange', 'wire', 'auth', 'store'],
   jobs: ['exchange', 'wire', 'store'],
   metrics: [],
-  // A leaf: what `npm start` and the tests use to run the exchange on this machine.
+  // A leaf: it runs the exchange on this machine, for `npm start` and the tests.
   local: ['exchange', 'demo'],
   // The operator's commands, and those that `npm start` runs for the demo's markets.
   cli: ['exchange', 'wire', 'auth', 'store', 'chain', 'demo'],
-  // Leaves of the outside: they know the exchange by its wire alone.
+  // Leaves that use the exchange only through its public interface.
   client: [],
   page: [],
   demo: [],
 };
-/** Packages that live in one room only (chain and auth share ethers). */
+/** Packages that only one room uses (chain and auth share ethers). */
 const HOMES: Readonly<Record<string, readonly string[]>> = {
   joi: ['wire'],
   ethers: ['auth', 'chain', 'page', 'demo'],
@@ -241,7 +241,7 @@ test('every script runs through src/store/redis/scripts.ts, which passes the doo
   const runs = /\bEVAL(SHA)?(_RO)?\b|\.(eval|evalsha|evalBuffer|evalshaBuffer|fcall|defineCommand)\(/;
   expect(sources.filter((file) => runs.test(read(file)))).toEqual(['src/store/redis/scripts.ts']);
   expect(read('src/store/redis/scripts.ts').match(/doorOf\(keys\[0\]\)/g)).toHaveLength(1);
-  // The key must never be written, and a script that counts its keys leaves it out.
+  // No script may write the key, and a script that counts its keys must exclude it.
   const named = [...sources, ...lua].filter((file) => /[:}'`]door['`]/.test(read(file)));
   expect(named).toEqual(['src/store/redis/keys.ts']);
   const counting = lua.flatMap((file) => read(file).match(/#KEYS(?! - \d).*/g) ?? []);

@@ -52,7 +52,7 @@ export function randomOrder(maker: string): SignedOrder {
   });
 }
 
-/** As a wallet signs it, by default over our own domain. */
+/** Signs an order as a wallet does, by default for the exchange's own domain. */
 export async function signed(
   wallet: Wallet,
   order: SignedOrder,
@@ -61,7 +61,7 @@ export async function signed(
   return { ...order, signature: await wallet.signTypedData(domain, EIP712_ORDER_TYPES, order) };
 }
 
-/** The code and extra members of what `act` refuses with. */
+/** Returns the code and members of the refusal that `act` throws. */
 export async function refusal(act: () => unknown): Promise<{ code: string; [member: string]: unknown }> {
   try {
     await act();

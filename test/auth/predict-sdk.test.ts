@@ -28,7 +28,7 @@ test.each([
   ['BUY', Side.BUY],
   ['SELL', Side.SELL],
 ])("a %s built and signed with predict.fun's SDK verifies", async (_, side) => {
-  // Its builder takes our exchange's address, but knows only its own domain name: that is set on the typed data.
+  // Its builder accepts the address of the exchange, but has only its own domain name; the test replaces it in the typed data.
   const addresses = { ...AddressesByChainId[ChainId.BnbTestnet], CTF_EXCHANGE: DOMAIN.verifyingContract };
   const builder = await OrderBuilder.make(ChainId.BnbTestnet, alice, { addresses });
   const { makerAmount, takerAmount } = builder.getLimitOrderAmounts({

@@ -3,12 +3,12 @@ import { startTestRedis } from '../support/redis';
 
 export interface TestRedis {
   readonly port: number;
-  /** A further connection, as another replica has one; closed by `stop`. */
+  /** Opens another connection, as another replica has one; `stop` closes it. */
   client(): Redis;
   stop(): Promise<void>;
 }
 
-/** A Redis of the test's own, and connections to it. */
+/** A Redis for the test alone, and connections to it. */
 export async function startRedis(): Promise<TestRedis> {
   const { port, stop } = await startTestRedis();
   const clients: Redis[] = [];

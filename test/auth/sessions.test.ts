@@ -83,7 +83,7 @@ test('within 10 s after a lost reply, the old token returns the identical pair o
   const second = await here.refresh(first.refreshToken);
   expect(await there.refresh(first.refreshToken)).toEqual(second);
   await ageUse(first, 1, GRACE_MS - 5_000);
-  // The pair is dated when it was made, so its age must not change it: compare what does not hold the date.
+  // The pair is dated at its creation, so its age must not change it: the test compares the members without a date.
   const again = await there.refresh(first.refreshToken);
   expect(tokens.verify('refresh', again.refreshToken).jti).toBe(
     tokens.verify('refresh', second.refreshToken).jti,

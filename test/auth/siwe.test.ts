@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-/** The message a client writes from the challenge, with changes. */
+/** The message that a client writes from the challenge, with changes. */
 async function message(wallet: Wallet, more: Partial<SiweMessage> = {}): Promise<string> {
   const { address, domain, uri, version, chainId, nonce, statement, issuedAt } = signIn.challenge(
     wallet.address,

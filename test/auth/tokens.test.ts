@@ -17,7 +17,7 @@ const create = (more: Partial<TokenOptions> = {}) =>
 const tokens = create();
 const codeOf = async (token: unknown, by = tokens) => (await refusal(() => by.verify('access', token))).code;
 
-/** A token with the right key, and members of the test's choice; undefined leaves one out. */
+/** A token with the right key and chosen members; undefined omits one. */
 const forged = (more: object, options: jwt.SignOptions = {}, secret = SECRET) => {
   const payload = {
     iss: HOME.issuer,

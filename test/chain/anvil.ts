@@ -12,7 +12,7 @@ const OS: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: '
 const ARCH: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const START_MAX_MS = 20_000;
 
-/** The binary of the platform package itself, so that no postinstall need have run. */
+/** The binary of the platform package itself, so that no postinstall script is needed. */
 function binary(): string {
   const fromHere = createRequire(__filename);
   const name = `@foundry-rs/anvil-${OS[process.platform]}-${ARCH[process.arch]}`;

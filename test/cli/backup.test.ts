@@ -34,7 +34,7 @@ beforeAll(async () => {
       10,
     );
   }
-  // A stream that was trimmed goes on behind its end; nothing is trimmed before the journal has it.
+  // A trimmed stream continues after its end; entries are trimmed only after the journal has them.
   await createJournal({ ...exchange, doubts: () => 0 }).catchUp();
   await exchange.redis.xtrim(exchange.keys.outbox, 'MAXLEN', 5);
 });
@@ -90,7 +90,7 @@ function forged(lines: readonly string[]): (readonly [why: RegExp, bytes: Buffer
   });
 }
 
-/** Every key of the exchange with what it holds, whatever Redis does with its encoding. */
+/** Every key of the exchange with its content, independent of Redis' encoding. */
 async function contents(url: string): Promise<Record<string, unknown>> {
   const redis = new Redis(url);
   const found: Record<string, unknown> = {};

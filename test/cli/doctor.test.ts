@@ -28,7 +28,7 @@ async function verdicts(env = {}): Promise<Record<string, string>> {
   return Object.fromEntries((checks as Check[]).map(({ name, verdict }) => [name, verdict]));
 }
 
-/** With a setting of Redis for as long as it takes. */
+/** Runs with a changed setting of Redis, and restores it. */
 async function having<T>(name: string, value: string, look: () => Promise<T>): Promise<T> {
   const [, before = ''] = (await redis.config('GET', name)) as string[];
   await redis.config('SET', name, value);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-/** A command at a terminal, whose person answers so. */
+/** Runs a command at a terminal whose user gives this answer. */
 async function atTerminal(answer: string, ...words: string[]) {
   const said = { code: 0, asked: '', err: '' };
   said.code = await runCli(words, {

@@ -46,7 +46,7 @@ test('a backup contains the layout of the data, and one that needs a newer progr
   expect(await shell.json('restore', old, '--verify-only')).toMatchObject({ layout: 1, oldestLayout: 1 });
   expect((await shell.exchange('mode', 'HALTED')).code).toBe(0);
   await redis.hset(KEY, { layout: LAYOUT + 2, oldest: LAYOUT + 1 });
-  // Every other command leaves such data alone.
+  // Every other command refuses such data.
   for (const words of [['mode', 'NORMAL'], ['audit'], ['markets', 'list'], ['backup', newer, '--halt']]) {
     const refused = await shell.exchange(...words);
     expect([words, refused.code, refused.out]).toEqual([words, 78, '']);
@@ -56,7 +56,7 @@ test('a backup contains the layout of the data, and one that needs a newer progr
   const { code, err } = await shell.exchange('restore', newer, '--force', '--yes');
   expect(code).toBe(3);
   expect(err).toContain(`layout ${LAYOUT + 2}`);
-  // Nothing was removed.
+  // No data was deleted.
   expect(await redis.hget(KEY, 'layout')).toBe(String(LAYOUT + 2));
   expect((await shell.exchange('restore', old, '--force', '--yes')).code).toBe(0);
   expect(await redis.exists(KEY)).toBe(0);

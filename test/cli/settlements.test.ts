@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Settles what matched, as a worker whose settlements wait for the chain or not. */
+/** Settles the matches, as a worker with or without a chain. */
 async function settle(marketId: string, status: 'CONFIRMED' | 'MATCHED'): Promise<void> {
   const config = loadConfig({ NODE_ENV: 'test', REDIS_URL: exchange.redis.url });
   const store = await openStore(config, createLogger({ ...config, logLevel: 'silent' }, 'test'));
@@ -89,7 +89,7 @@ test('the export contains the calldata that the exchange contract accepts, with 
   });
   expect(recovered).toEqual([alice.address, bob.address, bob.address]);
   expect([taker, ...makers].map((order) => order.maker)).toEqual(recovered);
-  // 20 at 0.55, 20 at 0.58: Bob's 0.45 and 0.42 of his own; Alice gives her limit and gets back what is better.
+  // 20 at 0.55, 20 at 0.58: Bob pays 0.45 and 0.42; Alice pays her limit and gets the difference back.
   const e18 = 10n ** 18n;
   expect(takerFill).toBe(24n * e18);
   expect([...makerFills]).toEqual([9n * e18, (84n * e18) / 10n]);

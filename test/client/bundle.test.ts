@@ -28,7 +28,7 @@ test('the client is one browser module without any part of Node', async () => {
   expect(rooms.length).toBeGreaterThan(10);
   expect(rooms.filter((file) => !file.startsWith('packages/client/src/'))).toEqual([]);
 
-  // With no more around it than a browser has.
+  // With only the globals of a browser.
   const page = { URLSearchParams, setTimeout, clearTimeout, setInterval, clearInterval, crypto, AbortSignal };
   const price = runInNewContext(`${code}; exchange.complementPrice('0.62')`, { ...page });
   expect(price).toBe('0.38');

@@ -9,8 +9,8 @@ import type { OpenMarket } from '../support/trader';
 import { startTypedClients, type Trader, type TypedClients } from '../support/typed-clients';
 
 /**
- * The adapter against a real exchange, by ccxt's manual. In the long form (GENERATORS=1) ccxt itself judges: its types
- * must take what the adapter gives, and its own functions for each structure must change nothing of it.
+ * Tests the adapter with a real exchange, by ccxt's manual. In the long form (GENERATORS=1) ccxt itself judges: its types
+ * must accept the adapter's structures, and its own functions for each structure must not change them.
  */
 const INSTALL_MS_MAX = 240_000;
 const isLong = process.env.GENERATORS === '1';

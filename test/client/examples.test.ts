@@ -9,11 +9,11 @@ import { until } from '../support/waiting';
 
 const SAYS_MS_MAX = 90_000;
 const FOLDER = path.join(ROOT, 'examples');
-/** Debian's packages are for Debian's Python; another one may stand in front of it. */
+/** Debian's packages are for Debian's Python; another one may come first on the PATH. */
 const python = ['python3', '/usr/bin/python3'].find(
   (command) => spawnSync(command, ['-c', 'import socketio, websocket']).status === 0,
 );
-/** Skipped only where the packages are not. */
+/** Skipped only without the packages. */
 const ifPython = python ? test : test.skip;
 
 let deployment: Deployment;
@@ -90,7 +90,7 @@ test('a maker quotes, a taker takes, a watcher sees both, and all stop on Ctrl-C
 
 test('the script of docs/client.md works as described', async () => {
   const script = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(ROOT, 'docs/client.md'), 'utf8'))?.[1];
-  // In the project's folder, as its imports want it.
+  // In the project's folder, because its imports need it.
   const started = startNode(['--input-type=module', '-e', script ?? ''], { BASE_URL: web.url });
   running.push(started);
   expect({ exit: await started.exited, stderr: started.stderr() }).toEqual({ exit: 0, stderr: '' });

@@ -1,17 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A message of the server on its way to a client: as it is to arrive, or null to lose it. */
+/** Changes a message of the server on its way to a client; null loses it. */
 export type Passing = (text: string) => string | null;
 
 export interface FrameProxy {
   readonly url: string;
   /** The treatment of the messages of present and future connections. */
   filter(pass: Passing): void;
-  /** Only of those there are. */
+  /** Only for present connections. */
   filterPresent(pass: Passing): void;
   retarget(port: number): void;
-  /** Connections that were ever made. */
+  /** The number of connections so far. */
   connections(): number;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface FrameProxy {
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const TEXT = 0x81;
 
-/** A TCP proxy that understands the frames of a WebSocket server, to lose or alter one without anybody's help. */
+/** A TCP proxy that understands the frames of a WebSocket server, so that it can lose or alter single messages. */
 export async function startFrameProxy(targetPort: number): Promise<FrameProxy> {
   const links = new Set<{ pass: Passing; sockets: readonly Socket[] }>();
   let port = targetPort;
@@ -68,7 +68,7 @@ export async function startFrameProxy(targetPort: number): Promise<FrameProxy> {
   };
 }
 
-/** The answer to the upgrade as it is, then frame by frame: a server's are not masked, and ours are not compressed. */
+/** Passes the answer to the upgrade unchanged, then frame by frame: a server's frames are neither masked nor compressed. */
 function createFrameReader(write: (bytes: Buffer) => void, pass: Passing): (chunk: Buffer) => void {
   let rest = Buffer.alloc(0);
   let isUpgraded = false;

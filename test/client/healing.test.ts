@@ -17,7 +17,7 @@ const EPOCH = 'e1';
 
 type Event = FollowingEvent extends infer E ? (E extends unknown ? Omit<E, 'nowMs'> : never) : never;
 
-/** Every sequence has one bid more, so that each book has a checksum of its own. */
+/** Every sequence has one more bid, so that each book has its own checksum. */
 function bookAt(sequence: number): Book {
   const bids = Array.from({ length: sequence }, (_, i) => ({ price: `0.${50 - i}`, size: '1' }));
   return { sequence, bids, asks: [] };
@@ -45,7 +45,7 @@ const refusal = (question: number, code: string): Event => ({
   ack: { ok: false, error: { code, detail: 'not now' } },
 });
 
-/** All of them at one moment, from where the last led; answers where that leads and what was to be done. */
+/** Runs events at one moment from the last state; returns the next state and all effects. */
 function run(from: Following, events: readonly Event[], nowMs = NOW_MS): [Following, readonly Effect[]] {
   let state = from;
   const effects: Effect[] = [];
@@ -58,7 +58,7 @@ function run(from: Following, events: readonly Event[], nowMs = NOW_MS): [Follow
 }
 
 const NEW = unfollowed(SILENCE_MS_MAX);
-/** In step at 3: connected, answered, and the snapshot came. */
+/** In step at 3: connected, acknowledged, and the snapshot has arrived. */
 const [LIVE] = run(NEW, [{ type: 'connected' }, answer(1, 3), snapshotOf(3)]);
 const since = (lastSequence: number, epoch = EPOCH): Since => ({ lastSequence, epoch });
 const MISSING = since(3);
@@ -96,7 +96,7 @@ test('an update that fits is applied, and one that the book already has is dropp
 interface Row {
   readonly what: string;
   readonly event: Event;
-  /** How long after the book was live. */
+  /** The time since the book became live. */
   readonly afterMs?: number;
   /** The calls to its users, and the requests to the exchange. */
   readonly why: string;
@@ -217,7 +217,7 @@ test('a book that reconnects requests what it missed, of the epoch it knows', ()
   const [away, gone] = run(LIVE, [{ type: 'disconnected', why: 'transport close' }]);
   expect([told(gone), pauses(gone)]).toEqual([[['reconnecting', 'transport close']], [null]]);
   expect(asked(run(away, [{ type: 'connected' }])[1])).toEqual([MISSING]);
-  // One that the exchange did not name cannot be asked about.
+  // A position without an epoch cannot be sent.
   const [unnamed] = run(NEW, [{ type: 'connected' }, answer(1, 3, ''), snapshotOf(3)]);
   const back: Event[] = [{ type: 'disconnected', why: 'gone' }, { type: 'connected' }];
   expect(asked(run(unnamed, back)[1])).toEqual([SNAPSHOT]);

@@ -39,16 +39,16 @@ type Members<T> = T extends readonly (infer E)[]
     ? { [K in keyof T & string]: K | `${K}.${Members<NonNullable<T[K]>>}` }[keyof T & string]
     : never;
 type Differences<A, B> = Exclude<Members<A>, Members<B>> | Exclude<Members<B>, Members<A>>;
-/** Neither has a member that the other has not. */
+/** Both types have the same members. */
 type SameMembers<Server, Client> = [Differences<Server, Client>] extends [never]
   ? true
   : Differences<Server, Client>;
-/** And what the exchange answers is what the client says it is. */
+/** The answers of the exchange have the types of the client. */
 type Same<Server extends Client, Client> = SameMembers<Server, Client>;
 type Of<T extends (...args: never[]) => unknown> = ReturnType<T>;
 type Trading = Of<typeof presentTrading>;
 
-/** The type checker does the comparing: `true` fits only where both sides are the same. */
+/** The type checker compares: `true` is allowed only where both sides are equal. */
 const BODIES: readonly [
   Same<Of<typeof presentMarket>, client.Market>,
   Same<Of<typeof presentEvent>, client.MarketEvent>,
@@ -121,14 +121,14 @@ beforeAll(async () => {
 });
 afterAll(() => stage.stop());
 
-/** A path as it is asked for, as the interface writes it. */
+/** The path of a request, in the form of the interface. */
 function patternOf(path: string): string | undefined {
   const patterns: readonly string[] = Object.values(PATHS);
   if (patterns.includes(path)) return path;
   return patterns.find((pattern) => new RegExp(`^${pattern.replace(/\{[a-z_]+\}/g, '[^/]+')}$`).test(path));
 }
 
-/** Operators', the platform's and the charting library's own, and what the client reaches by another path. */
+/** Paths for operators, for the platform and for the charting library, and paths that the client reaches by others. */
 const NOT_FOR_CLIENTS =
   /^\/(admin\/.*|livez|readyz|metrics|openapi\.json|asyncapi\.json|docs|udf\/.*|markets\/\{id\}\/orders\/cancel|)$/;
 

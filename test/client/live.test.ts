@@ -19,7 +19,7 @@ let proxy: FrameProxy;
 let market: OpenMarket;
 let traders: readonly [Trader, Trader];
 let live: Live;
-/** Every book shown, with the checksum of the update that led to it. */
+/** Every book that was shown, with the checksum of its update. */
 let shown: { book: Book; checksum: string | null }[];
 /** States and their reasons. */
 let told: { state: string; why: string }[];

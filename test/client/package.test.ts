@@ -13,7 +13,7 @@ const SOURCE = path.join(ROOT, 'packages/client');
 const NODE_MODULES = path.join(ROOT, 'node_modules');
 const PROGRAM_MS_MAX = 60_000;
 
-/** A program as a stranger writes it; both kinds of module end in the same lines. */
+/** A program that a stranger writes; both kinds of module end in the same lines. */
 const USE = `
 async function main(baseUrl) {
   const client = createClient({ baseUrl });
@@ -72,7 +72,7 @@ let running: Started[] = [];
 const run = (command: string, args: readonly string[], cwd = folder): SpawnSyncReturns<string> =>
   spawnSync(command, args, { cwd, encoding: 'utf8', timeout: PROGRAM_MS_MAX });
 
-/** As `npm install` leaves it; its one dependency is linked, because installing it is the registry's affair. */
+/** As `npm install` leaves it. Its one dependency is linked, because this test does not use the registry. */
 function install(): void {
   const own = path.join(folder, 'node_modules/ctf-exchange-client');
   mkdirSync(own, { recursive: true });
@@ -146,7 +146,7 @@ test.each(sampleOf('consumers of the packed client', CONSUMERS, 1))(
   'the types of the packed client hold in %s',
   (_, args) => {
     const tsc = path.join(NODE_MODULES, 'typescript/bin/tsc');
-    // As little as a project can have: the language and a browser's fetch.
+    // The smallest project: the language and a browser's fetch.
     const checked = run(process.execPath, [tsc, ...STRICT, '--lib', 'es2022,dom', ...args]);
     expect({ status: checked.status, stdout: checked.stdout }).toEqual({ status: 0, stdout: '' });
   },

@@ -96,7 +96,7 @@ test('a connection that is restored begins with the missed events, without any a
   await connect(alice.client.accessToken, proxy.url);
   await buy(alice, '0.4');
   await until('the balance', () => balances.length === 1);
-  // Another process takes the place of this one.
+  // Another process replaces this one.
   await stage.exchange.replicas[1]?.web.stop(0);
   proxy.retarget(stage.port(0));
   await until('back', () => connections.length === 2);

@@ -7,7 +7,7 @@ import { tell } from '../support/telling';
 import { sleep, until } from '../support/waiting';
 import { hasPython, type MakerStory, PACKAGE, PYTHON, startMakerStory } from './python-maker';
 
-/** Skipped only where the packages are not. */
+/** Skipped only without the packages. */
 const ifPython = hasPython ? test : test.skip;
 /** In the long form a web process is killed every so many seconds, and Redis twice; with PYTHON_DEMO=1 the demo trades beside it. */
 const SECONDS = Number(process.env.PYTHON_SECONDS ?? 0);

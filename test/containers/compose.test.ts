@@ -5,7 +5,7 @@ import { createTrader, domainOf, type Market } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { forgive } from '../support/watch';
 
-/** docker-compose.yml as it runs. `npm run test:compose` brings it up; without that the test is left out. */
+/** Tests docker-compose.yml as it runs. `npm run test:compose` starts it; otherwise the test is skipped. */
 const { COMPOSE, DOCKER, COMPOSE_URL = '' } = process.env;
 const run = promisify(execFile);
 
@@ -13,7 +13,7 @@ const TRADERS = 4;
 const PHASE_MS = 5_000;
 const WAIT_MS = 60_000;
 
-/** Runs a command that is given as a list, with more words. */
+/** Runs a command with more arguments. */
 async function command(list: string | undefined, words: readonly string[]): Promise<string> {
   const [program = '', ...before] = JSON.parse(list ?? '[]') as string[];
   return (await run(program, [...before, ...words], { maxBuffer: 10_000_000 })).stdout;
@@ -38,10 +38,10 @@ const ready = (): Promise<void> =>
     },
   );
 
-/** Orders that were acknowledged, how many attempts brought another answer or none, and the last of those. */
+/** Acknowledged orders, the number of attempts with another answer or none, and the last of those. */
 const traded = { acknowledged: [] as string[], refused: 0, last: '' };
 
-/** Buys Yes and No at prices that meet, until the phase is over. */
+/** Buys Yes and No at prices that meet, until the phase has ended. */
 async function trade(market: Market, index: number, isOver: () => boolean): Promise<void> {
   const domain = await domainOf(client);
   const trader = createTrader(client, domain);
@@ -59,7 +59,7 @@ async function trade(market: Market, index: number, isOver: () => boolean): Prom
   }
 }
 
-/** Trades through the load balancer while something happens, and for as long before and after. */
+/** Trades through the load balancer during an event, and for the same time before and after it. */
 async function whileTrading(market: Market, what: () => Promise<unknown>): Promise<number> {
   const before = traded.acknowledged.length;
   let over = false;

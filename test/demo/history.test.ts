@@ -27,7 +27,7 @@ async function run(...words: string[]): Promise<void> {
 const get = async (slug: string, view: string) => (await exchange.client.get(`/markets/${slug}${view}`)).body;
 const candles = async (slug: string) => (await get(slug, '/price-history?timeframe=1d')).candles;
 
-/** As a process shows them that has kept no answer: others show a rebuild when the market moves or the minute ends. */
+/** Answers of a process without cached answers: others show a rebuild when the market moves or the minute ends. */
 async function candlesAnew(slug: string) {
   const { web, client } = await startReplica({ REDIS_URL: exchange.redis.url });
   try {

@@ -3,7 +3,7 @@ import { inventDay } from '../../src/demo/past';
 import type { Random } from '../../src/demo/random';
 import { createWalk } from '../../src/demo/walk';
 
-/** The same every time (mulberry32). */
+/** A generator with the same numbers in every run (mulberry32). */
 function seeded(seed: number): Random {
   let state = seed;
   return () => {

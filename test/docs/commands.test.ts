@@ -6,7 +6,7 @@ import { ROOT, startProgram } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
 
-/** Every command and program of a page says in a comment above it which test runs it, or why none does. */
+/** A comment above every command and program of a page names the test that runs it, or the reason why none does. */
 const OWN = 'test/docs/commands.test.ts';
 const LANGUAGES = ['sh', 'js', 'ts', 'python', 'go'];
 const PAGES = [

@@ -13,7 +13,7 @@ import { createTrader, domainOf, openMarket, type Trader } from '../support/trad
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** docs/orders.md against a running exchange: its requests are sent as they stand, and its tables compared with the code. */
+/** Tests docs/orders.md with a running exchange: its requests are sent unchanged, and its tables compared with the code. */
 const PAGE = readFileSync(path.join(ROOT, 'docs/orders.md'), 'utf8');
 const SIGNING = readFileSync(path.join(ROOT, 'docs/signing.md'), 'utf8');
 
@@ -56,7 +56,7 @@ afterAll(() => exchange.stop());
 
 const ATTEMPTS_MAX = 5;
 
-/** Sends a request of the page as it stands there; again after a 503, as the page says. */
+/** Sends a request of the page unchanged, and again after a 503, as the page says. */
 async function send(name: string, bearer = false, attempt = 1): Promise<Answer> {
   const [line = '', ...body] = block(name).split('\n');
   const [method = '', target = ''] = line.split(' ');

@@ -7,7 +7,7 @@ import { MESSAGES } from '../../src/wire/documents/asyncapi/messages';
 import { OPERATIONS } from '../../src/wire/documents/openapi/operations';
 import { ROOT } from '../support/processes';
 
-/** The pages compared with the code, in both directions where there are two. */
+/** Compares the pages with the code, in both directions where possible. */
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 const PAGES = ['.', 'docs', 'docs/decisions', 'bench'].flatMap((folder) =>
   readdirSync(path.join(ROOT, folder))
@@ -51,7 +51,7 @@ test('the checksums of docs/real-time.md are correct', () => {
     expect([text, crc32Hex(text.replaceAll('\\|', '|'))]).toEqual([text, sum]);
 });
 
-/** Beside the operations: pages for browsers, and the sockets. */
+/** Paths that are no operations: pages for browsers, and the sockets. */
 const OTHERS = ['/', '/docs', '/admin', '/admin/queues', '/socket.io', '/socket.io/'];
 const templates = Object.keys(OPERATIONS).map((key) => key.split(' ') as [string, string]);
 const isPath = (text: string, verb?: string): boolean =>

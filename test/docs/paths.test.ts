@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../support/processes';
 
-/** docs/paths.md compared with the code: its files, its functions, and its count of both. */
+/** Compares docs/paths.md with the code: its files, its functions, and its counts of both. */
 const PAGE = readFileSync(path.join(ROOT, 'docs/paths.md'), 'utf8');
-/** A file, and behind it in brackets the functions to look for. */
+/** A file, and after it in brackets the functions to look for. */
 const NAMED = /`((?:src|lua)\/[\w./-]+\.(?:tsx?|lua))`(?: \(((?:`\w+`(?:, )?)+)\))?/g;
 
 interface Stop {

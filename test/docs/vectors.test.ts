@@ -17,7 +17,7 @@ import { ROOT } from '../support/processes';
 import { makeVectors } from '../support/vectors';
 
 /**
- * docs/vectors.json: computed by ethers and zlib, and held against the exchange's own code and the TypeScript client;
+ * Tests docs/vectors.json, which ethers and zlib computed, with the exchange's own code and the TypeScript client.
  * clients/python and the Go program of docs/signing.md read the same file. WRITE_VECTORS=1 writes it.
  */
 const FILE = path.join(ROOT, 'docs/vectors.json');
@@ -128,7 +128,7 @@ test('the TypeScript client makes the same orders, messages and checksums', () =
   }
 });
 
-/** Only where Debian's Go and its package golang-golang-x-crypto-dev are. */
+/** Only where Debian's Go and its package golang-golang-x-crypto-dev are installed. */
 const GO_PATH = '/usr/share/gocode';
 const hasGo =
   existsSync(path.join(GO_PATH, 'src/golang.org/x/crypto/sha3')) && spawnSync('go', ['version']).status === 0;

@@ -21,8 +21,8 @@ import { startTestRedis } from '../support/redis';
 import { chooseSeed } from '../support/telling';
 
 /**
- * Random signed orders through the real engine; every match as `matchOrders` through the arithmetic of the contract:
- * no revert, nothing left in the exchange, and both ledgers agree. SEED repeats a run.
+ * Sends random signed orders through the real engine, and every match as `matchOrders` through the arithmetic of the
+ * contract: it never reverts, the exchange keeps nothing, and both ledgers agree. SEED repeats a run.
  */
 const SEED = chooseSeed('settlement against the contract');
 const ORDERS = 1_500;
@@ -68,7 +68,7 @@ test.each(MARKETS.map((market, i) => [market, i] as const))(
     }
     await world.compare();
     expect(matches).toBeGreaterThan(ORDERS / 6);
-    // The split into records was met.
+    // At least one match was split into several records.
     expect(most).toBeGreaterThan(50);
   },
   60_000,
@@ -210,7 +210,7 @@ async function createWorld(setting: (typeof MARKETS)[number], random: Random) {
       }
     }
     expect(at).toBe(fills.length);
-    // Of an order with a size, the chain has left exactly what the book has.
+    // For an order with a size, the chain has the same rest as the book.
     if (!match.isBudget) {
       const rest = BigInt(record.sizeLots - record.filledLots);
       const whole = signedOf(record.orderHash).makerAmount;

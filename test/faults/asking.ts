@@ -6,14 +6,14 @@ import { until } from '../support/waiting';
 import { startLoad } from './load';
 import type { TradingFleet } from './trading-fleet';
 
-/** Every request is answered within this time, whatever is away. */
+/** Every request is answered within this time, whichever part is away. */
 export const ANSWER_MS = 3_000;
-/** From the end of a fault to the first order that is accepted. */
+/** The time from the end of a fault to the first accepted order. */
 export const BACK_MS = 3_000;
 const LANES = 6;
 const BID = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 
-/** Requests of a wallet with a market of its own, in which one order rests, so that they do not disturb the load. */
+/** Requests of a wallet with its own market and one resting order, so that they do not disturb the load. */
 export async function asking({ client }: TradingFleet) {
   const at = client();
   const market = await openMarket(at, ADMIN_TOKEN);
@@ -42,12 +42,12 @@ export async function asking({ client }: TradingFleet) {
     },
     ready: () => at.get('/readyz'),
     epoch: async (): Promise<string> => (await at.get('/readyz')).body.epoch,
-    /** The order still rests, once, and can be cancelled. */
+    /** Checks that the order still rests, once, and can be cancelled. */
     async cancelled(): Promise<boolean> {
       const { body } = await at.get(`${path}/orderbook`);
       return body.bids[0]?.orders === 1 && (await cancel()).body.cancelled === true;
     },
-    /** Milliseconds until an order would be accepted. */
+    /** Milliseconds until an order is accepted. */
     async back(): Promise<number> {
       const startedAt = performance.now();
       await until('orders are accepted', async () => (await trial()).status === 200);
@@ -58,7 +58,7 @@ export async function asking({ client }: TradingFleet) {
 
 type Asks = Readonly<Record<string, () => Promise<Answer>>>;
 
-/** The answers to all of them at once, by their names; none of them late. */
+/** The answers to all of them at once, by name; none is late. */
 export async function answers(asks: Asks): Promise<Record<string, string>> {
   const startedAt = performance.now();
   const told = await Promise.all(
@@ -78,7 +78,7 @@ export const all = (asks: Asks, answer: string): Record<string, string> =>
 
 export const UNAVAILABLE = '503 UNAVAILABLE again in 1';
 
-/** Trades until it is stopped; of orders that expire there are none, so that nothing has to be waited for. */
+/** Trades until it is stopped; its orders never expire, so no wait is needed. */
 export function startEndlessLoad({ journal, markets, people, client }: TradingFleet, seed: number) {
   const load = startLoad(journal, {
     ...{ markets, people, client },
@@ -89,7 +89,7 @@ export function startEndlessLoad({ journal, markets, people, client }: TradingFl
     pauseMs: 5,
   });
   return {
-    /** Resolves when so many more were accepted. */
+    /** Resolves when so many more orders were accepted. */
     async goesOn(count: number): Promise<void> {
       const accepted = (): number => journal.submissions.filter((one) => one.accepted.length > 0).length;
       const from = accepted();

@@ -20,7 +20,7 @@ import {
 import { sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Rounds of each story over two replicas; each has so many submissions and one cancel-all in their midst. */
+/** Rounds of each story over two replicas; each round has so many submissions and one cancel-all among them. */
 const ROUNDS = Number(process.env.FAULT_ROUNDS ?? 10);
 const AT_ONCE = 8;
 const BID: Limit = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 };
@@ -36,7 +36,7 @@ afterAll(() => exchange.stop());
 
 const replica = (i: number): Client => (exchange.replicas[i % 2] ?? exchange.replicas[0]).client;
 
-/** Submissions over both replicas at once, and one request of the same wallet in their midst. */
+/** Sends submissions over both replicas at once, and one request of the same wallet among them. */
 async function round(trader: Trader, market: Market, at: number, cancel: () => Promise<Answer>) {
   const path = `/markets/${market.id}/orders`;
   const orders = await Promise.all(Array.from({ length: AT_ONCE }, () => trader.order(market, BID)));
@@ -48,7 +48,7 @@ async function round(trader: Trader, market: Market, at: number, cancel: () => P
   return { answer, placed: placed.map(({ body }) => body) };
 }
 
-/** Those below the number that stayed open; what they were placed with is in `placed`. */
+/** Returns the orders below the number that stayed open; `placed` contains all orders. */
 async function survivors(placed: readonly { orderHash: string; sequence: number }[], sequence: number) {
   const now = await Promise.all(placed.map(({ orderHash }) => replica(1).get(`/orders/${orderHash}`)));
   return now.filter(({ body }) => body.sequence < sequence && body.status === 'OPEN').map(({ body }) => body);
@@ -70,7 +70,7 @@ test(
       expect(placed.map(({ status }) => status)).toEqual(placed.map(() => 'OPEN'));
       expect(await survivors(placed, answer.body.sequence)).toEqual([]);
       cancelled += answer.body.count;
-      // The next round begins with nothing open in every other case.
+      // In every second round, the next one begins without open orders.
       if (at % 2 === 0) await trader.post(path);
     }
     expect(cancelled).toBeGreaterThan(0);

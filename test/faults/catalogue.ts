@@ -9,7 +9,7 @@ import type { LinkedWeb } from './fleet';
 import type { RedisClock } from './redis-clock';
 import type { TradingFleet } from './trading-fleet';
 
-/** One thing that goes wrong and, when the promise resolves, is over. */
+/** One fault. It has ended when the promise resolves. */
 export type Fault = (scene: Scene) => Promise<void>;
 
 export interface Scene {
@@ -24,7 +24,7 @@ export interface Scene {
 }
 
 const FULL_MS_MAX = 2_000;
-/** Longer than the time after which it is asked for good what became of an order without an answer. */
+/** Longer than the time after which the state of an order without an answer is looked up for the last time. */
 const LATE_MS_MAX = 10_000;
 const SPARE_BYTES_MAX = 10_000;
 
@@ -32,7 +32,7 @@ const web = ({ stage, random }: Scene): LinkedWeb => random.pick(stage.fleet.web
 const while_ = async (scene: Scene, most = 1_000): Promise<void> =>
   void (await sleep(200 + scene.random.below(most)));
 
-/** A command that Redis may refuse, on a connection of its own. */
+/** A command that Redis may refuse, on its own connection. */
 const ask = ({ stage }: Scene, command: string): Promise<string> =>
   stage.fleet.redis.ask(command).catch((error: Error) => error.message);
 
@@ -176,7 +176,7 @@ export const FAULTS = {
       await queue.addBulk(poison.map((data) => ({ name: 'settle', data })));
       await queue.close();
     } catch {
-      // Another fault may have Redis just now.
+      // Another fault may be using Redis now.
     } finally {
       disconnect(redis);
     }

@@ -12,15 +12,15 @@ import type { Wish } from './people';
 import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
 /**
- * The second web process and the worker have clocks that are off; the first web process, Redis and this test have the
- * right one. Nothing a client sees tells which process it asked, or which worker did what is done by the clock.
+ * The second web process and the worker have wrong clocks; the first web process, Redis and this test have the right one.
+ * Nothing that a client sees shows which process answered, or which worker ran a chore.
  */
 const OFF_MS = 120_000;
-/** The allowed difference between a time in an answer and the right one. */
+/** The largest accepted difference between a time in an answer and the right one. */
 const EXACT_MS = 250;
-/** The chores run once a second at least. */
+/** The chores run at least once a second. */
 const LATE_MAX_MS = 2_000;
-/** A worker that takes over, or whose clock was set, does what is due after this time. */
+/** A worker that takes over, or whose clock was set, runs due chores after this time. */
 const TAKEN_OVER_MS = 5_000;
 const SECOND_MS = 1_000;
 const WISH: Wish = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 };
@@ -64,7 +64,7 @@ describe.each(sampleOf('clocks that are off', CLOCKS, 1))('clocks that are two m
 
   const statusOf = async (hash: string): Promise<string> => (await right.get(`/orders/${hash}`)).body.status;
 
-  /** Told of a moment between the request and now. */
+  /** Names a moment between the request and now. */
   function expectRight(toldMs: number, sentMs: number, exactMs = EXACT_MS): void {
     expect(toldMs).toBeGreaterThan(sentMs - exactMs);
     expect(toldMs).toBeLessThan(Date.now() + exactMs);
@@ -103,7 +103,7 @@ describe.each(sampleOf('clocks that are off', CLOCKS, 1))('clocks that are two m
       nowMs: Date.now,
     });
     const { address, sid, jti } = tokens.verify('access', stage.people[0]?.token);
-    // As if it had been issued so long ago that it ends in two seconds.
+    // The token is dated so far back that it ends in two seconds.
     const ending = tokens.sign('access', { address, sid, jti, issuedAtSec: inSeconds(2) - 900 });
     const me = (token: string | undefined) => wrong.get('/me/balances', { token });
     expect((await me(stage.people[0]?.token)).status).toBe(200);

@@ -8,7 +8,7 @@ import { createTrader, domainOf, type OpenMarket, openMarket, type Trader } from
 import { until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 
-/** The durability of acknowledged writes, and how a client learns that some were lost. */
+/** Tests the durability of acknowledged writes, and how a client learns that some were lost. */
 interface OneReplica {
   readonly client: Client;
   readonly market: OpenMarket;
@@ -30,7 +30,7 @@ async function startOneReplica(redisUrl: string): Promise<OneReplica> {
   return { client, market, alice, back, epoch, stop: () => web.stop(1_000) };
 }
 
-/** A replica is sent what there is without waiting for others. */
+/** A replica receives the data at once, without a wait for other replicas. */
 const AT_ONCE = [['repl-diskless-sync-delay', '0']] as const;
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
 const send = ({ client, market }: OneReplica, order: unknown): Promise<Answer> =>
@@ -126,7 +126,7 @@ test('a replica that takes over is a new epoch, although it writes everything to
         await replica.kill();
         await replica.revive();
         await exchange.back();
-        // Of data that has copies every other run may be another copy.
+        // For data with copies, every other run may be another copy.
         expect(await exchange.epoch()).not.toBe(taken);
       } finally {
         await exchange.stop();
@@ -136,7 +136,7 @@ test('a replica that takes over is a new epoch, although it writes everything to
     }),
   ));
 
-/** How an operator, or what restarts containers, makes a master of a replica that has not got the last order yet. */
+/** Two ways in which an operator or a supervisor promotes a replica that lacks the last order. */
 const TAKE_OVERS: readonly (readonly [string, (replica: DurableRedis) => Promise<unknown>])[] = [
   ['restarted without its master', async (replica) => process.kill(replica.pid, 'SIGSTOP')],
   ['promoted and restarted between two looks', (replica) => replica.ask('REPLICAOF NO ONE')],
@@ -198,7 +198,7 @@ test('a Redis that fails over and back unnoticed is a new epoch, although it is 
         await second.ask(`REPLICAOF 127.0.0.1 ${first.port}`);
         await replicates(second);
         await second.ask('REPLICAOF NO ONE');
-        // The first has a replica no more, and does not know yet that another took over.
+        // The first has no replica any more, and does not know yet that another took over.
         const { status, body } = await send(exchange, lost);
         expect(status).toBe(200);
         await first.ask(`REPLICAOF 127.0.0.1 ${second.port}`);

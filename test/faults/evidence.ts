@@ -5,9 +5,7 @@ import type { openMarket } from '../support/trader';
 import type { Journal, Submission } from './load';
 import type { Person } from './people';
 
-/**
- * The answers of the exchange once it is quiet, over HTTP alone; sizes in lots, prices in pips, money in micro-units.
- */
+/** The answers of the quiet exchange, over HTTP only; sizes in lots, prices in pips, money in micro-units. */
 export interface Evidence {
   readonly orders: ReadonlyMap<string, OrderFacts | null>;
   readonly markets: readonly MarketFacts[];
@@ -49,7 +47,7 @@ export interface SettledFacts {
 export interface MarketFacts {
   readonly id: string;
   readonly sequence: number;
-  /** Numbers that were taken before the load began. */
+  /** The numbers used before the load began. */
   readonly sequenceAtStart: number;
   readonly openMicro: number;
   /** Price in Yes pips -> open lots and orders. */
@@ -92,7 +90,7 @@ export async function gather(
   await inParallel(journal.submissions, async ({ signed }) => {
     const { status, body } = await client.get(`/orders/${signed.orderHash}`);
     if (status !== 200 && status !== 404) throw new Error(`${signed.orderHash}: ${status}`);
-    // An order shows the latest of its fills; only beyond them the list of all is asked.
+    // An order shows its latest fills; only for more fills the list of all is requested.
     const fills = body.fillCount > FILLS_SHOWN_MAX ? await fillsOf(client, signed.orderHash) : body.fills;
     orders.set(signed.orderHash, status === 200 ? orderFacts({ ...body, fills }) : null);
   });

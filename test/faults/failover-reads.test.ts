@@ -9,7 +9,7 @@ import { expectRest, follow } from './followers';
 
 /** A failover loses an order, and another order gets its number, with the same liquidity in the market's state. */
 interface Stage {
-  /** Of the replica that was there before; and of one that was started after it. */
+  /** Connections to the former replica, and to a replica that was started after it. */
   readonly client: Client;
   readonly market: Awaited<ReturnType<typeof openMarket>>;
   readonly alice: Trader;
@@ -134,7 +134,7 @@ test('a client that was away meanwhile gets the present book, although it does n
 
 const TRIES_MAX = 100;
 
-/** The first answer there is, of many questions. */
+/** The first answer of many requests. */
 async function answered<T>(ask: () => Promise<T | null>): Promise<T> {
   for (let i = 0; i < TRIES_MAX; i++) {
     const found = await ask();

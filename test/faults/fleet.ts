@@ -4,7 +4,7 @@ import { stopAll } from '../support/stopping';
 import { type Seat, type Seats, type SeatsOptions, startSeats, WEBS, type WebSeat, WORKERS } from './seats';
 
 interface Linked {
-  /** Between this process and Redis. */
+  /** The proxy between this process and Redis. */
   readonly link: Link;
 }
 export type LinkedSeat = Seat & Linked;
@@ -20,7 +20,7 @@ export interface FleetOptions extends SeatsOptions {
   readonly redis?: Parameters<typeof startDurableRedis>[0];
 }
 
-/** Real processes, each with a link of its own to one Redis that keeps what it answered. */
+/** Real processes, each with its own link to one durable Redis. */
 export async function startFleet({ redis: more, ...options }: FleetOptions = {}): Promise<Fleet> {
   const redis = await startDurableRedis({ appendonly: 'always', ...more });
   const linksTo = (count: number): Promise<Link[]> =>

@@ -2,9 +2,9 @@ import { type Book, checksumOf, connectLive, type LiveBook } from 'ctf-exchange-
 import type { Client } from '../support/client';
 import { until } from '../support/waiting';
 
-/** A socket client on one process, which it knows no other address than: it comes back by itself, or not at all. */
+/** A socket client of one process, without another address: it reconnects by itself, or not at all. */
 export interface Follower {
-  /** Updates that did not continue the book or did not lead to the one they prove. */
+  /** Updates that did not continue the book or failed their checksum. */
   readonly wrong: readonly string[];
   readonly updates: () => number;
   readonly reconnects: () => number;
@@ -41,7 +41,7 @@ export function follow(url: string, conditionId: string): Follower {
   };
 }
 
-/** In step, and equal to what REST shows when nothing happens any more. */
+/** The book is in step, and equals that of REST when trading has stopped. */
 export async function expectRest(client: Client, marketId: string, { book }: Follower): Promise<void> {
   const { body: rest } = await client.get(`/markets/${marketId}/orderbook`);
   await until(

@@ -77,7 +77,7 @@ function givenUp({ submissions, orders }: Evidence): string[] {
   );
 }
 
-/** Against what was signed: what the exchange says of an order's size could follow what it filled. */
+/** Compares with the signed order, because the size that the exchange shows could follow from its fills. */
 function sizes({ submissions, orders }: Evidence): string[] {
   return submissions.flatMap(({ signed }) => {
     const order = orders.get(signed.orderHash);
@@ -121,7 +121,7 @@ function fillsAndTrades(evidence: Evidence): string[] {
   return wrong;
 }
 
-/** A maker was met although an order before it was there: one that still rests, or was filled later. */
+/** Finds a maker that was met although an order before it still rests or was filled later. */
 function priority(evidence: Evidence): string[] {
   return evidence.markets.flatMap((market) => {
     const orders = ordersOf(evidence, market);
@@ -154,8 +154,8 @@ function priority(evidence: Evidence): string[] {
 }
 
 /**
- * Whether the order had expired when the taker was booked. `matchedAt` is no measure for that: it never falls, so after a
- * moment in which the clock of Redis was ahead it stands still until the clock has caught up.
+ * Whether the order had expired when the taker was booked. `matchedAt` cannot be used: it never falls, so after the clock of
+ * Redis was ahead for a moment it stays constant until the clock has caught up.
  */
 const isOver = ({ expiration }: OrderFacts, taker: OrderFacts | undefined): boolean =>
   expiration !== 0 && taker !== undefined && taker.createdMs >= expiration * 1_000;
@@ -249,7 +249,7 @@ function levels(evidence: Evidence): string[] {
   });
 }
 
-/** Expiries and cancels without an answer take numbers, too; at most one each. */
+/** Expiries and cancels without an answer use numbers, too, at most one each. */
 function sequences(evidence: Evidence): string[] {
   return evidence.markets.flatMap((market) => {
     const orders = ordersOf(evidence, market);

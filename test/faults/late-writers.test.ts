@@ -11,15 +11,15 @@ import { type DurableRedis, startDurableRedis } from '../support/durable-redis';
 import { type Proxy as Link, startProxy } from '../support/proxy';
 
 /**
- * A writer reads on the master, the master dies with its last match, and the writer writes on the replica that took
- * over, where its marks are the same. The data it read was never on this Redis.
+ * A writer reads from the master, the master dies with its last match, and the writer writes to the promoted replica, which
+ * has the same marks. The data that it read was never on that Redis.
  */
 interface Stage {
   readonly world: Settling;
   readonly market: Market;
-  /** The match that only the master has. */
+  /** The match that exists only on the master. */
   readonly lost: MatchRef;
-  /** Scripts as a late writer sends them: the failover comes between its reading and this script. */
+  /** Runs scripts as a late writer: the failover comes between its read and this script. */
   before(script: string): RunScript;
   failOver(): Promise<void>;
 }

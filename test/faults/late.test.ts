@@ -4,11 +4,11 @@ import { violationsOf } from './invariants';
 import type { Submission } from './load';
 import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
-/** From the request on: then a 404 is final. */
+/** The time from the request on after which a 404 is final. */
 const FINAL_MS = 5_000;
-/** How long the network keeps what was sent before it delivers it. */
+/** The time for which the network keeps sent data before it delivers it. */
 const STALL_MS = 10_000;
-/** Whatever was delivered has run by then. */
+/** After this time all delivered commands have run. */
 const RUN_MS = 1_000;
 const WISH = { side: 'BUY', outcome: 0, pips: 2_000, lots: 100, expiration: 0 } as const;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage?.stop());
 
-/** An order that has not been sent yet, with everything needed to send it. */
+/** A prepared order that was not sent yet. */
 function fresh() {
   const [market] = stage.markets;
   const [person] = stage.people;
@@ -56,7 +56,7 @@ story(
   'an order whose command is delivered ten seconds late is not booked, after a 503 and then a 404 were answered',
   async () => {
     const { one, other } = replicas();
-    // The replica knows the market, and Redis the script: from here on a submission is one command.
+    // The replica knows the market, and Redis the script, so a submission is now one command.
     const warm = fresh();
     expect((await one.client.post(`${warm.path}?dryRun=true`, { body: { order: warm.order } })).status).toBe(
       200,

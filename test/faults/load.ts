@@ -4,7 +4,7 @@ import type { Market } from '../support/trader';
 import { sleep } from '../support/waiting';
 import type { Person, Signed } from './people';
 
-/** One submission, and everything the exchange said about it. */
+/** One submission, and all answers about it. */
 export interface Submission {
   readonly signed: Signed;
   readonly marketId: string;
@@ -14,9 +14,9 @@ export interface Submission {
   readonly accepted: AcceptedAnswer[];
   /** The code of a refusal that leaves no state. */
   refused: string | null;
-  /** It brought a 503 or no answer, and five seconds later a 404: it is not sent again, and must be nowhere. */
+  /** It brought a 503 or no answer, and five seconds later a 404: it is not sent again, and must not exist. */
   isGivenUp: boolean;
-  /** Of a cancel that was answered `cancelled: true`. */
+  /** The sequence of a cancel that was answered `cancelled: true`. */
   cancelSequence: number | null;
   /** A cancel was sent and not answered. */
   cancelUnknown: boolean;
@@ -31,15 +31,15 @@ export interface AcceptedAnswer {
 
 export interface Journal {
   readonly submissions: Submission[];
-  /** When each request was sent and how long it took until it was answered or its connection lost. */
+  /** The time of each request, and the time until its answer or the loss of its connection. */
   readonly timings: { readonly sentAtMs: number; readonly tookMs: number }[];
   answers: number;
-  /** Requests that brought 503, and that brought none. */
+  /** Numbers of requests that brought a 503, and no answer. */
   unavailable: number;
   lost: number;
   /** Answers that must never occur. */
   readonly wrong: string[];
-  /** The stage is gone, so open requests give up. */
+  /** The stage has ended, so open requests give up. */
   isOver: boolean;
 }
 
@@ -47,22 +47,22 @@ export interface LoadOptions {
   readonly random: Random;
   readonly markets: readonly Market[];
   readonly people: readonly Person[];
-  /** Any replica that should answer now. */
+  /** Returns a replica that should answer now. */
   readonly client: () => Client;
   readonly lanes: number;
-  /** Stops when so many were submitted, if it was not stopped before. */
+  /** Stops after so many submissions, unless it was stopped before. */
   readonly most: number;
   /** Share of the orders that expire within seconds. */
   readonly expiring?: number;
-  /** Milliseconds a lane rests between two requests. */
+  /** Milliseconds that a lane waits between two requests. */
   readonly pauseMs?: number;
 }
 
 const CANCEL_SHARE = 0.15;
-/** Orders that are sent again although they were accepted. */
+/** Share of accepted orders that are sent again. */
 const REPEAT_SHARE = 0.05;
 const RESOLVE_PAUSE_MS = 100;
-/** Share of the orders without an answer of which it is asked, when that is final, what became of them. */
+/** Share of the orders without an answer whose state is looked up when it is final. */
 const GIVE_UP_SHARE = 0.2;
 const FINAL_MS = 5_000;
 const TYPES = ['GTC', 'GTC', 'GTC', 'GTC', 'GTC', 'IOC', 'FOK', 'POST_ONLY'] as const;
@@ -77,19 +77,19 @@ export const createJournal = (): Journal => ({
   isOver: false,
 });
 
-/** Milliseconds of the slowest request that was under way between two moments of `performance.now()`. */
+/** Milliseconds of the slowest request in progress between two moments of `performance.now()`. */
 export const slowestMs = ({ timings }: Journal, from = 0, to = Number.POSITIVE_INFINITY): number =>
   timings
     .filter(({ sentAtMs, tookMs }) => sentAtMs <= to && sentAtMs + tookMs >= from)
     .reduce((most, { tookMs }) => Math.max(most, tookMs), 0);
 
-/** Trades at random until stopped; what an answer left unknown is asked again until it is known. */
+/** Trades at random until stopped; looks up unknown results until they are known. */
 export function startLoad(journal: Journal, options: LoadOptions) {
   const { random, markets, people, client, lanes, most, pauseMs = 0, expiring = 0.15 } = options;
   let stopped = false;
   const asking: Promise<void>[] = [];
 
-  /** Null when no answer came, or none that says what happened. */
+  /** Null when there was no answer, or none that shows the result. */
   async function known(ask: (at: Client) => Promise<Answer>): Promise<Answer | null> {
     const startedAt = performance.now();
     try {
@@ -144,7 +144,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     if (submission.accepted.length > 0 && random.next() < REPEAT_SHARE) await settle(submission);
   }
 
-  /** Sends it until it is known what became of it, or the load stops. */
+  /** Sends it until its result is known, or the load stops. */
   async function settle(submission: Submission): Promise<void> {
     for (;;) {
       const sentAt = performance.now();
@@ -156,7 +156,7 @@ export function startLoad(journal: Journal, options: LoadOptions) {
     }
   }
 
-  /** The lane goes on meanwhile. */
+  /** Without blocking the lane. */
   async function askWhenFinal(submission: Submission, sentAt: number): Promise<void> {
     await sleep(FINAL_MS - (performance.now() - sentAt));
     while (!journal.isOver) {
@@ -189,9 +189,9 @@ export function startLoad(journal: Journal, options: LoadOptions) {
 
   const running = Promise.all(Array.from({ length: lanes }, lane));
   return {
-    /** Resolves when `most` were submitted. */
+    /** Resolves after `most` submissions. */
     done: running,
-    /** Resolves when nothing is under way and nothing is unknown; the exchange must be well. */
+    /** Resolves when no request is in progress and no result is unknown; the exchange must be healthy. */
     async stop(): Promise<void> {
       stopped = true;
       await running;

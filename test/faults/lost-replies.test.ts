@@ -14,8 +14,9 @@ import { createTrader, domainOf, openMarket, siweText, type Trader } from '../su
 import { until } from '../support/waiting';
 
 /**
- * On a cluster: a reply that is lost with its connection leaves it open whether the script has run. The store must not
- * run it again by itself, or the answer tells of the second run: a faucet that "has paid already", a nonce that "was used".
+ * On a cluster, a reply that is lost with its connection leaves it unknown whether the script has run. The store must not
+ * run it again by itself, or the answer would describe the second run: a faucet that "has paid already", a nonce that "was
+ * used".
  */
 let cluster: TestCluster;
 let proxies: readonly TcpProxy[];
@@ -76,7 +77,7 @@ async function direct(port: number, ...[name = '', ...args]: string[]): Promise<
   return node.call(name, ...args);
 }
 
-/** Asks, swallows what the scripts of this name reply, and closes the connections once what they do is done. */
+/** Sends a request, drops the replies of the scripts of this name, and closes the connections when the scripts have run. */
 async function losing<T>(scripts: RegExp, ask: () => Promise<T>, isDone: () => Promise<boolean>): Promise<T> {
   const needles = [...scriptSources()].flatMap(([name, source]) =>
     scripts.test(name) ? [Buffer.from(createHash('sha1').update(source).digest('hex'))] : [],

@@ -12,8 +12,8 @@ import { type Seat, type Seats, startSeats } from './seats';
 import { openTrading, type TradingFleet } from './trading-fleet';
 
 /**
- * The storm on a real cluster: trading goes on while the slot of the book moves to and fro between two of three masters, and
- * a web process or the worker is killed in the middle of it. FAULT_SEED and FAULT_SECONDS choose another one.
+ * The storm on a real cluster: trading continues while the slot of the book moves between two of three masters, and a web
+ * process or the worker is killed meanwhile. FAULT_SEED and FAULT_SECONDS choose another storm.
  */
 const SEED = Number(process.env.FAULT_SEED ?? 7);
 const SECONDS = Number(process.env.FAULT_SECONDS ?? 8);
@@ -23,7 +23,7 @@ const MOVES_MIN = 4;
 const LANES = 6;
 const PAUSE_MS = 5;
 const SUBMISSIONS_MAX = 30_000;
-/** A process that finds no store when it starts says so and ends; a platform starts it again. */
+/** A process that finds no store at its start reports that and ends; a platform starts it again. */
 const STARTS_MAX = 10;
 
 let cluster: TestCluster;

@@ -25,7 +25,7 @@ export interface Signed extends Wish {
 /** A wallet that signs with the native library: thousands of orders in a test. */
 export interface Person {
   readonly address: string;
-  /** Of the latest sign-in. */
+  /** The token of the latest sign-in. */
   token: string;
   sign(market: Market, wish: Wish): Signed;
   signIn(client: Client): Promise<void>;

@@ -15,7 +15,7 @@ export interface Bug {
   readonly modules?: readonly ModulePatch[];
 }
 
-/** The text of a built module with the patch in it. Throws when the patch changes nothing. */
+/** Returns the text of a built module with the patch in it. Throws when the patch changes nothing. */
 function changedModule({ file, from, to }: ModulePatch, program: string): string {
   const source = readFileSync(path.join(program, file), 'utf8');
   const changed = source.replace(from, () => to);
@@ -23,12 +23,12 @@ function changedModule({ file, from, to }: ModulePatch, program: string): string
   return changed;
 }
 
-/** Throws when the patch finds nothing to change in what was built last. */
+/** Throws when the patch finds no place in the last build. */
 export const findInModule = (patch: ModulePatch): void => {
   changedModule(patch, path.join(ROOT, 'dist'));
 };
 
-/** A copy of what was built, with a bug in it; removed when the story is over. */
+/** A copy of the build with a bug in it, removed when the story has ended. */
 export async function withBug<T>(bug: Bug, story: (program: string) => Promise<T>): Promise<T> {
   const parent = path.join(ROOT, '.cache');
   mkdirSync(parent, { recursive: true });

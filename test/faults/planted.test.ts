@@ -8,21 +8,20 @@ import { type Bug, findInModule, withBug } from './planted-program';
 import { startTradingFleet } from './trading-fleet';
 
 /**
- * The checker can fail: each of these bugs, planted in a copy of the scripts or of a built module, is caught from
- * outside, by the invariant that is about it. A patch that no longer finds its place fails here, too: give it a new
- * anchor.
+ * Proves that the checker can fail: each of these bugs, planted in a copy of the scripts or of a built module, is caught
+ * from outside, by its own invariant. A patch that finds no place fails here, too: give it a new anchor.
  */
 interface Planted extends Bug {
   readonly caughtBy: keyof typeof INVARIANTS;
   readonly expiring?: number;
 }
 
-/** Orders in a round. Lanes race, so that no seed promises the meeting that shows a bug: there are more rounds than one. */
+/** Orders in a round. Lanes race, so no seed guarantees the match that shows a bug; there are several rounds. */
 const ORDERS = 160;
-/** How many bugs one run of `npm test` plants; `npm run test:long` plants every one. */
+/** The number of bugs that one run of `npm test` plants; `npm run test:long` plants all. */
 const SAMPLE = 1;
 const ROUNDS_MAX = 5;
-/** Less than a reconciliation, which would repair what a bug leaves out. */
+/** Shorter than the interval of the reconciler, which would repair the effect of a bug. */
 const SETTLED_WITHIN_MS = 3_000;
 
 const BUGS: Readonly<Record<string, Planted>> = {
@@ -54,7 +53,7 @@ const BUGS: Readonly<Record<string, Planted>> = {
     lua: [
       { file: 'lib/plan.lua', from: 'left < rest and left or rest, rest, nil', to: 'rest, rest, nil' },
       { file: 'lib/plan.lua', from: 'ended = left == 0 or', to: 'ended = left <= 0 or' },
-      // Everybody takes the long way.
+      // Every order takes the long path.
       { file: 'lib/straight.lua', from: 'if left < 0 or', to: 'if true or' },
     ],
     caughtBy: 'no order is over-filled',
@@ -152,7 +151,7 @@ const BUGS: Readonly<Record<string, Planted>> = {
   },
 };
 
-/** The invariants that do not hold, once the expected one is among them or the rounds are over. */
+/** Returns the broken invariants, once the expected one is among them or the rounds have ended. */
 async function caught({ expiring = 0, caughtBy, ...bug }: Planted, seed: string): Promise<Set<string>> {
   return withBug(bug, async (program) => {
     const stage = await startTradingFleet({ seed, program, webs: 1, markets: 1, people: 4 });

@@ -10,7 +10,7 @@ import { startLoad } from './load';
 import { slowDisk } from './slow-disk';
 import { startTradingFleet, type TradingFleet, type TradingFleetOptions } from './trading-fleet';
 
-/** One promise at a time, counted. `npm run test:faults` takes the numbers of docs/faults.md. */
+/** Tests one promise at a time, with counts. `npm run test:faults` uses the numbers of docs/faults.md. */
 const ORDERS = Number(process.env.FAULT_ORDERS ?? 600);
 const KILLS = Number(process.env.FAULT_KILLS ?? 2);
 const REPLIES = Number(process.env.FAULT_REPLIES ?? 20);
@@ -107,7 +107,7 @@ story(
           person.sign(market, wish),
         );
         const { link } = doomed;
-        // Slow, so that all of them are past their reads when the first is booked.
+        // Slow, so that all have read before the first is booked.
         link.delay(100);
         link.holdRepliesFrom(orders.map(({ orderHash }) => Buffer.from(orderHash.slice(2), 'hex')));
         const lost = await Promise.all(
@@ -143,7 +143,7 @@ story(
       const ready = new Set(fleet.webs);
       const leaving = new Set<unknown>();
       let over = false;
-      // As a load balancer does: it checks whether each process is ready, and sends requests to those that are.
+      // Like a load balancer: it checks whether each process is ready, and sends requests to ready ones.
       const probing = (async () => {
         while (!over) {
           for (const web of fleet.webs) {

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { ROOT } from '../support/processes';
 
 /**
- * The clock of Redis, which has no switch for it: a library between Redis and the system adds the seconds of a file that it
- * maps. The monotonic clock stays as it is.
+ * Shifts the clock of Redis, which has no setting for it: a library between Redis and the system adds the seconds in a file.
+ * The monotonic clock does not change.
  */
 const SOURCE = `
 #define _GNU_SOURCE

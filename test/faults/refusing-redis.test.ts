@@ -7,12 +7,12 @@ import { violationsOf } from './invariants';
 import { slowestMs } from './load';
 import { startTradingFleet, type TradingFleet, type TradingFleetOptions } from './trading-fleet';
 
-/** A Redis that runs and accepts no writes: its disk is full, or it follows another. */
+/** Tests a Redis that runs and accepts no writes: its disk is full, or it is a replica. */
 const ORDERS = Number(process.env.FAULT_REFUSED ?? 60);
 const REFUSING_MS = Number(process.env.FAULT_REFUSING_MS ?? 500);
 /** The write that meets the end of the disk is cut in two. */
 const SPARE_BYTES = 4_321;
-/** Longer than Redis waits with a sync. */
+/** Longer than Redis delays a sync. */
 const SYNCED_MS = 1_200;
 
 const story = storyOf('refusing Redises', 3);
@@ -56,7 +56,7 @@ async function expectWell(what: string, { journal, evidence, fleet }: TradingFle
   expect(backMs).toBeLessThan(BACK_MS);
 }
 
-// A limit of what the files of a process may grow to stands for the disk: only Linux lets others change it.
+// A limit on the size of a process's files replaces the full disk; only Linux can change it for another process.
 describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linux)', () => {
   const onLinux = process.platform === 'linux' ? story : test.skip;
 
@@ -112,7 +112,7 @@ describe(process.platform === 'linux' ? 'a full disk' : 'a full disk (needs Linu
         await load.goesOn(ORDERS);
         await load.stop();
         expect(await cancelled()).toBe(true);
-        // Accepted writes that did not fit are on the disk by then, too.
+        // By then, accepted writes that did not fit are on the disk, too.
         await sleep(SYNCED_MS);
         await redis.kill();
         await redis.revive();
@@ -132,7 +132,7 @@ story(
       const before = await epoch();
       const load = startEndlessLoad(stage, 23);
       let backMs = 0;
-      // Twice: by the second time it was a replica once.
+      // Twice, because the second time it was a replica before.
       for (let turn = 0; turn < 2; turn++) {
         await load.goesOn(ORDERS);
         // No process listens there.

@@ -20,9 +20,9 @@ import { type Emptied, type History, replay, type Sent } from './replaying';
 import { GRANT, type Seats, startSeats } from './seats';
 
 /**
- * Many wallets trade over HTTP at two web processes on one Redis: submissions alone and in batches, replaces, cancels
- * and cancel-alls, some of them sent twice. Then the model plays all of it in the order of the numbers, and must say what was answered
- * and what is stored. REPLAY_COMMANDS chooses how much; no worker runs, so the outbox keeps every entry.
+ * Many wallets trade over HTTP at two web processes on one Redis: single submissions and batches, replacements, cancels and
+ * cancel-alls, some of them sent twice. Then the model plays all of them in the order of the numbers, and must produce the
+ * answers and the stored state. REPLAY_COMMANDS chooses the size. No worker runs, so the outbox keeps every entry.
  */
 const COMMANDS = Number(process.env.REPLAY_COMMANDS ?? 2_000);
 const LIMIT_MS = 120_000 + COMMANDS * 100;
@@ -33,7 +33,7 @@ const SETS = '50000';
 const GRANT_MICRO = Number(GRANT) * 1e6;
 const MAKERS_MAX = 500;
 const READ_STEP = 500;
-/** Orders that a wallet replaces or cancels are among so many latest ones. */
+/** A wallet replaces or cancels only among so many of its latest orders. */
 const REACH = 60;
 const BATCH_MAX = 5;
 const RESTING = ['OPEN', 'PARTIALLY_FILLED'];
@@ -78,11 +78,11 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** The answer of either process; an answer that should not come is noted. */
+/** The answer of either process; an unexpected answer is noted. */
 async function ask(path: string, body: unknown, token?: string): Promise<Answer> {
   const web = random.pick(seats.webs);
   const answer = await web.client.post(path, { body, ...(token === undefined ? {} : { token }) });
-  // A busy machine may answer 503; whether the command ran then is in the outbox.
+  // A busy machine may answer 503; the outbox shows whether the command ran.
   if (answer.status === 503) unavailable++;
   else if (answer.status >= 500 || answer.status === 429)
     wrong.push(`${path}: ${answer.status} ${answer.text}`);
@@ -123,7 +123,7 @@ async function submit(person: Person): Promise<void> {
   await send(one, `/markets/${one.marketId}/orders`, person);
 }
 
-/** Some are sent a second time while the first is under way. */
+/** Some are sent a second time while the first is in progress. */
 async function send(one: Sent, path: string, { token }: Person): Promise<void> {
   const body = bodyOf(one);
   const twice = random.next() < 0.1 ? [ask(path, body, token)] : [];
@@ -174,7 +174,7 @@ async function cancelAll(person: Person): Promise<void> {
   emptied.push({ maker, numbers: isEverywhere ? body.sequences : { [id]: body.sequence } });
 }
 
-/** Each begins where the one before it ends. */
+/** Each history begins where the one before it ends. */
 const SHARES: readonly (readonly [number, (person: Person) => Promise<void>])[] = [
   [0.3, submit],
   [0.65, submitBatch],
@@ -206,7 +206,7 @@ async function gather(): Promise<History> {
   return { events, sent, records, emptied };
 }
 
-/** A new model plays the history. */
+/** Plays the history on a new model. */
 function play(what: History) {
   const model = createModel({ grantMicro: GRANT_MICRO, makersMax: MAKERS_MAX });
   const addresses = people.map(({ address }) => address.toLowerCase());
@@ -257,7 +257,7 @@ test(
   LIMIT_MS,
 );
 
-/** Histories that are wrong in one place, half-way. */
+/** Histories with one error each, half-way. */
 const PLANTED: Readonly<Record<string, () => History>> = {
   'a command is missing': () => {
     const at = Math.floor(history.events.length / 2);

@@ -8,7 +8,7 @@ import { check } from '../store/fuzzing/check';
 import type { Answer } from '../support/client';
 import type { Signed } from './people';
 
-/** A submission as it was sent, alone, in a batch or in the place of another order, and what was answered when it was booked. */
+/** A submission as sent, alone, in a batch or as a replacement, and its answer when it was booked. */
 export interface Sent {
   readonly signed: Signed;
   readonly marketId: string;
@@ -20,7 +20,7 @@ export interface Sent {
   answer: Answer['body'] | null;
 }
 
-/** A cancel-all that was answered: in each market, the number below which nothing of the wallet is open. */
+/** The answer of a cancel-all: for each market, the number below which the wallet has no open order. */
 export interface Emptied {
   readonly maker: string;
   readonly numbers: Readonly<Record<string, number>>;
@@ -36,7 +36,7 @@ export interface History {
 
 export type Remember = (order: ModelOrder, fills: readonly ModelFill[]) => void;
 
-/** The submission in the terms of the model. The struct that was signed is no business of it. */
+/** The submission in the terms of the model, which ignores the signed struct. */
 const requestOf = (sent: Sent, signed: Buffer): PlaceRequest => ({
   marketId: sent.marketId,
   orderHash: sent.signed.orderHash,
@@ -84,8 +84,8 @@ const fillOf = ({ maker, price, lots: size }: ModelFill) => [
 ];
 
 /**
- * Plays what the exchange did, in the order of its outbox, through the model, and compares each command with it. The numbers
- * of a market must follow one another. Throws a Mismatch at the first difference.
+ * Plays the commands of the exchange, in the order of its outbox, through the model, and compares each command. The numbers
+ * of a market must have no gap. Throws a Mismatch at the first difference.
  */
 export function replay(model: Model, { events, sent, records, emptied }: History, remember: Remember): void {
   const replaced = new Map<string, string>();

@@ -6,13 +6,13 @@ import { until } from '../support/waiting';
 
 const { isStale } = require('../../scripts/build.js') as { isStale(): boolean };
 
-/** A process of the Procfile that can be killed and comes back; a web process keeps its port. */
+/** A process of the Procfile that can be killed and restarted; a web process keeps its port. */
 export interface Seat {
   kill(): Promise<void>;
-  /** SIGSTOP and SIGCONT: it stands still, and goes on as if nothing had been. */
+  /** SIGSTOP and SIGCONT: it stops, and continues as if nothing had happened. */
   pause(): void;
   resume(): void;
-  /** SIGTERM, as a platform does it; the exit code. */
+  /** SIGTERM, as a platform sends it; returns the exit code. */
   end(): Promise<number | string | null>;
   start(): Promise<void>;
   isUp(): boolean;
@@ -21,11 +21,11 @@ export interface WebSeat extends Seat {
   readonly client: Client;
 }
 
-/** Real processes, whatever Redis they are on. */
+/** Real processes on any Redis. */
 export interface Seats {
   readonly webs: readonly [WebSeat, ...WebSeat[]];
   readonly workers: readonly Seat[];
-  /** Everything that any process said. */
+  /** The output of all processes. */
   logs(): string;
   stop(): Promise<void>;
 }
@@ -35,10 +35,10 @@ export type SeatName = 'web' | 'worker';
 export interface SeatsOptions {
   readonly webs?: number;
   readonly workers?: number;
-  /** Where web.js and worker.js are. */
+  /** The folder of web.js and worker.js. */
   readonly program?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** The file that says by how many milliseconds the clock of this web process (0, 1, ...) or worker is off; none, it is right. */
+  /** The file with the error, in milliseconds, of the clock of this web process (0, 1, ...) or worker; without it, none. */
   readonly clockFile?: (name: SeatName, number: number) => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Preloaded into one process: its clock is off by as many milliseconds as CLOCK_FILE says at the moment. */
+/** Preloaded into one process: shifts its clock by the present number of milliseconds in CLOCK_FILE. */
 const { readFileSync } = require('node:fs');
 
 const RealDate = Date;

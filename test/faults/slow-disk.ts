@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../support/processes';
 
-/** A disk whose every sync takes 5 ms: what was not synced when a process dies is what such a disk would lose. */
+/** A disk whose every sync takes 5 ms. It loses data that was not synced when a process dies. */
 const SOURCE = `
 #define _GNU_SOURCE
 #include <dlfcn.h>

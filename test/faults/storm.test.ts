@@ -13,14 +13,13 @@ import { createRedisClock, type RedisClock } from './redis-clock';
 import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
 /**
- * Trading goes on while one thing after another goes wrong, by a schedule that the seed repeats; then everything that was
- * promised is checked from outside. FAULT_SEED and FAULT_SECONDS choose another storm, FAULT_ONLY names faults, with
- * commas between.
+ * Trading continues through one fault after another, by a schedule that the seed repeats; then all promises are checked from
+ * outside. FAULT_SEED and FAULT_SECONDS choose another storm; FAULT_ONLY names faults, separated by commas.
  */
 const SEED = Number(process.env.FAULT_SEED ?? 7);
 const SECONDS = Number(process.env.FAULT_SECONDS ?? 8);
 const ONLY = (process.env.FAULT_ONLY ?? '').split(',').filter((name) => name !== '');
-/** In the short form the long faults wait for the long one. */
+/** The short form leaves the long faults to the long form. */
 const SHORT: readonly FaultName[] = [
   'kill -9 of Redis',
   'SCRIPT FLUSH',
@@ -35,7 +34,7 @@ const SHORT: readonly FaultName[] = [
   'read-only',
   'full disk',
 ];
-/** The long form has seen so many at least. */
+/** The long form meets at least this many. */
 const DIFFERENT_MIN = 12;
 const LANES = 6;
 const PAUSE_MS = 5;
@@ -67,7 +66,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Faults in an order of the seed's, each once before any comes twice. */
+/** Faults in the seed's order, each once before any is repeated. */
 function schedule(): () => FaultName {
   const random = createRandom(SEED);
   const chosen = (

@@ -9,15 +9,15 @@ import { createJournal, type Journal } from './load';
 import { createPeople, type Person } from './people';
 import { GRANT, type Seats } from './seats';
 
-/** A fleet, markets and people with money and tokens: where every fault story begins. */
+/** A fleet with markets and wallets with money and tokens: the start of every fault story. */
 export interface TradingFleet<F extends Seats = Fleet> {
   readonly fleet: F;
   readonly markets: readonly StartedMarket[];
   readonly people: readonly Person[];
   readonly journal: Journal;
-  /** A web process that is up. */
+  /** A running web process. */
   client(): Client;
-  /** Waits until the exchange is well and every match is settled, then asks it for everything. */
+  /** Waits until the exchange is healthy and every match is settled, then reads everything. */
   evidence(patienceMs?: number): Promise<Evidence>;
   stop(): Promise<void>;
 }
@@ -32,14 +32,14 @@ export type TradingFleetOptions = FleetOptions & SceneOptions;
 const SETS = '20000';
 const POLL_MS = 100;
 const EXPIRED_WITHIN_MS = 2_000;
-/** The record of the latest trade is among so many: those of jobs that were tried again come after it. */
+/** The record of the latest trade is among so many, because records of retried jobs come after it. */
 const LATEST_SETTLED = 200;
 const PATIENCE_MS = 15_000;
 
 export const startTradingFleet = async (options: TradingFleetOptions): Promise<TradingFleet> =>
   openTrading(await startFleet(options), options);
 
-/** The same on processes that are there; whatever is not set up with them is ended with them. */
+/** The same on existing processes; a failed set-up ends everything started. */
 export async function openTrading<F extends Seats>(
   fleet: F,
   options: SceneOptions,
@@ -99,7 +99,7 @@ export async function openTrading<F extends Seats>(
     client,
     async evidence(patienceMs = PATIENCE_MS) {
       const expiries = journal.submissions.map(({ signed }) => signed.expiration * 1_000);
-      // An order that ends while it is being asked about would be a contradiction that is none.
+      // An order that ends while it is being read would be a false contradiction.
       await sleep(Math.max(0, Math.max(0, ...expiries) + EXPIRED_WITHIN_MS - Date.now()));
       const giveUpAt = Date.now() + patienceMs;
       // The checker reports settlements that are missing then. A job that is tried again is overtaken by later ones.

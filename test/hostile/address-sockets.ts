@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { Manager, type Socket } from 'socket.io-client';
 import type { Replica } from '../support/web-replicas';
 
-/** Sockets of addresses of our choice, for replicas that believe one proxy. */
+/** Sockets from chosen addresses, for replicas that trust one proxy. */
 interface Wire {
   readonly _socket: { write(data: Buffer): void };
   send(data: string | Buffer): void;
@@ -17,7 +17,7 @@ export function closeAll(): void {
   open.clear();
 }
 
-/** Every test is another address, so that none has spent what the next one counts. */
+/** Every test uses another address, so that none has used up the points of the next one. */
 let addresses = 0;
 export const newAddress = (): string => `198.51.100.${++addresses}`;
 
@@ -38,7 +38,7 @@ export function connect(at: Replica, address: string): Promise<Socket> {
 export const many = (count: number, at: Replica, address: string): Promise<Socket[]> =>
   Promise.all(Array.from({ length: count }, () => connect(at, address)));
 
-/** The answer to an HTTP client that wants to become a socket. */
+/** The answer to an HTTP client that requests a WebSocket. */
 export async function refusal(at: Replica, address: string) {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {

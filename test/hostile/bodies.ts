@@ -1,7 +1,7 @@
 import { BAD_JSON, INVALID, type Row, row, shown, type Victim } from './row';
 
 const WRONG_TYPES = [null, true, 1.5, [], {}, [['1']], { valueOf: 1 }] as const;
-/** No canonical decimal numbers, though something somewhere reads each of them as one. */
+/** Numbers that are not canonical decimals, although some parser accepts each of them. */
 const WRONG_NUMBERS = [
   '',
   ' ',
@@ -55,7 +55,7 @@ const STRANGE_MEMBERS = [
   '\u0000',
 ];
 
-/** Bodies whose members are not what they should be. */
+/** Bodies with invalid members. */
 export function bodyRows(victim: Victim): Row[] {
   const { marketId, orderHash, order, token } = victim;
   const submit = `/markets/${marketId}/orders`;
@@ -151,7 +151,7 @@ export function bodyRows(victim: Victim): Row[] {
   return rows;
 }
 
-/** Bodies that are no JSON, or JSON that no server should read. */
+/** Bodies that are no JSON, or JSON that a server must refuse. */
 export function textRows({ marketId, order }: Victim): Row[] {
   const path = `/markets/${marketId}/orders`;
   const whole = JSON.stringify({ order });

@@ -18,7 +18,7 @@ const chunked = (line: string): string =>
 const PIECE = '1\r\n \r\n';
 const PATIENCE_MS = 5_000;
 
-/** Whether the server hangs up while the client goes on sending. */
+/** Whether the server closes the connection while the client keeps sending. */
 function isCut(head: string, more: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket: Socket = connect(port, '127.0.0.1', () => socket.write(head));
@@ -92,7 +92,7 @@ test('a connection that repeatedly offers other protocols leaves nothing behind'
   unsubscribe('net.server.socket', hear);
 });
 
-/** A connection costs a point, and what is refused 4: the burst pays for 200 of them, and a second for 200 more. */
+/** A connection costs a point, and a refused request 4: the burst pays for 200 of them, and each second for 200 more. */
 const REFUSED = 500;
 const LANES = 50;
 

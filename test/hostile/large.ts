@@ -6,7 +6,7 @@ const many = (count: number, each: (i: number) => string): string =>
 const strange = (members: number): string => `{${many(members, (i) => `"m${i}":1`)}}`;
 const nested = (depth: number): string => `${'{"orders":['.repeat(depth)}${']}'.repeat(depth)}`;
 
-/** Bodies and queries that are within their bytes, and far beyond what a right one has of anything. */
+/** Bodies and queries within their size limits, but with far more of something than any valid one. */
 export function largeRows({ marketId, token }: Victim): Row[] {
   const submit = `/markets/${marketId}/orders`;
   const cursor = Buffer.alloc(7_500, 0xff).toString('base64url');

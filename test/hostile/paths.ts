@@ -4,7 +4,7 @@ import { INVALID, type Row, row, shown, type Victim } from './row';
 
 const NO_MARKET = '404 MARKET_NOT_FOUND';
 const NOT_FOUND = '404 NOT_FOUND';
-/** Where a name is expected: keys of the store, other paths, other encodings. */
+/** In place of a name: keys of the store, other paths, other encodings. */
 const NAMES = [
   '%00',
   '..%2f..%2fetc%2fpasswd',
@@ -163,7 +163,7 @@ export function pathRows({ marketId, orderHash, order, token }: Victim): Row[] {
   return rows;
 }
 
-/** Tokens that are none of ours, or not for this. */
+/** Tokens that the exchange did not issue, or not for this use. */
 export function tokenRows({ token, refreshToken, address, adminToken, marketId, orderHash }: Victim): Row[] {
   const claims = jwt.decode(token) as Record<string, unknown>;
   const sign = (more: Record<string, unknown>, secret = JWT_SECRET, options: jwt.SignOptions = {}): string =>

@@ -7,8 +7,8 @@ import { pathRows, tokenRows } from './paths';
 import type { Row, Victim } from './row';
 
 /**
- * Hostile requests, made systematically; test/cases/bad-input.json has those that were thought up one by one. Each has
- * the answers it may get and no other: none changes anything, shows a stack or is a 5xx.
+ * Hostile requests made systematically; test/cases/bad-input.json has those written one by one. Each row lists its allowed
+ * answers: none changes data, shows a stack or is a 5xx.
  */
 const ROWS_MIN = 400;
 const AT_ONCE = 8;
@@ -36,7 +36,7 @@ afterAll(() => traders.stop());
 
 let played = 0;
 
-/** The answer of every row that is not among its allowed ones. */
+/** The answers of rows that are not among their allowed ones. */
 async function play(rows: readonly Row[]): Promise<string[]> {
   const wrong: string[] = [];
   let next = 0;

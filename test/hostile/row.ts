@@ -1,7 +1,7 @@
 import type { Sent } from '../support/client';
 import type { WireOrder } from '../support/trader';
 
-/** One hostile request and the only answers it may get: `status CODE`. */
+/** One hostile request and its allowed answers: `status CODE`. */
 export interface Row {
   readonly name: string;
   readonly method: string;
@@ -10,7 +10,7 @@ export interface Row {
   readonly expected: readonly string[];
 }
 
-/** The parts of the rows: existing records, and a wallet's rights. */
+/** The parts of the rows: existing records, and the token of a wallet. */
 export interface Victim {
   readonly marketId: string;
   readonly orderHash: string;
@@ -29,7 +29,7 @@ export const row = (
   ...expected: readonly string[]
 ): Row => ({ name, method, path, sent, expected });
 
-/** For names of tests: what is not printable as escapes, what is long cut. */
+/** For names of tests: unprintable characters as escapes, long texts cut. */
 export const shown = (value: unknown): string => {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
   const plain = text.replace(

@@ -4,7 +4,7 @@ import { sleep, until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { ask, closeAll, connect, goneWithin, many, newAddress, refusal, wireOf } from './address-sockets';
 
-/** The points that all sockets of one address share at a process, however often they are opened. */
+/** All sockets of one address share their points at a process, however often they are opened. */
 const MARKETS = 50;
 let exchange: WebReplicas;
 let web: Replica;
@@ -29,7 +29,7 @@ async function secondsOf(act: () => Promise<unknown>): Promise<number> {
   return (performance.now() - startedAt) / 1_000;
 }
 
-/** As many as make a debt that a slow machine does not pay off meanwhile. */
+/** Enough for a debt that lasts while a slow machine works. */
 const CUT = 30;
 
 async function cutOf(address: string): Promise<void> {

@@ -3,7 +3,7 @@ import { startTwoTraders, type TwoTraders } from '../http/bad-input/two-traders'
 import { ADMIN_TOKEN } from '../support/settings';
 import { shown } from './row';
 
-/** The same through sockets: what is refused says why, and the socket lives on. */
+/** The same through sockets: a refusal names its reason, and the socket stays open. */
 let traders: TwoTraders;
 let socket: Socket;
 let conditionId: string;

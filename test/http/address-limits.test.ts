@@ -21,13 +21,13 @@ const LIMIT = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 
 const submit = (body: unknown, query = '', turn = 0): Promise<Answer> =>
   visitor.send('POST', `/markets/${street.market.id}/orders${query}`, { body }, turn);
-/** In a market that is not there: the orders are counted, and not looked at. */
+/** In a market that does not exist: the orders are counted, and not read. */
 const submitAll = (count: number, query = ''): Promise<Answer> =>
   visitor.send('POST', `/markets/nowhere/orders/batch${query}`, {
     body: { orders: Array.from({ length: count }, () => ({})) },
   });
 
-/** As if this address had just submitted so much at other replicas. */
+/** Pretends that this address has just used so many points at other replicas. */
 async function owe(points: number): Promise<number> {
   const whole = Date.now() * 1_000 + points * MICROS_EACH;
   await street.link.ask(`SET rl:submissions:${visitor.address} ${whole} EX 60`);

@@ -35,7 +35,7 @@ const everything = (): (() => Promise<Answer>)[] => [
   () => exchange.client.get('/markets/other'),
   () => alice.get('/me/orders'),
   () => alice.post(`/markets/${market.id}/orders/cancel-all`),
-  // A nonce needs no Redis; to use one does.
+  // Creating a nonce needs no Redis; using it does.
   () => alice.signIn(),
   () => exchange.client.get('/readyz'),
 ];

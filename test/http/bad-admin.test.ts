@@ -3,7 +3,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { type Market, openMarket } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Hostile and mistaken requests of operators: refused with a problem, and nothing has changed. */
+/** Hostile and mistaken requests of operators are refused with a problem and change nothing. */
 let exchange: WebReplicas;
 let market: Market;
 let before: string;

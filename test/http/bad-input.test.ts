@@ -12,7 +12,7 @@ const { cases } = JSON.parse(readFileSync(path.join(__dirname, '../cases/bad-inp
   cases: Case[];
 };
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d+|ioredis|ReplyError|EVALSHA/;
-/** Its refusal is the loser of a race whose winner trades. */
+/** Its refusal comes from a race whose other order trades. */
 const MOVES: ReadonlySet<string> = new Set(['BI-425']);
 const SLOW_LIMIT_MS = 17_000;
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => traders.stop());
 
-/** How many of the cases one run of `npm test` plays. */
+/** The number of cases that one run of `npm test` plays. */
 const SAMPLE = 140;
 const whole = cases.filter((item) => item.skip === undefined);
 const played = sampleOf('cases of bad input', whole, SAMPLE);

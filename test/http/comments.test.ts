@@ -57,7 +57,7 @@ test('a comment can be written, answered, liked and deleted', async () => {
   expect([liked.status, liked.body]).toEqual([200, { ...answer.body, likes: 1 }]);
   expect((await alice.post(`/comments/${answer.body.id}/like`)).body.likes).toBe(1);
   expect((await bob.post(`/comments/${answer.body.id}/like`)).body.likes).toBe(2);
-  // Taking it back says nothing, however often.
+  // Removing a like changes nothing more, however often.
   for (let i = 0; i < 2; i++) {
     const unliked = await alice.send('DELETE', `/comments/${answer.body.id}/like`);
     expect([unliked.status, unliked.text]).toEqual([204, '']);

@@ -10,7 +10,7 @@ import {
 } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** How an order with many fills is shown: bounded everywhere, and all of them in a list of their own. */
+/** An order with many fills is shown with a bounded number of them, and all of them are in a separate list. */
 const FILLS = 230;
 const SHOWN = 100;
 const BODY_MAX_BYTES = 64_000;
@@ -22,7 +22,7 @@ let domain: Domain;
 let market: Market;
 let alice: Trader;
 let bob: Trader;
-/** Alice's order, met by FILLS orders of Bob's, and Bob's that met them all. */
+/** Alice's order, which FILLS orders of Bob met, and Bob's order that met many. */
 let makerHash: string;
 let signed: Record<string, unknown>;
 
@@ -43,7 +43,7 @@ async function submitMany(trader: Trader, limit: Limit, count: number): Promise<
 
 const get = (path: string) => exchange.client.get(path);
 
-/** Matches that Redis looked up while something was done. */
+/** Counts the matches that Redis looked up during an action. */
 async function matchesRead(act: () => Promise<unknown>): Promise<number> {
   const calls = async (): Promise<number> =>
     Number(/cmdstat_xrange:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1] ?? 0);

@@ -4,12 +4,12 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Two replicas with limits on, behind a proxy that tells whose request it is. */
+/** Two replicas with limits on, behind a proxy that names the client. */
 export interface Street {
   readonly exchange: WebReplicas;
   readonly market: Market;
   readonly link: Awaited<ReturnType<typeof openLink>>;
-  /** A wallet that sends from no address of a test's. */
+  /** A wallet that sends from an address that no test uses. */
   trader(): Promise<Trader>;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export class Visitor {
     };
   }
 
-  /** As if so many points had been used just now. */
+  /** Pretends that so many points have just been used. */
   spend(bucket: string, points: number): Promise<unknown> {
     return this.street.link.ask(`SET rl:${bucket}:${this.address} ${points} EX 60`);
   }

@@ -2,7 +2,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Replicas keep what they have read, and yet no answer is older than what was answered anywhere before it was asked. */
+/** Replicas cache what they have read, but no answer is older than any answer given before its request. */
 let exchange: WebReplicas;
 let market: Market;
 let alice: Trader;
@@ -128,7 +128,7 @@ test('the answer for an unknown market is not cached', async () => {
   }
 });
 
-/** When it was read differs from replica to replica. */
+/** The time of the read differs between replicas. */
 const withoutTimes = (body: object): unknown =>
   JSON.parse(JSON.stringify(body, (name, value) => (name === 'timestamp' ? 0 : value)));
 

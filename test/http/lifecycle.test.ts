@@ -3,7 +3,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** A market's life after its birth, and the exchange's mode, on two replicas. */
+/** A market's life after its creation, and the exchange's mode, on two replicas. */
 let exchange: WebReplicas;
 let alice: Trader;
 let bob: Trader;
@@ -27,7 +27,7 @@ const elsewhere = (path: string) => exchange.replicas.at(-1)?.client.get(path) a
 const marketNow = async ({ id }: Market) => (await elsewhere(`/markets/${id}`)).body;
 const cash = async (trader: Trader) => (await trader.get('/me/balances')).body;
 
-/** Alice has 10 Yes, Bob 10 No, and an order of hers rests. */
+/** Alice has 10 Yes, Bob 10 No, and one of his orders rests. */
 async function tenSets(): Promise<{ market: Market; resting: string }> {
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   await alice.submit(market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 1_000 });

@@ -11,14 +11,14 @@ beforeEach(async () => {
 });
 afterEach(() => exchange.stop());
 
-/** In turn at both replicas, all at once. */
+/** At both replicas in turn, all at once. */
 const many = (count: number, ask: (turn: number) => Promise<Answer>): Promise<Answer[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => ask(i)));
 const client = (turn: number) => (exchange.replicas[turn % 2] ?? exchange.replicas[0]).client;
 const count = (answers: readonly Answer[], status: number): number =>
   answers.filter((a) => a.status === status).length;
 
-/** As if so many requests had just come: how fast this machine is does not matter. */
+/** Pretends that so many requests have just come, so that the speed of this machine does not matter. */
 async function spend(bucket: string, points: number, key: string): Promise<void> {
   const link = await openLink(exchange.redis.port);
   await link.ask(`SET rl:${bucket}:${key} ${points} EX 60`);
@@ -119,7 +119,7 @@ describe('the address that requests are counted for', () => {
         // One customer has a whole /64.
         expect(await fifteen(proxied, (i) => seen(`2001:db8:0:7::${i + 1}`))).toBe(10);
         expect((await from(proxied, seen('2001:db8:0:8::1'))).status).toBe(200);
-        // A malformed address is not believed: the connection's own counts.
+        // A malformed address is not trusted: the connection's own address counts.
         expect(await fifteen(proxied, (i) => seen(`unknown-${i}`))).toBe(10);
       } finally {
         await proxied.stop();

@@ -43,7 +43,7 @@ test('my orders can be filtered and paged', async () => {
 test('clientOrderId is in every record of the order, and finds it', async () => {
   const named = limit('BUY', 0, 1_100, 100);
   const { body: first } = await alice.submit(market, named, { clientOrderId: 'bot-7:a.b_c' });
-  // Names are the client's business: one may be given twice.
+  // The client chooses the names, and may use one twice.
   const { body: second } = await alice.submit(market, named, { clientOrderId: 'bot-7:a.b_c' });
   const { body: other } = await alice.submit(market, named);
   const found = async (query: string) => (await alice.get(`/me/orders?${query}`)).body.data;

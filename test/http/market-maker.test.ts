@@ -26,7 +26,7 @@ test('a market maker with one address reaches no limit', async () => {
   const quotes: Awaited<ReturnType<Trader['order']>>[] = [];
   while (quotes.length < SUBMISSIONS * SECONDS) {
     quotes.push(await (wallets[quotes.length % WALLETS] as Trader).order(street.market, QUOTE));
-    // The replicas run in this process, and must not stand still while it signs.
+    // The replicas run in this process, and must not be blocked while it signs.
     await sleep(0);
   }
   const statuses: number[] = [];
@@ -43,7 +43,7 @@ test('a market maker with one address reaches no limit', async () => {
     booked.push([wallet, body.orderHash]);
   }
 
-  /** Each order twice: a quoting bot does not wait to hear that its order is gone. */
+  /** Each order twice: a quoting bot does not wait for the answer to its first cancel. */
   async function cancel(): Promise<void> {
     const [wallet, hash] = booked[cancelled++ >> 1] ?? [];
     if (!wallet) return;

@@ -124,7 +124,7 @@ function checkFills({ body }: Answer, wanted: Step['expect'], hashes: Map<string
   );
 }
 
-/** All of a wallet's collateral, whether it rests in an order or not. */
+/** All of a wallet's collateral, free and reserved. */
 const cash = async (trader: Trader): Promise<number> =>
   Number((await trader.get('/me/balances')).body.collateral.total);
 

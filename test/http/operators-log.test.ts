@@ -84,7 +84,7 @@ test('no action is done that cannot be logged', async () => {
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const own = new Redis(exchange.redis.url);
   try {
-    // A log that is not a log: the script that notes fails before anything else is asked for.
+    // The key of the log has another type, so the script that writes the entry fails first.
     await own.rename('{x0}:al', '{x0}:al-away');
     await own.set('{x0}:al', 'no set');
     expect((await ask('POST', `markets/${market.id}/pause`)).status).toBe(500);

@@ -1,7 +1,7 @@
 import { sendRaw } from '../support/raw-http';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** An address that goes on after it was refused is slowed down, and no other is. */
+/** An address that continues after refusals is slowed down, and no other is. */
 let exchange: WebReplicas;
 beforeAll(async () => {
   exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on', TRUST_PROXY: '1' } });

@@ -34,7 +34,7 @@ async function order(wallet: Wallet, outcome: 0 | 1, priceWei: bigint) {
     makerAmount,
     takerAmount,
     feeRateBps: 0n,
-    // Of its own accord it takes the year 2100: orders here are for ten years at most.
+    // By default its orders expire in 2100; orders here are limited to ten years.
     expiresAt: new Date(Date.now() + DAY_MS),
   });
   const typedData = builder.buildTypedData(built, { isNegRisk: false, isYieldBearing: false });

@@ -39,7 +39,7 @@ test('a wallet that signs in has joined, and can edit its profile', async () => 
   expect((await edit(alice, { bio: null })).body).toEqual({ ...profile, bio: null });
   expect((await edit(alice, {})).body).toEqual({ ...profile, bio: null });
   expect((await edit(alice, { username: null, avatarUrl: null })).body).toEqual({ ...profile, ...nothing });
-  // Signing in again is not joining again.
+  // Signing in again does not change the time of joining.
   await alice.signIn();
   expect((await alice.get('/me')).body.joinedAt).toBe(me.joinedAt);
 });
@@ -56,7 +56,7 @@ test('a profile shows only public facts, for any address', async () => {
   // A wallet that trades without signing in has joined with its first order.
   const market = await openMarket(exchange.client, ADMIN_TOKEN);
   const { body: order } = await stranger.submit(market, limit('BUY', 0, 1_000, 100));
-  // The profile of a wallet that never came may be a moment old.
+  // The cached profile of an unknown wallet may be a moment old.
   const joinedAt = async () => (await profileOf(stranger.address)).body.joinedAt;
   await eventually(joinedAt, (seen) => expect(seen).toBe(order.createdAt));
   await stranger.post('/me/orders/cancel-all');
@@ -77,9 +77,9 @@ test('a username belongs to one wallet, in any case and however many request it 
   const [owner, loser] = [traders[winner], traders[(winner + 1) % 8]] as [Trader, Trader];
   const refused = await edit(loser, { username: 'rainMan', bio: 'stolen' });
   expect(refused.body).toMatchObject({ status: 409, code: 'USERNAME_TAKEN', retryable: false });
-  // A refusal changes nothing of the rest, either.
+  // A refusal does not change the other members either.
   expect((await profileOf(loser.address)).body).toMatchObject({ username: null, bio: null });
-  // Its own name in another spelling is the wallet's to take; the one it gives up is free at once.
+  // The wallet may take its own name in another spelling; the name that it gives up is free at once.
   expect((await edit(owner, { username: 'rAiNmAn' })).body.username).toBe('rAiNmAn');
   expect((await edit(loser, { username: 'rainman' })).status).toBe(409);
   expect((await edit(owner, { username: 'sunny' })).status).toBe(200);

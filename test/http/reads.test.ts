@@ -45,7 +45,7 @@ test('the order book has its mirror, depth and checksum', async () => {
   const { body } = await ofMarket('/orderbook?depth=1');
   expect(body.asks).toEqual([{ price: '0.61', size: '10', orders: 1 }]);
   expect(body.outcomes[1].bids).toEqual([{ price: '0.39', size: '10', orders: 1 }]);
-  // The checksum is of the book, not of what was asked for.
+  // The checksum covers the book, not the requested depth.
   expect(body.checksum).toBe(bookBody(market).checksum);
   for (const depth of ['0', '501', '-1', '1.5', 'x', '', '1&depth=2']) {
     expect((await ofMarket(`/orderbook?depth=${depth}`)).body.code).toBe('INVALID_REQUEST');

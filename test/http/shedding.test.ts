@@ -54,7 +54,7 @@ describe('a backlog', () => {
   });
   afterAll(() => exchange.stop());
 
-  /** Entries that change nothing; no worker settles here, so they stay unprocessed. */
+  /** Entries that change nothing. No worker settles here, so they stay unprocessed. */
   async function fill(entries: number): Promise<void> {
     const redis = connect({ urls: [exchange.redis.url] });
     await ready(redis, 5_000);

@@ -143,7 +143,7 @@ test('the checks come in the order that docs/interface.md states', async () => {
   const fields = alice.fields(market, BID);
   const code = async (more: object, at = market): Promise<string> =>
     (await post({ order: { ...fields, ...more, signature: '0x' } }, at)).body.code;
-  // Each step mends the first thing that is wrong.
+  // Each step corrects the first fault.
   expect(
     (await exchange.client.post(`/markets/${market.id}/orders`, { raw: '{', token: 'x' })).body.code,
   ).toBe('TOKEN_INVALID');
@@ -277,7 +277,7 @@ test('only an open market accepts orders', async () => {
   expect([paused.status, paused.body.code]).toEqual([409, 'MARKET_NOT_OPEN']);
 });
 
-/** The commands that clients, not scripts, send to Redis meanwhile. */
+/** The commands that clients, not scripts, send to Redis during an action. */
 /** Orders, balances, names of markets, sessions: what a submission may ask for; the broadcaster asks for other keys. */
 const ASKED_FOR_AN_ORDER = /"\{x0\}:(o|bal|mn)"|"\{s:|"rl:/;
 

@@ -7,7 +7,7 @@ import { PACE } from '../../src/wire/limits';
 import { sendRaw } from '../support/raw-http';
 import { sleep, until } from '../support/waiting';
 
-/** Of a connection outside its requests; that an address without points waits is in test/hostile/connections.test.ts. */
+/** The costs of a connection outside its requests; test/hostile/connections.test.ts tests that an address in debt waits. */
 test.each([
   ['bytes that are no request', 'nonsense\r\n\r\n', 400],
   ['a tunnel', 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],

@@ -15,15 +15,14 @@ import { tell } from '../support/telling';
 import { until } from '../support/waiting';
 
 /**
- * Holders are paid while the worker that pays them is killed with -9, repeatedly: the payouts equal the outstanding
- * sets, and each holder is paid once. `TEST_HOLDERS=10000 TEST_KILLS=5 npx jest test/jobs/payout-kills` is the whole of
- * it.
+ * Holders are paid while the paying worker is repeatedly killed with -9: the payouts equal the outstanding sets, and each
+ * holder is paid once. `TEST_HOLDERS=10000 TEST_KILLS=5 npx jest test/jobs/payout-kills` is the full size.
  */
 const HOLDERS = Number(process.env.TEST_HOLDERS ?? 800);
 const PAID_MS = 60_000;
 const KILLS = Number(process.env.TEST_KILLS ?? 2);
 const GRANT = micro(1_000_000_000);
-/** To Redis and back the worker's words take so long each, so that there is a middle to be killed in. */
+/** The delay of the worker's messages to and from Redis, so that it can be killed in the middle of its work. */
 const DELAY_MS = 12;
 const AT_ONCE = 200;
 const keys = shardKeys();
@@ -64,7 +63,7 @@ async function startWorker(): Promise<Started> {
 const addressOf = (i: number): string => `0x${(i + 1).toString(16).padStart(40, '0')}`;
 const everybody = Array.from({ length: HOLDERS }, (_, i) => addressOf(i));
 
-/** Everybody has some sets and some more of one outcome, or has sold it; some have orders that rest. */
+/** Every wallet has some sets and more of one outcome, or has sold it; some have resting orders. */
 async function trade(market: string): Promise<void> {
   const inTurn = async (act: (i: number) => Promise<unknown>): Promise<void> => {
     for (let from = 0; from < HOLDERS; from += AT_ONCE) {
@@ -130,7 +129,7 @@ const unpaidIn = async (markets: readonly string[]): Promise<number> => {
   return counts.reduce((a, b) => a + b, 0);
 };
 
-/** Kills the worker whenever another part of the holders is paid. Returns how many were unpaid at each time. */
+/** Kills the worker whenever another part of the holders is paid. Returns the number of unpaid holders at each time. */
 async function killInTheMiddle(markets: readonly string[]): Promise<number[]> {
   const unpaid: number[] = [];
   const begun = await unpaidIn(markets);
@@ -138,7 +137,7 @@ async function killInTheMiddle(markets: readonly string[]): Promise<number[]> {
     const worker = await startWorker();
     const threshold = begun * (1 - kill / (KILLS + 1));
     const giveUpAt = Date.now() + PAID_MS;
-    // Asked without a pause: a small market is paid in a moment.
+    // Without a pause, because a small market is paid in a moment.
     while ((await unpaidIn(markets)) > threshold)
       if (Date.now() > giveUpAt) throw new Error('nobody is paid');
     worker.child.kill('SIGKILL');
@@ -152,7 +151,7 @@ async function allPaid(): Promise<void> {
   await until('all paid', async () => (await redis.exists(keys.ending)) === 0, { patienceMs: PAID_MS });
 }
 
-/** The accounts whose payout was reported, and how often. */
+/** The accounts with a reported payout, and the number of reports. */
 async function tellings(market: string): Promise<Map<string, number[]>> {
   const told = new Map<string, number[]>();
   for (const [, [, packed]] of (await redis.xrangeBuffer(keys.outbox, '-', '+')) as unknown as [
@@ -171,10 +170,7 @@ async function tellings(market: string): Promise<Map<string, number[]>> {
 
 type Before = Awaited<ReturnType<typeof accounts>>;
 
-/**
- * The payouts of a market equal its value, each reported once; together they equal the sets there were. Returns the
- * sum.
- */
+/** Checks that the payouts of a market equal its value, each reported once, and together the former sets. Returns the sum. */
 async function check(market: string, outcome: OutcomeIndex | null, sets: number, before: Before, got: Gains) {
   const told = await tellings(market);
   let [paid, halves] = [0, 0];
@@ -192,7 +188,7 @@ async function check(market: string, outcome: OutcomeIndex | null, sets: number,
   expect(paid + fees).toBe(sets);
   expect(await redis.exists(keys.tokens(market))).toBe(0);
   expect(await setsOf(market)).toBe(0);
-  // The exchange holds what was paid to it in tokens, too.
+  // The exchange also holds the tokens that it received as fees.
   expect(await redis.hlen(keys.paid(market))).toBe(HOLDERS + 1);
 }
 type Gains = Map<string, number>;
@@ -216,7 +212,7 @@ test(`two markets of ${HOLDERS} holders are paid exactly once through ${KILLS} k
   await allPaid();
   const tookMs = Date.now() - startMs;
 
-  // Each of them died in the middle, with less to do than the one before.
+  // Each worker died in the middle, with less work left than the one before.
   expect(unpaid.every((left, i) => left > 0 && left < (unpaid[i - 1] ?? Number.POSITIVE_INFINITY))).toBe(
     true,
   );

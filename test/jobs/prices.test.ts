@@ -32,7 +32,7 @@ test('one run of the chore, by one worker or by three at once, counts every matc
   for (const market of markets) await market.list();
   for (const round of [chores, chores.slice(0, 1), chores]) {
     for (const [i, market] of markets.entries()) {
-      // One of them more than is counted in one step.
+      // One market has more matches than one step counts.
       for (let n = i === 0 ? 1_200 : random.int(0, 60); n > 0; n--) {
         times[i] = nextMs(random, times[i] ?? BEGIN_MS);
         await market.match(random, times[i] ?? BEGIN_MS);

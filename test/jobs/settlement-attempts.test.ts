@@ -53,7 +53,7 @@ test('the CONFIRMED record of a lost match is not used for the match that got it
   const ref = await matched();
   await settleWith(async () => HASH)([ref]);
   expect(await statusOf(ref)).toEqual(['CONFIRMED', 1, HASH]);
-  // As if a failover had lost it, and another match of the same moment had its number.
+  // Pretends that a failover has lost it, and that another match of the same moment got its number.
   const stream = keys.trades(market.terms.id);
   const [[id, fields]] = (await redis.xrangeBuffer(stream, '-', '+')).slice(-1) as [[Buffer, Buffer[]]];
   const other = Buffer.from(fields[1] as Buffer);

@@ -5,15 +5,15 @@ import { sleep, until } from '../support/waiting';
 import { type Settling, startSettling } from './settling';
 
 /**
- * Matches while real worker processes are killed with -9, and while every key of BullMQ is lost once: every fill is
- * settled once, none is missing, none is settled twice. TEST_FILLS and TEST_KILLS make it longer.
+ * Real worker processes are killed with -9 while matches settle, and every key of BullMQ is deleted once: every fill is
+ * settled exactly once. TEST_FILLS and TEST_KILLS make it longer.
  */
 const FILLS = Number(process.env.TEST_FILLS ?? 3_000);
 const KILLS = Number(process.env.TEST_KILLS ?? 3);
 const WORKERS = 2;
 /** In flight at a time. */
 const AT_ONCE = 32;
-/** Also covers a reconciliation, which is every 30 s, for what the lost keys take with them. */
+/** Long enough for a reconciliation, which runs every 30 s, to find the matches of the deleted keys. */
 const PATIENCE_MS = 75_000;
 
 let world: Settling;
@@ -44,7 +44,7 @@ async function twoRunning(): Promise<void> {
   await until('two workers run', () => workers.filter(isRunning).length >= WORKERS);
 }
 
-/** While the next fills are on their way. */
+/** During the next fills. */
 async function killLater(): Promise<void> {
   await sleep(Math.random() * 60);
   const [victim] = workers.filter(isRunning);
@@ -53,7 +53,7 @@ async function killLater(): Promise<void> {
   startWorker();
 }
 
-/** Does `act` whenever another share of the fills is made, and waits for it. */
+/** Runs `act` after each share of the fills, and waits for it. */
 async function makeFills(
   markets: readonly Market[],
   count: number,
@@ -120,7 +120,7 @@ test('every fill is settled after all keys of BullMQ were lost', async () => {
     records: before + parts,
     listed: before + parts,
   });
-  // The chores go on, too: the outbox is still read and trimmed, and later matches are settled.
+  // The chores continue, too: the outbox is still read and trimmed, and later matches are settled.
   await world.match(market);
   await world.drained(world.made.records, PATIENCE_MS);
   expect((await world.census([market])).missing).toEqual([]);

@@ -44,7 +44,7 @@ function start(send?: SendToChain): RunningSettlement {
   return settlement;
 }
 
-/** By hand, with no patience. */
+/** Called by hand, without a minimum age. */
 const reconcile = async (): Promise<number> => {
   let found = 0;
   const bounds = { nowMs: Date.now() + 1, graceMs: 0, patienceMs: 0, most: 1_000 };
@@ -185,7 +185,7 @@ test('a match that cannot be settled becomes a dead letter, and stops no other',
   ).toHaveLength(1);
   expect(await reconcile()).toBe(0);
 
-  // Mended by hand, and tried again from the board.
+  // Corrected by hand, and retried from the board.
   await world.redis.hset(world.keys.orders, hash, stored ?? '');
   for (const job of await queue.getFailed()) if (job.data.matches) await job.retry();
   await soon('it is settled', async () => (await state()) === 'CONFIRMED');

@@ -30,7 +30,7 @@ export const scale = chainScale(18);
 
 export type Settling = Awaited<ReturnType<typeof startSettling>>;
 
-/** The store on a Redis of its own, or on another's, with a market in which matches can be made at will. */
+/** The store on its own or another Redis, with a market in which matches can be made at will. */
 export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
   const server = on ?? (await startTestRedis());
   const redis = new Redis(server.url);
@@ -60,7 +60,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
 
   const anybody = (): string => wallets[Math.floor(Math.random() * wallets.length)] ?? '';
 
-  /** Records that everything matched so far must come to. */
+  /** The number of records of all matches so far. */
   const made = { records: 0 };
 
   const createMarket = (feeRateBps = 0): Promise<Market> =>
@@ -105,7 +105,7 @@ export async function startSettling(on?: Pick<RunningRedis, 'url' | 'stop'>) {
     return place(market, 0, 6_000, 10 * makers);
   }
 
-  /** Every match of the markets, how often each was settled, and how often that was reported. */
+  /** Every match of the markets, with its number of settlements and of reports. */
   async function census(of: readonly Market[]) {
     let fills = 0;
     let parts = 0;

@@ -11,7 +11,7 @@ import type { MatchRef } from '../../src/store/records/settlement';
 import { createRaisedNonces } from '../../src/store/verbs/invalidate';
 import { type Settling, startSettling } from './settling';
 
-/** Enough that the spoilt one is hardly the last in the order of a set. */
+/** Enough that the damaged one is rarely the last of a set. */
 const HEALTHY = 8;
 
 let world: Settling;
@@ -58,7 +58,7 @@ const all = <T>(value: T): T[] => healthy.map(() => value);
 test('a market with a damaged state keeps no other market from closing, and is named', async () => {
   for (const [i, market] of [spoilt, ...healthy].entries()) {
     await world.place(market, 0, 4_000, 10);
-    // The spoilt one is due first.
+    // The damaged one is due first.
     await store.markets.edit(market.terms.id, { closesAtMs: 1 + i });
   }
   await spoil();

@@ -6,13 +6,13 @@ import { type Settling, startSettling } from './settling';
 let world: Settling;
 beforeEach(async () => {
   world = await startSettling();
-  // A stream gives up whole nodes only.
+  // Redis only deletes whole nodes of a stream.
   await world.redis.config('SET', 'stream-node-max-entries', '1');
 });
 afterEach(() => world.stop());
 
 const TRADES = 20;
-/** Nothing is kept for its age: as after the first minute. */
+/** As after the first minute: no entry is kept for its age. */
 const KEEP_MS = 0;
 
 async function traded(): Promise<void> {
@@ -20,7 +20,7 @@ async function traded(): Promise<void> {
   for (let i = 0; i < TRADES; i++) await world.match(market);
 }
 
-/** As a web process by itself, or a relay that is through with everything. */
+/** Acts as a web process alone, or as a relay that has processed everything. */
 async function note(reader: string): Promise<void> {
   const [[last] = ['0-0']] = await world.redis.xrevrange(world.keys.outbox, '+', '-', 'COUNT', 1);
   await world.redis.hset(world.keys.readers, reader, last);

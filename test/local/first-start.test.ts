@@ -15,13 +15,13 @@ import { freePort } from '../../src/local/ports';
 import { ROOT, type Started, startProgram } from '../support/processes';
 import { until } from '../support/waiting';
 
-/** From nothing built to a moving book; its 90 s include the download of the packages. */
+/** The time from an unbuilt folder to a moving book; its 90 s include the download of the packages. */
 const START_MS_MAX = 90_000;
 const POLL_MS = 250;
-/** All of it: npm's own lines, the build, a Redis that had to be unpacked, and where to look. */
+/** The most lines: npm's own, the build, a Redis that had to be unpacked, and the addresses. */
 const LINES_MAX = 12;
 const STOP_MS_MAX = 5_000;
-/** A sign-in each, of ten a minute. */
+/** Each needs a sign-in, of which ten a minute are allowed. */
 const PROGRAM_ROUNDS = 3;
 /** Buckets of five minutes in a day, but for the one that may just have begun. */
 const DAY_POINTS_MIN = 285;
@@ -36,7 +36,7 @@ beforeAll(() => {
   for (const name of readdirSync(ROOT).filter((one) => !NOT_CLONED.has(one))) {
     cpSync(path.join(ROOT, name), path.join(folder, name), { recursive: true });
   }
-  // Installed already: npm ci is the registry's affair.
+  // Already installed, because this test does not use the registry.
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
 });
 afterAll(async () => {
@@ -78,7 +78,7 @@ test(
     const markets = async () => (await client.markets({ status: 'OPEN' })).data;
     await inTime('seven books with two sides', async () => {
       const open = await markets();
-      // Six of the year to come, and the coin that is thrown in a few minutes.
+      // Six about the next year, and the coin that is tossed in a few minutes.
       return open.length === 7 && open.every(({ bestBid, bestAsk }) => bestBid !== null && bestAsk !== null);
     });
     const before = new Map((await markets()).map(({ id, sequence }) => [id, sequence]));
@@ -98,7 +98,7 @@ test(
       expect((await client.priceHistory(id, '1d')).history.length).toBeGreaterThanOrEqual(DAY_POINTS_MIN);
     }
 
-    // Their prices must fit books in which bots quote, whatever those quote.
+    // Their prices must fit books in which bots quote, at any quotes.
     for (let round = 0; round < PROGRAM_ROUNDS; round++) {
       for (const page of ['first-trade', 'quick-start']) await runProgramOf(page, client.baseUrl);
     }
@@ -107,7 +107,7 @@ test(
     started.child.kill('SIGINT');
     expect(await started.exited).toBe(0);
     expect(Date.now() - askedAtMs).toBeLessThan(STOP_MS_MAX);
-    // npm may have something to say of this machine's settings.
+    // npm may print warnings about this machine's settings.
     expect(started.stderr().replace(/^npm warn .*\n/gm, '')).toBe('');
   },
   3 * START_MS_MAX,

@@ -7,7 +7,7 @@ import { isAlive, type Started, startScript } from '../support/processes';
 import { openLink, startTestCluster, startTestRedis } from '../support/redis';
 import { until } from '../support/waiting';
 
-/** A temp folder of this file's own: other tests have their servers in the system's at the same time. */
+/** A separate temporary folder, because other tests have their servers in the system's at the same time. */
 let tempFolder: string;
 beforeAll(() => {
   tempFolder = mkdtempSync(path.join(tmpdir(), 'exchange-test-'));
@@ -162,7 +162,7 @@ describe('startTestCluster', () => {
   });
 });
 
-/** Needs Debian and its archive, so it runs where it is asked for: TEST_UNPACK=1, as in .ci/run. */
+/** Needs Debian and its archive, so it runs only with TEST_UNPACK=1, as in .ci/run. */
 const describeUnpack = process.env.TEST_UNPACK === '1' ? describe : describe.skip;
 
 describeUnpack('a machine without redis-server', () => {

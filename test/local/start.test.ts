@@ -31,7 +31,7 @@ const notes = (): string => readFileSync(path.join(folder, 'notes'), 'utf8');
 const told = (name: string): Record<string, string> =>
   JSON.parse(new RegExp(`^${name} \\d+ (.*)$`, 'm').exec(notes())?.[1] ?? '{}');
 const pidOf = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(notes())?.[1]);
-/** The temp folder is this test's own, so that other tests' servers do not count. */
+/** A separate temporary folder, so that other tests' servers do not count. */
 const leftBehind = (): string[] => readdirSync(folder).filter((name) => name !== 'notes');
 
 function run(env: Record<string, string> = {}): Started {
@@ -58,7 +58,7 @@ describe('npm start', () => {
     expect(lines.length).toBeLessThanOrEqual(BANNER_LINES_MAX);
     expect(lines[0]).toMatch(READY);
     expect(started.stdout()).toMatch(/curl -s 'http:\/\/localhost:\d+\/markets\?limit=3'/);
-    // The stand-in serves its documentation and no trading page.
+    // The replacement serves its documentation and no trading page.
     expect(started.stdout()).toMatch(/ {2}pages +http:\/\/localhost:\d+\/docs \(documentation\)\n/);
     expect(started.stdout()).not.toContain('(trading)');
     for (const secret of [told('web').ADMIN_TOKEN, told('web').JWT_SECRET]) {
@@ -87,7 +87,7 @@ describe('npm start', () => {
       if (body.closesAt) expect(Date.parse(body.closesAt)).toBeGreaterThan(Date.now());
       expect(body.questionId).toMatch(/^0x[0-9a-f]{64}$/);
     }
-    // Their past is written before the bots start, which know no secret.
+    // Their past is written before the bots start, which get no secret.
     expect(told('demo-history').REDIS_URL).toBe(told('web').REDIS_URL);
     await until('the bots have come', () => /^demo /m.test(notes()));
     expect(told('demo')).toEqual({ baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
@@ -153,7 +153,7 @@ describe('npm start', () => {
 });
 
 describe('under npm', () => {
-  // `exec` as in package.json: a shell between npm and us would keep npm's signals to itself.
+  // `exec` as in package.json: a shell in between would keep npm's signals to itself.
   story('receives the signals that npm receives', () => {
     expect(JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts.start).toMatch(
       /^exec node /,

@@ -15,7 +15,7 @@ test('the cached bundles are made again when a script changes', () => {
   for (const text of ['return 1', 'return 2']) {
     write(text);
     for (let turn = 0; turn < 2; turn++) expect(keptBundles(folder, cache)).toEqual(bundleScripts(folder));
-    // Those of earlier scripts are gone.
+    // The bundles of earlier scripts are deleted.
     expect(readdirSync(cache)).toHaveLength(1);
   }
 });

@@ -1,7 +1,7 @@
 import { watchEventLoop } from '../../src/metrics/event-loop';
 import { sleep, until } from '../support/waiting';
 
-/** Lets this process do nothing at all, as SIGSTOP does. */
+/** Blocks this process completely, as SIGSTOP does. */
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 

@@ -9,7 +9,7 @@ import { createTrader, domainOf, type Market, openMarket, type Trader } from '..
 import { sleep } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** The package has no types; it throws on anything that is not YAML. */
+/** The package has no types; it throws on invalid YAML. */
 const { load: parseYaml } = require('js-yaml') as {
   load(text: string): { groups: { rules: Rule[] }[] };
 };
@@ -59,7 +59,7 @@ async function namesOf(url: string): Promise<Set<string>> {
 }
 
 const file = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');
-/** Names of metrics in an expression, without what Prometheus adds to those of a histogram. */
+/** Names of metrics in an expression, without the suffixes that Prometheus adds for histograms. */
 const namesIn = (text: string): string[] =>
   [...text.matchAll(/\b(?:exchange|process|nodejs)_[a-z0-9_]+/g)].map(([name]) =>
     name.replace(/_(bucket|count|sum)$/, ''),
@@ -88,7 +88,7 @@ test('every metric of the alert rules exists', async () => {
   expect(rules.length).toBeGreaterThan(10);
   for (const { alert, expr, annotations } of rules) {
     expect(annotations.summary).not.toBe('');
-    // Prometheus itself says whether a process could be asked.
+    // Prometheus itself adds this series about each process.
     if (/^up\{/.test(expr)) continue;
     const names = namesIn(expr);
     expect([alert, names.length > 0, names.filter((name) => !live.has(name))]).toEqual([alert, true, []]);
@@ -151,7 +151,7 @@ test('the metrics show the entries that readers of the outbox have not processed
   const after = await scrape();
   expect(after.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(5);
   expect(after.get('exchange_outbox_lag_seconds{reader="settlement"}')).toBeGreaterThan(0);
-  // No request for a wallet's books has come since.
+  // There was no request for a wallet's books since.
   expect(after.get('exchange_outbox_unprocessed{reader="journal"}')).toBe(5);
   expect(after.get('exchange_outbox_unprocessed{reader="broadcast"}')).toBe(0);
   expect(after.get('exchange_broadcast_lag_sequences')).toBe(0);

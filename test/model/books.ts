@@ -1,7 +1,7 @@
 import { MICRO_PER_LOT, type ModelFill, type ModelOrder } from './matching';
 
 /**
- * The positions and gains of wallets, naively: every event in its order, by average cost. Written from
+ * The positions and gains of wallets, computed naively: every event in its order, by average cost. Written from
  * docs/interface.md and docs/outbox.md, not from src. Money in micro-units.
  */
 export interface Book extends Record<'size' | 'cost' | 'realized' | 'paid' | 'received', bigint> {}
@@ -20,7 +20,7 @@ export function createBooks() {
 
   function get(b: Book, tokens: bigint, price: bigint): void {
     b.paid += price;
-    // At a fee of everything, the money buys nothing.
+    // A fee of 100 % leaves no tokens for the money.
     if (tokens === 0n) b.realized -= price;
     else b.cost += price;
     b.size += tokens;

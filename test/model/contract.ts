@@ -2,8 +2,8 @@ import type { SignedOrder } from '../../src/exchange/order';
 
 /**
  * The CTF exchange as arithmetic: `matchOrders` step by step, with its reverts, over balances in chain units.
- * Source: Polymarket/ctf-exchange, src/exchange/mixins/Trading.sol and libraries/CalculatorHelper.sol. Signatures,
- * nonces and expiry are not its business here.
+ * Source: Polymarket/ctf-exchange, src/exchange/mixins/Trading.sol and libraries/CalculatorHelper.sol. It ignores
+ * signatures, nonces and expiry.
  */
 const ONE = 10n ** 18n;
 const BPS = 10_000n;
@@ -21,7 +21,7 @@ export interface MatchOrders {
   readonly makerFillAmounts: readonly bigint[];
 }
 
-/** The amounts that one call moved besides the orders' own exchange. */
+/** The amounts that one call moved besides the exchange between the orders. */
 export interface Matched {
   readonly refund: bigint;
   readonly takerFee: bigint;
@@ -96,7 +96,7 @@ export function createContract(tokens: readonly [bigint, bigint]) {
     return fee;
   }
 
-  /** Splits (above zero) or merges the exchange's own. */
+  /** Splits (positive) or merges the exchange's own tokens. */
   function convert(sets: bigint): void {
     add(EXCHANGE, COLLATERAL, -sets);
     for (const token of tokens) add(EXCHANGE, token, sets);
@@ -105,11 +105,11 @@ export function createContract(tokens: readonly [bigint, bigint]) {
   return {
     balance,
     give: add,
-    /** Of its maker amount; null before its first fill, 0 when it is filled. */
+    /** The rest of its maker amount; null before its first fill, 0 when it is filled. */
     remaining: (order: SignedOrder): bigint | null => left.get(order)?.remaining ?? null,
     /** The balance of the contract itself, which must be zero between two calls. */
     kept: (): bigint[] => [COLLATERAL, ...tokens].map((asset) => balance(EXCHANGE, asset)),
-    /** Throws Revert; balances are then half moved, as no chain would leave them. */
+    /** Throws Revert; balances are then half moved, which a chain would undo. */
     matchOrders({ takerOrder, makerOrders, takerFillAmount, makerFillAmounts }: MatchOrders): Matched {
       const making = takerFillAmount;
       const least = performChecks(takerOrder, making);

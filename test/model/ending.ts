@@ -1,7 +1,7 @@
 import type { Account } from './accounts';
 import type { Emitted, ModelMarket } from './exchange';
 
-/** How a market ended, and who has been paid for it so far. Written from docs/interface.md, not from the Lua. */
+/** The result of a market, and the payouts so far. Written from docs/interface.md, not from the Lua. */
 export interface Ending {
   /** Null when the market is void. */
   readonly outcome: 0 | 1 | null;
@@ -10,7 +10,7 @@ export interface Ending {
   paid: bigint;
   accounts: number;
   done: boolean;
-  /** Account -> what it held of Yes and No, and what it got. */
+  /** Account -> its Yes and No tokens, and its payout. */
   readonly records: Map<string, readonly [bigint, bigint, bigint]>;
 }
 
@@ -21,8 +21,8 @@ interface Books {
 }
 
 /**
- * Pays the accounts named, which are any that hold tokens: 1 for a token that won, one half in a void market. Micro-units
- * cannot be halved: what is left when the last one is paid is the exchange's.
+ * Pays the named accounts, which are any holders of tokens: 1 for a winning token, one half in a void market. Micro-units
+ * cannot be halved: the rest after the last payout belongs to the exchange.
  */
 export function pay(m: ModelMarket, ending: Ending, who: readonly string[], last: boolean, books: Books) {
   const { account, emitted, feeAccount } = books;

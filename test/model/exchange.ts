@@ -6,9 +6,9 @@ import { limitOf, MICRO_PER_LOT, type ModelFill, type ModelOrder, type Refused, 
 import { type Place, type Swept, sweepOrders, type Wanted } from './sweep';
 
 /**
- * The exchange once more, naively: arrays that are sorted on every match, bigint, nothing kept that can be recomputed.
- * Written from docs/interface.md, not from the Lua. Time is an argument. Prices in pips, sizes in
- * lots, money in micro-units; tokens count 10^4 micro-units to the lot.
+ * A second, naive implementation of the exchange: arrays that are sorted on every match, bigint, no derived data.
+ * Written from docs/interface.md, not from the Lua. Time is an argument. Prices in pips, sizes in lots, money in
+ * micro-units; a lot of tokens is 10^4 micro-units.
  */
 export interface ModelMarket extends Record<'volume' | 'openInterest', bigint> {
   readonly id: string;
@@ -29,7 +29,7 @@ export interface Emitted extends Record<'orders' | 'wallets', readonly string[]>
   readonly kind: Kind;
   readonly market: string;
   readonly sequence: number;
-  /** Of a BALANCE: why and how much of collateral, Yes and No, for each wallet. */
+  /** In a BALANCE: the reason and the amounts of collateral, Yes and No, for each wallet. */
   readonly moves?: readonly string[];
 }
 const DONE: Answer = refuse('OK');
@@ -44,14 +44,14 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
   const nonces = new Map<string, number>();
   const emitted: Emitted[] = [];
   let mode = 'NORMAL';
-  /** Markets that are over, until nothing is left to be done in them. */
+  /** Markets that have ended, until no work is left in them. */
   const ending = new Set<string>();
   const market = (id: string): ModelMarket => markets.get(id) as ModelMarket;
   const { account, held, source, bound, reserve } = createAccounts(grantMicro);
   function emit(kind: Kind, id: string, touched: readonly string[]): void {
     emitted.push({ kind, market: id, sequence: market(id).sequence, orders: touched, wallets: [] });
   }
-  /** Orders leave the book unfilled: their reserve is free again. */
+  /** Orders leave the book unfilled, and their reserve is released. */
   function retire(list: readonly ModelOrder[], status: string, reason: string, nowMs: number): void {
     for (const o of list) {
       const m = market(o.request.marketId);
@@ -60,7 +60,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       Object.assign(o, { status, reason, updatedMs: nowMs });
     }
   }
-  /** The same as a command of its own, when there is anything to do. Returns how many. */
+  /** The same as a separate command, if there are any. Returns their number. */
   function leave(id: string, list: ModelOrder[], reason: string, nowMs: number): number {
     if (list.length === 0) return 0;
     const kind = reason === 'EXPIRED' ? 'EXPIRE' : 'CANCEL';
@@ -78,8 +78,8 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     return DONE;
   }
   /**
-   * A bounded step over a wallet's open orders behind `after`, oldest first; those below the nonce end, market by
-   * market. Returns how many, and the last order looked at while there are more.
+   * A bounded step over a wallet's open orders after `after`, oldest first; those below the nonce end, market by market.
+   * Returns their number, and the last order looked at while there are more.
    */
   function invalidate(who: string, below: number, after: ModelOrder | null, most: number, nowMs: number) {
     const mine = [...markets.values()].flatMap(({ resting }) =>
@@ -106,7 +106,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     if (r.deadlineMs > 0 && nowMs >= r.deadlineMs) return refuse('DEADLINE_EXCEEDED');
     return null;
   }
-  /** Whether the order could be paid for; what the one it replaces has reserved is free for it. */
+  /** Whether the wallet can pay for the order; the reserve of a replaced order counts as free. */
   function shortage(r: PlaceRequest, old: ModelOrder | null): Refused | null {
     const required = matching.isBudget(r) ? BigInt(r.order.budgetMicro) : bound(r, BigInt(r.order.sizeLots));
     const asset = r.order.side === 0 ? 'COLLATERAL' : r.order.outcome === 0 ? 'YES' : 'NO';
@@ -137,14 +137,14 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     }
     m.resting = m.resting.filter((o) => o.filled < o.size);
   }
-  /** Why the order of that hash cannot be replaced by this one; or the order. */
+  /** The reason why this order cannot replace the order of that hash; or that order. */
   function replaceable(r: PlaceRequest, oldHash: string): ModelOrder | Refused {
     const old = orders.get(oldHash);
     const isMine = old?.request.maker === r.maker && old.request.marketId === r.marketId;
     if (!old || !isMine) return refuse('ORDER_NOT_FOUND');
     return market(r.marketId).resting.includes(old) ? old : refuse('ORDER_NOT_CANCELLABLE', oldHash);
   }
-  /** With `oldHash` in the place of that order: it ends first, when this one is booked, and is not there for it. */
+  /** With `oldHash`, replaces that order: it ends first, if this one is booked, and does not exist for it. */
   function place(r: PlaceRequest, nowMs: number, oldHash: string | null = null): Answer {
     const known = orders.get(r.orderHash);
     if (known) return { code: 'REPLAYED', order: known };
@@ -203,7 +203,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
       return { order: order && isMine(order) ? order : null, cancelled: list.some((o) => o === order) };
     });
   }
-  /** A step of cancelling all of a wallet's orders, or those wanted (./sweep). */
+  /** A step of cancelling a wallet's orders, all or those selected (./sweep). */
   const sweep = (who: string, wanted: Wanted, from: Place | null, look: number, nowMs: number): Swept => {
     const cancel = (id: string, list: ModelOrder[]) => leave(id, list, 'CANCEL_ALL', nowMs);
     return sweepOrders({ orders, cancel, market }, who, wanted, from, look);
@@ -219,7 +219,7 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     return due.length;
   }
   const side = (id: string, bids: boolean): ModelOrder[] => matching.sideOf(market(id).resting, bids);
-  /** A bounded step of emptying the book of a market that is over: bids first, best first. Returns how many. */
+  /** A bounded step of emptying the book of an ended market: bids first, best first. Returns the number of orders. */
   function clear(id: string, most: number, nowMs: number): number {
     if (['DRAFT', 'OPEN', 'PAUSED'].includes(market(id).status)) return 0;
     const list = [...side(id, true), ...side(id, false)].slice(0, most);
@@ -268,12 +268,12 @@ export function createModel(options: { grantMicro: number; makersMax: number; st
     emit('MARKET', id, []);
     return DONE;
   }
-  /** Whether holders can be paid now: it has ended, not all are paid, and nothing rests any more. */
+  /** Whether holders can be paid now: the market has ended, not all are paid, and no order rests. */
   function mayPay(id: string): boolean {
     const { ended, resting } = market(id);
     return ended !== null && !ended.done && resting.length === 0;
   }
-  /** One step: these accounts, and no account is left when it is the `last`. */
+  /** One step: pays these accounts; with `last`, no account is left. */
   function payHolders(id: string, who: readonly string[], last: boolean): void {
     const m = market(id);
     if (m.ended) pay(m, m.ended, who, last, { account, emitted, feeAccount: FEE_ACCOUNT });

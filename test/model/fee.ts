@@ -1,5 +1,5 @@
 /**
- * The fee of the CTF exchange, as plainly as its Solidity says it, in chain units (18 digits).
+ * The fee of the CTF exchange, written like its Solidity, in chain units (18 digits).
  * Source: Polymarket/ctf-exchange, src/exchange/libraries/CalculatorHelper.sol.
  */
 const ONE = 10n ** 18n;

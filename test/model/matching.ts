@@ -1,7 +1,7 @@
 import type { PlaceRequest } from '../../src/store/verbs/place';
 import { calculateFee } from './fee';
 
-/** The makers of a match, their prices and fees: no state, only a function of an order and the orders that rest. */
+/** The makers of a match, their prices and fees: a stateless function of an order and the resting orders. */
 export interface ModelOrder
   extends Record<'size' | 'filled' | 'quote', bigint>,
     Record<'createdMs' | 'updatedMs' | 'sequence' | 'fillMs' | 'fillSequence' | 'fillCount', number> {
@@ -37,7 +37,7 @@ const ofOutcome = (price: bigint, outcome: number): bigint => (outcome === 0 ? p
 /** BUY Yes and SELL No are bids. */
 export const isBid = (r: PlaceRequest): boolean => (r.order.side === 0) === (r.order.outcome === 0);
 export const yesPrice = (r: PlaceRequest): bigint => ofOutcome(limitOf(r), r.order.outcome);
-/** Age among a wallet's orders; orders of one age are ordered by their hash. */
+/** Age among a wallet's orders; orders of the same age are sorted by their hash. */
 export const rankOf = (o: ModelOrder): number => o.createdMs * 1000 + (o.sequence % 1000);
 export const remaining = (o: ModelOrder): bigint => o.size - o.filled;
 export const isExpired = ({ expirationSec }: PlaceRequest, nowMs: number): boolean =>
@@ -60,7 +60,7 @@ export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: numb
     const lot = BigInt(r.lotLots);
     const affordable = ((BigInt(r.order.budgetMicro) - spent(plan)) / (price * lot)) * lot;
     const left = isBudget(r) ? affordable : BigInt(r.order.sizeLots) - taken(plan);
-    // A maker that has expired is met before anybody knows that the budget is too small for it.
+    // An expired maker is expired before the budget turns out to be too small for it.
     if (left === 0n && !isBudget(r)) break;
     if (isExpired(maker.request, nowMs)) {
       plan.stale.push(maker);
@@ -78,7 +78,7 @@ export function walk(r: PlaceRequest, resting: readonly ModelOrder[], most: numb
     const type = r.order.side === maker.request.order.side ? alike : 'COMPLEMENTARY';
     const lots = left < remaining(maker) ? left : remaining(maker);
     plan.fills.push({ maker, lots, price, type, takerFee: 0n, makerFee: 0n });
-    // A taker that cannot take all of a maker is done: only the last maker met keeps anything.
+    // A taker that cannot take all of a maker is done: only the last maker keeps lots.
     if (lots < remaining(maker)) break;
   }
   charge(r, plan.fills);
@@ -102,7 +102,7 @@ function feeOf(r: PlaceRequest, lots: bigint, value: bigint): bigint {
 }
 /** The taker pays for each settlement record as a whole; its fills share that by their tokens. */
 function charge(r: PlaceRequest, fills: readonly ModelFill[]): void {
-  // A BUY of exact size is settled at its own limit and refunded; the others at what they paid or got.
+  // A BUY of exact size is settled at its own limit and refunded; the others at what they paid or received.
   const isExact = r.order.side === 0 && !isBudget(r);
   for (let from = 0; from < fills.length; from += SETTLEMENT_MAKERS) {
     const settled = fills.slice(from, from + SETTLEMENT_MAKERS);

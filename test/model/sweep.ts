@@ -2,13 +2,13 @@ import type { OutcomeIndex } from '../../src/exchange/market';
 import type { Side } from '../../src/exchange/match';
 import { type ModelOrder, rankOf } from './matching';
 
-/** Which of a wallet's open orders; null for any. */
+/** Selects open orders of a wallet; null for any. */
 export interface Wanted {
   readonly market: string | null;
   readonly outcome: OutcomeIndex | null;
   readonly side: Side | null;
 }
-/** Where a walk goes on, and how many orders of the wallet, open or not, were older than that when it was left. */
+/** The place at which a walk continues, and the number of the wallet's older orders, open or not, when it was left. */
 export interface Place {
   readonly rank: number;
   readonly behind: number;
@@ -22,7 +22,7 @@ export interface Swept {
 interface Books {
   /** Every order there ever was, by its hash. */
   readonly orders: ReadonlyMap<string, ModelOrder>;
-  /** Cancels these, all of one market, as one command. */
+  /** Cancels these orders of one market as one command. */
   cancel(market: string, list: ModelOrder[]): unknown;
   market(id: string): { readonly sequence: number };
 }
@@ -33,8 +33,8 @@ const older = (a: ModelOrder, b: ModelOrder): number =>
 const isOpen = ({ status }: ModelOrder): boolean => status === 'OPEN' || status === 'PARTIALLY_FILLED';
 
 /**
- * A bounded step over a wallet's open orders, oldest first, that cancels those wanted, market by market. It begins again when
- * an order came to stand behind the place it goes on from.
+ * A bounded step over a wallet's open orders, oldest first, that cancels the selected ones, market by market. It starts again
+ * when an order was added behind its place.
  */
 export function sweepOrders(
   { orders, cancel, market }: Books,

@@ -40,7 +40,7 @@ interface Case {
   readonly name: string;
   /** Series, with values as promtool writes them. */
   readonly series: Readonly<Record<string, string>>;
-  /** Those that fire at each moment, with the labels of their series; all others are silent. */
+  /** The alerts that fire at each moment, with the labels of their series; all others are silent. */
   readonly fires: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>>;
 }
 
@@ -48,7 +48,7 @@ const WEB = 'instance="w:3000",job="exchange"';
 const WORKER = 'instance="k:9464",job="exchange"';
 const instance = { instance: 'w:3000', job: 'exchange' };
 
-/** A deployment in which all is well. */
+/** A healthy deployment. */
 const WELL = {
   [`up{${WEB}}`]: '1x60',
   [`up{${WORKER}}`]: '1x60',

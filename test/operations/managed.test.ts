@@ -11,7 +11,7 @@ import { createTrader, domainOf, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 
-/** A Redis as providers rent it: CONFIG closed to its user, TLS with a CA of the provider's own. */
+/** A Redis as providers rent it: its user may not use CONFIG, and TLS has the provider's own CA. */
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-managed-'));
 let redis: RunningRedis;
 let url: string;
@@ -38,7 +38,7 @@ test('a Redis that hides its settings is unknown, not weak, and the operator sta
   expect(await doctor(PRODUCTION)).toEqual({
     code: 1,
     durability: expect.stringMatching(/^fail +durability .* set DURABILITY to what its provider promises$/),
-    // INFO tells it where CONFIG is closed.
+    // INFO shows it where CONFIG is forbidden.
     eviction: expect.stringMatching(/^ok +eviction +noeviction$/),
   });
   expect(await doctor({ ...PRODUCTION, DURABILITY: 'always' })).toMatchObject({

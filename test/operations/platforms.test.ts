@@ -5,8 +5,8 @@ import { PATHS } from '../../src/wire/paths';
 import { ROOT } from '../support/processes';
 
 /**
- * The manifest of Kubernetes and Heroku's app.json, against the program and against what each format asks for. The whole
- * schema of Kubernetes is in no package, so the members that this manifest uses are listed here.
+ * Compares the manifest of Kubernetes and Heroku's app.json with the program and with the rules of each format. No package
+ * has the whole schema of Kubernetes, so the members that this manifest uses are listed here.
  */
 const { loadAll } = require('js-yaml') as { loadAll(text: string): unknown[] };
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
@@ -31,7 +31,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   CronJob: 'batch/v1',
 };
 
-/** The members that each part of a manifest may have here; a slip of the pen is none of them. */
+/** The allowed members of each part of a manifest, which reveals a typing mistake. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   object: ['apiVersion', 'kind', 'metadata', 'spec', 'data', 'stringData', 'type'],
   metadata: ['name', 'labels', 'annotations'],

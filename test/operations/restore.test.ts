@@ -13,7 +13,7 @@ import { createTrader, type Market, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 import { type Replica, startReplica } from '../support/web-replicas';
 
-/** The commands of docs/operations.md, as they stand there: a copy of a trading exchange, and the exchange on the copy. */
+/** Runs the commands of docs/operations.md unchanged: a copy of a trading exchange, and the exchange on the copy. */
 const BLOCKS = blocksFor('docs/operations.md', 'test/operations/restore.test.ts');
 /** Debian's package redis-tools has it; an unpacked Redis has none. */
 const hasTools = ['redis-cli', 'redis-server'].every((name) => spawnSync(name, ['--version']).status === 0);
@@ -55,7 +55,7 @@ async function trade(at: Replica): Promise<string[]> {
   return [rested.body.orderHash, taken.body.orderHash];
 }
 
-/** Runs the blocks in a folder of their own, which looks like a checkout; returns everything they print. */
+/** Runs the blocks in a separate folder that looks like a checkout; returns all of their output. */
 async function run(folder: string, port: number, blocks: readonly Block[]): Promise<string> {
   const script = blocks
     .map(({ text }) => text)
@@ -105,7 +105,7 @@ test('the page has the commands of four ways to copy and restore', () => {
         const url = `redis://127.0.0.1:${port}`;
         const before = (await web.client.get('/readyz')).body.epoch;
         const audited = (await createShell(redis.url).exchange('audit')).out;
-        // `exchange restore` needs an empty Redis that is there.
+        // `exchange restore` needs a running, empty Redis.
         const target = steps.some(hasServer)
           ? null
           : await startDurableRedis({ appendonly: 'always', settings: [['port', String(port)]] });

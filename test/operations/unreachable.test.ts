@@ -12,7 +12,7 @@ import {
 } from '../support/certificates';
 import { startTestRedis } from '../support/redis';
 
-/** Every cause of a Redis that does not answer is named by the doctor, with the host and what to do. */
+/** For each cause of an unreachable Redis, the doctor names the host and a remedy. */
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-unreachable-'));
 let redis: RunningRedis;
 beforeAll(async () => {

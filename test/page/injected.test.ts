@@ -11,7 +11,7 @@ import {
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
 
-/** A browser's wallet as it is from outside: EIP-1193 in front, a real key behind. */
+/** A browser's wallet as the page sees it: EIP-1193 in front, a real key behind. */
 function createWallet() {
   const wallet = Wallet.createRandom();
   const asked: string[] = [];

@@ -31,7 +31,7 @@ const LOOKS = [
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   const found = await page.evaluate<AxeResults>(
-    // Of what passed, one element of each rule is enough.
+    // Of the passed checks, one element of each rule is enough.
     `axe.run({ runOnly: { type: 'tag', values: ${JSON.stringify(RULES)} }, resultTypes: ['violations'] })`,
   );
   expect(found.passes.length).toBeGreaterThan(15);
@@ -105,7 +105,7 @@ describeInBrowser('how the page looks', () => {
       }).observe({ type: 'layout-shift', buffered: true });
       setTimeout(() => resolve(sum), 300);
     })`);
-    // Where a browser begins to call it "needs improvement".
+    // The limit above which browsers say "needs improvement".
     expect(shift).toBeLessThan(0.1);
     await close(visit);
   });

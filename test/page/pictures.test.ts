@@ -4,8 +4,8 @@ import { describeInBrowser, startChromium } from '../support/chromium';
 import { ROOT } from '../support/processes';
 
 /**
- * The pictures of docs/, of a running demo: `PICTURES=http://localhost:3000 npx jest test/page/pictures`. Without the
- * variable nothing is drawn.
+ * Takes the pictures of docs/ from a running demo: `PICTURES=http://localhost:3000 npx jest test/page/pictures`. Without the
+ * variable it takes none.
  */
 const { PICTURES: url } = process.env;
 const DESK = { width: 1_184, height: 620 };

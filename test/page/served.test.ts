@@ -23,7 +23,7 @@ interface Got {
   readonly body: Buffer;
 }
 
-/** Unlike fetch, it unpacks nothing. */
+/** Unlike fetch, it does not decompress. */
 function ask(target: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
   const { port } = exchange.replicas[0];
   return new Promise((resolve, reject) => {

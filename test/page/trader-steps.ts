@@ -11,7 +11,7 @@ interface At {
 
 /** More than a page of the list. */
 const MARKETS_USUAL = 50;
-/** Where the long list is looked at while it is scrolled. */
+/** The positions at which the long list is checked while it scrolls. */
 const PLACES = 60;
 const RULES = 'Yes if it rains.\n\nSee https://weather.example/lisbon for the figures.';
 const SOURCE = 'https://weather.example/';

@@ -6,7 +6,7 @@ import { startScript } from '../support/processes';
 import { startTestRedis } from '../support/redis';
 import { until } from '../support/waiting';
 
-/** The layout that the data names, and the behaviour of programs that are too old for it. */
+/** The layout noted in the data, and the behaviour of programs that are too old for it. */
 let server: RunningRedis;
 let redis: Redis;
 const { layout: LAYOUT_KEY } = shardKeys();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, startNode } from '../support/processes';
 
-/** Stacks of the built programs are read by people who have the sources. */
+/** People who have the sources read the stacks of the built programs. */
 const PROGRAMS = ['web', 'worker', 'cli', 'demo'];
 const FIRST = "import './app/source-maps';";
 
@@ -18,6 +18,6 @@ test('an error of the built program names the file and the line of its source', 
   expect(await exited).toBe(0);
   const [, file = '', line = ''] = /at new Refusal \((.*):(\d+):\d+\)/.exec(stdout()) ?? [];
   expect(file).toBe(path.join(ROOT, 'src/exchange/errors.ts'));
-  // The line in the source is the constructor's, which what was built has elsewhere.
+  // The line in the source is that of the constructor, which differs from the line in the build.
   expect(readFileSync(file, 'utf8').split('\n')[Number(line) - 1]).toContain('ERRORS[code]');
 });

@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Its sources as they were, built with the packages of today. */
+/** The earlier sources, built with the present packages. */
 function buildEarlier(): void {
   const archive = execFileSync('git', ['archive', EARLIER], { cwd: ROOT, maxBuffer: 200_000_000 });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
@@ -71,7 +71,7 @@ async function startVersion(name: string, root: string, redisUrl: string): Promi
   };
 }
 
-/** One signs at the earlier version and one at this, in turns: a rests, b takes half of it, a cancels the other half. */
+/** One signs in at the earlier version and one at this, in turn: a rests, b takes half of it, a cancels the other half. */
 async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Promise<string[]> {
   const rested = await a.submit(market, { side: 'BUY', outcome: 0, pips, lots: 200 });
   const taken = await b.submit(market, { side: 'BUY', outcome: 1, pips: 10_000 - pips, lots: 100 });
@@ -113,7 +113,7 @@ async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Pr
       }
       for (const { name, audit } of [earlier, own])
         expect([name, await audit()]).toEqual([name, expect.stringMatching(/^ok: /)]);
-      // The earlier version answers as the documents of its time say.
+      // The earlier version answers according to its own documents.
       forgive();
     } finally {
       await redis.stop();

@@ -23,7 +23,7 @@ const addressOf = (i: number): string => `0x${(i + 1).toString(16).padStart(40, 
 const openOf = (address: string): Promise<number> =>
   exchange.store.redis.zcount(exchange.store.keys.wallet(addressBytes(address)), '(0', '+inf');
 
-/** The switch of the process that broadcasts, whose sockets are those of the wallets `here`. */
+/** The presence tracking of the broadcasting process, which has the sockets of the wallets `here`. */
 function switchWith(here: readonly string[]) {
   const presence = createPresence({ run: createScripts(exchange.store.redis), keys: exchange.store.keys });
   const log = createLogger({ logLevel: 'silent', secrets: [] }, 'web', { write: () => undefined });
@@ -33,7 +33,7 @@ function switchWith(here: readonly string[]) {
   });
 }
 
-/** Gone, each a moment later than the one before. */
+/** Gone, each a moment after the one before. */
 async function leave(addresses: readonly string[]): Promise<void> {
   const presence = createPresence({ run: createScripts(exchange.store.redis), keys: exchange.store.keys });
   for (const address of addresses) await presence.mark([address], 1);
@@ -72,7 +72,7 @@ test('a wallet whose orders cannot be cancelled keeps no other wallet’s orders
   await engine.createMarket({ id: market.id, conditionId: '0x01', slug: market.id }, '{}', 'OPEN');
   const [spoilt, sound] = [addressOf(WALLETS), addressOf(WALLETS + 1)];
   for (const maker of [spoilt, sound]) await place(exchange, market, { maker });
-  // It holds less than its orders reserved.
+  // The wallet has less than its orders reserved.
   await redis.hset(keys.cash, addressBytes(spoilt), Buffer.alloc(24));
   await leave([spoilt, sound]);
   await redis.set(keys.lease, LEASE);

@@ -3,7 +3,7 @@ import { createTrader, type Domain, domainOf, type OpenMarket, type Trader } fro
 import { until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** The numbers of a wallet's private events, and how a socket resumes behind one. */
+/** The numbers of a wallet's private events, and how a socket resumes after one. */
 const PRIVATE = ['order:update', 'trade:update', 'balance:update'];
 
 interface Numbered {
@@ -152,7 +152,7 @@ test('the numbers continue when the process that assigns them has ended', async 
   open.push(one);
   await alice.submit(market, bid(5_000));
   await one.heard('balance:update');
-  // Whichever of the first two leads, the third is left.
+  // Whichever of the first two leads, the third remains.
   for (const replica of replicas) await replica.web.stop(0);
   await alice.submit(market, bid(4_900));
   await one.heard('balance:update', 2);

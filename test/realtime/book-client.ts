@@ -21,7 +21,7 @@ export interface Update extends Body {
 
 export type BookClient = ReturnType<typeof createBookClient>;
 
-/** Keeps one market's book by the rules of docs/real-time.md, and records everything that breaks them. */
+/** Keeps one market's book by the rules of docs/real-time.md, and records every violation. */
 export function createBookClient(conditionId: string) {
   const sides = { bids: new Map<string, string>(), asks: new Map<string, string>() };
   const faults: string[] = [];
@@ -29,7 +29,7 @@ export function createBookClient(conditionId: string) {
   const updates: Update[] = [];
   let socket: Socket | null = null;
   let sequence: number | null = null;
-  /** `sequence` of the update before, on this connection. */
+  /** `sequence` of the previous update on this connection. */
   let chain: number | null = null;
   const counts = { snapshots: 0, applied: 0, skipped: 0, gaps: 0, resent: 0 };
 
@@ -87,7 +87,7 @@ export function createBookClient(conditionId: string) {
     if ((side('asks')[0]?.[0] ?? null) !== body.bestAsk) faults.push(`update ${sequence}: bestAsk`);
   }
 
-  /** Connects and subscribes, with what it has unless `afresh`. Resolves with the acknowledgement. */
+  /** Connects and subscribes from its own position unless `afresh`. Resolves with the acknowledgement. */
   async function connect(url: string, afresh = false): Promise<{ ok: boolean; subscribed: Body[] }> {
     socket?.disconnect();
     chain = null;

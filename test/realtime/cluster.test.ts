@@ -43,7 +43,7 @@ test('on a cluster, replicas are joined by sharded publish and subscribe', async
     }
     const began = Date.now();
     await until('both are told', () => books.every((book) => book.sequence() === 11));
-    // By the adapter: what mends its losses comes with the heartbeat only.
+    // The adapter sent it: the log would only be read at the next heartbeat.
     expect(Date.now() - began).toBeLessThan(2_000);
     const shown = bookOf((await here.get(`/markets/${market.id}/orderbook`)).body);
     expect(books.map((book) => book.book())).toEqual([shown, shown]);

@@ -56,7 +56,7 @@ test('orders are cancelled 10 s after the last such socket was closed, for its w
   sockets.stays[0]?.close();
   sockets.plain.close();
   sockets.back.close();
-  // A replica that dies takes its sockets along, and cannot say so.
+  // A replica that is killed loses its sockets, and cannot report that.
   await child.kill();
   await sleep(GRACE_MS - 2_500);
   const again = await guarded(back, replicas[0].url);
@@ -74,7 +74,7 @@ test('orders are cancelled 10 s after the last such socket was closed, for its w
   await sleep(1_500);
   for (const one of [orders.stays, orders.plain, orders.back]) expect((await one()).status).toBe('OPEN');
 
-  // Nothing is left to be cancelled of what comes later.
+  // No later orders are left to cancel.
   expect((await (await order(gone))()).status).toBe('OPEN');
   const { redis, keys } = exchange.store;
   const absence = () => redis.zscore(keys.absences, Buffer.from(gone.address.slice(2), 'hex'));

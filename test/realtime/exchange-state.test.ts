@@ -11,7 +11,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** The mode of the exchange and its message, as sockets hear them. */
+/** The mode of the exchange and its message, as sockets receive them. */
 let exchange: WebReplicas;
 let epoch: string;
 const urls = (): string[] => exchange.replicas.map(({ url }) => url);
@@ -31,7 +31,7 @@ test('every socket of every replica receives the mode on connecting and each cha
   const halted = { mode: 'HALTED', message: 'Balances are safe. Zurück um 12:30.' };
   expect(await setMode(halted)).toMatchObject({ status: 200, body: halted });
   for (const socket of sockets) expect(await socket.heard(UPDATE, 2)).toEqual({ ...halted, epoch });
-  // The same again is no change; another message is one, and so is none.
+  // The same message is no change; another message is one, and so is none.
   await setMode(halted);
   expect((await setMode({ mode: 'HALTED', message: 'Later.' })).body.message).toBe('Later.');
   expect((await setMode({ mode: 'HALTED' })).body).toEqual({ mode: 'HALTED', message: null });
@@ -77,7 +77,7 @@ test('a change by the command line is sent within seconds, with its message', as
 test('a message belongs to its own mode, so one that an older program leaves behind is not shown', async () => {
   await setMode({ mode: 'HALTED', message: 'Halted for a while.' });
   const redis = new Redis(exchange.redis.url);
-  // As programs of layout 2 set NORMAL.
+  // Sets NORMAL as programs of layout 2 do.
   await redis.set(shardKeys().mode, '0');
   redis.disconnect();
   expect((await exchange.client.get('/config')).body).toMatchObject({ mode: 'NORMAL', message: null });

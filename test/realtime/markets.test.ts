@@ -47,8 +47,7 @@ test('subscribing answers with the sequence and sends the body of the REST book,
     expect(Math.abs(timestamp - Date.now())).toBeLessThan(60_000);
   }
   await place(exchange, market, { pips: 6_300, lots: 150 });
-  // Updates that the snapshot contains may still arrive after it; a client drops them, because they do not go beyond
-  // its book.
+  // Updates that the snapshot contains may still arrive after it; a client drops them, because its book already has them.
   const third = async (one: typeof here) => {
     const told = () => one.all('orderbook:update').find(({ sequence }) => sequence === 3);
     await until('the update is told', () => told() !== undefined);
@@ -149,7 +148,7 @@ test('snapshot and updates connect without a gap, whenever a client joins', asyn
   await until('all are there', () => clients.every((client) => client.sequence() === book.sequence));
   expect(clients.map((client) => client.book())).toEqual(clients.map(() => book));
   expect(clients.flatMap(({ faults }) => faults)).toEqual([]);
-  // Every replica told the same updates.
+  // Every replica sent the same updates.
   const told = new Map<number, unknown>();
   for (const update of clients.flatMap(({ updates }) => updates)) {
     expect(told.get(update.sequence) ?? update).toEqual(update);

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a replica (node --expose-gc): at SIGUSR2 it prints how many bytes of JavaScript and of buffers it
- * holds after a collection. The memory that a process has of its machine rises and falls with the garbage.
+ * Preloaded into a replica (node --expose-gc): at SIGUSR2 it prints the bytes of JavaScript and of buffers that remain after
+ * a collection. The resident memory of the process also varies with the garbage.
  */
 process.on('SIGUSR2', () => {
   globalThis.gc();

@@ -66,7 +66,7 @@ test('at most 8 requests of one connection are served at once, and further ones 
   let [underWay, most, read] = [0, 0, 0];
   const turns = createTurns((request, response) => {
     most = Math.max(most, ++underWay);
-    // As a handler reads a body: Node reads on for it, although the connection was stopped.
+    // As a handler that reads a body: Node keeps reading for it, although the connection was paused.
     request.resume();
     setTimeout(() => {
       underWay--;
@@ -93,7 +93,7 @@ test('at most 8 requests of one connection are served at once, and further ones 
       return answers === count;
     });
     expect(most).toBe(8);
-    // A piece of what was read holds some more than are served.
+    // One piece of input may contain more requests than are served at once.
     expect(ahead).toBeLessThan(100);
   } finally {
     socket.destroy();

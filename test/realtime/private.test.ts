@@ -43,7 +43,7 @@ function bare<T extends object>(event: T) {
 
 const trader = (): Trader => createTrader(replicas[0].client, domain);
 
-/** A private socket at the other replica than the one that takes the orders. */
+/** A private socket at the replica that does not take the orders. */
 async function listener(owner: Trader, at = 1): Promise<Listener> {
   const one = await listen((replicas[at] ?? replicas[0]).url, { token: await owner.token() });
   open.push(one);

@@ -7,7 +7,7 @@ import { sleep, until } from '../support/waiting';
 import { type RunningWeb, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 import { type BookClient, bookOf, createBookClient } from './book-client';
 
-/** Another process takes over the broadcast within this time (docs/faults.md). */
+/** Another process must take over the broadcast within this time (docs/faults.md). */
 const TAKEOVER_MS = 2_000;
 /** A level of the stored book: nine lots of one order. */
 const LEVEL = Buffer.from([0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]);
@@ -30,7 +30,7 @@ async function follow(replica: RunningWeb): Promise<BookClient> {
   return client;
 }
 
-/** Orders until it is stopped, over and over at the same few levels. */
+/** Places orders at the same few levels until it is stopped. */
 function orders(everyMs: number): () => Promise<void> {
   let stopped = false;
   const run = (async () => {
@@ -45,7 +45,7 @@ function orders(everyMs: number): () => Promise<void> {
   };
 }
 
-/** Every client comes to what REST shows. */
+/** Waits until every client has the book of REST. */
 async function agree(replica: RunningWeb, clients: readonly BookClient[]): Promise<void> {
   const book = bookOf((await replica.client.get(`/markets/${market.id}/orderbook`)).body);
   await until('all are at the end', () => clients.every((client) => client.sequence() === book.sequence));
@@ -128,7 +128,7 @@ test('a process without the lease changes nothing', async () => {
   await expect(publish('old', { previousSequence: 5, sequence: 6 })).rejects.toThrow('DEPOSED');
   expect(await broadcasts.lease.renew('old', 10_000, '9-0')).toBe(false);
   await broadcasts.lease.release('old');
-  // Its successor, too, goes on only where the log ends.
+  // Its successor, too, continues only where the log ends.
   await expect(publish('new')).rejects.toThrow('BROKEN');
   await expect(publish('new', { previousSequence: 6, sequence: 7 })).rejects.toThrow('BROKEN');
   expect(await broadcasts.tail('market01')).toEqual(update);

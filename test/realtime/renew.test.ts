@@ -5,7 +5,7 @@ import { sleep, until } from '../support/waiting';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** A private socket and the token it lives by. Short-lived tokens are API keys with an end. */
+/** A private socket and its token. Short-lived tokens are API keys with an expiration. */
 let exchange: WebReplicas;
 let domain: Domain;
 let market: Market;

@@ -11,7 +11,7 @@ let market: OpenMarket;
 const open: { close(): void }[] = [];
 
 beforeAll(async () => {
-  // Every command is an update, so that the window is as short as it ever is.
+  // Every command is an update, which makes the window as short as possible.
   exchange = await startWebReplicas({ replicas: 0, durable: true, env: { BROADCAST_INTERVAL_MS: '0' } });
   replica = await exchange.replica();
 });

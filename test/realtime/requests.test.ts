@@ -53,7 +53,7 @@ test.each<[string, unknown, string]>([
   const ack = await (message === undefined ? one.ask('subscribe') : one.ask('subscribe', sent));
   expect(ack).toEqual({ ok: false, error: { code, detail: expect.stringMatching(/\w/) } });
   expect(await one.ask('unsubscribe', sent)).toMatchObject({ ok: false, error: { code } });
-  // Nothing of it was done, and the socket is as good as before.
+  // None of it was executed, and the socket works as before.
   await place(exchange, market);
   await sleep(100);
   expect(one.told).toEqual([]);
@@ -75,7 +75,7 @@ test('messages without an acknowledgement, with too many arguments or with other
   expect(one.socket.connected).toBe(true);
 });
 
-/** Packets as no client of ours would send them. */
+/** Packets that no client of the exchange sends. */
 const CORPUS = [
   '',
   '4',
@@ -151,7 +151,7 @@ test('a socket may send 50 messages a second, and more are refused', async () =>
   const one = await listener(limited);
   const acks = await Promise.all(Array.from({ length: 80 }, () => one.ask('subscribe', market.conditionId)));
   const refused = acks.filter(({ ok }) => !ok);
-  // The handshake is one of them.
+  // The handshake counts as one of them.
   expect(acks.slice(0, 49).every(({ ok }) => ok)).toBe(true);
   expect(refused.length).toBeGreaterThan(10);
   expect(refused[0].error.code).toBe('RATE_LIMITED');
@@ -171,7 +171,7 @@ test('one snapshot is built for a market and a sequence, however many sockets re
   const before = await reads();
   const acks = await Promise.all(sockets.map((one) => one.ask('subscribe', market.conditionId)));
   expect(new Set(acks.map((ack) => ack.subscribed[0].sequence)).size).toBe(1);
-  // The broadcaster looks at a book of its own now and then.
+  // The broadcaster reads a book by itself now and then.
   expect((await reads()) - before).toBeLessThanOrEqual(4);
 });
 

@@ -7,9 +7,9 @@ import { type ReplicaProcess, startWebReplicas, type WebReplicas } from '../supp
 
 const LEVELS = 1_500;
 const ASKED = 400;
-/** More than the kernels take for a client and the bound together. */
+/** More than the kernels buffer for a client and the bound together. */
 const UPDATES_MAX = 40_000;
-/** Without such a client the same goes on for so many updates. */
+/** The number of updates without such a client, for comparison. */
 const UPDATES_WITHOUT = 2_000;
 /** The allowed cost of one such client. */
 const COST_MAX_MB = 30;
@@ -47,7 +47,7 @@ const webSocketOf = ({ socket }: Listener): WebSocketOfClient =>
 
 test('a client that sends requests and does not read costs little, and others are not affected', async () => {
   const quick = await listen(replica.url);
-  // So that what a first client needs is there.
+  // Allocates what a first client needs.
   for (let i = 0; i < 20; i++) await quick.ask('subscribe', market.conditionId);
   const before = await heldMb();
   const slow = await listen(replica.url);
@@ -71,7 +71,7 @@ test('a client that listens and does not read is disconnected before it costs mu
   const quick = await listen(replica.url);
   await quick.ask('subscribe', market.conditionId);
   let placed = 0;
-  /** The most that is held while updates go out. */
+  /** The largest memory in use while updates are sent. */
   const updates = async (count: number, isOver = () => false): Promise<number> => {
     let most = 0;
     for (const end = placed + count; placed < end && !isOver(); placed += 500) {

@@ -9,7 +9,7 @@ const COMMANDS = Number(process.env.STORM_COMMANDS ?? 10_000);
 const CLIENTS = 4;
 const RECONNECTS = 20;
 const TOGETHER = 8;
-/** Between two commands of one of them, so that most updates hold a few. */
+/** The pause between two commands of one trader, so that most updates contain a few. */
 const PAUSE_MS = 12;
 
 let exchange: WebReplicas;
@@ -57,7 +57,7 @@ test('through killed processes and a restart of Redis, every client has the book
     [Math.floor(COMMANDS * 0.75)]: () => killLeader(),
   };
   async function killLeader(): Promise<void> {
-    // The last to say so is the one; an earlier one may have lost the lease since.
+    // The last to report it is the broadcaster; an earlier one may have lost the lease since.
     const leader = replicas.findLast(isLeader) ?? replicas[0];
     if (!leader) return;
     replicas.splice(replicas.indexOf(leader), 1);
@@ -78,7 +78,7 @@ test('through killed processes and a restart of Redis, every client has the book
       try {
         await command(market, random, open);
       } catch {
-        // Redis is away: what was asked may have been done; the book says.
+        // Redis is away: the command may have run, which the book will show.
         await sleep(50);
       }
     }
@@ -107,7 +107,7 @@ test('through killed processes and a restart of Redis, every client has the book
   for (const client of clients) client.close();
 }, 120_000);
 
-/** Everybody comes to the sequence that REST shows, and then has the same book. */
+/** Every client reaches the sequence that REST shows, and then has the same book. */
 async function agree(
   clients: readonly BookClient[],
   replicas: ReplicaProcess[],

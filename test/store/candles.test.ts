@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const complement = (price: string): string => String(Number((1 - Number(price)).toFixed(4)));
 
-/** A random request, answered from the store and from the list of trades. */
+/** Compares the store's answer to a random request with the list of trades. */
 async function check(
   history: History,
   { id, trades }: TradingMarket,
@@ -97,7 +97,7 @@ test('a candle that is requested while its minute is half counted has all of its
   expect(shown.map(({ v }) => v)).toEqual(expected.map(({ v }) => v));
 });
 
-/** A candle as layout 1 kept it. */
+/** A candle as layout 1 stored it. */
 function formerCandle(startMs: number, price: number, totalMicro: number): Buffer {
   const packed = Buffer.alloc(19);
   packed.writeUInt32BE(startMs / MINUTE_MS, 0);

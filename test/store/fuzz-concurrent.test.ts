@@ -21,9 +21,9 @@ import { readState } from './fuzzing/stored';
 import { filterOf } from './fuzzing/sweeps';
 
 /**
- * Many submissions, replaces, cancels and sweeps of many wallets at once over two replicas, many of them twice. Afterwards
- * the commands are replayed through the model in the order of their sequence numbers, which must give the same fills and
- * the same books and balances (docs/interface.md, Sequence). `FUZZ_OPERATIONS=130000` takes more than 50,000 commands.
+ * Many concurrent submissions, replacements, cancels and sweeps of many wallets over two replicas, many of them twice. Then
+ * the commands are replayed through the model in the order of their sequence numbers, which must produce the same fills,
+ * books and balances (docs/interface.md, Sequence). `FUZZ_OPERATIONS=130000` runs more than 50,000 commands.
  */
 const OPERATIONS = Number(process.env.FUZZ_OPERATIONS ?? 3_000);
 const LIMIT_MS = 120_000 + OPERATIONS * 30;
@@ -31,7 +31,7 @@ const WALLETS = 12;
 const IN_FLIGHT = 64;
 const STEPS_MAX = 10_000;
 const seed = chooseSeed('fuzz of two replicas');
-/** Enough for everything, so that what is refused does not depend on the order between markets. */
+/** Enough for everything, so that no refusal depends on the order between markets. */
 const GRANT = 1e13;
 const SETS = 1e12;
 
@@ -65,7 +65,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Sends everything, twice where the other connection shall race; nothing waits for what was sent before. */
+/** Sends everything, twice where the other connection should race, without waiting for earlier requests. */
 async function playAll(world: World, engines: readonly Engine[], startMs: number): Promise<Done[]> {
   const done: Done[] = [];
   const requests = new Map<number, PlaceRequest>();
@@ -121,7 +121,7 @@ async function playAll(world: World, engines: readonly Engine[], startMs: number
   return done;
 }
 
-/** A whole walk in steps that look at few orders, so that much happens between two of them. */
+/** A whole walk in small steps, so that much happens between two of them. */
 async function sweepAll(engine: Engine, maker: string, filter: SweepFilter, look: number): Promise<Sweep> {
   const sequences = new Map<string, number>();
   const cancelled: string[] = [];
@@ -137,7 +137,7 @@ async function sweepAll(engine: Engine, maker: string, filter: SweepFilter, look
   throw new Error('a sweep does not end');
 }
 
-/** The commands that changed a market, by number; no number is missing or taken twice. */
+/** The commands that changed a market, by number; no number is missing or used twice. */
 function bySequence(
   done: readonly Done[],
   events: readonly OutboxEvent[],
@@ -166,7 +166,7 @@ function bySequence(
   }
   for (const event of events) {
     if (event.marketId !== market || commands.get(event.sequence)?.kind === 'replaced') continue;
-    // A cancel without named orders is a sweep's.
+    // A cancel without named orders belongs to a sweep.
     const isSweep = event.kind === 'CANCEL' && !commands.has(event.sequence);
     if (event.kind === 'EXPIRE' || isSweep) add(event.sequence, event);
   }
@@ -223,7 +223,7 @@ const isSwept = ({ maker, filter }: Swept, { request }: ModelOrder): boolean =>
   (filter.outcome ?? request.order.outcome) === request.order.outcome &&
   (filter.side ?? request.order.side) === request.order.side;
 
-/** At the number that a sweep of this market answered none of the orders it was to cancel is open. */
+/** At the number that a sweep of this market answered, none of its selected orders is open. */
 function checkSwept({ model }: SideBySide, sweeps: readonly Swept[], id: string): void {
   const { sequence, resting } = model.market(id);
   for (const one of sweeps) {
@@ -232,7 +232,7 @@ function checkSwept({ model }: SideBySide, sweeps: readonly Swept[], id: string)
   }
 }
 
-/** None of those below the number that any sweep answered is open any more. */
+/** None of the orders below the number that a sweep answered is open any more. */
 function checkEnded({ model }: SideBySide, sweeps: readonly Swept[], id: string): void {
   for (const one of sweeps) {
     const number = one.sweep.sequences.get(id) ?? 0;

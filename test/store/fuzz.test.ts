@@ -15,7 +15,7 @@ const WORLDS = Number(process.env.FUZZ_WORLDS ?? 0);
 const SHORT = [3, 12, 15, 16, 17, 18];
 const SAMPLE = 2;
 const LIMIT_MS = 900_000;
-/** The fuzz proves little unless it met each of these; the six meet the rare ones once. */
+/** The fuzz proves little unless it met each of these; the six worlds meet the rare ones once. */
 const MUST_MEET = [
   ...[
     'COMPLEMENTARY',
@@ -45,7 +45,7 @@ const MUST_MEET = [
 ];
 
 const replayed = process.env.SEED;
-/** The same in every run, and one that is new each time. */
+/** The same worlds in every run, and a new one each time. */
 const fresh = randomInt(1_000, 2 ** 31);
 const known =
   WORLDS > 0 ? Array.from({ length: WORLDS }, (_, i) => i) : sampleOf('known worlds', SHORT, SAMPLE);

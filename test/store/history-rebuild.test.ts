@@ -33,7 +33,7 @@ beforeAll(async () => {
   store = await openStore(server.url);
   for (const id of MARKETS) markets.push(createMarket(store, id));
   for (const market of markets.slice(0, 2)) await market.list();
-  // The third has not traded when it is listed.
+  // The third market has not traded when it is listed.
   await markets[2]?.list();
   await trade(1_500);
 });
@@ -105,7 +105,7 @@ test.each([
   const writer = createCandleWriter(store);
   let isRebuilt = false;
   const count = async (): Promise<void> => {
-    // Spoilt candles may be refused; whatever a late writer does must not reach the new ones.
+    // Damaged candles may be refused; a late writer must never change the new ones.
     while (!isRebuilt) for (const id of MARKETS) await writer.extend(id).catch(() => undefined);
   };
   const rebuild = async (): Promise<void> => {

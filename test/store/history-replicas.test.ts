@@ -28,7 +28,7 @@ test('after an answer every replica shows its price and volume, with and without
     await maker.submit(market, { side: 'BUY', outcome: 1, pips: 10_000 - pips, lots: 100 });
     const taken = await taker.submit(market, { side: 'BUY', outcome: 0, pips, lots: 100 });
     expect(taken.body).toMatchObject({ status: 'FILLED' });
-    // The worker is away for the first third, counts between in the second, and at the same time in the last.
+    // The worker is away in the first third, counts in between in the second, and at the same time in the last.
     const work = i > (2 * TRADES) / 3 ? writer.extend(market.id) : null;
     for (const { client } of i % 2 === 0 ? [a, b] : [b, a]) {
       const [history, shown, ticker] = await Promise.all(

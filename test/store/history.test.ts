@@ -53,7 +53,7 @@ async function check(history: History, { id, trades, state }: TradingMarket, now
   expect(await history.day(id, state(), nowMs)).toEqual(expectedDay(trades, nowMs));
 }
 
-/** Writers that are late, and replies that never arrive: of a script that has run, or that never got there. */
+/** Late writers, and lost replies: of a script that has run, or that never arrived. */
 const unreliable =
   (run: RunScript, random: Random): RunScript =>
   async (name, keys, args) => {
@@ -77,7 +77,7 @@ test('history is an aggregation of the trades at any moment, however many the wo
       ms = nextMs(random, ms);
       await market.match(random, ms);
     }
-    // A process that was there from the beginning, and one that has just started.
+    // A process that ran from the beginning, and one that has just started.
     for (const history of [lasting, createHistory(store)]) {
       const work = writers.filter(() => random.chance(0.4)).map((writer) => writer.extend(market.id));
       await Promise.all([check(history, market, ms + random.int(0, HOUR_MS)), Promise.allSettled(work)]);

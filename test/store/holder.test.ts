@@ -5,9 +5,9 @@ import { startShuttle } from '../support/slots';
 import { until } from '../support/waiting';
 import { type Replica, startReplica } from '../support/web-replicas';
 
-/** One of three masters has the book: what is said of the store is said of that one, wherever the book is. */
+/** One of three masters has the book: statements about the store concern that node, wherever the book is. */
 const PREFIX = '{x0}:';
-/** A client of a cluster asks any node what has no key: of so many questions one would go to the wrong node. */
+/** A client of a cluster sends commands without a key to any node: of so many, one would go to the wrong node. */
 const LOOKS = 12;
 const REST_MS = 300;
 

@@ -16,8 +16,8 @@ import { FAKE_CLOCK, type Patch, patchedScripts } from './fuzzing/scripts';
 import { createSideBySide, type SideBySide } from './fuzzing/side-by-side';
 
 /**
- * Positions and journals against a naive count of the same random operations, with two processes that keep the books
- * at once. `SEED=17 npx jest test/store/journal-fuzz.test.ts` replays one world.
+ * Compares positions and journals with a naive count of the same random operations, while two processes keep the books.
+ * `SEED=17 npx jest test/store/journal-fuzz.test.ts` replays one world.
  */
 const OPERATIONS = 1_200;
 const COMPARE_EVERY = 150;
@@ -44,7 +44,7 @@ function openJournal(redis: Redis, { keys }: SideBySide, patches: readonly Patch
 }
 type Journal = ReturnType<typeof openJournal>;
 
-/** The model tells the books what it does. */
+/** The model reports its changes to the books. */
 function observed(stage: SideBySide, books: Books): SideBySide {
   const place: typeof stage.model.place = (request, nowMs, oldHash) => {
     const answer = stage.model.place(request, nowMs, oldHash);
@@ -86,7 +86,7 @@ async function compare(stage: SideBySide, books: Books, journals: readonly Journ
   const { model, world, ledger } = stage;
   const total = ({ free, reserved }: { free: bigint; reserved: bigint }): bigint => free + reserved;
   for (const who of ledger.addresses) {
-    // Both at once: one of them books what the other finds booked.
+    // Both at once: one of them books entries that the other finds booked.
     const [{ positions }] = (await Promise.all(
       journals.map((journal) => journal.positions(who, {}, { limit: 1_000, cursor: null })),
     )) as [Awaited<ReturnType<Journal['positions']>>];
@@ -114,7 +114,7 @@ async function compare(stage: SideBySide, books: Books, journals: readonly Journ
   }
 }
 
-/** Every market ends; then all that was gained or lost is realized, and in the wallet. */
+/** Ends every market: then all gains and losses are realized, and in the wallet. */
 async function settleUp(
   stage: SideBySide,
   journal: Journal,
@@ -144,7 +144,7 @@ async function settleUp(
 const outcomeOf = ({ model }: SideBySide, market: string): 0 | 1 | null =>
   model.market(market).ended?.outcome ?? null;
 
-/** Throws where the books part from the naive count; `patches` are bugs planted in the scripts. */
+/** Throws where the books differ from the naive count; `patches` are bugs planted in the scripts. */
 async function play(seed: number, patches: readonly Patch[] = []): Promise<void> {
   const world = worldOf(seed);
   const books = createBooks();
@@ -175,7 +175,7 @@ async function play(seed: number, patches: readonly Patch[] = []): Promise<void>
 
 test.each(seeds)('the books equal a naive count, world %d', (seed) => play(seed), 120_000);
 
-/** The comparison can fail: each of these is seen. */
+/** Proves that the comparison can fail: it finds each of these. */
 const BUGS: readonly (readonly [name: string, patch: Patch])[] = [
   ['a stretch booked twice', { file: 'write_journal.lua', from: '~= ARGV[3]', to: '== false' }],
   ['a mark that stays', { file: 'write_journal.lua', from: 'ARGV[2], ARGV[4])', to: 'ARGV[2], ARGV[3])' }],
@@ -196,7 +196,7 @@ const BUGS: readonly (readonly [name: string, patch: Patch])[] = [
 test.each(BUGS)(
   '%s is caught',
   async (_, patch) => {
-    // By a comparison, or by a mark that never arrives; not by a script that no longer compiles.
+    // By a comparison, or by a mark that never arrives; not by a script that does not compile.
     await expect(play(1, [patch])).rejects.toThrow(/expect|catching up/);
   },
   120_000,

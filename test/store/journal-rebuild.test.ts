@@ -76,7 +76,7 @@ test('lost trades and payouts come back, doubled ones are deleted, and positions
   expect(after.map(({ positions }) => positions.map((one) => one.slice(0, 60)))).toEqual(
     before.map(({ positions }) => positions.map((one) => one.slice(0, 60))),
   );
-  // The time of a payout is that of its market's end now: all else is as it was.
+  // The time of a payout is now that of its market's end: everything else is as before.
   const withoutTimes = (all: typeof after) =>
     all.map(({ lines }) => lines.map((line) => line.slice(14)).sort());
   expect(withoutTimes(after)).toEqual(withoutTimes(before));
@@ -129,7 +129,7 @@ test('the trades of an order that becomes final while its wallet is read are not
   const lines = await redis.lrangeBuffer(list, 0, -1);
   expect(lines.length).toBe(1);
   await redis.del(list);
-  /** The order goes when a part of the wallet's orders has been read. */
+  /** The order ends when a part of the wallet's orders has been read. */
   const reading = new Proxy(redis, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);

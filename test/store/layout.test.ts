@@ -18,8 +18,8 @@ import { decodeChains, decodeFills, decodeOrder, encodeBody, hashHex } from '../
 import { packRequest } from '../../src/store/verbs/place';
 
 /**
- * The formats that Lua packs and TypeScript reads, and the codes that both know by a number, stand once on each side
- * and are equal.
+ * The formats that Lua packs and TypeScript reads, and the codes that both know by a number, are written once on each side
+ * and must be equal.
  */
 const LIB = path.join(__dirname, '../../lua/lib');
 const textOf = (lib: string): string => readFileSync(path.join(LIB, `${lib}.lua`), 'utf8');
@@ -74,7 +74,7 @@ function constantsOf(lib: string): Map<string, number> {
   return found;
 }
 
-/** Each code of Lua by its name there, and the list it is a place in. */
+/** Each code of Lua by its name there, and the list whose index it is. */
 const CODES: readonly (readonly [
   lib: string,
   list: readonly (string | null)[],

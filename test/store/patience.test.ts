@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Nothing of this process runs meanwhile, as after SIGSTOP. */
+/** Blocks this process completely, as SIGSTOP does. */
 const pause = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 test('a pause of this process fails no command that Redis answered meanwhile, and cuts no connection', async () => {

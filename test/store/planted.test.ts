@@ -5,15 +5,15 @@ import { type Bug, REPLACED } from './fuzzing/planted-replacing';
 import { findPlace, type Patch } from './fuzzing/scripts';
 
 /**
- * The fuzz can fail: each of these bugs, planted in a copy of lua/, is caught by it within few operations. A patch that
- * no longer finds its place in the sources fails here, too: give it a new anchor.
+ * Proves that the fuzz can fail: it catches each of these bugs, planted in a copy of lua/, within few operations. A patch
+ * that finds no place in the sources fails here, too: give it a new anchor.
  */
 const OPERATIONS = 2_500;
-/** How many bugs one run of `npm test` plants; `npm run test:long` plants every one. */
+/** The number of bugs that one run of `npm test` plants; `npm run test:long` plants all. */
 const [SAMPLE, ENDING_SAMPLE] = [6, 2];
 /** Worlds without and with fees, with few and with many makers; number 3 is deep. */
 const SEEDS = [1, 2, 0, 3, 6];
-/** Bugs that show only in an event that few worlds have: the worlds that have it. */
+/** Bugs that show only at an event of few worlds: the worlds that have it. */
 const RARE_SEEDS: Readonly<Record<string, number[]>> = {
   'fee of one settlement record for all': [19, 11],
   'a raise that is repeated raises again': [17, 38],
@@ -148,7 +148,7 @@ const BUGS: readonly Bug[] = [
   ['a merge told as a split', 'sets > 0 and outbox.SPLIT or outbox.MERGE', 'outbox.SPLIT'],
   ['the outbox forgets who was met', "table.concat(p.hashes, '', 1, p.count + 1)", 'ARGV[2]'],
 ];
-/** How markets end is only seen at the end of a world, so these are short. */
+/** The end of markets is only played at the end of a world, so these are short. */
 const ENDING_BUGS: readonly Bug[] = [
   [
     'holders are paid, and keep their tokens',
@@ -226,7 +226,7 @@ beforeAll(async () => {
 });
 afterAll(() => lane.stop());
 
-/** The first fault, with the number of operations it took. */
+/** The first fault, with the number of operations before it. */
 async function caught(
   patch: Patch,
   seeds = SEEDS,
@@ -242,13 +242,13 @@ async function caught(
 const found: string[] = [];
 afterAll(() => tell(`planted bugs and what caught them\n${found.join('\n')}`));
 
-// Rows of equal length: jest would pass its callback for a member that is missing.
+// Rows of equal length: jest would pass its callback for a missing member.
 const rowsOf = (bugs: readonly Bug[]) => bugs.map((bug) => [bug[0], bug] as const);
 
 async function isCaught([name, from, to, file]: Bug, seeds?: number[], operations?: number): Promise<void> {
   const outcome = await caught({ from, to, ...(file ? { file } : {}) }, seeds, operations);
   expect(outcome).not.toBeNull();
-  // A script that no longer compiles proves nothing.
+  // A script that does not compile proves nothing.
   expect(outcome?.got).not.toMatch(/compil|nonexistent global/);
   found.push(`  ${name}: "${outcome?.check}" after ${outcome?.after} operations`);
 }

@@ -11,7 +11,7 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A connection of a process of its own, with what it runs there. */
+/** The connection of a process, with the parts of the store on it. */
 export async function openStore(url: string) {
   const redis = connect({ urls: [url] });
   await ready(redis, 5_000);
@@ -25,7 +25,7 @@ export async function openStore(url: string) {
 }
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** A fill as a list of trades would tell it: in Yes, its volume in the taker's token. */
+/** A fill as in a list of trades: in Yes, its volume in the taker's token. */
 export interface Trade {
   readonly ms: number;
   readonly yesPips: number;
@@ -33,7 +33,7 @@ export interface Trade {
   readonly valueMicro: bigint;
 }
 
-/** A market that only trades: matches go straight into its stream, under the times they are given. */
+/** A market that only trades: matches are written to its stream, with given times. */
 export function createMarket({ redis, keys }: Store, id: MarketId) {
   const trades: Trade[] = [];
   let sequence = 0;
@@ -45,7 +45,7 @@ export function createMarket({ redis, keys }: Store, id: MarketId) {
     const head = Buffer.concat([randomBytes(32), Buffer.from([random.int(0, 1), outcome, 0, count])]);
     const fills = Array.from({ length: count }, () => {
       const ownPips = random.int(1, 9_999);
-      // Up to 10^10 micro-units a fill: sums leave 32 bits behind.
+      // Up to 10^10 micro-units a fill, so that sums exceed 32 bits.
       const sizeLots = random.int(1, 1_000_000);
       trades.push({
         ms,
@@ -61,7 +61,7 @@ export function createMarket({ redis, keys }: Store, id: MarketId) {
     await redis.xadd(keys.trades(id), `${ms}-${++sequence}`, 'f', Buffer.concat([head, ...fills]));
   }
 
-  /** Its place among the markets; the text does not matter here. */
+  /** Its place among the markets; its text does not matter here. */
   const list = () => redis.hset(keys.markets, id, '{}');
   /** The number that its hash would count. */
   const state = () => ({

@@ -22,7 +22,7 @@ async function withOutbox(story: (redis: ReturnType<typeof connect>) => Promise<
   }
 }
 
-/** Trims until nothing more goes; resolves with how much is left. */
+/** Trims until it deletes nothing more; resolves with the number of entries left. */
 function outboxOf(redis: ReturnType<typeof connect>, keepMax?: number) {
   const outbox = createOutbox({ run: createScripts(redis), keys, ...(keepMax !== undefined && { keepMax }) });
   return async (): Promise<number> => {
@@ -56,7 +56,7 @@ test('a clock that was a day ahead for a moment does not stop trimming for that 
     await noted(`${tomorrow}-${10 * NODE - 1}`);
     const trim = outboxOf(redis, 3 * NODE);
     expect(await trim()).toBe(3 * NODE);
-    // Entries that one of them has not finished stay, however many they are.
+    // Entries that one reader has not processed stay, however many they are.
     for (let i = 0; i < 6 * NODE; i++) await redis.xadd(keys.outbox, '*', 'e', 'x');
     await redis.hset(keys.readers, 'broadcast', `${tomorrow + 1}-0`, 'settlement', `${tomorrow + 1}-0`);
     expect(await trim()).toBeGreaterThanOrEqual(6 * NODE);

@@ -99,7 +99,7 @@ test.each(table)('the header of %s lists as many arguments as the table', (name,
 
 test.each(table)('%s reads only keys and arguments that its callers pass', (name, entry) => {
   const source = bundles.get(name) ?? '';
-  // Behind the keys of a script that takes any number of them stands the door; it reads none of those by its number.
+  // After the keys of a script that takes any number of them comes the door; the script reads none of those by its number.
   expect(highest(source, 'KEYS')).toBeLessThanOrEqual(entry.keys.length);
   expect(highest(source, 'ARGV')).toBeLessThanOrEqual(entry.args);
 });

@@ -15,7 +15,7 @@ import {
 } from './trader';
 import { eventually } from './waiting';
 
-/** A real exchange, web and worker on a Redis of their own, with a market that has a book, and a browser. */
+/** A real exchange, web and worker on their own Redis, with a market that has a book, and a browser. */
 export interface BrowserStage {
   readonly url: string;
   readonly market: OpenMarket;
@@ -24,10 +24,10 @@ export interface BrowserStage {
   web(): Process;
   /** Rests an order of the maker's. */
   rest(limit: Limit): Promise<string>;
-  /** The book over REST. */
+  /** The book from REST. */
   book(): Promise<Book>;
   openMarket(body?: Record<string, unknown>): Promise<OpenMarket>;
-  /** `prepare` may put into the page what is there before it. */
+  /** `prepare` may change the page before its first script runs. */
   open(
     options?: BrowserContextOptions,
     prepare?: (page: Page) => Promise<unknown>,
@@ -53,11 +53,11 @@ export interface Visit {
   readonly page: Page;
   readonly ticket: Locator;
   readonly complaints: string[];
-  /** Requests to anybody but the exchange. */
+  /** Requests to other hosts than the exchange. */
   readonly outside: string[];
 }
 
-/** Below that of a test, so that the step that hangs is the one that is named. */
+/** Below the time limit of a test, so that the error names the step that hangs. */
 const STEP_MS_MAX = 60_000;
 
 export const QUESTION = 'Will it rain in Lisbon tomorrow?';
@@ -77,7 +77,7 @@ export async function startBrowserStage(): Promise<BrowserStage> {
     question: QUESTION,
     category: 'weather',
     description: 'Yes if it rains.',
-    // With the empty one of another test in the list, this one stays first.
+    // This one stays first even with the empty market of another test in the list.
     minOrderSize: '1',
   });
   const trader = (): Trader => createTrader(client, domain);
@@ -148,11 +148,11 @@ async function visit(
   return { page, ticket: page.getByTestId('ticket'), complaints, outside };
 }
 
-/** Waits for what the connection indicator says. */
+/** Waits for a text of the connection indicator. */
 export const state = (page: Page, is: 'live' | 'stale' | 'reconnecting'): Promise<void> =>
   page.locator(`[data-testid=connection][data-state=${is}]`).waitFor();
 
-/** News go after seconds, and a slow test must not miss them: the page keeps their texts. */
+/** Messages disappear after seconds, and a slow test must not miss them: the page keeps their texts. */
 const KEEP_NEWS = `
   window.news = [];
   new MutationObserver((changes) => {
@@ -161,7 +161,7 @@ const KEEP_NEWS = `
   }).observe(document, { childList: true, subtree: true });
 `;
 
-/** Waits for a piece of news with these words, however long ago it was shown. */
+/** Waits for a message with these words, however long ago it was shown. */
 export async function heard(page: Page, words: string): Promise<void> {
   await eventually(
     () => page.evaluate<string[]>('window.news'),
@@ -196,14 +196,14 @@ export async function fillIn({ ticket }: Visit, order: Typed): Promise<void> {
 
 export const submit = ({ ticket }: Visit): Promise<void> => ticket.locator('button[type=submit]').click();
 
-/** Fills in, places, and answers what became of it: the words under the ticket. */
+/** Fills in the ticket, places the order, and returns the result: the words under the ticket. */
 export async function place(visit: Visit, order: Typed): Promise<string> {
   await fillIn(visit, order);
   await submit(visit);
   return said(visit);
 }
 
-/** The ticket's words once an order is done; that an answer is late is not the end. */
+/** The ticket's words once an order is done; a note that the answer is late is not the end. */
 export const said = async ({ ticket }: Visit): Promise<string> =>
   (await ticket
     .getByRole('status')
@@ -214,7 +214,7 @@ export const said = async ({ ticket }: Visit): Promise<string> =>
 export const reason = async ({ ticket }: Visit): Promise<string> =>
   (await ticket.getByRole('alert').textContent()) ?? '';
 
-/** The levels the page shows, best first on both sides. */
+/** The displayed levels, best first on both sides. */
 export async function levels(page: Page): Promise<Sides> {
   const rows = await page.evaluate<Record<string, string>[]>(
     '[...document.querySelectorAll("[data-testid=level]")].map((level) => ({ ...level.dataset }))',

@@ -4,13 +4,13 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { createServer, type Server } from 'node:tls';
 
-/** Certificates as a provider makes them: of a CA of its own, or signed by themselves for no name that anybody calls. */
+/** Certificates as providers make them: of their own CA, or self-signed for another name. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** Without it the tests of TLS are left out. */
+/** Without it the tests of TLS are skipped. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 const DAYS = '2';
@@ -31,7 +31,7 @@ export function issueCertificates(folder: string): { readonly ca: string; readon
   return { ca: read('ca.pem'), server: { cert: read('cert.pem'), key: read('key.pem') } };
 }
 
-/** A certificate that signed itself, for a name that is not the address. */
+/** A self-signed certificate for a name that is not the address. */
 export function signOwnCertificate(folder: string): Certificate {
   const [key, cert] = [path.join(folder, 'own.key'), path.join(folder, 'own.pem')];
   const files = ['-keyout', key, '-out', cert, '-days', DAYS, '-subj', '/CN=elsewhere.internal'];
@@ -44,7 +44,7 @@ export interface TlsFront {
   stop(): Promise<void>;
 }
 
-/** Ends TLS in front of a server that speaks none, since not every Redis is built with it. */
+/** Adds TLS to a server without it, because not every Redis is built with TLS. */
 export async function startTlsFront(targetPort: number, certificate: Certificate): Promise<TlsFront> {
   const sockets = new Set<{ destroy(): void }>();
   const server: Server = createServer(certificate, (client) => {

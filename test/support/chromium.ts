@@ -21,10 +21,10 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** For a test or a hook: a browser draws a page in a moment, and on a machine that does much else in many seconds. */
+/** For a test or a hook: a browser draws a page in a moment, but on a busy machine in many seconds. */
 const TEST_MS_MAX = 300_000;
 
-/** Where there is no browser the tests that need one are left out, and say so; in CI there has to be one. */
+/** Without a browser its tests are skipped with a message; in CI there must be one. */
 export function describeInBrowser(name: string, tests: () => void): void {
   jest.setTimeout(TEST_MS_MAX);
   (hasBrowser() ? describe : describe.skip)(name, tests);
@@ -39,6 +39,6 @@ function hasBrowser(): boolean {
 export function startChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('no chromium: install it, or set CHROMIUM_PATH');
-  // In a container there is no user namespace for its sandbox; the only pages it opens are ours.
+  // A container has no user namespace for its sandbox; it opens only our own pages.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 }

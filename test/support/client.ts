@@ -1,4 +1,4 @@
-/** The answer of a replica; `body` is its JSON, undefined without one. */
+/** The answer of a replica; `body` is its JSON, undefined without a body. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -9,7 +9,7 @@ export interface Answer {
 
 export interface Sent {
   readonly body?: unknown;
-  /** Instead of `body`: the bytes as they are. */
+  /** Raw bytes instead of `body`. */
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;

@@ -5,15 +5,15 @@ import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/prob
 import { PATHS } from '../../src/wire/paths';
 import { faultsAt, pointerPart } from './schemas';
 
-/** Every observed answer of the exchange, compared with its documents. */
+/** Compares every observed answer of the exchange with its documents. */
 export interface Seen {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body of the request, where it is JSON. */
+  /** The body of the request, if it is JSON. */
   readonly sent?: string;
 }
 
@@ -34,9 +34,9 @@ const PROBLEM = 'application/problem+json';
 /** The pages for browsers are no part of the document. */
 const PAGE_TYPES = /^(text\/(html|css|javascript)|application\/javascript|image\/)/;
 const PAGES = [PATHS.adminQueues, PATHS.docs];
-/** AsyncAPI's; what is refused there is a problem as everywhere. */
+/** AsyncAPI describes it; its refusals are problems as everywhere. */
 const SOCKET_PATH = '/socket.io';
-/** Answers that a request gets before its path is looked at. */
+/** Answers that a request gets before its path is known. */
 const EARLY = new Set([400, 408, 413, 417, 431, 503]);
 
 const document = openApiDocument() as {
@@ -47,7 +47,7 @@ const document = openApiDocument() as {
   };
 };
 
-/** Paths without parameters first, as the router has them. */
+/** Paths without parameters first, as in the router. */
 const matchers = Object.keys(document.paths)
   .sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')))
   .map((template) => ({
@@ -82,10 +82,10 @@ function ofOperation(seen: Seen, { responses, requestBody }: Documented, pointer
   return [...headerFaults(seen, answer), ...bodyFaults(seen, answer, at), ...request];
 }
 
-/** Of a batch, each order is refused or taken on its own. */
+/** In a batch, each order is accepted or refused by itself. */
 const IN_PARTS = /\/orders\/batch$/;
 
-/** An accepted request must be a documented one: a schema that is too narrow would turn clients away. */
+/** The document must allow every accepted request: a schema that is too narrow would turn clients away. */
 function requestFaults({ path, status, sent }: Seen, pointer: string): string[] {
   if (IN_PARTS.test(path) || status >= 300 || sent === undefined || sent === '') return [];
   return faultsAt(`${pointer}/content/application~1json/schema`, JSON.parse(sent)).map(
@@ -110,7 +110,7 @@ function bodyFaults({ method, headers, text }: Seen, answer: Answer | undefined,
     : faultsAt(`${pointer}/content/${pointerPart(type)}/schema`, body);
 }
 
-/** The code says which of the schemas counts, so that is the one that is asked. */
+/** The code selects the schema. */
 function problemFaults(problem: Problem, told?: unknown): string[] {
   const pointer = `openapi.json#/components/schemas/${problemSchemaName(problem.code)}`;
   return told === undefined || codesOf(told).has(problem.code)
@@ -128,7 +128,7 @@ function codesOf(told: unknown): ReadonlySet<string> {
   return known;
 }
 
-/** Answers at no documented path, or by no documented method. */
+/** Answers at an undocumented path, or by an undocumented method. */
 function elsewhere({ method, status, headers, text }: Seen, path: string): string[] {
   const type = mediaTypeOf(headers);
   if (PAGES.some((page) => path.startsWith(page))) {
@@ -149,7 +149,7 @@ const bodyOf = (type: string, text: string): unknown => (/json/.test(type) ? JSO
 
 const messages = Object.entries(MESSAGES) as [string, Message][];
 
-/** The same of a payload that a socket heard, as JSON: of an event, or of the acknowledgement of one. */
+/** The same for a payload that a socket received, as JSON: an event, or an acknowledgement. */
 export function socketViolationsOf(
   kind: 'ack' | 'event',
   event: string,

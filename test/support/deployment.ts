@@ -15,13 +15,13 @@ export interface Process extends Started {
 
 export interface Deployment {
   readonly redis: RunningRedis;
-  /** `redisUrl` when it is not to be this deployment's Redis itself. */
+  /** `redisUrl` for another address than this deployment's own Redis. */
   web(env?: Record<string, string>): Promise<Process>;
   worker(): Promise<Started>;
   stop(): Promise<void>;
 }
 
-/** dist/web.js and dist/worker.js on a Redis of their own. */
+/** dist/web.js and dist/worker.js on their own Redis. */
 export async function startDeployment(): Promise<Deployment> {
   if (isStale()) throw new Error('dist is older than the sources: npm run build');
   const redis = await startTestRedis();

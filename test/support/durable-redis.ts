@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { RunningRedis, StartRedisOptions } from '../../src/local/redis';
 import { openLink, startTestRedis } from './redis';
 
-/** A Redis that can be killed and comes back on its port with what its folder holds. */
+/** A Redis that can be killed and restarts on its port with the data of its folder. */
 export interface DurableRedis {
   readonly port: number;
   readonly url: string;
@@ -14,11 +14,11 @@ export interface DurableRedis {
   isUp(): boolean;
   /** Resolves when the running one has ended for any reason. */
   gone(): Promise<void>;
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL; resolves when it has ended. */
   kill(): Promise<void>;
   /** Resolves when it accepts commands again. */
   revive(): Promise<void>;
-  /** One inline command on a connection of its own. */
+  /** Sends one inline command on a separate connection. */
   ask(command: string): Promise<string>;
   /** Resolves when a replica has everything that was written before. */
   copied(): Promise<void>;

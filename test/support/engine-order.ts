@@ -13,7 +13,7 @@ export interface EngineOrder {
   readonly maker?: string;
 }
 
-/** The terms of an order for the engine that asks for nothing special. */
+/** Default terms of an order for the engine. */
 export const PLAIN_TERMS = {
   selfTradePrevention: 'NONE',
   expirationSec: 0,
@@ -25,7 +25,7 @@ export const PLAIN_TERMS = {
   dryRun: false,
 } as const;
 
-/** An unsigned order straight into the engine. */
+/** An unsigned order for the engine. */
 export async function place(
   { store }: Pick<WebReplicas, 'store'>,
   market: { id: string },

@@ -28,7 +28,7 @@ const MICRO_DECIMALS = 6;
 /** Whole units of money or shares, as micro-units. */
 export const parseMicro = (text: string): Micro => micro(Number(parseScaled(text, MICRO_DECIMALS)));
 
-/** The engine on a Redis of the test's own, in whole units, for tests that tell a story with numbers. */
+/** The engine on its own Redis, in whole units, for tests that tell a story with numbers. */
 export const alice = `0x${'a1'.repeat(20)}`;
 export const bob = `0x${'b0'.repeat(20)}`;
 export const carla = `0x${'ca'.repeat(20)}`;
@@ -64,7 +64,7 @@ export const START_SECOND = 1_800_000_000;
 
 export type EngineWorld = Awaited<ReturnType<typeof openEngineWorld>>;
 
-/** Empties the Redis. Its scripts read the time from a key: it stands still unless `clock` moves it. */
+/** Empties the Redis. Its scripts read the time from a key, which only `clock` changes. */
 export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }: EngineWorldOptions) {
   const redis = connect({ urls });
   await ready(redis, 10_000);
@@ -88,7 +88,7 @@ export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }
     return id;
   }
 
-  /** An order of its own each time; size and price as decimal strings. */
+  /** A new order each time; size and price as decimal strings. */
   function order(
     side: Side,
     maker: string,
@@ -132,7 +132,7 @@ export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }
   const buy = (maker: string, ...rest: Rest): PlaceRequest => order(0, maker, ...rest);
   const sell = (maker: string, ...rest: Rest): PlaceRequest => order(1, maker, ...rest);
 
-  /** Sets of a market out of the wallet's collateral. */
+  /** Splits sets of a market from the wallet's collateral. */
   const split = (who: string, sets: string, id = [...markets.keys()][0] ?? '') =>
     engine.convert(id, who, parseMicro(sets), `split ${serial++}`);
 

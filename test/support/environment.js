@@ -2,8 +2,8 @@ const { TestEnvironment } = require('jest-environment-node');
 const { createOutside } = require('./outside.js');
 
 /**
- * Node, and nothing that a test file started outlives it. A hook that runs out of time never gets to hand over what it has
- * started, so no `afterAll` can end that: test/support/leftovers.ts lists it here from the moment it is there.
+ * Jest's Node environment, which ends every process that a test file started. A hook that times out never returns the
+ * processes that it started, so no `afterAll` can end them; test/support/leftovers.ts lists each process from its start.
  */
 module.exports = class extends TestEnvironment {
   async setup() {

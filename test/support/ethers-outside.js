@@ -1,2 +1,2 @@
-/** In place of the package ethers in jest's sandboxes (jest.config.js): test/support/outside.js says why. */
+/** Replaces the package ethers in jest's sandboxes (jest.config.js); test/support/outside.js has the reason. */
 module.exports = globalThis.outside('ethers');

@@ -7,16 +7,16 @@ import type { DurableRedis } from './durable-redis';
 import { ROOT } from './processes';
 
 /**
- * A disk that fills up under a Redis and is cleared again: no file of its can grow then, and a write that would is cut
- * short or fails, as on a full disk (with EFBIG in place of ENOSPC). Needs no rights, no mount and no disk: the limit is
- * that of a process (Linux, prlimit of util-linux).
+ * A disk that fills up under a Redis and is cleared again: no file of the Redis can grow, and a write beyond the limit is cut
+ * short or fails, as on a full disk (with EFBIG instead of ENOSPC). It needs no rights, no mount and no disk, because it
+ * limits the process (Linux, prlimit of util-linux).
  */
 export interface FullDisk {
-  /** For `startDurableRedis`: the server found here, started so that the limit fails a write and not the process. */
+  /** For `startDurableRedis`: a server whose write beyond the limit fails without ending the process. */
   readonly env: Readonly<Record<string, string>>;
-  /** So many bytes more fit; a Redis that is started from now on finds no space at all. */
+  /** Lets so many more bytes fit; a Redis that is started from now on finds no space at all. */
   fill(redis: DurableRedis, spareBytes?: number): void;
-  /** A Redis that is gone needs nothing: the next one is started with space. */
+  /** A Redis that has ended needs nothing: the next one starts with space. */
   clear(redis: DurableRedis): void;
   remove(): void;
 }
@@ -28,7 +28,7 @@ export async function createFullDisk(): Promise<FullDisk> {
   if (isContainer) throw new Error('a full disk needs a redis-server on this machine, not in a container');
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-full-disk-'));
   const full = path.join(folder, 'full');
-  // Unheeded, the signal that comes with a write beyond the limit would end the process.
+  // The signal of a write beyond the limit would end the process if it were not ignored.
   const program = `#!/bin/sh
 trap '' XFSZ
 if [ -e '${full}' ]; then ulimit -S -f 0; fi
@@ -55,7 +55,7 @@ function limit(pid: number, bytes: string): void {
   if (status !== 0) throw new Error(`prlimit: ${error?.message ?? stderr}`);
 }
 
-/** The append-only file that is being written. */
+/** The append-only file in use. */
 function largestFile(folder: string): number {
   const at = path.join(folder, 'appendonlydir');
   const names = existsSync(at) ? readdirSync(at) : [];

@@ -15,13 +15,13 @@ function listed(pid: number, gone: (forget: () => void) => void): void {
   gone(() => leftovers.pids.delete(pid));
 }
 
-/** A process that is killed at the end of the test file, whatever becomes of the test. */
+/** Registers a process to be killed at the end of the test file, whatever the result of the test. */
 export function ownChild<T extends ChildProcess>(child: T): T {
   listed(child.pid ?? 0, (forget) => child.once('exit', forget));
   return child;
 }
 
-/** The same of a server that tells when it is gone. */
+/** The same for a server that reports its end. */
 export function ownServer<T extends { readonly pid: number; readonly exited: Promise<unknown> }>(
   server: T,
 ): T {

@@ -25,7 +25,7 @@ export async function listen(
     ...options,
   });
   const everything: [event: string, body: Body][] = [];
-  /** Without the state of the exchange, which every socket hears on connecting. */
+  /** Without the state of the exchange, which every socket receives on connecting. */
   const told: [event: string, body: Body][] = [];
   let ended: string | null = null;
   socket.onAny((event: string, body: Body) => {
@@ -48,7 +48,7 @@ export async function listen(
     told,
     all,
     ended: () => ended,
-    /** The n-th message of an event, from 1, when it has come. */
+    /** Waits for the n-th message of an event, from 1. */
     async heard(event: string, n = 1): Promise<Body> {
       await until(`${n} x ${event}`, () => all(event).length >= n);
       return all(event)[n - 1];

@@ -1,20 +1,20 @@
 /**
- * Modules that every test file would load and warm up again for itself, since jest gives each a sandbox: these are loaded
- * once in each of jest's processes, outside the sandbox. They keep nothing between two calls, take and give nothing whose
- * class matters (the sandbox has its own Error, RegExp and Map), and are not what the tests replace.
+ * Modules that every test file would load and warm up again, because jest gives each file a sandbox: these are loaded once
+ * in each of jest's processes, outside the sandbox. They keep no state between calls, their arguments and results do not
+ * depend on a class (the sandbox has its own Error, RegExp and Map), and no test replaces them.
  */
 const { statSync } = require('node:fs');
 require('./typescript.js');
 
 const MODULES = {
-  // The documents with their compiled schemas, and what is compared with them.
+  // The documents with their compiled schemas, and the data with which they are compared.
   contract: './contract.ts',
   ethers: 'ethers',
 };
 
 let loadedAtMs = 0;
 
-/** `jest --watch` keeps its process: sources that were changed since are loaded again. */
+/** `jest --watch` keeps its process: changed sources are loaded again. */
 function forgetOldSources() {
   const sources = Object.keys(require.cache).filter((file) => file.endsWith('.ts'));
   if (!sources.some((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs > loadedAtMs)) return;
@@ -22,7 +22,7 @@ function forgetOldSources() {
   loadedAtMs = Date.now();
 }
 
-/** For one test file, which sees the same of a module from its first to its last use. */
+/** For one test file, which uses the same version of a module from its first to its last use. */
 function createOutside() {
   const loaded = new Map();
   return (name) => {

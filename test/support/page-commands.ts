@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from './processes';
 
-/** A block of code in a page, and the comment above it: which test runs it, or why none does. */
+/** A block of code in a page, and the comment above it: the test that runs it, or the reason why none does. */
 export interface Block {
   readonly page: string;
-  /** Of its first line of code. */
+  /** The number of its first line of code. */
   readonly line: number;
   readonly language: string;
   readonly text: string;

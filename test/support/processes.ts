@@ -14,7 +14,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A program a test has started, with what it said so far. */
+/** A program that a test has started, with its output so far. */
 export interface Started {
   readonly child: ChildProcess;
   /** Exit code, or the signal's name. */
@@ -46,17 +46,17 @@ export function startProgram(
   return { child, exited, stdout: () => said.stdout, stderr: () => said.stderr };
 }
 
-/** Runs TypeScript sources of the project in a node process of their own; `before` are more arguments of node's. */
+/** Runs TypeScript sources of the project in a separate node process; `before` are more arguments of node. */
 export const startScript = (
   script: string,
   env: Readonly<Record<string, string>> = {},
   before: readonly string[] = [],
 ): Started => startNode([...before, '-r', './test/support/typescript.js', '-e', script], env);
 
-/** A process starts within a second, and within many on a machine that does much else. */
+/** A process starts within a second, but on a busy machine within many. */
 export const START_MS = 45_000;
 
-/** The port that a web process told in its log. */
+/** The port that a web process wrote to its log. */
 export async function portOf(started: Started): Promise<string> {
   const told = (): string | undefined => /"port":(\d+)/.exec(started.stdout())?.[1];
   await until('web listens', () => told() !== undefined, {

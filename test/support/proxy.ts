@@ -1,27 +1,27 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy on loopback that can be as unkind as a network is. */
+/** A TCP proxy on loopback that can behave as badly as a network. */
 export interface Proxy {
   readonly port: number;
-  /** From now on nothing the server says reaches the client: commands arrive and run, replies never come back. */
+  /** From now on the client receives nothing from the server: commands arrive and run, but replies are lost. */
   holdReplies(): void;
-  /** The same from the moment the client sends one of these: what carries it arrives and runs, unanswered. */
+  /** The same from the moment the client sends one of these texts, whose command still arrives and runs. */
   holdRepliesFrom(needles: readonly Buffer[]): void;
-  /** Nothing passes in either direction; connections stay, and new ones are taken. */
+  /** Nothing passes in either direction; connections stay open, and new ones are accepted. */
   blackHole(): void;
   /**
-   * Nothing passes in either direction, and nothing is lost: `heal` delivers what was sent, also when its sender has given up
-   * meanwhile, as a network does that was parted.
+   * Nothing passes in either direction, and nothing is lost: `heal` delivers what was sent, even if its sender has given up
+   * meanwhile, as a network does after a partition.
    */
   stall(): void;
-  /** Every chunk is passed on so much later, in both directions. */
+  /** Delays every chunk by so much, in both directions. */
   delay(ms: number): void;
-  /** Ends every connection; new ones are taken. */
+  /** Ends every connection; new ones are accepted. */
   cut(): void;
-  /** Everything passes from now on; what was swallowed stays lost, so connections it was swallowed from are cut. */
+  /** Everything passes from now on. Lost data stays lost, so the connections that lost data are closed. */
   heal(): void;
-  /** New connections go there. */
+  /** Redirects new connections. */
   retarget(port: number): void;
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
       if (waiting.length === 1) setTimeout(passLate, delayMs, to, waiting);
     }
   };
-  /** In the order in which they came, also when the delay is taken back meanwhile. */
+  /** In the order of arrival, also when the delay is reduced meanwhile. */
   const passLate = (to: Socket, waiting: Late[]): void => {
     const [first] = waiting;
     if (!first) return;

@@ -4,11 +4,11 @@ export interface Random {
   next(): number;
   /** Whole number from 0 to below `most`. */
   below(most: number): number;
-  /** Whole number from `low` up to and with `high`. */
+  /** Whole number from `low` up to and including `high`. */
   int(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** A key of `weights`, as often as its weight says. */
+  /** A key of `weights`, as often as its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K;
 }
 

@@ -11,7 +11,7 @@ export interface RawAnswer {
 
 const QUIET_MS = 300;
 
-/** Bytes as they are, on a connection of their own; the answer is what came until the server was quiet or hung up. */
+/** Sends raw bytes on a separate connection; returns all bytes received until the server was quiet or closed it. */
 export function sendRaw(port: number, request: string | Buffer, patienceMs = QUIET_MS): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));

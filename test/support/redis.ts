@@ -3,12 +3,12 @@ import { type RunningRedis, type StartRedisOptions, startRedis } from '../../src
 import { ownServer } from './leftovers';
 import { sleep } from './waiting';
 
-/** A Redis of the test file's own: `beforeAll(startTestRedis)`, and `stop()` it in `afterAll`. */
+/** A Redis for the test file alone: `beforeAll(startTestRedis)`, and `stop()` in `afterAll`. */
 export const startTestRedis = async (options: StartRedisOptions = {}): Promise<RunningRedis> =>
   ownServer(await startRedis(options));
 
 export interface TestCluster {
-  /** Seeds, separated by commas, as REDIS_URL takes them. */
+  /** First nodes, separated by commas, in the form of REDIS_URL. */
   readonly url: string;
   readonly nodes: readonly RunningRedis[];
   stop(): Promise<void>;
@@ -73,7 +73,7 @@ export interface RedisLink {
   close(): void;
 }
 
-/** A few lines of the Redis protocol, for what the store's client would rather hide. */
+/** A few lines of the Redis protocol, for replies that the store's client would hide. */
 export async function openLink(port: number, host = '127.0.0.1'): Promise<RedisLink> {
   const socket: Socket = connect(port, host);
   await new Promise<void>((resolve, reject) => {

@@ -4,7 +4,7 @@ import { tell } from './telling';
 /** SAMPLE=all (`npm run test:long`, which CI runs too) takes everything; SAMPLE=7 repeats the sample that a run printed as 7. */
 const SAMPLE = process.env.SAMPLE ?? '';
 
-/** Tells of one place in each `step`; undefined when everything is taken. */
+/** One place in each `step`; undefined when everything is taken. */
 function placeOf(what: string, step: number): number | undefined {
   if (SAMPLE === 'all' || step <= 1) return undefined;
   const place = SAMPLE === '' ? randomInt(step) : Number(SAMPLE) % step;
@@ -12,7 +12,7 @@ function placeOf(what: string, step: number): number | undefined {
   return place;
 }
 
-/** Some of a list that takes too long for every run of `npm test`: evenly spread, and others each time. */
+/** Takes some rows of a list that takes too long for every run of `npm test`: evenly spread, and others in each run. */
 export function sampleOf<T>(what: string, list: readonly T[], count: number): readonly T[] {
   const step = Math.max(1, Math.floor(list.length / count));
   const place = placeOf(what, step);

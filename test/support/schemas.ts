@@ -12,7 +12,7 @@ ajv.addSchema(asyncApiDocument(), 'asyncapi.json');
 
 const validators = new Map<string, ValidateFunction>();
 
-/** A name as a part of a JSON pointer in a URI. */
+/** A name as part of a JSON pointer in a URI. */
 export const pointerPart = (part: string): string =>
   encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
 

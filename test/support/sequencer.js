@@ -2,8 +2,8 @@ const path = require('node:path');
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * Files that take long, in seconds. The longest go first, so that no worker is left alone with one in the end. jest
- * notes how long a file took; this is for a machine that has never run them.
+ * Slow files, in seconds. The longest start first, so that no worker is left alone with one at the end. jest notes how long
+ * a file took; this list is for machines that have never run them.
  */
 const SECONDS = {
   'store/fuzz': 20,

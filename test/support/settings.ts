@@ -2,7 +2,7 @@
 export const ADMIN_TOKEN = 'admin-token-of-the-tests-0123456789';
 export const JWT_SECRET = 'jwt-secret-of-the-tests-0123456789abcdef';
 
-/** A test that needs another value spreads this and sets its own behind it. Rate limits are off. */
+/** A test that needs another value spreads this and overrides it. Rate limits are off. */
 export const ENVIRONMENT = {
   NODE_ENV: 'test',
   PORT: '0',

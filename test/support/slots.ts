@@ -3,20 +3,20 @@ import type { TestCluster } from './redis';
 import { sleep } from './waiting';
 
 export interface Shuttle {
-  /** How often the slot has changed its node. */
+  /** The number of moves so far. */
   moves(): number;
-  /** Resolves when the slot stands still on one node. */
+  /** Resolves when the slot stays on one node. */
   stop(): Promise<void>;
 }
 
-/** As many keys as `redis-cli --cluster reshard` takes at a time. */
+/** The number of keys that `redis-cli --cluster reshard` moves at a time. */
 const KEYS_STEP = 10;
 const STEPS_MAX = 100_000;
 const MIGRATE_MS = 5_000;
 
 /**
- * Moves the slot of a key from its node to another and back, as `redis-cli --cluster reshard` does it, until it is stopped;
- * between two moves it rests as long as the move took, and `restMs` at least.
+ * Moves the slot of a key between its node and another, as `redis-cli --cluster reshard` does, until it is stopped. Between
+ * two moves it waits as long as the move took, and at least `restMs`.
  */
 export async function startShuttle(cluster: TestCluster, key: string, restMs: number): Promise<Shuttle> {
   const nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
@@ -35,7 +35,7 @@ export async function startShuttle(cluster: TestCluster, key: string, restMs: nu
       const { port = 0 } = target.options;
       await source.call('MIGRATE', '127.0.0.1', port, '', 0, MIGRATE_MS, 'KEYS', ...keys);
     }
-    // The new owner first: if the old one forgot the slot before, no node would have it.
+    // The new owner first, because otherwise no node would have the slot for a moment.
     const others = nodes.filter((node) => node !== source && node !== target);
     for (const node of [target, source, ...others]) {
       await node.cluster('SETSLOT', slot, 'NODE', ids[to] as string);

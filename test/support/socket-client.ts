@@ -1,7 +1,7 @@
 import { heard } from './watch';
 
 /**
- * The tests' socket.io-client (jest.config.js): the package itself, whose sockets compare what they hear with the
+ * The tests' socket.io-client (jest.config.js): the package itself, whose sockets compare received messages with the
  * AsyncAPI document.
  */
 const client =

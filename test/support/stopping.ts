@@ -1,6 +1,6 @@
 /**
- * Ends several things at once. All of them are ended, whatever fails: a server that outlives its test keeps the run from
- * ending. Rejects with the first failure afterwards.
+ * Ends several things at once. It ends all of them despite failures, because a server that outlives its test keeps the run
+ * from ending. Afterwards it rejects with the first failure.
  */
 export async function stopAll(...stops: readonly (() => unknown)[]): Promise<void> {
   const ended = await Promise.allSettled(stops.map(async (stop) => stop()));

@@ -8,7 +8,7 @@ import { until } from './waiting';
 
 const E18 = 10n ** 18n;
 
-/** An order as it goes over the wire, signature and all. */
+/** A signed order in its wire form. */
 export type WireOrder = Record<string, unknown> & { signature: string };
 
 export interface Limit {
@@ -56,7 +56,7 @@ export function createTrader(client: Client, domain: Domain, wallet: Wallet = ne
     return { ...fields, signature };
   }
 
-  /** The fields of an order, not signed yet. */
+  /** The unsigned members of an order. */
   const fields = (market: Market, limit: Limit, more: Record<string, unknown> = {}) => ({
     ...orderFields(wallet.address, market, limit),
     ...more,
@@ -152,7 +152,7 @@ const hex = (bytes: number): string => `0x${randomBytes(bytes).toString('hex')}`
 
 export type OpenMarket = Market & { readonly slug: string; readonly conditionId: string };
 
-/** Creates an open market through the admin route. Less than a share can be ordered in it, unless the body says otherwise. */
+/** Creates an open market through the admin route. By default it accepts orders of less than a share. */
 export async function openMarket(
   client: Client,
   adminToken: string,

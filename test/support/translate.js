@@ -7,7 +7,7 @@ const OPTIONS = {
   format: 'cjs',
   target: 'node20',
   sourcemap: 'inline',
-  // jest runs CommonJS only: import() becomes a require that is put off.
+  // jest runs only CommonJS: import() becomes a deferred require.
   supported: { 'dynamic-import': false },
 };
 

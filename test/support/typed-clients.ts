@@ -46,7 +46,7 @@ export async function startTypedClients(env: Environment = {}, replicas = 1) {
     exchange,
     port,
     url,
-    /** A client of its own, signed in as a new wallet unless told otherwise. */
+    /** A new client, by default signed in as a new wallet. */
     async trader({ at = 0, signIn = true, ...options }: TraderOptions = {}): Promise<Trader> {
       const wallet = new Wallet(`0x${randomBytes(32).toString('hex')}`);
       const client = createClient({ baseUrl: url(at), ...options });

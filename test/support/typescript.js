@@ -3,7 +3,7 @@ const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs'
 const path = require('node:path');
 const { getCacheKey, translate } = require('./translate.js');
 
-/** A process requires hundreds of sources, and most have not changed since the last one. */
+/** Caches translated sources: a process requires hundreds of them, and most have not changed. */
 const CACHE = path.join(__dirname, '../../.cache/typescript');
 
 function translated(filename) {

@@ -3,7 +3,7 @@ import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { SIGN_IN } from '../../src/wire/documents/openapi/examples/orders';
 import * as story from '../../src/wire/documents/openapi/examples/story';
 
-/** The contents of docs/vectors.json, computed by ethers alone; test/docs/vectors.test.ts holds the exchange against it. */
+/** The contents of docs/vectors.json, computed only by ethers; test/docs/vectors.test.ts compares the exchange with it. */
 const KEYS = {
   alice: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   bob: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
@@ -53,7 +53,7 @@ async function rightOrder([name, wallet, order]: (typeof ORDERS)[number]) {
   };
 }
 
-/** The other signature of the same digest, which a contract would take for another order. */
+/** The other signature of the same digest, which a contract would accept for another order. */
 function highS(signature: string): string {
   const { r, s, v } = Signature.from(signature);
   const other = (N - BigInt(s)).toString(16).padStart(64, '0');
@@ -200,7 +200,7 @@ function books() {
   };
 }
 
-/** `checksumOf` fills in what the page of sockets does not give; it is zlib's. */
+/** `checksumOf` computes what the page of sockets does not state; it is zlib's. */
 export async function makeVectors(checksumOf: (text: string) => string): Promise<object> {
   const { right, wrong } = books();
   const text = (side: readonly string[][]): string =>

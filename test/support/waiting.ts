@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The tests' words for waiting: `sleep` for a length of time, `until` for a condition, `eventually` for an expectation. */
+/** Names for waits: `sleep` for a length of time, `until` for a condition, `eventually` for an expectation. */
 export { sleep };
 
 const PATIENCE_MS = 20_000;
@@ -13,7 +13,7 @@ export interface Waiting {
   readonly pollMs?: number;
   /** Text that the error adds, for example the output of a process. */
   readonly explain?: () => string;
-  /** The condition cannot come true any more: the wait ends at once. */
+  /** The condition cannot become true any more: the wait ends at once. */
   readonly isLost?: () => boolean;
 }
 
@@ -31,7 +31,7 @@ export async function until(
   }
 }
 
-/** Looks again until the expectation holds; rejects with its latest failure. Resolves with what was seen. */
+/** Repeats an expectation until it holds; rejects with its latest failure. Resolves with its result. */
 export async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => void): Promise<T> {
   const giveUpAt = performance.now() + EXPECTATION_MS;
   for (;;) {

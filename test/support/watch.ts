@@ -1,12 +1,12 @@
 /**
- * Runs in every test file (jest.config.js): whatever a test hears of the exchange, by HTTP or by sockets, is compared
- * with the documents, and what is not as they say fails the test that heard it.
+ * Runs in every test file (jest.config.js): every message of the exchange that a test receives, over HTTP or sockets, is
+ * compared with the documents, and a difference fails that test.
  */
 type Contract = typeof import('./contract');
 
 const violations: string[] = [];
 
-/** The documents are made when something is first heard in one of jest's processes (test/support/outside.js). */
+/** The documents are made when the first message arrives in one of jest's processes (test/support/outside.js). */
 const contract = (): Contract =>
   (globalThis as unknown as { outside(name: string): Contract }).outside('contract');
 
@@ -16,12 +16,12 @@ export const seen = (...facts: Parameters<Contract['violationsOf']>): void =>
 export const heard = (...facts: Parameters<Contract['socketViolationsOf']>): void =>
   void violations.push(...contract().socketViolationsOf(...facts));
 
-/** For tests that plant a bug: what it makes the exchange say is for them to catch. */
+/** For tests that plant a bug: they catch its messages themselves. */
 export const forgive = (): void => void violations.splice(0);
 
 const { fetch } = globalThis;
 
-/** The headers of every answer of the exchange, and of hardly any other server. */
+/** Headers of every answer of the exchange, and of hardly any other server. */
 const OURS = 'x-request-id';
 const WITHOUT_BODY = new Set([204, 304]);
 

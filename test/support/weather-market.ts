@@ -11,7 +11,7 @@ import {
 } from './trader';
 import { startWebReplicas, type WebReplicas } from './web-replicas';
 
-/** A market with two traders, a trade and a book, and what every read says of it. */
+/** A market with two traders, a trade and a book, and the answers of every read about it. */
 export interface WeatherMarket {
   readonly exchange: WebReplicas;
   readonly domain: Domain;

@@ -40,10 +40,10 @@ export interface ReplicaProcess extends RunningWeb {
 }
 
 export interface WebReplicasOptions {
-  /** How many are there from the beginning; default 1. With 0, `replicas` is empty and there is no `client`. */
+  /** The number at the beginning; default 1. With 0, `replicas` is empty and there is no `client`. */
   readonly replicas?: number;
   readonly env?: Environment;
-  /** Redis writes every command to disk before it answers, so that it comes back with it after `restartRedis`. */
+  /** Redis writes every command to disk before it answers, so that `restartRedis` restores it. */
   readonly durable?: boolean;
 }
 export type WebReplicas = Awaited<ReturnType<typeof startWebReplicas>>;
@@ -59,7 +59,7 @@ export async function startReplica(env: Environment, logged: string[] = []): Pro
   return { web, port: web.port, url, client: createClient(url), stop: () => web.stop(STOP_MS) };
 }
 
-/** Web replicas on one Redis of their own, as a deployment has them, and the test's own access to what they store. */
+/** Web replicas on their own Redis, and direct access of the test to the stored data. */
 export async function startWebReplicas({
   replicas: count = 1,
   env: more = {},
@@ -129,7 +129,7 @@ export async function startWebReplicas({
     replicas: replicas as [Replica, ...Replica[]],
     /** Every line that replicas within the test's process logged. */
     logged,
-    /** The test's own connection, and an engine on it: its orders are not signed. */
+    /** The test's own connection, and an engine on it, whose orders are not signed. */
     store: { redis: own, run, keys: shardKeys(), engine },
     replica,
     replicaProcess,
@@ -148,7 +148,7 @@ export async function startWebReplicas({
       cpSync(redis.folder, copy, { recursive: true });
       return copy;
     },
-    /** Kills Redis and starts it again with what it had written, now or when `saved`. */
+    /** Kills Redis and starts it again with the data written until now or until `saved`. */
     async restartRedis(awayMs = 0, saved?: string): Promise<void> {
       await redis.kill();
       if (saved) {

@@ -2,7 +2,7 @@ import { MARKET } from '../../src/wire/documents/openapi/examples/market';
 import { problemExample } from '../../src/wire/documents/openapi/schemas/problems';
 import { type Seen, violationsOf } from '../support/contract';
 
-/** That the watch over all tests notices: each of these would be a fault of the exchange. */
+/** Proves that the watch over all tests notices faults: each of these would be one. */
 const answer = (body: unknown, more: Partial<Seen> = {}): Seen => ({
   method: 'GET',
   path: '/markets/rain?x=1',

@@ -12,7 +12,7 @@ import { problemSchemaName } from '../../src/wire/documents/openapi/schemas/prob
 import { ROOT } from '../support/processes';
 import { faultsAt, pointerPart } from '../support/schemas';
 
-/** The documents as documents: whole, in the form their specifications want, examples and all. */
+/** The documents themselves: complete, valid by their specifications, with examples. */
 const DOCUMENTS = { 'openapi.json': openApiDocument(), 'asyncapi.json': asyncApiDocument() };
 const NAMES = Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[];
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into, not typed
@@ -126,7 +126,7 @@ test('every code belongs to an operation, or is listed as belonging to none', ()
   const { paths, components } = openApiDocument() as Part;
   const told = JSON.stringify([paths, components.responses]);
   const untold = Object.keys(ERRORS).filter((code) => !told.includes(problemSchemaName(code as ErrorCode)));
-  // No operation answers these: sockets of other origins, the pages of the queues, and funds on a chain, not built yet.
+  // No operation answers these: sockets of other origins, the pages of the queues, and funds on a chain, which are not built yet.
   const others = ['FORBIDDEN', 'METHOD_NOT_ALLOWED', 'INSUFFICIENT_ALLOWANCE'];
   expect(untold.filter((code) => !others.includes(code))).toEqual([]);
 });

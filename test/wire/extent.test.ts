@@ -22,7 +22,7 @@ function cpuMs(work: () => unknown): number {
 }
 
 const ROUNDS = 50;
-/** Of a round, a refusal and its stack included; to look at all of it took 4 to 60 ms. */
+/** The time of a round, with a refusal and its stack; reading everything took 4 to 60 ms. */
 const MS_MAX = 2;
 
 test.each<[string, Shape<unknown>, unknown, string]>([

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { openApiDocument } from '../../src/wire/documents/openapi/document';
 
 /**
- * The OpenAPI document turned into TypeScript by generators that strangers use. They weigh 160 MB together, so they are
- * installed into a folder of their own, and only in the long form (GENERATORS=1).
+ * Popular generators turn the OpenAPI document into TypeScript. They have 160 MB together, so they are installed into a
+ * separate folder, and only in the long form (GENERATORS=1).
  */
 const ifLong = process.env.GENERATORS === '1' ? test : test.skip;
 const STEP_MS_MAX = 240_000;
@@ -75,7 +75,7 @@ describe('generators', () => {
   );
 });
 
-/** Both made a generator write code that does not compile. The short form looks for them without the generators. */
+/** Both made a generator write code that does not compile. The short form checks for them without the generators. */
 test('no fixed value is a const, and no list of choices mixes numbers with texts', () => {
   const wrong: string[] = [];
   const visit = (part: unknown, at: string): void => {

@@ -7,7 +7,7 @@ import { type Case, RESTING, type TwoTraders } from './two-traders';
 type Send = (sent?: Sent, path?: string) => Promise<Answer>;
 type Json = Record<string, unknown>;
 
-/** Sends a case's request, mutated, and gives the answer. Throws on an unknown mutation. */
+/** Sends a case's request with its mutation, and returns the answer. Throws on an unknown mutation. */
 export async function play(traders: TwoTraders, item: Case): Promise<Answer> {
   const path = await traders.fill(item.path);
   const headers: Record<string, string> = {};
@@ -77,7 +77,7 @@ async function order(traders: TwoTraders, { id, mutation }: Case, send: Send): P
 const filled = async (traders: TwoTraders, value: unknown): Promise<unknown> =>
   typeof value === 'string' ? traders.fill(value) : value;
 
-/** As far as a wallet will sign it: what has no EIP-712 encoding keeps its signature. */
+/** Signs the order if a wallet can; a value without an EIP-712 encoding keeps its signature. */
 async function resign({ alice }: TwoTraders, signed: Json): Promise<void> {
   try {
     const { signature: _, ...fields } = signed;
@@ -87,7 +87,7 @@ async function resign({ alice }: TwoTraders, signed: Json): Promise<void> {
   }
 }
 
-/** JSON.stringify takes `toString` and `constructor` as any member. */
+/** JSON.stringify treats `toString` and `constructor` as usual members. */
 const withOwnKeys = (body: Json): string => JSON.stringify(body);
 
 function orderSignature(variant: string, signature: string): string {
@@ -120,7 +120,7 @@ async function signIn(traders: TwoTraders, { mutation }: Case, send: Send): Prom
   return send({ body: { message, signature: form === null ? signature : siweSignature(form, signature) } });
 }
 
-/** EIP-4361 by hand: a library would refuse to write what the cases want written. */
+/** EIP-4361 by hand, because a library would refuse to write these messages. */
 function siweLines(fields: Json): string[] {
   const optional = fields.expirationTime === undefined ? [] : [`Expiration Time: ${fields.expirationTime}`];
   return [
@@ -175,7 +175,7 @@ async function withToken(traders: TwoTraders, variant: string, send: Send): Prom
   return send({ headers: { authorization: `Bearer ${made()}` } });
 }
 
-/** Each on a session of its own, so that the traders' stay. */
+/** Each uses a separate session, so that those of the traders stay. */
 async function refresh(traders: TwoTraders, variant: string): Promise<Answer> {
   const { replicas } = traders.exchange;
   const { accessToken, refreshToken } = (await traders.alice.signIn()).body;

@@ -10,7 +10,7 @@ type Scenario = (traders: TwoTraders) => Promise<Answer>;
 const FLOOD = 500;
 const RACES = 40;
 
-/** Cases that are a small story; each leaves the book as it found it. */
+/** Cases that are a short story; each restores the book. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   insufficientCollateral: async ({ alice, market }) =>
     alice.submit(market, { side: 'BUY', outcome: 0, pips: 9_900, lots: 100_000_000_000 }),
@@ -91,9 +91,7 @@ export function playScenario(traders: TwoTraders, { id, mutation }: Case): Promi
 const cancel = (trader: Trader, marketId: string, orderHash: string): Promise<Answer> =>
   trader.post(`/markets/${marketId}/orders/cancel`, { orderHash });
 
-/**
- * A cancel and a crossing order at once: filled and cancelled size together make up the order, whichever comes first.
- */
+/** A cancel and a crossing order at once: filled and cancelled size add up to the order, whichever comes first. */
 async function race({ exchange, alice, bob, market }: TwoTraders): Promise<Answer> {
   const limit: Limit = { side: 'SELL', outcome: 0, pips: 5_000, lots: 100 };
   const { body } = await alice.submit(market, limit);
@@ -114,7 +112,7 @@ async function flood({ exchange, domain, market }: TwoTraders): Promise<Answer> 
   const orders: Awaited<ReturnType<typeof carla.order>>[] = [];
   while (orders.length < FLOOD) {
     orders.push(await carla.order(market, { side: 'BUY', outcome: 0, pips: 100, lots: 1 }));
-    // The replicas run in this process, and must not stand still while it signs.
+    // The replicas run in this process, and must not be blocked while it signs.
     await sleep(0);
   }
   const answers = await Promise.all(

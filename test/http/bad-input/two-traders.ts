@@ -36,7 +36,7 @@ export interface TwoTraders {
   readonly bob: Trader;
   /** The replicas in turn. */
   next(): Replica;
-  /** The state that a refusal must not change: books, balances and, unless a story moved them, sequences and orders. */
+  /** The state that a refusal must not change: books, balances and, without a story, sequences and orders. */
   state(story: boolean): Promise<string>;
   fill(text: string): Promise<string>;
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ export async function startTwoTraders(env: Record<string, string> = {}): Promise
   let turn = 0;
   const addresses = { A: alice.address, B: bob.address };
 
-  /** Placeholders as the case file names them. */
+  /** Placeholders as named in the case file. */
   async function fill(text: string): Promise<string> {
     const values: Record<string, string> = {
       marketId: market.id,
@@ -126,7 +126,7 @@ async function stateOf(
   return parts.map((part) => JSON.stringify(part)).join('\n');
 }
 
-/** One letter's case is turned. */
+/** Changes one letter's case. */
 function badChecksum(address: string): string {
   const at = address.slice(2).search(/[a-fA-F]/) + 2;
   const letter = address.charAt(at);

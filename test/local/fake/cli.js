@@ -1,4 +1,4 @@
-/** Stands in for dist/cli.js, of which `npm start` runs one command. */
+/** Replaces dist/cli.js, of which `npm start` runs one command. */
 const { appendFileSync } = require('node:fs');
 
 const { NOTES, REDIS_URL } = process.env;

@@ -1,4 +1,4 @@
-/** Stands in for dist/demo.js. */
+/** Replaces dist/demo.js. */
 const { appendFileSync } = require('node:fs');
 
 const { NOTES, ADMIN_TOKEN, JWT_SECRET, REDIS_URL } = process.env;

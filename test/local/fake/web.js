@@ -1,4 +1,4 @@
-/** Stands in for dist/web.js: it does as much as `npm start` needs, and writes its environment into a file. */
+/** Replaces dist/web.js: it does as much as `npm start` needs, and writes its environment to a file. */
 const { createServer } = require('node:http');
 const { appendFileSync } = require('node:fs');
 

@@ -1,4 +1,4 @@
-/** Stands in for dist/worker.js. */
+/** Replaces dist/worker.js. */
 const { appendFileSync } = require('node:fs');
 
 const { JWT_SECRET, REDIS_URL, NOTES } = process.env;

@@ -24,7 +24,7 @@ const scale = chainScale(18);
 
 export type Auditing = ReturnType<typeof openAuditing>;
 
-/** The store on one connection, with what makes trades, settles them and audits it all. */
+/** The store on one connection, with everything that makes trades, settles them and audits. */
 export const openAuditing = (url: string) => auditingOn(new Redis(url));
 
 export function auditingOn<Client extends RedisClient>(redis: Client) {
@@ -98,7 +98,7 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
     return market;
   }
 
-  /** A market with everything in it that an audit looks at: both sides at rest, fills, fees, expiries, holders. */
+  /** A market with everything that an audit reads: resting orders on both sides, fills, fees, expiries, holders. */
   async function liveMarket(feeRateBps: number): Promise<Market> {
     const market = await createMarket(feeRateBps);
     const [alice = '', bob = '', carla = '', dora = ''] = wallets;
@@ -124,13 +124,13 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
   };
 }
 
-/** The content of a report, to be compared: the kinds with their places. */
+/** The content of a report for comparison: the kinds with their places. */
 export const told = ({ differences }: AuditReport): string[] =>
   differences.map(({ kind, marketId, wallet, orderHash, asset, side, price }: Difference) =>
     [kind, marketId, wallet, orderHash?.slice(0, 10), asset, side, price].filter(Boolean).join(' '),
   );
 
-/** The world that the corruptions are made in; filled in before the first of them. */
+/** The world in which the corruptions are made, prepared before the first of them. */
 export interface Stage {
   exchange: Auditing;
   market: Market;

@@ -45,7 +45,7 @@ test('the audit refuses an exchange that is too large for its process', async ()
   expect((await audit(500_000)).ok).toBe(true);
 });
 
-/** A key put back as it was after something has been done to it. */
+/** Restores a key after a corruption. */
 async function spoiled(keys: readonly (string | Buffer)[], spoil: () => Promise<unknown>) {
   const { redis, audit } = stage.exchange;
   const before = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
@@ -69,7 +69,7 @@ test.each([...spoiltMoney(stage), ...spoiltBooks(stage)])(
       wanted = [await spoil()].flat();
     });
     for (const found of wanted) expect(report.differences).toContainEqual(expect.objectContaining(found));
-    // Named where it is, not everywhere.
+    // The report names the place of the fault, and no other.
     expect(told(report).length).toBeLessThan(16);
     for (const { kind } of report.differences) seen.add(kind);
   },

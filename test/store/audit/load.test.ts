@@ -27,16 +27,16 @@ const AUDITS = Number(process.env.TEST_AUDITS ?? 8);
 const ACTS_BEFORE = 1_500;
 const TRADERS = 10;
 const PAUSE_MS = 4;
-/** So that a busy machine, on which an audit takes long, does not audit more and more. */
+/** A limit, so that a busy machine, on which an audit takes long, does not audit more and more. */
 const ACTS_PER_AUDIT = 250;
-/** Markets of which none is resolved. */
+/** Markets that are never resolved. */
 const KEPT_OPEN = 3;
 
-/** One thing at random that people and the worker do; what the engine refuses is refused. */
+/** One random action of people or the worker; the engine may refuse it. */
 async function act(exchange: Auditing, markets: readonly Market[]): Promise<void> {
   const { engine, wallets, place, split, settle } = exchange;
   const pick = <T>(list: readonly T[]): T => list[randomInt(list.length)] as T;
-  // The later ones end, the earlier ones have the orders.
+  // The later markets end, the earlier ones have the orders.
   const [market, wallet] = [pick(randomInt(2) ? markets : markets.slice(-KEPT_OPEN)), pick(wallets)];
   const dice = randomInt(100);
   if (dice < 70) {

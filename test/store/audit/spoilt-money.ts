@@ -3,7 +3,7 @@ import { addressBytes } from '../../../src/store/records/order';
 import { settlementName } from '../../../src/store/records/settlement';
 import { type Corruption, changed, type Stage } from './auditing';
 
-/** Corruptions of balances, trades and what became of them. */
+/** Corruptions of balances, trades and settlements. */
 export const spoiltMoney = (stage: Stage): readonly Corruption[] => [
   [
     'collateral reserved for nothing',
@@ -47,7 +47,7 @@ export const spoiltMoney = (stage: Stage): readonly Corruption[] => [
     'a position that the wallet does not hold',
     async () => {
       const { redis, run, keys, matches, wallets } = stage.exchange;
-      // Booked up to now, and then as after trades that left the outbox unbooked.
+      // First booked up to now, then as after trades that left the outbox unbooked.
       await createJournal({ redis, run, keys, matches, doubts: () => 0 }).catchUp();
       const [wallet = ''] = wallets;
       const marketId = stage.market.terms.id;
@@ -105,7 +105,7 @@ export const spoiltMoney = (stage: Stage): readonly Corruption[] => [
         keys.settlements,
         settlementName({ marketId: stage.market.terms.id, sequence, part: 0 }),
       );
-      // Far enough for the reconciler to have seen it.
+      // Old enough that the reconciler has seen it.
       await redis.hset(keys.settledUpTo, stage.market.terms.id, `${tradeMs}-${sequence}`);
       return {
         kind: 'SETTLEMENT_MISSING',

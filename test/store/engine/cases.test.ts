@@ -9,7 +9,7 @@ import type { PlaceReply, PlaceRequest } from '../../../src/store/verbs/place';
 import { alice, bob, carla, type EngineWorld } from '../../support/engine-world';
 import { withWorlds } from './setup';
 
-/** test/cases/matching.json played on the engine alone; over HTTP they are played by test/http. */
+/** Plays test/cases/matching.json on the engine alone; test/http plays it over HTTP. */
 interface Submit {
   readonly id: string;
   readonly maker: string;
@@ -72,7 +72,7 @@ function requestOf(terms: MarketTerms, submit: Submit, open: EngineWorld): Place
   };
 }
 
-/** The answer, in the words of the case. */
+/** The answer in the words of the case. */
 async function answer(open: EngineWorld, step: Step, terms: MarketTerms, ids: Map<string, string>) {
   let reply: PlaceReply;
   try {

@@ -14,7 +14,7 @@ import { startTestCluster, type TestCluster } from '../../support/redis';
 import { runWorld } from '../fuzzing/harness';
 import { operationsOf, worldOf } from '../fuzzing/operations';
 
-/** A script that touched a key of another slot would be refused by the node that runs it. */
+/** The node that runs a script would refuse it if it used a key of another slot. */
 const OPERATIONS = 600;
 
 let cluster: TestCluster;

@@ -21,7 +21,7 @@ test('an order that reaches the script more than three seconds after its arrival
   expect([await w.stored(order), (await w.book()).bids]).toEqual([null, []]);
   await w.clock(START_MS + BOOK_WITHIN_MS - 1);
   expect((await w.place(order)).record.status).toBe('OPEN');
-  // It is booked now: however late it is repeated, the record is the answer.
+  // It is booked now: a repetition returns the record, however late it comes.
   await w.clock(START_MS + 10 * BOOK_WITHIN_MS);
   expect((await w.place(order)).replayed).toBe(true);
 });

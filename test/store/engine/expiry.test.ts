@@ -4,7 +4,7 @@ import { withWorlds } from './setup';
 const { world } = withWorlds();
 const SOON = START_SECOND + 10;
 
-/** Bob offers 1 Yes at 0.50 until SOON, then carla 1 without an end. */
+/** Bob offers 1 Yes at 0.50 until SOON, then Carla 1 without an expiration. */
 async function offers() {
   const w = world();
   await w.market();

@@ -52,7 +52,7 @@ describe('a raised nonce', () => {
     expect(step).toMatchObject({ invalidated: 2, next: { rank: expect.any(String) } });
     await w.engine.invalidateAll(alice, 1);
     expect((await w.book()).bids).toEqual(['0.61 1 1']);
-    // An old one that is sent again is recognised: it was accepted once.
+    // A repeated old order is recognised, because it was accepted once.
     const again = await w.place(old[0] as never);
     expect(again).toMatchObject({ replayed: true, record: { status: 'INVALIDATED' } });
   });
@@ -66,7 +66,7 @@ describe('a raised nonce', () => {
     await w.engine.raiseNonce(alice, 'one');
     const steps: number[] = [];
     let from: Parameters<typeof w.engine.invalidate>[2];
-    // A step of one that ends nothing must go on behind the order it has seen.
+    // A step of one that ends no order must continue after the order that it has seen.
     await w.place(w.buy(alice, YES, '1', '0.60', { market: 'market01', nonce: 1 }));
     for (let left = true; left; ) {
       const { invalidated, next } = await w.engine.invalidate(alice, 1, from, 1);
@@ -92,7 +92,7 @@ describe('a raised nonce', () => {
         [bob, 1],
       ]),
     );
-    // A process that finishes an older raise must not report that the newer one is finished.
+    // A process that finishes an older raise must not remove the wallet from the list while a newer one is unfinished.
     await w.engine.invalidateAll(alice, 1);
     expect((await pending()).get(alice)).toBe(2);
     await w.engine.invalidateAll(alice, 2);

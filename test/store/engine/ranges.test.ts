@@ -12,7 +12,7 @@ import { withWorlds } from './setup';
 const MOST = '9007199254.740991';
 const { world } = withWorlds({ grant: MOST });
 
-/** Everything there is in Redis: the sum of each key. */
+/** The whole content of Redis: the sum of each key. */
 async function everything({ redis, keys }: EngineWorld): Promise<Map<string, string | null>> {
   const all = new Map<string, string | null>();
   for (const key of await ownKeys(redis, keys)) {
@@ -28,7 +28,7 @@ async function leavesNoTrace(w: EngineWorld, act: () => Promise<unknown>, expect
   expect(await everything(w)).toEqual(before);
 }
 
-/** Alice has 100 Yes, and is ten units short of all the collateral that an account can hold. */
+/** Alice has 100 Yes, and all but ten units of the collateral that an account can hold. */
 async function fullAlice(feeRateBps: number): Promise<EngineWorld> {
   const w = world();
   await w.market({ feeRateBps });
@@ -100,7 +100,7 @@ test('a market whose orders cannot be expired keeps those of no other market ope
     await w.place(order);
     due.push(order);
   }
-  // She holds less than her order reserved.
+  // She has less than her order reserved.
   await w.redis.hset(w.keys.cash, addressBytes(alice), Buffer.alloc(24));
   await w.clock(w.now() + 20_000);
   await expect(w.engine.expire()).rejects.toThrow('cannot be kept together');

@@ -11,7 +11,7 @@ import { told } from '../audit/auditing';
 import { contradictions, openExchange, trade } from './resharding';
 
 /**
- * The slot of the book moves between two nodes of a real cluster while people trade. More of them by hand:
+ * The slot of the book moves between two nodes of a real cluster during trading. For more of them by hand:
  * `RESHARD_ORDERS=20000 npx jest test/store/engine/reshard`.
  */
 const ORDERS = Number(process.env.RESHARD_ORDERS ?? 1_500);
@@ -19,7 +19,7 @@ const REST_MS = 120;
 const MOVES_MIN = 3;
 const REPLICAS = 2;
 const STORY_MS = 120_000 + 30 * ORDERS;
-/** Without the door a round of so many orders tears something, most times in the first. */
+/** Without the door, a round of so many orders tears something, usually the first one. */
 const ROUND = 500;
 const ROUNDS_MAX = 12;
 
@@ -40,7 +40,7 @@ afterEach(async () => {
 const engineOn = (client: RedisClient) =>
   createEngine({ run: createScripts(client), grantMicro: micro(1_000_000_000_000), makersMax: 500 });
 
-/** The client with which every script declares only the keys of its header, as before there was a door. */
+/** A client whose scripts declare only the keys of their headers, as before the door existed. */
 function withoutDoor(client: RedisClient): RedisClient {
   const door = doorOf(shardKeys().prefix);
   const callBuffer = (name: string, script: string, count: number, ...rest: (string | Buffer)[]) => {

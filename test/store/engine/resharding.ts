@@ -13,7 +13,7 @@ import { auditingOn } from '../audit/auditing';
 
 type Exchange = Awaited<ReturnType<typeof openExchange>>;
 
-/** The outcome of an order, as it was reported. */
+/** The reported result of an order. */
 interface Told {
   readonly request: PlaceRequest;
   readonly sequence: number;
@@ -23,22 +23,22 @@ interface Told {
 export interface Load {
   readonly orders: number;
   readonly accepted: readonly Told[];
-  /** Answers that came after one or more that said nothing. */
+  /** Answers that came after one or more without a result. */
   readonly repeated: number;
   readonly cancels: number;
-  /** Answers that cannot be true, and errors that say of nothing that Redis is away. */
+  /** Impossible answers, and errors which do not mean that Redis is away. */
   readonly wrong: readonly string[];
 }
 
-/** So many that most takers of a run have no holdings yet, and that moving them takes a while. */
+/** Enough that most takers of a run have no tokens yet, and that moving the data takes a while. */
 const WALLETS = 3_000;
-/** The first of them have sets, and sell; the last split and merge, and do not trade. */
+/** The first ones have sets and sell; the last ones split and merge, and do not trade. */
 const SELLERS = 40;
 const SETTERS = 5;
 const SETS = 100_000_000_000;
 const LANES = 24;
 const AGAIN_MS = 20;
-/** So many times the orders at most, while the trade goes on for another reason. */
+/** The most orders, as a multiple, while trading continues for another reason. */
 const LONGER_MAX = 10;
 const AGAIN_MAX = 2_000;
 const OPEN_KEPT = 400;
@@ -89,9 +89,8 @@ function drawn(random: Random, { market, sellers, traders }: Exchange): PlaceReq
 }
 
 /**
- * Trades over every connection at once until `orders` were sent. A request without a certain answer is repeated until
- * its outcome is known. Every wallet has enough of everything, so a refusal has no reason, unless the order expired on
- * its way.
+ * Trades over every connection at once until `orders` were sent. A request without a certain answer is repeated until its
+ * result is known. Every wallet has enough funds, so no refusal is justified, unless the order expired on its way.
  */
 export async function trade(
   exchange: Exchange,
@@ -105,7 +104,7 @@ export async function trade(
   const [accepted, wrong, open]: [Told[], string[], Told[]] = [[], [], []];
   let [sent, repeated, cancels, serial] = [0, 0, 0, 0];
 
-  /** Null when the answer is one of those that cannot be. */
+  /** Null when the answer is impossible. */
   async function known<T>(what: string, ask: (engine: Exchange['engine']) => Promise<T>): Promise<T | null> {
     for (let again = 0; again < AGAIN_MAX; again++) {
       try {
@@ -131,7 +130,7 @@ export async function trade(
     const late = (): boolean => expirationSec > 0 && Date.now() >= expirationSec * 1_000;
     const before = wrong.length;
     const reply = await known('order', (engine) => engine.place(request));
-    // It lay so long before the door that it expired.
+    // It waited at the door until it expired.
     if (!reply && wrong.length > before && /ORDER_EXPIRED/.test(wrong.at(-1) ?? '') && late()) wrong.pop();
     if (!reply) return;
     const told = { request, sequence: reply.record.sequence, filled: reply.record.filledLots };
@@ -161,7 +160,7 @@ export async function trade(
       wrong.push(`${orderHash} is open after its cancel`);
   }
 
-  /** Half of a split is merged at once, because a split that is repeated counts once. */
+  /** Merges half of a split at once, because a repeated split counts once. */
   async function sets(): Promise<void> {
     const wallet = random.pick(exchange.setters);
     for (const amount of [2_000_000, -1_000_000]) {

@@ -98,7 +98,7 @@ test('a void market pays a half for each token, and whole micro-units from two h
   await w.place(w.buy(alice, YES, '100', '0.60'));
   await w.engine.resolveMarket('market00', null);
   expect(await windUp(w, 1)).toBe(3);
-  // Alice held 98.666667 Yes, the exchange 1.333333 Yes and 2 No: a half is missing of either, a whole one in all.
+  // Alice had 98.666667 Yes, the exchange 1.333333 Yes and 2 No: each lacks a half, together a whole one.
   expect((await w.balance(alice)).cash).toBe('9989.333333 (0)');
   expect((await w.balance(bob)).cash).toBe('10009 (0)');
   expect((await w.balance('fee')).cash).toBe('1.666667 (0)');

@@ -2,7 +2,7 @@ import type { RunningRedis } from '../../../src/local/redis';
 import { type EngineWorld, type EngineWorldOptions, openEngineWorld } from '../../support/engine-world';
 import { startTestRedis } from '../../support/redis';
 
-/** One Redis for the file, an empty world for each test; `world()` is the test's. */
+/** One Redis for the file, an empty world for each test; `world()` returns it. */
 export function withWorlds(options: Omit<EngineWorldOptions, 'urls'> = {}): {
   world: () => EngineWorld;
   redis: () => RunningRedis;

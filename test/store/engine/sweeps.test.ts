@@ -25,7 +25,7 @@ async function fill(w: EngineWorld, count: number, market: string, from = 0): Pr
   return all;
 }
 
-/** Every step to the end, with what happens between two of them. */
+/** Runs every step to the end, with an action between two of them. */
 async function walk(w: EngineWorld, filter: SweepFilter, between = async (_: number) => {}, look = LOOK_MAX) {
   const steps = [];
   let from: WalkPlace | undefined;
@@ -53,7 +53,7 @@ describe('cancel_all', () => {
     const elsewhere = w.buy(alice, YES, '1', '0.10', { market: second });
     const theirs = w.buy(bob, YES, '1', '0.05', { market: first });
     for (const order of [bidYes, bidNo, askNo, elsewhere, theirs]) await w.place(order);
-    // In part: what is left of it is given back.
+    // Partly filled: the reserve of the rest is released.
     await w.place(w.buy(bob, NO, '4', '0.80', { market: first }));
     const all = (filter: SweepFilter) => w.engine.cancelAll(alice, filter);
     expect(await all({ marketId: first, outcome: 1, side: 0 })).toEqual({
@@ -115,7 +115,7 @@ describe('cancel_all', () => {
     for (let i = 0; i < many; i++)
       await w.place(w.buy(alice, YES, '1', '0.10', { market: `market${10 + i}` }));
     const steps = await walk(w, {});
-    // One age may be shared by orders of several markets: the place is before all of them.
+    // Orders of several markets may have the same age: the place is before all of them.
     expect(steps.map(({ sequences }) => sequences.size)).toEqual([MARKETS_MAX, 5]);
     expect((await w.balance(alice)).cash).toBe('1000000 (0)');
   });
@@ -132,7 +132,7 @@ describe('cancel_all', () => {
       expect(steps.length).toBeLessThanOrEqual(ELSEWHERE / LOOK_MAX + 2);
       expect(steps.flatMap(({ cancelled }) => cancelled).sort()).toEqual(mine.map((o) => o.orderHash).sort());
       expect((await w.state([alice])).wallets[0]?.open.length).toBe(ELSEWHERE);
-      // In the last of them nothing was left to cancel: it tells the market's own number.
+      // The last market had nothing left to cancel, so the reply has the market's own number.
       expect(steps.at(-1)?.sequences.get(here)).toBe(5);
     },
     STORY_MS,
@@ -187,7 +187,7 @@ describe('cancel_all', () => {
   test('finds orders booked behind its place in the same millisecond', async () => {
     const w = world();
     const [here, there] = [await w.market({ id: 'market01' }), await w.market({ id: 'market02' })];
-    // Within a millisecond the number in the market decides, and it is lower here.
+    // Within a millisecond the sequence of the market decides, which is lower here.
     for (let i = 0; i < 4; i++) await w.place(w.buy(alice, YES, '1', '0.10', { market: there }));
     const late = w.buy(alice, YES, '1', '0.10', { market: here });
     const steps = await walk(
@@ -263,7 +263,7 @@ describe('cancel_absent', () => {
     expect(await absence(w)).toBe(String(w.now() + GRACE_MS));
     await w.clock(w.now() + GRACE_MS);
     expect(await absent(w)).toEqual([address]);
-    // It was placed before all of this, whatever its time says.
+    // It was placed before the others, whatever its time says.
     expect((await w.engine.cancelAbsent(alice, LEASE)).cancelled).toEqual([resting.orderHash]);
   });
 

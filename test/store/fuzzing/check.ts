@@ -1,4 +1,4 @@
-/** The engine and the model disagree. `check` names the comparison that saw it. */
+/** The engine and the model disagree. `check` names the comparison that found it. */
 export class Mismatch extends Error {
   constructor(
     readonly check: string,

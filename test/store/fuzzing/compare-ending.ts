@@ -5,7 +5,7 @@ import type { StoredMarket, StoredMoney } from './stored';
 
 const OUTCOMES = ['0', '1', 'null'];
 
-/** How a market ended, how far its payouts are, who got what; and the mode. */
+/** Compares the result of a market, the progress and amounts of its payouts, and the mode. */
 export function checkEnding(model: Model, id: string, stored: StoredMarket): void {
   const { ended } = model.market(id);
   const field = (name: string): string => stored.fields.get(name) ?? '';
@@ -28,7 +28,7 @@ export function checkToDo(model: Model, stored: StoredMoney): void {
   check('markets to be wound up', String(model.ending()), String(stored.ending));
 }
 
-/** From what is stored alone: what is outstanding is what is held. */
+/** From stored data alone: the outstanding tokens equal the held ones. */
 export function checkSupply({ tokens, fields, paid }: StoredMarket): void {
   const sets = BigInt(fields.get('oi') ?? 0);
   let [yes, no] = [0n, 0n];
@@ -37,7 +37,7 @@ export function checkSupply({ tokens, fields, paid }: StoredMarket): void {
   if (outcome !== '1') checkHeld('Yes', outcome, sets, yes);
   if (outcome !== '0') checkHeld('No', outcome, sets, no);
   if (outcome === '2') {
-    // Collateral for every half, and the halves that could not be paid: at most one of each account.
+    // Collateral for every half, and the unpaid halves: at most one for each account.
     const halves = sets * 2n - yes - no;
     check('conservation of halves', true, halves >= 0n && halves <= BigInt(paid.size));
   }

@@ -12,7 +12,7 @@ import type { StoredMarket, StoredState } from './stored';
 
 export { check, Mismatch } from './check';
 
-/** An order as the engine must have stored it. */
+/** The expected stored order. */
 export function recordOf(o: ModelOrder): OrderRecord {
   const { request } = o;
   const { side, outcome, pricePips } = request.order;
@@ -45,7 +45,7 @@ export function fillsOf(taker: ModelOrder, fills: readonly ModelFill[]): Fill[] 
   })) as Fill[];
 }
 
-/** The facts that the engine's Refusal must contain, for a refusal of the model. */
+/** The members that the engine's Refusal must have, for a refusal of the model. */
 export function extraOf(code: string, detail: readonly (string | number | bigint)[]): unknown {
   const [first, second, asset] = detail;
   switch (code) {
@@ -91,18 +91,18 @@ export function checkFills(name: string, expected: readonly Fill[], got: readonl
   });
 }
 
-/** Which orders the harness has seen booked, and the matches by market. */
+/** The orders that the harness has seen booked, and the matches by market. */
 export interface Ledger {
   readonly addresses: readonly string[];
   readonly booked: Map<string, number>;
   readonly matches: Map<string, { count: number; last: Fill[] }>;
-  /** Sections of the stored state that agreed with the model; they need no second look while both stay as they are. */
+  /** Stored sections that agreed with the model; they are not compared again while both are unchanged. */
   readonly verified: WeakSet<object>;
   emitted: number;
   granted: bigint;
 }
 
-/** The whole stored state against the model. */
+/** Compares the whole stored state with the model. */
 export function checkState(
   world: World,
   model: Model,
@@ -111,7 +111,7 @@ export function checkState(
   nowMs: number,
 ): void {
   const { verified } = ledger;
-  // The model changes a market only together with news of it.
+  // The model changes a market only together with an entry for it.
   const changed = new Set(model.emitted.map(({ market }) => market));
   world.markets.forEach(({ id }, i) => {
     const market = stored.markets[i];
@@ -166,7 +166,7 @@ function checkMarket(model: Model, id: string, stored: StoredMarket, ledger: Led
   check('liquidity', liquidity.toString(), field('liq'));
   check('open interest', m.openInterest.toString(), field('oi'));
   checkEnding(model, id, stored);
-  // Nothing bounds how often the same money changes hands; above 2^53 the engine's figure is rounded.
+  // The same money can trade any number of times; above 2^53 the engine's figure is rounded.
   if (m.volume <= BigInt(Number.MAX_SAFE_INTEGER)) check('volume', m.volume.toString(), field('vol'));
   check('last price', (m.lastPrice ?? 0n).toString(), field('lp'));
   check('time of the last match', m.lastMs.toString(), field('lt'));
@@ -198,7 +198,7 @@ function checkMoney(world: World, model: Model, stored: StoredState, { addresses
   check('collateral handed out', handedOut, stored.money.granted);
 }
 
-/** From what is stored alone. */
+/** From stored data alone. */
 function checkConservation({ money, markets }: StoredState): void {
   const openInterest = markets.map(({ fields }) => BigInt(fields.get('oi') ?? 0));
   const all = [...money.cash.values()].flat().concat(openInterest);

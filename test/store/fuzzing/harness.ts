@@ -5,7 +5,7 @@ import { perform } from './perform';
 import { createSideBySide, type RunOptions, type SideBySide, type Tally } from './side-by-side';
 import { readState } from './stored';
 
-/** Where the engine and the model parted, or a script failed. */
+/** The first difference between engine and model, or a failed script. */
 export class Failure extends Error {
   constructor(
     readonly at: number,
@@ -16,7 +16,7 @@ export class Failure extends Error {
   }
 }
 
-/** Records and chains of fills read at a time in the end. */
+/** Records and chains of fills read in one call at the end. */
 const STEP = 500;
 
 /**
@@ -86,7 +86,7 @@ export async function checkOrders(
   }
 }
 
-/** Oldest first, read in stretches that end within matches, too. */
+/** Oldest first, read in parts that also end within matches. */
 async function chainOf({ run, keys }: Pick<SideBySide, 'run' | 'keys'>, hash: string): Promise<Fill[]> {
   const chain: Fill[] = [];
   for (let more = true; more; ) {

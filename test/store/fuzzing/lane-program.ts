@@ -5,7 +5,7 @@ import { type Operation, operationsOf, type World, worldOf } from './operations'
 import { shrink } from './shrink';
 import type { Tally } from './side-by-side';
 
-/** The process of a lane (lane.ts): the address of its Redis is its argument, jobs and outcomes are messages. */
+/** The process of a lane (lane.ts): its argument is the address of its Redis, messages are jobs and results. */
 const redis = new Redis(process.argv[2] ?? '');
 
 /** Planted bugs are looked for in the same worlds, one after another. */
@@ -28,7 +28,8 @@ async function attempt(world: World, operations: readonly Operation[], job: Job)
 }
 
 async function play(job: Job): Promise<Outcome> {
-  // A submission that runs again after it cleared its way takes two moments, and by the clock of Redis the model learns
+  // A submission that runs again after expiring makers has two moments, and by the clock of Redis the model learns only the
+  // second one. With the script's own bound it never runs again.
   // only the last: with the script's own bound it never has to.
   const world = { ...worldOf(job.seed), ...(job.realTime ? { staleMax: 200 } : {}) };
   const operations = drawn(world, job.operations);

@@ -8,7 +8,7 @@ import type { Tally } from './side-by-side';
 /** A world to be played. */
 export interface Job {
   readonly seed: number;
-  /** How many. */
+  /** The number of operations. */
   readonly operations: number;
   /** Bugs planted in the scripts. */
   readonly patches?: readonly Patch[];
@@ -19,7 +19,7 @@ export interface Job {
 }
 
 export interface Fault {
-  /** The operation it was seen at, and the comparison that saw it. */
+  /** The operation at which it was found, and the comparison that found it. */
   readonly at: number;
   readonly check: string;
   readonly got: string;
@@ -41,7 +41,7 @@ const PROGRAM = path.join(__dirname, 'lane-program.ts');
 const TYPESCRIPT = path.join(__dirname, '..', '..', 'support', 'typescript.js');
 
 /**
- * A process that plays worlds on a Redis of its own: beside others, on another processor, and without jest's sandbox, in
+ * A process that plays worlds on its own Redis: beside other lanes, on another processor, and without jest's sandbox, in
  * which the same takes half as long again.
  */
 export async function startLane(): Promise<Lane> {

@@ -27,7 +27,7 @@ export interface World {
   readonly wallets: number;
   readonly grantMicro: number;
   readonly makersMax: number;
-  /** Expired makers one command takes out of the way (STALE_MAX of the script). */
+  /** Stale makers that one command expires (STALE_MAX of the script). */
   readonly staleMax: number;
   /** Sizes are multiplied by this. */
   readonly scale: number;
@@ -35,12 +35,12 @@ export interface World {
   readonly deep: boolean;
 }
 
-/** A number of lots, or all that the wallet can afford and so many lots more. */
+/** A number of lots, or the most that the wallet can afford and so many lots more. */
 export type Size = { readonly lots: number } | { readonly all: number };
 
 /**
- * Operations say nothing about what came before except by the number of an earlier one, so that any of them can be
- * left out and the rest still makes sense: that is what shrinking needs.
+ * Operations refer to earlier ones only by their number, so that any of them can be omitted and the rest still makes sense;
+ * shrinking needs that.
  */
 export interface Place {
   readonly kind: 'place';
@@ -98,10 +98,10 @@ const MICRO_PER_LOT = 10_000;
 /** All that exists must stay below 2^53 micro-units. */
 const GRANT_MAX = 2e15;
 
-/** The last ones of a world, in which its markets end. */
+/** The last operations of a world, in which its markets end. */
 const ENDING_OPERATIONS = 180;
 
-/** The same seed gives the same world. Ticks take turns, so that each is in half of all worlds. */
+/** The same seed makes the same world. Ticks alternate, so each is in half of all worlds. */
 export function worldOf(seed: number): World {
   const random = createRandom(seed ^ 0x5eed);
   const isHuge = seed % 8 === 7;
@@ -148,7 +148,7 @@ export function operationsOf(world: World, count: number): Operation[] {
   return operations.slice(0, count);
 }
 
-/** Everybody but the last wallet starts with some sets of everything. */
+/** Every wallet but the last starts with some sets of every market. */
 function opening(world: World, random: Random): Operation[] {
   const share = Math.floor(world.grantMicro / 3 / MICRO_PER_LOT) * MICRO_PER_LOT;
   return world.markets.flatMap((_, market) =>
@@ -239,7 +239,7 @@ function generate(
   }
 }
 
-/** Some submissions, and now and then what a mode refuses, too. */
+/** Some submissions and, now and then, requests that a mode refuses. */
 function others(
   world: World,
   random: Random,

@@ -43,8 +43,8 @@ async function clear({ engine, model, toldNow, count }: SideBySide, id: string, 
 }
 
 /**
- * Which holders a step pays is the engine's choice, among those there are; how many it pays, what each of them gets and
- * that none of them is left with tokens is not.
+ * The engine chooses which of the holders a step pays. How many it pays, how much each gets, and that none of them keeps
+ * tokens is fixed.
  */
 async function pay(stage: SideBySide, id: string, most: number): Promise<void> {
   const { engine, model, run, keys, count } = stage;

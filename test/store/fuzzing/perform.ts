@@ -101,7 +101,7 @@ function checkBooked(
   if (expected.code === 'BOOKED' && !request.dryRun) remember(stage, expected.order, fills);
 }
 
-/** The old order may be in any state, and anybody's; what it reserved is free when it is the wallet's and rests. */
+/** The old order may be in any state, and of any wallet; its reserve is free if it is the wallet's and rests. */
 async function replace(stage: SideBySide, op: Of<'replace'>): Promise<void> {
   const { engine, model, world, requests, count } = stage;
   const oldHash = hashOf(world, op.of);
@@ -127,7 +127,7 @@ async function replace(stage: SideBySide, op: Of<'replace'>): Promise<void> {
   check('would be replaced', 'REPLACED', got.old?.reason);
 }
 
-/** Keeps what the stored state is compared with later. */
+/** Stores the data with which the stored state is compared later. */
 export function remember(
   { ledger, chains, count }: Pick<SideBySide, 'ledger' | 'chains' | 'count'>,
   order: ModelOrder,
@@ -179,7 +179,7 @@ async function cancelOne(stage: SideBySide, op: Of<'cancel'>, hash: string): Pro
   const id = here ?? model.orders.get(hash)?.request.marketId ?? marketOf(world, op.market).id;
   let got: CancelOneReply | null = null;
   const mine = model.market(id).resting.find((o) => o.request.orderHash === hash && o.request.maker === who);
-  // An order that is final already is reported in any mode.
+  // An order that is already final is reported in any mode.
   const isHalted = model.mode() === 'HALTED' && mine !== undefined;
   let refusal: string | null = null;
   try {
@@ -209,7 +209,7 @@ async function expire({ engine, model, toldNow, count }: SideBySide, most: numbe
   check('more to expire', expected === most, waiting);
 }
 
-/** To `ms` from now, or to the next expiration that rests, or just before it. */
+/** Moves the clock to `ms` from now, or to the next expiration of a resting order, or just before it. */
 async function tick(
   { model, marketIds, now, setClock }: SideBySide,
   ms: number | 'before' | 'at',
@@ -239,7 +239,7 @@ async function convert(stage: SideBySide, op: Of<'convert'>): Promise<void> {
   );
 }
 
-/** The faucet is no business of the model's: it only gives what the engine may give. */
+/** The model has no faucet: it only grants what the engine may grant. */
 async function credit(stage: SideBySide, who: string, amount: number): Promise<void> {
   const { engine, model, ledger, faucet, now } = stage;
   const ask = (): Answer => {
@@ -257,7 +257,7 @@ async function credit(stage: SideBySide, who: string, amount: number): Promise<v
   await both(stage, () => engine.credit(who, micro(amount)), ask);
 }
 
-/** An operation seen before answers with the nonce it gave then. */
+/** A repeated operation returns the nonce that it set. */
 async function raise(stage: SideBySide, who: string, operation: string): Promise<void> {
   const { engine, model, raised, count } = stage;
   if (model.mode() === 'HALTED' && !raised.has(operation + who)) {
@@ -276,7 +276,7 @@ async function raise(stage: SideBySide, who: string, operation: string): Promise
   raised.set(operation + who, got);
 }
 
-/** One step; the next one of this wallet goes on where it ended, whatever happened in between. */
+/** One step; the next one of this wallet continues there, whatever happened in between. */
 async function invalidate(stage: SideBySide, op: Of<'invalidate'>): Promise<void> {
   const { engine, model, walks, toldNow, count } = stage;
   const who = addressOf(op.wallet);

@@ -1,7 +1,7 @@
-/** A bug to be planted: its name, the text it stands for, wherever that stands or in one file below lua/. */
+/** A bug to be planted: its name, the text it replaces, anywhere or in one file below lua/, and the new text. */
 export type Bug = readonly [name: string, from: string | RegExp, to: string, file?: string];
 
-/** One order in the place of another. */
+/** Bugs in replacing an order. */
 export const REPLACED: readonly Bug[] = (
   [
     [

@@ -1,12 +1,12 @@
 import { createRandom, type Random } from '../../support/random';
 import type { Operation, Place } from './operations';
 
-/** How far back orders are looked at to be replaced. */
+/** The number of earlier orders that may be replaced. */
 const REACH = 40;
 
 /**
- * The submission, which goes behind those `placed`; now and then in the place of an earlier order, mostly of its market and
- * its wallet, and perhaps sent twice. Some go through the other side of the book, on which the earlier one rests.
+ * The submission, after those `placed`; now and then as the replacement of an earlier order, mostly of its own market and
+ * wallet, and perhaps sent twice. Some meet the other side of the book, on which the earlier order rests.
  */
 function inPlaceOf(random: Random, place: Place, placed: Place[]): Operation[] {
   const replaces = random.chance(0.15);
@@ -26,7 +26,7 @@ function inPlaceOf(random: Random, place: Place, placed: Place[]): Operation[] {
   return random.chance(0.15) ? [replace, replace] : [replace];
 }
 
-/** With a generator of its own: what else happens in a world is the same with and without them. */
+/** Uses a separate generator, so that everything else in a world is the same with and without it. */
 export function createReplacing(seed: number) {
   const random = createRandom(seed ^ 0x4e7);
   return (operation: Operation, placed: Place[]): Operation[] =>

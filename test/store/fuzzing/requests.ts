@@ -5,7 +5,7 @@ import { packSigned } from '../../../src/store/records/signed-order';
 import type { PlaceRequest } from '../../../src/store/verbs/place';
 import type { Place, World, WorldMarket } from './operations';
 
-/** From the operations of a world to what the engine is sent. */
+/** Converts the operations of a world to requests of the engine. */
 export const addressOf = (wallet: number): string => `0x${(wallet + 1).toString(16).repeat(40)}`;
 export const hashOf = (world: World, id: number): string =>
   `0x${createHash('sha256').update(`${world.seed}/${id}`).digest('hex')}`;
@@ -16,7 +16,7 @@ export function marketOf(world: World, index: number): WorldMarket {
   return market;
 }
 
-/** Records have six bytes for a size, and what a MARKET BUY is to buy at least may be half as much again. */
+/** Records have six bytes for a size, and the least purchase of a MARKET BUY may be half as much again. */
 const SIZE_MAX_LOTS = 1.5e14;
 
 /** `wantedLots` of the order, or what the budget of a MARKET BUY would pay for at its limit. */
@@ -50,7 +50,7 @@ export function requestFor(world: World, op: Place, wantedLots: number, nowMs: n
   };
 }
 
-/** A signed order as it is kept, of which only the nonce is anybody's business here. */
+/** A signed order as stored; only its nonce matters here. */
 export function signedAs(seed: string, nonce: number): Buffer {
   const signature = createHash('sha512').update(seed).digest();
   const order = {

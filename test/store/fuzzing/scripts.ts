@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { bundleSources, luaSources } from '../../../src/lua-bundle/bundle';
 import { READ_STATE, READ_STATE_SOURCE } from './stored';
 
-/** A change to the Lua sources, wherever `from` stands in them; it must stand somewhere. */
+/** A change to the Lua sources, wherever `from` occurs; it must occur somewhere. */
 export interface Patch {
   /** Only in this file below lua/. */
   readonly file?: string;

@@ -2,8 +2,8 @@ import type { Failure } from './harness';
 import type { Operation } from './operations';
 
 /**
- * Delta debugging: leaves out ever smaller parts of a failing list as long as the rest still fails, whatever the
- * check that sees it. At most `tries` runs.
+ * Delta debugging: omits ever smaller parts of a failing list as long as the rest still fails, by any check. At most `tries`
+ * runs.
  */
 export async function shrink(
   operations: readonly Operation[],

@@ -18,21 +18,21 @@ export interface RunOptions {
   readonly redis: RedisClient;
   /** Bugs planted in the scripts under test. */
   readonly patches?: readonly Patch[];
-  /** By the clock of Redis; else the scripts read theirs from a key, so that a run repeats exactly. */
+  /** Uses the clock of Redis; otherwise the scripts read their time from a key, so that a run repeats exactly. */
   readonly realTime?: boolean;
 }
 
-/** How often what happened, so that a fuzz that meets nothing is noticed. */
+/** Counts of events, so that a fuzz that meets nothing is noticed. */
 export type Tally = Map<string, number>;
 
-/** A walk for one nonce, in the engine's terms and in the model's. */
+/** A walk for one nonce, in the terms of the engine and of the model. */
 interface Walk {
   readonly nonce: number;
   readonly from: OpenOrderPlace | undefined;
   readonly after: ModelOrder | null;
 }
 
-/** The engine and the model side by side, and what the comparison keeps. */
+/** The engine and the model side by side, and the data of the comparison. */
 export interface SideBySide {
   readonly world: World;
   readonly run: RunScript;
@@ -48,7 +48,7 @@ export interface SideBySide {
   readonly faucet: Map<string, number>;
   /** The nonce each operation raised its wallet to. */
   readonly raised: Map<string, number>;
-  /** Walks over wallets' open orders that are under way. */
+  /** Walks over wallets' open orders in progress. */
   readonly walks: Map<string, Walk>;
   /** The same for sweeps, by wallet. */
   readonly sweeps: Map<number, SweepWalk>;
@@ -59,13 +59,13 @@ export interface SideBySide {
   count(what: string): void;
   /** The engine's time, in milliseconds. */
   now(): number;
-  /** The time of the latest outbox entry: for scripts that do not reply with theirs. */
+  /** The time of the latest outbox entry: for scripts whose reply has no time. */
   toldNow(): Promise<number>;
-  /** Sets the clock; nothing in real time. */
+  /** Sets the clock; without effect in real time. */
   setClock(ms: number): Promise<void>;
 }
 
-/** Where a reply tells the script's time: in the record of an order that was booked, else behind its code. */
+/** The place of the script's time in a reply: the record of a booked order, else after the code. */
 function timeIn(name: string, reply: unknown): number | null {
   if (name === 'place_order' && Buffer.isBuffer(reply)) return decodeOrder('', reply).createdAtMs;
   if (!Array.isArray(reply) || !Buffer.isBuffer(reply[0])) return null;

@@ -14,8 +14,8 @@ import type { RunScript } from '../../../src/store/redis/scripts';
 import type { ScriptArgument } from '../../../src/store/redis/verbs';
 
 /**
- * Everything the engine keeps, read in one step; the keys are those named in the headers of lua/lib. A section whose
- * digest the caller knows is not sent again: most operations change little.
+ * Everything that the engine stores, read in one step; the headers of lua/lib name the keys. A section whose digest the
+ * caller knows is not sent again, because most operations change little.
  */
 export const READ_STATE = 'read_state';
 export const READ_STATE_SOURCE = `#!lua flags=no-writes
@@ -72,7 +72,7 @@ export interface StoredMarket {
   readonly tokens: ReadonlyMap<string, readonly bigint[]>;
   readonly matches: number;
   readonly lastMatch: readonly Fill[];
-  /** Account -> Yes, No and what was paid for them. */
+  /** Account -> Yes, No and the payout. */
   readonly paid: ReadonlyMap<string, readonly bigint[]>;
 }
 export interface StoredWallet {
@@ -93,7 +93,7 @@ export interface StoredState {
   readonly outboxLength: number;
   /** The latest entries asked for, oldest first. */
   readonly news: readonly OutboxEvent[];
-  /** These are the same objects as the time before when nothing in them has changed. */
+  /** Unchanged sections are the same objects as in the last read. */
   readonly money: StoredMoney;
   readonly markets: readonly StoredMarket[];
   readonly wallets: readonly StoredWallet[];
@@ -130,7 +130,7 @@ export async function readState(
     ...wallets.flatMap((address) => [addressBytes(address), known(address)]),
     ...hashes.map(hashBytes),
   ];
-  // A script of these tests: the table of verbs does not know it.
+  // The table of verbs does not have this script of the tests.
   const runAny = run as unknown as (name: string, keys: string[], args: ScriptArgument[]) => Promise<unknown>;
   const reply = (await runAny(READ_STATE, [keys.orders], args)) as unknown[];
   const [orderCount, outboxLength, entries, ...sections] = reply as [number, number, Entries, ...Section[]];

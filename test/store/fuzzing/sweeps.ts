@@ -9,7 +9,7 @@ import type { World } from './operations';
 import { addressOf, marketOf } from './requests';
 import type { SideBySide } from './side-by-side';
 
-/** The next bounded step of cancelling a wallet's orders: of the walk that is under way, or else of a new one. */
+/** The next bounded step of cancelling a wallet's orders, of the walk in progress or of a new one. */
 export interface SweepOperation {
   readonly kind: 'sweep';
   readonly wallet: number;
@@ -20,14 +20,14 @@ export interface SweepOperation {
   readonly look: number;
 }
 
-/** A walk that is under way, in the engine's terms and in the model's. */
+/** A walk in progress, in the terms of the engine and of the model. */
 export interface SweepWalk {
   readonly op: SweepOperation;
   readonly from: WalkPlace;
   readonly place: Place;
 }
 
-/** Drawn from the operation's number: what other operations are drawn from is left as it is. */
+/** Drawn from the operation's number, so that the draws of other operations do not change. */
 export function sweepOf(at: number, market: number, wallet: number): SweepOperation {
   const random = createRandom(at);
   return {
