@@ -70,7 +70,10 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Json>> = {
     requestId: text('The `X-Request-Id` of the request.'),
     action: text('The method and the path, as this document writes them.'),
     path: text('The path of the request.'),
-    body: { type: 'object', description: 'The body of the request; long texts are shortened. Of an audit it is the result.' },
+    body: {
+      type: 'object',
+      description: 'The body of the request; long texts are shortened. Of an audit it is the result.',
+    },
     address: text('The IP address that sent the request.'),
     agent: nullable(text('The `User-Agent` of the request.')),
     status: nullable(
