@@ -85,6 +85,12 @@ describeInBrowser('what traders look at besides the ticket', () => {
       .waitFor();
     await page.getByLabel('Time frame of the value').getByRole('button', { name: '1w' }).click();
     await page.getByRole('img', { name: /^Value over the last week: from / }).waitFor();
+    await page.setViewportSize({ width: 320, height: 640 });
+    await eventually(
+      () => page.evaluate<number>('document.documentElement.scrollWidth'),
+      (width) => expect(width).toBe(320),
+    );
+    await page.setViewportSize({ width: 1_440, height: 900 });
     await page.goBack();
   });
 

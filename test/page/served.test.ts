@@ -176,6 +176,8 @@ test('shared links have their own titles, and programs get a problem for dead on
 });
 
 test('a shared market has a picture: drawn once while it stands still, and paid for by its address', async () => {
+  // Without it there is no picture: run npm ci.
+  expect(require.resolve('@resvg/resvg-js')).toMatch(/resvg/);
   const { client } = exchange;
   const market = await openMarket(client, ADMIN_TOKEN, { question: 'Will it rain in Lisbon <tomorrow>?' });
   const page = (await ask(`/m/${market.slug}`, { accept: 'text/html' })).body.toString();
