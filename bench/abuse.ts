@@ -10,9 +10,9 @@ import { plansOf } from './attacks';
 import { cpuMicros, message, type Side, startWeb, stopSides } from './web-process';
 
 /**
- * The cost of one hostile address for everyone else: the CPU time it takes of a web process and of Redis, as a share of
- * a core, and how long a bystander at another address waits for a book meanwhile, compared with a quiet exchange.
- * Limits are on, as a deployment has them.
+ * Measures the cost of one hostile address for all others: its CPU time in a web process and in Redis, as a share of a core,
+ * and the time that a bystander at another address waits for a book, compared with a quiet exchange. Limits are on, as in a
+ * deployment.
  */
 export interface AbuseRow {
   readonly suite: 'abuse';
@@ -25,7 +25,7 @@ export interface AbuseRow {
   readonly redisShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the bystander's p50 to the one of a quiet moment right before. */
+  /** The bystander's p50 divided by that of a quiet moment right before. */
   readonly p50OverQuiet: number;
   readonly p99OverQuiet: number;
   /** The growth of Redis for each request sent. */
@@ -38,7 +38,7 @@ const SECONDS = 3;
 /** The allowance is used up before the measurement starts. */
 const WARM_SECONDS = 2;
 const ATTACKER_NICE = 10;
-/** Another address of this machine than the attacker's, which is 127.0.0.1. */
+/** An address of this machine other than the attacker's, which is 127.0.0.1. */
 const BYSTANDER = '127.0.0.2';
 const QUIET_MS = 500;
 const BYSTANDER_PER_SECOND = 40;
@@ -52,7 +52,7 @@ interface Moment {
   readonly redisBytes: number;
 }
 
-/** `redisUrl` is a Redis of its own. The number of attacks bounds the run: a row that is left out would look like one that is met. */
+/** `redisUrl` is a separate Redis. The number of attacks bounds the run, because a missing row would look like a met target. */
 export async function benchAbuse(redisUrl: string, emit: (row: AbuseRow) => void): Promise<void> {
   const quiet = await startWeb('secp256k1', redisUrl);
   const web = await startWeb('secp256k1', redisUrl, BYSTANDER_LINES, undefined, {
@@ -89,7 +89,7 @@ async function attacked(
     serialization: 'advanced',
   });
   await message(child);
-  // It shares the machine, as attackers do not: the bystander must wait for the exchange, not for the attacker's programs.
+  // Unlike real attackers it shares the machine: the bystander must wait for the exchange, not for the attacker's programs.
   if (child.pid !== undefined) setPriority(child.pid, ATTACKER_NICE);
   child.send({ ...attack, port: web.port, connections } satisfies Attack);
   await wait(WARM_SECONDS * 1_000);
@@ -140,7 +140,7 @@ async function observe(web: Side, redis: Redis, marketId: string): Promise<Momen
   };
 }
 
-/** Milliseconds until the whole book was there. */
+/** Milliseconds until the whole book has arrived. */
 function readBook({ port, agent }: Side, marketId: string): Promise<number> {
   const start = performance.now();
   const target = `/markets/${marketId}/orderbook?depth=20`;

@@ -1,6 +1,6 @@
 import type { Attack } from './attacker';
 
-/** One thing that a hostile address does again and again. */
+/** One request that a hostile address repeats. */
 export interface Plan {
   readonly what: string;
   readonly attack: Pick<Attack, 'requests' | 'stream' | 'socket'>;

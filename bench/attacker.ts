@@ -12,9 +12,9 @@ export interface Attack {
   readonly connections: number;
   /** Raw HTTP requests, sent in turn. */
   readonly requests?: readonly Buffer[];
-  /** Instead: a beginning, and what follows it for as long as the server reads, without waiting for an answer. */
+  /** Instead: a beginning, and bytes that follow it for as long as the server reads, without waiting for an answer. */
   readonly stream?: { readonly head: Buffer; readonly more: Buffer };
-  /** Instead: what each socket emits, or a packet as it is. */
+  /** Instead: the events of each socket, or a raw packet. */
   readonly socket?: {
     readonly event: string;
     readonly message: unknown;
@@ -102,7 +102,7 @@ async function sockets({ port, socket }: Attack): Promise<void> {
   });
   client.on('disconnect', () => {
     state.reconnects++;
-    // A socket that the server cut does not come back by itself.
+    // A socket that the server disconnected does not reconnect by itself.
     setTimeout(() => state.stopped || client.connect(), RECONNECT_MS);
   });
   while (!state.stopped) {

@@ -113,7 +113,7 @@ export async function transportPlans(quiet: Side, marketId: string): Promise<Pla
   ];
 }
 
-/** Bytes without an end; the server has to hang up. */
+/** Endless bytes; the server has to close the connection. */
 function streams(order: string): Plan[] {
   const chunked = 'Transfer-Encoding: chunked\r\n';
   const stream = (what: string, head: Buffer, more: string): Plan => ({

@@ -11,8 +11,8 @@ import { createEngine } from '../src/store/verbs/engine';
 import { batched, MARKET, request, wallet } from './engine';
 
 /**
- * An audit of ORDERS orders, a fifth of them matched and settled, the others resting: how long it takes, and how long any
- * one command holds Redis (its slow log); alone, and while orders are placed and cancelled as fast as one process can.
+ * Audits ORDERS orders, a fifth of them matched and settled, the others resting. It measures the time, and the longest time
+ * that one command blocks Redis (its slow log): alone, and while one process places and cancels orders as fast as it can.
  */
 export interface AuditRow {
   readonly op: 'audit' | 'audit under load';
@@ -81,14 +81,14 @@ export async function benchAudit(redis: RedisClient, emit: (row: AuditRow) => vo
         ...{ otherOrdersPerSecond: Math.round(others / seconds), differences: differences.length },
       });
     }
-    // The slow log counts by the clock: of the same steps every time, the quietest round tells what they take.
+    // The slow log counts by the clock. The steps are the same each time, so the quietest round shows their true time.
     const longestCommandMs = Math.min(...rows.map((row) => row.longestCommandMs));
     const [quickest] = rows.sort((a, b) => a.seconds - b.seconds);
     if (quickest) emit({ ...quickest, longestCommandMs });
   }
 }
 
-/** One in five meets the one before it; the rest stand apart. */
+/** One in five meets the one before it; the others meet none. */
 function orderOf(n: number) {
   const maker = wallet(Math.floor(n / PER_WALLET));
   if (n % 10 === 8) return request(maker, 'bid', 5_000, 100);
@@ -98,7 +98,7 @@ function orderOf(n: number) {
     : request(maker, 'ask', 7_100 + (n % 29) * 100, 100);
 }
 
-/** Orders that meet each other or are cancelled, without a pause; resolves with how many. */
+/** Sends orders that meet each other or are cancelled, without a pause; resolves with their number. */
 function startLoad(redis: RedisClient): () => Promise<number> {
   const engine = createEngine({ run: createScripts(redis), grantMicro: GRANT, makersMax: 1000 });
   let [count, isOver] = [0, false];

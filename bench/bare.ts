@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The least an HTTP answer costs here: a bare `node:http` server that returns what its parent tells it to, always. */
+/** The smallest cost of an HTTP answer here: a bare `node:http` server that always returns the answer set by its parent. */
 interface Canned {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

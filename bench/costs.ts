@@ -8,8 +8,8 @@ import { type CpuProfile, STAGES, type Stage, timesOf } from './stages';
 import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
- * The stages of a web process's CPU time for orders: the time of each stage by a CPU profile of one process, scaled to
- * the cost of an order in another process without a profiler. Beside it the same of Express with one trivial EVALSHA.
+ * The stages of a web process's CPU time for orders: the share of each stage from a CPU profile of one process, scaled to
+ * the cost of an order in another process without a profiler. Express with one trivial EVALSHA is measured beside it.
  */
 export interface CostRow {
   readonly suite: 'costs';
@@ -26,7 +26,7 @@ export interface HotFrame {
 }
 
 const ORDERS = 4_000;
-/** Until V8 has compiled what it will. */
+/** Warm-up, until V8 has compiled the hot code. */
 const WARM_UP = 10_000;
 const ROUNDS = 3;
 const CONNECTIONS = 16;
@@ -125,7 +125,7 @@ async function run({ side, path: to }: Contender, signer: Signer, orders: number
   return { micros, window: { fromMicros, toMicros } };
 }
 
-/** The clock that profiles are in, too. */
+/** The clock that profiles use, too. */
 const monotonicMicros = (): number => Number(process.hrtime.bigint() / 1_000n);
 
 function partsOf(profile: CpuProfile, windows: readonly Window[]) {
@@ -152,7 +152,7 @@ async function profileIn(folder: string): Promise<CpuProfile> {
       try {
         return JSON.parse(readFileSync(path.join(folder, file), 'utf8')) as CpuProfile;
       } catch {
-        // It is being written.
+        // The file is still being written.
       }
     }
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -33,13 +33,13 @@ export interface EngineRow {
 
 const DEPTHS = [10, 10_000, 1_000_000];
 const FILL_STEP = 5_000;
-/** The fewest orders that tell what one of them takes: below, what Redis allocates in passing is more. */
+/** The fewest orders that show the memory of one: with fewer, temporary allocations of Redis are larger. */
 const MEMORY_DEPTH_MIN = 10_000;
 const IN_FLIGHT = 200;
 const ROUNDS = 15;
-/** Redis rests so long before it is measured: a busy machine then lets it run for a while without a break. */
+/** The pause of Redis before it is measured: a busy machine then lets it run for a while without a break. */
 const REST_MS = 4;
-/** The floor's nine arguments: together as many bytes as a submission brings. */
+/** The floor's nine arguments: together as many bytes as a submission has. */
 const FLOOR_BYTES = [80, 32, 150, 20, 20, 8, 8, 6, 6];
 const OPS_PER_ROUND = 300;
 /** Commands in a round that take as long as many others. */
@@ -54,7 +54,7 @@ interface Cost {
   readonly perSecond: number;
 }
 
-/** `redis` must be empty and its own; `deadlineMs` bounds the whole run. */
+/** `redis` must be empty and used by no other program; `deadlineMs` bounds the whole run. */
 export async function benchEngine(
   redis: RedisClient,
   deadlineMs: number,
@@ -96,7 +96,7 @@ export function wallet(n: number): string {
   return address;
 }
 
-/** Bids at 0.01 to 0.30 and asks (BUY No) at 0.71 to 1, so that 0.31 to 0.70 is free for what is measured. */
+/** Bids at 0.01 to 0.30 and asks (BUY No) at 0.71 to 1, so that 0.31 to 0.70 is free for the measured orders. */
 export function request(
   maker: string,
   side: 'bid' | 'ask',
@@ -169,7 +169,7 @@ async function usedMemory(redis: RedisClient, count: number): Promise<number> {
   return replies.reduce((sum, [, bytes]) => sum + Number(bytes), 0);
 }
 
-/** An empty exchange with `depth` resting orders; half of them without a signed order, to tell the two costs apart. */
+/** An empty exchange with `depth` resting orders; half of them without a signed order, to distinguish the two costs. */
 async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineMs: number) {
   await redis.call('FLUSHALL');
   await engine.createMarket(MARKET, '{}', 'OPEN');

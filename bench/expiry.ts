@@ -5,8 +5,8 @@ import { createEngine } from '../src/store/verbs/engine';
 import { batched, MARKET, request, wallet } from './engine';
 
 /**
- * ORDERS orders that expire in the same second, ended as the worker ends them: how long it takes, and how long any one
- * call holds Redis (its slow log, which counts the script's own time).
+ * Expires ORDERS orders of the same second, as the worker does. It measures the time, and the longest time that one call
+ * blocks Redis (its slow log, which counts the script's own time).
  */
 export interface ExpiryRow {
   readonly op: 'expire';

@@ -1,9 +1,9 @@
-/** The arithmetic that the suites share. */
+/** Arithmetic that the suites share. */
 
 export const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
-/** The value that this part of all values lies below. */
+/** The value below which this part of all values lies. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
@@ -14,7 +14,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** By how much y rises for one of x, by least squares; NaN when there is no telling. */
+/** The slope of y over x, by least squares; NaN with too few points. */
 export function slope(points: readonly Point[]): number {
   if (points.length < 2) return Number.NaN;
   const middle = (of: (point: Point) => number): number =>

@@ -5,8 +5,8 @@ import { createEngine } from '../src/store/verbs/engine';
 import type { PlaceRequest } from '../src/store/verbs/place';
 
 /**
- * Places orders as fast as Redis takes them: the commands of the engine, written to a socket of their own that asks for
- * no replies, so that a million fit into a run. The scripts must be known to Redis.
+ * Places orders as fast as Redis accepts them: the commands of the engine, written to a separate socket that reads no
+ * replies, so that a million fit into a run. Redis must already know the scripts.
  */
 export async function createFiller(redis: RedisClient): Promise<Filler> {
   const { host = '127.0.0.1', port = 6379 } = redis.options as { host?: string; port?: number };
@@ -38,7 +38,7 @@ export interface Filler {
   stop(): void;
 }
 
-/** An order that the engine accepts as a record, since nothing was answered: an open order with nothing in it. */
+/** Pretends that the script answered an open order, because no reply is read. */
 const SILENT_REPLY = Buffer.alloc(64);
 
 function command(args: readonly (string | number | Buffer)[]): Buffer<ArrayBuffer> {

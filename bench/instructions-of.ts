@@ -18,7 +18,7 @@ const ROUNDS = 5;
 const IN_FLIGHT = 100;
 const COMMAND_MS_MAX = 60_000;
 
-/** A module of the tree. Some have moved between the commits that are compared, so the first place that exists counts. */
+/** A module of the tree. Some have moved between the compared commits, so the first existing place is used. */
 const load = (...places: string[]) =>
   require(places.map((place) => path.join(tree, place)).find((file) => existsSync(file)) ?? tree);
 

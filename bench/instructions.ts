@@ -9,8 +9,8 @@ import { round } from './figures';
 import { atMost, type Line, lineOf } from './line';
 
 /**
- * The instructions that Redis runs for one command of the engine, counted by callgrind: a figure that the machine's other
- * work does not change. With another tree, the same of its scripts and the growth since.
+ * The instructions that Redis runs for one command of the engine, counted by callgrind, so that the machine's other work does
+ * not change the figure. With another tree, the same for its scripts, and the growth since.
  */
 export interface InstructionsRow {
   readonly op: string;

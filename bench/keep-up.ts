@@ -12,9 +12,9 @@ import { call, cpuMicros, type Side, startWeb, startWorker, stopSides } from './
 /**
  * Whether settlement and price history keep up with matching: one web process, one worker, Redis and the load on the same
  * cores, every second order crossing.
- *   http        signed orders over HTTP, as fast as 16 connections go
- *   engine      orders straight into the engine, at higher and higher rates until something falls behind
- *   standstill  as fast as one client can while the worker is stopped, until new orders are refused; then it goes on
+ *   http        signed orders over HTTP, as fast as 16 connections allow
+ *   engine      orders straight into the engine, at rising rates until something falls behind
+ *   standstill  as fast as one client can while the worker is stopped, until new orders are refused; then it continues
  */
 export interface KeepUpRow {
   readonly suite: 'keep-up';
@@ -25,11 +25,11 @@ export interface KeepUpRow {
   readonly keepsUp: boolean;
   readonly outboxLength: number;
   readonly unprocessedMax: number;
-  /** Entries that are more behind after each second. */
+  /** The growth of the backlog in entries a second. */
   readonly unprocessedGrowth: number;
   readonly journalSecondsMax: number;
   readonly candlesSecondsMax: number;
-  /** From the last order until everything is settled, booked and counted. */
+  /** The time from the last order until everything is settled, booked and counted. */
   readonly drainSeconds: number;
   /** The same for each part. */
   readonly drain: string;
@@ -37,20 +37,20 @@ export interface KeepUpRow {
   readonly webCpu: number;
   readonly workerCpu: number;
   readonly redisCpu: number;
-  /** Of a standstill: what a new order was answered, what a cancel was. */
+  /** For a standstill: the answers to a new order and to a cancel. */
   readonly refusedWith: string;
   readonly cancelled: boolean | null;
 }
 
 const CONNECTIONS = 16;
-/** The look's own figure of entries is exact to what comes between two looks. */
+/** The number of entries is exact except for those between two readings. */
 const LOOK_EVERY_MS = 100;
 const DRAIN_MS_MAX = 120_000;
 const DRAIN_LOOK_MS = 50;
 const CENTS = 50;
 const PIPS = 5_000;
 const TICK_MS = 4;
-/** Redis works through so many in some milliseconds, and hears everybody else before the next. */
+/** Redis processes so many in some milliseconds, and serves all other clients before the next ones. */
 const BATCH_MAX = 200;
 const WALLETS = 500;
 /** Orders a second, one step after another. */
@@ -71,7 +71,7 @@ interface Stage {
   readonly look: () => Promise<Pulse>;
 }
 
-/** Gives how many orders were taken in `ms`. */
+/** Returns the number of orders accepted in `ms`. */
 type Drive = (ms: number) => Promise<number>;
 
 export async function benchKeepUp(
@@ -94,7 +94,7 @@ export async function benchKeepUp(
       if (isOver()) return;
       const row = await measure(stage, 'engine', intoEngine(stage, rate), seconds.step * 1_000);
       emit(row);
-      // One that is not reached is what the load itself can do.
+      // A rate that is not reached shows the limit of the load itself.
       if (!row.keepsUp || row.ordersPerSecond < rate * REACHED_PART) break;
     }
     if (!isOver()) emit(await standstill(stage));
@@ -104,7 +104,7 @@ export async function benchKeepUp(
   }
 }
 
-/** Drives, looks on meanwhile, and waits until nothing is behind any more. */
+/** Runs the load and measures meanwhile, then waits until nothing is behind any more. */
 async function measure(stage: Stage, op: KeepUpRow['op'], drive: Drive, ms: number): Promise<KeepUpRow> {
   const { redis, web, worker, look } = stage;
   const cpu = async () => ({
@@ -150,7 +150,7 @@ async function measure(stage: Stage, op: KeepUpRow['op'], drive: Drive, ms: numb
   };
 }
 
-/** Seconds until each of what follows a match had nothing left to do. */
+/** Seconds until each part that follows a match had no work left. */
 async function drained(look: () => Promise<Pulse>): Promise<Drain> {
   const start = performance.now();
   const done: Drain = { outbox: Number.NaN, settled: Number.NaN, journal: Number.NaN, candles: Number.NaN };
@@ -177,7 +177,7 @@ async function overHttp({ web, signer }: Stage, ms: number): Promise<Drive> {
   for (let n = 0; n < count; n++) {
     const { path, body } = signer.sign({ cents: CENTS, outcome: n % 2 ? 1 : 0 });
     requests.push(requestBytes(path, body));
-    // The sides answer meanwhile that they are alive.
+    // Lets the processes answer that they are alive meanwhile.
     if (n % 1_000 === 0) await wait(0);
   }
   const load = await openLoad(web.port, CONNECTIONS);
@@ -197,10 +197,10 @@ async function overHttp({ web, signer }: Stage, ms: number): Promise<Drive> {
   };
 }
 
-/** More than one web process takes in a millisecond. */
+/** More than one web process accepts in a millisecond. */
 const HTTP_RATE_MAX = 7;
 
-/** Written to Redis without waiting for replies: what the load takes of the two cores is taken from the worker. */
+/** Written to Redis without waiting for replies, because the load takes CPU time from the worker on the same cores. */
 function intoEngine({ redis, signer }: Stage, perSecond: number, isEnough = () => false): Drive {
   return async (ms) => {
     const filler = await createFiller(redis);
@@ -225,8 +225,8 @@ function intoEngine({ redis, signer }: Stage, perSecond: number, isEnough = () =
 }
 
 /**
- * One web process cannot build a backlog at any rate, so a worker is stopped: the backlog grows until new orders are
- * refused. Then a cancel must still pass, and when the worker goes on all must be done.
+ * One web process cannot build a backlog at any rate, so the worker is stopped: the backlog grows until new orders are
+ * refused. Then a cancel must still pass, and when the worker continues it must process everything.
  */
 async function standstill(stage: Stage): Promise<KeepUpRow> {
   const { web, signer } = stage;

@@ -1,4 +1,4 @@
-/** One line of the table: a figure, what it is compared with, and what it has to reach. */
+/** One line of the table: a figure, its baseline, and its target. */
 export interface Line {
   readonly suite: string;
   readonly what: string;
@@ -34,7 +34,7 @@ export interface Finding {
 export const atLeast = (bound: number, of: Target['of'] = 'figure'): Target => ({ of, at: 'least', bound });
 export const atMost = (bound: number, of: Target['of'] = 'figure'): Target => ({ of, at: 'most', bound });
 
-/** A figure that could not be taken (NaN) meets no target. */
+/** A figure that could not be measured (NaN) meets no target. */
 export function lineOf(finding: Finding): Line {
   const { suite, what, figure, unit, baseline = '', ratio = null, target, options = '' } = finding;
   const judged = target?.of === 'ratio' ? (ratio ?? Number.NaN) : figure;
@@ -67,14 +67,14 @@ export function tableOf(lines: readonly Line[]): string {
   ]);
 }
 
-/** Three figures are what a run of seconds tells; whole numbers stay whole. */
+/** Three figures are as exact as a run of seconds; whole numbers stay whole. */
 export function shortened(value: number): string {
   if (!Number.isFinite(value)) return 'unknown';
   if (Number.isInteger(value) || Math.abs(value) >= 1_000) return Math.round(value).toLocaleString('en-US');
   return String(Number(value.toPrecision(3)));
 }
 
-/** Columns of numbers to the right, of words to the left. */
+/** Columns of numbers are aligned right, columns of words left. */
 export function aligned(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const cells = (column: number): string[] => rows.map((row) => row[column] ?? '');

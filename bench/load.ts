@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Requests as bytes over keep-alive connections: on two cores what the load takes is taken from what is measured. */
+/** Requests as bytes over keep-alive connections, because on two cores the load takes CPU time from the measured process. */
 export interface Load {
-  /** Keeps every connection busy until `next` has no more; resolves when all is answered. */
+  /** Keeps every connection busy until `next` returns no more; resolves when all are answered. */
   flood(next: () => Buffer | null, onAnswer: OnAnswer): Promise<void>;
-  /** So many a second until `next` has no more; what finds no idle connection waits. */
+  /** So many requests a second until `next` returns no more; a request without an idle connection waits. */
   steady(perSecond: number, next: () => Buffer | null, onAnswer: OnAnswer): Promise<void>;
   stop(): void;
 }
@@ -13,7 +13,7 @@ export interface Load {
 export type OnAnswer = (status: number, body: () => string) => void;
 
 const TICK_MS = 4;
-/** A request that is not answered within this time never will be. */
+/** A request without an answer within this time never gets one. */
 const ANSWER_MS_MAX = 20_000;
 
 export const readBytes = (path: string): Buffer =>

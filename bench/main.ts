@@ -79,7 +79,7 @@ async function main({ suites, full, asJson, minutes, against, withDetails }: Wor
         note('line', line);
       }
     } catch (error) {
-      // One suite that fails must not take the others' figures with it.
+      // One suite that fails must not lose the others' figures.
       failed = error;
       process.stderr.write(`${name}: ${messageOf(error)}\n`);
     } finally {

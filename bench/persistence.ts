@@ -6,14 +6,14 @@ import { createEngine } from '../src/store/verbs/engine';
 import { batched, MARKET, passive } from './engine';
 
 /**
- * The cost of writing to disk: resting inserts with `appendonly everysec` beside the same without, in turns, each on a
- * Redis of its own. The rate is that of one pipelined client, so where the client is the limit the ratio flatters.
+ * The cost of writing to disk: resting inserts with `appendonly everysec`, and without it in turn, each on a separate Redis.
+ * The rate is that of one pipelined client, so where the client is the limit the ratio is too good.
  */
 export interface PersistenceRow {
   readonly suite: 'persistence';
   readonly appendonly: 'no' | 'everysec';
   readonly opsPerSecond: number;
-  /** Of the throughput without. */
+  /** The share of the throughput without it. */
   readonly ratio: number;
 }
 

@@ -133,7 +133,7 @@ function main([kind, url, domain, yesToken]: readonly string[]): void {
   const app = express();
   if (kind === 'plain') addPlain(app, redis, JSON.parse(domain ?? '{}'), yesToken ?? '');
   else addFloor(app, redis);
-  // As ours: a connection that waits for its turn is not closed under its next request.
+  // As in the exchange: a connection that waits for its turn is not closed while its next request arrives.
   const server = createServer({ keepAliveTimeout: 65_000 }, app);
   server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
   process.on('message', () => {

@@ -4,27 +4,27 @@ import { shardKeys } from '../src/store/redis/keys';
 import type { RedisClient } from '../src/store/redis/scripts';
 import { slope } from './figures';
 
-/** How far what follows a match is behind it. */
+/** The backlog of everything that follows a match. */
 export interface Pulse {
   readonly atMs: number;
   /** Entries of the outbox, processed ones included: they stay for a minute. */
   readonly length: number;
-  /** Entries that the slowest of broadcaster and relay has not finished with. */
+  /** Entries that the slower of broadcaster and relay has not processed. */
   readonly unprocessed: number;
   readonly matches: number;
   readonly settled: number;
-  /** Age of the oldest match that is not in the wallets' journals, and of the oldest not in the candles. */
+  /** Age of the oldest match that the wallets' journals lack, and of the oldest that the candles lack. */
   readonly journalSeconds: number;
   readonly candlesSeconds: number;
 }
 
 const keys = shardKeys();
 
-/** Looks at one market; all times are Redis' own, from its ids. */
+/** Reads the state of one market; all times come from Redis, by its ids. */
 export function createPulse(redis: RedisClient, marketId: string): () => Promise<Pulse> {
   const lag = createOutboxLag({ redis, keys, now: Date.now });
 
-  /** From the first entry that is not done to the latest. */
+  /** The time from the first unprocessed entry to the latest. */
   async function secondsBehind(stream: string, done: string): Promise<number> {
     const [[oldest], [latest]] = await Promise.all([
       redis.xrange(stream, `(${done}`, '+', 'COUNT', 1),
@@ -57,7 +57,7 @@ export function createPulse(redis: RedisClient, marketId: string): () => Promise
 
 const msOf = (id: string): number => Number(id.split('-')[0]);
 
-/** One entry that is not done is behind, however young. */
+/** One unprocessed entry counts as a backlog, however young. */
 const AT_LEAST_MS = 1;
 
 /** The growth in a second, of the later two thirds of the pulses: the first third is the start-up. */
@@ -66,15 +66,15 @@ export function growth(pulses: readonly Pulse[], of: (pulse: Pulse) => number): 
   return slope(later.map((pulse) => ({ x: pulse.atMs / 1_000, y: of(pulse) })));
 }
 
-/** Entries that may come behind in a second for each hundred that come: noise of a few seconds. */
+/** Entries of backlog in a second for each hundred new ones: noise of a few seconds. */
 const BEHIND_PART = 0.05;
-/** Journals are kept every second, candles every two; what takes longer than that each time is about to fall behind. */
+/** Journals are written every second, candles every two; work that takes longer than its interval soon falls behind. */
 const JOURNAL_SECONDS = 2;
 const CANDLES_SECONDS = 4;
-/** Being done by the clock, they are a little behind all the time, so their worst moments are compared. */
+/** Scheduled work is always a little behind, so its worst moments are compared. */
 const LATER_SECONDS = 1;
 
-/** Nothing falls further behind while so many orders come in a second. */
+/** Whether the backlog does not grow at this rate of orders. */
 export function keepsUp(pulses: readonly Pulse[], ordersPerSecond: number): boolean {
   return (
     growth(pulses, ({ unprocessed }) => unprocessed) <= BEHIND_PART * ordersPerSecond &&
@@ -84,7 +84,7 @@ export function keepsUp(pulses: readonly Pulse[], ordersPerSecond: number): bool
   );
 }
 
-/** By the worst of the last third, and by how much that is worse than in the third before it. */
+/** The worst of the last third, and its growth since the third before it. */
 function isPunctual(pulses: readonly Pulse[], of: (pulse: Pulse) => number, most: number): boolean {
   const third = Math.floor(pulses.length / 3);
   const worst = (part: readonly Pulse[]): number => Math.max(...part.map(of));

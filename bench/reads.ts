@@ -13,7 +13,7 @@ export interface ReadsRow {
   readonly bytes: number;
   readonly cpuMicros: number;
   readonly bareCpuMicros: number;
-  /** Of the bare server's CPU time to ours: 1 would be as cheap as it can be. */
+  /** The bare server's CPU time divided by the exchange's: 1 would be the cheapest possible. */
   readonly ratio: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -39,13 +39,13 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** `redisUrl` is a Redis of its own; `deadlineMs` bounds the run. */
+/** `redisUrl` is a separate Redis; `deadlineMs` bounds the run. */
 export async function benchReads(
   redisUrl: string,
   deadlineMs: number,
   emit: (row: ReadsRow) => void,
 ): Promise<void> {
-  // The first to start becomes the one that broadcasts; what is measured is what every replica does.
+  // The first process becomes the broadcaster; the measured work is that of every replica.
   const broadcaster = await startWeb('secp256k1', redisUrl);
   const web = await startWeb('secp256k1', redisUrl, CONNECTIONS);
   const bare = await startSide('bare.ts', [], process.env, CONNECTIONS);
@@ -58,7 +58,7 @@ export async function benchReads(
   }
 }
 
-/** A row for which there was no time meets no target. */
+/** A row that ran out of time meets no target. */
 const untaken = ({ what }: Target): ReadsRow => ({
   ...{ suite: 'reads', what, bytes: 0 },
   ...{

@@ -18,7 +18,7 @@ export interface RealtimeRow {
   readonly expected: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** CPU of the replica the sockets hang on, in microseconds for each delivered message. */
+  /** CPU time of the replica with the sockets, in microseconds for each delivered message. */
   readonly cpuMicrosPerDelivery: number;
 }
 
@@ -28,7 +28,7 @@ const SOCKETS = 1_000;
 const CONNECTING = 50;
 const FANOUT_RATE = 25;
 const FANOUT_UPDATES = 250;
-/** How long the last messages may take. */
+/** The time allowed for the last messages. */
 const SETTLE_MS = 3_000;
 
 interface Update {
@@ -69,7 +69,7 @@ async function subscribed(
   return socket;
 }
 
-/** Submits at a steady rate; gives the sequence of each order and when it was accepted. */
+/** Submits at a steady rate; returns the sequence of each order and the time of its answer. */
 async function submitSteadily(
   web: Side,
   count: number,

@@ -4,19 +4,19 @@ import { shardKeys } from '../src/store/redis/keys';
 /** The memory of Redis, in bytes. */
 export interface RedisMemory {
   readonly usedBytes: number;
-  /** The records that the exchange keeps for good: orders, matches, settlements, journals, balances, candles. */
+  /** Permanent records: orders, matches, settlements, journals, balances, candles. */
   readonly recordsBytes: number;
   /** The last minute of events. */
   readonly outboxBytes: number;
   /** Everything else: books' updates, jobs, leases, sessions, connections, scripts. */
   readonly restBytes: number;
   readonly orders: number;
-  /** By kind of key, those that make up the rest. */
+  /** The rest by kind of key. */
   readonly kinds: ReadonlyMap<string, number>;
 }
 
 const SCAN_STEP = 1_000;
-/** As docs/engine.md lists them. */
+/** As in docs/engine.md. */
 const RECORDS =
   /^\{x\d+\}:(o|bal|st|sl|su|sum|mk|ml|mn|exp|(u|w|ac|ps|p):.+|m:[0-9a-z]{8}(:(b|a|t|bal|c\d+|sl|paid))?)$/s;
 const OUTBOX = /^\{x\d+\}:out$/;
@@ -51,7 +51,7 @@ export async function weigh(redis: Redis): Promise<RedisMemory> {
   };
 }
 
-/** A key's name without what tells it from others of its kind. */
+/** A key's name without the part that distinguishes it from others of its kind. */
 const kindOf = (name: string): string =>
   name.replace(/[0-9a-f]{8}-[0-9a-f-]+|0x[0-9a-f]+|[0-9a-z]{8,}|\d+/gi, '*');
 

@@ -8,10 +8,10 @@ import { createSigner, type Signer } from './signer';
 import { cpuMicros, type Side, startSide, startWeb, stopSides } from './web-process';
 
 /**
- * One, two and four web processes on one Redis, all of them busy: the CPU time that an order takes of all of them
- * together, and of Redis. Orders per second of the clock would say how many cores there are. Where there are more processes
- * than cores each finds the caches as the others left them, so the same is done with as many of Express with one trivial
- * EVALSHA, which know nothing of each other. Each size has a Redis of its own; all work in turns.
+ * One, two and four busy web processes on one Redis: the CPU time of an order in all of them together, and in Redis. Orders
+ * per second would only show the number of cores. With more processes than cores, each finds the caches of the CPU filled by
+ * the others. So the same is measured with as many processes of Express with one trivial EVALSHA, which share nothing. Each
+ * size has a separate Redis, and all work in turn.
  */
 export interface ScaleRow {
   readonly suite: 'scale';
@@ -22,7 +22,7 @@ export interface ScaleRow {
   readonly floorCpuMicros: number;
   readonly ordersPerWebCpuSecond: number;
   readonly ordersPerRedisCpuSecond: number;
-  /** To those of one process. */
+  /** Divided by the figures of one process. */
   readonly webRatio: number;
   readonly redisRatio: number;
   /** The throughput of processes that share nothing. */
@@ -32,11 +32,11 @@ export interface ScaleRow {
 const SIZES = [1, 2, 4] as const;
 const ORDERS = 4_000;
 const CONNECTIONS = 16;
-/** So many each before the first round, until V8 has compiled what it will. */
+/** Orders for each process before the first round, until V8 has compiled the hot code. */
 const WARM_UP = 10_000;
 
 const keys = shardKeys();
-/** A position behind every entry. */
+/** A position after every entry. */
 const SETTLED = '281474976710655-0';
 
 interface Fleet {
@@ -105,10 +105,10 @@ async function startFleet(processes: number): Promise<Fleet> {
   return { processes, server, redis: new Redis(server.url), webs, floors, signer };
 }
 
-/** CPU microseconds for one order, ours first, then of those that share nothing. */
+/** CPU microseconds for one order: first of the exchange, then of processes that share nothing. */
 async function run({ redis, webs, floors, signer }: Fleet, orders: number): Promise<Cost> {
   const signed = Array.from({ length: orders }, () => signer.sign());
-  // There is no worker: what it has to do must not become a backlog.
+  // There is no worker, so its work must not become a backlog.
   await redis.hset(keys.readers, 'settlement', SETTLED);
   const before = await redisCpuMicros(redis);
   const web = await flood(
@@ -123,7 +123,7 @@ async function run({ redis, webs, floors, signer }: Fleet, orders: number): Prom
   return { web: web / orders, redis: (after - before) / orders, floor: floor / orders };
 }
 
-/** CPU microseconds of all of them, each of which gets its part. */
+/** CPU microseconds of all of them; each gets its part of the orders. */
 async function flood(sides: readonly Side[], requests: readonly Buffer[]): Promise<number> {
   const cpu = async (): Promise<number> =>
     (await Promise.all(sides.map(cpuMicros))).reduce((sum, micros) => sum + micros, 0);

@@ -20,7 +20,7 @@ export interface Submission {
 }
 
 export interface Wish {
-  /** Of the token bought; by default the prices that meet no order, one after another. */
+  /** Prices of the bought token; by default prices that meet no order, in turn. */
   readonly cents?: number;
   readonly outcome?: 0 | 1;
   readonly lots?: bigint;
@@ -28,7 +28,7 @@ export interface Wish {
 
 export type Signer = Awaited<ReturnType<typeof createSigner>>;
 
-/** A market, and one signed submission for it after another, unless told otherwise below and above the middle (BUY No) in turns. */
+/** A market, and signed submissions for it, by default alternately below and above the middle (BUY No). */
 export async function createSigner(web: Side, walletCount = WALLETS) {
   const created = await call(
     web,
@@ -88,7 +88,7 @@ export async function createSigner(web: Side, walletCount = WALLETS) {
     };
   }
 
-  /** Signs every wallet in; their bearers. */
+  /** Signs every wallet in; returns their bearers. */
   async function signIn(): Promise<string[]> {
     return Promise.all(
       wallets.map(async ({ wallet }) => {

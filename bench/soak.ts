@@ -8,9 +8,9 @@ import { createSigner, type Signer, type Submission } from './signer';
 import { memoryOf, startWeb, startWorker, stopSides } from './web-process';
 
 /**
- * Memory under half of the load that this machine can carry: orders that rest, cross and are cancelled, reads, and
- * sockets of which one leaves and one comes every second. The heap of web and worker after a collection, the resident
- * size, and Redis less what it keeps for good. Flat is what grows by nothing after the beginning.
+ * Memory under half of the load that this machine can carry: orders that rest, cross and are cancelled, reads, and sockets of
+ * which one leaves and one comes every second. It measures the heap of web and worker after a collection, the resident size,
+ * and Redis without its permanent records. Memory is flat when it does not grow after the beginning.
  */
 export interface SoakRow {
   readonly suite: 'soak';
@@ -19,10 +19,10 @@ export interface SoakRow {
   readonly commandsPerSecond: number;
   readonly beginMegabytes: number;
   readonly endMegabytes: number;
-  /** By the slope of all looks after the beginning. */
+  /** The slope of all readings after the beginning. */
   readonly growthMegabytes: number;
   readonly growthPart: number;
-  /** Of Redis only. */
+  /** Only for Redis. */
   readonly orders: number | null;
   readonly bytesPerOrder: number | null;
   readonly outboxMegabytes: number | null;
@@ -37,16 +37,16 @@ const LOOK_EVERY_MS_MIN = 1_500;
 const BEGINNING = 0.25;
 const FLOOD_MS = 6_000;
 const LOAD_PART = 0.5;
-/** Looks at every key of Redis: they hold it, so there are few. */
+/** Readings of every key of Redis. They block it, so there are few. */
 const WEIGHINGS = 5;
 /** Of twenty commands: 9 rest, 7 cancel, 3 cross, one reads. */
 const PATTERN = 'rcrcgrcrcrcxrcrxrcxr';
-/** Each with nearly all the money of its wallet. */
+/** Each uses nearly all the money of its wallet. */
 const MAKERS = 5;
 const MAKER_LOTS = 180_000_000n;
 const MAKER_CENTS = 45;
 const TAKER_CENTS = 56;
-/** Not more of the orders that rest are remembered than will be cancelled soon. */
+/** Remembers only as many resting orders as will be cancelled soon. */
 const REMEMBERED_MAX = 10_000;
 
 interface Look {
@@ -153,7 +153,7 @@ function rowsOf(
 
 const megabytes = (bytes: number): number => round(bytes / 2 ** 20, 1);
 
-/** Growth by the line through all points, so that the time of one collection does not decide. */
+/** Growth by the line through all points, so that the time of one collection does not matter. */
 export function grown(what: Figures['what'], points: readonly Point[]) {
   const [first, last] = [points[0] ?? { x: 0, y: Number.NaN }, points.at(-1) ?? { x: 0, y: Number.NaN }];
   const growth = slope(points) * (last.x - first.x);
@@ -166,7 +166,7 @@ export function grown(what: Figures['what'], points: readonly Point[]) {
   };
 }
 
-/** Every so often until then; the first time at once. One that takes longer delays the next. */
+/** Repeats a task at an interval until the time, the first time at once. A slow run delays the next. */
 async function repeatUntil(untilMs: number, everyMs: number, task: () => Promise<void>): Promise<void> {
   for (let due = performance.now(); due < untilMs; due += everyMs) {
     await wait(Math.max(0, due - performance.now()));
@@ -176,7 +176,7 @@ async function repeatUntil(untilMs: number, everyMs: number, task: () => Promise
 
 interface Commands {
   next(): Buffer;
-  /** A cancel may find its order filled; nothing else may be refused. */
+  /** A cancel may find its order filled; no other refusal is expected. */
   check(status: number): void;
 }
 

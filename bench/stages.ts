@@ -1,4 +1,4 @@
-/** Which part of a submission a frame of a CPU profile belongs to. */
+/** Assigns frames of a CPU profile to the stages of a submission. */
 export type Stage = (typeof STAGES)[number];
 
 export const STAGES = [
@@ -111,7 +111,7 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Microseconds of each stage between two moments, and of each frame that no stage knows. Idle time counts for nothing. */
+/** Microseconds of each stage between two moments, and of each frame without a stage. Idle time does not count. */
 export function timesOf(profile: CpuProfile, fromMicros = 0, toMicros = Number.POSITIVE_INFINITY) {
   const parents = new Map<number, number>();
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));

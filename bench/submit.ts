@@ -32,9 +32,9 @@ type Mix = 'rest' | 'mixed';
 const MIXES: readonly Mix[] = ['rest', 'mixed'];
 const CONNECTIONS = 16;
 const ROUNDS = 5;
-/** Commands of a round: the slow ones are dear to measure. */
+/** Commands of a round; fewer for the slow ones. */
 const COMMANDS = { exchange: 2_000, ethers: 300, plain: 300, floor: 2_000 } as const;
-/** Before the first round, until V8 has compiled what it will: a process that has served for a minute is what counts. */
+/** Warm-up before the first round, until V8 has compiled the hot code, as in a process that has served for a minute. */
 const WARM_UP = { exchange: 10_000, ethers: 1_000, plain: 1_000, floor: 10_000 } as const;
 /** Of twenty commands of the mix: 9 rest, 8 cancel, 3 cross. */
 const PATTERN = 'rcrcxrcrcrcxrcrcrcxr';
@@ -56,13 +56,13 @@ interface Round {
   readonly latenciesMs: readonly number[];
 }
 
-/** `redisUrl` is a Redis of its own. Rows come as they are known; `deadlineMs` bounds the run. */
+/** `redisUrl` is a separate Redis. Rows come as soon as they are known; `deadlineMs` bounds the run. */
 export async function benchSubmit(
   redisUrl: string,
   deadlineMs: number,
   emit: (row: SubmitRow) => void,
 ): Promise<void> {
-  // The first to start becomes the one that broadcasts; what is measured is what every replica does.
+  // The first process becomes the broadcaster; the measured work is that of every replica.
   const broadcaster = await startWeb('secp256k1', redisUrl);
   const sides: Side[] = [broadcaster];
   try {
@@ -134,7 +134,7 @@ async function other(
   };
 }
 
-/** One round: prepared before the clock starts, then as fast as the connections go. */
+/** One round: prepared before the clock starts, then as fast as the connections allow. */
 async function run(contender: Contender, signer: Signer, mix: Mix, commands: number): Promise<Round> {
   const each = Math.floor(commands / CONNECTIONS);
   const plans = Array.from({ length: CONNECTIONS }, () => plan(contender, signer, mix, each));
@@ -156,7 +156,7 @@ async function run(contender: Contender, signer: Signer, mix: Mix, commands: num
   };
 }
 
-/** The commands of one connection; it cancels what it has rested itself. */
+/** The commands of one connection; it cancels its own resting orders. */
 function plan({ submit, cancel }: Contender, { sign }: Signer, mix: Mix, count: number) {
   const rested: Submission[] = [];
   return Array.from({ length: count }, (_, i) => {

@@ -17,7 +17,7 @@ import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
 
 export interface Wishes {
-  /** Of a Redis of the suite's own. */
+  /** The URL of a separate Redis for the suite. */
   readonly redisUrl: string;
   readonly deadlineMs: number;
   /** Long sizes. */
@@ -29,7 +29,7 @@ export interface Wishes {
 }
 
 export type Detail = Readonly<Record<string, unknown>>;
-/** Tells details as they are known, and says in the end what they mean for the table. */
+/** Reports details as soon as they are known, and returns their lines of the table. */
 export type Suite = (wishes: Wishes, tell: (detail: Detail) => void) => Promise<Line[]>;
 
 const DEPTHS_SHORT = [10, 10_000];
@@ -60,7 +60,7 @@ async function withRedis(url: string, run: (redis: Redis) => Promise<void>): Pro
   }
 }
 
-/** In the order of the table. A further suite is a file, its lines in targets.ts, and an entry here. */
+/** In the order of the table. To add a suite, add a file, its lines in targets.ts, and an entry here. */
 export const SUITES: Readonly<Record<string, Suite>> = {
   submit: suite<SubmitRow>(
     ({ redisUrl, deadlineMs }, emit) => benchSubmit(redisUrl, deadlineMs, emit),

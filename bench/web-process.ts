@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Backend } from '../src/auth/recovery';
 import type { MemoryOf, Question } from './telling';
 
-/** A server in a process of its own, that tells the CPU time it has taken. */
+/** A server in a separate process, which reports its CPU time. */
 export interface Side {
   readonly child: ChildProcess;
   readonly port: number;
@@ -16,7 +16,7 @@ const ADMIN_TOKEN = randomBytes(24).toString('hex');
 const JWT_SECRET = randomBytes(32).toString('hex');
 const CONNECTIONS = 16;
 
-/** Forks a program of this folder; it tells its port when it listens. */
+/** Forks a program of this folder, which reports its port when it listens. */
 export async function startSide(
   program: string,
   args: readonly string[],
@@ -57,7 +57,7 @@ export const startWeb = (
   more?: NodeJS.ProcessEnv,
 ): Promise<Side> => startSide('web.ts', [backend], environment(redisUrl, more), connections, flags);
 
-/** It listens nowhere: only its CPU time and memory are asked for. */
+/** It does not listen; only its CPU time and memory are read. */
 export const startWorker = (redisUrl: string, flags?: readonly string[]): Promise<Side> =>
   startSide('worker.ts', [], environment(redisUrl), 1, flags);
 

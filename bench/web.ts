@@ -5,8 +5,8 @@ import { createLogger } from '../src/log';
 import { tellParent } from './telling';
 
 /**
- * A web process as `dist/web.js` is, but told by its parent which verification to use, and telling what CPU time it
- * has taken. Its parent forks it with the configuration in its environment.
+ * A web process like `dist/web.js`. Its parent chooses the verification and reads its CPU time; it forks the process with the
+ * configuration in its environment.
  */
 async function main(backend: Backend): Promise<void> {
   const config = loadConfig();

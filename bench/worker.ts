@@ -3,7 +3,7 @@ import { loadConfig } from '../src/config/load';
 import { createLogger } from '../src/log';
 import { tellParent } from './telling';
 
-/** A worker as `dist/worker.js` is, telling its parent what it has taken. */
+/** A worker like `dist/worker.js`, which reports its CPU time to its parent. */
 async function main(): Promise<void> {
   const config = loadConfig();
   await startWorker(config, createLogger(config, 'worker'));

@@ -175,7 +175,7 @@ test('shared links have their own titles, and programs get a problem for dead on
   expect((await ask(manifest.icons[0].src)).status).toBe(200);
 });
 
-test('a shared market has a picture: drawn once while it stands still, and paid for by its address', async () => {
+test('a shared market has a picture: drawn once while the market does not change, and paid for by its address', async () => {
   // Without it there is no picture: run npm ci.
   expect(require.resolve('@resvg/resvg-js')).toMatch(/resvg/);
   const { client } = exchange;

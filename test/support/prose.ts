@@ -15,6 +15,19 @@ const PHRASES: readonly RegExp[] = [
   /\bsomebody\b/i,
   /(?<![\w-])one's\b/i,
   /\b(?:is|are|was|were|be|been|being|not) told\b/i,
+  /\bas it were\b/i,
+  /\bfor good\b/i,
+  /\bwhat (?:becomes|became) of\b/i,
+  /\bof before\b/i,
+  /\bas (?:it|they) stands?\b/i,
+  /\bstands? (?:still|for itself)\b/i,
+  /\bgo(?:es)? on (?:behind|from)\b/i,
+  /\bno business of\b/i,
+  /\b(?:tells?|hears?) of\b/i,
+  /\b(?:is|are) (?:through|done) with\b/i,
+  /\bthere is no telling\b/i,
+  /\bmuch else\b/i,
+  /\bin one go\b/i,
 ];
 /** A sentence that starts with a relative clause in place of a noun; questions may. */
 const OPENER = /^(?:What|Who|Whose|Whom)\b(?![^?]*\?)/;

@@ -13,7 +13,7 @@ const TIMEFRAMES: readonly (readonly [Timeframe, string])[] = [
 /** Of the drawing; the style sheet stretches it. */
 const WIDTH = 1_000;
 const HEIGHT = 160;
-/** A value that stands still is a line in the middle, not noise across the whole height. */
+/** A constant value is a line in the middle, not noise across the whole height. */
 const RANGE_MIN = 0.01;
 
 interface Point {

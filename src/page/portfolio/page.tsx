@@ -70,7 +70,7 @@ const Figure = ({ name, value, tone = '', more }: FigureProps) => (
 
 const toneOf = (micro: number): string => (micro === 0 ? '' : micro > 0 ? 'up' : 'down');
 
-/** Balances tell of money at once; gains are counted by the exchange, from the journal. */
+/** Balances show money at once; the exchange counts gains from the journal. */
 const Figures = ({ worth }: { readonly worth: Portfolio | null }) => {
   const account = useAccount();
   const { balances } = account;

@@ -5,7 +5,7 @@ import { client } from '../exchange';
 
 /** Values move with prices, so they are read again this often. */
 const REFRESH_MS = 15_000;
-/** The journal counts a fill a moment after the balances tell of it. */
+/** The journal counts a fill a moment after the balances show it. */
 const JOURNAL_MS = 2_000;
 
 /** The value of the wallet as the exchange counts it, now and over a time; null until it is known. */
