@@ -4,9 +4,12 @@ import { SiweMessage } from 'siwe';
 import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { ZERO_ADDRESS } from '../../src/exchange/order';
 import type { Answer, Client } from './client';
-import { until } from './waiting';
+import { sleep, until } from './waiting';
 
 const E18 = 10n ** 18n;
+const UNAVAILABLE = 503;
+const ATTEMPTS_MAX = 20;
+const PAUSE_MS = 250;
 
 /** A signed order in its wire form. */
 export type WireOrder = Record<string, unknown> & { signature: string };
@@ -158,14 +161,17 @@ export async function openMarket(
   adminToken: string,
   body: Record<string, unknown> = {},
 ): Promise<OpenMarket> {
-  const answer = await client.post('/admin/markets', {
+  const question = `Will it rain on day ${randomBytes(4).toString('hex')}?`;
+  const sent = {
     token: adminToken,
-    body: {
-      question: `Will it rain on day ${randomBytes(4).toString('hex')}?`,
-      minOrderSize: body.lotSize ?? '0.01',
-      ...body,
-    },
-  });
+    body: { question, minOrderSize: body.lotSize ?? '0.01', ...body },
+  };
+  let answer = await client.post('/admin/markets', sent);
+  // A busy machine may answer 503 once or twice.
+  for (let attempt = 1; answer.status === UNAVAILABLE && attempt < ATTEMPTS_MAX; attempt++) {
+    await sleep(PAUSE_MS);
+    answer = await client.post('/admin/markets', sent);
+  }
   if (answer.status !== 201) throw new Error(`no market: ${answer.text}`);
   return answer.body;
 }
