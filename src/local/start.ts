@@ -286,9 +286,9 @@ function printBanner(config: Config, { port, redisUrl, pages, logFile, adminToke
     say(`  pages     ${shown.map(([page, name]) => `${url}${page} (${name})`).join(', ')}`);
   // The token is in the fragment, which no browser sends to a server.
   if (pages.includes('/') && adminToken !== null) say(`  operator  ${url}/operate#${adminToken}`);
-  say(`  try       curl -s '${url}/markets?limit=3'`);
   // A given URL may have a password in it, and its owner knows it.
-  if (!config.redisGiven) say(`  check     REDIS_URL=${redisUrl} npm run -s cli -- doctor`);
+  const doctor = config.redisGiven ? '' : `; REDIS_URL=${redisUrl} npm run -s cli -- doctor`;
+  say(`  try       curl -s '${url}/markets?limit=3'${doctor}`);
   say(`  settings  ${settings.join('; ')}`);
   say('  stop      Ctrl-C');
 }
