@@ -7,6 +7,8 @@ import { until } from '../support/waiting';
 /** The programs of the first pages in the exchange that `npm start` opens, with its demo markets and their bots. */
 const STARTS = Number(process.env.FRESH_STARTS ?? 1);
 const STARTED_MS = 120_000;
+/** Both programs and the end. */
+const PROGRAMS_MS = 60_000;
 const READERS = 'test/readme.test.ts';
 const FOLDER = path.join(ROOT, '.cache', `fresh-${process.pid}`);
 beforeAll(() => mkdirSync(FOLDER, { recursive: true }));
@@ -16,27 +18,32 @@ const PROGRAMS = ['docs/first-trade.md', 'docs/quick-start.md'].flatMap((page) =
   blocksFor(page, READERS).map(({ text }) => ({ page, text })),
 );
 
-test(`the programs of the first pages work in each of ${STARTS} fresh starts, whatever the bots of the demo do`, async () => {
-  expect(PROGRAMS).toHaveLength(2);
-  for (let round = 1; round <= STARTS; round++) {
-    const start = startNode(['scripts/start.js'], { PORT: '0' });
-    try {
-      const url = (): string | undefined => /The exchange is open: (http:\/\/\S+)/.exec(start.stdout())?.[1];
-      await until('the exchange is open', () => url() !== undefined, {
-        patienceMs: STARTED_MS,
-        explain: () => start.stdout() + start.stderr(),
-      });
-      for (const [i, { page, text }] of PROGRAMS.entries()) {
-        const file = path.join(FOLDER, `program-${i}.mjs`);
-        writeFileSync(file, text);
-        const program = startNode([file], { BASE_URL: url() ?? '' });
-        const exit = await program.exited;
-        const said = { round, page, exit, stderr: program.stderr() };
-        expect(said).toEqual({ round, page, exit: 0, stderr: '' });
+test(
+  `the programs of the first pages work in each of ${STARTS} fresh starts, whatever the bots of the demo do`,
+  async () => {
+    expect(PROGRAMS).toHaveLength(2);
+    for (let round = 1; round <= STARTS; round++) {
+      const start = startNode(['scripts/start.js'], { PORT: '0' });
+      try {
+        const url = (): string | undefined =>
+          /The exchange is open: (http:\/\/\S+)/.exec(start.stdout())?.[1];
+        await until('the exchange is open', () => url() !== undefined, {
+          patienceMs: STARTED_MS,
+          explain: () => start.stdout() + start.stderr(),
+        });
+        for (const [i, { page, text }] of PROGRAMS.entries()) {
+          const file = path.join(FOLDER, `program-${i}.mjs`);
+          writeFileSync(file, text);
+          const program = startNode([file], { BASE_URL: url() ?? '' });
+          const exit = await program.exited;
+          const said = { round, page, exit, stderr: program.stderr() };
+          expect(said).toEqual({ round, page, exit: 0, stderr: '' });
+        }
+      } finally {
+        start.child.kill('SIGINT');
+        await start.exited;
       }
-    } finally {
-      start.child.kill('SIGINT');
-      await start.exited;
     }
-  }
-}, 600_000);
+  },
+  STARTS * (STARTED_MS + PROGRAMS_MS),
+);
