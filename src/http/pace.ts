@@ -15,6 +15,8 @@ import { DUMPED_MAX_BYTES, type MeteredRequest } from './metered-request';
  * Each process counts for itself, in memory, because the limit protects the process.
  */
 export interface Pace {
+  /** False for RATE_LIMIT=off. */
+  readonly isOn: boolean;
   /** Charges points; negative points are refunded. */
   charge(address: string, points: number): void;
   /** The time until nothing is owed. */
@@ -46,11 +48,16 @@ interface Waiting {
 }
 
 const ADDRESSES_MAX = 10_000;
-/** The most connections that wait at once; beyond it connections that would have to wait are closed. */
-const HELD_MAX = 2_000;
+/** Requests held at once of one address, and of all; above it the connections of those that would be held are closed. */
+const HELD_EACH_MAX = 1_000;
+const HELD_ALL_MAX = 10_000;
+
+/** The clock of all points and of all connections: tests stop it, so that none depends on the speed of a machine. */
+export const paceClock = { nowMs: (): number => performance.now() };
 
 /** For RATE_LIMIT=off. */
 export const noPace: Pace = {
+  isOn: false,
   charge: () => undefined,
   debtMs: () => 0,
   whenPaid: (_address, _socket, then) => then(),
@@ -63,7 +70,7 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
   let held = 0;
 
   function purseOf(address: string): Purse {
-    const nowMs = performance.now();
+    const nowMs = paceClock.nowMs();
     let purse = purses.get(address);
     if (purse === undefined) {
       purse = { points: burst, atMs: nowMs };
@@ -80,7 +87,7 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
   function advance(address: string, line: Waiting[]): void {
     for (let first = line[0]; first; first = line[0]) {
       const owedMs = debtOf(address);
-      const leftMs = first.untilMs - performance.now();
+      const leftMs = first.untilMs - paceClock.nowMs();
       if (owedMs > 0 && leftMs > 0 && !first.socket.destroyed) {
         setTimeout(advance, Math.min(owedMs, leftMs), address, line);
         return;
@@ -95,6 +102,7 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
   }
 
   return {
+    isOn: true,
     charge(address, points) {
       const purse = purseOf(address);
       purse.points = Math.max(purse.points - points, -debtMs * perMs);
@@ -106,12 +114,12 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
         then();
         return;
       }
-      if (held >= HELD_MAX) {
+      if (held >= HELD_ALL_MAX || (line && line.length >= HELD_EACH_MAX)) {
         socket.destroy();
         return;
       }
       held++;
-      const waiting = { socket, untilMs: performance.now() + holdMs, then, late };
+      const waiting = { socket, untilMs: paceClock.nowMs() + holdMs, then, late };
       if (line) {
         line.push(waiting);
         return;
@@ -145,7 +153,11 @@ export function admit(
     const isRefused = headersSent && statusCode >= 400;
     pace.charge(address, (isRefused ? (statusCode === 429 ? PACE.rateLimited : PACE.refused) : 0) - lent);
     const { pieces, bytes } = request;
-    const unpaid = Math.max(0, bytes - declared) / PACE.bytesPerPoint + pieces / PACE.piecesPerPoint;
+    const answered = request.method === 'HEAD' ? 0 : Number(response.getHeader('content-length') ?? 0);
+    const unpaid =
+      Math.max(0, bytes - declared) / PACE.bytesPerPoint +
+      pieces / PACE.piecesPerPoint +
+      answered / PACE.answerBytesPerPoint;
     if (unpaid >= 1) pace.charge(address, Math.floor(unpaid));
     if (request.cut) pace.charge(address, PACE.cut);
   });

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../exchange/errors';
 import { PACE } from '../wire/limits';
 import { rawProblem } from './answer';
 import { addressKey, clientAddress } from './client-address';
+import { watchConnections } from './connections';
 import type { Pace } from './pace';
 
 interface TransportProblem {
@@ -52,9 +53,8 @@ const PROBLEMS: ReadonlyMap<string, TransportProblem> = new Map([
   ],
 ]);
 
-/** More than the headers, the largest body and the waiting requests together. */
-const BETWEEN_MAX_BYTES = 4_194_304;
-const LOOK_EVERY_MS = 250;
+/** Answers that wait to be taken cost their address a point for each so many bytes, at each look. */
+const UNTAKEN_BYTES_PER_POINT = 65_536;
 
 /** Node has already sent its answer, or the client has disconnected. */
 function isAnswered(socket: Socket): boolean {
@@ -81,37 +81,14 @@ function refuseTunnel(socket: Duplex): void {
     'no tunnels here',
     randomUUID(),
   );
-  socket.end(problem.replace('\r\n', '\r\nAllow: GET, HEAD, POST, OPTIONS\r\n'));
+  // The client may keep its half open, and nothing else ends a connection that Node has let go of.
+  socket.end(problem.replace('\r\n', '\r\nAllow: GET, HEAD, POST, OPTIONS\r\n'), () => socket.destroy());
 }
 
-/**
- * Ends connections that keep sending without a request: the parser skips any number of line ends before a request. A request
- * with its headers and its body has fewer bytes than BETWEEN_MAX_BYTES.
- */
-function endSilence(server: Server, ended: (socket: Socket) => void): void {
-  const readBefore = new Map<Socket, number>();
-  const timer = setInterval(() => {
-    for (const [socket, bytes] of readBefore) {
-      if (socket.bytesRead - bytes <= BETWEEN_MAX_BYTES) continue;
-      ended(socket);
-      socket.destroy();
-    }
-  }, LOOK_EVERY_MS);
-  timer.unref();
-  /** A connection that offers another protocol is reported again each time. */
-  const known = new WeakSet<Socket>();
-  server.on('connection', (socket: Socket) => {
-    readBefore.set(socket, socket.bytesRead);
-    if (known.has(socket)) return;
-    known.add(socket);
-    socket.once('close', () => readBefore.delete(socket));
-  });
-  server.on('request', ({ socket }) => {
-    if (readBefore.has(socket)) readBefore.set(socket, socket.bytesRead);
-  });
-  // The rules of WebSocket count its bytes.
-  server.on('upgrade', ({ socket }) => readBefore.delete(socket));
-  server.once('close', () => clearInterval(timer));
+function refuseConnection(socket: Socket): void {
+  const detail = `one IP may have ${PACE.connections} open connections; close some, or send more requests over each`;
+  const problem = rawProblem(429, 'Too Many Requests', 'RATE_LIMITED', detail, randomUUID());
+  socket.end(problem.replace('\r\n', '\r\nRetry-After: 1\r\n'), () => socket.destroy());
 }
 
 /**
@@ -119,6 +96,7 @@ function endSilence(server: Server, ended: (socket: Socket) => void): void {
  * clients, and sends neither malformed requests nor many connections for one of them. A tunnel names its client.
  */
 export function guardTransport(server: Server, pace: Pace, behindProxy: boolean): void {
+  const open = new Map<string, number>();
   const peerOf = (socket: Socket): string => addressKey(socket.remoteAddress ?? '') ?? 'unknown';
   const refuse = (address: string, socket: Duplex, answer: () => void): void => {
     const paid = (): void => {
@@ -136,9 +114,32 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
   server.on('connect', (request, socket) =>
     refuse(clientAddress(request), socket, () => refuseTunnel(socket)),
   );
-  endSilence(server, (socket) => behindProxy || pace.charge(peerOf(socket), PACE.cut));
+  /** False when its address has more connections than it may. */
+  const count = (address: string, socket: Socket): boolean => {
+    const others = open.get(address) ?? 0;
+    open.set(address, others + 1);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left > 0) open.set(address, left);
+      else open.delete(address);
+    });
+    return others < PACE.connections;
+  };
+  watchConnections(server, {
+    opened: (socket) => {
+      const address = peerOf(socket);
+      if (behindProxy || !pace.isOn || count(address, socket)) return;
+      // Later ones are not worth an answer.
+      if (pace.debtMs(address) > 0) socket.destroy();
+      else refuseConnection(socket);
+      pace.charge(address, PACE.request + PACE.refused);
+    },
+    ended: (socket) => behindProxy || pace.charge(peerOf(socket), PACE.cut),
+    untaken: (socket, bytes) => behindProxy || pace.charge(peerOf(socket), bytes / UNTAKEN_BYTES_PER_POINT),
+  });
   if (behindProxy) return;
   server.on('connection', (socket: Socket) => {
+    if (socket.writableEnded) return;
     const address = peerOf(socket);
     pace.charge(address, PACE.connection);
     if (pace.debtMs(address) === 0) return;

@@ -86,6 +86,10 @@ export const PACE = {
   bytesPerPoint: 4_096,
   /** The number of pieces of a body that cost a point; a chunk of one byte is a piece. */
   piecesPerPoint: 64,
+  /** The number of bytes of an answer's body that cost a point. */
+  answerBytesPerPoint: 16_384,
+  /** The most open connections of an address, sockets included, without a proxy in front. */
+  connections: 256,
   /** Points of a new connection, without a proxy in front. */
   connection: 1,
   /** Points of a connection that is closed by force, because the pieces in its buffer are still parsed. */

@@ -7,7 +7,9 @@ import { PACE } from '../../src/wire/limits';
 import { sendRaw } from '../support/raw-http';
 import { sleep, until } from '../support/waiting';
 
-/** The costs of a connection outside its requests; test/hostile/connections.test.ts tests that an address in debt waits. */
+const PATIENCE_MS = 20_000;
+
+/** Of a connection outside its requests; that an address without points waits is in test/hostile/connections.test.ts. */
 test.each([
   ['bytes that are no request', 'nonsense\r\n\r\n', 400],
   ['a tunnel', 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
@@ -19,7 +21,7 @@ test.each([
     const server = createServer();
     guardTransport(server, pace, false);
     await once(server.listen(0, '127.0.0.1'), 'listening');
-    expect((await sendRaw((server.address() as AddressInfo).port, request)).status).toBe(status);
+    expect((await sendRaw((server.address() as AddressInfo).port, request, PATIENCE_MS)).status).toBe(status);
     server.close();
     expect(charged).toEqual([
       ['127.0.0.1', PACE.connection],
@@ -31,6 +33,7 @@ test.each([
 test('a malformed request that waits costs nothing until its turn, so those that wait with it are not answered at once', async () => {
   const charged: number[] = [];
   const pace: Pace = {
+    isOn: true,
     charge: (_, points) => void charged.push(points),
     debtMs: () => 0,
     whenPaid: () => {},

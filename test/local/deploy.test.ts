@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import { VARIABLES } from '../../src/config/variables';
+import { PACE } from '../../src/wire/limits';
 import { PATHS } from '../../src/wire/paths';
 import { presentProblem } from '../../src/wire/problem';
 import { ROOT } from '../support/processes';
@@ -46,7 +47,7 @@ describe('the files for deployment', () => {
     });
     expect(codes).toEqual([
       'NOT_FOUND',
-      ...['INVALID_REQUEST', 'METHOD_NOT_ALLOWED', 'INVALID_REQUEST', 'UNAVAILABLE'],
+      ...['INVALID_REQUEST', 'METHOD_NOT_ALLOWED', 'INVALID_REQUEST', 'RATE_LIMITED', 'UNAVAILABLE'],
     ]);
   });
 
@@ -55,7 +56,17 @@ describe('the files for deployment', () => {
     const ours = Object.values(PATHS).filter((one) => new RegExp(closed, 'i').test(one));
     const operators = Object.values(PATHS).filter((one) => one.startsWith('/admin') || one === '/metrics');
     expect(ours.sort()).toEqual(operators.sort());
-    expect(new RegExp(closed, 'i').test('/ADMIN/log')).toBe(true);
+    // nginx compares what it has decoded and put in order, so it is enough that other spellings of these are closed.
+    for (const spelling of ['/ADMIN/log', '/admin', '/admin/', '/Metrics', '/metrics/'])
+      expect([spelling, new RegExp(closed, 'i').test(spelling)]).toEqual([spelling, true]);
+    for (const other of ['/administrators', '/metricsx', '/markets/admin'])
+      expect([other, new RegExp(closed, 'i').test(other)]).toEqual([other, false]);
+  });
+
+  it('the load balancer lets an address have as many connections as web does where it stands alone', () => {
+    const nginx = read('docs/deploy/nginx.conf');
+    expect(nginx).toContain(`limit_conn addresses ${PACE.connections};`);
+    expect(nginx).toContain(`one IP may have ${PACE.connections} open connections`);
   });
 
   it('the Redis of compose has one user, the exchange, with a password', async () => {

@@ -122,6 +122,12 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
             piecesPerPoint: integer(
               'A body also costs a point for each group of this many pieces; a chunk of one byte is a piece.',
             ),
+            answerBytesPerPoint: integer(
+              'The body of an answer costs a point for each group of this many bytes.',
+            ),
+            connections: integer(
+              'The number of connections that one IP may keep open at one process, sockets included, unless a proxy stands in front of the process.',
+            ),
             cut: integer('A connection that is cut because its body does not end costs this many points.'),
             connection: integer(
               'A new connection costs this many points, unless a proxy stands in front of the process.',
