@@ -31,6 +31,7 @@ export interface Damage {
 
 const RECONNECT_MS = 5;
 const ANSWER_MS_MAX = 20_000;
+const HEAD = Buffer.from('HEAD ');
 
 const state = { stopped: false, next: 0, sent: 0, refused: 0, reconnects: 0 };
 
@@ -68,19 +69,22 @@ function pour(socket: Socket, { head, more }: NonNullable<Attack['stream']>): Pr
 function ask(socket: Socket, requests: readonly Buffer[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let held: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+    let isHead = false;
     const send = (): void => {
       if (state.stopped) {
         resolve();
         return;
       }
       state.sent++;
-      socket.write(requests[state.next++ % requests.length] as Buffer);
+      const request = requests[state.next++ % requests.length] as Buffer;
+      isHead = request.subarray(0, HEAD.length).equals(HEAD);
+      socket.write(request);
     };
     socket.setTimeout(ANSWER_MS_MAX, () => reject(new Error('no answer')));
     socket.once('connect', send);
     socket.on('data', (chunk: Buffer) => {
       held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-      const answer = answerIn(held);
+      const answer = answerIn(held, isHead);
       if (!answer) return;
       held = Buffer.alloc(0);
       if (answer.status === 429 || answer.status === 503) state.refused++;

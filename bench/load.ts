@@ -109,12 +109,12 @@ async function openLine(port: number): Promise<Line> {
   };
 }
 
-/** One whole answer with a Content-Length; null while it is not complete. */
-export function answerIn(bytes: Buffer): { status: number; body: () => string } | null {
+/** One whole answer with a Content-Length, which one to HEAD has without a body; null while it is not complete. */
+export function answerIn(bytes: Buffer, isHead = false): { status: number; body: () => string } | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return null;
   const head = bytes.toString('latin1', 0, end);
   const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0);
-  if (bytes.length < end + 4 + length) return null;
+  if (!isHead && bytes.length < end + 4 + length) return null;
   return { status: Number(head.slice(9, 12)), body: () => bytes.toString('utf8', end + 4) };
 }

@@ -139,7 +139,7 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
   });
   if (behindProxy) return;
   server.on('connection', (socket: Socket) => {
-    if (socket.writableEnded) return;
+    if (socket.writableEnded || socket.destroyed) return;
     const address = peerOf(socket);
     pace.charge(address, PACE.connection);
     if (pace.debtMs(address) === 0) return;

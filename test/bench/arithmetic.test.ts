@@ -60,6 +60,9 @@ test('an answer is complete only when all of its bytes have arrived', () => {
   for (let bytes = 0; bytes < whole.length; bytes++) expect(answerIn(whole.subarray(0, bytes))).toBeNull();
   expect(answerIn(whole)?.status).toBe(503);
   expect(answerIn(whole)?.body()).toBe('{"a"');
+  // One to HEAD has no body.
+  expect(answerIn(whole.subarray(0, -4), true)?.status).toBe(503);
+  expect(answerIn(whole.subarray(0, -5), true)).toBeNull();
 });
 
 test('a profile counts by the caller, between two moments, without idle time', () => {

@@ -26,7 +26,7 @@ afterEach(() => clock?.release());
 const chunked = (line: string): string =>
   `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
 const PIECE = '1\r\n \r\n';
-/** Of a machine that does much else. */
+/** The patience of a test on a busy machine. */
 const PATIENCE_MS = 100_000;
 jest.setTimeout(2 * PATIENCE_MS);
 

@@ -5,11 +5,11 @@ import { type StoppedClock, stopClock } from '../support/stopped-clock';
 import { sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Of a machine that does much else. */
+/** The patience of a test on a busy machine. */
 const PATIENCE_MS = 100_000;
 jest.setTimeout(2 * PATIENCE_MS);
 
-/** Connections of one address that are opened and kept: many, half closed, or with answers that nobody reads. */
+/** Connections that one address keeps: too many, half closed, or with unread answers. */
 let exchange: WebReplicas;
 let port: number;
 beforeAll(async () => {
@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test('an address has 256 connections at a process; the next one is told so, others are not concerned, and a closed one makes place', async () => {
+test('an address has at most 256 connections at a process: the next one is refused with the reason, other addresses are served, and a closed one frees its place', async () => {
   const address = newAddress();
   const asked = GET('/livez');
   const kept = Array.from({ length: PACE.connections }, () => open(address, asked));
@@ -124,7 +124,7 @@ test('an address has 256 connections at a process; the next one is told so, othe
   );
 });
 
-/** Far more than the operating system keeps of what is sent to somebody who does not read. */
+/** The answers exceed the buffers of the operating system. */
 const LARGE = 40;
 
 test('a client that does not take its answers is cut off', async () => {
@@ -137,7 +137,7 @@ test('a client that does not take its answers is cut off', async () => {
     patienceMs: PATIENCE_MS,
   });
   unsubscribe('net.server.socket', hear);
-  // What the operating system still had room for is taken by now.
+  // The operating system buffers the first answers.
   for (let i = 0; i < 10; i++) {
     clock.forward(10_000);
     await sleep(300);

@@ -59,7 +59,7 @@ test('the sockets of an address are counted while Redis is away', async () => {
 
 /** So many that a slow machine does not spread them over the seconds in which they would be allowed. */
 const MANY = 1_000;
-/** Of a machine that does much else. */
+/** The patience of a test on a busy machine. */
 const PATIENCE_MS = 60_000;
 jest.setTimeout(2 * PATIENCE_MS);
 

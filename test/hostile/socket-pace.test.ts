@@ -34,9 +34,9 @@ afterAll(() => exchange.stop());
 /** Far more than the burst pays for: the address owes as much as it can, what comes back in 5 s. */
 const CUT = 30;
 const OWED_SEC = 5;
-/** What a new socket waits for its turn at most. */
+/** The longest wait of a new socket for its turn. */
 const HOLD_MS = 1_000;
-/** Of a machine that does much else. */
+/** The patience of a test on a busy machine. */
 const PATIENCE_MS = 100_000;
 jest.setTimeout(2 * PATIENCE_MS);
 

@@ -3,7 +3,7 @@ import { type StoppedClock, stopClock } from '../support/stopped-clock';
 import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
-/** Of a machine that does much else. */
+/** The patience of a test on a busy machine. */
 const PATIENCE_MS = 100_000;
 jest.setTimeout(2 * PATIENCE_MS);
 
@@ -79,7 +79,7 @@ test('a large answer is charged by its bytes', async () => {
 });
 
 const PIPELINED = 8;
-/** What a request waits for its turn at most. */
+/** The longest wait of a request for its turn. */
 const HOLD_MS = 5_000;
 
 /** Requests that are no refusals, pipelined on so many connections of one address; what came back, by connection. */

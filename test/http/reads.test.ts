@@ -62,6 +62,13 @@ test('the ETag of a book is its sequence', async () => {
   expect((await ofMarket('/orderbook', { 'if-none-match': '"4"' })).status).toBe(200);
 });
 
+test('twenty tags of If-None-Match are compared, and no more', async () => {
+  const behind = (others: number) => `${'"1", '.repeat(others)}"5"`;
+  expect((await ofMarket('/orderbook', { 'if-none-match': behind(19) })).status).toBe(304);
+  for (const others of [20, 2_000])
+    expect((await ofMarket('/orderbook', { 'if-none-match': behind(others) })).status).toBe(200);
+});
+
 test('ticker, trades and trading snapshot have exactly the documented bodies', async () => {
   expect((await ofMarket('/ticker')).body).toEqual(tickerBody(market));
   expect((await ofMarket('/trades')).body).toEqual({ data: [tradeBody(weather)], nextCursor: null });

@@ -74,6 +74,15 @@ test.each([
   expect([status, body.code, body.errors[0].path]).toEqual([400, 'INVALID_REQUEST', 'ids']);
 });
 
+test('of a list of thousands of names no more than 51 are looked at', async () => {
+  const names = Array.from({ length: 50 }, (_, i) => `m${i}`).join(',');
+  const few = await get(`/tickers?ids=${names},`);
+  expect(few.body.errors[0].message).toBe('must be names of markets, separated by commas');
+  // The empty 52nd name is not reached.
+  const many = await get(`/tickers?ids=${names},m50,${','.repeat(5_000)}`);
+  expect(many.body.errors[0].message).toBe('may be at most 50 markets');
+});
+
 test('a market that is named twice is answered once', async () => {
   const id = markets[0]?.id;
   expect((await get(`/tickers?ids=${id},${id}`)).body.data).toHaveLength(1);

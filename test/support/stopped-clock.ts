@@ -6,7 +6,7 @@ import { paceClock } from '../../src/http/pace';
  */
 export interface StoppedClock {
   forward(ms: number): void;
-  /** Lets it go on from where it would have been. */
+  /** Returns the clock to the real time. */
   release(): void;
 }
 
