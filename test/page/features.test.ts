@@ -71,6 +71,18 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
+  test('on the narrowest phone the bar shows both prices whole', async () => {
+    const { page } = visit;
+    await page.setViewportSize({ width: 320, height: 640 });
+    const prices = page.getByLabel('On this phone').getByRole('button');
+    await prices.filter({ hasText: /^No \d+¢$/ }).waitFor();
+    for (const price of await prices.all())
+      expect(await price.evaluate((button) => button.scrollWidth - button.clientWidth)).toBeLessThanOrEqual(
+        0,
+      );
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
   test('the portfolio has the gain of all time and of today, and a curve of its value', async () => {
     const { page } = visit;
     await takeTestWallet(visit);
