@@ -70,7 +70,7 @@ async function subscribed(
 }
 
 /** Submits at a steady rate; returns the sequence of each order and the time of its answer. */
-async function submitSteadily(
+export async function submitSteadily(
   web: Side,
   count: number,
   rate: number,

@@ -7,6 +7,7 @@ import { benchExpiry, type ExpiryRow } from './expiry';
 import { benchInstructions, type InstructionsRow, instructionsLines } from './instructions';
 import { benchKeepUp, type KeepUpRow } from './keep-up';
 import type { Line } from './line';
+import { benchPage, type PageRow, pageLines } from './page';
 import { benchPersistence, type PersistenceRow } from './persistence';
 import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
@@ -90,6 +91,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     ({ redisUrl, deadlineMs }, emit) => benchRealtime(redisUrl, deadlineMs, emit),
     targets.realtimeLines,
   ),
+  page: suite<PageRow>(({ redisUrl }, emit) => benchPage(redisUrl, emit), pageLines),
   'keep-up': suite<KeepUpRow>(
     ({ redisUrl, deadlineMs, full }, emit) =>
       benchKeepUp(redisUrl, deadlineMs, emit, KEEP_UP_SECONDS[full ? 'full' : 'short']),

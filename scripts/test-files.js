@@ -36,7 +36,7 @@ const ONLY_LONG = [
   'test/faults/(acl|calm|clocks|epoch|failover-reads|late|late-writers|lost-replies|moving-slot)\\.test',
   'test/faults/(planted|promises|refusing-redis|replay)\\.test',
   'test/operations/(acl-restart|managed|restore|rotation|unreachable)\\.test',
-  'test/page/(faults|features|injected|looks|operate|product)\\.test',
+  'test/page/(demo|faults|features|injected|looks|operate|product)\\.test',
   'test/processes/(layout|replicas|upgrade)\\.test',
   'test/local/(first-start|fresh-starts|start)\\.test',
   'test/demo/bots',

@@ -1,12 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { DEMO_START_MS, startDemo } from '../support/demo';
 import { blocksFor } from '../support/page-commands';
 import { ROOT, startNode } from '../support/processes';
-import { until } from '../support/waiting';
 
 /** The programs of the first pages in the exchange that `npm start` opens, with its demo markets and their bots. */
 const STARTS = Number(process.env.FRESH_STARTS ?? 1);
-const STARTED_MS = 120_000;
 /** Both programs and the end. */
 const PROGRAMS_MS = 60_000;
 const READERS = 'test/readme.test.ts';
@@ -23,27 +22,20 @@ test(
   async () => {
     expect(PROGRAMS).toHaveLength(2);
     for (let round = 1; round <= STARTS; round++) {
-      const start = startNode(['scripts/start.js'], { PORT: '0' });
+      const demo = await startDemo();
       try {
-        const url = (): string | undefined =>
-          /The exchange is open: (http:\/\/\S+)/.exec(start.stdout())?.[1];
-        await until('the exchange is open', () => url() !== undefined, {
-          patienceMs: STARTED_MS,
-          explain: () => start.stdout() + start.stderr(),
-        });
         for (const [i, { page, text }] of PROGRAMS.entries()) {
           const file = path.join(FOLDER, `program-${i}.mjs`);
           writeFileSync(file, text);
-          const program = startNode([file], { BASE_URL: url() ?? '' });
+          const program = startNode([file], { BASE_URL: demo.url });
           const exit = await program.exited;
           const said = { round, page, exit, stderr: program.stderr() };
           expect(said).toEqual({ round, page, exit: 0, stderr: '' });
         }
       } finally {
-        start.child.kill('SIGINT');
-        await start.exited;
+        await demo.stop();
       }
     }
   },
-  STARTS * (STARTED_MS + PROGRAMS_MS),
+  STARTS * (DEMO_START_MS + PROGRAMS_MS),
 );
