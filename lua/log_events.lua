@@ -2,8 +2,9 @@
 -- log_events: appends the events of a range of outbox entries to the open logs of wallets, and stores the last entry of the
 -- range, so each range is logged once. While no log is open, it logs nothing.
 --
--- {x}:pr   hash: `logged`, id of the last outbox entry that the logs contain; `gap`, the number below which every log may miss
---          events, because outbox entries were trimmed before they were logged; exists while a log is open
+-- {x}:pr   hash: `logged`, id of the last outbox entry that the logs contain; `seen`, the number of entries ever added up to
+--          it, absent when it is unknown; `gap`, the number below which every log may miss events, because outbox entries
+--          were trimmed before they were logged; exists while a log is open
 --
 -- KEYS     1 {x}:lease   2 {x}:pr   3 {x}:out   4... {x}:pl:<address>, the log of each wallet; then the door
 -- ARGV     1 token of the lease   2 `logged` as the caller knows it; empty for none   3 id of the last entry of the range; empty
@@ -14,9 +15,9 @@
 -- Emits    nothing
 -- Bound    EVENTS_MAX events, and those of one more entry of the outbox (src/store/outbox/account-log.ts); each log keeps about
 --          WINDOW events
---          kept in each log
 
 local integer = require('lib.integer')
+local outbox = require('lib.outbox')
 
 local EVENT_BYTES = 86
 local WINDOW = 1024
@@ -37,21 +38,15 @@ end
 local time = redis.call('TIME')
 local now_us = time[1] * 1000000 + time[2]
 
--- Whether entries after the last logged one were trimmed.
+local added, trimmed, latest = outbox.extent(KEYS[3])
+
+-- Whether entries after the last logged one were trimmed, or may have been.
 local function is_gap()
-  if redis.call('EXISTS', KEYS[3]) == 0 then
-    return false
+  local seen = tonumber(redis.call('HGET', KEYS[2], 'seen') or '')
+  if seen then
+    return trimmed > seen
   end
-  local info = redis.call('XINFO', 'STREAM', KEYS[3])
-  for i = 1, #info, 2 do
-    if info[i] == 'max-deleted-entry-id' then
-      local ms, index = info[i + 1]:match('^(%d+)-(%d+)$')
-      local at_ms, at_index = logged:match('^(%d+)-(%d+)$')
-      ms, index, at_ms, at_index = tonumber(ms), tonumber(index), tonumber(at_ms), tonumber(at_index)
-      return ms > at_ms or ms == at_ms and index > at_index
-    end
-  end
-  return false
+  return trimmed > 0 and #redis.call('XRANGE', KEYS[3], logged, logged) == 0
 end
 
 -- Returns the latest number of a log after these events.
@@ -77,4 +72,9 @@ for i = 4, #KEYS - 1 do
   reply[#reply + 1] = append(KEYS[i], ARGV[i])
 end
 redis.call('HSET', KEYS[2], 'logged', ARGV[3])
+if ARGV[3] == latest then
+  redis.call('HSET', KEYS[2], 'seen', integer.text(added))
+else
+  redis.call('HDEL', KEYS[2], 'seen')
+end
 return reply

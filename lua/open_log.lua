@@ -13,10 +13,12 @@
 -- Bound    one entry
 
 local integer = require('lib.integer')
+local outbox = require('lib.outbox')
 
 if redis.call('HEXISTS', KEYS[2], 'logged') == 0 then
   local newest = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', '1')[1]
-  redis.call('HSET', KEYS[2], 'logged', newest and newest[1] or '0-0')
+  local added = outbox.extent(KEYS[3])
+  redis.call('HSET', KEYS[2], 'logged', newest and newest[1] or '0-0', 'seen', integer.text(added))
 end
 local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', '1')[1]
 if not oldest then

@@ -74,6 +74,18 @@ function outbox.names(entry)
   return kind, market, levels, entry:sub(at + 2, wallets_at - 1), entry:sub(wallets_at + 2, wallets_end)
 end
 
+-- Returns the number of entries ever added to the outbox, the number of those that were trimmed, and the id of the latest.
+function outbox.extent(key)
+  if redis.call('EXISTS', key) == 0 then
+    return 0, 0, '0-0'
+  end
+  local info, value = redis.call('XINFO', 'STREAM', key), {}
+  for i = 1, #info, 2 do
+    value[info[i]] = info[i + 1]
+  end
+  return value['entries-added'], value['entries-added'] - value.length, value['last-generated-id']
+end
+
 -- Converts a reply of TIME to milliseconds.
 function outbox.ms_of(time)
   return time[1] * 1000 + math.floor(time[2] / 1000)
