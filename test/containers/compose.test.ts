@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
+import { get } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { createClient } from '../support/client';
+import { blocksFor } from '../support/page-commands';
+import { tell } from '../support/telling';
 import { createTrader, domainOf, type Market } from '../support/trader';
 import { sleep, until } from '../support/waiting';
 import { forgive } from '../support/watch';
@@ -12,6 +16,8 @@ const run = promisify(execFile);
 const TRADERS = 4;
 const PHASE_MS = 5_000;
 const WAIT_MS = 60_000;
+/** More than the load balancer lets one address have. */
+const SOCKETS = 700;
 
 /** Runs a command with more arguments. */
 async function command(list: string | undefined, words: readonly string[]): Promise<string> {
@@ -20,6 +26,42 @@ async function command(list: string | undefined, words: readonly string[]): Prom
 }
 const compose = (...words: string[]): Promise<string> => command(COMPOSE, words);
 const docker = (...words: string[]): Promise<string> => command(DOCKER, words);
+
+const quoted = (list: string | undefined): string =>
+  (JSON.parse(list ?? '[]') as string[]).map((word) => `'${word}'`).join(' ');
+
+/** The lines of docs/operations.md that put a new version in place; `docker` is the engine of this test. */
+async function upgrade(): Promise<void> {
+  const [block] = blocksFor('docs/operations.md', 'test/containers/compose.test.ts');
+  const docker = `docker() { if [ "$1" = compose ]; then shift; command ${quoted(COMPOSE)} "$@"; else command ${quoted(DOCKER)} "$@"; fi; }`;
+  await run('bash', ['-euc', `${docker}\n${block?.text}`], { maxBuffer: 10_000_000 });
+}
+
+const UPGRADE = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Version': '13',
+  'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==',
+};
+
+/** Opens sockets from one address, as many as it is let. */
+async function crowd(count: number) {
+  const open: Duplex[] = [];
+  let refused = 0;
+  for (let i = 0; i < count; i++) {
+    const url = `${COMPOSE_URL}/socket.io/?EIO=4&transport=websocket`;
+    get(url, { agent: false, headers: UPGRADE })
+      .on('upgrade', (_, socket) => open.push(socket.on('error', () => undefined)))
+      .on('response', (answer) => {
+        answer.resume();
+        refused++;
+      })
+      .on('error', () => refused++);
+  }
+  await until('every socket is answered', () => open.length + refused === count, { patienceMs: WAIT_MS });
+  const close = (): void => open.forEach((socket) => void socket.destroy());
+  return { open: open.length, refused, close };
+}
 
 const cli = (...words: string[]): Promise<string> =>
   compose('exec', '-T', 'worker', 'node', 'dist/cli.js', ...words);
@@ -74,7 +116,7 @@ async function whileTrading(market: Market, what: () => Promise<unknown>): Promi
 }
 
 (COMPOSE ? test : test.skip)(
-  'the compose file trades through its load balancer, and keeps every acknowledged order when a web process and Redis are killed',
+  'the compose file trades through its load balancer, and keeps every acknowledged order when a web process and Redis are killed and a new version is put in place',
   async () => {
     await ready();
     expect(JSON.parse(await cli('doctor', '--json')).ok).toBe(true);
@@ -93,12 +135,30 @@ async function whileTrading(market: Market, what: () => Promise<unknown>): Promi
       'Redis is killed': () => killed(redis),
       'Redis is restarted': () => compose('restart', 'redis'),
       'the worker is restarted': () => compose('restart', 'worker'),
+      'a new version is put in place': upgrade,
     };
+    const idsOf = async (...services: string[]): Promise<string[]> =>
+      (await compose('ps', '-q', ...services)).trim().split('\n').sort();
+    const [webs, others] = [await idsOf('web'), await idsOf('redis', 'balancer')];
     for (const [phase, happens] of Object.entries(phases)) {
+      const refused = traded.refused;
       const count = await whileTrading(market, happens);
-      process.stdout.write(`${phase}: ${count} orders acknowledged, ${traded.refused} not so far\n`);
+      tell(`${phase}: ${count} orders acknowledged, ${traded.refused - refused} not`);
       expect([phase, count > 0, traded.last]).toEqual([phase, true, traded.last]);
     }
+    // Nothing that clients hold on to was replaced but the web processes.
+    const newWebs = await idsOf('web');
+    expect([newWebs.length, newWebs.filter((id) => webs.includes(id))]).toEqual([webs.length, []]);
+    expect(await idsOf('redis', 'balancer')).toEqual(others);
+
+    const sockets = await crowd(SOCKETS);
+    tell(`${SOCKETS} sockets from one address: ${sockets.open} open, ${sockets.refused} refused`);
+    expect([sockets.open > 0, sockets.refused > 0]).toEqual([true, true]);
+    // Another address is served meanwhile.
+    const inside = ['exec', '-T', 'balancer', 'wget', '-q', '-O', '-', 'http://127.0.0.1:8080/readyz'];
+    expect(JSON.parse(await compose(...inside))).toMatchObject({ status: 'ready' });
+    sockets.close();
+    await ready();
 
     const lost: string[] = [];
     for (const hash of traded.acknowledged) {

@@ -13,8 +13,9 @@ import { startTestRedis } from '../support/redis';
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
 describe('the files for deployment', () => {
-  it('the Procfile names the two processes', () => {
-    expect(read('Procfile')).toBe('web: node dist/web.js\nworker: node dist/worker.js\n');
+  it('the Procfile names the two processes, in place of the shell that starts them', () => {
+    // A platform signals what it started: without exec that is the shell.
+    expect(read('Procfile')).toBe('web: exec node dist/web.js\nworker: exec node dist/worker.js\n');
   });
 
   it('compose sets and requires only known variables', () => {
@@ -23,9 +24,18 @@ describe('the files for deployment', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(set).toContain('REDIS_URL');
     expect(asked).toContain('JWT_SECRET');
-    // A variable of Redis itself, which the exchange receives within REDIS_URL.
-    const known = [...Object.keys(VARIABLES), 'REDIS_PASSWORD'];
+    // Variables of Redis itself; the exchange receives the password within REDIS_URL.
+    const known = [...Object.keys(VARIABLES), 'REDIS_PASSWORD', 'REDIS_MAXMEMORY'];
     expect(known).toEqual(expect.arrayContaining([...set, ...asked]));
+  });
+
+  it('an .env that was copied from the example leaves compose the defaults of its own', () => {
+    const defaults = [...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+):-([^}]*)\}?/g)];
+    expect(defaults.map(([, name]) => name)).toContain('TRUST_PROXY');
+    for (const [, name = '', fallback] of defaults) {
+      const copied = new RegExp(`^${name}=(.+)$`, 'm').exec(read('.env.example'))?.[1] ?? fallback;
+      expect([name, copied]).toEqual([name, fallback]);
+    }
   });
 
   it('compose keeps every write and evicts nothing', () => {
