@@ -15,7 +15,8 @@ const SITE = 'Exchange';
 /** The limit of a sitemap. */
 const SITEMAP_MAX = 5_000;
 /** Data a minute old is fresh enough for a crawler. */
-const CACHED = 'public, max-age=60';
+const CACHED_MS = 60_000;
+const CACHED = `public, max-age=${CACHED_MS / 1_000}`;
 
 type Deps = Pick<HttpDeps, 'page' | 'marketList' | 'config' | 'drawCard'>;
 
@@ -53,18 +54,25 @@ export function servePageLinks(app: Express, { page: files, marketList, config, 
     '/robots.txt',
     text('text/plain', () => `User-agent: *\nDisallow: /admin\nSitemap: ${publicBaseUrl}/sitemap.xml\n`),
   );
+  let sitemap = { bytes: Buffer.alloc(0), untilMs: 0 };
   app.get('/sitemap.xml', async (request, response, next) => {
-    const markets = (await listed()).slice(0, SITEMAP_MAX);
-    text('application/xml', () => sitemapOf(publicBaseUrl, markets))(request, response, next);
+    if (performance.now() > sitemap.untilMs) {
+      const markets = (await listed()).slice(0, SITEMAP_MAX);
+      const bytes = Buffer.from(sitemapOf(publicBaseUrl, markets));
+      sitemap = { bytes, untilMs: performance.now() + CACHED_MS };
+    }
+    text('application/xml', () => sitemap.bytes)(request, response, next);
   });
 }
 
 const text =
-  (type: string, body: () => string): RequestHandler =>
+  (type: string, body: () => string | Buffer): RequestHandler =>
   (_request, response) => {
+    const content = body();
     response.setHeader('Cache-Control', CACHED);
     response.setHeader('Content-Type', `${type}; charset=utf-8`);
-    response.end(body());
+    response.setHeader('Content-Length', Buffer.byteLength(content));
+    response.end(content);
   };
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -175,6 +175,15 @@ test('shared links have their own titles, and programs get a problem for dead on
   expect((await ask(manifest.icons[0].src)).status).toBe(200);
 });
 
+test('the sitemap is made once a minute, however often it is requested, and states its length', async () => {
+  const first = await ask('/sitemap.xml');
+  expect(first.headers['content-length']).toBe(String(first.body.length));
+  const { client } = exchange.replicas[0];
+  const market = await openMarket(client, ADMIN_TOKEN);
+  expect((await client.get(`/markets/${market.id}`)).status).toBe(200);
+  expect((await ask('/sitemap.xml')).body.equals(first.body)).toBe(true);
+});
+
 test('a shared market has a picture: drawn once while the market does not change, and paid for by its address', async () => {
   // Without it there is no picture: run npm ci.
   expect(require.resolve('@resvg/resvg-js')).toMatch(/resvg/);

@@ -106,6 +106,17 @@ test.each([
   ['Engine.IO 4 by polling', 'GET /socket.io/?EIO=4&transport=polling HTTP/1.1\r\nHost: localhost\r\n\r\n'],
   ['no version at all', upgrade('')],
   ['another transport', upgrade('EIO=4&transport=webtransport')],
+  ['a session of Engine.IO', upgrade('EIO=4&transport=websocket&sid=AAAAAAAAAAAAAAAAAAAA')],
+  ['a query with two transports', upgrade('EIO=4&transport=websocket&transport=polling')],
+  ['a handshake without a key', upgrade('EIO=4&transport=websocket').replace(/Sec-WebSocket-Key.*\r\n/, '')],
+  [
+    'a handshake with a malformed key',
+    upgrade('EIO=4&transport=websocket').replace(/Sec-WebSocket-Key.*\r\n/, 'Sec-WebSocket-Key: x\r\n'),
+  ],
+  [
+    'a handshake of an unknown version',
+    upgrade('EIO=4&transport=websocket').replace(/(Sec-WebSocket-Version).*\r\n/, '$1: 99\r\n'),
+  ],
   ['a POST', 'POST /socket.io/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}'],
 ])('%s is refused with a problem', async (_what, request) => {
   const answer = await sendRaw(port(), request);
@@ -116,11 +127,6 @@ test.each([
     code: 'INVALID_REQUEST',
     detail: expect.stringContaining('websocket'),
   });
-});
-
-test('a malformed WebSocket is refused by the handshake', async () => {
-  const request = upgrade('EIO=4&transport=websocket').replace(/Sec-WebSocket-Key.*\r\n/, '');
-  expect((await sendRaw(port(), request)).status).toBe(400);
 });
 
 test('only listed origins may connect from a browser', async () => {

@@ -91,13 +91,27 @@ const ONLY_WEBSOCKET = new Refusal(
   'sockets are served over WebSocket by Engine.IO 4: connect with transports: ["websocket"] and a client of Socket.IO 3 or 4',
 );
 
+/** Each member once, and no session: those of Engine.IO go on by polling alone. */
+function speaksOurs(url: string): boolean {
+  const query = new URLSearchParams(url.split('?')[1]);
+  const isOnly = (name: string, value: string): boolean => query.getAll(name).join() === value;
+  return isOnly('EIO', '4') && isOnly('transport', 'websocket') && !query.has('sid');
+}
+
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+const VERSIONS: ReadonlySet<string> = new Set(['8', '13']);
+
+/** Whether the library accepts the handshake; its own refusal would be HTML. */
+const isHandshake = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' &&
+  headers.upgrade?.toLowerCase() === 'websocket' &&
+  KEY.test(headers['sec-websocket-key'] ?? '') &&
+  VERSIONS.has(headers['sec-websocket-version'] ?? '');
+
 function refusalOf(request: IncomingMessage, { corsOrigins, isOpen }: FrontDoorOptions): Refusal | null {
-  const { origin, upgrade } = request.headers;
+  const { origin } = request.headers;
   if (!isOpen()) return new Refusal('UNAVAILABLE', 'this process is shutting down; connect again');
-  const query = new URLSearchParams((request.url ?? '').split('?')[1]);
-  const speaksOurs = query.get('EIO') === '4' && query.get('transport') === 'websocket';
-  if (!speaksOurs || upgrade?.toLowerCase() !== 'websocket' || request.method !== 'GET')
-    return ONLY_WEBSOCKET;
+  if (!speaksOurs(request.url ?? '') || !isHandshake(request)) return ONLY_WEBSOCKET;
   // Browsers do not check the origin of a WebSocket, so the server does.
   if (origin === undefined || corsOrigins === '*' || corsOrigins.includes(origin)) return null;
   return new Refusal(
