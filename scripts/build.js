@@ -97,7 +97,17 @@ function stamp(file, at) {
   utimesSync(file, at, at);
 }
 
+/** A production installation lacks them, and the checks would fail first, with a page of missing types. */
+function requireTools() {
+  try {
+    require.resolve('esbuild');
+  } catch {
+    throw new Error('the build needs the development dependencies: run npm ci --include=dev');
+  }
+}
+
 function build({ checked = true } = {}) {
+  requireTools();
   const startedAt = new Date();
   if (checked) {
     check('tsconfig.json', '.tsbuildinfo');

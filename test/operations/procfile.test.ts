@@ -73,6 +73,20 @@ function start(name: string): Started {
 }
 
 (hasOpenssl ? test : test.skip)(
+  'a build without the development dependencies says which command installs them',
+  () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/build.js'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      'the build needs the development dependencies: run npm ci --include=dev\n',
+    ]);
+  },
+);
+
+(hasOpenssl ? test : test.skip)(
   'the lines of the Procfile trade and settle on production dependencies and a Redis behind a private CA, and end by the signal',
   async () => {
     expect([...lines.keys()]).toEqual(['web', 'worker']);
