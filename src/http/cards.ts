@@ -90,7 +90,7 @@ export function serveCards(app: Express, deps: Deps, limiter: Limiter): void {
   app.get('/m/:slug/card.png', async (request, response) => {
     await limiter.take('reads', clientAddress(request), response, COST);
     const market = marketNamed((await marketList()).filter(isListed), String(request.params.slug));
-    if (!market) throw new Refusal('NOT_FOUND', 'there is no market of this name');
+    if (!market) throw new Refusal('NOT_FOUND', 'no market has this slug; GET /markets lists them');
     const { png, etag } = await cardOf(market);
     response.setHeader('Cache-Control', CACHED);
     response.setHeader('ETag', etag);
