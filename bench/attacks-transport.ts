@@ -32,6 +32,9 @@ export async function transportPlans(quiet: Side, marketId: string): Promise<Pla
     http('bytes that are no request', Buffer.from('nonsense\r\n\r\n')),
     http('preflights', bytes('OPTIONS', order, undefined, 'Origin: https://a.example\r\n')),
     http('HEAD', bytes('HEAD', `${base}/orderbook`)),
+    http('the largest file', bytes('GET', '/docs/swagger-ui-bundle.js')),
+    http('the sitemap', bytes('GET', '/sitemap.xml')),
+    http('tunnels', bytes('CONNECT', 'other:1')),
     http(
       'thousands of ETags',
       bytes(
