@@ -2,7 +2,7 @@ import type { Market } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { act, get, nowMs, type Page } from './api';
 import { MarketForm } from './market-form';
-import { Choice, Confirmed, Field, Problem, Table, timeWords } from './parts';
+import { Choice, Confirmed, Field, Pager, Problem, Table, timeWords } from './parts';
 import { Resolve } from './resolve';
 import { useAction, useLoaded } from './use';
 
@@ -85,22 +85,12 @@ export function Markets() {
           }))}
         />
       )}
-      <div class="tools">
-        {cursors.length > 0 && (
-          <button type="button" class="button" onClick={() => setCursors(cursors.slice(0, -1))}>
-            Back
-          </button>
-        )}
-        {list.value?.nextCursor && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => setCursors([...cursors, list.value?.nextCursor ?? ''])}
-          >
-            More markets
-          </button>
-        )}
-      </div>
+      <Pager
+        cursors={cursors}
+        next={list.value?.nextCursor}
+        names={['Back', 'More markets']}
+        onCursors={setCursors}
+      />
     </>
   );
 }

@@ -136,6 +136,32 @@ export function Table({ caption, head, rows, empty }: TableProps) {
   );
 }
 
+interface PagerProps {
+  /** The cursors of the pages before this one, and of this one. */
+  readonly cursors: readonly string[];
+  readonly next: string | null | undefined;
+  readonly names: readonly [back: string, more: string];
+  readonly onCursors: (cursors: readonly string[]) => void;
+}
+
+/** The buttons below a list that comes in pages. */
+export function Pager({ cursors, next, names: [back, more], onCursors }: PagerProps) {
+  return (
+    <div class="tools">
+      {cursors.length > 0 && (
+        <button type="button" class="button" onClick={() => onCursors(cursors.slice(0, -1))}>
+          {back}
+        </button>
+      )}
+      {next && (
+        <button type="button" class="button" onClick={() => onCursors([...cursors, next])}>
+          {more}
+        </button>
+      )}
+    </div>
+  );
+}
+
 export const shortHash = (text: string): string =>
   text.length > 14 ? `${text.slice(0, 8)}…${text.slice(-4)}` : text;
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { get, type LogEntry, type Page } from './api';
-import { Problem, Table, timeWords } from './parts';
+import { Pager, Problem, Table, timeWords } from './parts';
 import { useAction, useLoaded } from './use';
 
 interface Report {
@@ -73,7 +73,7 @@ export function Log() {
         <Table
           caption="Operators' log"
           head={['When', 'Action', 'On', 'With', 'Who', 'Result']}
-          empty="Nobody has done anything yet."
+          empty="The log has no action yet."
           rows={list.value.data.map((entry) => ({
             key: entry.id,
             cells: [
@@ -87,22 +87,12 @@ export function Log() {
           }))}
         />
       )}
-      <div class="tools">
-        {cursors.length > 0 && (
-          <button type="button" class="button" onClick={() => setCursors(cursors.slice(0, -1))}>
-            Newer
-          </button>
-        )}
-        {list.value?.nextCursor && (
-          <button
-            type="button"
-            class="button"
-            onClick={() => setCursors([...cursors, list.value?.nextCursor ?? ''])}
-          >
-            Older
-          </button>
-        )}
-      </div>
+      <Pager
+        cursors={cursors}
+        next={list.value?.nextCursor}
+        names={['Newer', 'Older']}
+        onCursors={setCursors}
+      />
     </>
   );
 }
