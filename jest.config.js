@@ -20,5 +20,5 @@ module.exports = {
   // processors were late enough to answer 503.
   maxWorkers: Math.min(4, availableParallelism() + 1),
   cacheDirectory: '<rootDir>/.cache/jest',
-  testTimeout: 30_000,
+  testTimeout: 120_000,
 };

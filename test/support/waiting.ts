@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Names for waits: `sleep` for a length of time, `until` for a condition, `eventually` for an expectation. */
 export { sleep };
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 const POLL_MS = 20;
 const EXPECTATION_MS = 20_000;
 const EXPECTATION_POLL_MS = 50;
