@@ -1,12 +1,12 @@
-import type { Market } from 'ctf-exchange-client';
-import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
+import type { Category, Market } from 'ctf-exchange-client';
+import { useEffect, useErrorBoundary, useMemo, useRef } from 'preact/hooks';
 import { useCell } from './cell';
 import { isOver } from './exchange-state';
 import { isHelpShown, tickPips } from './keys';
 import { lazy } from './lazy';
 import { listQuery, PLAIN } from './list-query';
 import { type Shown, useMarketNamed, useShown } from './market-data';
-import { useCategories, useMarketList } from './market-list-data';
+import { type MarketList as List, useCategories, useMarketList } from './market-list-data';
 import { isNarrow, isVast } from './narrow';
 import { Chart } from './parts/chart';
 import { ExchangeBar } from './parts/exchange-bar';
@@ -42,6 +42,31 @@ export const Root = () => {
   );
 };
 
+/** The tab has the number of news that came while it was hidden, and the market. */
+function useTitle(market: Market | null): void {
+  const count = useCell(unseen);
+  const title = `${count > 0 ? `(${count}) ` : ''}${market ? `${market.question} · Exchange` : 'Exchange'}`;
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+}
+
+/** The book changes many times a second, and the list does not: the same element is not rendered again. */
+const useListOnce = (list: List, categories: readonly Category[], chosen: string | null) =>
+  useMemo(
+    () => <MarketList list={list} categories={categories} chosen={chosen} />,
+    [list, categories, chosen],
+  );
+
+/** The ticket and its keys are those of the market shown. */
+function useEntering(market: Market | null): void {
+  useEffect(() => {
+    if (!market) return;
+    enterMarket(market.id);
+    tickPips.set(pipsOf(market.tickSize));
+  }, [market?.id]);
+}
+
 /** The page: markets on the left, the chosen market in the middle, ticket and portfolio on the right. */
 const App = () => {
   const list = useMarketList(useCell(listQuery));
@@ -53,22 +78,14 @@ const App = () => {
   first.current ??= list.markets?.[0]?.slug ?? null;
   const { market, isMissing } = useMarketNamed(named ?? first.current, list.markets);
   const shown = useShown(market);
-  const id = market?.id;
-  useEffect(() => {
-    if (id !== undefined) enterMarket(id);
-    if (market) tickPips.set(pipsOf(market.tickSize));
-  }, [id]);
+  useEntering(market);
   // There is no such market, or no market yet.
   const hasNone = list.markets?.length === 0 && listQuery.get() === PLAIN;
   const isEmpty = isMissing || (hasNone && market === null);
-  const count = useCell(unseen);
+  useTitle(market);
   const isHelp = useCell(isHelpShown);
-  const title = `${count > 0 ? `(${count}) ` : ''}${market ? `${market.question} · Exchange` : 'Exchange'}`;
-  useEffect(() => {
-    document.title = title;
-  }, [title]);
 
-  const markets = <MarketList list={list} categories={categories} chosen={market?.id ?? null} />;
+  const markets = useListOnce(list, categories, market?.id ?? null);
   return (
     <>
       <a class="skip" href="#ticket">

@@ -25,10 +25,13 @@ export function cell<T>(initial: T): Cell<T> {
 }
 
 /** The value of a cell; the component renders again when it changes. */
-export function useCell<T>(source: Cell<T>): T {
-  const [value, setValue] = useState(source.get);
+export const useCell = <T>(source: Cell<T>): T => usePart(source, (value) => value);
+
+/** A part of the value; the component renders again when that part changes. `part` reads nothing that changes. */
+export function usePart<T, P>(source: Cell<T>, part: (value: T) => P): P {
+  const [value, setValue] = useState(() => part(source.get()));
   useEffect(() => {
-    const read = (): void => setValue(() => source.get());
+    const read = (): void => setValue(() => part(source.get()));
     // It may have changed between the first rendering and now.
     read();
     return source.subscribe(read);

@@ -74,6 +74,8 @@ function tellChance(shown: Shown): void {
 
 const TRADES_MAX = 40;
 const IDLE_CHECK_MS = 500;
+/** People cannot read a faster book, and drawing it would take the time that scrolling needs. */
+const DRAWN_EVERY_MS = 50;
 
 /** Without a market there is no book; only the connection counts. */
 function followNothing(): () => void {
@@ -83,20 +85,30 @@ function followNothing(): () => void {
   return () => clearInterval(timer);
 }
 
-/** Follows a market until `stop`; calls `tell` after changes, at most once a frame. */
+/** Follows a market until `stop`; calls `tell` after changes, at most every DRAWN_EVERY_MS. */
 function follow(market: Market, tell: (shown: Shown) => void): () => void {
   let shown: Shown = { market, trading: null, book: null, trades: null, ticker: null };
   let frame = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAwaited = false;
+  let drawnAtMs = Number.NEGATIVE_INFINITY;
   let isStopped = false;
-  const change = (part: Partial<Shown>): void => {
-    if (isStopped) return;
-    shown = { ...shown, ...part };
-    if (frame !== 0) return;
+  const draw = (): void => {
     frame = requestAnimationFrame(() => {
-      frame = 0;
+      isAwaited = false;
+      drawnAtMs = performance.now();
       tellChance(shown);
       tell(shown);
     });
+  };
+  const change = (part: Partial<Shown>): void => {
+    if (isStopped) return;
+    shown = { ...shown, ...part };
+    if (isAwaited) return;
+    isAwaited = true;
+    const waitMs = drawnAtMs + DRAWN_EVERY_MS - performance.now();
+    if (waitMs > 0) timer = setTimeout(draw, waitMs);
+    else draw();
   };
   const loadTrading = (): void => {
     client.trading(market.id).then(
@@ -139,6 +151,7 @@ function follow(market: Market, tell: (shown: Shown) => void): () => void {
   if (watched.book) change({ book: { ...watched.book, sequence: watched.sequence ?? 0 } });
   return () => {
     isStopped = true;
+    clearTimeout(timer);
     cancelAnimationFrame(frame);
     watched.stop();
   };

@@ -1,5 +1,5 @@
 import type { Category, Market, Page } from 'ctf-exchange-client';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useCell } from './cell';
 import { client } from './exchange';
 import { asked, type ListQuery, listQuery } from './list-query';
@@ -102,7 +102,10 @@ export function useMarketList(query: ListQuery): MarketList {
       clearInterval(timer);
     };
   }, [key, wanted]);
-  return { ...answer, more: () => setWanted((answer.markets?.length ?? 0) + PAGE) };
+  return useMemo(
+    () => ({ ...answer, more: () => setWanted((answer.markets?.length ?? 0) + PAGE) }),
+    [answer],
+  );
 }
 
 /** A visible list does not move under the pointer: rows keep their places, and new rows come last. */

@@ -16,7 +16,7 @@ describeInBrowser('what traders look at besides the ticket', () => {
   beforeAll(async () => {
     stage = await startBrowserStage();
     visit = await stage.open();
-  }, 60_000);
+  });
   afterAll(() => stage?.stop());
 
   const row = () => visit.page.locator(`[data-testid=market][data-market-id="${stage.market.id}"]`);

@@ -1,7 +1,7 @@
 import type { Category, Market } from 'ctf-exchange-client';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { useCell } from '../cell';
+import { useCell, usePart } from '../cell';
 import { isOver } from '../exchange-state';
 import { type ListQuery, listQuery, PLAIN, SHELVES, SORTS } from '../list-query';
 import { shownChance } from '../market-data';
@@ -171,10 +171,11 @@ export const More = ({ onReached, count }: { onReached(): void; readonly count: 
 };
 
 const Row = ({ market, isChosen }: { readonly market: Market; readonly isChosen: boolean }) => {
-  const live = useCell(shownChance);
+  // Null for all rows but one: the others stay as they are when the chance moves.
+  const live = usePart(shownChance, (shown) => (shown?.id === market.id ? shown.pips : null));
   const element = useRef<HTMLLIElement>(null);
   const told = market.outcomes[0]?.price ?? null;
-  const chance = live?.id === market.id ? live.pips : told === null ? null : aboutPips(told);
+  const chance = live ?? (told === null ? null : aboutPips(told));
   useEffect(() => {
     if (isChosen) element.current?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [isChosen]);
@@ -204,7 +205,7 @@ export const Star = ({ market }: { readonly market: Market }) => (
   <button
     type="button"
     class="star"
-    aria-pressed={useCell(watchlist).includes(market.id)}
+    aria-pressed={usePart(watchlist, (ids) => ids.includes(market.id))}
     aria-label={`Watch ${market.question}`}
     onClick={() => toggleWatched(market.id)}
   >
