@@ -104,7 +104,7 @@ describeInBrowser('the demo that npm start opens', () => {
   test('the pictures of the documentation: a market, a portfolio, the dark theme, a phone and the console', async () => {
     const desk = await open({ viewport: DESK, colorScheme: 'light' });
     await desk.getByRole('button', { name: 'Got it' }).click();
-    await desk.getByRole('button', { name: 'Test wallet' }).click();
+    await desk.getByRole('button', { name: 'Test wallet', exact: true }).click();
     await desk.getByTestId('account').filter({ hasText: '$' }).waitFor();
     await buy(desk, '120');
     await desk.locator('.position').first().waitFor();

@@ -171,7 +171,7 @@ export async function heard(page: Page, words: string): Promise<void> {
 
 /** Signs in with a wallet made in the page, and waits for its funds. */
 export async function takeTestWallet({ page }: Visit): Promise<string> {
-  await page.getByRole('button', { name: 'Test wallet' }).click();
+  await page.getByRole('button', { name: 'Test wallet', exact: true }).click();
   const account = page.getByTestId('account');
   await account.filter({ hasText: '$' }).waitFor();
   return (await account.getAttribute('data-address')) ?? '';
