@@ -1,6 +1,6 @@
 import { type Listener, listen } from '../support/listener';
 import { createTrader, type Domain, domainOf, type OpenMarket, type Trader } from '../support/trader';
-import { until } from '../support/waiting';
+import { sleep, until } from '../support/waiting';
 import { type Replica, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The numbers of a wallet's private events, and how a socket resumes after one. */
@@ -135,6 +135,22 @@ test('a client may request its position before the first event, and an invalid n
   await expect(listen(replicas[0].url, { lastAccountSequence: 5 })).rejects.toMatchObject({
     code: 'UNAUTHORIZED',
   });
+});
+
+test('a socket that stays notices when events were never logged: the next number does not continue the last', async () => {
+  const alice = trader();
+  const one = await listener(alice, 0);
+  await alice.submit(market, bid(5_000));
+  await one.heard('balance:update');
+  const last = numbered(one).at(-1)?.accountSequence ?? 0;
+  // As log_events notes it when the outbox was trimmed before it was logged; numbers are microseconds.
+  await exchange.store.redis.hset('{x0}:pr', 'gap', last + 500);
+  await sleep(5);
+  const { body: later } = await alice.submit(market, bid(4_900));
+  await until('the later order', () => hashes(one).includes(later.orderHash));
+  const after = numbered(one).find(({ accountSequence }) => accountSequence > last);
+  expect(after?.previousAccountSequence).toBe(last + 499);
+  await exchange.store.redis.hdel('{x0}:pr', 'gap');
 });
 
 test('a number of another epoch is not resumed', async () => {

@@ -20,7 +20,7 @@ const UNSENT_MAX = 256 * 1024;
 const DRAIN_POLL_MS = 20;
 
 export interface PrivateFeedDeps {
-  readonly accounts: Pick<AccountLogs, 'open' | 'ends' | 'since'>;
+  readonly accounts: Pick<AccountLogs, 'open' | 'ends' | 'since' | 'gap'>;
   readonly bodies: AccountBodies;
   readonly log: Logger;
   /** Emits to the sockets of one wallet in this process. */
@@ -96,25 +96,34 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
   async function replay(socket: ExchangeSocket, wallet: Followed, from: number): Promise<void> {
     let at = from;
     while (socket.connected && at < wallet.cursor) {
-      const events = (await accounts.since(wallet.address, at, STEP)).filter(
-        ({ number }) => number <= wallet.cursor,
+      const { events, gap } = await read(wallet.address, at);
+      const before = events.filter(({ number }) => number <= wallet.cursor);
+      if (before.length === 0) return;
+      at = await tell(
+        wallet.address,
+        { from: at, gap },
+        before,
+        (event, body) => void socket.emit(event, body),
       );
-      if (events.length === 0) return;
-      at = await tell(wallet.address, at, events, (event, body) => void socket.emit(event, body));
       while (socket.connected && unsentBytes(socket) > UNSENT_MAX) await sleep(DRAIN_POLL_MS);
     }
+  }
+
+  async function read(address: string, from: number) {
+    const [events, gap] = await Promise.all([accounts.since(address, from, STEP), accounts.gap()]);
+    return { events, gap };
   }
 
   /** Sends events up to the end of the wallet's log. */
   async function advance(wallet: Followed): Promise<void> {
     for (let failures = 0; !stopped && isHere(wallet.address); ) {
       try {
-        const events = await accounts.since(wallet.address, wallet.cursor, STEP);
+        const { events, gap } = await read(wallet.address, wallet.cursor);
         const last = events.at(-1);
         if (!last) return;
         const isReadable = failures < FAILURES_MAX;
         if (isReadable)
-          await tell(wallet.address, wallet.cursor, events, (event, body) =>
+          await tell(wallet.address, { from: wallet.cursor, gap }, events, (event, body) =>
             emit(wallet.address, event, body),
           );
         wallet.cursor = last.number;
@@ -135,16 +144,21 @@ export function createPrivateFeed(deps: PrivateFeedDeps): PrivateFeed {
     return Math.max(wallet.cursor, end ?? 0);
   }
 
-  /** Sends the messages of some events. Several events about one order or the balance become one. Returns the position after them. */
+  /**
+   * Sends the messages of some events. Several events about one order or the balance become one. The first one behind `gap`,
+   * the number below which the log may miss events, does not continue the number before it, so that the client notices.
+   * Returns the position after them.
+   */
   async function tell(
     address: string,
-    from: number,
+    { from, gap }: { readonly from: number; readonly gap: number },
     events: readonly NumberedEvent[],
     send: (event: string, body: object) => void,
   ): Promise<number> {
     const messages = await bodies(address, events);
     let previous = from;
     for (const { number, event, body } of messages) {
+      if (previous < gap && gap <= number) previous = gap - 1;
       send(event, presentNumbered(body, number, previous));
       previous = number;
     }

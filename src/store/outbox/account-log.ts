@@ -60,6 +60,8 @@ export interface AccountLogs {
   ends(addresses: readonly string[]): Promise<(number | null)[]>;
   /** Returns at most `most` events after a number, oldest first. */
   since(address: string, number: number, most: number): Promise<NumberedEvent[]>;
+  /** Returns the number below which every log may miss events; 0 when none does. */
+  gap(): Promise<number>;
   /** Returns HEARD when any log is open, else IDLE. `logged` is the last entry of the outbox that the logs contain. */
   ask(token: string, logged: string): Promise<Logged>;
   /** Appends the events of the entries after `logged` up to `at`, under the lease of broadcasting. */
@@ -130,6 +132,7 @@ export function createAccountLogs({
         return event ? [{ number: numberOf(id), event }] : [];
       });
     },
+    gap: async () => Number((await redis.hget(keys.accountMarks, 'gap')) ?? 0),
     ask: (token, logged) => write(token, logged, '', new Map()),
     append: (token, logged, at, events) => write(token, logged, at || NO_ENTRY, events),
   };
