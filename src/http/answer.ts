@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, Refusal } from '../exchange/errors';
 import { PROBLEM_TYPE, presentProblem, RETRY_AFTER_SEC } from '../wire/problem';
 
@@ -24,6 +25,14 @@ export const ok = (body: unknown, headers?: Record<string, string>): Reply =>
   headers ? { status: 200, body, headers } : { status: 200, body };
 
 export const okJson = (json: Buffer): Reply => ({ status: 200, json });
+
+const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The id that the request brings, if it fits, or a new one. */
+export function idFor({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID();
+}
 
 export const requestIdOf = (response: ServerResponse): string => String(response.getHeader(REQUEST_ID) ?? '');
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import cors from 'cors';
@@ -13,7 +12,7 @@ import helmet, { type HelmetOptions } from 'helmet';
 import { Refusal } from '../exchange/errors';
 import { PACE } from '../wire/limits';
 import { PATHS } from '../wire/paths';
-import { REQUEST_ID, requestIdOf, sendProblem } from './answer';
+import { idFor, REQUEST_ID, requestIdOf, sendProblem } from './answer';
 import { boardGuard } from './board';
 import { serveCards } from './cards';
 import { clientAddress } from './client-address';
@@ -30,7 +29,6 @@ import { pageNotFound, servePageLinks } from './page-links';
 import { recordedBoard } from './recorded';
 import { createRouting, type Route } from './routing';
 
-const GIVEN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const EXPOSED = [
   REQUEST_ID,
   'ETag',
@@ -121,8 +119,7 @@ function preface({ config, reads, standing }: HttpDeps): RequestHandler {
   const date = createDate(reads.clock);
   const secure = always(helmet(securityHeaders(config.publicBaseUrl)));
   return (request, response, next) => {
-    const given = request.headers['x-request-id'];
-    response.setHeader(REQUEST_ID, typeof given === 'string' && GIVEN_ID.test(given) ? given : randomUUID());
+    response.setHeader(REQUEST_ID, idFor(request));
     response.setHeader('Date', date());
     response.setHeader('Cache-Control', 'no-store');
     const { durability, epoch } = standing() ?? {};
@@ -193,7 +190,7 @@ function listenerOf(app: Express, pace: Pace): RequestListener {
   const serve = (request: Request, response: Response): unknown =>
     app(request, response, () => {
       if (response.headersSent) return;
-      response.setHeader(REQUEST_ID, randomUUID());
+      response.setHeader(REQUEST_ID, idFor(request));
       response.setHeader('Connection', 'close');
       sendProblem(
         response,

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Refusal } from '../exchange/errors';
 import { createRecent } from '../exchange/recent';
 import { PACE } from '../wire/limits';
-import { REQUEST_ID, sendProblem } from './answer';
+import { idFor, REQUEST_ID, sendProblem } from './answer';
 import { DUMPED_MAX_BYTES, type MeteredRequest } from './metered-request';
 
 /**
@@ -174,12 +173,14 @@ export function admit(
     pace.charge(address, PACE.request + Math.floor(declared / PACE.bytesPerPoint) + lent);
     serve();
   };
-  pace.whenPaid(address, request.socket, paid, () => refuse(response, pace.debtMs(address)));
+  pace.whenPaid(address, request.socket, paid, () => refuse(request, response, pace.debtMs(address)));
 }
 
 /** The address sends so much that its requests do not get their turn. */
-function refuse(response: ServerResponse, retryAfterMs: number): void {
-  response.setHeader(REQUEST_ID, randomUUID());
+function refuse(request: MeteredRequest, response: ServerResponse, retryAfterMs: number): void {
+  response.setHeader(REQUEST_ID, idFor(request));
+  response.setHeader('RateLimit-Policy', `"pace";q=${PACE.pointsPerSecond};w=1;burst=${PACE.burst}`);
+  response.setHeader('RateLimit', `"pace";r=0;t=${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`);
   response.setHeader('Connection', 'close');
   const detail = 'the requests of this IP wait for points, and too many of them do: send fewer at once';
   sendProblem(response, new Refusal('RATE_LIMITED', detail, { scope: 'pace', retryAfterMs }));

@@ -94,10 +94,13 @@ export const PACE = {
   connection: 1,
   /** Points of a connection that is closed by force, because the pieces in its buffer are still parsed. */
   cut: 100,
-  /** The longest wait of a request for its turn; then it is refused. */
-  holdMs: 5_000,
-  /** The debt is at most the points that come back in this time, so an address is slowed down, but not shut out. */
-  debtMs: 1_000,
+  /**
+   * The longest wait of a connection for its turn, and of a request; then it is refused. Both waits and the 3 s in which an
+   * order can be booked are together 5 s: after these a 404 is final (docs/interface.md).
+   */
+  holdMs: 1_000,
+  /** The debt is at most the points that come back in this time, so the first in line always has its turn. */
+  debtMs: 900,
 } as const;
 
 /** The number of bytes of a submission that cost its address a point, if that is more than its orders cost. */

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { PACE } from '../../src/wire/limits';
 import { type StoppedClock, stopClock } from '../support/stopped-clock';
 import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -79,12 +80,18 @@ test('a large answer is charged by its bytes', async () => {
 });
 
 const PIPELINED = 8;
-/** The longest wait of a request for its turn. */
-const HOLD_MS = 5_000;
+/** The longest time from the arrival of a submission until it is booked. */
+const BOOKED_MS = 3_000;
+
+test('the waits of an address in debt and the time to book an order are together 5 s, after which a 404 is final', () => {
+  expect(2 * PACE.holdMs + BOOKED_MS).toBeLessThanOrEqual(5_000);
+  // Otherwise the first request in line could be refused.
+  expect(PACE.debtMs).toBeLessThan(PACE.holdMs);
+});
 
 /** Requests that are no refusals, pipelined on so many connections of one address; what came back, by connection. */
 function pipelined(address: string, connections: number) {
-  const head = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n`;
+  const head = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nX-Forwarded-For: ${address}\r\n`;
   const requests = `${`${head}\r\n`.repeat(PIPELINED - 1)}${head}Connection: close\r\n\r\n`;
   const texts = new Map<number, string>();
   const ended = Array.from({ length: connections }, (_, i) => {
@@ -103,9 +110,11 @@ test('requests of an address are served one after the other by its points, howev
   await until('the burst is used up', () => flood.served() >= paid, { patienceMs: PATIENCE_MS });
   await lookAround('203.0.113.6');
   expect(flood.served()).toBe(paid);
-  clock.forward(HOLD_MS);
+  clock.forward(PACE.holdMs);
   await flood.ended;
   expect(new Set(flood.text().match(/"scope":"\w+"/g))).toEqual(new Set(['"scope":"pace"']));
+  expect(flood.text()).toContain('RateLimit: "pace";r=0;t=1');
+  expect(new Set(flood.text().match(/"requestId":"[^"]+"/g))).toEqual(new Set(['"requestId":"mine"']));
   // The burst is whole again, and lends each request that is under way what its refusal may cost.
   expect(flood.served()).toBeLessThanOrEqual(paid + BURST / 10 + 1);
 });
