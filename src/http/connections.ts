@@ -6,7 +6,7 @@ import { paceClock } from './pace';
 const BETWEEN_MAX_BYTES = 4_194_304;
 /** A client that takes nothing of its answer for so long is gone, or keeps it in our memory on purpose. */
 const UNTAKEN_MAX_MS = 20_000;
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 50;
 
 interface Seen {
   /** When the latest request began. */

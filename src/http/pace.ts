@@ -46,6 +46,12 @@ interface Waiting {
   readonly late: () => void;
 }
 
+/** The requests and connections of one address that wait, the oldest first, and the next look at them. */
+interface Line {
+  readonly waiting: Waiting[];
+  timer: NodeJS.Timeout | undefined;
+}
+
 const ADDRESSES_MAX = 10_000;
 /** Requests held at once of one address, and of all; above it the connections of those that would be held are closed. */
 const HELD_EACH_MAX = 1_000;
@@ -65,7 +71,7 @@ export const noPace: Pace = {
 export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate): Pace {
   const purses = createRecent<Purse>(ADDRESSES_MAX);
   const perMs = pointsPerSecond / 1_000;
-  const lines = new Map<string, Waiting[]>();
+  const lines = new Map<string, Line>();
   let held = 0;
 
   function purseOf(address: string): Purse {
@@ -83,15 +89,16 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
   const debtOf = (address: string): number => Math.max(0, -purseOf(address).points / perMs);
 
   /** The oldest waiting request goes first: its answer costs points, and the next request waits for those. */
-  function advance(address: string, line: Waiting[]): void {
-    for (let first = line[0]; first; first = line[0]) {
+  function advance(address: string, line: Line): void {
+    const { waiting } = line;
+    for (let first = waiting[0]; first; first = waiting[0]) {
       const owedMs = debtOf(address);
       const leftMs = first.untilMs - paceClock.nowMs();
       if (owedMs > 0 && leftMs > 0 && !first.socket.destroyed) {
-        setTimeout(advance, Math.min(owedMs, leftMs), address, line);
+        line.timer = setTimeout(advance, Math.min(owedMs, leftMs), address, line);
         return;
       }
-      line.shift();
+      waiting.shift();
       held--;
       if (first.socket.destroyed) continue;
       if (owedMs > 0) first.late();
@@ -105,6 +112,11 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
     charge(address, points) {
       const purse = purseOf(address);
       purse.points = Math.max(purse.points - points, -debtMs * perMs);
+      const line = points < 0 ? lines.get(address) : undefined;
+      if (!line) return;
+      // A loan is paid back sooner than the line expects.
+      clearTimeout(line.timer);
+      line.timer = setTimeout(advance, 0, address, line);
     },
     debtMs: debtOf,
     whenPaid(address, socket, then, late) {
@@ -113,17 +125,17 @@ export function createPace({ pointsPerSecond, burst, holdMs, debtMs }: PaceRate)
         then();
         return;
       }
-      if (held >= HELD_ALL_MAX || (line && line.length >= HELD_EACH_MAX)) {
+      if (held >= HELD_ALL_MAX || (line && line.waiting.length >= HELD_EACH_MAX)) {
         socket.destroy();
         return;
       }
       held++;
       const waiting = { socket, untilMs: paceClock.nowMs() + holdMs, then, late };
       if (line) {
-        line.push(waiting);
+        line.waiting.push(waiting);
         return;
       }
-      const opened = [waiting];
+      const opened: Line = { waiting: [waiting], timer: undefined };
       lines.set(address, opened);
       advance(address, opened);
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ErrorCode } from '../exchange/errors';
@@ -98,6 +98,14 @@ function refuseConnection(socket: Socket): void {
 export function guardTransport(server: Server, pace: Pace, behindProxy: boolean): void {
   const open = new Map<string, number>();
   const peerOf = (socket: Socket): string => addressKey(socket.remoteAddress ?? '') ?? 'unknown';
+  /**
+   * A connection that has waited borrows what it may cost until its first request, or the bytes that are none. Without the
+   * loan all connections that wait would be read before the first of them has cost anything: 50 of them took 0.65 of a core, and 0.14 with it.
+   */
+  const lent = new WeakSet<Duplex>();
+  const giveBack = (socket: Socket): void => {
+    if (lent.delete(socket)) pace.charge(peerOf(socket), -PACE.cut);
+  };
   const refuse = (address: string, socket: Duplex, answer: () => void): void => {
     const paid = (): void => {
       pace.charge(address, PACE.request + PACE.refused);
@@ -108,6 +116,7 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
     pace.whenPaid(address, socket, paid, () => socket.destroy());
   };
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    giveBack(socket);
     if (behindProxy) answerClientError(error, socket);
     else refuse(peerOf(socket), socket, () => answerClientError(error, socket));
   });
@@ -138,6 +147,9 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
     untaken: (socket, bytes) => behindProxy || pace.charge(peerOf(socket), bytes / UNTAKEN_BYTES_PER_POINT),
   });
   if (behindProxy) return;
+  // Before the request itself is admitted.
+  for (const event of ['request', 'connect', 'upgrade'])
+    server.prependListener(event, ({ socket }: IncomingMessage) => giveBack(socket));
   server.on('connection', (socket: Socket) => {
     if (socket.writableEnded || socket.destroyed) return;
     const address = peerOf(socket);
@@ -146,12 +158,12 @@ export function guardTransport(server: Server, pace: Pace, behindProxy: boolean)
     // Its bytes are not parsed while it waits. Node has planned to resume it in this turn, which would undo an earlier pause.
     process.nextTick(() => {
       socket.pause();
-      pace.whenPaid(
-        address,
-        socket,
-        () => socket.resume(),
-        () => socket.destroy(),
-      );
+      const resume = (): void => {
+        lent.add(socket);
+        pace.charge(address, PACE.cut);
+        socket.resume();
+      };
+      pace.whenPaid(address, socket, resume, () => socket.destroy());
     });
   });
 }

@@ -93,7 +93,7 @@ export const PACE = {
   /** Points of a new connection, without a proxy in front. */
   connection: 1,
   /** Points of a connection that is closed by force, because the pieces in its buffer are still parsed. */
-  cut: 100,
+  cut: 200,
   /**
    * The longest wait of a connection for its turn, and of a request; then it is refused. Both waits and the 3 s in which an
    * order can be booked are together 5 s: after these a 404 is final (docs/interface.md).

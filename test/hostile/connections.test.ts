@@ -105,14 +105,15 @@ test('an address pays for connections that are cut: the next request waits', asy
     void isCut(chunked('GET /time'), PIECE.repeat(500)).then((isIt) => {
       cut += Number(isIt);
     });
-  // Each costs 100 points and 32 for its pieces, and the burst is 1,000; the others wait in debt.
-  await until('the burst is used up', () => cut >= 8, { patienceMs: PATIENCE_MS });
-  const own = answersOf(['GET /time HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n']);
+  // Each costs 200 points and 32 for its pieces, and the burst is 1,000; the others wait in debt.
+  await until('the burst is used up', () => cut >= 5, { patienceMs: PATIENCE_MS });
+  const request = 'GET /time HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  const own = answersOf([request]);
   await lookAround();
   expect(own.statuses).toEqual([]);
   clock.release();
   await own.all;
-  expect(own.statuses).toEqual([200]);
+  await until('the debt is paid', async () => (await statusOf(request)) === 200, { patienceMs: PATIENCE_MS });
 });
 
 test('a body in a thousand pieces is accepted', async () => {
@@ -166,5 +167,7 @@ test.each([
   expect(own.statuses.length).toBeLessThan(PAID + AT_ONCE);
   clock.release();
   await own.all;
-  expect(own.statuses).toEqual(Array.from({ length: REFUSED }, () => status));
+  // Connections that have waited a second are closed unread.
+  expect(new Set(own.statuses.filter((seen) => !Number.isNaN(seen)))).toEqual(new Set([status]));
+  expect(own.statuses).toHaveLength(REFUSED);
 });

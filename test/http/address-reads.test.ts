@@ -117,7 +117,7 @@ test('GET /config shows every limit', async () => {
     ...{ order: 1, dryRun: 10, refusedFok: 5, wrongSignature: 5 },
     ...{ rowsPerPoint: 50, bytesPerSubmission: 4_096 },
   });
-  expect(limits.pace).toMatchObject({ pointsPerSecond: 1_000, burst: 1_000, holdMs: 5_000 });
+  expect(limits.pace).toMatchObject({ pointsPerSecond: 1_000, burst: 1_000, holdMs: 1_000 });
   expect(limits.sockets).toMatchObject({
     pace: { pointsPerSecond: 2_000, burst: 8_000, holdMs: 1_000, message: 1, upgrade: 10, cut: 1_000 },
     perIp: 100,

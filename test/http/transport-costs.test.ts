@@ -72,3 +72,17 @@ test('a connection of an address in debt is not read before the debt is paid', a
   client.destroy();
   server.close();
 });
+
+test('a connection that has waited owes what it may cost until its first request', async () => {
+  const charged: number[] = [];
+  const pace: Pace = { ...noPace, debtMs: () => 1, charge: (_address, points) => void charged.push(points) };
+  const server = createServer((_request, response) => void response.end());
+  guardTransport(server, pace, false);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { status } = await sendRaw(
+    (server.address() as AddressInfo).port,
+    'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
+  server.close();
+  expect([status, charged]).toEqual([200, [PACE.connection, PACE.cut, -PACE.cut]]);
+});
