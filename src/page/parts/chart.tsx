@@ -10,15 +10,9 @@ import { outcome } from '../ticket-state';
 import { dayAndTime, nowMs, PIPS_ONE, percent, pipsOf } from '../units';
 import { useOwnLines } from './chart-lines';
 import { Notice } from './notice';
+import { stretchOf, Timeframes } from './timeframes';
 
-const TIMEFRAMES: readonly (readonly [Timeframe, string])[] = [
-  ['1h', 'hour'],
-  ['6h', '6 hours'],
-  ['1d', 'day'],
-  ['1w', 'week'],
-  ['1m', 'month'],
-  ['all', 'whole time'],
-];
+const TIMEFRAMES: readonly Timeframe[] = ['1h', '6h', '1d', '1w', '1m', 'all'];
 const CHART_WAITS_MS = 150;
 
 /** The chance of the chosen outcome, as in head and list, in the bucket that is filling. */
@@ -52,7 +46,7 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
   const now = shown?.market ?? market;
   const { history, points } = useLine(now, shown, timeframe, index);
   const lines = useOwnLines(now.id, index);
-  const words = TIMEFRAMES.find(([name]) => name === timeframe)?.[1];
+  const words = stretchOf(timeframe);
   const [first, last] = [points[0], points.at(-1)];
   const tick = pipsOf(now.tickSize);
   const name = nameOf(now, index);
@@ -70,20 +64,7 @@ export const Chart = ({ market, shown }: { readonly market: Market; readonly sho
           first={first}
           tick={tick}
         />
-        <fieldset class="chart-frames" aria-label="Time frame">
-          {TIMEFRAMES.map(([value, meaning]) => (
-            <button
-              key={value}
-              type="button"
-              class="chip"
-              aria-pressed={value === timeframe}
-              title={`The last ${meaning}`}
-              onClick={() => setTimeframe(value)}
-            >
-              {value}
-            </button>
-          ))}
-        </fieldset>
+        <Timeframes label="Time frame" from={TIMEFRAMES} chosen={timeframe} onChoose={setTimeframe} />
       </div>
       <div class="chart-area" data-testid="chart" role="img" aria-label={label}>
         <Canvas points={points} tick={tick} lines={lines} onHover={setHovered} />

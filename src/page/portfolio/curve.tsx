@@ -2,14 +2,10 @@ import type { Portfolio, Timeframe } from 'ctf-exchange-client';
 import type { TargetedMouseEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { Skeleton } from '../parts/notice';
+import { stretchOf, Timeframes } from '../parts/timeframes';
 import { dayAndTime, dollars, microOf, signedDollars } from '../units';
 
-const TIMEFRAMES: readonly (readonly [Timeframe, string])[] = [
-  ['1d', 'day'],
-  ['1w', 'week'],
-  ['1m', 'month'],
-  ['all', 'whole time'],
-];
+const TIMEFRAMES: readonly Timeframe[] = ['1d', '1w', '1m', 'all'];
 /** Of the drawing; the style sheet stretches it. */
 const WIDTH = 1_000;
 const HEIGHT = 160;
@@ -66,20 +62,12 @@ export const Curve = ({ worth, timeframe, onTimeframe }: CurveProps) => {
             </>
           )}
         </h2>
-        <fieldset class="chart-frames" aria-label="Time frame of the value">
-          {TIMEFRAMES.map(([value, meaning]) => (
-            <button
-              key={value}
-              type="button"
-              class="chip"
-              aria-pressed={value === timeframe}
-              title={`The last ${meaning}`}
-              onClick={() => onTimeframe(value)}
-            >
-              {value}
-            </button>
-          ))}
-        </fieldset>
+        <Timeframes
+          label="Time frame of the value"
+          from={TIMEFRAMES}
+          chosen={timeframe}
+          onChoose={onTimeframe}
+        />
       </div>
       {!worth ? (
         <Skeleton rows={5} />
@@ -91,7 +79,7 @@ export const Curve = ({ worth, timeframe, onTimeframe }: CurveProps) => {
 };
 
 const wordsOf = (timeframe: Timeframe, first: Point, last: Point): string =>
-  `Value over the last ${TIMEFRAMES.find(([value]) => value === timeframe)?.[1]}: from ${dollars(first.micro)} to ${dollars(last.micro)}`;
+  `Value over the last ${stretchOf(timeframe)}: from ${dollars(first.micro)} to ${dollars(last.micro)}`;
 
 interface LineProps {
   readonly points: readonly Point[];
