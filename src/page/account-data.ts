@@ -33,12 +33,16 @@ const byAge = (a: Order, b: Order): number =>
   Number(isOpen(b)) - Number(isOpen(a)) ||
   (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
 
+/** A change of a known order is told once, whether a message or the answer to a request brings it first. */
 function mergeOrders(more: readonly Order[]): void {
   const all = new Map((account.get().orders ?? []).map((order) => [order.orderHash, order]));
   for (const order of more) {
     const known = all.get(order.orderHash);
     // The request was in progress when a later message came.
-    if (!known || known.updatedAt <= order.updatedAt) all.set(order.orderHash, order);
+    if (known && known.updatedAt > order.updatedAt) continue;
+    const news = newsOf(known, order, remembered(order.marketId));
+    if (news !== null) tell(news, order.status === 'FILLED' ? 'good' : 'plain');
+    all.set(order.orderHash, order);
   }
   change({ orders: [...all.values()].sort(byAge).slice(0, ORDERS_MAX) });
 }
@@ -136,9 +140,6 @@ live.onConnect(({ authenticated }) => {
   if (authenticated) reloadAccount();
 });
 live.onOrder((order) => {
-  const before = account.get().orders?.find(({ orderHash }) => orderHash === order.orderHash);
-  const news = newsOf(before, order, remembered(order.marketId));
-  if (news !== null) tell(news, order.status === 'FILLED' ? 'good' : 'plain');
   showOrder(order);
   silently(learnMarkets([order.marketId]));
 });

@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { describeInBrowser, startChromium } from '../support/chromium';
 import { type Demo, startDemo } from '../support/demo';
 import { ROOT } from '../support/processes';
+import { soon } from '../support/waiting';
 
 /** The pictures of docs/ are those that this walk takes: `PICTURES=1 npx jest -i test/page/demo` keeps them. */
 const KEEPS_PICTURES = process.env.PICTURES === '1';
@@ -77,7 +78,7 @@ describeInBrowser('the demo that npm start opens', () => {
     await ticket.locator('button[type=submit]').click();
     await ticket.getByText(BOUGHT).waitFor();
     await page.locator('[data-testid=order][data-status=FILLED]').waitFor();
-    expect(await page.locator('[data-testid=order]').count()).toBe(1);
+    await soon(() => page.locator('[data-testid=order]').count()).toBe(1);
     const work = await page.evaluate<{ clicks: number; fields: string[] }>('window.work');
     expect(work.clicks).toBeLessThanOrEqual(CLICKS_MAX);
     expect(work.fields).toEqual(['ticket-amount']);

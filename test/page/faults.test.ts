@@ -8,7 +8,7 @@ import {
   takeTestWallet,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { eventually } from '../support/waiting';
+import { eventually, soon } from '../support/waiting';
 
 describeInBrowser('the server goes away', () => {
   let stage: BrowserStage;
@@ -32,7 +32,7 @@ describeInBrowser('the server goes away', () => {
       ({ shown, book }) => expect(shown).toEqual(book),
     );
     expect((await levels(page)).bids[0]).toEqual({ price: '0.51', size: '12.34' });
-    expect(await page.getByTestId('account').getAttribute('data-address')).toBe(address);
+    await soon(() => page.getByTestId('account').getAttribute('data-address')).toBe(address);
     expect(await place(visit, { price: '33', shares: '2' })).toMatch(/^Order placed/);
   });
 });

@@ -6,7 +6,7 @@ import {
   type Visit,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { eventually } from '../support/waiting';
+import { eventually, soon } from '../support/waiting';
 
 const VAST = { width: 2_200, height: 1_100 };
 
@@ -37,7 +37,7 @@ describeInBrowser('what traders look at besides the ticket', () => {
 
   test('a row of the list is 56 pixels high and tells the change of the day', async () => {
     expect((await row().boundingBox())?.height).toBe(56);
-    expect(await row().textContent()).not.toMatch(/[▲▼]/);
+    await soon(() => row().textContent()).not.toMatch(/[▲▼]/);
     await stage.trader().submit(stage.market, { side: 'BUY', outcome: 0, pips: 6_000, lots: 9_500 });
     await row().filter({ hasText: '▲ 5 points today' }).waitFor();
   });
@@ -47,7 +47,7 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await page.getByRole('button', { name: 'Depth', exact: true }).click();
     const depth = page.getByTestId('depth');
     await depth.getByRole('img', { name: 'Depth of Yes: bids for 400 shares, offers of 195' }).waitFor();
-    expect(await depth.textContent()).toContain('400 wanted at 45¢ or more');
+    await soon(() => depth.textContent()).toContain('400 wanted at 45¢ or more');
     await page.getByRole('button', { name: 'Depth', exact: true }).click();
     await stage.rest({ side: 'BUY', outcome: 0, pips: 4_600, lots: 500 });
     await page.getByLabel('Grouping').selectOption({ label: '5¢' });
@@ -77,9 +77,9 @@ describeInBrowser('what traders look at besides the ticket', () => {
     const prices = page.getByLabel('On this phone').getByRole('button');
     await prices.filter({ hasText: /^No \d+¢$/ }).waitFor();
     for (const price of await prices.all())
-      expect(await price.evaluate((button) => button.scrollWidth - button.clientWidth)).toBeLessThanOrEqual(
-        0,
-      );
+      await soon(() =>
+        price.evaluate((button) => button.scrollWidth - button.clientWidth),
+      ).toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1_440, height: 900 });
   });
 
@@ -136,7 +136,7 @@ describeInBrowser('what traders look at besides the ticket', () => {
     await person.getByRole('heading', { name: 'river_walker' }).waitFor();
     const other = await stage.open({}, undefined, new URL(page.url()).pathname);
     await other.page.getByTestId('person').filter({ hasText: 'I count clouds.' }).waitFor();
-    expect(await other.page.getByLabel('About me').count()).toBe(0);
+    await soon(() => other.page.getByLabel('About me').count()).toBe(0);
     await other.page.context().close();
   });
 });

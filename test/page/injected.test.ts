@@ -10,6 +10,7 @@ import {
   takeTestWallet,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
+import { soon } from '../support/waiting';
 
 /** A browser's wallet as the page sees it: EIP-1193 in front, a real key behind. */
 function createWallet() {
@@ -74,7 +75,7 @@ describeInBrowser('the wallet of the browser', () => {
     await visit.page.getByRole('button', { name: 'Connect wallet' }).click();
     const account = visit.page.getByTestId('account');
     await account.filter({ hasText: '$' }).waitFor();
-    expect(await account.getAttribute('data-address')).toBe(wallet.address);
+    await soon(() => account.getAttribute('data-address')).toBe(wallet.address);
     expect(await place(visit, { type: 'IOC', price: '55', shares: '10' })).toBe('Bought 10 Yes at 55¢.');
     expect(wallet.asked).toEqual(
       expect.arrayContaining(['eth_requestAccounts', 'personal_sign', 'wallet_switchEthereumChain']),
@@ -86,19 +87,19 @@ describeInBrowser('the wallet of the browser', () => {
     wallet.own.declines = true;
     await fillIn(visit, { price: '31', shares: '10' });
     await submit(visit);
-    expect(await reason(visit)).toBe('You declined in your wallet. Nothing was done.');
+    await soon(() => reason(visit)).toBe('You declined in your wallet. Nothing was done.');
     expect(visit.complaints).toEqual([]);
   });
 
   test('without an injected wallet, the page says what to do instead', async () => {
     const visit = await stage.open();
     await visit.page.getByRole('button', { name: 'Connect wallet' }).click();
-    expect(await visit.page.getByRole('alert').textContent()).toMatch(/no wallet was found/i);
+    await soon(() => visit.page.getByRole('alert').textContent()).toMatch(/no wallet was found/i);
     await takeTestWallet(visit);
     await visit.page.getByRole('button', { name: 'Account' }).click();
     await visit.page.getByRole('button', { name: 'Sign out' }).click();
     const again = await takeTestWallet(visit);
     await visit.page.reload();
-    expect(await visit.page.getByTestId('account').getAttribute('data-address')).toBe(again);
+    await soon(() => visit.page.getByTestId('account').getAttribute('data-address')).toBe(again);
   });
 });

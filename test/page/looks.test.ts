@@ -10,7 +10,7 @@ import { LOOKS, looksRight, PHONE, violations } from '../support/looks';
 import { sampleOf } from '../support/sample';
 import { ADMIN_TOKEN } from '../support/settings';
 import type { OpenMarket } from '../support/trader';
-import { eventually } from '../support/waiting';
+import { eventually, soon } from '../support/waiting';
 
 /** How much parts of the page have moved; from here on a browser calls it "needs improvement". */
 const SHIFT_MAX = 0.1;
@@ -77,11 +77,13 @@ describeInBrowser('how the page looks', () => {
         expect(box?.y).toBeLessThan(PHONE.height);
       },
     );
-    expect(await visit.ticket.getByRole('button', { name: /^No/ }).getAttribute('aria-pressed')).toBe('true');
+    await soon(() => visit.ticket.getByRole('button', { name: /^No/ }).getAttribute('aria-pressed')).toBe(
+      'true',
+    );
     await visit.ticket.getByLabel('Price').fill('142');
     await visit.ticket.getByLabel('Shares').fill('5');
     await visit.ticket.locator('button[type=submit]').tap();
-    expect(await visit.ticket.getByRole('alert').textContent()).toBe('A price lies between 1¢ and 99¢.');
+    await soon(() => visit.ticket.getByRole('alert').textContent()).toBe('A price lies between 1¢ and 99¢.');
     expect(await violations(visit.page)).toEqual([]);
     await close(visit);
   });
@@ -90,12 +92,12 @@ describeInBrowser('how the page looks', () => {
     const visit = await stage.open({ colorScheme: 'dark' });
     const { page } = visit;
     const theme = (): Promise<string> => page.evaluate('document.documentElement.dataset.theme');
-    expect(await theme()).toBe('dark');
+    await soon(() => theme()).toBe('dark');
     await page.emulateMedia({ colorScheme: 'light' });
     await eventually(theme, (shown) => expect(shown).toBe('light'));
     await page.getByRole('button', { name: 'Switch to the dark theme' }).click();
     await page.reload();
-    expect(await theme()).toBe('dark');
+    await soon(() => theme()).toBe('dark');
     await close(visit);
   });
 
@@ -120,7 +122,7 @@ describeInBrowser('how the page looks', () => {
       .locator('[data-testid=level][data-side=ask][data-price="0.2"][data-size="1.23"]')
       .waitFor();
     await visit.page.getByTestId('market').filter({ hasText: '20%' }).waitFor();
-    expect(await visit.page.locator('.ladder-middle').textContent()).toContain('Mid 19.98¢Spread 0.05¢');
+    await soon(() => visit.page.locator('.ladder-middle').textContent()).toContain('Mid 19.98¢Spread 0.05¢');
     expect(visit.complaints).toEqual([]);
     await close(visit);
   });

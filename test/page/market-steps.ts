@@ -1,6 +1,6 @@
 import { type BrowserStage, fillIn, said, state, submit, type Visit } from '../support/browser-stage';
 import type { OpenMarket } from '../support/trader';
-import { eventually } from '../support/waiting';
+import { eventually, soon } from '../support/waiting';
 
 interface At {
   readonly stage: BrowserStage;
@@ -55,9 +55,9 @@ export function marketSteps(at: () => At): void {
     await level('0.4', '15')
       .getByRole('button')
       .click({ modifiers: ['Shift'] });
-    expect(await ticket.getByLabel('Type').inputValue()).toBe('GTC');
-    expect(await ticket.getByLabel('Price').inputValue()).toBe('40');
-    expect(await ticket.getByLabel('Shares').inputValue()).toBe('15');
+    await soon(() => ticket.getByLabel('Type').inputValue()).toBe('GTC');
+    await soon(() => ticket.getByLabel('Price').inputValue()).toBe('40');
+    await soon(() => ticket.getByLabel('Shares').inputValue()).toBe('15');
     await page().getByLabel('Grouping').selectOption('0');
     await level('0.43', '10').waitFor();
   });
@@ -89,7 +89,7 @@ export function marketSteps(at: () => At): void {
       .locator('[data-testid=state][data-status=VOIDED]')
       .filter({ hasText: /^VoidedOn .* each share paid 50¢, whatever its outcome/ })
       .waitFor();
-    expect(await visit.ticket.count()).toBe(0);
+    await soon(() => visit.ticket.count()).toBe(0);
     await page().getByTestId('book').waitFor({ state: 'detached' });
   });
 }

@@ -8,7 +8,7 @@ import { DESK, LOOKS, looksRight, violations } from '../support/looks';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, openMarket, type Trader } from '../support/trader';
-import { eventually } from '../support/waiting';
+import { eventually, soon } from '../support/waiting';
 
 const CONSOLE_GZ_MAX = 40_000;
 const QUESTION = 'Will the lake freeze?';
@@ -76,7 +76,7 @@ describeInBrowser('an operator works without the command line', () => {
   const becomes = (look: () => Promise<unknown>, expected: object) =>
     eventually(look, (seen) => expect(seen).toMatchObject(expected));
   const confirm = async (word: string, button: string): Promise<void> => {
-    expect(await page.getByRole('button', { name: button }).isDisabled()).toBe(true);
+    await soon(() => page.getByRole('button', { name: button }).isDisabled()).toBe(true);
     await page.getByLabel(`Type ${word} to confirm`).fill(word);
     await page.getByRole('button', { name: button }).click();
   };
@@ -99,15 +99,15 @@ describeInBrowser('an operator works without the command line', () => {
     await show('Markets');
     await page.getByRole('button', { name: 'New market' }).click();
     const create = page.getByRole('button', { name: 'Create the market' });
-    expect(await create.isDisabled()).toBe(true);
+    await soon(() => create.isDisabled()).toBe(true);
     await page.getByLabel('Question').fill(QUESTION);
     await page.getByLabel('Category').fill('Not A Word');
-    expect(await create.isDisabled()).toBe(true);
+    await soon(() => create.isDisabled()).toBe(true);
     await page.getByLabel('Category').fill('weather');
     await page.getByLabel('First outcome').fill('Ice');
     await page.getByLabel('Second outcome').fill('Water');
     await page.getByLabel('Closes at (UTC)').fill('2040-01-31T12:00');
-    expect(await page.getByRole('article', { name: 'Preview' }).textContent()).toContain(QUESTION);
+    await soon(() => page.getByRole('article', { name: 'Preview' }).textContent()).toContain(QUESTION);
     expect(await violations(page)).toEqual([]);
     await create.click();
     await logged('POST /admin/markets');

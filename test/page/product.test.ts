@@ -12,11 +12,20 @@ import {
 import { describeInBrowser } from '../support/chromium';
 import { ADMIN_TOKEN } from '../support/settings';
 import type { OpenMarket } from '../support/trader';
-import { eventually, until } from '../support/waiting';
+import { eventually, soon, until } from '../support/waiting';
 import { marketSteps } from './market-steps';
 import { traderSteps } from './trader-steps';
 
 const GAME = { question: 'Who wins the game?', outcomes: ['Lakers', 'Celtics'], category: 'sports' };
+
+/** What waits for it goes on when it is released. */
+function hold(): { readonly released: Promise<void>; release(): void } {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { released, release: () => release() };
+}
 
 describeInBrowser('a product, not one screen', () => {
   let stage: BrowserStage;
@@ -43,31 +52,31 @@ describeInBrowser('a product, not one screen', () => {
   test('outcomes have the names of the market everywhere', async () => {
     const { page, ticket } = visit;
     await ticket.getByRole('button', { name: /^Celtics/ }).click();
-    expect(await page.locator('.ladder .card-title').textContent()).toBe('Order book Celtics');
-    expect(await page.locator('.trades .card-title').textContent()).toBe('Recent trades Celtics');
+    await soon(() => page.locator('.ladder .card-title').textContent()).toBe('Order book Celtics');
+    await soon(() => page.locator('.trades .card-title').textContent()).toBe('Recent trades Celtics');
     await eventually(
       () => page.locator('.chart-title').textContent(),
       (title) => expect(title).toMatch(/^Chance of Celtics 73%/),
     );
-    expect(await ticket.textContent()).toMatch(/To win if Celtics/);
+    await soon(() => ticket.textContent()).toMatch(/To win if Celtics/);
     await ticket.getByRole('button', { name: /^Lakers/ }).click();
-    expect(await ticket.textContent()).not.toMatch(/\b(Yes|No)\b/);
+    await soon(() => ticket.textContent()).not.toMatch(/\b(Yes|No)\b/);
   });
 
   test('a stranger’s first trade takes one number and three clicks, and no order stays in the book', async () => {
     const { page, ticket } = visit;
     await ticket.getByLabel('Amount').fill('20');
-    expect(await ticket.locator('.summary').textContent()).toMatch(/Moves the price28¢ → 29¢/);
-    expect(await ticket.getByTestId('ticket-cost').textContent()).toBe('$20.00');
+    await soon(() => ticket.locator('.summary').textContent()).toMatch(/Moves the price28¢ → 29¢/);
+    await soon(() => ticket.getByTestId('ticket-cost').textContent()).toBe('$20.00');
     await submit(visit);
     await ticket.getByRole('button', { name: 'Start with test funds' }).click();
     await page.getByTestId('account').filter({ hasText: '$' }).waitFor();
     const button = ticket.locator('button[type=submit]');
-    expect(await button.textContent()).toBe('Buy Lakers, $20');
+    await soon(() => button.textContent()).toBe('Buy Lakers, $20');
     await button.click();
     expect(await said(visit)).toMatch(/^Bought 7\d(\.\d+)? Lakers at 28\.\d+¢\.$/);
     const filled = page.locator('[data-testid=order][data-status=FILLED]');
-    expect(await filled.textContent()).toMatch(/Buy Lakers at market/);
+    await soon(() => filled.textContent()).toMatch(/Buy Lakers at market/);
   });
 
   test('an untouched price follows the book, and a typed price is dropped with side, type or outcome', async () => {
@@ -85,14 +94,14 @@ describeInBrowser('a product, not one screen', () => {
     await follows('27');
     await price.fill('11');
     await ticket.getByRole('button', { name: 'Sell', exact: true }).click();
-    expect(await price.inputValue()).toBe('26');
+    await soon(() => price.inputValue()).toBe('26');
     await ticket.getByRole('button', { name: 'Buy', exact: true }).click();
     await price.fill('142');
     await submit(visit);
     await ticket.getByRole('alert').waitFor();
     await ticket.getByLabel('Type').selectOption('MARKET');
-    expect(await ticket.getByRole('alert').count()).toBe(0);
-    expect(await ticket.getByLabel('Price').inputValue()).toBe('');
+    await soon(() => ticket.getByRole('alert').count()).toBe(0);
+    await soon(() => ticket.getByLabel('Price').inputValue()).toBe('');
   });
 
   test('the chart fits a narrower window, shows a value at the pointer, and an empty market has no scale', async () => {
@@ -114,7 +123,7 @@ describeInBrowser('a product, not one screen', () => {
       }
       return false;
     });
-    expect(await page.locator('.chart-title').textContent()).toMatch(/^Chance of Lakers \d+%/);
+    await soon(() => page.locator('.chart-title').textContent()).toMatch(/^Chance of Lakers \d+%/);
     await page.setViewportSize({ width: 1_440, height: 900 });
     const empty = await stage.openMarket({ question: 'Nothing traded here?', minOrderSize: '1' });
     const bare = await stage.open({}, undefined, `/?market=${game.slug}`);
@@ -144,17 +153,20 @@ describeInBrowser('a product, not one screen', () => {
     await admin('/admin/mode', { mode: 'HALTED', message: 'Back at noon.' }, 'PUT');
     await page.getByTestId('exchange-mode').filter({ hasText: 'Back at noon.' }).waitFor();
     const button = ticket.locator('button[type=submit]');
-    expect([await button.isDisabled(), await button.textContent()]).toEqual([true, 'Trading is halted']);
+    await soon(async () => [await button.isDisabled(), await button.textContent()]).toEqual([
+      true,
+      'Trading is halted',
+    ]);
     await admin('/admin/mode', { mode: 'NORMAL' }, 'PUT');
     await page.getByTestId('exchange-mode').waitFor({ state: 'detached' });
-    expect(await button.isDisabled()).toBe(false);
+    await soon(() => button.isDisabled()).toBe(false);
   });
 
   test('a paused market shows cancel only, and a resolved one its winner and payout, without a ticket', async () => {
     const { page, ticket } = visit;
     await admin(`/admin/markets/${game.id}/pause`);
     await page.locator('[data-testid=state][data-status=PAUSED]').waitFor();
-    expect(await ticket.locator('button[type=submit]').textContent()).toBe(
+    await soon(() => ticket.locator('button[type=submit]').textContent()).toBe(
       'Paused: orders can only be cancelled',
     );
     await admin(`/admin/markets/${game.id}/resume`);
@@ -169,12 +181,12 @@ describeInBrowser('a product, not one screen', () => {
         hasText: /^Resolved: LakersOn .*paid \$1\.You won \$7\d\.\d\d \(\+\$5\d\.\d\d\)Evidence$/,
       })
       .waitFor();
-    expect(await card.getByRole('link', { name: 'Evidence' }).getAttribute('href')).toBe(
+    await soon(() => card.getByRole('link', { name: 'Evidence' }).getAttribute('href')).toBe(
       'https://scores.example/lakers',
     );
-    expect(await ticket.count()).toBe(0);
-    expect(await page.locator('.head-chance').textContent()).toBe('Resolved: Lakers');
-    expect(await page.getByTestId('book').count()).toBe(0);
+    await soon(() => ticket.count()).toBe(0);
+    await soon(() => page.locator('.head-chance').textContent()).toBe('Resolved: Lakers');
+    await soon(() => page.getByTestId('book').count()).toBe(0);
     await page.locator('[data-testid=chart][aria-label$="to 100%"]').waitFor();
     const row = page.locator(`[data-testid=market][data-market-id="${game.id}"]`);
     await page.getByLabel('Show', { exact: true }).selectOption('RESOLVED');
@@ -193,7 +205,37 @@ describeInBrowser('a product, not one screen', () => {
     await heard(page, 'Bought 4 Yes at 40¢, 6 still wait.');
     await admin(`/admin/markets/${trading.id}/resolve`, { outcomeIndex: 0 });
     await heard(page, 'You were paid $4.00.');
-    expect(await page.locator('.toasts').getAttribute('aria-live')).toBe('polite');
+    await soon(() => page.locator('.toasts').getAttribute('aria-live')).toBe('polite');
+  });
+
+  test('a fill is told once, also when the list of orders has it before its message comes', async () => {
+    const { page } = visit;
+    const trading = await stage.openMarket({ question: 'Who is first?', minOrderSize: '1' });
+    const orders = hold();
+    const messages = hold();
+    await page.route('**/me/orders?*', async (route) => {
+      await orders.released;
+      await route.continue();
+    });
+    await page.routeWebSocket(/socket\.io/, (socket) => {
+      const exchange = socket.connectToServer();
+      exchange.onMessage((frame) => {
+        if (String(frame).includes('"order:update"')) void messages.released.then(() => socket.send(frame));
+        else socket.send(frame);
+      });
+    });
+    await page.goto(`${stage.url}/?market=${trading.slug}`);
+    await state(page, 'live');
+    await place(visit, { price: '40', shares: '10' });
+    await stage.trader().submit(trading, { side: 'BUY', outcome: 1, pips: 6_000, lots: 400 });
+    orders.release();
+    await heard(page, 'Bought 4 Yes at 40¢, 6 still wait.');
+    messages.release();
+    await stage.trader().submit(trading, { side: 'BUY', outcome: 1, pips: 6_000, lots: 100 });
+    await heard(page, 'Bought 1 Yes at 40¢, 5 still wait.');
+    const news = await page.evaluate<string[]>('window.news');
+    expect(news.filter((text) => text.includes('Bought 4 Yes'))).toHaveLength(1);
+    await page.unrouteAll();
   });
 
   marketSteps(() => ({ stage, visit, admin }));

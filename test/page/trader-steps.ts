@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { type BrowserStage, heard, place, state, submit, type Visit } from '../support/browser-stage';
 import type { OpenMarket } from '../support/trader';
-import { eventually } from '../support/waiting';
+import { eventually, soon } from '../support/waiting';
 
 interface At {
   readonly stage: BrowserStage;
@@ -56,8 +56,8 @@ export function traderSteps(at: () => At, listed: string | undefined): void {
       (count) => expect(count).toBe(2),
     );
     const link = rules.getByRole('link', { name: 'https://weather.example/lisbon' });
-    expect(await link.getAttribute('rel')).toContain('noopener');
-    expect(await rules.textContent()).toMatch(
+    await soon(() => link.getAttribute('rel')).toContain('noopener');
+    await soon(() => rules.textContent()).toMatch(
       /Decided byhttps:\/\/weather\.example\/.*Smallest order1 shares.*Feenone/,
     );
     await tab('My orders');
@@ -70,20 +70,20 @@ export function traderSteps(at: () => At, listed: string | undefined): void {
       visit.ticket.getByRole('button', { name }).getAttribute('aria-pressed');
     await page().locator('h1').click();
     await page().keyboard.press('n');
-    expect(await pressed(/^No/)).toBe('true');
+    await soon(() => pressed(/^No/)).toBe('true');
     await page().keyboard.press('y');
     await page().keyboard.press('s');
-    expect([await pressed(/^Yes/), await pressed(/^Sell$/)]).toEqual(['true', 'true']);
+    await soon(async () => [await pressed(/^Yes/), await pressed(/^Sell$/)]).toEqual(['true', 'true']);
     await page().keyboard.press('b');
     await visit.ticket.getByLabel('Type').selectOption('GTC');
     const price = visit.ticket.getByLabel('Price');
     await price.fill('30');
     await page().keyboard.press('ArrowUp');
     await page().keyboard.press('Shift+ArrowUp');
-    expect(await price.inputValue()).toBe('41');
+    await soon(() => price.inputValue()).toBe('41');
     await page().keyboard.press('Escape');
     await page().keyboard.press('/');
-    expect(await page().evaluate('document.activeElement.id')).toBe('search');
+    await soon(() => page().evaluate('document.activeElement.id')).toBe('search');
     await page().keyboard.press('Escape');
     await page().keyboard.press('?');
     await page().getByRole('dialog', { name: 'Keys' }).waitFor();
@@ -138,7 +138,7 @@ export function traderSteps(at: () => At, listed: string | undefined): void {
   test('the portfolio tells value, positions, history with a file of it, and what is closed', async () => {
     await page().getByTestId('account').click();
     await row('Does it rain').filter({ hasText: '20 No' }).waitFor();
-    expect(await page().getByTestId('figures').textContent()).toMatch(
+    await soon(() => page().getByTestId('figures').textContent()).toMatch(
       /Portfolio\$.*Cash\$.*In orders\$.*Gain/,
     );
     await tab('History');

@@ -13,7 +13,7 @@ import {
   type Visit,
 } from '../support/browser-stage';
 import { describeInBrowser } from '../support/chromium';
-import { eventually } from '../support/waiting';
+import { eventually, soon } from '../support/waiting';
 
 describeInBrowser('a person trades', () => {
   let stage: BrowserStage;
@@ -41,11 +41,11 @@ describeInBrowser('a person trades', () => {
   test('the list has the market, which shows its book, its chance, its trades and its chart', async () => {
     const { page } = visit;
     const row = page.locator(`[data-testid=market][data-market-id="${stage.market.id}"]`);
-    expect(await row.textContent()).toContain(QUESTION);
-    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(QUESTION);
+    await soon(() => row.textContent()).toContain(QUESTION);
+    await soon(() => page.getByRole('heading', { level: 1 }).textContent()).toBe(QUESTION);
     await showsTheBook();
     const { sequence } = await stage.book();
-    expect(await page.getByTestId('book').getAttribute('data-sequence')).toBe(String(sequence));
+    await soon(() => page.getByTestId('book').getAttribute('data-sequence')).toBe(String(sequence));
     await eventually(
       () => page.locator('.head-chance').textContent(),
       (text) => expect(text).toContain('53%'),
@@ -90,10 +90,10 @@ describeInBrowser('a person trades', () => {
 
   test('without a wallet the ticket says what to do', async () => {
     await fillIn(visit, { price: '40', shares: '10' });
-    expect(await visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$4.00');
-    expect(await visit.ticket.getByTestId('ticket-payout').textContent()).toContain('$10.00');
+    await soon(() => visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$4.00');
+    await soon(() => visit.ticket.getByTestId('ticket-payout').textContent()).toContain('$10.00');
     await submit(visit);
-    expect(await reason(visit)).toMatch(/sign in first/i);
+    await soon(() => reason(visit)).toMatch(/sign in first/i);
     await visit.ticket.getByRole('button', { name: 'Use my own wallet' }).waitFor();
   });
 
@@ -101,7 +101,7 @@ describeInBrowser('a person trades', () => {
     await visit.ticket.getByRole('button', { name: 'Start with test funds' }).click();
     address = (await visit.page.getByTestId('account').getAttribute('data-address')) ?? '';
     // The draft is kept, and the reason went with its cause.
-    expect(await visit.ticket.getByLabel('Price').inputValue()).toBe('40');
+    await soon(() => visit.ticket.getByLabel('Price').inputValue()).toBe('40');
     await visit.ticket.getByRole('alert').waitFor({ state: 'detached' });
     await visit.page.getByTestId('account').filter({ hasText: '$' }).waitFor();
     expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/);
@@ -111,38 +111,38 @@ describeInBrowser('a person trades', () => {
     const hash = await newest();
     const { body } = await stage.web().client.get(`/orders/${hash}`);
     expect(body).toMatchObject({ maker: address, status: 'OPEN', price: '0.4', size: '10', side: 'BUY' });
-    expect(await order(hash).getAttribute('data-status')).toBe('OPEN');
-    expect(await order(hash).getAttribute('data-average-price')).toBe('');
+    await soon(() => order(hash).getAttribute('data-status')).toBe('OPEN');
+    await soon(() => order(hash).getAttribute('data-average-price')).toBe('');
     await visit.page.locator('[data-testid=level][data-price="0.4"][data-size="10"]').waitFor();
   });
 
   test('a post-only order that would trade is refused in words, before it is signed', async () => {
     await fillIn(visit, { type: 'POST_ONLY', price: '58', shares: '5' });
     await submit(visit);
-    expect(await reason(visit)).toMatch(/would trade at once against 55¢.*bid lower/i);
+    await soon(() => reason(visit)).toMatch(/would trade at once against 55¢.*bid lower/i);
   });
 
   test('refusals that only the exchange can make are shown in words, too', async () => {
     await visit.page.getByTestId('account').filter({ hasText: 'Cash $9,996' }).waitFor();
     await fillIn(visit, { type: 'FOK', price: '56', shares: '5000' });
     await submit(visit);
-    expect(await reason(visit)).toMatch(/^Only 90 shares are available at this price/);
+    await soon(() => reason(visit)).toMatch(/^Only 90 shares are available at this price/);
     await fillIn(visit, { price: '40.5', shares: '5' });
     await submit(visit);
-    expect(await reason(visit)).toBe('Prices here go in steps of 1¢: try 40¢ or 41¢.');
+    await soon(() => reason(visit)).toBe('Prices here go in steps of 1¢: try 40¢ or 41¢.');
     await fillIn(visit, { price: '40', shares: '1000000' });
     await submit(visit);
-    expect(await reason(visit)).toMatch(/needs \$400,000 and you have \$9,996 free/);
+    await soon(() => reason(visit)).toMatch(/needs \$400,000 and you have \$9,996 free/);
   });
 
   test('an order that meets the book fills at the price of the resting order', async () => {
     await fillIn(visit, { type: 'IOC', price: '60', shares: '20' });
-    expect(await visit.ticket.locator('.summary').textContent()).toContain('Average price55¢');
-    expect(await visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$11.00');
+    await soon(() => visit.ticket.locator('.summary').textContent()).toContain('Average price55¢');
+    await soon(() => visit.ticket.getByTestId('ticket-cost').textContent()).toBe('$11.00');
     expect(await place(visit, { type: 'IOC', price: '60', shares: '20' })).toBe('Bought 20 Yes at 55¢.');
     const filled = visit.page.locator('[data-testid=order][data-status=FILLED]');
     await filled.waitFor();
-    expect(await filled.getAttribute('data-average-price')).toBe('0.55');
+    await soon(() => filled.getAttribute('data-average-price')).toBe('0.55');
     await visit.page.locator('.position', { hasText: '20 Yes' }).waitFor();
   });
 
@@ -179,8 +179,8 @@ describeInBrowser('a person trades', () => {
   test('a reload keeps the market and the session', async () => {
     await visit.page.reload();
     await state(visit.page, 'live');
-    expect(await visit.page.getByRole('heading', { level: 1 }).textContent()).toBe(QUESTION);
-    expect(await visit.page.getByTestId('account').getAttribute('data-address')).toBe(address);
+    await soon(() => visit.page.getByRole('heading', { level: 1 }).textContent()).toBe(QUESTION);
+    await soon(() => visit.page.getByTestId('account').getAttribute('data-address')).toBe(address);
     expect(await place(visit, { price: '20', shares: '3' })).toMatch(/^Order placed: 3 at 20¢/);
   });
 
@@ -202,9 +202,9 @@ describeInBrowser('a person trades', () => {
     await ticket.getByRole('button', { name: 'Buy', exact: true }).focus();
     await page.keyboard.press('Enter');
     for (let stop = 0; stop < 2; stop++) await page.keyboard.press('Tab');
-    expect(await focused()).toBe('ticket-type');
+    await soon(() => focused()).toBe('ticket-type');
     for (let stop = 0; stop < 4; stop++) await page.keyboard.press('Tab');
-    expect(await focused()).toBe('ticket-price');
+    await soon(() => focused()).toBe('ticket-price');
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('21');
     await page.keyboard.press('Tab');

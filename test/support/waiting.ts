@@ -5,7 +5,7 @@ export { sleep };
 
 const PATIENCE_MS = 40_000;
 const POLL_MS = 20;
-const EXPECTATION_MS = 20_000;
+const EXPECTATION_MS = 40_000;
 const EXPECTATION_POLL_MS = 50;
 
 export interface Waiting {
@@ -44,4 +44,27 @@ export async function eventually<T>(look: () => Promise<T>, holds: (seen: T) => 
       await sleep(EXPECTATION_POLL_MS);
     }
   }
+}
+
+type Matchers = jest.JestMatchers<unknown>;
+type Patient<M> = {
+  readonly [Name in keyof M]: M[Name] extends (...args: infer Args) => unknown
+    ? (...args: Args) => Promise<void>
+    : Patient<M[Name]>;
+};
+
+/** `expect` of what a look gives, with another look until it holds: `await soon(() => field.inputValue()).toBe('26')`. */
+export const soon = (look: () => Promise<unknown>): Patient<Matchers> =>
+  patient(look, (seen) => expect(seen));
+
+function patient(look: () => Promise<unknown>, of: (seen: unknown) => object): Patient<Matchers> {
+  const get = (_: object, name: string): unknown =>
+    name === 'not'
+      ? patient(look, (seen) => (of(seen) as { not: object }).not)
+      : async (...args: unknown[]): Promise<void> => {
+          await eventually(look, (seen) =>
+            (of(seen) as Record<string, (...all: unknown[]) => void>)[name]?.(...args),
+          );
+        };
+  return new Proxy({}, { get }) as Patient<Matchers>;
 }
