@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load';
 import { createLogger } from '../../src/log';
 import { addressBytes } from '../../src/store/records/order';
 import { scriptSources } from '../../src/store/redis/scripts';
-import { createClient } from '../support/client';
+import { type Answer, createClient } from '../support/client';
 import { startProxy, type Proxy as TcpProxy } from '../support/proxy';
 import { startTestCluster, type TestCluster } from '../support/redis';
 import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
@@ -77,21 +77,38 @@ async function direct(port: number, ...[name = '', ...args]: string[]): Promise<
   return node.call(name, ...args);
 }
 
-/** Sends a request, drops the replies of the scripts of this name, and closes the connections when the scripts have run. */
-async function losing<T>(scripts: RegExp, ask: () => Promise<T>, isDone: () => Promise<boolean>): Promise<T> {
+/** A connection that the test before has cut may still be down. */
+const TRIES_MAX = 20;
+
+/**
+ * Sends a request, drops the replies of the scripts of this name, and closes the connections when the scripts have run. A request
+ * that was refused before its script ran is sent again.
+ */
+async function losing(
+  scripts: RegExp,
+  ask: () => Promise<Answer>,
+  isDone: () => Promise<boolean>,
+): Promise<Answer> {
   const needles = [...scriptSources()].flatMap(([name, source]) =>
     scripts.test(name) ? [Buffer.from(createHash('sha1').update(source).digest('hex'))] : [],
   );
   for (const proxy of proxies) proxy.holdRepliesFrom(needles);
-  const answer = ask();
-  // It is awaited below, unless the script never runs.
-  answer.catch(() => undefined);
   try {
-    await until('the script has run', isDone);
+    for (let tries = 1; tries <= TRIES_MAX; tries++) {
+      let isAnswered = false;
+      const answer = ask().finally(() => {
+        isAnswered = true;
+      });
+      // It is awaited below, unless the script never runs.
+      answer.catch(() => undefined);
+      await until('the script has run, or there is an answer', async () => isAnswered || (await isDone()));
+      if (await isDone()) return answer;
+      expect(await answer).toMatchObject(unavailable);
+    }
+    throw new Error('the script never ran');
   } finally {
     for (const proxy of proxies) proxy.heal();
   }
-  return answer;
 }
 
 const buy = (trader: Trader, pips = 4_000) =>
