@@ -33,7 +33,7 @@ const byAge = (a: Order, b: Order): number =>
   Number(isOpen(b)) - Number(isOpen(a)) ||
   (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
 
-/** A change of a known order is told once, whether a message or the answer to a request brings it first. */
+/** The person sees one message for each change of a known order; the socket or the answer to a request may bring it first. */
 function mergeOrders(more: readonly Order[]): void {
   const all = new Map((account.get().orders ?? []).map((order) => [order.orderHash, order]));
   for (const order of more) {

@@ -18,7 +18,7 @@ import { traderSteps } from './trader-steps';
 
 const GAME = { question: 'Who wins the game?', outcomes: ['Lakers', 'Celtics'], category: 'sports' };
 
-/** What waits for it goes on when it is released. */
+/** Those who wait for `released` go on after `release`. */
 function hold(): { readonly released: Promise<void>; release(): void } {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => {
@@ -208,7 +208,7 @@ describeInBrowser('a product, not one screen', () => {
     await soon(() => page.locator('.toasts').getAttribute('aria-live')).toBe('polite');
   });
 
-  test('a fill is told once, also when the list of orders has it before its message comes', async () => {
+  test('a fill gives one message, also when the list of orders arrives before the event of the socket', async () => {
     const { page } = visit;
     const trading = await stage.openMarket({ question: 'Who is first?', minOrderSize: '1' });
     const orders = hold();

@@ -13,7 +13,7 @@ const MEANINGS: Readonly<Record<Timeframe, string>> = {
 export const stretchOf = (timeframe: Timeframe): string => MEANINGS[timeframe];
 
 interface TimeframesProps {
-  /** What is shown over the time, for readers of the screen. */
+  /** The name of the row for a screen reader. */
   readonly label: string;
   readonly from: readonly Timeframe[];
   readonly chosen: Timeframe;
