@@ -20,5 +20,6 @@ module.exports = {
   // processors were late enough to answer 503.
   maxWorkers: Math.min(4, availableParallelism() + 1),
   cacheDirectory: '<rootDir>/.cache/jest',
-  testTimeout: 120_000,
+  // Waits have limits of their own, which name what is missing; this one ends a test that hangs.
+  testTimeout: 300_000,
 };

@@ -43,8 +43,8 @@ interface Ports {
   readonly busPort: number;
 }
 
-const READY_MS_MAX = 10_000;
-const CONTAINER_READY_MS_MAX = 30_000;
+const READY_MS_MAX = 60_000;
+const CONTAINER_READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 4_000;
 const PORT_TRIES_MAX = 5;
 const CACHE_FOLDER = path.join(__dirname, '../../.cache/redis');

@@ -10,7 +10,7 @@ export interface Anvil {
 
 const OS: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'win32' };
 const ARCH: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-const START_MAX_MS = 20_000;
+const START_MAX_MS = 120_000;
 
 /** The binary of the platform package itself, so that no postinstall script is needed. */
 function binary(): string {

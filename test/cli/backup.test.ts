@@ -161,7 +161,7 @@ test('a restored exchange is as it was, passes its audit, and trades on', async 
   } finally {
     other.stop();
   }
-}, 60_000);
+});
 
 test('an existing exchange or file is replaced only with --force', async () => {
   const to = shellAt(target);
@@ -183,7 +183,7 @@ test('an existing exchange or file is replaced only with --force', async () => {
   expect(await contents(target?.url ?? '')).toEqual(before);
   expect((await to.exchange('restore', file, '--force', '--yes')).code).toBe(0);
   expect(await contents(target?.url ?? '')).toEqual(await contents(source?.url ?? ''));
-}, 60_000);
+});
 
 test('a file that was cut, changed or is no backup is refused before anything changes', async () => {
   const whole = readFileSync(file);
@@ -220,7 +220,7 @@ test('a file that was cut, changed or is no backup is refused before anything ch
   expect((await to.exchange('backup', path.join(folder, 'no', 'folder'), '--halt')).code).toBe(3);
   expect((await to.exchange('mode')).out).toBe('HALTED\n');
   expect(await contents(target?.url ?? '')).toEqual(before);
-}, 60_000);
+});
 
 test('a change during a copy makes the backup start again', async () => {
   const redis = new Redis(source?.url ?? '');
@@ -248,4 +248,4 @@ test('a change during a copy makes the backup start again', async () => {
     await redis.hdel('{x0}:sum', 'moved');
     redis.disconnect();
   }
-}, 60_000);
+});

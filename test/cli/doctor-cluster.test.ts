@@ -15,7 +15,7 @@ beforeAll(async () => {
   nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
   const config = loadConfig({ ...ENVIRONMENT, PORT: '0', REDIS_URL: cluster.url });
   web = await startWeb(config, createLogger(config, 'web', { write: () => undefined }));
-}, 60_000);
+});
 afterAll(async () => {
   await web?.stop(1_000);
   for (const node of nodes ?? []) node.disconnect();
@@ -80,4 +80,4 @@ test('doctor and /readyz report a moving slot of the book, and requests meanwhil
   for (const node of [from, target]) await node.cluster('SETSLOT', slot, 'STABLE');
   expect((await client.get('/readyz')).status).toBe(200);
   expect((await shell.exchange('doctor')).code).toBe(0);
-}, 60_000);
+});

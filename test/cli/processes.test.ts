@@ -44,4 +44,4 @@ test('the built command line runs beside web and worker, whose connections the d
   const bad = startNode(['dist/cli.js', 'mode'], { ...ENVIRONMENT, NETWORK: 'moon' });
   expect([await bad.exited, bad.stdout()]).toEqual([78, '']);
   expect(bad.stderr()).toMatch(/^Bad configuration:\n/);
-}, 90_000);
+});

@@ -54,7 +54,7 @@ test('all books have two sides, close to each other, and move', async () => {
     expect([slug, Number(spread)]).toEqual([slug, expect.any(Number)]);
     expect(Number(spread)).toBeLessThan(0.1);
   }
-}, 120_000);
+});
 
 test('sets are minted, merged and change hands', async () => {
   const seen = new Set<string>();
@@ -64,7 +64,7 @@ test('sets are minted, merged and change hands', async () => {
     }
     return seen.size === 3;
   });
-}, 120_000);
+});
 
 test('the bots continue after a restart of web', async () => {
   await web.stop();
@@ -74,7 +74,7 @@ test('the bots continue after a restart of web', async () => {
   await inTime('all go on', async () =>
     (await sequences()).every((sequence, i) => sequence > (before[i] ?? 0)),
   );
-}, 120_000);
+});
 
 test('the bots reported nothing but the restart', () => {
   const outage = /^(NETWORK|TIMEOUT|OUTCOME_UNKNOWN|UNAVAILABLE|HTTP_503)/;

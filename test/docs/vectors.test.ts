@@ -154,5 +154,4 @@ const hasGo =
       rmSync(folder, { recursive: true });
     }
   },
-  120_000,
 );

@@ -71,7 +71,6 @@ test.each(MARKETS.map((market, i) => [market, i] as const))(
     // At least one match was split into several records.
     expect(most).toBeGreaterThan(50);
   },
-  60_000,
 );
 
 async function createWorld(setting: (typeof MARKETS)[number], random: Random) {

@@ -10,7 +10,7 @@ import { ROOT } from '../support/processes';
 import { startTestRedis } from '../support/redis';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, openMarket } from '../support/trader';
-import { until } from '../support/waiting';
+import { READY_MS, until } from '../support/waiting';
 import { startReplica } from '../support/web-replicas';
 
 /** The exchange runs as the user of docs/deploy/redis-acl.conf, and that user can do it no harm beyond its own keys. */
@@ -40,14 +40,8 @@ test('web and worker need no more rights than the example grants', async () => {
     const taken = await bob.submit(market, { side: 'BUY', outcome: 1, pips: 4_000, lots: 100 });
     expect(taken.body).toMatchObject({ status: 'FILLED' });
     await until('alice is told', () => heard.length > 0);
-    let settled = 0;
-    void (async () => {
-      while (settled === 0) {
-        const { body } = await client.get('/admin/settlements', { token: ADMIN_TOKEN });
-        settled = body.data.length;
-      }
-    })();
-    await until('the match is settled', () => settled === 1);
+    const settled = async () => (await client.get('/admin/settlements', { token: ADMIN_TOKEN })).body.data;
+    await until('the match is settled', async () => (await settled())?.length === 1);
     expect((await alice.post(`/markets/${market.id}/orders/cancel-all`)).status).toBe(200);
     const key = await alice.post('/me/keys', { name: 'reader', scopes: ['read'] });
     expect(key.status).toBe(201);
@@ -59,7 +53,7 @@ test('web and worker need no more rights than the example grants', async () => {
     expect(logged.join('\n')).not.toContain('change-this-password');
 
     const user = connect({ urls: [url] });
-    await ready(user, 5_000);
+    await ready(user, READY_MS);
     const forbidden = [
       ['FLUSHALL'],
       ['KEYS', '*'],

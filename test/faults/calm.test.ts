@@ -6,7 +6,7 @@ import { startTradingFleet, type TradingFleet } from './trading-fleet';
 let stage: TradingFleet;
 beforeAll(async () => {
   stage = await startTradingFleet({ seed: 'calm' });
-}, 60_000);
+});
 afterAll(() => stage.stop());
 
 test('without faults no invariant is violated, and every action was tried', async () => {
@@ -21,4 +21,4 @@ test('without faults no invariant is violated, and every action was tried', asyn
     expect(statuses).toContain(status);
   expect(journal.wrong).toEqual([]);
   expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
-}, 60_000);
+});

@@ -17,7 +17,7 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
-import { sleep, until } from '../support/waiting';
+import { READY_MS, sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** Rounds of each story over two replicas; each round has so many submissions and one cancel-all among them. */
@@ -113,7 +113,7 @@ test(
     const market = await openMarket(exchange.client, ADMIN_TOKEN);
     const { orderHash } = (await trader.submit(market, BID)).body;
     const redis = connect({ urls: [exchange.redis.url] });
-    await ready(redis, 5_000);
+    await ready(redis, READY_MS);
     const engine = createEngine({ run: createScripts(redis), grantMicro: micro(0), makersMax: 500 });
     // The process that raised it died before it had ended the order.
     await engine.raiseNonce(trader.address, 'died');

@@ -4,7 +4,7 @@ import { Queue } from 'bullmq';
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import type { FullDisk } from '../support/full-disk';
 import type { Random } from '../support/random';
-import { sleep } from '../support/waiting';
+import { sleep, until } from '../support/waiting';
 import type { LinkedWeb } from './fleet';
 import type { RedisClock } from './redis-clock';
 import type { TradingFleet } from './trading-fleet';
@@ -132,8 +132,15 @@ export const FAULTS = {
     await ask(scene, 'CONFIG SET busy-reply-threshold 50');
     const busy = ask(scene, "EVAL 'while true do end' 0");
     await while_(scene);
-    await ask(scene, 'SCRIPT KILL');
-    await busy;
+    // A script that has not begun cannot be killed yet.
+    let isOver = false;
+    void busy.finally(() => {
+      isOver = true;
+    });
+    await until('the script has ended', async () => {
+      await ask(scene, 'SCRIPT KILL');
+      return isOver;
+    });
   },
   'CLIENT PAUSE': async (scene) => {
     await ask(scene, `CLIENT PAUSE ${500 + scene.random.below(1_000)} ALL`);

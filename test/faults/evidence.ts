@@ -1,5 +1,5 @@
 import { FILLS_SHOWN_MAX } from '../../src/exchange/match';
-import type { Answer, Client } from '../support/client';
+import { type Answer, type Client, patiently } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import type { openMarket } from '../support/trader';
 import type { Journal, Submission } from './load';
@@ -88,7 +88,7 @@ export async function gather(
 ): Promise<Evidence> {
   const orders = new Map<string, OrderFacts | null>();
   await inParallel(journal.submissions, async ({ signed }) => {
-    const { status, body } = await client.get(`/orders/${signed.orderHash}`);
+    const { status, body } = await patiently(() => client.get(`/orders/${signed.orderHash}`));
     if (status !== 200 && status !== 404) throw new Error(`${signed.orderHash}: ${status}`);
     // An order shows its latest fills; only for more fills the list of all is requested.
     const fills = body.fillCount > FILLS_SHOWN_MAX ? await fillsOf(client, signed.orderHash) : body.fills;
@@ -97,7 +97,7 @@ export async function gather(
   const wallets: WalletFacts[] = [];
   for (const person of people) {
     await person.signIn(client);
-    const { body } = await expected(client.get('/me/balances', { token: person.token }));
+    const { body } = await expected(() => client.get('/me/balances', { token: person.token }));
     const tokens = body.tokens.map((held: Wire) => ({
       ...heldOf(held),
       marketId: held.marketId,
@@ -136,8 +136,8 @@ function orderFacts(body: Wire): OrderFacts {
 
 async function marketFacts(client: Client, { id, sequenceAtStart }: StartedMarket): Promise<MarketFacts> {
   const [{ body: book }, { body: market }] = await Promise.all([
-    expected(client.get(`/markets/${id}/orderbook`)),
-    expected(client.get(`/markets/${id}`)),
+    expected(() => client.get(`/markets/${id}/orderbook`)),
+    expected(() => client.get(`/markets/${id}`)),
   ]);
   const side = (levels: readonly Wire[]) =>
     new Map(levels.map(({ price, size, orders }) => [pips(price), [lots(size), Number(orders)] as const]));
@@ -165,20 +165,19 @@ async function marketFacts(client: Client, { id, sequenceAtStart }: StartedMarke
 const fillsOf = async (client: Client, hash: string): Promise<Wire[]> =>
   (await pages(client, `/orders/${hash}/fills?limit=500`)).reverse();
 
-async function pages(client: Client, path: string, token?: string): Promise<Wire[]> {
+export async function pages(client: Client, path: string, token?: string): Promise<Wire[]> {
   const rows: Wire[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const { body }: Answer = await expected(
-      client.get(cursor === '' ? path : `${path}&cursor=${cursor}`, token === undefined ? {} : { token }),
-    );
+    const page = cursor === '' ? path : `${path}&cursor=${cursor}`;
+    const { body }: Answer = await expected(() => client.get(page, token === undefined ? {} : { token }));
     rows.push(...body.data);
     cursor = body.nextCursor;
   }
   return rows;
 }
 
-async function expected(asked: Promise<Answer>): Promise<Answer> {
-  const answer = await asked;
+async function expected(ask: () => Promise<Answer>): Promise<Answer> {
+  const answer = await patiently(ask);
   if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
   return answer;
 }

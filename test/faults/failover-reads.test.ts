@@ -132,13 +132,13 @@ test('a client that was away meanwhile gets the present book, although it does n
     }
   }));
 
-const TRIES_MAX = 100;
-
-/** The first answer of many requests. */
+/** The first answer of many requests, one after the other. */
 async function answered<T>(ask: () => Promise<T | null>): Promise<T> {
-  for (let i = 0; i < TRIES_MAX; i++) {
-    const found = await ask();
-    if (found !== null) return found;
-  }
-  throw new Error('there was no answer');
+  let found: T | null = null;
+  const isThere = async (): Promise<boolean> => {
+    found = await ask();
+    return found !== null;
+  };
+  await until('there is an answer', isThere, { pollMs: 0 });
+  return found as T;
 }

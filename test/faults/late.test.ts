@@ -17,7 +17,7 @@ const story = storyOf('stories of late commands', 2);
 let stage: TradingFleet;
 beforeAll(async () => {
   stage = await startTradingFleet({ seed: 'late', markets: 1, people: 2 });
-}, 60_000);
+});
 afterAll(() => stage?.stop());
 
 /** A prepared order that was not sent yet. */
@@ -82,7 +82,6 @@ story(
     expect(await statuses(hashes)).toEqual(nowhere(hashes));
     expect(violationsOf(await stage.evidence())).toEqual([]);
   },
-  60_000,
 );
 
 story(
@@ -101,5 +100,4 @@ story(
     expect(performance.now() - sentAt).toBeGreaterThan(FINAL_MS);
     expect(await statuses([late.hash])).toEqual(nowhere([late.hash]));
   },
-  60_000,
 );

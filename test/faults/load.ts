@@ -62,6 +62,8 @@ const CANCEL_SHARE = 0.15;
 /** Share of accepted orders that are sent again. */
 const REPEAT_SHARE = 0.05;
 const RESOLVE_PAUSE_MS = 100;
+/** A quiet exchange on a busy machine may be late a few times. */
+const RESOLVE_TRIES_MAX = 50;
 /** Share of the orders without an answer whose state is looked up when it is final. */
 const GIVE_UP_SHARE = 0.2;
 const FINAL_MS = 5_000;
@@ -82,6 +84,13 @@ export const slowestMs = ({ timings }: Journal, from = 0, to = Number.POSITIVE_I
   timings
     .filter(({ sentAtMs, tookMs }) => sentAtMs <= to && sentAtMs + tookMs >= from)
     .reduce((most, { tookMs }) => Math.max(most, tookMs), 0);
+
+/** So many more orders than these were accepted, and have met others. */
+export function isBusy({ submissions }: Journal, least: { accepted: number; traded: number }): boolean {
+  const taken = submissions.filter(({ accepted }) => accepted.length > 0);
+  const traded = taken.filter(({ accepted }) => accepted.some(({ fills }) => fills.length > 0));
+  return taken.length > least.accepted && traded.length > least.traded;
+}
 
 /** Trades at random until stopped; looks up unknown results until they are known. */
 export function startLoad(journal: Journal, options: LoadOptions) {
@@ -198,7 +207,11 @@ export function startLoad(journal: Journal, options: LoadOptions) {
       for (let i = 0; i < asking.length; i++) await asking[i];
       for (const submission of journal.submissions) {
         if (submission.accepted.length === 0 && submission.refused === null && !submission.isGivenUp) {
-          const answer = await post(submission);
+          let answer = await post(submission);
+          for (let tries = 1; !answer && tries < RESOLVE_TRIES_MAX; tries++) {
+            await sleep(RESOLVE_PAUSE_MS);
+            answer = await post(submission);
+          }
           if (answer) note(submission, answer);
           else journal.wrong.push(`${submission.signed.orderHash} is not resolved`);
         }

@@ -3,7 +3,7 @@ import { Wallet } from 'ethers';
 import { ecdsaSign } from 'secp256k1';
 import { createOrderVerifier } from '../../src/auth/order-signature';
 import { ZERO_ADDRESS } from '../../src/exchange/order';
-import type { Client } from '../support/client';
+import { type Client, patiently } from '../support/client';
 import { type Domain, type Market, siweText } from '../support/trader';
 
 const LOT_AMOUNT = 10n ** 16n;
@@ -70,7 +70,7 @@ export async function createPeople(count: number, seed: string, domain: Domain):
         return { ...wish, orderHash, wire: { ...Object.fromEntries(texts), signature: hex } };
       },
       async signIn(client) {
-        const { body } = await client.get(`/auth/nonce/${wallet.address}`);
+        const { body } = await patiently(() => client.get(`/auth/nonce/${wallet.address}`));
         const message = siweText(body);
         const signature = await wallet.signMessage(message);
         const answer = await client.post('/auth/verify', { body: { message, signature } });

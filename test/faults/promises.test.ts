@@ -19,7 +19,8 @@ const LANES = 8;
 const AT_ONCE = 20;
 /** Sockets at each process while it is replaced. */
 const FOLLOWERS = 2;
-const EXIT_MS = 10_000;
+/** A balancer that probes on a busy machine notices within this time that a process leaves. */
+const DRAIN_MS = 8_000;
 /** The 20,000 orders of the long form take a while. */
 const STORY_MS = 1_200_000;
 
@@ -73,7 +74,7 @@ story(
       }
       await until('all acknowledged', () => acknowledged() >= ORDERS, { patienceMs: STORY_MS });
       await load.stop();
-      const violations = violationsOf(await stage.evidence(40_000));
+      const violations = violationsOf(await stage.evidence());
       tell(
         `${acknowledged()} orders acknowledged over ${KILLS} kills of Redis (${isSlow ? '5 ms a sync' : 'disk as it is'}), ` +
           `${violations.length} violations; back to the first order in ${median(backMs)} ms (median), ${Math.max(...backMs)} ms (most)`,
@@ -137,80 +138,84 @@ story(
 story(
   `none of ${REQUESTS} requests during a rolling restart fails, and followed books reconnect by themselves`,
   async () => {
-    await withStage({ seed: 'rolling', webs: 3, markets: 1 }, async ({ fleet, markets, people }) => {
-      const [market] = markets;
-      if (!market) throw new Error('no market');
-      const ready = new Set(fleet.webs);
-      const leaving = new Set<unknown>();
-      let over = false;
-      // Like a load balancer: it checks whether each process is ready, and sends requests to ready ones.
-      const probing = (async () => {
-        while (!over) {
-          for (const web of fleet.webs) {
-            const status = web.isUp() ? (await web.client.get('/readyz').catch(() => null))?.status : 0;
-            if (status === 200) ready.add(web);
-            else ready.delete(web);
+    await withStage(
+      { seed: 'rolling', webs: 3, markets: 1, env: { DRAIN_MS: String(DRAIN_MS) } },
+      async ({ fleet, markets, people }) => {
+        const [market] = markets;
+        if (!market) throw new Error('no market');
+        const ready = new Set(fleet.webs);
+        const leaving = new Set<unknown>();
+        let over = false;
+        // Like a load balancer: it checks whether each process is ready, and sends requests to ready ones.
+        const probing = (async () => {
+          while (!over) {
+            for (const web of fleet.webs) {
+              const status = web.isUp() ? (await web.client.get('/readyz').catch(() => null))?.status : 0;
+              if (status === 200) ready.add(web);
+              else ready.delete(web);
+            }
+            await sleep(100);
           }
-          await sleep(100);
-        }
-      })();
-      const random = createRandom(5);
-      const failed: string[] = [];
-      let count = 0;
-      const lane = async (): Promise<void> => {
-        while (count < REQUESTS || leaving.size < fleet.webs.length) {
-          count++;
-          const web = random.pick([...ready]);
-          const wish = {
-            side: 'BUY',
-            outcome: random.below(2) as 0 | 1,
-            pips: 100 * (40 + random.below(20)),
-            lots: 100,
-            expiration: 0,
-          } as const;
-          const answer =
-            random.next() < 0.5
-              ? await web.client.get(`/markets/${market.id}/orderbook`).catch(String)
-              : await web.client
-                  .post(`/markets/${market.id}/orders`, {
-                    body: { order: random.pick(people).sign(market, wish).wire },
-                  })
-                  .catch(String);
-          if (typeof answer === 'string' || answer.status !== 200) {
-            failed.push(typeof answer === 'string' ? answer : `${answer.status} ${answer.text}`);
+        })();
+        const random = createRandom(5);
+        const failed: string[] = [];
+        let count = 0;
+        const lane = async (): Promise<void> => {
+          while (count < REQUESTS || leaving.size < fleet.webs.length) {
+            count++;
+            while (ready.size === 0) await sleep(10);
+            const web = random.pick([...ready]);
+            const wish = {
+              side: 'BUY',
+              outcome: random.below(2) as 0 | 1,
+              pips: 100 * (40 + random.below(20)),
+              lots: 100,
+              expiration: 0,
+            } as const;
+            const answer =
+              random.next() < 0.5
+                ? await web.client.get(`/markets/${market.id}/orderbook`).catch(String)
+                : await web.client
+                    .post(`/markets/${market.id}/orders`, {
+                      body: { order: random.pick(people).sign(market, wish).wire },
+                    })
+                    .catch(String);
+            if (typeof answer === 'string' || answer.status !== 200) {
+              failed.push(typeof answer === 'string' ? answer : `${answer.status} ${answer.text}`);
+            }
+            await sleep(2);
           }
-          await sleep(2);
+        };
+        const followers = fleet.webs.flatMap(({ client: { url } }) =>
+          Array.from({ length: FOLLOWERS }, () => follow(url, market.conditionId)),
+        );
+        await until('all follow', async () => followers.every(({ book }) => book.state === 'live'));
+        const lanes = Promise.all(Array.from({ length: 4 }, lane));
+        const exits: unknown[] = [];
+        const endedMs: number[] = [];
+        for (const web of fleet.webs) {
+          const startedAt = Date.now();
+          exits.push(await web.end());
+          endedMs.push(Date.now() - startedAt);
+          await web.start();
+          leaving.add(web);
         }
-      };
-      const followers = fleet.webs.flatMap(({ client: { url } }) =>
-        Array.from({ length: FOLLOWERS }, () => follow(url, market.conditionId)),
-      );
-      await until('all follow', async () => followers.every(({ book }) => book.state === 'live'));
-      const lanes = Promise.all(Array.from({ length: 4 }, lane));
-      const exits: unknown[] = [];
-      const endedMs: number[] = [];
-      for (const web of fleet.webs) {
-        const startedAt = Date.now();
-        exits.push(await web.end());
-        endedMs.push(Date.now() - startedAt);
-        await web.start();
-        leaving.add(web);
-      }
-      await lanes;
-      over = true;
-      await probing;
-      for (const one of followers) await expectRest(fleet.webs[0].client, market.id, one);
-      for (const one of followers) one.stop();
-      tell(
-        `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms; ` +
-          `${followers.length} followed books came back, after ${followers.map(({ updates }) => updates()).join(', ')} updates`,
-      );
-      expect(exits).toEqual([0, 0, 0]);
-      expect(Math.max(...endedMs)).toBeLessThan(EXIT_MS);
-      expect(failed).toEqual([]);
-      expect(followers.flatMap(({ wrong }) => wrong)).toEqual([]);
-      expect(followers.every(({ reconnects, updates }) => reconnects() > 0 && updates() > 0)).toBe(true);
-    });
+        await lanes;
+        over = true;
+        await probing;
+        for (const one of followers) await expectRest(fleet.webs[0].client, market.id, one);
+        for (const one of followers) one.stop();
+        tell(
+          `rolling restart of 3: ${failed.length} of ${count} requests failed, exits after ${endedMs.join(', ')} ms; ` +
+            `${followers.length} followed books came back, after ${followers.map(({ updates }) => updates()).join(', ')} updates`,
+        );
+        // A process that does not end in its own time exits with 1.
+        expect(exits).toEqual([0, 0, 0]);
+        expect(failed).toEqual([]);
+        expect(followers.flatMap(({ wrong }) => wrong)).toEqual([]);
+        expect(followers.every(({ reconnects, updates }) => reconnects() > 0 && updates() > 0)).toBe(true);
+      },
+    );
   },
   300_000,
 );

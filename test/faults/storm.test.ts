@@ -8,7 +8,7 @@ import { sleep, until } from '../support/waiting';
 import { ANSWER_MS } from './asking';
 import { FAULTS, type FaultName } from './catalogue';
 import { violationsOf } from './invariants';
-import { slowestMs, startLoad } from './load';
+import { isBusy, slowestMs, startLoad } from './load';
 import { createRedisClock, type RedisClock } from './redis-clock';
 import { startTradingFleet, type TradingFleet } from './trading-fleet';
 
@@ -36,10 +36,13 @@ const SHORT: readonly FaultName[] = [
 ];
 /** The long form meets at least this many. */
 const DIFFERENT_MIN = 12;
+const ACCEPTED_MIN = 50;
+const TRADES_MIN = 10;
+/** The storm lasts until there was enough of everything, but not for longer than this. */
+const STORM_MS_MAX = 200_000 + SECONDS * 1_000;
 const LANES = 6;
 const PAUSE_MS = 5;
 const SUBMISSIONS_MAX = 30_000;
-const CALM_MS = 20_000;
 const LONG_SECONDS = 60;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'exchange-faults-'));
@@ -58,7 +61,7 @@ beforeAll(async () => {
     clockFile: (name, number) =>
       name === 'worker' ? clockFiles[1] : number === 1 ? clockFiles[0] : undefined,
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stage?.stop();
   disk?.remove();
@@ -97,7 +100,11 @@ test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => 
   const told: string[] = [];
   const seen: { readonly name: FaultName; readonly from: number; readonly to: number }[] = [];
   const startedAt = Date.now();
-  while (Date.now() - startedAt < SECONDS * 1_000) {
+  const meetsMany = SECONDS >= LONG_SECONDS && ONLY.length === 0;
+  const isEnough = (): boolean =>
+    (!meetsMany || new Set(seen.map(({ name }) => name)).size >= DIFFERENT_MIN) &&
+    isBusy(journal, { accepted: ACCEPTED_MIN, traded: TRADES_MIN });
+  for (let ms = 0; ms < SECONDS * 1_000 || (!isEnough() && ms < STORM_MS_MAX); ms = Date.now() - startedAt) {
     await sleep(300);
     const name = next();
     told.push(`${((Date.now() - startedAt) / 1_000).toFixed(1)} s ${name}`);
@@ -109,9 +116,9 @@ test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => 
     (
       await Promise.all(stage.fleet.webs.map(async (web) => (await web.client.get('/readyz')).status === 200))
     ).every((ready) => ready);
-  await until('the exchange is well again', () => isWell().catch(() => false), { patienceMs: CALM_MS });
+  await until('the exchange is well again', () => isWell().catch(() => false));
   await load.stop();
-  const evidence = await stage.evidence(40_000);
+  const evidence = await stage.evidence();
   const slowest = new Map<FaultName, number>();
   for (const { name, from, to } of seen)
     slowest.set(name, Math.max(slowest.get(name) ?? 0, slowestMs(journal, from, to)));
@@ -125,9 +132,8 @@ test(`a storm of ${SECONDS} s violates no invariant, seed ${SEED}`, async () => 
   expect(violationsOf(evidence).slice(0, 20)).toEqual([]);
   expect(journal.wrong).toEqual([]);
   expect(slowestMs(journal)).toBeLessThan(ANSWER_MS);
-  if (SECONDS >= LONG_SECONDS && ONLY.length === 0)
-    expect(slowest.size).toBeGreaterThanOrEqual(DIFFERENT_MIN);
-  expect(accepted).toBeGreaterThan(50);
-  expect(trades).toBeGreaterThan(10);
+  if (meetsMany) expect(slowest.size).toBeGreaterThanOrEqual(DIFFERENT_MIN);
+  expect(accepted).toBeGreaterThan(ACCEPTED_MIN);
+  expect(trades).toBeGreaterThan(TRADES_MIN);
   expect(stage.fleet.logs()).not.toContain('INTERNAL');
-}, 300_000);
+}, 600_000);

@@ -1,8 +1,8 @@
-import type { Client } from '../support/client';
+import { type Client, patiently } from '../support/client';
 import { ADMIN_TOKEN } from '../support/settings';
 import { openMarket } from '../support/trader';
 import { eventually, sleep } from '../support/waiting';
-import { type Evidence, gather, type SettledFacts, type StartedMarket } from './evidence';
+import { type Evidence, gather, pages, type SettledFacts, type StartedMarket } from './evidence';
 import { type Fleet, type FleetOptions, startFleet } from './fleet';
 import { INVARIANTS } from './invariants';
 import { createJournal, type Journal } from './load';
@@ -31,10 +31,10 @@ export type TradingFleetOptions = FleetOptions & SceneOptions;
 
 const SETS = '20000';
 const POLL_MS = 100;
-const EXPIRED_WITHIN_MS = 2_000;
 /** The record of the latest trade is among so many, because records of retried jobs come after it. */
 const LATEST_SETTLED = 200;
-const PATIENCE_MS = 15_000;
+/** The reconciler, which runs twice a minute, finds what the faults have left. */
+const PATIENCE_MS = 150_000;
 
 export const startTradingFleet = async (options: TradingFleetOptions): Promise<TradingFleet> =>
   openTrading(await startFleet(options), options);
@@ -58,10 +58,8 @@ export async function openTrading<F extends Seats>(
   for (const person of people) {
     await person.signIn(first);
     for (const { id } of opened) {
-      const { status, text } = await first.post(`/markets/${id}/split`, {
-        token: person.token,
-        body: { size: SETS },
-      });
+      const sent = { token: person.token, body: { size: SETS } };
+      const { status, text } = await patiently(() => first.post(`/markets/${id}/split`, sent));
       if (status !== 200) throw new Error(text);
     }
   }
@@ -91,6 +89,15 @@ export async function openTrading<F extends Seats>(
     return true;
   }
 
+  /** The orders that had to expire by now are no longer open. */
+  async function areExpired(): Promise<boolean> {
+    for (const person of people) {
+      await person.signIn(first);
+      const open = await pages(first, '/me/orders?status=open&limit=100', person.token);
+      if (open.some(({ expiration }) => expiration !== '0')) return false;
+    }
+    return true;
+  }
   return {
     fleet,
     markets,
@@ -100,8 +107,9 @@ export async function openTrading<F extends Seats>(
     async evidence(patienceMs = PATIENCE_MS) {
       const expiries = journal.submissions.map(({ signed }) => signed.expiration * 1_000);
       // An order that ends while it is being read would be a false contradiction.
-      await sleep(Math.max(0, Math.max(0, ...expiries) + EXPIRED_WITHIN_MS - Date.now()));
+      await sleep(Math.max(0, Math.max(0, ...expiries) - Date.now()));
       const giveUpAt = Date.now() + patienceMs;
+      while (!(await areExpired().catch(() => false)) && Date.now() < giveUpAt) await sleep(POLL_MS);
       // The checker reports settlements that are missing then. A job that is tried again is overtaken by later ones.
       while (!(await isSettled().catch(() => false)) && Date.now() < giveUpAt) await sleep(POLL_MS);
       for (;;) {

@@ -4,6 +4,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, type Domain, domainOf, type Market, openMarket, type Trader } from '../support/trader';
 import { limit } from '../support/weather-market';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { READY_MS } from '../support/waiting';
 
 let exchange: WebReplicas;
 let here: Client;
@@ -69,7 +70,7 @@ test('a walk neither skips nor repeats a market while trades turn the order arou
   }
   const odd = await walk('category=walk&tag=t1&limit=2', async () => undefined);
   expect(odd.sort()).toEqual(expected.filter((id) => markets.findIndex((m) => m.id === id) % 2 === 1));
-}, 60_000);
+});
 
 test('after an answer every replica’s list shows its effect', async () => {
   const market = await newMarket({ category: 'fresh', question: 'Is it there at once?' });
@@ -118,7 +119,7 @@ test('a search finds every word, in any case and with or without accents', async
 
 test('while no market changes, a list costs one command', async () => {
   const redis = connect({ urls: [exchange.redis.url] });
-  await ready(redis, 5_000);
+  await ready(redis, READY_MS);
   const calls = async (): Promise<Map<string, number>> => {
     const found = String(await redis.call('INFO', 'commandstats')).matchAll(/cmdstat_([a-z|]+):calls=(\d+)/g);
     return new Map([...found].map(([, name = '', count]) => [name, Number(count)]));

@@ -15,7 +15,7 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
-import { until } from '../support/waiting';
+import { until, READY_MS } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;
@@ -101,7 +101,7 @@ test('a worker finishes the work of a process that died after raising a nonce', 
   const alice = newTrader();
   const { orderHash } = (await alice.submit(market, { ...BID, pips: 1_000 })).body;
   const redis = connect({ urls: [exchange.redis.url] });
-  await ready(redis, 5_000);
+  await ready(redis, READY_MS);
   const engine = createEngine({ run: createScripts(redis), grantMicro: micro(0), makersMax: 500 });
   await engine.raiseNonce(alice.address, 'died');
   disconnect(redis);

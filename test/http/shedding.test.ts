@@ -6,7 +6,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
-import { sleep, until } from '../support/waiting';
+import { sleep, until, READY_MS } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
@@ -57,7 +57,7 @@ describe('a backlog', () => {
   /** Entries that change nothing. No worker settles here, so they stay unprocessed. */
   async function fill(entries: number): Promise<void> {
     const redis = connect({ urls: [exchange.redis.url] });
-    await ready(redis, 5_000);
+    await ready(redis, READY_MS);
     const empty = "struct.pack('>Bc8I6I6I6I2I2I2', 6, '--------', 0, 0, 0, 0, 0, 0)";
     const script = `for i = 1, ${entries} do redis.call('XADD', KEYS[1], '*', 'e', ${empty}) end`;
     await redis.call('EVAL', script, 1, shardKeys().outbox);

@@ -46,7 +46,7 @@ test('a Redis that hides its settings is unknown, not weak, and the operator sta
     durability: expect.stringMatching(/^ok +durability +always, as DURABILITY says/),
   });
   expect((await doctor({ ...PRODUCTION, DURABILITY: 'everysec' })).code).toBe(1);
-}, 60_000);
+});
 
 test('production refuses to start on unknown durability, names the variable, and starts with it', async () => {
   const start = (env: Record<string, string>) =>
@@ -63,7 +63,7 @@ test('production refuses to start on unknown durability, names the variable, and
     web.child.kill('SIGKILL');
     await web.exited;
   }
-}, 60_000);
+});
 
 test('a setting that Redis shows takes precedence over the operator’s statement', async () => {
   const link = await openLink(redis.port);
@@ -98,5 +98,4 @@ test('a setting that Redis shows takes precedence over the operator’s statemen
       await front.stop();
     }
   },
-  60_000,
 );

@@ -130,7 +130,6 @@ test('the page has the commands of four ways to copy and restore', () => {
           rmSync(folder, { recursive: true, force: true });
         }
       },
-      90_000,
     );
   },
 );

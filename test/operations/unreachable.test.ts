@@ -46,7 +46,7 @@ test('the doctor names the host and the cause, whatever keeps Redis from respond
   expect(wrong).not.toContain('wrong-secret');
   expect(plain).toMatch(/: it (cannot be reached, or it speaks no TLS|does not speak TLS)/);
   expect(JSON.parse(json.out)).toMatchObject({ ok: false, checks: [{ name: 'redis', verdict: 'fail' }] });
-}, 60_000);
+});
 
 const withTls = hasOpenssl ? describe : describe.skip;
 
@@ -78,7 +78,7 @@ withTls('with certificates that Node does not trust (left out where openssl is n
       const { code, out } = await createShell(url, { REDIS_TLS_CA }).exchange('doctor');
       expect([code, out]).toEqual([0, expect.stringMatching(/^ok +scripts/m)]);
     }
-  }, 60_000);
+  });
 
   test('a self-signed server with another name is trusted by its certificate, and no other server is', async () => {
     const own = signOwnCertificate(folder);
@@ -86,5 +86,5 @@ withTls('with certificates that Node does not trust (left out where openssl is n
     expect((await createShell(url, { REDIS_TLS_CA: own.cert }).exchange('doctor')).code).toBe(0);
     const impostor = signOwnCertificate(mkdtempSync(path.join(folder, 'impostor-')));
     expect(await seen(url, { REDIS_TLS_CA: impostor.cert })).toMatch(/: its certificate is not trusted/);
-  }, 60_000);
+  });
 });

@@ -79,4 +79,4 @@ test('a web process without Redis reports it and ends', async () => {
   const started = startNode(['dist/web.js'], { ...ENVIRONMENT, REDIS_URL: 'redis://127.0.0.1:1', PORT: '0' });
   expect(await started.exited).toBe(1);
   expect(started.stdout()).toContain('nothing listens there (connect ECONNREFUSED 127.0.0.1:1)');
-}, 30_000);
+});

@@ -64,7 +64,7 @@ test(`the last of ${WALLETS} absent wallets, which returns while the others are 
   } finally {
     await deadMansSwitch.stop();
   }
-}, 60_000);
+});
 
 test('a wallet whose orders cannot be cancelled keeps no other wallet’s orders open', async () => {
   const { engine, redis, keys } = exchange.store;
@@ -84,4 +84,4 @@ test('a wallet whose orders cannot be cancelled keeps no other wallet’s orders
   } finally {
     await deadMansSwitch.stop();
   }
-}, 60_000);
+});

@@ -1,6 +1,9 @@
 import { io, type Socket } from 'socket.io-client';
 import { crc32Hex } from '../../src/wire/crc32';
 
+/** The patience of a request on a busy machine. */
+const ANSWER_MS = 60_000;
+
 interface Body {
   readonly conditionId: string;
   readonly sequence: number;
@@ -106,7 +109,7 @@ export function createBookClient(conditionId: string) {
       next.once('connect_error', reject);
     });
     const message = sequence === null ? conditionId : { conditionId, lastSequence: sequence };
-    return next.timeout(5_000).emitWithAck('subscribe', message);
+    return next.timeout(ANSWER_MS).emitWithAck('subscribe', message);
   }
 
   return {

@@ -22,7 +22,7 @@ const trader = (): Trader => createTrader(replicas[0].client, domain);
 async function order(
   owner: Trader,
   pips = 3_000,
-): Promise<() => Promise<{ status: string; reason: string | null }>> {
+): Promise<() => Promise<{ status: string; reason: string | null; updatedAt: string }>> {
   const { body } = await owner.submit(market, { side: 'BUY', outcome: 0, pips, lots: 100 });
   expect(body.status).toBe('OPEN');
   return async () => (await replicas[0].client.get(`/orders/${body.orderHash}`)).body;
@@ -58,7 +58,8 @@ test('orders are cancelled 10 s after the last such socket was closed, for its w
   sockets.back.close();
   // A replica that is killed loses its sockets, and cannot report that.
   await child.kill();
-  await sleep(GRACE_MS - 2_500);
+  // Enough is left for a busy machine to connect within the grace.
+  await sleep(GRACE_MS / 2);
   const again = await guarded(back, replicas[0].url);
   const all = [...orders.gone, orders.stays, orders.plain, orders.back, orders.killed];
   expect((await Promise.all(all.map((one) => one()))).map(({ status }) => status)).toEqual(
@@ -68,9 +69,9 @@ test('orders are cancelled 10 s after the last such socket was closed, for its w
   const cancelled = [...orders.gone, orders.killed];
   const isOver = async (): Promise<boolean> =>
     (await Promise.all(cancelled.map((one) => one()))).every(({ reason }) => reason === 'DISCONNECT');
-  const patienceMs = GRACE_MS + 8_000 - (Date.now() - leftAtMs);
-  await until('the orders of the wallets that left are cancelled', isOver, { patienceMs, pollMs: 100 });
-  expect(Date.now() - leftAtMs).toBeGreaterThan(GRACE_MS - 1_000);
+  await until('the orders of the wallets that left are cancelled', isOver, { pollMs: 100 });
+  for (const one of cancelled)
+    expect(Date.parse((await one()).updatedAt) - leftAtMs).toBeGreaterThan(GRACE_MS - 1_000);
   await sleep(1_500);
   for (const one of [orders.stays, orders.plain, orders.back]) expect((await one()).status).toBe('OPEN');
 
@@ -80,7 +81,7 @@ test('orders are cancelled 10 s after the last such socket was closed, for its w
   const absence = () => redis.zscore(keys.absences, Buffer.from(gone.address.slice(2), 'hex'));
   await until('the wallet is off the list of the absent', async () => (await absence()) === null);
   for (const socket of [...sockets.stays, again]) socket.close();
-}, 60_000);
+});
 
 test('connected wallets keep their orders after Redis was away for longer than 10 s', async () => {
   const alice = trader();
@@ -91,4 +92,4 @@ test('connected wallets keep their orders after Redis was away for longer than 1
   expect((await resting()).status).toBe('OPEN');
   expect(socket.ended()).toBeNull();
   socket.close();
-}, 60_000);
+});

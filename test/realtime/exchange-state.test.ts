@@ -34,6 +34,8 @@ test('every socket of every replica receives the mode on connecting and each cha
   // The same message is no change; another message is one, and so is none.
   await setMode(halted);
   expect((await setMode({ mode: 'HALTED', message: 'Later.' })).body.message).toBe('Later.');
+  // A replica reads the present mode, so of two changes in a moment it may tell the second alone.
+  for (const socket of sockets) await socket.heard(UPDATE, 3);
   expect((await setMode({ mode: 'HALTED' })).body).toEqual({ mode: 'HALTED', message: null });
   for (const socket of sockets) {
     await socket.heard(UPDATE, 4);

@@ -99,7 +99,7 @@ test('the state of the market is sent, and every sequence has its update', async
   expect((await replicas[0].client.post(path, { token })).status).toBe(200);
   expect(await one.heard('market:update')).toEqual(await rest(''));
   expect(one.all('market:update')[0].status).toBe('PAUSED');
-  const [update] = one.all('orderbook:update');
+  const update = one.all('orderbook:update').find(({ sequence }) => sequence === 2);
   expect(update).toMatchObject({ sequence: 2, previousSequence: 1, reason: 'MARKET' });
   expect(update.changes).toEqual({ bids: [], asks: [] });
 });
@@ -113,7 +113,7 @@ test('a heartbeat contains the last broadcast sequence', async () => {
     client.heartbeats.some(({ sequence }) => sequence === 2),
   );
   expect(client.faults).toEqual([]);
-}, 20_000);
+});
 
 test('snapshot and updates connect without a gap, whenever a client joins', async () => {
   const random = createRandom(11);
@@ -161,17 +161,19 @@ test('subscribing again sends the same snapshot once, and leaving ends it', asyn
   await one.ask('subscribe', market.conditionId);
   await one.ask('subscribe', market.conditionId);
   expect(one.all('orderbook:snapshot')).toHaveLength(1);
+  // The update of the market's creation may come after the snapshot that contains it.
+  const orders = () => one.all('orderbook:update').filter(({ reason }) => reason === 'ORDER');
   await place(exchange, market);
-  await one.heard('orderbook:update');
+  await until('the order is told', () => orders().length > 0);
   await sleep(4 * INTERVAL_MS);
-  expect(one.all('orderbook:update')).toHaveLength(1);
+  expect(orders()).toHaveLength(1);
   expect(await one.ask('unsubscribe', { conditionIds: [market.conditionId] })).toEqual({
     ok: true,
     unsubscribed: [{ conditionId: market.conditionId }],
   });
   await place(exchange, market);
   await sleep(8 * INTERVAL_MS);
-  expect(one.all('orderbook:update')).toHaveLength(1);
+  expect(orders()).toHaveLength(1);
 });
 
 test('updates of a market are at least an interval apart, and contain all changes', async () => {
@@ -180,8 +182,8 @@ test('updates of a market are at least an interval apart, and contain all change
   await client.connect(replicas[1].url);
   const began = Date.now();
   for (let i = 0; i < 400; i++) await place(exchange, market, { pips: 1_000 + 100 * (i % 40) });
-  const lasted = Date.now() - began;
   await until('the last one', () => client.sequence() === 401);
+  const lasted = Date.now() - began;
   // Not one for each of 400 orders: one for each interval, and one at either end.
   expect(client.counts.applied).toBeLessThanOrEqual(lasted / INTERVAL_MS + 2);
   expect(client.faults).toEqual([]);

@@ -7,8 +7,8 @@ import { type ReplicaProcess, startWebReplicas, type WebReplicas } from '../supp
 
 const LEVELS = 1_500;
 const ASKED = 400;
-/** More than the kernels buffer for a client and the bound together. */
-const UPDATES_MAX = 40_000;
+/** More than the kernels of any machine buffer for a client and the bound together; it is over when the client is dropped. */
+const UPDATES_MAX = 200_000;
 /** The number of updates without such a client, for comparison. */
 const UPDATES_WITHOUT = 2_000;
 /** The allowed cost of one such client. */
@@ -65,7 +65,7 @@ test('a client that sends requests and does not read costs little, and others ar
   quick.close();
   tell(`a client that asks and does not read: ${(most - before).toFixed(1)} MB`);
   expect(most - before).toBeLessThan(COST_MAX_MB);
-}, 60_000);
+});
 
 test('a client that listens and does not read is disconnected before it costs much, and others are not affected', async () => {
   const quick = await listen(replica.url);
@@ -97,4 +97,4 @@ test('a client that listens and does not read is disconnected before it costs mu
     `a client that listens and does not read: ${(most - without).toFixed(1)} MB, dropped after ${placed - UPDATES_WITHOUT} updates`,
   );
   expect(most - without).toBeLessThan(COST_MAX_MB);
-}, 60_000);
+});

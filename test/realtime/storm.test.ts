@@ -105,7 +105,7 @@ test('through killed processes and a restart of Redis, every client has the book
   expect(killed).toHaveLength(2);
   expect(reconnects).toBeGreaterThanOrEqual(RECONNECTS);
   for (const client of clients) client.close();
-}, 120_000);
+});
 
 /** Every client reaches the sequence that REST shows, and then has the same book. */
 async function agree(

@@ -3,6 +3,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts, type RedisClient } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
+import { READY_MS } from '../support/waiting';
 
 /** The logs of wallets when entries of the outbox are trimmed before or after they are logged. */
 const keys = shardKeys();
@@ -15,7 +16,7 @@ let redis: RedisClient;
 beforeEach(async () => {
   server = await startTestRedis();
   redis = connect({ urls: [server.url] });
-  await ready(redis, 5_000);
+  await ready(redis, READY_MS);
   await redis.set(keys.lease, TOKEN);
 });
 afterEach(async () => {

@@ -4,6 +4,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
+import { READY_MS } from '../support/waiting';
 
 const unasked = () => createClock(() => Promise.reject(new Error('nobody asks')));
 /** A moment of `performance.now()` so long ago. */
@@ -13,7 +14,7 @@ const T = 1_800_000_000_000;
 test('the time of Redis is known to a few milliseconds after a measurement, and unknown before', async () => {
   const server = await startTestRedis();
   const redis = connect({ urls: [server.url] });
-  await ready(redis, 5_000);
+  await ready(redis, READY_MS);
   const run = createScripts(redis);
   const clock = createClock(() => runProbe(run, shardKeys()));
   try {

@@ -199,5 +199,4 @@ test.each(BUGS)(
     // By a comparison, or by a mark that never arrives; not by a script that does not compile.
     await expect(play(1, [patch])).rejects.toThrow(/expect|catching up/);
   },
-  120_000,
 );

@@ -1,5 +1,6 @@
 import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { startTestRedis } from '../support/redis';
+import { READY_MS } from '../support/waiting';
 
 /** Longer than a command and a silent connection may take. */
 const PAUSE_MS = 3_000;
@@ -16,7 +17,7 @@ const pause = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(
 
 test('a pause of this process fails no command that Redis answered meanwhile, and cuts no connection', async () => {
   const redis = connect({ urls: [server.url] });
-  await ready(redis, 5_000);
+  await ready(redis, READY_MS);
   let closed = 0;
   redis.on('close', () => closed++);
   try {
@@ -35,7 +36,7 @@ test('a pause of this process fails no command that Redis answered meanwhile, an
 test('a command that Redis does not answer fails, and its connection is cut', async () => {
   const redis = connect({ urls: [server.url] });
   const other = connect({ urls: [server.url] });
-  await Promise.all([ready(redis, 5_000), ready(other, 5_000)]);
+  await Promise.all([ready(redis, READY_MS), ready(other, READY_MS)]);
   const closed = new Promise((resolve) => redis.once('close', resolve));
   try {
     await other.call('CLIENT', 'PAUSE', '4000', 'ALL');

@@ -263,12 +263,10 @@ test('every planted bug finds its place in the scripts', () => {
 test.each(rowsOf(sampleOf('planted bugs of trading', TRADING_BUGS, SAMPLE)))(
   '%s is caught',
   (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]]),
-  120_000,
 );
 test.each(rowsOf(sampleOf('planted bugs of the end of a market', ENDING_BUGS, ENDING_SAMPLE)))(
   '%s: that is caught',
   (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]] ?? ENDING_SEEDS, ENDING_OPERATIONS),
-  120_000,
 );
 
 test('a patch that changes nothing is an error', async () => {

@@ -6,6 +6,7 @@ import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { historyWindow, type presentHistory, type Timeframe } from '../../src/wire/answers/history';
 import type { Random } from '../support/random';
+import { READY_MS } from '../support/waiting';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
@@ -14,7 +15,7 @@ export const DAY_MS = 24 * HOUR_MS;
 /** The connection of a process, with the parts of the store on it. */
 export async function openStore(url: string) {
   const redis = connect({ urls: [url] });
-  await ready(redis, 5_000);
+  await ready(redis, READY_MS);
   return {
     redis,
     run: createScripts(redis),

@@ -3,6 +3,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { createScripts } from '../../src/store/redis/scripts';
 import { startTestRedis } from '../support/redis';
+import { READY_MS } from '../support/waiting';
 
 const keys = shardKeys();
 const MINUTE_MS = 60_000;
@@ -13,7 +14,7 @@ const NODE = 100;
 async function withOutbox(story: (redis: ReturnType<typeof connect>) => Promise<void>): Promise<void> {
   const server = await startTestRedis();
   const redis = connect({ urls: [server.url] });
-  await ready(redis, 5_000);
+  await ready(redis, READY_MS);
   try {
     await story(redis);
   } finally {

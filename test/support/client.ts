@@ -1,3 +1,7 @@
+import { sleep } from './waiting';
+
+const UNAVAILABLE = 503;
+
 /** The answer of a replica; `body` is its JSON, undefined without a body. */
 export interface Answer {
   readonly status: number;
@@ -16,6 +20,18 @@ export interface Sent {
 }
 
 export type Client = ReturnType<typeof createClient>;
+
+const TRIES_MAX = 200;
+const PAUSE_MS = 250;
+
+/** The first answer that is no 503: a busy machine may be late a few times. Only for requests that may run twice. */
+export async function patiently(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    const answer = await ask();
+    if (answer.status !== UNAVAILABLE || tries === TRIES_MAX) return answer;
+    await sleep(PAUSE_MS);
+  }
+}
 
 /** Plain fetch; JSON in and out. */
 export function createClient(url: string) {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { RunningRedis, StartRedisOptions } from '../../src/local/redis';
 import { openLink, startTestRedis } from './redis';
+import { sleep } from './waiting';
 
 /** A Redis that can be killed and restarts on its port with the data of its folder. */
 export interface DurableRedis {
@@ -24,6 +25,9 @@ export interface DurableRedis {
   copied(): Promise<void>;
   stop(): Promise<void>;
 }
+
+const TRIES_MAX = 100;
+const PAUSE_MS = 100;
 
 export async function startDurableRedis({
   settings = [],
@@ -59,7 +63,16 @@ export async function startDurableRedis({
       await redis.exited;
     },
     async revive() {
-      redis = await run(port);
+      for (let tries = 1; ; tries++) {
+        try {
+          redis = await run(port);
+          return;
+        } catch (error) {
+          // A connection of another process may have the port for a moment.
+          if (tries === TRIES_MAX || !String(error).includes('is taken')) throw error;
+          await sleep(PAUSE_MS);
+        }
+      }
     },
     async ask(command) {
       const link = await openLink(port);
@@ -75,7 +88,7 @@ export async function startDurableRedis({
         // WAIT counts the copies of what its own connection wrote, and of everything before that.
         await link.ask('SET copied 1');
         await link.ask('DEL copied');
-        if ((await link.ask('WAIT 1 5000')) !== '1') throw new Error('no replica has the last write');
+        if ((await link.ask('WAIT 1 60000')) !== '1') throw new Error('no replica has the last write');
       } finally {
         link.close();
       }

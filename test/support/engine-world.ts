@@ -23,6 +23,7 @@ import type { PlaceReply, PlaceRequest } from '../../src/store/verbs/place';
 import { signedAs } from '../store/fuzzing/requests';
 import { CLOCK_KEY, FAKE_CLOCK, patchedScripts } from '../store/fuzzing/scripts';
 import { readState } from '../store/fuzzing/stored';
+import { READY_MS } from './waiting';
 
 const MICRO_DECIMALS = 6;
 /** Whole units of money or shares, as micro-units. */
@@ -67,7 +68,7 @@ export type EngineWorld = Awaited<ReturnType<typeof openEngineWorld>>;
 /** Empties the Redis. Its scripts read the time from a key, which only `clock` changes. */
 export async function openEngineWorld({ urls, makersMax = 500, grant = '10000' }: EngineWorldOptions) {
   const redis = connect({ urls });
-  await ready(redis, 10_000);
+  await ready(redis, READY_MS);
   const masters = 'nodes' in redis ? redis.nodes('master') : [redis];
   for (const master of masters) await master.flushall();
   const keys = shardKeys();

@@ -1,6 +1,9 @@
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
 import { until } from './waiting';
 
+/** The patience of a request on a busy machine. */
+const ANSWER_MS = 60_000;
+
 export interface Refused {
   readonly code: string;
   readonly detail: string;
@@ -54,7 +57,7 @@ export async function listen(
       return all(event)[n - 1];
     },
     ask: (event: string, ...sent: unknown[]): Promise<Body> =>
-      socket.timeout(5_000).emitWithAck(event, ...sent),
+      socket.timeout(ANSWER_MS).emitWithAck(event, ...sent),
     close: () => void socket.disconnect(),
   };
 }

@@ -54,7 +54,7 @@ export const startScript = (
 ): Started => startNode([...before, '-r', './test/support/typescript.js', '-e', script], env);
 
 /** A process starts within a second, but on a busy machine within many. */
-export const START_MS = 45_000;
+export const START_MS = 120_000;
 
 /** The port that a web process wrote to its log. */
 export async function portOf(started: Started): Promise<string> {

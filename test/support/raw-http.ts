@@ -9,35 +9,57 @@ export interface RawAnswer {
   readonly closed: boolean;
 }
 
+/** The silence after a whole answer that ends the wait for more of it. */
 const QUIET_MS = 300;
+const PATIENCE_MS = 60_000;
 
-/** Sends raw bytes on a separate connection; returns all bytes received until the server was quiet or closed it. */
-export function sendRaw(port: number, request: string | Buffer, patienceMs = QUIET_MS): Promise<RawAnswer> {
+/**
+ * Sends raw bytes on a separate connection; returns all bytes received until the server closed it, was quiet after a whole
+ * answer, or `patienceMs` have passed.
+ */
+export function sendRaw(
+  port: number,
+  request: string | Buffer,
+  patienceMs = PATIENCE_MS,
+): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
     let text = '';
     let closed = false;
+    let quiet: NodeJS.Timeout | undefined;
     const finish = (): void => {
-      clearTimeout(timer);
+      clearTimeout(limit);
+      clearTimeout(quiet);
       socket.destroy();
       const answer = parse(text, closed);
       watch(request, answer);
       resolve(answer);
     };
-    const timer = setTimeout(finish, patienceMs);
+    const limit = setTimeout(finish, patienceMs);
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString();
+      clearTimeout(quiet);
+      if (isWhole(text)) quiet = setTimeout(finish, QUIET_MS);
     });
     socket.on('end', () => {
       closed = true;
       finish();
     });
     socket.on('error', (error) => {
-      clearTimeout(timer);
+      clearTimeout(limit);
+      clearTimeout(quiet);
       if (text === '') reject(error);
       else resolve(parse(text, true));
     });
   });
+}
+
+/** An answer behind any 100 has all of its body, and the server does not say that it will close the connection. */
+function isWhole(text: string): boolean {
+  const final = text.replace(/^HTTP\/1\.1 100 [^\r]*\r\n\r\n/, '');
+  const { status, headers, text: body } = parse(final, false);
+  if (!final.includes('\r\n\r\n') || headers.get('connection') === 'close') return false;
+  return status === 101 || Buffer.byteLength(body) >= Number(headers.get('content-length') ?? 0);
 }
 
 function parse(text: string, closed: boolean): RawAnswer {

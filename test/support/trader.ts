@@ -3,13 +3,9 @@ import { Wallet } from 'ethers';
 import { SiweMessage } from 'siwe';
 import { EIP712_ORDER_TYPES } from '../../src/auth/order-hash';
 import { ZERO_ADDRESS } from '../../src/exchange/order';
-import type { Answer, Client } from './client';
-import { sleep, until } from './waiting';
+import { type Answer, type Client, patiently } from './client';
 
 const E18 = 10n ** 18n;
-const UNAVAILABLE = 503;
-const ATTEMPTS_MAX = 20;
-const PAUSE_MS = 250;
 
 /** A signed order in its wire form. */
 export type WireOrder = Record<string, unknown> & { signature: string };
@@ -39,13 +35,7 @@ export interface Domain {
 
 /** The EIP-712 domain of its orders. An exchange whose Redis is late answers 503 and is asked again. */
 export async function domainOf(client: Pick<Client, 'get'>): Promise<Domain> {
-  let answer: Answer | undefined;
-  const isThere = async () => {
-    answer = await client.get('/config');
-    return answer.status !== 503;
-  };
-  await until('the configuration', isThere, { explain: () => answer?.text ?? '' });
-  return answer?.body.eip712.domain;
+  return (await patiently(() => client.get('/config'))).body.eip712.domain;
 }
 
 export type Trader = ReturnType<typeof createTrader>;
@@ -166,12 +156,7 @@ export async function openMarket(
     token: adminToken,
     body: { question, minOrderSize: body.lotSize ?? '0.01', ...body },
   };
-  let answer = await client.post('/admin/markets', sent);
-  // A busy machine may answer 503 once or twice.
-  for (let attempt = 1; answer.status === UNAVAILABLE && attempt < ATTEMPTS_MAX; attempt++) {
-    await sleep(PAUSE_MS);
-    answer = await client.post('/admin/markets', sent);
-  }
+  const answer = await patiently(() => client.post('/admin/markets', sent));
   if (answer.status !== 201) throw new Error(`no market: ${answer.text}`);
   return answer.body;
 }

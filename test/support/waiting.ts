@@ -3,9 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Names for waits: `sleep` for a length of time, `until` for a condition, `eventually` for an expectation. */
 export { sleep };
 
-const PATIENCE_MS = 40_000;
+/** A busy machine takes ten times as long as a quiet one; a test that hangs ends by its own limit (jest.config.js). */
+const PATIENCE_MS = 90_000;
 const POLL_MS = 20;
-const EXPECTATION_MS = 40_000;
+const EXPECTATION_MS = 60_000;
+/** The patience of a first connection to a Redis that has just been started. */
+export const READY_MS = 60_000;
 const EXPECTATION_POLL_MS = 50;
 
 export interface Waiting {

@@ -15,11 +15,10 @@ import { portOf, type Started, startScript } from './processes';
 import { ADMIN_TOKEN, ENVIRONMENT } from './settings';
 import { stopAll } from './stopping';
 import { type OpenMarket, openMarket } from './trader';
-import { sleep, until } from './waiting';
+import { READY_MS, sleep, until } from './waiting';
 
 const GRANT = '1000000';
 const STOP_MS = 2_000;
-const READY_MS = 5_000;
 
 /** A web process, seen from outside. */
 export interface RunningWeb {
@@ -140,7 +139,13 @@ export async function startWebReplicas({
         throw new Error('this test started no replica at the beginning: use its own `client`');
       return replicas[0].client;
     },
-    market: (at: Pick<RunningWeb, 'client'>): Promise<OpenMarket> => openMarket(at.client, ADMIN_TOKEN),
+    /** A new market, whose creation was broadcast: a socket that subscribes to it now receives later updates alone. */
+    async market(at: Pick<RunningWeb, 'client'>): Promise<OpenMarket> {
+      const market = await openMarket(at.client, ADMIN_TOKEN);
+      const log = shardKeys().updates(market.id);
+      await until('the market was broadcast', async () => (await own.xlen(log)) > 0);
+      return market;
+    },
     /** A copy of what Redis has written so far, for `restartRedis`. */
     saved(): string {
       const copy = mkdtempSync(path.join(tmpdir(), 'exchange-saved-'));

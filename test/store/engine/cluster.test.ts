@@ -13,6 +13,7 @@ import {
 import { startTestCluster, type TestCluster } from '../../support/redis';
 import { runWorld } from '../fuzzing/harness';
 import { operationsOf, worldOf } from '../fuzzing/operations';
+import { READY_MS } from '../../support/waiting';
 
 /** The node that runs a script would refuse it if it used a key of another slot. */
 const OPERATIONS = 600;
@@ -20,7 +21,7 @@ const OPERATIONS = 600;
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await startTestCluster();
-}, 60_000);
+});
 afterAll(async () => cluster.stop());
 
 describe('on a Redis Cluster of three masters', () => {
@@ -67,7 +68,7 @@ test.each([2, 5])(
   'a short fuzz finds no difference, seed %d',
   async (seed) => {
     const redis = connect({ urls: cluster.url.split(',') });
-    await ready(redis, 10_000);
+    await ready(redis, READY_MS);
     try {
       const tally = await runWorld(worldOf(seed), operationsOf(worldOf(seed), OPERATIONS), { redis });
       expect(tally.get('BOOKED')).toBeGreaterThan(50);
@@ -75,5 +76,4 @@ test.each([2, 5])(
       disconnect(redis);
     }
   },
-  60_000,
 );

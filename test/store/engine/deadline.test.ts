@@ -58,4 +58,4 @@ test('a submission that is run again to expire stale makers ends after its three
   await expect(slow.place(order)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   const kinds = (await w.outbox()).slice(-2).map(({ kind }) => kind);
   expect([kinds, await w.stored(order)]).toEqual([['EXPIRE', 'EXPIRE'], null]);
-}, 30_000);
+});

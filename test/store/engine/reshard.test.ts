@@ -9,6 +9,7 @@ import { startShuttle } from '../../support/slots';
 import { tell } from '../../support/telling';
 import { told } from '../audit/auditing';
 import { contradictions, openExchange, trade } from './resharding';
+import { READY_MS } from '../../support/waiting';
 
 /**
  * The slot of the book moves between two nodes of a real cluster during trading. For more of them by hand:
@@ -30,8 +31,8 @@ let clients: RedisClient[];
 beforeEach(async () => {
   cluster = await startTestCluster();
   clients = Array.from({ length: REPLICAS }, () => connect({ urls: cluster.url.split(',') }));
-  for (const client of clients) await ready(client, 10_000);
-}, 60_000);
+  for (const client of clients) await ready(client, READY_MS);
+});
 afterEach(async () => {
   for (const client of clients) disconnect(client);
   await cluster.stop();
@@ -101,5 +102,4 @@ story(
     expect(found).not.toEqual([]);
     expect(wrong.join('\n')).toMatch(/non local key/);
   },
-  180_000,
 );
