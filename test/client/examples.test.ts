@@ -7,7 +7,7 @@ import { ADMIN_TOKEN } from '../support/settings';
 import { openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 
-const SAYS_MS_MAX = 90_000;
+const SAYS_MS_MAX = 240_000;
 const FOLDER = path.join(ROOT, 'examples');
 /** Debian's packages are for Debian's Python; another one may come first on the PATH. */
 const python = ['python3', '/usr/bin/python3'].find(

@@ -24,7 +24,7 @@ export const hasPython =
 
 /** The quotes that the maker keeps: two levels of two outcomes. */
 const QUOTES = 4;
-const BACK_MS_MAX = 60_000;
+const BACK_MS_MAX = 180_000;
 /** The other web process serves meanwhile. */
 const START_MS_MAX = 90_000;
 

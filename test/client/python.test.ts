@@ -13,7 +13,7 @@ const ifPython = hasPython ? test : test.skip;
 const SECONDS = Number(process.env.PYTHON_SECONDS ?? 0);
 const KILL_EVERY_MS = Number(process.env.PYTHON_KILL_SECONDS ?? 60) * 1_000;
 const TAKE_EVERY_MS = 700;
-const STORY_MS_MAX = 120_000;
+const STORY_MS_MAX = 400_000;
 
 const python = (...args: string[]) =>
   spawnSync(PYTHON, args, { cwd: PACKAGE, encoding: 'utf8', env: { ...process.env, PYTHONPATH: PACKAGE } });

@@ -7,7 +7,7 @@ import { sleep, until } from '../support/waiting';
 import { type RunningWeb, startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** A slow machine trades slowly. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 200_000;
 const POLL_MS = 250;
 
 let exchange: WebReplicas;
@@ -49,11 +49,11 @@ test('all books have two sides, close to each other, and move', async () => {
   await inTime('all have moved', async () =>
     (await sequences()).every((sequence, i) => sequence > (before[i] ?? 0) + 5),
   );
-  for (const slug of slugs) {
-    const { spread } = await client().market(slug);
-    expect([slug, Number(spread)]).toEqual([slug, expect.any(Number)]);
-    expect(Number(spread)).toBeLessThan(0.1);
-  }
+  for (const slug of slugs)
+    await inTime(`the two sides of ${slug} are close`, async () => {
+      const { spread } = await client().market(slug);
+      return spread !== null && Number(spread) < 0.1;
+    });
 });
 
 test('sets are minted, merged and change hands', async () => {
@@ -82,9 +82,11 @@ test('the bots reported nothing but the restart', () => {
 });
 
 test('the trades of the bots add up', async () => {
-  const { body } = await web.client.get('/admin/audit', { token: ADMIN_TOKEN });
-  expect(body).toMatchObject({ ok: true, differences: [] });
-  expect(body.checked.orders).toBeGreaterThan(100);
+  await inTime('a hundred orders were checked', async () => {
+    const { body } = await web.client.get('/admin/audit', { token: ADMIN_TOKEN });
+    expect(body).toMatchObject({ ok: true, differences: [] });
+    return body.checked.orders > 100;
+  });
 });
 
 test('when the demo stops, its orders are cancelled', async () => {

@@ -149,9 +149,12 @@ test('a replay from long ago counts for what it sends', async () => {
   const socket = await connect(second, newAddress());
   let updates = 0;
   socket.on('orderbook:update', () => updates++);
+  const { sequence } = (await first.client.get(`/markets/${market.id}/orderbook`)).body;
+  expect(sequence).toBeGreaterThan(700);
+  const log = exchange.store.keys.updates(market.id);
   await until('all of it was broadcast', async () => {
-    const { body } = await first.client.get(`/markets/${market.id}/orderbook`);
-    return body.sequence >= 700;
+    const [[last] = ['']] = await exchange.store.redis.xrevrange(log, '+', '-', 'COUNT', 1);
+    return last === `${sequence}-0`;
   });
   const replay = { conditionId: market.conditionId, lastSequence: 5 };
   const answers = await Promise.all(Array.from({ length: 10 }, () => ask(socket, 'subscribe', replay)));

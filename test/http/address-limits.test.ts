@@ -17,6 +17,8 @@ beforeEach(() => {
 afterAll(() => street?.stop());
 
 const MICROS_EACH = 5_000;
+/** Of a look every 10 ms. */
+const TRIES_MAX = 2_000;
 const LIMIT = { side: 'BUY', outcome: 0, pips: 100, lots: 100 } as const;
 
 const submit = (body: unknown, query = '', turn = 0): Promise<Answer> =>
@@ -36,7 +38,7 @@ async function owe(points: number): Promise<number> {
 
 /** Points that were reported since. */
 async function since(whole: number): Promise<number> {
-  for (let tries = 0; tries < 40; tries++) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const now = Number(await street.link.ask(`GET rl:submissions:${visitor.address}`));
     if (now > whole) return (now - whole) / MICROS_EACH;
     await sleep(10);

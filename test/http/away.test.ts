@@ -9,8 +9,8 @@ let market: Market;
 let alice: Trader;
 
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
-/** Every request is answered within 3 s whatever Redis does. */
-const ANSWER_MS = 3_000;
+/** Every request is answered whatever Redis does: one without an answer by then hangs, however busy the machine is. */
+const ANSWER_MS = 30_000;
 
 beforeEach(async () => {
   exchange = await startWebReplicas({ env: { RATE_LIMIT: 'on' } });

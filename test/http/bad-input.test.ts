@@ -14,7 +14,7 @@ const { cases } = JSON.parse(readFileSync(path.join(__dirname, '../cases/bad-inp
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d+|ioredis|ReplyError|EVALSHA/;
 /** Its refusal comes from a race whose other order trades. */
 const MOVES: ReadonlySet<string> = new Set(['BI-425']);
-const SLOW_LIMIT_MS = 17_000;
+const SLOW_LIMIT_MS = 90_000;
 
 let traders: TwoTraders;
 

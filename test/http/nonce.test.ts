@@ -15,7 +15,7 @@ import {
   openMarket,
   type Trader,
 } from '../support/trader';
-import { until, READY_MS } from '../support/waiting';
+import { READY_MS, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 let exchange: WebReplicas;

@@ -6,7 +6,7 @@ import { connect, disconnect, ready } from '../../src/store/redis/connection';
 import { shardKeys } from '../../src/store/redis/keys';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
-import { sleep, until, READY_MS } from '../support/waiting';
+import { READY_MS, sleep, until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 const BID = { side: 'BUY', outcome: 0, pips: 4_000, lots: 100 } as const;
@@ -43,6 +43,8 @@ describe('concurrent orders', () => {
   });
 });
 
+const FILL_MAX = 5_000;
+
 describe('a backlog', () => {
   let exchange: WebReplicas;
   let market: Market;
@@ -59,8 +61,10 @@ describe('a backlog', () => {
     const redis = connect({ urls: [exchange.redis.url] });
     await ready(redis, READY_MS);
     const empty = "struct.pack('>Bc8I6I6I6I2I2I2', 6, '--------', 0, 0, 0, 0, 0, 0)";
-    const script = `for i = 1, ${entries} do redis.call('XADD', KEYS[1], '*', 'e', ${empty}) end`;
-    await redis.call('EVAL', script, 1, shardKeys().outbox);
+    const script = `for i = 1, ARGV[1] do redis.call('XADD', KEYS[1], '*', 'e', ${empty}) end`;
+    // In parts, so that no other command waits for long.
+    for (let left = entries; left > 0; left -= FILL_MAX)
+      await redis.call('EVAL', script, 1, shardKeys().outbox, Math.min(left, FILL_MAX));
     disconnect(redis);
   }
 

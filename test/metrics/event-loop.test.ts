@@ -5,16 +5,26 @@ import { sleep, until } from '../support/waiting';
 const standStill = (ms: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
+/** A request that waited through a pause is read within a second; less than that. */
+const KEPT_MS = 900;
+
 test('a request that is read after a pause counts from the beginning of the pause, also half a second later', async () => {
   const loop = watchEventLoop();
   try {
     await sleep(120);
-    const before = performance.now();
-    standStill(800);
-    // Before any timer has run.
-    expect(loop.arrivedAt()).toBeLessThanOrEqual(before);
-    await sleep(500);
-    expect(loop.arrivedAt()).toBeLessThanOrEqual(before);
+    for (;;) {
+      const before = performance.now();
+      standStill(800);
+      const endedAt = performance.now();
+      // Before any timer has run.
+      expect(loop.arrivedAt()).toBeLessThanOrEqual(before);
+      await sleep(500);
+      const later = loop.arrivedAt();
+      // A busy machine may look too late, and does it again.
+      if (performance.now() - endedAt > KEPT_MS) continue;
+      expect(later).toBeLessThanOrEqual(before);
+      break;
+    }
   } finally {
     loop.stop();
   }

@@ -6,7 +6,7 @@ import { createLogger } from '../../src/log';
 import { ROOT } from '../support/processes';
 import { ADMIN_TOKEN } from '../support/settings';
 import { createTrader, domainOf, type Market, openMarket, type Trader } from '../support/trader';
-import { sleep } from '../support/waiting';
+import { eventually, sleep } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
 
 /** The package has no types; it throws on invalid YAML. */
@@ -135,32 +135,36 @@ test('orders are counted by their result, without names', async () => {
 });
 
 test('the worker serves the metrics of its own scripts on a separate port', async () => {
-  const series = await scrape(workerUrl);
-  expect(series.get('exchange_script_seconds_count{verb="expire_orders"}')).toBeGreaterThan(0);
+  await eventually(
+    () => scrape(workerUrl),
+    (series) =>
+      expect(series.get('exchange_script_seconds_count{verb="expire_orders"}') ?? 0).toBeGreaterThan(0),
+  );
   expect((await fetch(`${workerUrl}/livez`)).status).toBe(200);
   expect((await fetch(`${workerUrl}/config`)).status).toBe(404);
 });
 
 test('the metrics show the entries that readers of the outbox have not processed', async () => {
-  const before = await scrape();
-  expect(before.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(0);
+  await eventually(scrape, (before) =>
+    expect(before.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(0),
+  );
   await worker.stop(1_000);
   for (let i = 1; i <= 5; i++) {
     await alice.submit(market, { side: 'BUY', outcome: 0, pips: 4_000 + 100 * i, lots: 100 });
   }
-  const after = await scrape();
-  expect(after.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(5);
-  expect(after.get('exchange_outbox_lag_seconds{reader="settlement"}')).toBeGreaterThan(0);
-  // There was no request for a wallet's books since.
-  expect(after.get('exchange_outbox_unprocessed{reader="journal"}')).toBe(5);
-  expect(after.get('exchange_outbox_unprocessed{reader="broadcast"}')).toBe(0);
-  expect(after.get('exchange_broadcast_lag_sequences')).toBe(0);
+  await eventually(scrape, (after) => {
+    expect(after.get('exchange_outbox_unprocessed{reader="settlement"}')).toBe(5);
+    expect(after.get('exchange_outbox_lag_seconds{reader="settlement"}')).toBeGreaterThan(0);
+    // There was no request for a wallet's books since.
+    expect(after.get('exchange_outbox_unprocessed{reader="journal"}')).toBe(5);
+    expect(after.get('exchange_outbox_unprocessed{reader="broadcast"}')).toBe(0);
+    expect(after.get('exchange_broadcast_lag_sequences')).toBe(0);
+  });
 });
 
 test('without Redis the process still shows what it knows, and no other values', async () => {
   await exchange.redis.stop();
-  const series = await scrape();
-  expect(series.get('exchange_redis_up')).toBe(0);
+  const series = await eventually(scrape, (found) => expect(found.get('exchange_redis_up')).toBe(0));
   expect(series.has('exchange_outbox_length')).toBe(false);
   expect(series.has('exchange_jobs{queue="settlement",state="failed"}')).toBe(false);
   expect(series.get('exchange_sockets')).toBe(0);

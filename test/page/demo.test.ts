@@ -11,7 +11,7 @@ const KEEPS_PICTURES = process.env.PICTURES === '1';
 const PICTURE_BYTES = { min: 10_000, max: 200_000 };
 const DESK = { width: 1_184, height: 620 };
 const PHONE = { width: 390, height: 844 };
-const STEP_MS_MAX = 60_000;
+const STEP_MS_MAX = 150_000;
 
 const CLICKS_MAX = 4;
 /** Clicks of the pointer, and the fields that something was typed into. */

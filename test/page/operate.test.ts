@@ -11,6 +11,7 @@ import { createTrader, domainOf, openMarket, type Trader } from '../support/trad
 import { eventually, soon } from '../support/waiting';
 
 const CONSOLE_GZ_MAX = 40_000;
+const STEP_MS_MAX = 150_000;
 const QUESTION = 'Will the lake freeze?';
 
 test('the console loads by itself, and with its styles it has at most 40 kB', () => {
@@ -52,6 +53,7 @@ describeInBrowser('an operator works without the command line', () => {
     colorScheme: 'light' | 'dark' = 'light',
   ): Promise<Page> {
     const context = await browser.newContext({ viewport, colorScheme });
+    context.setDefaultTimeout(STEP_MS_MAX);
     const opened = await context.newPage();
     opened.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
@@ -84,6 +86,7 @@ describeInBrowser('an operator works without the command line', () => {
   test('the token leaves the address as soon as it is read, and a wrong one opens nothing', async () => {
     expect(page.url()).toBe(`${url}/operate`);
     const context = await browser.newContext();
+    context.setDefaultTimeout(STEP_MS_MAX);
     const stranger = await context.newPage();
     await stranger.goto(`${url}/operate#${'x'.repeat(40)}`);
     await stranger.getByRole('heading', { name: 'Operate the exchange' }).waitFor();

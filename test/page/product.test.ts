@@ -135,15 +135,15 @@ describeInBrowser('a product, not one screen', () => {
   });
 
   test('a chart that could not be loaded is requested again by itself', async () => {
+    let isBroken = true;
     const bare = await stage.open({}, async (page) => {
-      let isFirst = true;
       await page.route('**/price-history*', (route) => {
-        if (!isFirst) return route.continue();
-        isFirst = false;
+        if (!isBroken) return route.continue();
         return route.fulfill({ status: 404, json: { code: 'NOT_FOUND', detail: 'gone', status: 404 } });
       });
     });
     await bare.page.getByText('The chart could not be loaded').waitFor();
+    isBroken = false;
     await bare.page.getByText('The chart could not be loaded').waitFor({ state: 'detached' });
     await bare.page.context().close();
   });

@@ -4,6 +4,9 @@ import { ADMIN_TOKEN, ENVIRONMENT } from '../support/settings';
 import { createTrader, type Domain, domainOf, openMarket } from '../support/trader';
 import { until } from '../support/waiting';
 
+/** Enough for a few requests on a busy machine. */
+const LIFE_SEC = 5;
+
 let deployment: Deployment;
 let web: Process;
 let worker: Started;
@@ -17,7 +20,8 @@ test('the worker expires orders by themselves: book, reservation and open orders
   const market = await openMarket(web.client, ADMIN_TOKEN);
   const domain: Domain = await domainOf(web.client);
   const maker = createTrader(web.client, domain);
-  const expiration = String(Math.floor(Date.now() / 1_000) + 2);
+  await maker.signIn();
+  const expiration = String(Math.floor(Date.now() / 1_000) + LIFE_SEC);
   const { body } = await maker.submit(
     market,
     { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 },
@@ -38,7 +42,7 @@ test('the worker expires orders by themselves: book, reservation and open orders
 });
 
 test('a market closes at its time, and its resting orders are returned', async () => {
-  const closesAt = new Date(Date.now() + 2_000).toISOString();
+  const closesAt = new Date(Date.now() + LIFE_SEC * 1_000).toISOString();
   const market = await openMarket(web.client, ADMIN_TOKEN, { closesAt });
   const domain: Domain = await domainOf(web.client);
   const maker = createTrader(web.client, domain);

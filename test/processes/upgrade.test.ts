@@ -119,5 +119,5 @@ async function trade(market: OpenMarket, a: Trader, b: Trader, pips: number): Pr
       await redis.stop();
     }
   },
-  240_000,
+  600_000,
 );

@@ -193,10 +193,7 @@ const BUGS: readonly (readonly [name: string, patch: Patch])[] = [
   ],
 ];
 
-test.each(BUGS)(
-  '%s is caught',
-  async (_, patch) => {
-    // By a comparison, or by a mark that never arrives; not by a script that does not compile.
-    await expect(play(1, [patch])).rejects.toThrow(/expect|catching up/);
-  },
-);
+test.each(BUGS)('%s is caught', async (_, patch) => {
+  // By a comparison, or by a mark that never arrives; not by a script that does not compile.
+  await expect(play(1, [patch])).rejects.toThrow(/expect|catching up/);
+});

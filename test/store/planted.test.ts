@@ -260,9 +260,8 @@ test('every planted bug finds its place in the scripts', () => {
     expect(() => findPlace({ from, to, ...(file ? { file } : {}) })).not.toThrow();
 });
 
-test.each(rowsOf(sampleOf('planted bugs of trading', TRADING_BUGS, SAMPLE)))(
-  '%s is caught',
-  (_, bug) => isCaught(bug, RARE_SEEDS[bug[0]]),
+test.each(rowsOf(sampleOf('planted bugs of trading', TRADING_BUGS, SAMPLE)))('%s is caught', (_, bug) =>
+  isCaught(bug, RARE_SEEDS[bug[0]]),
 );
 test.each(rowsOf(sampleOf('planted bugs of the end of a market', ENDING_BUGS, ENDING_SAMPLE)))(
   '%s: that is caught',

@@ -22,7 +22,7 @@ function isExecutable(file: string): boolean {
 }
 
 /** For a test or a hook: a browser draws a page in a moment, but on a busy machine in many seconds. */
-const TEST_MS_MAX = 300_000;
+const TEST_MS_MAX = 600_000;
 
 /** Without a browser its tests are skipped with a message; in CI there must be one. */
 export function describeInBrowser(name: string, tests: () => void): void {

@@ -10,7 +10,7 @@ export interface Demo {
 }
 
 /** It may have to build first. */
-export const DEMO_START_MS = 120_000;
+export const DEMO_START_MS = 300_000;
 
 export async function startDemo(): Promise<Demo> {
   const started = startNode(['scripts/start.js'], { PORT: '0' });

@@ -71,3 +71,14 @@ function patient(look: () => Promise<unknown>, of: (seen: unknown) => object): P
         };
   return new Proxy({}, { get }) as Patient<Matchers>;
 }
+
+const MINUTE_MS = 60_000;
+
+/** The result of work that began and ended in the same minute: with the next one, figures of the last day change. */
+export async function inOneMinute<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const minute = Math.floor(Date.now() / MINUTE_MS);
+    const done = await work();
+    if (Math.floor(Date.now() / MINUTE_MS) === minute) return done;
+  }
+}

@@ -11,9 +11,9 @@ import {
   YES,
 } from '../../support/engine-world';
 import { startTestCluster, type TestCluster } from '../../support/redis';
+import { READY_MS } from '../../support/waiting';
 import { runWorld } from '../fuzzing/harness';
 import { operationsOf, worldOf } from '../fuzzing/operations';
-import { READY_MS } from '../../support/waiting';
 
 /** The node that runs a script would refuse it if it used a key of another slot. */
 const OPERATIONS = 600;
@@ -64,16 +64,13 @@ describe('on a Redis Cluster of three masters', () => {
   });
 });
 
-test.each([2, 5])(
-  'a short fuzz finds no difference, seed %d',
-  async (seed) => {
-    const redis = connect({ urls: cluster.url.split(',') });
-    await ready(redis, READY_MS);
-    try {
-      const tally = await runWorld(worldOf(seed), operationsOf(worldOf(seed), OPERATIONS), { redis });
-      expect(tally.get('BOOKED')).toBeGreaterThan(50);
-    } finally {
-      disconnect(redis);
-    }
-  },
-);
+test.each([2, 5])('a short fuzz finds no difference, seed %d', async (seed) => {
+  const redis = connect({ urls: cluster.url.split(',') });
+  await ready(redis, READY_MS);
+  try {
+    const tally = await runWorld(worldOf(seed), operationsOf(worldOf(seed), OPERATIONS), { redis });
+    expect(tally.get('BOOKED')).toBeGreaterThan(50);
+  } finally {
+    disconnect(redis);
+  }
+});
