@@ -54,24 +54,21 @@ afterAll(async () => {
   await server.stop();
 });
 
-test.each(MARKETS.map((market, i) => [market, i] as const))(
-  `seed ${SEED}: %j`,
-  async (market, i) => {
-    const random = createRandom(SEED + i);
-    const world = await createWorld(market, random);
-    let matches = 0;
-    let most = 0;
-    for (let n = 0; n < ORDERS; n++) {
-      const fills = await world.step(n % 300 === 299 ? 'sweep' : n % 300 > 180 ? 'deep' : 'usual');
-      if (fills > 0) matches++;
-      most = Math.max(most, fills);
-    }
-    await world.compare();
-    expect(matches).toBeGreaterThan(ORDERS / 6);
-    // At least one match was split into several records.
-    expect(most).toBeGreaterThan(50);
-  },
-);
+test.each(MARKETS.map((market, i) => [market, i] as const))(`seed ${SEED}: %j`, async (market, i) => {
+  const random = createRandom(SEED + i);
+  const world = await createWorld(market, random);
+  let matches = 0;
+  let most = 0;
+  for (let n = 0; n < ORDERS; n++) {
+    const fills = await world.step(n % 300 === 299 ? 'sweep' : n % 300 > 180 ? 'deep' : 'usual');
+    if (fills > 0) matches++;
+    most = Math.max(most, fills);
+  }
+  await world.compare();
+  expect(matches).toBeGreaterThan(ORDERS / 6);
+  // At least one match was split into several records.
+  expect(most).toBeGreaterThan(50);
+});
 
 async function createWorld(setting: (typeof MARKETS)[number], random: Random) {
   const { tick, lot, fee, decimals } = setting;

@@ -69,34 +69,42 @@ test('a client that sends requests and does not read costs little, and others ar
   expect(most - before).toBeLessThan(COST_MAX_MB);
 });
 
-test('a client that listens and does not read is disconnected before it costs much, and others are not affected', async () => {
-  const quick = await listen(replica.url);
-  await quick.ask('subscribe', market.conditionId);
-  let placed = 0;
-  /** The largest memory in use while updates are sent. */
-  const updates = async (count: number, isOver = () => false): Promise<number> => {
-    let most = 0;
-    for (const end = placed + count; placed < end && !isOver(); placed += 500) {
-      await Promise.all(Array.from({ length: 500 }, (_, i) => place(exchange, market, { pips: 1 + i })));
-      most = Math.max(most, await heldMb());
-    }
-    return most;
-  };
-  const without = await updates(UPDATES_WITHOUT);
-  const slow = await listen(replica.url);
-  await slow.ask('subscribe', market.conditionId);
-  webSocketOf(slow).pause();
-  const drops = (): number => replica.started.stdout().split('a slow socket was disconnected').length;
-  const dropsBefore = drops();
-  const isDropped = (): boolean => drops() > dropsBefore;
-  const most = await updates(UPDATES_MAX, isDropped);
-  await until('it is dropped', isDropped);
-  await until('the other has everything', () => quick.all('orderbook:update').length === placed);
-  expect(quick.ended()).toBeNull();
-  webSocketOf(slow).terminate();
-  quick.close();
-  tell(
-    `a client that listens and does not read: ${(most - without).toFixed(1)} MB, dropped after ${placed - UPDATES_WITHOUT} updates`,
-  );
-  expect(most - without).toBeLessThan(COST_MAX_MB);
-}, STORY_MS_MAX);
+test(
+  'a client that listens and does not read is disconnected before it costs much, and others are not affected',
+  async () => {
+    const quick = await listen(replica.url);
+    await quick.ask('subscribe', market.conditionId);
+    let placed = 0;
+    /** The largest memory in use while updates are sent. */
+    const updates = async (count: number, isOver = () => false): Promise<number> => {
+      let most = 0;
+      for (const end = placed + count; placed < end && !isOver(); placed += 500) {
+        await Promise.all(Array.from({ length: 500 }, (_, i) => place(exchange, market, { pips: 1 + i })));
+        most = Math.max(most, await heldMb());
+      }
+      return most;
+    };
+    const without = await updates(UPDATES_WITHOUT);
+    const slow = await listen(replica.url);
+    await slow.ask('subscribe', market.conditionId);
+    webSocketOf(slow).pause();
+    const drops = (): number => replica.started.stdout().split('a slow socket was disconnected').length;
+    const dropsBefore = drops();
+    const isDropped = (): boolean => drops() > dropsBefore;
+    const most = await updates(UPDATES_MAX, isDropped);
+    await until('it is dropped', isDropped);
+    const { sequence } = (await replica.client.get(`/markets/${market.id}/orderbook`)).body;
+    await until(
+      'the other has everything',
+      () => quick.all('orderbook:update').at(-1)?.sequence === sequence,
+    );
+    expect(quick.ended()).toBeNull();
+    webSocketOf(slow).terminate();
+    quick.close();
+    tell(
+      `a client that listens and does not read: ${(most - without).toFixed(1)} MB, dropped after ${placed - UPDATES_WITHOUT} updates`,
+    );
+    expect(most - without).toBeLessThan(COST_MAX_MB);
+  },
+  STORY_MS_MAX,
+);
