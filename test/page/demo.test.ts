@@ -23,7 +23,7 @@ const COUNT_WORK = `
   }, true);
 `;
 const BOUGHT = /^Bought /;
-/** The bots move the book all the time: somebody else may take what a person wanted, and then the person presses again. */
+/** The bots move the book all the time: another trader may take what a person wanted, and then the person presses again. */
 const PRESSES_MAX = 5;
 
 describeInBrowser('the demo that npm start opens', () => {
