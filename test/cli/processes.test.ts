@@ -3,6 +3,7 @@ import { WEB_CONNECTIONS, WORKER_CONNECTIONS } from '../../src/store/health/doct
 import { type Deployment, startDeployment } from '../support/deployment';
 import { startNode } from '../support/processes';
 import { ENVIRONMENT } from '../support/settings';
+import { eventually } from '../support/waiting';
 
 let deployment: Deployment;
 beforeAll(async () => {
@@ -22,12 +23,13 @@ test('the built command line runs beside web and worker, whose connections the d
   expect((await web.client.get(`/markets/${id}`)).body.status).toBe('OPEN');
 
   const redis = new Redis(deployment.redis.url);
-  const clients =
+  const clients = async (): Promise<number> =>
     String(await redis.client('LIST'))
       .trim()
       .split('\n').length - 1;
+  // Redis may not have noticed yet that the command line has left.
+  await eventually(clients, (count) => expect(count).toBe(WEB_CONNECTIONS + WORKER_CONNECTIONS));
   redis.disconnect();
-  expect(clients).toBe(WEB_CONNECTIONS + WORKER_CONNECTIONS);
 
   const audit = cli('audit');
   expect([await audit.exited, audit.stdout()]).toEqual([0, 'ok: 0 orders, 0 balances, 1 markets, 0 fills\n']);

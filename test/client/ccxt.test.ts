@@ -12,7 +12,7 @@ import { startTypedClients, type Trader, type TypedClients } from '../support/ty
  * Tests the adapter with a real exchange, by ccxt's manual. In the long form (GENERATORS=1) ccxt itself judges: its types
  * must accept the adapter's structures, and its own functions for each structure must not change them.
  */
-const INSTALL_MS_MAX = 240_000;
+const INSTALL_MS_MAX = 600_000;
 const isLong = process.env.GENERATORS === '1';
 
 let stage: TypedClients;
@@ -204,7 +204,16 @@ console.log(JSON.stringify(different));
       writeFileSync(path.join(folder, 'met.json'), JSON.stringify(met));
       const adapter = path.join(ROOT, 'packages/client/src/ccxt');
       writeFileSync(path.join(folder, 'typed.ts'), TYPED.replace('ADAPTER', adapter));
-      run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', 'ccxt@4', 'typescript@5.9');
+      run(
+        'npm',
+        'install',
+        '--ignore-scripts',
+        '--no-audit',
+        '--no-fund',
+        '--fetch-retries=5',
+        'ccxt@4',
+        'typescript@5.9',
+      );
       const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'esnext'];
       const more = ['--moduleResolution', 'bundler', '--lib', 'es2023,dom'];
       run(path.join(folder, 'node_modules/.bin/tsc'), ...options, ...more, 'typed.ts');

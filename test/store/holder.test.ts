@@ -71,7 +71,7 @@ test('doctor and audit use the time of the node that has the book', async () => 
 test('after the book has moved, the durability is that of its new node', async () => {
   await appendonly('yes', 'no');
   expect(await told()).toEqual(['always']);
-  const shuttle = await startShuttle(cluster, PREFIX, REST_MS);
+  const shuttle = await startShuttle(cluster, PREFIX, REST_MS, 1);
   await until('it has moved', () => shuttle.moves() === 1);
   await shuttle.stop();
   expect(await told()).toEqual(['none']);

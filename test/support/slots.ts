@@ -18,7 +18,12 @@ const MIGRATE_MS = 5_000;
  * Moves the slot of a key between its node and another, as `redis-cli --cluster reshard` does, until it is stopped. Between
  * two moves it waits as long as the move took, and at least `restMs`.
  */
-export async function startShuttle(cluster: TestCluster, key: string, restMs: number): Promise<Shuttle> {
+export async function startShuttle(
+  cluster: TestCluster,
+  key: string,
+  restMs: number,
+  movesMax = Number.POSITIVE_INFINITY,
+): Promise<Shuttle> {
   const nodes = cluster.nodes.map(({ port }) => new Redis(port, '127.0.0.1'));
   const ids = await Promise.all(nodes.map((node) => node.cluster('MYID') as Promise<string>));
   const slot = await (nodes[0] as Redis).cluster('KEYSLOT', key);
@@ -44,7 +49,7 @@ export async function startShuttle(cluster: TestCluster, key: string, restMs: nu
 
   const running = (async () => {
     const home = at;
-    while (!isOver) {
+    while (!isOver && moves < movesMax) {
       const to = at === home ? (home + 1) % nodes.length : home;
       const startedAt = Date.now();
       await move(at, to);

@@ -9,7 +9,7 @@ import { openApiDocument } from '../../src/wire/documents/openapi/document';
  * separate folder, and only in the long form (GENERATORS=1).
  */
 const ifLong = process.env.GENERATORS === '1' ? test : test.skip;
-const STEP_MS_MAX = 240_000;
+const STEP_MS_MAX = 600_000;
 const PACKAGES = ['openapi-typescript@7', '@hey-api/openapi-ts@0.95', 'orval@7', 'typescript@5.9'];
 
 /** Bodies can be imported by name, the results of a batch narrow, and a wrong choice is an error. */
@@ -58,7 +58,7 @@ describe('generators', () => {
     if (process.env.GENERATORS !== '1') return;
     writeFileSync(path.join(folder, 'package.json'), '{ "private": true }');
     writeFileSync(path.join(folder, 'openapi.json'), JSON.stringify(openApiDocument()));
-    run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', ...PACKAGES);
+    run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=5', ...PACKAGES);
   }, STEP_MS_MAX);
   afterAll(() => rmSync(folder, { recursive: true }));
 
