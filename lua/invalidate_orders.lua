@@ -23,25 +23,10 @@ local outbox = require('lib.outbox')
 local INVALIDATE_MAX = 200
 -- More orders of one wallet cannot share a rank (lib/order), because a script that books an order takes longer than that.
 local TIES = 64
--- A record's body is followed by the length of the client order id; the signed order begins with its signature, side and
--- signature type, and has four numbers before the nonce, each behind its length (src/store/records/signed-order.ts).
-local BODY_BYTES, SIGNATURE_BYTES, NUMBERS_BEFORE_NONCE = 54, 67, 4
 
 local shard, address, nonce, from_rank, from_hash = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local most = math.min(tonumber(ARGV[6]), INVALIDATE_MAX)
 local now_ms = outbox.now_ms()
-
-local function nonce_of(body)
-  local at = BODY_BYTES + 2 + body:byte(BODY_BYTES + 1) + SIGNATURE_BYTES
-  for _ = 1, NUMBERS_BEFORE_NONCE do
-    at = at + 1 + body:byte(at)
-  end
-  local value = 0
-  for i = at + 1, at + body:byte(at) do
-    value = value * 256 + body:byte(i)
-  end
-  return value
-end
 
 -- Whether hash `a` sorts after `b`, byte by byte. The operator `>` would compare by the locale.
 local function is_behind(a, b)
@@ -75,7 +60,7 @@ hashes[most + 1] = nil
 local stale = {}
 local records = hashes[1] and orders.load(shard, hashes) or {}
 for i = 1, #records do
-  if nonce_of(records[i].body) < nonce then
+  if order.nonce(records[i].body) < nonce then
     stale[#stale + 1] = records[i]
   end
 end

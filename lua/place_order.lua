@@ -16,11 +16,13 @@
 --          2 order hash, 32 bytes
 --          3 the submitter's part of the record's body, from the kind to the signed order (lib/order)
 --          4 key prefix of the shard, `{x}:`
+--          5... behind GONE, its nowMs: at that time the archive did not have this order (lib/traces)
 -- Returns  the record, when the order rested and met no order; { BOOKED, record, fills }, when it was booked otherwise,
 --          or with `dryRun` would have been (fills packed as in lib/trades). The record's time is nowMs.
 --          Else { code, nowMs, ... }
 --          REPLAYED  record                                     this hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired; run it again
+--          GONE                                                 the market has the trace of this order: ask the archive for it
 --          a refusal code and its detail, nothing changed:
 --          MARKET_NOT_FOUND | MARKET_NOT_OPEN status | CANCEL_ONLY | HALTED | DEADLINE_EXCEEDED | ORDER_EXPIRED
 --          INVALID_NONCE_VALUE current | INSUFFICIENT_BALANCE required available asset
@@ -59,14 +61,15 @@ if is_bid then
 end
 local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', '0', '1')
 local best_level = best[2] and (is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
-local found
-if best_level then
-  found = redis.call('HMGET', KEYS[1], 's', level, best_level)
-else
-  found = redis.call('HMGET', KEYS[1], 's', level)
-end
+local found = redis.call('HMGET', KEYS[1], 's', level, best_level or 'g', 'g')
 if not found[1] then
   return refuse(now_ms, 'MARKET_NOT_FOUND')
+end
+if found[4] then
+  local traces = require('lib.traces')
+  if traces.stops(KEYS[1], found[4], ARGV[2], now_ms, 4) then
+    return { 'GONE', integer.text(now_ms) }
+  end
 end
 local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])
 -- Read the first order of the other side, and the accounts of both wallets.

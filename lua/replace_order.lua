@@ -5,10 +5,12 @@
 --
 -- KEYS     1 to 7 as place_order has them, for the new order; and, by the records found, the same others
 -- ARGV     1 to 4 as place_order has them, for the new order   5 hash of the old order, 32 bytes
+--          6... as place_order's 5
 -- Returns  { BOOKED, record, fills, old record }: both records as they are now or, with `dryRun`, would be; fills packed as
 --          in lib/trades. Else { code, nowMs, ... }
 --          REPLAYED  record, old record or ''                   the new hash was booked before; nothing changed
 --          AGAIN                                                stale makers were expired; run it again
+--          GONE                                                 the market has the trace of the new order: ask the archive
 --          a refusal code and its detail, nothing changed: those of place_order, in the same order, and these two before the
 --          codes about money and the book:
 --          ORDER_NOT_FOUND                                      the old order is not this wallet's in this market
@@ -28,28 +30,37 @@ local request = require('lib.request')
 
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
   dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
-local is_bid = side == outcome
-local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
+local is_bid, is_budget = side == outcome, order_type == order.MARKET_TYPE and side == order.BUY
 local now_ms = outbox.now_ms()
 
 local function refuse(code, ...)
   return { code, integer.text(now_ms), ... }
 end
 
+-- Why nothing can be booked in the market, before everything else; nil when it can.
+local function unfit_of(b)
+  if not b then
+    return 'MARKET_NOT_FOUND'
+  elseif b.known.g ~= '' then
+    local traces = require('lib.traces')
+    return traces.stops(b.key, b.known.g, ARGV[2], now_ms, 5) and 'GONE' or nil
+  end
+end
+
 local stored = redis.call('HMGET', KEYS[4], ARGV[2], ARGV[5])
 if stored[1] then
   return refuse('REPLAYED', stored[1], stored[2] or '')
 end
-local before = book.open(ARGV[4], market, 's')
-if not before then
-  return refuse('MARKET_NOT_FOUND')
+local before = book.open(ARGV[4], market, 'g')
+local unfit = unfit_of(before)
+if unfit then
+  return refuse(unfit)
 end
 local a = ledger.read(ARGV[4], market, { maker }, 1, grant)
 local _, _, current = ledger.cash(a, 1)
-local status, mode = before.status, before.mode
-local objection = request.objection(nonce, current, expiration, now_ms, status, mode, deadline_ms)
+local objection = request.objection(nonce, current, expiration, now_ms, before.status, before.mode, deadline_ms)
 if objection then
-  return refuse(objection, request.detail_of(objection, current, status))
+  return refuse(objection, request.detail_of(objection, current, before.status))
 end
 local old = stored[2] and order.unpack(stored[2], ARGV[5])
 if not old or old.maker ~= maker or old.market ~= market then

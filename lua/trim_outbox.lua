@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- trim_outbox: deletes the oldest outbox entries that every reader has processed. While a required reader has stored no
--- position, it deletes nothing, because that reader may not have started yet.
+-- position, it deletes nothing, because that reader may not have started yet. It waits for the archive up to a bound.
 --
 -- KEYS     1 {x}:out   2 {x}:readers
 -- ARGV     1 milliseconds for which every entry is kept   2 the most entries kept for that reason: beyond this number, the
@@ -12,10 +12,18 @@
 
 local outbox = require('lib.outbox')
 
+-- The entries that the archive may hold up.
+local ARCHIVE_BEHIND_MAX = 1000000
+
 local readers = redis.call('HGETALL', KEYS[2])
 local positions = {}
 for i = 1, #readers, 2 do
   positions[readers[i]] = readers[i + 1]
+end
+-- The archive's reader comes again by itself: it goes over all orders when its place is gone.
+if positions.archive and redis.call('XLEN', KEYS[1]) > ARCHIVE_BEHIND_MAX then
+  positions.archive = nil
+  redis.call('HDEL', KEYS[2], 'archive')
 end
 for i = 4, #ARGV do
   if not positions[ARGV[i]] then

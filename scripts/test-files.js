@@ -12,6 +12,7 @@ const SIZES = {
   FUZZ_OPERATIONS: '20000',
   TEST_FILLS: '20000',
   TEST_KILLS: '9',
+  ARCHIVE_ORDERS: '100000',
   TEST_HOLDERS: '5000',
   PAGE_MARKETS: '120',
   FAULT_SECONDS: '60',
@@ -46,6 +47,7 @@ const ONLY_LONG = [
   'test/hostile/socket-pace',
   'test/http/(pace|transport)\\.test',
   'test/jobs/.*kills',
+  'test/archive/exchange',
   'test/store/(journal-fuzz|planted)\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
@@ -56,6 +58,7 @@ const ONLY_LONG = [
 const LONG_FILES = [
   ...ONLY_LONG,
   'test/store/(fuzz|fuzz-concurrent)\\.test',
+  'test/archive/forgetting',
   'test/store/engine/reshard',
   'test/faults/(cancel-all|storm)\\.test',
   'test/http/bad-input',

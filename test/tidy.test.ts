@@ -28,6 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   auth: ['exchange'],
   store: ['exchange'],
   chain: ['exchange'],
+  archive: ['exchange'],
   http: ['exchange', 'wire', 'auth', 'store'],
   realtime: ['exchange', 'wire', 'auth', 'store'],
   jobs: ['exchange', 'wire', 'store'],
@@ -51,6 +52,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'tiny-secp256k1': ['auth'],
   'hash-wasm': ['auth'],
   ioredis: ['store'],
+  pg: ['archive'],
   express: ['http'],
   helmet: ['http'],
   cors: ['http'],
@@ -117,7 +119,7 @@ test('a room imports only rooms below it', () => {
 /** The sub-rooms of a room, in order: a file imports from its own and from those before it. */
 const SUB_ROOMS: Readonly<Record<string, readonly string[]>> = {
   store: [
-    ...['redis', 'records', 'outbox', 'health', 'candles', 'verbs', 'settlement', 'people'],
+    ...['redis', 'records', 'outbox', 'health', 'archive', 'candles', 'verbs', 'settlement', 'people'],
     ...['reads', 'markets', 'journal', 'audit', 'backup'],
   ],
   wire: ['requests', 'answers', 'documents'],

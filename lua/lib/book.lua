@@ -1,7 +1,8 @@
 -- The book of one market while a script works on it: the state, two sorted sets and the totals of the price levels.
 --
 -- {x}:m:<id>     hash: `s` the packed state (STATE below); the levels `b<pips>` / `a<pips>` -> open lots I7, orders I4;
---                `r` the resolution (lib/resolution); `t` a field that makes the hash a table (lib/tables)
+--                `r` the resolution (lib/resolution); `g` the traces of forgotten orders (lib/traces); `t` a field that makes
+--                the hash a table (lib/tables)
 -- {x}:m:<id>:b   sorted set of bids, score -pips; member = sequence I6 + order hash: ascending is price, then time
 -- {x}:m:<id>:a   sorted set of asks, score pips; the same members
 -- All prices are prices of Yes. A script opens a market's book once, changes it in memory and writes it once.
@@ -21,7 +22,7 @@ local ONE_PIPS = 10000
 
 -- src/exchange/market.ts and status.ts hold the names.
 book.DRAFT, book.OPEN, book.PAUSED = 0, 1, 2
-book.RESOLVED, book.VOIDED = 4, 5
+book.CLOSED, book.RESOLVED, book.VOIDED = 3, 4, 5
 book.NORMAL, book.CANCEL_ONLY, book.HALTED = 0, 1, 2
 
 -- An open book is a table with these fields:

@@ -28,6 +28,7 @@ order.REASON_SELF_TRADE, order.REASON_MATCH_LIMIT, order.REASON_MARKET_CLOSED = 
 order.REASON_EXPIRED, order.REASON_NONCE, order.REASON_REPLACED = 8, 9, 12
 order.GTC, order.IOC, order.FOK, order.POST_ONLY, order.MARKET_TYPE = 0, 1, 2, 3, 4
 order.BUY, order.SELL = 0, 1
+local ID_AT, SIGNATURE_BYTES, NUMBERS_BEFORE_NONCE = 55, 67, 4
 
 -- The record as a table: the fields that change, then the body. `body` is the packed body; `created` and `updated` are in ms.
 function order.unpack(packed, hash)
@@ -80,6 +81,21 @@ end
 -- The lots still open. The result means something only while the status is OPEN or PARTIALLY_FILLED.
 function order.remaining(record)
   return record.size - record.filled
+end
+
+-- The nonce that the order was signed with. A record's body is followed by the length of the client order id; the signed order
+-- begins with its signature, side and signature type, and has four numbers before the nonce, each behind its length
+-- (src/store/records/signed-order.ts).
+function order.nonce(packed)
+  local at = ID_AT + 1 + packed:byte(ID_AT) + SIGNATURE_BYTES
+  for _ = 1, NUMBERS_BEFORE_NONCE do
+    at = at + 1 + packed:byte(at)
+  end
+  local value = 0
+  for i = at + 1, at + packed:byte(at) do
+    value = value * 256 + packed:byte(i)
+  end
+  return value
 end
 
 -- An order is stale from its expiration on; an expiration of 0 means that it never expires.

@@ -1,9 +1,10 @@
 -- A walk over the open orders of a wallet, oldest first, in bounded steps, that cancels the orders it selects. When the last
 -- step ends, no order that the walk selects is open.
 --
--- The place of a walk is a rank, and the number of orders of the wallet, open or final, with a lower rank. An order never
--- leaves the index, and only the sign of its rank changes. An order booked behind the place therefore changes that number,
--- even if the clock moved between two steps: then the walk starts again from the beginning.
+-- The place of a walk is a rank, and the number of orders of the wallet, open or final, with a lower rank; those that left the
+-- index for the archive are counted, too ({x}:fo, lua/forget_orders.lua). The number never falls: becoming final changes only the
+-- sign of a rank. An order booked behind the place therefore changes it, even if the clock moved between two steps: then the walk
+-- starts again from the beginning.
 
 local batch = require('lib.batch')
 local book = require('lib.book')
@@ -18,9 +19,10 @@ walk.LOOK_MAX, walk.CANCEL_MAX, walk.MARKETS_MAX = 1000, 500, 50
 -- The rank at which every walk begins; all ranks are above it.
 local BEGINNING = '0'
 
--- The number of orders of the wallet with a rank below `rank`.
-local function count_behind(key, rank)
-  return redis.call('ZCOUNT', key, '(-' .. rank, '(' .. rank)
+-- The number of orders of the wallet with a rank below `rank`, and of those that left the index, whatever their rank was.
+local function count_behind(shard, maker, rank)
+  local gone = redis.call('HGET', shard .. 'fo', maker)
+  return redis.call('ZCOUNT', shard .. 'u:' .. maker, '(-' .. rank, '(' .. rank) + (gone and struct.unpack('>I6', gone) or 0)
 end
 
 -- Whether the walk selects an order. `wanted` is a market's id, an outcome and a side, each '' for any; then the moment at
@@ -68,7 +70,7 @@ end
 -- orders, concatenated, then each market touched and the number of its command.
 function walk.step(shard, maker, from, behind, look, wanted, reason, now_ms)
   local key = shard .. 'u:' .. maker
-  if from ~= BEGINNING and count_behind(key, from) ~= tonumber(behind) then
+  if from ~= BEGINNING and count_behind(shard, maker, from) ~= tonumber(behind) then
     from = BEGINNING
   end
   look = math.min(look, walk.LOOK_MAX)
@@ -84,7 +86,7 @@ function walk.step(shard, maker, from, behind, look, wanted, reason, now_ms)
     local number, market, ended = batch.write(batches[i], shard)
     cancelled[i], reply[2 * i + 4], reply[2 * i + 5] = ended, market, integer.text(number)
   end
-  reply[4], reply[5] = rank ~= '' and count_behind(key, rank) or 0, table.concat(cancelled)
+  reply[4], reply[5] = rank ~= '' and count_behind(shard, maker, rank) or 0, table.concat(cancelled)
   return reply
 end
 

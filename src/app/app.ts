@@ -9,6 +9,7 @@ import { createPace, noPace } from '../http/pace';
 import { loadPage } from '../http/page';
 import { createHttp, type Http } from '../http/server';
 import { createShedding } from '../http/shedding';
+import { startArchiving } from '../jobs/archive';
 import { createBoard } from '../jobs/board';
 import { createChores } from '../jobs/chores';
 import { createQueueCounts } from '../jobs/queue-counts';
@@ -18,6 +19,8 @@ import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
 import { serveMetrics } from '../metrics/server';
 import { createRealtime } from '../realtime/realtime';
+import { createForgetting, KEEP_MS } from '../store/archive/forgetting';
+import { openSource } from '../store/archive/source';
 import { createCandleWriter } from '../store/candles/writer';
 import { noteLayout, unreadable } from '../store/health/layout';
 import { weaknessOf } from '../store/health/standing';
@@ -35,7 +38,7 @@ import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
 import { observe, observeWeb } from './observe';
 import { PROGRAM } from './program';
-import { createStore, type Store } from './store';
+import { closeStore, createStore, type Store } from './store';
 
 /** A running part that can be stopped. Stopping it twice has the effect of stopping it once. */
 export interface Running {
@@ -63,23 +66,24 @@ const CARD_FONT = path.join(__dirname, '../../dist/fonts/inter-600.ttf');
 const DOCS_FOLDER = path.join(__dirname, '../../dist/docs');
 
 /** Rejects unless the clock of Redis is known, this program can read the data, and Redis is durable enough for production. */
-async function checkStanding(config: Config, { redis, run, keys, clock, standings }: Store): Promise<void> {
+async function checkStanding(config: Config, store: Store): Promise<void> {
+  const { redis, run, keys, clock, standings } = store;
   await clock.measure();
+  const refuse = (variable: string, problem: string): never => {
+    closeStore(store);
+    throw new ConfigError([{ variable, given: '(hidden)', problem }]);
+  };
   const wrong = unreadable(await noteLayout(run, keys));
-  if (wrong !== null) {
-    disconnect(redis);
-    throw new ConfigError([{ variable: 'REDIS_URL', given: '(hidden)', problem: wrong }]);
-  }
+  if (wrong !== null) refuse('REDIS_URL', wrong);
+  if (config.archiveUrl === null && (await redis.hexists(keys.archive, 'id')) === 1)
+    refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
   const weakness = weaknessOf(await standings.refresh());
   clock.start();
   standings.start();
   if (config.nodeEnv !== 'production' || config.allowWeakDurability || weakness === null) return;
   clock.stop();
   standings.stop();
-  disconnect(redis);
-  throw new ConfigError([
-    { variable: 'REDIS_URL', given: '(hidden)', problem: `${weakness}, or ALLOW_WEAK_DURABILITY=1` },
-  ]);
+  refuse('REDIS_URL', `${weakness}, or ALLOW_WEAK_DURABILITY=1`);
 }
 
 const createVerifier = (config: Config, options: WebOptions): Promise<OrderVerifier> =>
@@ -145,7 +149,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     await http.stop(graceMs);
     await Promise.all([board?.stop(), queues.stop()]);
     for (const part of [eventLoop, backlog, clock, standings]) part.stop();
-    disconnect(redis);
+    closeStore(store);
   };
   try {
     const port = await http.listen(config.port);
@@ -155,7 +159,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     return { port, endpoints: http.endpoints, drain: http.drain, stop };
   } catch (error) {
     await realtime.stop(0);
-    disconnect(redis);
+    closeStore(store);
     throw error;
   }
 }
@@ -163,6 +167,15 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
 /** Returns the reason why a worker cannot work now. */
 const problemOf = ({ health }: Store): Promise<string | null> =>
   health().then(({ layout }) => unreadable(layout), causeOf);
+
+function beginArchiving({ archive, redis, run, keys, clock }: Store, log: Logger) {
+  if (!archive) return null;
+  return startArchiving({
+    forgetting: createForgetting({ redis, run, keys, archive }),
+    openSource: () => openSource({ redis, keys, now: clock.now, keepMs: KEEP_MS }),
+    onError: (error) => log.warn({ err: error.message }, 'archive'),
+  });
+}
 
 /** Starts a worker, which does the scheduled work. Any number of workers may run. */
 export async function startWorker(config: Config, log: Logger): Promise<Running> {
@@ -188,6 +201,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     candles: createCandleWriter(store),
     raisedNonces: createRaisedNonces(store),
   });
+  const archiving = beginArchiving(store, log);
   const schedule = await startSchedule({
     connection,
     chores: [...chores, settlement.reconciler],
@@ -208,9 +222,15 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   return {
     async stop() {
       for (const part of [eventLoop, store.clock, store.standings]) part.stop();
-      await Promise.all([schedule.stop(), settlement.stop(), queues.stop(), metrics?.stop()]);
+      await Promise.all([
+        schedule.stop(),
+        settlement.stop(),
+        archiving?.stop(),
+        queues.stop(),
+        metrics?.stop(),
+      ]);
       disconnect(connection);
-      disconnect(store.redis);
+      closeStore(store);
     },
   };
 }

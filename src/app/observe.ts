@@ -2,6 +2,7 @@ import type { Config } from '../config/load';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
+import { archiveProgress } from '../store/archive/progress';
 import { infoOf, number } from '../store/health/info';
 import type { Standing, Standings } from '../store/health/standing';
 import { broadcastLag, type LagGauge } from '../store/outbox/lag';
@@ -49,6 +50,7 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   metrics.sample(() => memorySamples(observed));
   metrics.sample(() => outboxSamples(observed));
   metrics.sample(() => settlementSamples(observed));
+  metrics.sample(() => archiveSamples(observed));
   metrics.sample(async () =>
     (await observed.queues.count()).map(({ queue, state, count }) => ({
       name: 'exchange_jobs',
@@ -91,6 +93,14 @@ async function settlementSamples({ settlements, clock }: Observed): Promise<Samp
     { name: 'exchange_settlements_unconfirmed', value: unsettled },
     { name: 'exchange_settlements_failed', value: failed },
     { name: 'exchange_settlement_oldest_unconfirmed_seconds', value: age },
+  ];
+}
+
+async function archiveSamples({ redis, keys, clock }: Observed): Promise<Sample[]> {
+  const { forgotten, lagMs } = await archiveProgress({ redis, keys, now: clock.now });
+  return [
+    { name: 'exchange_archived_orders', value: forgotten },
+    { name: 'exchange_archive_lag_seconds', value: lagMs / 1_000 },
   ];
 }
 

@@ -1,11 +1,14 @@
+import { createArchive } from '../archive/archive';
 import { checksumAddress } from '../auth/address';
 import { KEYS_MAX } from '../auth/api-keys';
 import { binaryMarketIds } from '../chain/ctf';
 import type { Config } from '../config/load';
+import type { Archive } from '../exchange/archive';
 import { chainScale } from '../exchange/order';
 import { micro } from '../exchange/units';
 import type { Logger } from '../log';
 import { createMetrics } from '../metrics/metrics';
+import { createPast, NO_PAST, type Past } from '../store/archive/past';
 import { createAudit } from '../store/audit/audit';
 import { createHistory } from '../store/candles/history';
 import { createHealth, runProbe } from '../store/health/health';
@@ -63,6 +66,23 @@ async function openConnection(config: Config, log: Logger, waitMs: number): Prom
   return redis;
 }
 
+/** Both do without an archive where none is configured. */
+function openArchive(
+  { archiveUrl: url }: Config,
+  log: Logger,
+  door: Pick<Door, 'redis' | 'keys'>,
+): { readonly archive: Archive | null; readonly past: Past } {
+  if (url === null) return { archive: null, past: NO_PAST };
+  const archive = createArchive({ url, onError: (error) => log.warn({ err: error.message }, 'archive') });
+  return { archive, past: createPast({ ...door, archive }) };
+}
+
+/** Ends the connections to what is stored; nothing waits for an answer any more. */
+export function closeStore({ redis, archive }: Pick<Store, 'redis' | 'archive'>): void {
+  disconnect(redis);
+  void archive?.close().catch(() => undefined);
+}
+
 /** The connection, the scripts that run on it, and their keys. */
 interface Door {
   readonly redis: RedisClient;
@@ -90,12 +110,13 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const isForSignIn = config.grantOn === 'sign-in';
   const grantMicro = isForSignIn ? micro(0) : config.paperGrantMicro;
   const joinGrantMicro = isForSignIn ? config.paperGrantMicro : 0;
-  const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax });
+  const { archive, past } = openArchive(config, log, { redis, keys });
+  const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax, past });
   const standings = createStandings({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
   const history = createHistory({ redis, run, keys, doubts });
   const kept = createKept({ redis, keys, clock, doubts });
-  const reads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history });
+  const reads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past });
   const markets = createMarkets({
     engine,
     clock,
@@ -118,6 +139,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     redis,
     run,
     keys,
+    archive,
     clock,
     engine,
     history,
@@ -149,5 +171,5 @@ export async function openStore(config: Config, log: Logger) {
   const store = await createStore(config, log, OPERATOR_WAIT_MS);
   // The doctor explains a Redis that runs no scripts.
   await store.clock.measure().catch(() => undefined);
-  return { ...store, config, close: () => disconnect(store.redis) };
+  return { ...store, config, close: () => closeStore(store) };
 }

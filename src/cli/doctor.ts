@@ -1,3 +1,4 @@
+import { examineArchive } from '../store/archive/doctor';
 import { type Check, examine } from '../store/health/doctor';
 import { type Command, EXIT, type ExitCode, type Speaker } from './store';
 import { table } from './table';
@@ -5,10 +6,14 @@ import { table } from './table';
 /** Prints one line for each check; exit 1 when a check fails. */
 export const doctor: Command = async ({ store, say }) => {
   const { config, redis, run, keys } = store;
-  const checks = await examine({
+  const standing = await examine({
     ...{ redis, run, keys, promised: config.durability },
     isProduction: config.nodeEnv === 'production',
   });
+  const checks = [
+    ...standing,
+    ...(await examineArchive({ redis, keys, archive: store.archive, now: store.clock.now })),
+  ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await tell(checks, say);
   return isFit ? EXIT.done : EXIT.found;

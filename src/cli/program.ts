@@ -2,6 +2,7 @@ import { Argument, Command as Commander, InvalidArgumentError, Option } from 'co
 import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import type { ProfileReset } from '../wire/requests/social';
+import { archiveBackfill, archiveStatus, archiveVerify } from './archive';
 import { audit } from './audit';
 import { backup, restore, verify } from './backup';
 import { doctor, doctorWithoutRedis } from './doctor';
@@ -69,6 +70,7 @@ export function createProgram(version: string, choose: Choose): Commander {
     .addOption(new Option('--from <address>', 'go on from this wallet').argParser(address).default('0x'))
     .action(({ from }: { from: string }) => choose(rebuildJournal(from)));
   addHistory(program, choose);
+  addArchive(program, choose);
   program
     .command('doctor')
     .description('check the settings of Redis and the state of the exchange')
@@ -101,6 +103,22 @@ function addHistory(program: Commander, choose: Choose): void {
     .description('compute the candles again from the matches; safe while the exchange trades')
     .action(() => choose(rebuildHistory));
   program.command('demo-history', { hidden: true }).action(() => choose(inventHistory));
+}
+
+function addArchive(program: Commander, choose: Choose): void {
+  const archive = program.command('archive').description('the orders that left Redis for PostgreSQL');
+  archive
+    .command('status')
+    .description('show how far the archive is, and how much is in it')
+    .action(() => choose(archiveStatus));
+  archive
+    .command('verify')
+    .description('read the whole archive and name what is wrong; safe while the exchange trades')
+    .action(() => choose(archiveVerify));
+  archive
+    .command('backfill')
+    .description('have the worker go over all orders again, however old')
+    .action(() => choose(archiveBackfill));
 }
 
 function addMarkets(program: Commander, choose: Choose): void {

@@ -1,4 +1,5 @@
 import type { Config } from '../config/load';
+import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Audit } from '../store/audit/audit';
 import type { JournalRebuild } from '../store/journal/rebuild';
@@ -20,6 +21,7 @@ export interface CliStore {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly clock: Clock;
+  readonly archive: Archive | null;
   readonly engine: Engine;
   readonly markets: Markets;
   readonly comments: Comments;

@@ -27,6 +27,8 @@ export interface Config {
   readonly durability: Values['DURABILITY'];
   /** False when REDIS_URL was unset and `redisUrls` is the local default. */
   readonly redisGiven: boolean;
+  /** Of PostgreSQL; null when orders stay in Redis. */
+  readonly archiveUrl: string | null;
   readonly network: Values['NETWORK'];
   readonly chainId: (typeof CHAIN_IDS)[keyof typeof CHAIN_IDS];
   /** Without a slash at the end. */
@@ -106,7 +108,8 @@ function refuseMissing(text: string, variable: Variable<unknown>, textOf: (name:
 function assemble(values: Values): Config {
   const jwtSecrets = values.JWT_SECRET ?? parseJwtSecrets(randomBytes(32).toString('hex'));
   const redisUrls = values.REDIS_URL ?? [REDIS_URL_LOCAL];
-  const passwords = redisUrls.map((url) => new URL(url).password).filter((password) => password !== '');
+  const stores = [...redisUrls, ...(values.ARCHIVE_URL === null ? [] : [values.ARCHIVE_URL])];
+  const passwords = stores.map((url) => new URL(url).password).filter((password) => password !== '');
   return Object.freeze({
     nodeEnv: values.NODE_ENV,
     port: values.PORT,
@@ -114,6 +117,7 @@ function assemble(values: Values): Config {
     redisTlsCa: values.REDIS_TLS_CA,
     durability: values.DURABILITY,
     redisGiven: values.REDIS_URL !== null,
+    archiveUrl: values.ARCHIVE_URL,
     network: values.NETWORK,
     chainId: CHAIN_IDS[values.NETWORK],
     publicBaseUrl: values.PUBLIC_BASE_URL ?? `http://localhost:${values.PORT}`,
@@ -142,6 +146,7 @@ function assemble(values: Values): Config {
     secrets: [
       ...jwtSecrets.map((entry) => entry.secret),
       ...(values.ADMIN_TOKEN === null ? [] : [values.ADMIN_TOKEN]),
+      ...(values.ARCHIVE_URL === null ? [] : [values.ARCHIVE_URL]),
       ...(values.CHAIN_RPC_URL === null ? [] : [values.CHAIN_RPC_URL]),
       ...passwords.flatMap((password) => [password, decodeURIComponent(password)]),
     ],

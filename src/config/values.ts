@@ -83,6 +83,14 @@ export function parseRedisUrls(text: string): readonly string[] {
   return urls;
 }
 
+export function parseArchiveUrl(text: string): string {
+  const { pathname, username, password } = parseUrl(text, ['postgres:', 'postgresql:']);
+  if (!isDecodable(username) || !isDecodable(password))
+    throw new BadValue('must percent-encode its password');
+  if (pathname.length < 2) throw new BadValue('must name the database behind the host');
+  return text;
+}
+
 /** PEM text. Platforms that allow only one line in a variable write its line ends as \n. */
 export function parseCertificates(text: string): string {
   const pem = text.replaceAll('\\n', '\n');

@@ -3,6 +3,7 @@ import {
   matching,
   oneOf,
   parseAdminToken,
+  parseArchiveUrl,
   parseBaseUrl,
   parseCertificates,
   parseContractAddress,
@@ -67,6 +68,11 @@ export const VARIABLES = {
   DURABILITY: optional(
     oneOf('always', 'everysec'),
     'always or everysec: what the provider of a Redis that hides its settings promises; else it counts as unknown',
+  ),
+  ARCHIVE_URL: optional(
+    parseArchiveUrl,
+    'postgres:// of the archive that orders leave Redis for once they are over; unset: they stay',
+    secret,
   ),
   NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
   PUBLIC_BASE_URL: optional(

@@ -84,6 +84,18 @@ test(
 );
 
 test(
+  'no answer changes when orders that are over leave Redis',
+  async () => {
+    const seed = replayed ? Number(replayed) : randomInt(1, 2 ** 31);
+    tell(`SEED=${seed} repeats: fuzz with an archive`);
+    const outcome = await lanes[0]?.play({ seed, operations: OPERATIONS, forgetting: true, explain: true });
+    if (outcome && 'fault' in outcome) throw new Error(outcome.fault.message);
+    expect(outcome?.tally.get('forgotten')).toBeGreaterThan(0);
+  },
+  LIMIT_MS,
+);
+
+test(
   'the engine does what the model does by the clock of Redis, too',
   async () => {
     const seed = replayed ? Number(replayed) : randomInt(1, 2 ** 31);

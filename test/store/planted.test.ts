@@ -131,7 +131,11 @@ const BUGS: readonly Bug[] = [
     "if market == '--------' and packed:sub",
   ],
   ['a sweep ends before the end', "found[2 * (stopped or look + 1)] or ''", "''"],
-  ['a sweep misses what was booked behind it', 'count_behind(key, from) ~= tonumber(behind)', 'false'],
+  [
+    'a sweep misses what was booked behind it',
+    'count_behind(shard, maker, from) ~= tonumber(behind)',
+    'false',
+  ],
   [
     'a filled maker stays open in the index of its wallet',
     'integer.text(-order.rank(created, number))',

@@ -54,7 +54,7 @@ function keysTold(script: string): string[] {
   const other = /^1 to (\d+) as (\w+) has them/.exec(keys);
   if (other) return keysTold(other[2] ?? '').slice(0, Number(other[1]));
   const numbered = keys.matchAll(
-    /(?:^|\s)(\d+)(\.\.\.)? ((?:\{\w+[}:]|rl:)[^\s;,]*(?: or \{x\}:[^\s;,]+)?)/g,
+    /(?:^|\s)(\d+)(\.\.\.)? ((?:\{\w+[}:]|rl:)[^\s;,]*(?: or \{x\}:[^\s;,]+)*)/g,
   );
   return [...numbered].map(([, number, more = '', key]) => `${number}${more} ${key}`);
 }

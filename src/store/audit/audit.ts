@@ -21,6 +21,7 @@ import { checkPositions } from './check-positions';
 import { checkSettlementRecords } from './check-records';
 import { createSettlementChecks, type SettlementChecks } from './check-settlements';
 import { checkFees, checkTotals } from './check-totals';
+import { dropForgotten } from './forgotten';
 import { createFindings, type Findings } from './report';
 import { createSnapshot, type Snapshot } from './snapshot';
 import { sweep } from './sweep';
@@ -133,6 +134,7 @@ async function take(options: AuditOptions, snapshot: Snapshot, breathe: Breathe)
     followedAt = performance.now();
   };
   await sweep({ ...options, onStep }, snapshot);
+  await dropForgotten({ ...options, onStep }, snapshot);
   return changes.catchUp();
 }
 

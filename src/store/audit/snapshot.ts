@@ -71,7 +71,9 @@ function createOrders(shared: Share) {
     else strays.set(`${wallet} ${orderHash}`, { wallet, orderHash });
   }
 
-  return { orders, brokenOrders, strays, setOrder, setRank };
+  const dropOrder = (orderHash: string): void => void orders.delete(orderHash);
+
+  return { orders, brokenOrders, strays, setOrder, setRank, dropOrder };
 }
 
 function createBook(orders: ReadonlyMap<string, AuditedOrder>, shared: Share) {
@@ -154,6 +156,7 @@ export interface Snapshot {
   granted: bigint;
   setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
   setRank(wallet: string, hash: Buffer, rank: number): void;
+  dropOrder(orderHash: string): void;
   /** `member` as lua/lib/book.lua writes it. */
   addBookEntry(marketId: MarketId, side: 'b' | 'a', member: Buffer, score: number): void;
   /** The order's own place in the book: a score, or none. */

@@ -9,8 +9,9 @@ import type { RedisClient, RunScript } from '../redis/scripts';
  *   2  candles contain shares and trades, under new keys: programs of layout 1 continue with the old keys
  *   3  the mode has a message, a market a source, an event and the evidence of its result: in keys, fields and members that
  *      older programs do not touch
+ *   4  orders may be in an archive; older programs may read the data until the first archive is opened (lua/open_archive.lua)
  */
-export const LAYOUT = 3;
+export const LAYOUT = 4;
 const OLDEST_READER = 1;
 
 /** The layout noted in the data. */

@@ -22,8 +22,8 @@ interface LeaseOptions {
 
 export function createLease(
   { redis, run, keys }: LeaseOptions,
-  reader: ReaderName,
-  key: Key<'lease' | 'relayLease'>,
+  reader: ReaderName | 'archive',
+  key: Key<'lease' | 'relayLease' | 'archiveLease'>,
 ): Lease {
   const hold = async (token: string, lifeMs: number, position: string): Promise<boolean> =>
     (await run('hold_lease', [key, keys.readers], [token, lifeMs, reader, position])) === 1;
@@ -38,7 +38,11 @@ export function createLease(
 }
 
 /** Returns a reader's position. For a new reader it stores the beginning, so that trimming keeps all entries for it. */
-export async function positionOf(redis: RedisClient, keys: ShardKeys, reader: ReaderName): Promise<string> {
+export async function positionOf(
+  redis: RedisClient,
+  keys: ShardKeys,
+  reader: ReaderName | 'archive',
+): Promise<string> {
   const noted = await redis.hget(keys.readers, reader);
   if (noted === null) await redis.hsetnx(keys.readers, reader, NO_ENTRY);
   return noted ?? NO_ENTRY;

@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import { isReservedName } from '../../exchange/usernames';
+import { FORGOTTEN } from '../records/layout';
 import { addressBytes } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import { refusalCode } from '../redis/refusals';
@@ -80,15 +81,17 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
     const wallet = addressBytes(address);
     const orders = keys.wallet(wallet);
     const one = ['WITHSCORES', 'LIMIT', 0, 1] as const;
-    const [[username, bio, avatarUrl, joined], [, open], [, final]] = await Promise.all([
+    const [[username, bio, avatarUrl, joined], [, open], [, final], gone] = await Promise.all([
       redis.hmget(keys.profile(wallet), ...Object.values(FIELDS), 'j'),
       redis.zrangebyscoreBuffer(orders, '(0', '+inf', ...one),
       redis.zrevrangebyscoreBuffer(orders, '(0', '-inf', ...one),
+      redis.hgetBuffer(keys.forgotten, wallet),
     ]);
     const seen = [open, final].flatMap((rank) =>
       rank ? [Math.floor(Math.abs(Number(rank)) / RANKS_PER_MS)] : [],
     );
     if (joined) seen.push(Number(joined));
+    if (gone) seen.push(FORGOTTEN.read(gone).firstMs);
     return {
       username: username ?? null,
       bio: bio ?? null,

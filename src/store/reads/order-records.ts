@@ -1,3 +1,4 @@
+import type { Past } from '../archive/past';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -8,7 +9,15 @@ const READ_MAX = 500;
 export type OrderRecords = (orderHashes: readonly string[]) => Promise<ReadonlyMap<string, OrderRecord>>;
 
 /** Reads the present records of many orders, by hash, without their fills. */
-export function createOrderRecords({ redis, keys }: { redis: RedisClient; keys: ShardKeys }): OrderRecords {
+export function createOrderRecords({
+  redis,
+  keys,
+  past,
+}: {
+  redis: RedisClient;
+  keys: ShardKeys;
+  past: Past;
+}): OrderRecords {
   return async (orderHashes) => {
     const found = new Map<string, OrderRecord>();
     for (let from = 0; from < orderHashes.length; from += READ_MAX) {
@@ -19,6 +28,8 @@ export function createOrderRecords({ redis, keys }: { redis: RedisClient; keys: 
         if (record) found.set(hash, decodeOrder(hash, record));
       }
     }
+    const gone = await past.records(orderHashes.filter((hash) => !found.has(hash)));
+    for (const [hash, record] of gone) found.set(hash, record);
     return found;
   };
 }

@@ -3,6 +3,7 @@ import type { OrderFill, PlacedFill, SettlementState } from '../../exchange/fact
 import type { MarketId } from '../../exchange/market';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
+import type { Past } from '../archive/past';
 import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
 import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
@@ -13,6 +14,7 @@ interface OrderReadsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+  readonly past: Past;
   /** Adds to fills of one market the progress of their settlement. */
   readonly show: (id: MarketId, fills: readonly Fill[]) => Promise<(Fill & SettlementState)[]>;
 }
@@ -43,18 +45,25 @@ export interface OrderReads {
 }
 
 /** Reads orders with their fills. A read takes only as many fills as it shows, however many the order has. */
-export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions): OrderReads {
+export function createOrderReads({ redis, run, keys, past, show }: OrderReadsOptions): OrderReads {
   /** Reads the record and its `most` fills after a place, newest first. */
   async function read(orderHash: string, from: FillPlace, most: number) {
     const { tradeMs, sequence, index } = from;
     const args = [keys.prefix, hashBytes(orderHash), tradeMs, sequence, index, most] as const;
     const [packed, whole, ...matches] = await run('read_fills', [keys.orders], args);
-    if (packed.length === 0) return null;
+    if (packed.length === 0) return archived(orderHash, from);
     if (whole === 0 && from !== NEWEST) throw new Refusal('INVALID_CURSOR');
     const fills = matches.flatMap(([ms, number, first, stretch]) =>
       decodeFills(Number(ms), Number(number), stretch, first).reverse(),
     );
     return { record: decodeOrder(orderHash, packed), fills };
+  }
+
+  /** An order that has left Redis had no fills. */
+  async function archived(orderHash: string, from: FillPlace) {
+    const record = (await past.records([orderHash])).get(orderHash);
+    if (record && from !== NEWEST) throw new Refusal('INVALID_CURSOR');
+    return record ? { record, fills: [] } : null;
   }
 
   async function shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]> {
@@ -89,7 +98,7 @@ export function createOrderReads({ redis, run, keys, show }: OrderReadsOptions):
     };
   }
 
-  return { order, placed, orderFills, shownFills, records: createOrderRecords({ redis, keys }) };
+  return { order, placed, orderFills, shownFills, records: createOrderRecords({ redis, keys, past }) };
 }
 
 function parseCursor(cursor: string): FillPlace {

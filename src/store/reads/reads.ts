@@ -2,6 +2,7 @@ import { Refusal } from '../../exchange/errors';
 import type { Balances, Market, MarketView, TokenBalance } from '../../exchange/facts';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import { micro } from '../../exchange/units';
+import { NO_PAST, type Past } from '../archive/past';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
 import { type ModeFacts, readMode } from '../health/health';
@@ -30,6 +31,8 @@ export interface ReadsOptions {
   readonly doubts: Standings['doubts'];
   /** The balances of an unknown wallet. */
   readonly grantMicro: number;
+  /** Without it nothing has left Redis. */
+  readonly past?: Past;
 }
 
 export interface Reads extends OrderReads, WalletReads {
@@ -62,6 +65,7 @@ export function createReads({
   kept,
   doubts,
   grantMicro,
+  past = NO_PAST,
 }: ReadsOptions): Reads {
   const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
   const { show } = createSettlements({ redis, run, keys });
@@ -124,8 +128,8 @@ export function createReads({
     return cash ? decodeCash(cash).nonce : 0;
   }
 
-  const orders = createOrderReads({ redis, run, keys, show });
-  const wallets = createWalletReads({ redis, keys, order: orders.order });
+  const orders = createOrderReads({ redis, run, keys, past, show });
+  const wallets = createWalletReads({ redis, keys, past, order: orders.order });
   return {
     market,
     view,

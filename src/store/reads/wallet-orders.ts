@@ -1,4 +1,5 @@
 import { Refusal } from '../../exchange/errors';
+import type { Past } from '../archive/past';
 import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records/order';
 import type { OrdersFilter, OrdersPage, OrderView } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
@@ -7,12 +8,15 @@ import type { RedisClient } from '../redis/scripts';
 interface WalletReadsOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
+  readonly past: Past;
   readonly order: (orderHash: string) => Promise<OrderView | null>;
 }
 
 interface Entry {
   readonly rank: number;
   readonly hash: Buffer;
+  /** Of an order that was read from the archive. */
+  readonly record?: Buffer;
 }
 
 /** Orders read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
@@ -33,9 +37,13 @@ export interface WalletReads {
 }
 
 /** Reads a wallet's orders by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
-export function createWalletReads({ redis, keys, order }: WalletReadsOptions): WalletReads {
-  /** The next entries below `from`. Open orders are read first, so one that becomes final meanwhile is seen twice, not missed. */
-  async function entries(wallet: Buffer, from: Entry | null, openOnly: boolean): Promise<Entry[]> {
+export function createWalletReads({ redis, keys, past, order }: WalletReadsOptions): WalletReads {
+  /**
+   * The next entries below `from`, newest first. Open orders are read first and the archive last, so an order that becomes
+   * final or leaves Redis meanwhile is seen twice, not missed.
+   */
+  async function entries(address: Buffer, from: Entry | null, openOnly: boolean): Promise<Entry[]> {
+    const wallet = keys.wallet(address);
     const top = from ? String(from.rank) : '+inf';
     const open = await redis.zrevrangebyscoreBuffer(wallet, top, '(0', 'WITHSCORES', 'LIMIT', 0, STEP + TIES);
     const bottom = from ? String(-from.rank) : '-inf';
@@ -49,15 +57,25 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions): W
         if (!from || newer(from, entry) < 0) seen.set(entry.hash.toString('latin1'), entry);
       }
     }
+    for (const { rank, hash, record } of openOnly ? [] : await past.ofWallet(address, from, STEP)) {
+      if (!seen.has(hash.toString('latin1'))) seen.set(hash.toString('latin1'), { rank, hash, record });
+    }
     return [...seen.values()].sort(newer).slice(0, STEP);
   }
 
   async function records(found: readonly Entry[]): Promise<OrderRecord[]> {
-    if (found.length === 0) return [];
-    const packed = await redis.hmgetBuffer(keys.orders, ...found.map(({ hash }) => hash));
-    return packed.flatMap((record, i) =>
-      record ? [decodeOrder(hashHex((found[i] as Entry).hash), record)] : [],
-    );
+    const here = found.filter(({ record }) => record === undefined);
+    const packed =
+      here.length === 0 ? [] : await redis.hmgetBuffer(keys.orders, ...here.map(({ hash }) => hash));
+    const left = here.filter((_, i) => !packed[i]).map(({ hash }) => hashHex(hash));
+    const gone = await past.records(left);
+    const known = new Map(here.map(({ hash }, i) => [hashHex(hash), packed[i]]));
+    return found.flatMap(({ hash, record }) => {
+      const orderHash = hashHex(hash);
+      const stored = record ?? known.get(orderHash);
+      const decoded = stored ? decodeOrder(orderHash, stored) : gone.get(orderHash);
+      return decoded ? [decoded] : [];
+    });
   }
 
   async function orders(
@@ -65,7 +83,7 @@ export function createWalletReads({ redis, keys, order }: WalletReadsOptions): W
     filter: OrdersFilter,
     page: { limit: number; cursor: string | null },
   ): Promise<OrdersPage> {
-    const wallet = keys.wallet(addressBytes(address));
+    const wallet = addressBytes(address);
     let from = page.cursor === null ? null : parseCursor(page.cursor);
     const shown: OrderRecord[] = [];
     for (let step = 0; step < STEPS_MAX; step++) {

@@ -106,6 +106,12 @@ export interface ShardKeys {
   readonly settledUpTo: TextKey<'settledUpTo'>;
   /** string: token of the process that makes jobs of matches. */
   readonly relayLease: TextKey<'relayLease'>;
+  /** hash: the archive of this exchange, and how far it is (lua/forget_orders.lua). */
+  readonly archive: TextKey<'archive'>;
+  /** string: token of the process that archives. */
+  readonly archiveLease: TextKey<'archiveLease'>;
+  /** hash: wallet (20 bytes) -> how many of its orders have left for the archive. */
+  readonly forgotten: TextKey<'forgotten'>;
   settlementListOf(id: MarketId): TextKey<'settlementListOf'>;
 }
 
@@ -136,6 +142,16 @@ export const apiKeysKey = (address: string): TextKey<'apiKeys'> => text(`{k:${ad
 export const nonceKey = (nonce: string): TextKey<'nonce'> => text(`{n:${nonce}}`);
 export const allowanceKey = (bucket: string, whose: string): TextKey<'allowance'> =>
   text(`rl:${bucket}:${whose}`);
+
+const workingKeys = (
+  prefix: string,
+): Pick<ShardKeys, 'lease' | 'relayLease' | 'archiveLease' | 'archive' | 'forgotten'> => ({
+  lease: text(`${prefix}lease`),
+  relayLease: text(`${prefix}relay`),
+  archiveLease: text(`${prefix}arl`),
+  archive: text(`${prefix}ar`),
+  forgotten: text(`${prefix}fo`),
+});
 
 export function shardKeys(shard = 0): ShardKeys {
   const prefix = `{x${shard}}:`;
@@ -190,8 +206,7 @@ export function shardKeys(shard = 0): ShardKeys {
     unsettled: text(`${prefix}su`),
     settledUpTo: text(`${prefix}sw`),
     settlementListOf: (id) => text(`${market(id)}:sl`),
-    relayLease: text(`${prefix}relay`),
-    lease: text(`${prefix}lease`),
+    ...workingKeys(prefix),
     absences: text(`${prefix}away`),
     accountLog: (address) => raw('pl', address),
     accountMarks: text(`${prefix}pr`),

@@ -54,8 +54,8 @@ const SETTLE = ['settlements', 'settlementList', 'unsettled', 'sums', 'outbox'] 
 
 export const VERBS = {
   // Orders. A single Buffer is the record of an order that rested (place), or its number and record (cancel).
-  place_order: verb(PLACE, 4).replies<Buffer | Coded<Buffer[]>>(),
-  replace_order: verb(PLACE, 5).replies<Coded<Buffer[]>>(),
+  place_order: verb(PLACE, 4, { args: true }).replies<Buffer | Coded<Buffer[]>>(),
+  replace_order: verb(PLACE, 5, { args: true }).replies<Coded<Buffer[]>>(),
   cancel_order: verb(['orders', 'cash', 'wallet', 'expiries', 'outbox'], 5).replies<
     Buffer | [code: Buffer, record: Buffer, sequence: Buffer]
   >(),
@@ -106,9 +106,16 @@ export const VERBS = {
   move_settlement: verb(SETTLE, 7).replies<number>(),
   mark_settled: verb(['settledUpTo'], 4).replies<Flag>(),
 
+  // The archive.
+  open_archive: verb(['archive', 'layout'], 2).replies<Buffer>(),
+  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 4, {
+    args: true,
+  }).replies<number>(),
+  forget_traces: verb(['market'], 1).replies<Flag>(),
+
   // Readers of the outbox.
-  hold_lease: verb([['lease', 'relayLease'], 'readers'], 4).replies<Flag>(),
-  release_lease: verb([['lease', 'relayLease']], 1).replies<Flag>(),
+  hold_lease: verb([['lease', 'relayLease', 'archiveLease'], 'readers'], 4).replies<Flag>(),
+  release_lease: verb([['lease', 'relayLease', 'archiveLease']], 1).replies<Flag>(),
   publish_updates: verb(['lease', 'readers'], 4, { keys: 'updates', args: true }).replies<Buffer>(),
   trim_outbox: verb(['outbox', 'readers'], 3, { args: true }).replies<number>(),
   open_log: verb(['accountLog', 'accountMarks', 'outbox'], 1).replies<[first: Buffer, last: Buffer]>(),

@@ -1,6 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { REASONS, type Reason } from '../../exchange/status';
+import type { Past } from '../archive/past';
 import { readUInt } from '../records/layout';
 import { addressBytes, decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
@@ -56,7 +57,7 @@ export interface Cancels {
 }
 
 /** The verbs that end resting orders. */
-export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }): Cancels {
+export function createCancels({ run, keys, past }: { run: RunScript; keys: ShardKeys; past: Past }): Cancels {
   async function cancel(
     marketId: MarketId | null,
     maker: string,
@@ -74,6 +75,8 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
       return { record, cancelled: true, sequence: readUInt(reply, 0, SEQUENCE_BYTES) };
     }
     const [code, packed, sequence] = reply;
+    const before = code.toString() === 'ORDER_NOT_FOUND' ? await past.own(orderHash, maker, marketId) : null;
+    if (before) return { ...before, cancelled: false };
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
     return { record: decodeOrder(orderHash, packed), cancelled: false, sequence: Number(sequence) };
   }
@@ -101,9 +104,14 @@ export function createCancels({ run, keys }: { run: RunScript; keys: ShardKeys }
       [keys.prefix, marketId, address, REASONS.indexOf(reason), Buffer.concat(orderHashes.map(hashBytes))],
     );
     if (code.toString() !== 'OK') throw new Refusal(refusalCode(code.toString()));
+    const packedOf = (i: number): Buffer => rest[2 * i] as Buffer;
+    const gone = await past.records(orderHashes.filter((_, i) => packedOf(i).length === 0));
     const results = orderHashes.map((hash, i): CancelReply => {
-      const packed = rest[2 * i] as Buffer;
-      return { record: packed.length ? decodeOrder(hash, packed) : null, cancelled: rest[2 * i + 1] === 1 };
+      if (packedOf(i).length > 0)
+        return { record: decodeOrder(hash, packedOf(i)), cancelled: rest[2 * i + 1] === 1 };
+      const record = gone.get(hash);
+      const isOwn = record?.marketId === marketId && addressBytes(record.maker).equals(address);
+      return { record: isOwn ? record : null, cancelled: false };
     });
     return { results, sequence: Number(sequence) };
   }

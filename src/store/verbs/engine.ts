@@ -1,6 +1,7 @@
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import type { Micro } from '../../exchange/units';
+import { NO_PAST, type Past } from '../archive/past';
 import { addressBytes } from '../records/order';
 import { OPERATION_MEMORY_MS, type ShardKeys, shardKeys } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
@@ -17,6 +18,8 @@ export interface EngineOptions {
   /** The grant of a new wallet. */
   readonly grantMicro: Micro;
   readonly makersMax: number;
+  /** Without it nothing has left Redis. */
+  readonly past?: Past;
 }
 
 const FAUCET_INTERVAL_MS = 3_600_000;
@@ -35,7 +38,13 @@ export interface Engine extends Placing, Cancels, Sweeps, Lifecycle, Invalidatio
  * The verbs of orders, money and markets: each method runs one script of lua/ or, as `cancelAll`, all of its steps.
  * Every method is safe to repeat. Each throws a Refusal when the script refuses and passes on Redis' own errors.
  */
-export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }: EngineOptions): Engine {
+export function createEngine({
+  run,
+  keys = shardKeys(),
+  grantMicro,
+  makersMax,
+  past = NO_PAST,
+}: EngineOptions): Engine {
   const grant = String(grantMicro);
 
   async function credit(address: string, amountMicro: Micro): Promise<void> {
@@ -68,8 +77,8 @@ export function createEngine({ run, keys = shardKeys(), grantMicro, makersMax }:
   }
 
   return {
-    ...createPlace({ run, keys, grantMicro, makersMax }),
-    ...createCancels({ run, keys }),
+    ...createPlace({ run, keys, grantMicro, makersMax, past }),
+    ...createCancels({ run, keys, past }),
     ...createSweeps({ run, keys }),
     ...createLifecycle({ run, keys }),
     ...createInvalidate({ run, keys, grantMicro }),

@@ -8,6 +8,7 @@ import {
   type SelfTradePrevention,
 } from '../../exchange/status';
 import { type Lots, type Micro, PIPS_PER_ONE } from '../../exchange/units';
+import type { Past } from '../archive/past';
 import { REQUEST } from '../records/layout';
 import {
   addressBytes,
@@ -21,7 +22,7 @@ import {
 import type { ShardKeys } from '../redis/keys';
 import { scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
-import type { ArgsOf, KeysOf, ReplyOf } from '../redis/verbs';
+import type { KeysOf, ReplyOf, ScriptArgument } from '../redis/verbs';
 import { type Deadlines, lastMomentOf, tooLate } from './deadline';
 
 /** One signed and checked order in the form of the engine. Addresses and hashes are hex; it contains no trusted text. */
@@ -61,15 +62,21 @@ interface PlaceOptions {
   readonly keys: ShardKeys;
   readonly grantMicro: Micro;
   readonly makersMax: number;
+  readonly past: Past;
 }
 
 /** The two scripts that book an order take the same keys, and the same arguments up to the order to replace. */
 type PlaceKeys = KeysOf<'place_order' | 'replace_order'>;
-type PlaceArgs = ArgsOf<'place_order'>;
+type PlaceArgs = readonly [ScriptArgument, ScriptArgument, ScriptArgument, ScriptArgument];
 type Reply = ReplyOf<'place_order' | 'replace_order'>;
+type Coded = ReplyOf<'replace_order'>;
 
 /** The most times that one submission expires stale makers (200 each) before it fails with UNAVAILABLE. */
 const AGAIN_MAX = 1000;
+/** The refusals of orders that leave Redis without a trace: which order was accepted before, the archive knows. */
+const REFUSED_IN_ANY_CASE: ReadonlySet<string> = new Set([
+  ...['INVALID_NONCE_VALUE', 'ORDER_EXPIRED', 'MARKET_NOT_OPEN'],
+]);
 /** The packed request without the price in Yes at its end. */
 const REQUEST_BYTES = REQUEST.bytes;
 
@@ -84,12 +91,15 @@ export interface Placing {
 }
 
 /** The verbs that book an order. */
-export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions): Placing {
-  /** Runs the script until no expired maker is in the way, and returns its answer. */
-  async function book<R extends Reply>(
+export function createPlace({ run, keys, grantMicro, makersMax, past }: PlaceOptions): Placing {
+  /**
+   * Runs the script until no expired maker is in the way, and returns its answer; for an order that has left Redis, the answer it
+   * would have had there. The script looks past a trace that is of another order.
+   */
+  async function book(
     request: PlaceRequest,
-    script: (keys: PlaceKeys, args: PlaceArgs) => Promise<R>,
-  ): Promise<R> {
+    script: (keys: PlaceKeys, args: PlaceArgs, looked: readonly Buffer[]) => Promise<Reply>,
+  ): Promise<Reply> {
     const maker = addressBytes(request.maker);
     const scriptKeys = placeKeys(keys, request.marketId, maker);
     const args = [
@@ -98,27 +108,49 @@ export function createPlace({ run, keys, grantMicro, makersMax }: PlaceOptions):
       encodeBody(request, maker),
       keys.prefix,
     ] as const;
+    let looked: readonly Buffer[] = [];
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
-      const reply = await script(scriptKeys, args);
-      if (!isAgain(reply)) return reply;
+      const reply = await script(scriptKeys, args, looked);
+      if (Buffer.isBuffer(reply)) return reply;
+      const [code, nowMs] = reply;
+      const name = code.toString();
+      if (name === 'GONE') looked = [nowMs];
+      else if (name !== 'AGAIN') return REFUSED_IN_ANY_CASE.has(name) ? withPast(request, reply) : reply;
+      const before = name === 'GONE' ? await past.certain(request.orderHash) : null;
+      if (before) return [Buffer.from('REPLAYED'), nowMs, before];
     }
     throw new Refusal('UNAVAILABLE', 'too many expired orders must be removed first; retry');
   }
 
+  /** A refusal, unless the order was booked before and is in the archive. */
+  async function withPast({ orderHash }: PlaceRequest, refused: Coded): Promise<Coded> {
+    const before = (await past.packed([orderHash])).get(orderHash);
+    return before ? [Buffer.from('REPLAYED'), refused[1], before] : refused;
+  }
+
   async function place(request: PlaceRequest): Promise<PlaceReply> {
-    const reply = await book(request, (scriptKeys, args) => run('place_order', scriptKeys, args));
+    const reply = await book(request, (scriptKeys, args, looked) =>
+      run('place_order', scriptKeys, [...args, ...looked]),
+    );
     return readReply(request, reply);
   }
 
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
     const replaced = hashBytes(oldHash);
-    const reply = await book(request, (scriptKeys, args) =>
-      run('replace_order', scriptKeys, [...args, replaced]),
+    const reply = await book(request, (scriptKeys, args, looked) =>
+      run('replace_order', scriptKeys, [...args, replaced, ...looked]),
     );
-    const [code, , detail, old] = reply;
+    const [code, , detail, old] = reply as Coded;
     if (code.toString() === 'ORDER_NOT_CANCELLABLE' && detail)
       throw new NotReplaceable(decodeOrder(oldHash, detail));
-    return { ...readReply(request, reply), old: old?.length ? decodeOrder(oldHash, old) : null };
+    if (code.toString() === 'ORDER_NOT_FOUND') {
+      const before = await past.own(oldHash, request.maker, request.marketId);
+      if (before) throw new NotReplaceable(before.record);
+    }
+    const placed = readReply(request, reply);
+    // Of two that were booked before, either may have left Redis.
+    const told = old?.length || !placed.replayed ? old : await past.anywhere(oldHash);
+    return { ...placed, old: told?.length ? decodeOrder(oldHash, told) : null };
   }
 
   return { place, replace };
@@ -130,8 +162,6 @@ export class NotReplaceable extends Refusal {
     super('ORDER_NOT_CANCELLABLE', `the order is already ${record.status}`);
   }
 }
-
-const isAgain = (reply: Reply): boolean => !Buffer.isBuffer(reply) && reply[0].toString() === 'AGAIN';
 
 function readReply(request: PlaceRequest, reply: Reply): PlaceReply {
   const { orderHash } = request;

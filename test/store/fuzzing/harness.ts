@@ -3,7 +3,7 @@ import { check, checkFills, checkRecord, checkState, checkToldLevels, levelsOf, 
 import type { Operation, World } from './operations';
 import { perform } from './perform';
 import { createSideBySide, type RunOptions, type SideBySide, type Tally } from './side-by-side';
-import { readState } from './stored';
+import { readState, type StoredState, type Wanted } from './stored';
 
 /** The first difference between engine and model, or a failed script. */
 export class Failure extends Error {
@@ -54,7 +54,7 @@ async function step(stage: SideBySide, operation: Operation): Promise<void> {
   const hashes = [...new Set(news.flatMap(({ orders }) => orders))];
   const nowMs = news.length > 0 ? await stage.toldNow() : stage.now();
   const wanted = { markets: marketIds, wallets: ledger.addresses, hashes, news: news.length };
-  const stored = await readState(run, keys, wanted, memory);
+  const stored = whole(stage, await readState(run, keys, wanted, memory), wanted);
   checkState(world, model, stored, ledger, nowMs);
   for (const id of new Set(news.map(({ market }) => market))) {
     if (!marketIds.includes(id)) continue;
@@ -65,19 +65,27 @@ async function step(stage: SideBySide, operation: Operation): Promise<void> {
   for (const [i, hash] of hashes.entries()) {
     checkRecord('stored order', model.orders.get(hash) ?? null, stored.records[i] ?? null);
   }
+  await stage.oblivion?.forget(stage, hashes);
 }
+
+const whole = (
+  { oblivion }: Partial<Pick<SideBySide, 'oblivion'>>,
+  stored: StoredState,
+  wanted: Wanted,
+): StoredState => oblivion?.whole(stored, wanted) ?? stored;
 
 const FILLS_STEP = 50;
 
 /** Every order ever booked, and the chain of its fills. */
 export async function checkOrders(
-  stage: Pick<SideBySide, 'model' | 'chains' | 'run' | 'keys'>,
+  stage: Pick<SideBySide, 'model' | 'chains' | 'run' | 'keys'> & Partial<Pick<SideBySide, 'oblivion'>>,
 ): Promise<void> {
   const { model, chains, run, keys } = stage;
   const all = [...model.orders.keys()];
   for (let at = 0; at < all.length; at += STEP) {
     const hashes = all.slice(at, at + STEP);
-    const stored = await readState(run, keys, { markets: [], wallets: [], hashes, news: 0 });
+    const wanted = { markets: [], wallets: [], hashes, news: 0 };
+    const stored = whole(stage, await readState(run, keys, wanted), wanted);
     const found = await Promise.all(hashes.map((hash) => chainOf(stage, hash)));
     for (const [i, hash] of hashes.entries()) {
       checkRecord('stored order', model.orders.get(hash) ?? null, stored.records[i] ?? null);

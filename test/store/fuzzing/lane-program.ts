@@ -18,9 +18,9 @@ function drawn(world: World, count: number): readonly Operation[] {
 }
 
 async function attempt(world: World, operations: readonly Operation[], job: Job): Promise<Tally | Failure> {
-  const { patches = [], realTime = false } = job;
+  const { patches = [], realTime = false, forgetting = false } = job;
   try {
-    return await runWorld(world, operations, { redis, patches, realTime });
+    return await runWorld(world, operations, { redis, patches, realTime, forgetting });
   } catch (error) {
     if (error instanceof Failure) return error;
     throw error;

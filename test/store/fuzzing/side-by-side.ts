@@ -8,6 +8,7 @@ import type { PlaceRequest } from '../../../src/store/verbs/place';
 import { createModel, type Model } from '../../model/exchange';
 import type { ModelOrder } from '../../model/matching';
 import type { Ledger } from './compare';
+import { createOblivion, type Oblivion } from './forgetting';
 import type { World } from './operations';
 import { addressOf } from './requests';
 import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts, staleMaxPatch } from './scripts';
@@ -20,6 +21,8 @@ export interface RunOptions {
   readonly patches?: readonly Patch[];
   /** Uses the clock of Redis; otherwise the scripts read their time from a key, so that a run repeats exactly. */
   readonly realTime?: boolean;
+  /** Orders that are over leave Redis. Not in real time. */
+  readonly forgetting?: boolean;
 }
 
 /** Counts of events, so that a fuzz that meets nothing is noticed. */
@@ -53,6 +56,7 @@ export interface SideBySide {
   /** The same for sweeps, by wallet. */
   readonly sweeps: Map<number, SweepWalk>;
   readonly memory: Memory;
+  readonly oblivion: Oblivion | null;
   /** Levels of each market before the next operation. */
   readonly levels: Map<string, Map<string, string>>;
   readonly marketIds: readonly string[];
@@ -98,7 +102,9 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
     return reply;
   };
   const keys = shardKeys();
-  const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax });
+  const oblivion = options.forgetting ? createOblivion(redis, run, keys) : null;
+  const past = oblivion ? { past: oblivion.past } : {};
+  const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax, ...past });
   const model = createModel({ grantMicro, makersMax, staleMax });
   const marketIds = world.markets.map(({ id }) => id);
   for (const id of marketIds) {
@@ -109,7 +115,7 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
   const emitted = model.emitted.splice(0).length;
   const tally: Tally = new Map();
   return {
-    ...{ world, run, keys, engine, model, tally, marketIds, setClock },
+    ...{ world, run, keys, engine, model, tally, marketIds, setClock, oblivion },
     ledger: {
       addresses,
       booked: new Map(),

@@ -65,7 +65,10 @@ export async function performSweep(stage: SideBySide, drawn: SweepOperation): Pr
   const hashes = expected.cancelled.map(({ request }) => request.orderHash);
   check('orders of a sweep', hashes.sort().join(), [...got.cancelled].sort().join());
   check('numbers of a sweep', text(expected.numbers), text(got.sequences));
-  check('where a sweep goes on', flat(expected.next), flat(got.next));
+  // The engine counts every order that has left Redis, whatever its rank was.
+  const left = got.next === null ? 0 : (stage.oblivion?.above(who, Number(got.next.rank)) ?? 0);
+  const next = got.next && { ...got.next, behind: got.next.behind - left };
+  check('where a sweep goes on', flat(expected.next), flat(next));
   if (expected.beganAgain) count('a sweep began again');
   if (hashes.length > 0) count(got.next ? 'swept in part' : 'swept');
   if (expected.next && got.next) sweeps.set(op.wallet, { op, from: got.next, place: expected.next });

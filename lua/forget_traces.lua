@@ -1,0 +1,30 @@
+#!lua flags=allow-oom
+-- forget_traces: deletes traces of a market that is at an end: place_order refuses every order for it (lib/traces).
+--
+-- KEYS     1 {x}:m:<id>; and the buckets of its traces {x}:m:<id>:g<n>
+-- ARGV     1 how many buckets at most
+-- Returns  1 when there are more, else 0
+-- Emits    nothing
+-- Bound    BUCKETS_MAX buckets
+
+local book = require('lib.book')
+local integer = require('lib.integer')
+local traces = require('lib.traces')
+
+local BUCKETS_MAX = 200
+
+local found = redis.call('HMGET', KEYS[1], 's', traces.FIELD)
+if not found[2] or struct.unpack('>B', found[1]) < book.CLOSED then
+  return 0
+end
+local count, total = struct.unpack(traces.FORMAT, found[2])
+local left = math.max(0, count - math.min(tonumber(ARGV[1]), BUCKETS_MAX))
+for i = left, count - 1 do
+  redis.call('UNLINK', KEYS[1] .. ':g' .. integer.text(i))
+end
+if left == 0 then
+  redis.call('HDEL', KEYS[1], traces.FIELD)
+  return 0
+end
+redis.call('HSET', KEYS[1], traces.FIELD, struct.pack(traces.FORMAT, left, total))
+return 1

@@ -1,0 +1,58 @@
+import { Refusal } from '../exchange/errors';
+import { archiveProgress } from '../store/archive/progress';
+import { verifyArchive } from '../store/archive/verify';
+import { recorded } from './action';
+import { type CliStore, type Command, EXIT } from './store';
+
+const NONE = 'no archive is configured: set ARCHIVE_URL';
+
+function archiveOf({ archive }: CliStore) {
+  if (!archive) throw new Refusal('NOT_FOUND', NONE);
+  return archive;
+}
+
+/** How far the archive is, by Redis and by its own tables. */
+export const archiveStatus: Command = async ({ store, say }) => {
+  const archive = archiveOf(store);
+  const { redis, keys, clock } = store;
+  const [progress, state, size] = await Promise.all([
+    archiveProgress({ redis, keys, now: clock.now }),
+    archive.state(),
+    archive.size(),
+  ]);
+  const told = { ...progress, archiveBatch: state?.batch ?? null, ...size };
+  await say(told, [
+    progress.id === null
+      ? 'nothing was archived yet: does a worker run with ARCHIVE_URL?'
+      : `archive ${progress.id}`,
+    `${progress.forgotten} orders left Redis, up to batch ${progress.batch}; the archive ends with batch ${state?.batch ?? 0}`,
+    `${size.orders} orders in the archive, ${size.bytes} bytes`,
+    `${Math.round(progress.lagMs / 1_000)} s behind${progress.isSweeping ? '; all orders are being gone over' : ''}`,
+  ]);
+  return EXIT.done;
+};
+
+/** Reads the whole archive; exit 1 when something is wrong with it. */
+export const archiveVerify: Command = async ({ store, say }) => {
+  const archive = archiveOf(store);
+  const { redis, keys } = store;
+  const { orders, problems } = await verifyArchive({ redis, keys, archive });
+  await say({ ok: problems.length === 0, orders, problems }, [
+    ...problems,
+    problems.length === 0 ? `ok: ${orders} orders` : `${problems.length} problems in ${orders} orders`,
+  ]);
+  return problems.length === 0 ? EXIT.done : EXIT.found;
+};
+
+/** Has the worker go over all orders: it archives those that are over, however old. */
+export const archiveBackfill: Command = async ({ store, say }) => {
+  archiveOf(store);
+  const { redis, keys } = store;
+  const doing = { action: 'archive backfill', path: 'exchange archive backfill' };
+  await recorded(store, doing, async () => {
+    await redis.hset(keys.archive, 'sweep', '1');
+    await redis.del(keys.archiveLease);
+  });
+  await say({ asked: true }, ['the worker goes over all orders; see: exchange archive status']);
+  return EXIT.done;
+};

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fenced, type Forgetting, MOVE_MAX } from '../store/archive/forgetting';
+import type { Source } from '../store/archive/source';
+
+interface ArchivingOptions {
+  readonly forgetting: Forgetting;
+  readonly openSource: () => Promise<Source>;
+  readonly onError: (error: Error) => void;
+}
+
+/** Another process takes over this long after the holder of the lease is gone. */
+const LEASE_MS = 10_000;
+const RENEW_MS = 2_000;
+/** Orders gather for this long, so that a transaction has many of them. */
+const PAUSE_MS = 500;
+const TRACES_EVERY_MS = 60_000;
+const AFTER_ERROR_MS = 2_000;
+
+/**
+ * Moves orders that are over into the archive, in one process at a time. The place in the outbox moves on behind them: a process
+ * that dies in between leaves orders that are found again.
+ */
+export function startArchiving({ forgetting, openSource, onError }: ArchivingOptions): {
+  stop(): Promise<void>;
+} {
+  const { lease, move } = forgetting;
+  const token = randomUUID();
+  const stopping = new AbortController();
+  const running = run();
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        if (await lease.take(token, LEASE_MS)) await work();
+        else await pause(RENEW_MS);
+      } catch (error) {
+        // Another process goes on, or the exchange is halted: nothing is wrong.
+        if (!(error instanceof Fenced)) onError(error instanceof Error ? error : new Error(String(error)));
+        await pause(AFTER_ERROR_MS);
+      }
+    }
+    await lease.release(token).catch(onError);
+  }
+
+  /** Until the lease is lost. */
+  async function work(): Promise<void> {
+    await forgetting.open();
+    const source = await openSource();
+    let cleanedAt = Number.NEGATIVE_INFINITY;
+    while (!stopping.signal.aborted) {
+      const found = await source.next();
+      for (let from = 0; from < found.orders.length; from += MOVE_MAX) {
+        await move(token, found.orders.slice(from, from + MOVE_MAX));
+      }
+      await source.done(found);
+      if (!(await lease.renew(token, LEASE_MS, found.position))) return;
+      if (performance.now() - cleanedAt > TRACES_EVERY_MS) {
+        await forgetting.dropTraces();
+        cleanedAt = performance.now();
+      }
+      if (!found.more) await pause(PAUSE_MS);
+    }
+  }
+
+  const pause = (ms: number): Promise<unknown> =>
+    sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { Archive, ArchivedOrder, WalletPlace } from '../../exchange/archive';
+import { Refusal } from '../../exchange/errors';
+import type { MarketId } from '../../exchange/market';
+import { MARKET_STATE, readUInt } from '../records/layout';
+import { addressBytes, decodeOrder, hashBytes, hashHex, type OrderRecord } from '../records/order';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+/**
+ * Orders that are over and have left Redis. Readers look in Redis first. An order is in the archive before it leaves, so
+ * an order that is missed in Redis is found here. Nothing is asked while nothing was ever archived. UNAVAILABLE when the archive does
+ * not answer.
+ */
+export interface Past {
+  /** The packed records of those that are here, by hash. */
+  packed(orderHashes: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
+  records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>>;
+  /** The next orders of a wallet behind a place, newest first. */
+  ofWallet(wallet: Buffer, behind: WalletPlace | null, most: number): Promise<readonly ArchivedOrder[]>;
+  /** The order if it is this wallet's in this market, or with null in any, and the latest sequence of its market. */
+  own(
+    orderHash: string,
+    maker: string,
+    marketId: MarketId | null,
+  ): Promise<{ readonly record: OrderRecord; readonly sequence: number } | null>;
+  /** The packed record of an order that may be in Redis or here. */
+  anywhere(orderHash: string): Promise<Buffer | null>;
+  /** The packed record, for an order whose trace was met: null only when that order certainly never was. */
+  certain(orderHash: string): Promise<Buffer | null>;
+}
+
+interface PastOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly archive: Archive;
+}
+
+/** Of an exchange without an archive, in which nothing leaves Redis. */
+export const NO_PAST: Past = {
+  packed: async () => new Map(),
+  records: async () => new Map(),
+  ofWallet: async () => [],
+  own: async () => null,
+  anywhere: async () => null,
+  certain: async () => {
+    throw new Refusal(
+      'UNAVAILABLE',
+      'orders are in an archive that this process does not know: set ARCHIVE_URL',
+    );
+  },
+};
+
+export function createPast({ redis, keys, archive }: PastOptions): Past {
+  let isOpen = false;
+
+  /** Whether anything may be there. The archive noted in Redis never changes. */
+  async function open(): Promise<boolean> {
+    if (isOpen) return true;
+    const id = await redis.hget(keys.archive, 'id');
+    if (id === null) return false;
+    await stateOf(id);
+    isOpen = true;
+    return true;
+  }
+
+  async function stateOf(id: string | null) {
+    const state = await archive.state();
+    if (state?.id === id) return state;
+    throw new Refusal(
+      'UNAVAILABLE',
+      'the archive of ARCHIVE_URL belongs to another exchange: set the variable to the archive of this one',
+    );
+  }
+
+  async function packed(orderHashes: readonly string[]): Promise<Map<string, Buffer>> {
+    if (orderHashes.length === 0 || !(await open())) return new Map();
+    const found = await archive.orders(orderHashes.map(hashBytes));
+    return new Map(found.map(({ hash, record }) => [hashHex(hash), record]));
+  }
+
+  async function records(orderHashes: readonly string[]): Promise<Map<string, OrderRecord>> {
+    const found = await packed(orderHashes);
+    return new Map([...found].map(([hash, record]) => [hash, decodeOrder(hash, record)]));
+  }
+
+  async function own(orderHash: string, maker: string, marketId: MarketId | null) {
+    const record = (await records([orderHash])).get(orderHash);
+    if (!record || !addressBytes(record.maker).equals(addressBytes(maker))) return null;
+    if (marketId !== null && record.marketId !== marketId) return null;
+    const state = await redis.hgetBuffer(keys.market(record.marketId), 's');
+    return { record, sequence: state ? readUInt(state, MARKET_STATE.at.sequence, 6) : 0 };
+  }
+
+  async function anywhere(orderHash: string): Promise<Buffer | null> {
+    const stored = await redis.hgetBuffer(keys.orders, hashBytes(orderHash));
+    return stored ?? (await packed([orderHash])).get(orderHash) ?? null;
+  }
+
+  async function certain(orderHash: string): Promise<Buffer | null> {
+    const [id = null, forgotten] = await redis.hmget(keys.archive, 'id', 'n');
+    const [found] = await archive.orders([hashBytes(orderHash)]);
+    if (found) return found.record;
+    // An archive that was put back from an older copy does not know all that was forgotten.
+    const { batch } = await stateOf(id);
+    if (batch < Number(forgotten ?? 0))
+      throw new Refusal(
+        'UNAVAILABLE',
+        'the archive is older than what left Redis for it; see: exchange doctor',
+      );
+    return null;
+  }
+
+  return {
+    packed,
+    records,
+    own,
+    anywhere,
+    certain,
+    ofWallet: async (wallet, behind, most) => ((await open()) ? archive.ofWallet(wallet, behind, most) : []),
+  };
+}

@@ -1,0 +1,237 @@
+import { createArchive } from '../../src/archive/archive';
+import type { Archive } from '../../src/exchange/archive';
+import { chainScale } from '../../src/exchange/order';
+import { startArchiving } from '../../src/jobs/archive';
+import { createForgetting, Fenced, type Forgetting } from '../../src/store/archive/forgetting';
+import { type Found, openSource, type Source } from '../../src/store/archive/source';
+import { verifyArchive } from '../../src/store/archive/verify';
+import { createAudit } from '../../src/store/audit/audit';
+import { hashBytes } from '../../src/store/records/order';
+import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
+import { until } from '../support/waiting';
+import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
+import { openTrading, settled, type Trading } from './trading';
+
+/** The interface of an exchange whose orders leave for PostgreSQL, against the same exchange before they left. */
+const LIMIT_MS = 240_000;
+const TOKEN = 'the test';
+const LEASE_MS = 600_000;
+/** Orders of one step of leaving. */
+const STEP = 8;
+
+describeWithPostgres('an exchange with an archive', () => {
+  let postgres: TestPostgres;
+  let exchange: WebReplicas;
+  let archive: Archive;
+  let trading: Trading;
+
+  beforeAll(async () => {
+    postgres = await startTestPostgres();
+    exchange = await startWebReplicas({ env: { ARCHIVE_URL: postgres.url }, durable: true });
+    archive = createArchive({ url: postgres.url });
+    trading = await openTrading(exchange);
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await archive?.close();
+    await exchange?.stop();
+    await postgres?.stop();
+  });
+
+  function forgettingOf(own: Archive): Forgetting {
+    const { redis, run, keys } = exchange.store;
+    return createForgetting({ redis, run, keys, archive: own, keepMs: 0 });
+  }
+  async function sourceOf(): Promise<Source> {
+    const { redis, keys } = exchange.store;
+    const now = async (): Promise<number> => {
+      const [seconds, micros] = await redis.time();
+      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+    };
+    let nowMs = await now();
+    const source = await openSource({ redis, keys, now: () => nowMs, keepMs: 0 });
+    return {
+      ...source,
+      async next() {
+        nowMs = await now();
+        return source.next();
+      },
+    };
+  }
+  const here = (): Promise<number> => exchange.store.redis.hlen(exchange.store.keys.orders);
+  const checkAudit = async (): Promise<void> => {
+    const { redis, run, keys } = exchange.store;
+    expect((await createAudit({ redis, run, keys, scale: chainScale(18) })()).differences).toEqual([]);
+  };
+  /** The test stands for the worker, which settles, and asks for the journal. */
+  async function settle(): Promise<void> {
+    const { redis, keys } = exchange.store;
+    const [last] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
+    await redis.hset(keys.readers, 'settlement', last?.[0] ?? '0-0');
+    await trading.bob.get('/me/trades');
+  }
+  /** The orders that the outbox names once its readers are through. */
+  async function ended(): Promise<Found> {
+    let found: Found | null = null;
+    await until('the outbox names an order that is over', async () => {
+      await settle();
+      found = await (await sourceOf()).next();
+      return found.orders.length > 0;
+    });
+    return found as unknown as Found;
+  }
+
+  let before: unknown;
+  test(
+    'no answer changes while the orders leave, a few at a time',
+    async () => {
+      before = await trading.answers();
+      const forgetting = forgettingOf(archive);
+      await forgetting.lease.take(TOKEN, LEASE_MS);
+      await forgetting.open();
+      const source = await sourceOf();
+      const count = await here();
+      for (let more = true; more; ) {
+        const found = await source.next();
+        for (let from = 0; from < found.orders.length; from += STEP) {
+          await forgetting.move(TOKEN, found.orders.slice(from, from + STEP));
+          expect(await trading.answers()).toEqual(before);
+        }
+        await source.done(found);
+        await forgetting.lease.renew(TOKEN, LEASE_MS, found.position);
+        more = found.more;
+      }
+      const { orders } = await archive.size();
+      expect([orders > 2 * STEP, (await here()) + orders]).toEqual([true, count]);
+      expect(await verifyArchive({ ...exchange.store, archive })).toEqual({ orders, problems: [] });
+      await checkAudit();
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'with PostgreSQL gone trading goes on, and whatever may be in the archive is 503',
+    async () => {
+      const [gone] = trading.sent.filter(({ pips }) => pips === 1_100);
+      await postgres.kill();
+      const unknown = `0x${'5'.repeat(64)}`;
+      const asked = [
+        () => trading.alice.get('/me/orders'),
+        () => gone?.trader.get(`/orders/${gone.orderHash}`),
+        () => exchange.client.get(`/orders/${unknown}`),
+        () => exchange.client.post(`/markets/${trading.market.id}/orders`, { body: { order: gone?.order } }),
+        () => gone?.trader.post(`/orders/${gone.orderHash}/cancel`),
+      ];
+      for (const ask of asked) {
+        const answer = await ask();
+        expect([answer?.status, answer?.body.code]).toEqual([503, 'UNAVAILABLE']);
+      }
+      const hash = await trading.send(trading.alice, 400);
+      const { body: open } = await settled(() => trading.alice.get('/me/orders?status=open'));
+      expect(open.data).toHaveLength(2);
+      expect((await trading.cancel(trading.alice, hash)).status).toBe(200);
+      await postgres.revive();
+      await until('the archive answers', () => archive.state().then(Boolean, () => false));
+      const { body } = await settled(() => exchange.client.get(`/orders/${unknown}`));
+      expect(body.code).toBe('ORDER_NOT_FOUND');
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a transaction whose answer was lost is taken back and made again',
+    async () => {
+      const lost: Archive = {
+        ...archive,
+        async append(batch, orders) {
+          await archive.append(batch, orders);
+          throw new Error('the answer was lost');
+        },
+      };
+      const [count, orders] = [await here(), (await archive.size()).orders];
+      const forgetting = forgettingOf(lost);
+      await forgetting.lease.take(TOKEN, LEASE_MS);
+      await forgetting.open();
+      const found = await ended();
+      expect(found.orders).toHaveLength(1);
+      await expect(forgetting.move(TOKEN, found.orders)).rejects.toThrow('lost');
+      expect([await here(), (await archive.size()).orders]).toEqual([count, orders + 1]);
+      const next = forgettingOf(archive);
+      await next.open();
+      expect((await archive.size()).orders).toBe(orders);
+      expect(await next.move(TOKEN, found.orders)).toBe(1);
+      expect([await here(), (await archive.size()).orders]).toEqual([count - 1, orders + 1]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a Redis that is put back from an older copy has its orders again, and the archive gives up what it has of them',
+    async () => {
+      const saved = exchange.saved();
+      const [count, orders] = [await here(), (await archive.size()).orders];
+      const hash = await trading.send(trading.bob, 700);
+      await trading.cancel(trading.bob, hash);
+      const forgetting = forgettingOf(archive);
+      await forgetting.lease.take(TOKEN, LEASE_MS);
+      await forgetting.open();
+      const found = await ended();
+      expect(await forgetting.move(TOKEN, found.orders)).toBe(1);
+      await exchange.restartRedis(0, saved);
+      await expect(forgetting.move(TOKEN, found.orders)).rejects.toThrow(Fenced);
+      const next = forgettingOf(archive);
+      await next.lease.take(TOKEN, LEASE_MS);
+      await next.open();
+      expect([await here(), (await archive.size()).orders]).toEqual([count, orders]);
+      const { body } = await settled(() => exchange.client.get(`/orders/${hash}`));
+      expect(body.code).toBe('ORDER_NOT_FOUND');
+      expect(await verifyArchive({ ...exchange.store, archive })).toEqual({ orders, problems: [] });
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a worker archives by itself, also after PostgreSQL was away, and another worker goes on',
+    async () => {
+      await forgettingOf(archive).lease.release(TOKEN);
+      const failures: string[] = [];
+      const start = () =>
+        startArchiving({
+          forgetting: forgettingOf(archive),
+          openSource: sourceOf,
+          onError: ({ message }) => failures.push(message),
+        });
+      const over = async (pips: number): Promise<string> => {
+        const hash = await trading.send(trading.bob, pips);
+        await trading.cancel(trading.bob, hash);
+        return hash;
+      };
+      const leaves = (hash: string): Promise<void> =>
+        until(
+          'the order has left',
+          async () => {
+            await settle();
+            return (await exchange.store.redis.hexists(exchange.store.keys.orders, hashBytes(hash))) === 0;
+          },
+          { patienceMs: LIMIT_MS / 4, explain: () => failures.join('\n') },
+        );
+      const first = start();
+      await leaves(await over(600));
+      await postgres.kill();
+      const late = await over(700);
+      await until('the worker says that the archive is away', async () => {
+        await settle();
+        return failures.length > 0;
+      });
+      await postgres.revive();
+      await leaves(late);
+      await first.stop();
+      const second = start();
+      await leaves(await over(800));
+      await second.stop();
+      const { orders } = await archive.size();
+      expect(await verifyArchive({ ...exchange.store, archive })).toEqual({ orders, problems: [] });
+      await checkAudit();
+    },
+    LIMIT_MS,
+  );
+});

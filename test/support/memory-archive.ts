@@ -1,0 +1,35 @@
+import type { Archive, ArchivedOrder, WalletPlace } from '../../src/exchange/archive';
+
+/** An archive in this process, for tests of what leaves Redis and of who looks for it; test/archive/ has PostgreSQL. */
+export function createMemoryArchive(): Archive & { readonly rows: ReadonlyMap<string, ArchivedOrder> } {
+  const rows = new Map<string, ArchivedOrder & { readonly batch: number }>();
+  let batch = 0;
+  const newestFirst = (a: WalletPlace, b: WalletPlace): number =>
+    b.rank - a.rank || Buffer.compare(a.hash, b.hash);
+  const state = async () => ({ id: 'memory', batch });
+  return {
+    rows,
+    state,
+    open: state,
+    orders: async (hashes) => hashes.flatMap((hash) => rows.get(hash.toString('hex')) ?? []),
+    async ofWallet(wallet, behind, most) {
+      const own = [...rows.values()].filter((row) => row.wallet.equals(wallet)).sort(newestFirst);
+      return own.filter((row) => behind === null || newestFirst(behind, row) < 0).slice(0, most);
+    },
+    async append(next, orders) {
+      if (next !== batch + 1) return false;
+      batch = next;
+      for (const order of orders) rows.set(order.hash.toString('hex'), { ...order, batch });
+      return true;
+    },
+    async cutBack(to) {
+      const gone = [...rows].filter(([, row]) => row.batch > to);
+      for (const [hash] of gone) rows.delete(hash);
+      batch = Math.min(batch, to);
+      return gone.length;
+    },
+    walk: async () => [...rows.values()],
+    size: async () => ({ orders: rows.size, bytes: 0 }),
+    close: async () => undefined,
+  };
+}
