@@ -1,85 +1,35 @@
 import { randomUUID } from 'node:crypto';
-import { Pool, type PoolClient } from 'pg';
-import type { Archive, ArchivedOrder, ArchiveSize, ArchiveState } from '../exchange/archive';
+import type { PoolClient } from 'pg';
+import type { Archive, ArchiveState, Batch } from '../exchange/archive';
 import { Refusal } from '../exchange/errors';
-import { createMonth, createTables, LAYOUT, monthOf, slow } from './schema';
+import { type ArchiveOptions, createConnection } from './connection';
+import { createReads } from './reads';
+import { createMonth, createTables, inTransaction, LAYOUT, monthOf, slow, TABLE_NAMES } from './schema';
 
-export interface ArchiveOptions {
-  readonly url: string;
-  /** Told why the archive did not respond. */
-  readonly onError?: (error: Error) => void;
+interface StateRow {
+  readonly layout: number;
+  readonly id: string;
+  readonly batch: string;
 }
 
-/** A request waits for a person's answer. */
-const CONNECT_MAX_MS = 2_000;
-const QUERY_MAX_MS = 2_000;
-const IDLE_MS = 10_000;
-const CONNECTIONS_MAX = 8;
-/** The code for a table that is not there: nothing was ever archived. */
-const NO_TABLE = '42P01';
-
-interface Row {
-  readonly rank: string;
-  readonly hash: Buffer;
-  readonly wallet: Buffer;
-  readonly market: string;
-  readonly record: Buffer;
+/** Rows of each table, column by column: one statement for all of them. */
+interface Insert {
+  readonly rows: readonly object[];
+  readonly text: string;
+  readonly columns: readonly (readonly unknown[])[];
 }
 
-const COLUMNS = 'rank, hash, wallet, market, record';
-/** The batch and its number in one statement: a number that is not the next one adds nothing. */
-const APPEND = `
-  with moved as (update archive_state set batch = $1 where batch = $1 - 1 returning batch)
-  insert into archive_orders (batch, rank, hash, wallet, market, record)
-  select moved.batch, added.* from moved,
-    unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[], $6::bytea[]) as added
-  on conflict (hash, rank) do update set batch = excluded.batch, record = excluded.record`;
+/** Ranks are times in milliseconds, times this. */
+const RANKS_PER_MS = 1_000;
 
-/** The archive in PostgreSQL. It connects when it is first asked. */
-export function createArchive({ url, onError = () => undefined }: ArchiveOptions): Archive {
-  const pool = new Pool({
-    connectionString: url,
-    max: CONNECTIONS_MAX,
-    connectionTimeoutMillis: CONNECT_MAX_MS,
-    query_timeout: QUERY_MAX_MS,
-    idleTimeoutMillis: IDLE_MS,
-    allowExitOnIdle: true,
-    application_name: 'ctf-exchange',
-  });
-  pool.on('error', onError);
+/** The archive in PostgreSQL. */
+export function createArchive(options: ArchiveOptions): Archive {
+  const connection = createConnection(options);
+  const { rows, withClient, close } = connection;
   const months = new Set<string>();
 
-  /** The answer, or UNAVAILABLE when none comes. The log has the cause, because it names where the archive is. */
-  async function answered<T>(ask: () => Promise<T>): Promise<T> {
-    try {
-      return await ask();
-    } catch (error) {
-      if (error instanceof Refusal) throw error;
-      onError(error instanceof Error ? error : new Error(String(error)));
-      throw new Refusal('UNAVAILABLE', 'the archive did not respond; retry shortly');
-    }
-  }
-
-  const orNothing = <T>(ask: () => Promise<T>, nothing: T): Promise<T> =>
-    answered(async () => {
-      try {
-        return await ask();
-      } catch (error) {
-        if ((error as { code?: string }).code === NO_TABLE) return nothing;
-        throw error;
-      }
-    });
-
-  const rows = async (text: string, values: readonly unknown[]): Promise<ArchivedOrder[]> => {
-    const found: Row[] = await orNothing(async () => (await pool.query(text, [...values])).rows, []);
-    return found.map(orderOf);
-  };
-
   async function state(): Promise<ArchiveState | null> {
-    const found = await orNothing(
-      async () => (await pool.query('select layout, id, batch from archive_state')).rows[0],
-      undefined,
-    );
+    const [found] = await rows<StateRow>({ text: 'select layout, id, batch from archive_state', values: [] });
     if (!found) return null;
     if (found.layout !== LAYOUT) {
       throw new Refusal('UNAVAILABLE', `the archive has layout ${found.layout}; this program has ${LAYOUT}`);
@@ -87,85 +37,127 @@ export function createArchive({ url, onError = () => undefined }: ArchiveOptions
     return { id: found.id, batch: Number(found.batch) };
   }
 
-  async function withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await pool.connect();
-    try {
-      return await use(client);
-    } finally {
-      client.release();
-    }
-  }
-
   async function open(): Promise<ArchiveState> {
     const known = await state();
     if (known) return known;
-    await answered(() => withClient((client) => createTables(client, randomUUID())));
+    await withClient((client) => createTables(client, randomUUID()));
     const made = await state();
     if (!made) throw new Error('the archive has no state after its tables were made');
     return made;
   }
 
-  async function append(batch: number, orders: readonly ArchivedOrder[]): Promise<boolean> {
-    for (const month of orders.map(({ rank }) => monthOf(rank))) {
-      if (months.has(month.table)) continue;
-      await answered(() => withClient((client) => createMonth(client, month)));
-      months.add(month.table);
+  async function makeMonths(times: readonly number[]): Promise<void> {
+    for (const month of times.map(monthOf)) {
+      if (months.has(month.name)) continue;
+      await withClient((client) => createMonth(client, month));
+      months.add(month.name);
     }
-    const values = [
-      batch,
-      orders.map(({ rank }) => rank),
-      orders.map(({ hash }) => hash),
-      orders.map(({ wallet }) => wallet),
-      orders.map(({ marketId }) => marketId),
-      orders.map(({ record }) => record),
-    ];
-    const { rowCount } = await answered(() => pool.query(slow(APPEND, values)));
-    return rowCount === orders.length;
+  }
+
+  async function append(batch: number, added: Batch): Promise<boolean> {
+    await makeMonths(timesOf(added));
+    return withClient((client) => inTransaction(client, () => add(client, batch, added)));
   }
 
   async function cutBack(batch: number): Promise<number> {
-    const cut = `with gone as (delete from archive_orders where batch > $1 returning 1),
-      moved as (update archive_state set batch = $1 where batch > $1)
-      select count(*) as count from gone`;
-    const { rows: counted } = await answered(() => pool.query(slow(cut, [batch])));
-    return Number(counted[0].count);
+    return withClient((client) =>
+      inTransaction(client, async () => {
+        let gone = 0;
+        for (const table of TABLE_NAMES) {
+          const { rowCount } = await client.query(slow(`delete from ${table} where batch > $1`, [batch]));
+          gone += rowCount ?? 0;
+        }
+        await client.query(slow('update archive_state set batch = $1 where batch > $1', [batch]));
+        return gone;
+      }),
+    );
   }
 
-  return {
-    state,
-    open,
-    append,
-    cutBack,
-    orders: (hashes) => rows(`select ${COLUMNS} from archive_orders where hash = any($1::bytea[])`, [hashes]),
-    ofWallet: (wallet, behind, most) =>
-      behind === null
-        ? rows(`select ${COLUMNS} from archive_orders where wallet = $1 order by rank desc, hash limit $2`, [
-            wallet,
-            most,
-          ])
-        : rows(
-            `select ${COLUMNS} from archive_orders where wallet = $1 and rank <= $2 and (rank < $2 or hash > $3)
-             order by rank desc, hash limit $4`,
-            [wallet, behind.rank, behind.hash, most],
-          ),
-    walk: (behind, most) =>
-      rows(
-        `select ${COLUMNS} from archive_orders where rank >= $1 and (rank > $1 or hash > $2) order by rank, hash limit $3`,
-        [behind?.rank ?? 0, behind?.hash ?? Buffer.alloc(0), most],
-      ),
-    async size(): Promise<ArchiveSize> {
-      const text = `select coalesce(sum(pg_total_relation_size(inhrelid)), 0) as bytes,
-        (select count(*) from archive_orders) as orders
-        from pg_inherits where inhparent = 'archive_orders'::regclass`;
-      const found = await orNothing(async () => (await pool.query(text)).rows[0], { bytes: 0, orders: 0 });
-      return { orders: Number(found.orders), bytes: Number(found.bytes) };
-    },
-    close: () => pool.end(),
-  };
+  return { ...createReads(connection), state, open, append, cutBack, close };
 }
 
-const orderOf = ({ rank, hash, wallet, market, record }: Row): ArchivedOrder => ({
-  ...{ hash, wallet, record },
-  rank: Number(rank),
-  marketId: market,
-});
+function timesOf({ orders, matches, settlements, lines }: Batch): number[] {
+  return [
+    ...orders.map(({ rank }) => Math.floor(rank / RANKS_PER_MS)),
+    ...matches.map(({ tradeMs }) => tradeMs),
+    ...settlements.map(({ listMs }) => listMs),
+    ...lines.map(({ atMs }) => atMs),
+  ];
+}
+
+/** A number that is not the next one adds nothing. */
+async function add(client: PoolClient, batch: number, added: Batch): Promise<boolean> {
+  const moved = await client.query(slow('update archive_state set batch = $1 where batch = $1 - 1', [batch]));
+  if (moved.rowCount !== 1) return false;
+  for (const { rows, text, columns } of insertsOf(added)) {
+    if (rows.length > 0) await client.query(slow(text, [batch, ...columns]));
+  }
+  return true;
+}
+
+function insertsOf({ orders, matches, settlements, lines }: Batch): Insert[] {
+  const fills = matches.flatMap(({ orders: hashes, ...match }) => hashes.map((hash) => ({ ...match, hash })));
+  return [
+    {
+      rows: orders,
+      text: `insert into archive_orders (batch, rank, hash, wallet, market, record)
+        select $1, * from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[], $6::bytea[])
+        on conflict (hash, rank) do update set batch = excluded.batch, record = excluded.record`,
+      columns: [
+        orders.map(({ rank }) => rank),
+        orders.map(({ hash }) => hash),
+        orders.map(({ wallet }) => wallet),
+        orders.map(({ marketId }) => marketId),
+        orders.map(({ record }) => record),
+      ],
+    },
+    {
+      rows: matches,
+      text: `insert into archive_matches (batch, trade_ms, sequence, market, packed)
+        select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])
+        on conflict (market, trade_ms, sequence) do update set batch = excluded.batch, packed = excluded.packed`,
+      columns: [...placesOf(matches), matches.map(({ packed }) => packed)],
+    },
+    {
+      rows: fills,
+      text: `insert into archive_fills (batch, trade_ms, sequence, market, hash)
+        select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])
+        on conflict (hash, trade_ms, sequence) do update set batch = excluded.batch`,
+      columns: [...placesOf(fills), fills.map(({ hash }) => hash)],
+    },
+    {
+      rows: settlements,
+      text: `insert into archive_settlements (batch, list_ms, list_index, sequence, part, market, record)
+        select $1, * from unnest($2::int8[], $3::int4[], $4::int8[], $5::int2[], $6::text[], $7::bytea[])
+        on conflict (list_ms, list_index) do update set batch = excluded.batch, record = excluded.record`,
+      columns: [
+        settlements.map(({ listMs }) => listMs),
+        settlements.map(({ listIndex }) => listIndex),
+        settlements.map(({ sequence }) => sequence),
+        settlements.map(({ part }) => part),
+        settlements.map(({ marketId }) => marketId),
+        settlements.map(({ record }) => record),
+      ],
+    },
+    {
+      rows: lines,
+      text: `insert into archive_journal (batch, at_ms, entry, wallet, line)
+        select $1, * from unnest($2::int8[], $3::int8[], $4::bytea[], $5::bytea[])
+        on conflict (wallet, entry, at_ms) do update set batch = excluded.batch, line = excluded.line`,
+      columns: [
+        lines.map(({ atMs }) => atMs),
+        lines.map(({ entry }) => entry),
+        lines.map(({ wallet }) => wallet),
+        lines.map(({ line }) => line),
+      ],
+    },
+  ];
+}
+
+const placesOf = (
+  rows: readonly { readonly tradeMs: number; readonly sequence: number; readonly marketId: string }[],
+) => [
+  rows.map(({ tradeMs }) => tradeMs),
+  rows.map(({ sequence }) => sequence),
+  rows.map(({ marketId }) => marketId),
+];

@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 
 /**
- * The tables of the archive. `record` is an order as the store packs it, so there is one decoder; `rank` begins with the time, so a
- * partition is a month. `batch` is the number under which a row was added: see src/store/archive/.
+ * The tables of the archive. `record`, `packed` and `line` are bytes as the store packs them, so there is one decoder. Each table is
+ * cut into months by its first time. `batch` is the number under which a row was added: see src/store/archive/.
  */
 const TABLES = `
   create table if not exists archive_state (
@@ -17,12 +17,62 @@ const TABLES = `
     wallet bytea not null,
     market text not null,
     batch int8 not null,
-    record bytea not null
+    record bytea not null,
+    primary key (hash, rank)
   ) partition by range (rank);
-  create unique index if not exists archive_orders_hash on archive_orders (hash, rank);
   create index if not exists archive_orders_wallet on archive_orders (wallet, rank desc, hash);
-  create index if not exists archive_orders_batch on archive_orders using brin (batch);
+  create table if not exists archive_matches (
+    trade_ms int8 not null,
+    sequence int8 not null,
+    market text not null,
+    batch int8 not null,
+    packed bytea not null,
+    primary key (market, trade_ms, sequence)
+  ) partition by range (trade_ms);
+  create table if not exists archive_fills (
+    trade_ms int8 not null,
+    sequence int8 not null,
+    market text not null,
+    batch int8 not null,
+    hash bytea not null,
+    primary key (hash, trade_ms, sequence)
+  ) partition by range (trade_ms);
+  create table if not exists archive_settlements (
+    list_ms int8 not null,
+    list_index int4 not null,
+    sequence int8 not null,
+    part int2 not null,
+    market text not null,
+    batch int8 not null,
+    record bytea not null,
+    primary key (list_ms, list_index)
+  ) partition by range (list_ms);
+  create index if not exists archive_settlements_name on archive_settlements (market, sequence, part);
+  create index if not exists archive_settlements_market on archive_settlements (market, list_ms, list_index);
+  create table if not exists archive_journal (
+    at_ms int8 not null,
+    entry int8 not null,
+    wallet bytea not null,
+    batch int8 not null,
+    line bytea not null,
+    primary key (wallet, entry, at_ms)
+  ) partition by range (at_ms);
 `;
+
+/** The partitioned tables, each with the unit of its first column in milliseconds. A rank is a time times 1,000 (lua/lib/order.lua). */
+export const PARTITIONED = {
+  archive_orders: 1_000,
+  archive_matches: 1,
+  archive_fills: 1,
+  archive_settlements: 1,
+  archive_journal: 1,
+} as const;
+export type Partitioned = keyof typeof PARTITIONED;
+export const TABLE_NAMES = Object.keys(PARTITIONED) as Partitioned[];
+/** Batches are deleted from their end only, and rows of a batch lie together. */
+const BATCHES = TABLE_NAMES.map(
+  (table) => `create index if not exists ${table}_batch on ${table} using brin (batch);`,
+).join('\n');
 
 /** The time to make tables or to add a batch on a busy disk. No request waits for it. */
 const SLOW_MAX_MS = 60_000;
@@ -37,55 +87,60 @@ export const LAYOUT = 1;
 /** Two workers that begin at once make the tables one after the other. */
 const LOCK = 7_041_963;
 
-/** Makes the tables, unless they are there, and the archive's id. */
-export async function createTables(client: PoolClient, id: string): Promise<void> {
-  await client.query('begin');
+/** All or nothing. */
+export async function inTransaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+  await client.query(slow('begin'));
   try {
-    await client.query(slow('select pg_advisory_xact_lock($1)', [LOCK]));
-    await client.query(slow(TABLES));
-    await client.query(
-      'insert into archive_state (layout, id, batch) values ($1, $2, 0) on conflict do nothing',
-      [LAYOUT, id],
-    );
-    await client.query('commit');
+    const result = await work();
+    await client.query(slow('commit'));
+    return result;
   } catch (error) {
-    await client.query('rollback');
+    // A connection that is lost cannot roll back; PostgreSQL does it then.
+    await client.query(slow('rollback')).catch(() => undefined);
     throw error;
   }
 }
 
-/** A rank is the time in milliseconds, times this, plus something smaller (lua/lib/order.lua). */
-const RANKS_PER_MS = 1_000;
+/** Makes the tables, unless they are there, and the archive's id. */
+export const createTables = (client: PoolClient, id: string): Promise<void> =>
+  inTransaction(client, async () => {
+    await client.query(slow('select pg_advisory_xact_lock($1)', [LOCK]));
+    await client.query(slow(TABLES));
+    await client.query(slow(BATCHES));
+    await client.query(
+      slow('insert into archive_state (layout, id, batch) values ($1, $2, 0) on conflict do nothing', [
+        LAYOUT,
+        id,
+      ]),
+    );
+  });
 
 export interface Month {
-  readonly table: string;
-  readonly from: number;
-  readonly to: number;
+  readonly name: string;
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
-/** The partition of a rank. */
-export function monthOf(rank: number): Month {
-  const at = new Date(rank / RANKS_PER_MS);
+/** The month of a time, by UTC. */
+export function monthOf(ms: number): Month {
+  const at = new Date(ms);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
   return {
-    table: `archive_orders_${year}_${String(month + 1).padStart(2, '0')}`,
-    from: Date.UTC(year, month) * RANKS_PER_MS,
-    to: Date.UTC(year, month + 1) * RANKS_PER_MS,
+    name: `${year}_${String(month + 1).padStart(2, '0')}`,
+    fromMs: Date.UTC(year, month),
+    toMs: Date.UTC(year, month + 1),
   };
 }
 
-export async function createMonth(client: PoolClient, { table, from, to }: Month): Promise<void> {
-  await client.query('begin');
-  try {
+/** Makes the partitions of a month, unless they are there. */
+export const createMonth = (client: PoolClient, { name, fromMs, toMs }: Month): Promise<void> =>
+  inTransaction(client, async () => {
     await client.query(slow('select pg_advisory_xact_lock($1)', [LOCK]));
-    await client.query(
-      slow(
-        `create table if not exists ${table} partition of archive_orders for values from (${from}) to (${to})`,
-      ),
-    );
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  }
-}
+    for (const table of TABLE_NAMES) {
+      const unit = PARTITIONED[table];
+      await client.query(
+        slow(`create table if not exists ${table}_${name} partition of ${table}
+              for values from (${fromMs * unit}) to (${toMs * unit})`),
+      );
+    }
+  });

@@ -1,4 +1,4 @@
-/** The archive as the rest of the exchange sees it: where the records of orders are that are over and have left Redis. */
+/** The archive as the rest of the exchange sees it: where the records are that are over and have left Redis. */
 
 /** An order as it was when it ended; it does not change any more. */
 export interface ArchivedOrder {
@@ -17,6 +17,61 @@ export interface WalletPlace {
   readonly hash: Buffer;
 }
 
+/** The place of a match in the stream of its market. */
+export interface StreamPlace {
+  readonly tradeMs: number;
+  readonly sequence: number;
+}
+
+export interface ArchivedMatch extends StreamPlace {
+  readonly marketId: string;
+  /** As the store packs it (lua/lib/trades.lua). */
+  readonly packed: Buffer;
+}
+
+/** The place of a settlement in the list of all settlements (lua/lib/settlements.lua). */
+export interface ListPlace {
+  readonly listMs: number;
+  readonly listIndex: number;
+}
+
+export interface ArchivedSettlement extends ListPlace {
+  readonly marketId: string;
+  readonly sequence: number;
+  readonly part: number;
+  /** As the store packs it. */
+  readonly record: Buffer;
+}
+
+/** A line of a wallet's journal. */
+export interface ArchivedLine {
+  readonly wallet: Buffer;
+  /** Its number in the journal, from 0. */
+  readonly entry: number;
+  readonly atMs: number;
+  /** As the store packs it. */
+  readonly line: Buffer;
+}
+
+/** What is archived in one transaction. */
+export interface Batch {
+  readonly orders: readonly ArchivedOrder[];
+  /** Each with the hashes of its orders, each once. */
+  readonly matches: readonly (ArchivedMatch & { readonly orders: readonly Buffer[] })[];
+  readonly settlements: readonly ArchivedSettlement[];
+  readonly lines: readonly ArchivedLine[];
+}
+
+export const NOTHING: Batch = { orders: [], matches: [], settlements: [], lines: [] };
+
+/** From the first place to the last, both included; newest first when descending. */
+export interface Stretch<Place> {
+  readonly from: Place;
+  readonly to: Place;
+  readonly descending: boolean;
+  readonly most: number;
+}
+
 export interface ArchiveState {
   /** Given to it once, so that no exchange takes another's archive for its own. */
   readonly id: string;
@@ -24,27 +79,48 @@ export interface ArchiveState {
   readonly batch: number;
 }
 
+/** Rows of each kind, and the bytes of all of them with their indexes. */
 export interface ArchiveSize {
   readonly orders: number;
+  readonly matches: number;
+  readonly settlements: number;
+  readonly lines: number;
   readonly bytes: number;
 }
 
-/** Reads and writes of the archive. All of them throw UNAVAILABLE when it does not answer. */
-export interface Archive {
-  /** Null while nothing was ever archived there. */
-  state(): Promise<ArchiveState | null>;
+/** Reads of the archive. All of them throw UNAVAILABLE when it does not answer. */
+export interface ArchiveReads {
   /** Those that it has, in any order. */
   orders(hashes: readonly Buffer[]): Promise<ArchivedOrder[]>;
   /** The next orders of a wallet behind a place, newest first. */
   ofWallet(wallet: Buffer, behind: WalletPlace | null, most: number): Promise<ArchivedOrder[]>;
-  /** Makes the tables that are missing, and the id. */
-  open(): Promise<ArchiveState>;
-  /** Adds a batch, whole or not at all; false when it is not the next one. A row of the same order is replaced. */
-  append(batch: number, orders: readonly ArchivedOrder[]): Promise<boolean>;
-  /** Deletes the batches behind this one: nothing of them was forgotten. Returns how many orders that were. */
-  cutBack(batch: number): Promise<number>;
+  /** Those that it has, in any order. */
+  matches(refs: readonly (StreamPlace & { readonly marketId: string })[]): Promise<ArchivedMatch[]>;
+  matchesOf(marketId: string, stretch: Stretch<StreamPlace>): Promise<ArchivedMatch[]>;
+  /** The matches of an order up to a place, newest first. */
+  matchesOfOrder(hash: Buffer, upTo: StreamPlace | null, most: number): Promise<ArchivedMatch[]>;
+  /** Those that it has, in any order. */
+  settlements(
+    keys: readonly { readonly marketId: string; readonly sequence: number; readonly part: number }[],
+  ): Promise<ArchivedSettlement[]>;
+  /** In the order of the list, of one market or with null of all. */
+  settlementsOf(marketId: string | null, stretch: Stretch<ListPlace>): Promise<ArchivedSettlement[]>;
+  /** The lines of a wallet with these numbers, both included, oldest first. */
+  lines(wallet: Buffer, from: number, to: number): Promise<ArchivedLine[]>;
   /** All orders, in steps, by rank and hash. */
   walk(behind: WalletPlace | null, most: number): Promise<ArchivedOrder[]>;
   size(): Promise<ArchiveSize>;
+}
+
+/** All functions throw UNAVAILABLE when the archive does not answer. */
+export interface Archive extends ArchiveReads {
+  /** Null while nothing was ever archived there. */
+  state(): Promise<ArchiveState | null>;
+  /** Makes the tables that are missing, and the id. */
+  open(): Promise<ArchiveState>;
+  /** Adds a batch, whole or not at all; false when it is not the next one. A row that is there is replaced. */
+  append(batch: number, rows: Batch): Promise<boolean>;
+  /** Deletes the batches behind this one: nothing of them was forgotten. Returns how many rows that were. */
+  cutBack(batch: number): Promise<number>;
   close(): Promise<void>;
 }

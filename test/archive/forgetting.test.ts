@@ -1,4 +1,5 @@
 import type { Archive } from '../../src/exchange/archive';
+import { NOTHING } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import { createForgetting, Fenced, isOver } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
@@ -203,7 +204,7 @@ test('nothing is forgotten while the exchange is HALTED', async () => {
 
 test('an exchange takes no archive that another one has filled', async () => {
   const memory = createMemoryArchive();
-  await memory.append(1, []);
+  await memory.append(1, NOTHING);
   await expect(archiving(memory).forgetting.open()).rejects.toThrow('another exchange');
 });
 

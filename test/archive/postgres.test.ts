@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createArchive } from '../../src/archive/archive';
 import { monthOf } from '../../src/archive/schema';
-import type { Archive, ArchivedOrder, WalletPlace } from '../../src/exchange/archive';
+import {
+  type Archive,
+  type ArchivedMatch,
+  type ArchivedOrder,
+  type Batch,
+  NOTHING,
+  type WalletPlace,
+} from '../../src/exchange/archive';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { until } from '../support/waiting';
 
@@ -18,9 +25,11 @@ const order = (ms: number, wallet = ALICE, more: Partial<ArchivedOrder> = {}): A
   ...more,
 });
 
+const of = (orders: readonly ArchivedOrder[]): Batch => ({ ...NOTHING, orders });
+
 test('a month begins with its first millisecond', () => {
-  expect(monthOf(JANUARY * 1_000 + 999).table).toBe('archive_orders_2026_01');
-  expect(monthOf((JANUARY + 1) * 1_000).table).toBe('archive_orders_2026_02');
+  expect(monthOf(JANUARY).name).toBe('2026_01');
+  expect(monthOf(JANUARY + 1).name).toBe('2026_02');
 });
 
 describeWithPostgres('the archive in PostgreSQL', () => {
@@ -48,12 +57,12 @@ describeWithPostgres('the archive in PostgreSQL', () => {
 
   test('a batch is added whole, once, and only behind the one before; what comes again replaces what was there', async () => {
     const rows = [order(JANUARY), order(JANUARY + 1)];
-    expect(await archive.append(2, rows)).toBe(false);
-    expect(await archive.append(1, rows)).toBe(true);
-    expect(await archive.append(1, [order(JANUARY)])).toBe(false);
+    expect(await archive.append(2, of(rows))).toBe(false);
+    expect(await archive.append(1, of(rows))).toBe(true);
+    expect(await archive.append(1, of([order(JANUARY)]))).toBe(false);
     const [first] = rows;
     const changed = { ...(first as ArchivedOrder), record: randomBytes(10) };
-    expect(await archive.append(2, [changed])).toBe(true);
+    expect(await archive.append(2, of([changed]))).toBe(true);
     expect(await archive.orders([changed.hash])).toEqual([changed]);
     expect((await archive.size()).orders).toBe(2);
     expect(await archive.cutBack(2)).toBe(0);
@@ -65,7 +74,7 @@ describeWithPostgres('the archive in PostgreSQL', () => {
     const wallet = randomBytes(20);
     const rows = Array.from({ length: 50 }, (_, i) => order(JANUARY + Math.floor(i / 5), wallet));
     const { batch } = (await archive.state()) ?? { batch: 0 };
-    expect(await archive.append(batch + 1, rows)).toBe(true);
+    expect(await archive.append(batch + 1, of(rows))).toBe(true);
     const found: ArchivedOrder[] = [];
     for (let behind: WalletPlace | null = null; ; behind = found.at(-1) ?? null) {
       const page = await archive.ofWallet(wallet, behind, 7);
@@ -78,16 +87,70 @@ describeWithPostgres('the archive in PostgreSQL', () => {
     );
   });
 
+  test('matches, their orders, settlements and lines of journals are found by every way they are asked for', async () => {
+    const [market, other] = ['market07', 'market08'];
+    const [taker, maker] = [randomBytes(32), randomBytes(32)];
+    const at = [0, 1, 2].map((i) => ({ tradeMs: JANUARY + Math.floor(i / 2), sequence: 5 + i }));
+    const matches = at.map((place, i) => ({
+      ...place,
+      marketId: market,
+      packed: randomBytes(40),
+      orders: i === 1 ? [maker] : [taker, maker],
+    }));
+    const settlements = at.map(({ sequence }, i) => ({
+      ...{ marketId: i === 2 ? other : market, sequence, part: 0, listMs: JANUARY + i, listIndex: i },
+      record: randomBytes(60),
+    }));
+    const lines = at.map(({ tradeMs }, entry) => ({
+      wallet: ALICE,
+      entry,
+      atMs: tradeMs,
+      line: randomBytes(21),
+    }));
+    const { batch } = (await archive.state()) ?? { batch: 0 };
+    expect(await archive.append(batch + 1, { orders: [], matches, settlements, lines })).toBe(true);
+    const rows = matches.map(({ orders: _, ...match }) => match);
+    const [first, second, third] = rows as [ArchivedMatch, ArchivedMatch, ArchivedMatch];
+    expect(await archive.matches([third, { ...first, marketId: other }])).toEqual([third]);
+    const whole = { from: first, to: third, descending: false, most: 10 };
+    expect(await archive.matchesOf(market, whole)).toEqual(rows);
+    expect(await archive.matchesOf(market, { ...whole, from: second, descending: true })).toEqual([
+      third,
+      second,
+    ]);
+    expect(await archive.matchesOf(market, { ...whole, to: second, most: 1 })).toEqual([first]);
+    expect(await archive.matchesOfOrder(maker, null, 2)).toEqual([third, second]);
+    expect(await archive.matchesOfOrder(maker, second, 9)).toEqual([second, first]);
+    expect(await archive.matchesOfOrder(taker, null, 9)).toEqual([third, first]);
+    const [a, b, c] = settlements;
+    expect(await archive.settlements([{ marketId: market, sequence: 6, part: 0 }])).toEqual([b]);
+    const list = {
+      from: { listMs: JANUARY, listIndex: 0 },
+      to: { listMs: JANUARY + 2, listIndex: 1 },
+      descending: true,
+      most: 10,
+    };
+    expect(await archive.settlementsOf(null, list)).toEqual([b, a]);
+    expect(
+      await archive.settlementsOf(other, { ...list, to: { listMs: JANUARY + 2, listIndex: 2 } }),
+    ).toEqual([c]);
+    expect(await archive.lines(ALICE, 1, 5)).toEqual(lines.slice(1));
+    const { bytes, ...counted } = await archive.size();
+    expect(counted).toMatchObject({ matches: 3, settlements: 3, lines: 3 });
+    expect(bytes).toBeGreaterThan(0);
+    expect(await archive.cutBack(batch)).toBe(3 + 5 + 3 + 3);
+  });
+
   test(
     'an archive that was killed is UNAVAILABLE, and has what it took when it is back',
     async () => {
       const row = order(JANUARY);
       const { batch } = (await archive.state()) ?? { batch: 0 };
-      expect(await archive.append(batch + 1, [row])).toBe(true);
+      expect(await archive.append(batch + 1, of([row]))).toBe(true);
       await postgres.kill();
       for (const act of [
         () => archive.orders([row.hash]),
-        () => archive.append(batch + 2, [row]),
+        () => archive.append(batch + 2, of([row])),
         archive.state,
       ])
         await expect(act()).rejects.toMatchObject({ code: 'UNAVAILABLE' });

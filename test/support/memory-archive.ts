@@ -16,7 +16,7 @@ export function createMemoryArchive(): Archive & { readonly rows: ReadonlyMap<st
       const own = [...rows.values()].filter((row) => row.wallet.equals(wallet)).sort(newestFirst);
       return own.filter((row) => behind === null || newestFirst(behind, row) < 0).slice(0, most);
     },
-    async append(next, orders) {
+    async append(next, { orders }) {
       if (next !== batch + 1) return false;
       batch = next;
       for (const order of orders) rows.set(order.hash.toString('hex'), { ...order, batch });
@@ -29,7 +29,13 @@ export function createMemoryArchive(): Archive & { readonly rows: ReadonlyMap<st
       return gone.length;
     },
     walk: async () => [...rows.values()],
-    size: async () => ({ orders: rows.size, bytes: 0 }),
+    size: async () => ({ orders: rows.size, matches: 0, settlements: 0, lines: 0, bytes: 0 }),
+    matches: async () => [],
+    matchesOf: async () => [],
+    matchesOfOrder: async () => [],
+    settlements: async () => [],
+    settlementsOf: async () => [],
+    lines: async () => [],
     close: async () => undefined,
   };
 }

@@ -1,4 +1,4 @@
-import type { Archive, ArchivedOrder } from '../../exchange/archive';
+import { type Archive, type ArchivedOrder, NOTHING } from '../../exchange/archive';
 import { isFinal } from '../../exchange/status';
 import { LAYOUT } from '../health/layout';
 import { createLease, type Lease } from '../outbox/lease';
@@ -102,7 +102,8 @@ export function createForgetting({
 
   async function move(token: string, orders: readonly StoredOrder[]): Promise<number> {
     if (orders.length === 0) return 0;
-    if (!(await archive.append(batch + 1, orders.map(archivedOf)))) throw new Fenced();
+    const rows = { ...NOTHING, orders: orders.map(archivedOf) };
+    if (!(await archive.append(batch + 1, rows))) throw new Fenced();
     batch++;
     let gone = 0;
     for (let from = 0; from < orders.length; from += FORGET_STEP) {

@@ -1,0 +1,81 @@
+import { Pool, type PoolClient } from 'pg';
+import { Refusal } from '../exchange/errors';
+
+export interface ArchiveOptions {
+  readonly url: string;
+  /** Told why the archive did not respond. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** A request waits for a person's answer. */
+const CONNECT_MAX_MS = 2_000;
+const QUERY_MAX_MS = 2_000;
+const IDLE_MS = 10_000;
+const CONNECTIONS_MAX = 8;
+/** The code for a table that is not there: nothing was ever archived. */
+const NO_TABLE = '42P01';
+
+export interface Query {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly query_timeout?: number;
+}
+
+/** Queries to the archive. They throw UNAVAILABLE when no answer comes; the log has the cause, because it names where the archive is. */
+export interface Connection {
+  /** No rows when the tables are not there yet. */
+  rows<Row extends object>(query: Query): Promise<Row[]>;
+  withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** It connects when it is first asked. */
+export function createConnection({ url, onError = () => undefined }: ArchiveOptions): Connection {
+  const pool = new Pool({
+    connectionString: url,
+    max: CONNECTIONS_MAX,
+    connectionTimeoutMillis: CONNECT_MAX_MS,
+    query_timeout: QUERY_MAX_MS,
+    idleTimeoutMillis: IDLE_MS,
+    allowExitOnIdle: true,
+    application_name: 'ctf-exchange',
+  });
+  pool.on('error', onError);
+
+  async function answered<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      onError(error instanceof Error ? error : new Error(String(error)));
+      throw new Refusal('UNAVAILABLE', 'the archive did not respond; retry shortly');
+    }
+  }
+
+  return {
+    rows: <Row extends object>(query: Query) =>
+      answered(async () => {
+        try {
+          return (await pool.query({ ...query, values: [...query.values] })).rows as Row[];
+        } catch (error) {
+          if ((error as { code?: string }).code === NO_TABLE) return [];
+          throw error;
+        }
+      }),
+    withClient: (use) =>
+      answered(async () => {
+        const client = await pool.connect();
+        let failure: Error | undefined;
+        try {
+          return await use(client);
+        } catch (error) {
+          failure = error instanceof Error ? error : new Error(String(error));
+          throw error;
+        } finally {
+          // A connection on which something failed may still wait for an answer.
+          client.release(failure);
+        }
+      }),
+    close: () => pool.end(),
+  };
+}

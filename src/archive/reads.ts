@@ -1,0 +1,196 @@
+import type {
+  ArchivedLine,
+  ArchivedMatch,
+  ArchivedOrder,
+  ArchivedSettlement,
+  ArchiveReads,
+  ListPlace,
+  StreamPlace,
+  Stretch,
+} from '../exchange/archive';
+import type { Connection, Query } from './connection';
+import { TABLE_NAMES } from './schema';
+
+/** PostgreSQL's whole numbers of 8 bytes come as text; all of these are exact as numbers. */
+interface OrderRow {
+  readonly rank: string;
+  readonly hash: Buffer;
+  readonly wallet: Buffer;
+  readonly market: string;
+  readonly record: Buffer;
+}
+interface MatchRow {
+  readonly market: string;
+  readonly trade_ms: string;
+  readonly sequence: string;
+  readonly packed: Buffer;
+}
+interface SettlementRow {
+  readonly list_ms: string;
+  readonly list_index: number;
+  readonly market: string;
+  readonly sequence: string;
+  readonly part: number;
+  readonly record: Buffer;
+}
+interface LineRow {
+  readonly wallet: Buffer;
+  readonly entry: string;
+  readonly at_ms: string;
+  readonly line: Buffer;
+}
+interface SizeRow {
+  readonly orders: string;
+  readonly matches: string;
+  readonly settlements: string;
+  readonly lines: string;
+  readonly bytes: string;
+}
+
+const ORDER = 'select rank, hash, wallet, market, record from archive_orders';
+const MATCH = 'select m.market, m.trade_ms, m.sequence, m.packed from archive_matches m';
+const SETTLEMENT = 'select list_ms, list_index, market, sequence, part, record from archive_settlements';
+const LINE = 'select wallet, entry, at_ms, line from archive_journal';
+/** A walk over the whole archive may wait for a busy disk; no request makes one. */
+const WALK_MAX_MS = 60_000;
+
+const query = (text: string, ...values: unknown[]): Query => ({ text, values });
+const direction = ({ descending }: { readonly descending: boolean }): string => (descending ? 'desc' : 'asc');
+
+export function createReads({ rows }: Connection): ArchiveReads {
+  const orders = async (asked: Query): Promise<ArchivedOrder[]> => (await rows<OrderRow>(asked)).map(orderOf);
+  const matches = async (asked: Query): Promise<ArchivedMatch[]> =>
+    (await rows<MatchRow>(asked)).map(matchOf);
+  const settlements = async (asked: Query): Promise<ArchivedSettlement[]> =>
+    (await rows<SettlementRow>(asked)).map(settlementOf);
+
+  return {
+    orders: (hashes) => orders(query(`${ORDER} where hash = any($1::bytea[])`, hashes)),
+    ofWallet: (wallet, behind, most) =>
+      behind === null
+        ? orders(query(`${ORDER} where wallet = $1 order by rank desc, hash limit $2`, wallet, most))
+        : orders(
+            query(
+              `${ORDER} where wallet = $1 and rank <= $2 and (rank < $2 or hash > $3) order by rank desc, hash limit $4`,
+              ...[wallet, behind.rank, behind.hash, most],
+            ),
+          ),
+    matches: (refs) =>
+      matches(
+        query(
+          `${MATCH} join unnest($1::text[], $2::int8[], $3::int8[]) as asked (market, trade_ms, sequence)
+           using (market, trade_ms, sequence)`,
+          refs.map(({ marketId }) => marketId),
+          refs.map(({ tradeMs }) => tradeMs),
+          refs.map(({ sequence }) => sequence),
+        ),
+      ),
+    matchesOf: (marketId, stretch: Stretch<StreamPlace>) => {
+      const { from, to, most } = stretch;
+      const way = direction(stretch);
+      return matches(
+        query(
+          `${MATCH} where market = $1 and (trade_ms, sequence) >= ($2, $3) and (trade_ms, sequence) <= ($4, $5)
+           order by trade_ms ${way}, sequence ${way} limit $6`,
+          ...[marketId, from.tradeMs, from.sequence, to.tradeMs, to.sequence, most],
+        ),
+      );
+    },
+    matchesOfOrder: (hash, upTo, most) => {
+      const { tradeMs, sequence } = upTo ?? LATEST;
+      return matches(
+        query(
+          `${MATCH} join (select market, trade_ms, sequence from archive_fills
+             where hash = $1 and (trade_ms, sequence) <= ($2, $3)
+             order by trade_ms desc, sequence desc limit $4) own using (market, trade_ms, sequence)
+           order by m.trade_ms desc, m.sequence desc`,
+          ...[hash, tradeMs, sequence, most],
+        ),
+      );
+    },
+    settlements: (keys) =>
+      settlements(
+        query(
+          `${SETTLEMENT} join unnest($1::text[], $2::int8[], $3::int2[]) as asked (market, sequence, part)
+           using (market, sequence, part)`,
+          keys.map(({ marketId }) => marketId),
+          keys.map(({ sequence }) => sequence),
+          keys.map(({ part }) => part),
+        ),
+      ),
+    settlementsOf: (marketId, stretch: Stretch<ListPlace>) => {
+      const { from, to, most } = stretch;
+      const way = direction(stretch);
+      return settlements(
+        query(
+          `${SETTLEMENT} where ($1::text is null or market = $1)
+             and (list_ms, list_index) >= ($2, $3) and (list_ms, list_index) <= ($4, $5)
+           order by list_ms ${way}, list_index ${way} limit $6`,
+          ...[marketId, from.listMs, from.listIndex, to.listMs, to.listIndex, most],
+        ),
+      );
+    },
+    lines: async (wallet, from, to) => {
+      const asked = query(
+        `${LINE} where wallet = $1 and entry between $2 and $3 order by entry`,
+        wallet,
+        from,
+        to,
+      );
+      return (await rows<LineRow>(asked)).map(lineOf);
+    },
+    walk: (behind, most) =>
+      orders({
+        text: `${ORDER} where rank >= $1 and (rank > $1 or hash > $2) order by rank, hash limit $3`,
+        values: [behind?.rank ?? 0, behind?.hash ?? Buffer.alloc(0), most],
+        query_timeout: WALK_MAX_MS,
+      }),
+    async size() {
+      const [found] = await rows<SizeRow>({
+        text: `select (select count(*) from archive_orders) as orders, (select count(*) from archive_matches) as matches,
+            (select count(*) from archive_settlements) as settlements, (select count(*) from archive_journal) as lines,
+            (select coalesce(sum(pg_total_relation_size(inhrelid)), 0) from pg_inherits
+             where inhparent = any($1::text[]::regclass[])) as bytes`,
+        values: [TABLE_NAMES],
+        query_timeout: WALK_MAX_MS,
+      });
+      const { orders: o = 0, matches: m = 0, settlements: s = 0, lines = 0, bytes = 0 } = found ?? {};
+      return {
+        orders: Number(o),
+        matches: Number(m),
+        settlements: Number(s),
+        lines: Number(lines),
+        bytes: Number(bytes),
+      };
+    },
+  };
+}
+
+const LATEST: StreamPlace = { tradeMs: Number.MAX_SAFE_INTEGER, sequence: Number.MAX_SAFE_INTEGER };
+
+const orderOf = ({ rank, hash, wallet, market, record }: OrderRow): ArchivedOrder => ({
+  ...{ hash, wallet, record },
+  rank: Number(rank),
+  marketId: market,
+});
+
+const matchOf = ({ market, trade_ms, sequence, packed }: MatchRow): ArchivedMatch => ({
+  ...{ packed, marketId: market },
+  tradeMs: Number(trade_ms),
+  sequence: Number(sequence),
+});
+
+const settlementOf = (row: SettlementRow): ArchivedSettlement => ({
+  marketId: row.market,
+  listMs: Number(row.list_ms),
+  listIndex: row.list_index,
+  sequence: Number(row.sequence),
+  part: row.part,
+  record: row.record,
+});
+
+const lineOf = ({ wallet, entry, at_ms, line }: LineRow): ArchivedLine => ({
+  ...{ wallet, line },
+  entry: Number(entry),
+  atMs: Number(at_ms),
+});
