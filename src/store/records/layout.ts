@@ -181,3 +181,15 @@ export const SETTLEMENT = layout('>BI2I6I6I6I4B', [
   ...(['status', 'attempts', 'updatedAtMs', 'tradeMs', 'listMs', 'listIndex', 'transactionBytes'] as const),
 ]);
 export const LIST_PLACE = layout('>I6I4', ['listMs', 'listIndex']);
+
+/** What has left Redis of a market's matches (lua/lib/left.lua). */
+export const LEFT = layout('>I6I6I6I7I7I7I7I2', [
+  'tradeMs',
+  'sequence',
+  'matches',
+  'volumeMicro',
+  'feeMicro',
+  'yesFeeMicro',
+  'noFeeMicro',
+  'lastPips',
+]);
