@@ -1,10 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
-import { accessSync, chownSync, constants, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../src/local/ports';
 import { ownChild } from './leftovers';
+import { findPostgres } from './postgres-programs';
 import { tell } from './telling';
 import { until } from './waiting';
 
@@ -23,35 +24,21 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
 const identity = isRoot ? NOBODY : {};
 
-/** The folder of the programs of a PostgreSQL on PATH; null without one. */
-function programs(): string | null {
-  for (const folder of (process.env.PATH ?? '').split(path.delimiter)) {
-    try {
-      accessSync(path.join(folder, 'postgres'), constants.X_OK);
-      const real = path.dirname(realpathSync(path.join(folder, 'postgres')));
-      accessSync(path.join(real, 'initdb'), constants.X_OK);
-      return real;
-    } catch {
-      // Not in this folder.
-    }
-  }
-  return null;
-}
-
-const found = programs();
+const found = findPostgres();
 /** `describe`, or what says that its tests are left out where the machine has no PostgreSQL. */
 export const describeWithPostgres: jest.Describe = found ? describe : describe.skip;
-if (!found) tell('no PostgreSQL on PATH: the tests of the archive that need one are left out');
+if (!found) tell('no PostgreSQL on PATH or from npm: the tests of the archive that need one are left out');
 
 /** A private one on loopback. */
-export async function startTestPostgres(): Promise<TestPostgres> {
-  if (!found) throw new Error('no PostgreSQL on PATH');
+export async function startTestPostgres(programs = found): Promise<TestPostgres> {
+  if (!programs) throw new Error('no PostgreSQL: put one on PATH, or run npm ci');
   const folder = mkdtempSync(path.join(tmpdir(), 'exchange-postgres-'));
   if (isRoot) chownSync(folder, NOBODY.uid, NOBODY.gid);
   const data = path.join(folder, 'data');
+  const bin = await programs.in(folder);
   const options = { ...identity, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } };
   await promisify(execFile)(
-    path.join(found, 'initdb'),
+    path.join(bin, 'initdb'),
     ['-D', data, '-U', 'exchange', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
     options,
   );
@@ -61,7 +48,7 @@ export async function startTestPostgres(): Promise<TestPostgres> {
     const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
     const child = ownChild(
       spawn(
-        path.join(found ?? '', 'postgres'),
+        path.join(bin, 'postgres'),
         ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
         { ...options, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
       ),
