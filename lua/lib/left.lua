@@ -1,4 +1,4 @@
--- What has left Redis of a market's matches: all matches up to a place in the market's stream, and their sums.
+-- Matches of a market that have left Redis: all up to a place in the market's stream, and their sums.
 --
 -- {x}:m:<id>   hash: `f` the place of the last match that left (ms I6, sequence I6), the number of those that left I6, their
 --              volume I7 and fees in collateral, Yes and No I7 each (micro-units; a sum stops at the largest exact number), and

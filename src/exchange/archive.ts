@@ -53,7 +53,7 @@ export interface ArchivedLine {
   readonly line: Buffer;
 }
 
-/** What is archived in one transaction. */
+/** The records of one transaction. */
 export interface Batch {
   readonly orders: readonly ArchivedOrder[];
   /** Each with the hashes of its orders, each once. */

@@ -182,7 +182,7 @@ export const SETTLEMENT = layout('>BI2I6I6I6I4B', [
 ]);
 export const LIST_PLACE = layout('>I6I4', ['listMs', 'listIndex']);
 
-/** What has left Redis of a market's matches (lua/lib/left.lua). */
+/** Matches of a market that have left Redis (lua/lib/left.lua). */
 export const LEFT = layout('>I6I6I6I7I7I7I7I2', [
   'tradeMs',
   'sequence',
