@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import type { Archive, ArchiveState, Batch } from '../exchange/archive';
+import type { Archive, ArchiveRows, ArchiveState, Batch } from '../exchange/archive';
 import { Refusal } from '../exchange/errors';
 import { type ArchiveOptions, createConnection } from './connection';
 import { createReads } from './reads';
+import { dropMonths } from './retention';
 import { createMonth, createTables, inTransaction, LAYOUT, monthOf, slow, TABLE_NAMES } from './schema';
+import { KINDS } from './size';
 
-interface StateRow {
-  readonly layout: number;
-  readonly id: string;
-  readonly batch: string;
-}
+type StateRow = { readonly layout: number } & Readonly<
+  Record<'id' | 'batch' | 'dropped_ms' | `dropped_${keyof ArchiveRows}`, string>
+>;
 
 /** Rows of each table, column by column: one statement for all of them. */
 interface Insert {
@@ -29,12 +29,12 @@ export function createArchive(options: ArchiveOptions): Archive {
   const months = new Set<string>();
 
   async function state(): Promise<ArchiveState | null> {
-    const [found] = await rows<StateRow>({ text: 'select layout, id, batch from archive_state', values: [] });
+    const [found] = await rows<StateRow>({ text: 'select * from archive_state', values: [] });
     if (!found) return null;
     if (found.layout !== LAYOUT) {
       throw new Refusal('UNAVAILABLE', `the archive has layout ${found.layout}; this program has ${LAYOUT}`);
     }
-    return { id: found.id, batch: Number(found.batch) };
+    return stateOf(found);
   }
 
   async function open(): Promise<ArchiveState> {
@@ -56,7 +56,18 @@ export function createArchive(options: ArchiveOptions): Archive {
 
   async function append(batch: number, added: Batch): Promise<boolean> {
     await makeMonths(timesOf(added));
-    return withClient((client) => inTransaction(client, () => add(client, batch, added)));
+    try {
+      return await withClient((client) => inTransaction(client, () => add(client, batch, added)));
+    } catch (error) {
+      // Another process may have dropped a month that this one made.
+      months.clear();
+      throw error;
+    }
+  }
+
+  async function dropBefore(ms: number): Promise<number> {
+    months.clear();
+    return withClient((client) => dropMonths(client, ms));
   }
 
   async function cutBack(batch: number): Promise<number> {
@@ -73,15 +84,24 @@ export function createArchive(options: ArchiveOptions): Archive {
     );
   }
 
-  return { ...createReads(connection), state, open, append, cutBack, close };
+  return { ...createReads(connection), state, open, append, cutBack, dropBefore, close };
 }
 
-function timesOf({ orders, matches, settlements, lines }: Batch): number[] {
+function stateOf(row: StateRow): ArchiveState {
+  const dropped = Object.fromEntries(KINDS.map((kind) => [kind, Number(row[`dropped_${kind}`])]));
+  return {
+    ...{ id: row.id, batch: Number(row.batch), droppedMs: Number(row.dropped_ms) },
+    dropped: dropped as unknown as ArchiveRows,
+  };
+}
+
+function timesOf({ orders, matches, settlements, lines, parts }: Batch): number[] {
   return [
     ...orders.map(({ rank }) => Math.floor(rank / RANKS_PER_MS)),
     ...matches.map(({ tradeMs }) => tradeMs),
     ...settlements.map(({ listMs }) => listMs),
     ...lines.map(({ atMs }) => atMs),
+    ...parts.map(({ atMs }) => atMs),
   ];
 }
 
@@ -95,7 +115,7 @@ async function add(client: PoolClient, batch: number, added: Batch): Promise<boo
   return true;
 }
 
-function insertsOf({ orders, matches, settlements, lines }: Batch): Insert[] {
+function insertsOf({ orders, matches, settlements, lines, parts }: Batch): Insert[] {
   const fills = matches.flatMap(({ orders: hashes, ...match }) => hashes.map((hash) => ({ ...match, hash })));
   return [
     {
@@ -149,6 +169,19 @@ function insertsOf({ orders, matches, settlements, lines }: Batch): Insert[] {
         lines.map(({ entry }) => entry),
         lines.map(({ wallet }) => wallet),
         lines.map(({ line }) => line),
+      ],
+    },
+    {
+      rows: parts,
+      text: `insert into archive_parts (batch, at_ms, market, part, name, value)
+        select $1, * from unnest($2::int8[], $3::text[], $4::text[], $5::bytea[], $6::bytea[])
+        on conflict (market, part, name, at_ms) do update set batch = excluded.batch, value = excluded.value`,
+      columns: [
+        parts.map(({ atMs }) => atMs),
+        parts.map(({ marketId }) => marketId),
+        parts.map(({ part }) => part),
+        parts.map(({ name }) => name),
+        parts.map(({ value }) => value),
       ],
     },
   ];

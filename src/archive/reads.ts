@@ -2,6 +2,7 @@ import type {
   ArchivedLine,
   ArchivedMatch,
   ArchivedOrder,
+  ArchivedPart,
   ArchivedSettlement,
   ArchiveReads,
   ListPlace,
@@ -9,7 +10,7 @@ import type {
   Stretch,
 } from '../exchange/archive';
 import type { Connection, Query } from './connection';
-import { TABLE_NAMES } from './schema';
+import { sizeOf, WALK_MAX_MS } from './size';
 
 /** PostgreSQL's whole numbers of 8 bytes come as text; all of these are exact as numbers. */
 interface OrderRow {
@@ -39,20 +40,19 @@ interface LineRow {
   readonly at_ms: string;
   readonly line: Buffer;
 }
-interface SizeRow {
-  readonly orders: string;
-  readonly matches: string;
-  readonly settlements: string;
-  readonly lines: string;
-  readonly bytes: string;
+interface PartRow {
+  readonly at_ms: string;
+  readonly market: string;
+  readonly part: string;
+  readonly name: Buffer;
+  readonly value: Buffer;
 }
 
 const ORDER = 'select rank, hash, wallet, market, record from archive_orders';
 const MATCH = 'select m.market, m.trade_ms, m.sequence, m.packed from archive_matches m';
 const SETTLEMENT = 'select list_ms, list_index, market, sequence, part, record from archive_settlements';
+const PART = 'select at_ms, market, part, name, value from archive_parts';
 const LINE = 'select wallet, entry, at_ms, line from archive_journal';
-/** A walk over the whole archive may wait for a busy disk; no request makes one. */
-const WALK_MAX_MS = 60_000;
 
 const query = (text: string, ...values: unknown[]): Query => ({ text, values });
 const direction = ({ descending }: { readonly descending: boolean }): string => (descending ? 'desc' : 'asc');
@@ -63,6 +63,7 @@ export function createReads({ rows }: Connection): ArchiveReads {
     (await rows<MatchRow>(asked)).map(matchOf);
   const settlements = async (asked: Query): Promise<ArchivedSettlement[]> =>
     (await rows<SettlementRow>(asked)).map(settlementOf);
+  const parts = async (asked: Query): Promise<ArchivedPart[]> => (await rows<PartRow>(asked)).map(partOf);
 
   return {
     orders: (hashes) => orders(query(`${ORDER} where hash = any($1::bytea[])`, hashes)),
@@ -139,30 +140,26 @@ export function createReads({ rows }: Connection): ArchiveReads {
       );
       return (await rows<LineRow>(asked)).map(lineOf);
     },
+    parts: (marketId, part, names) =>
+      parts(
+        query(`${PART} where market = $1 and part = $2 and name = any($3::bytea[])`, marketId, part, names),
+      ),
+    partsFrom: (marketId, part, from, most) =>
+      parts(
+        query(
+          `${PART} where market = $1 and part = $2 and name >= coalesce((select name from archive_parts
+             where market = $1 and part = $2 and name <= $3 order by name desc limit 1), ''::bytea)
+           order by name limit $4`,
+          ...[marketId, part, from, most],
+        ),
+      ),
     walk: (behind, most) =>
       orders({
         text: `${ORDER} where rank >= $1 and (rank > $1 or hash > $2) order by rank, hash limit $3`,
         values: [behind?.rank ?? 0, behind?.hash ?? Buffer.alloc(0), most],
         query_timeout: WALK_MAX_MS,
       }),
-    async size() {
-      const [found] = await rows<SizeRow>({
-        text: `select (select count(*) from archive_orders) as orders, (select count(*) from archive_matches) as matches,
-            (select count(*) from archive_settlements) as settlements, (select count(*) from archive_journal) as lines,
-            (select coalesce(sum(pg_total_relation_size(inhrelid)), 0) from pg_inherits
-             where inhparent = any($1::text[]::regclass[])) as bytes`,
-        values: [TABLE_NAMES],
-        query_timeout: WALK_MAX_MS,
-      });
-      const { orders: o = 0, matches: m = 0, settlements: s = 0, lines = 0, bytes = 0 } = found ?? {};
-      return {
-        orders: Number(o),
-        matches: Number(m),
-        settlements: Number(s),
-        lines: Number(lines),
-        bytes: Number(bytes),
-      };
-    },
+    size: () => sizeOf(rows),
   };
 }
 
@@ -192,5 +189,10 @@ const settlementOf = (row: SettlementRow): ArchivedSettlement => ({
 const lineOf = ({ wallet, entry, at_ms, line }: LineRow): ArchivedLine => ({
   ...{ wallet, line },
   entry: Number(entry),
+  atMs: Number(at_ms),
+});
+
+const partOf = ({ at_ms, market, part, name, value }: PartRow): ArchivedPart => ({
+  ...{ part, name, value, marketId: market },
   atMs: Number(at_ms),
 });

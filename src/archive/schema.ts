@@ -9,7 +9,13 @@ const TABLES = `
     one boolean primary key default true check (one),
     layout int not null,
     id text not null,
-    batch int8 not null
+    batch int8 not null,
+    dropped_ms int8 not null default 0,
+    dropped_orders int8 not null default 0,
+    dropped_matches int8 not null default 0,
+    dropped_settlements int8 not null default 0,
+    dropped_lines int8 not null default 0,
+    dropped_parts int8 not null default 0
   );
   create table if not exists archive_orders (
     rank int8 not null,
@@ -57,6 +63,15 @@ const TABLES = `
     line bytea not null,
     primary key (wallet, entry, at_ms)
   ) partition by range (at_ms);
+  create table if not exists archive_parts (
+    at_ms int8 not null,
+    market text not null,
+    part text not null,
+    name bytea not null,
+    batch int8 not null,
+    value bytea not null,
+    primary key (market, part, name, at_ms)
+  ) partition by range (at_ms);
 `;
 
 /** The partitioned tables, each with the unit of its first column in milliseconds. A rank is a time times 1,000 (lua/lib/order.lua). */
@@ -66,6 +81,7 @@ export const PARTITIONED = {
   archive_fills: 1,
   archive_settlements: 1,
   archive_journal: 1,
+  archive_parts: 1,
 } as const;
 export type Partitioned = keyof typeof PARTITIONED;
 export const TABLE_NAMES = Object.keys(PARTITIONED) as Partitioned[];
@@ -85,7 +101,7 @@ export const slow = (text: string, values: readonly unknown[] = []) => ({
 /** Raised with every change of the tables. */
 export const LAYOUT = 1;
 /** Two workers that begin at once make the tables one after the other. */
-const LOCK = 7_041_963;
+export const LOCK = 7_041_963;
 
 /** All or nothing. */
 export async function inTransaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {

@@ -53,6 +53,17 @@ export interface ArchivedLine {
   readonly line: Buffer;
 }
 
+/** A part of what a market leaves behind when it is forgotten, such as candles or payouts. */
+export interface ArchivedPart {
+  readonly marketId: string;
+  readonly part: string;
+  /** Its place within the part, by its bytes. */
+  readonly name: Buffer;
+  /** When the market had paid its holders. */
+  readonly atMs: number;
+  readonly value: Buffer;
+}
+
 /** The records of one transaction. */
 export interface Batch {
   readonly orders: readonly ArchivedOrder[];
@@ -60,9 +71,10 @@ export interface Batch {
   readonly matches: readonly (ArchivedMatch & { readonly orders: readonly Buffer[] })[];
   readonly settlements: readonly ArchivedSettlement[];
   readonly lines: readonly ArchivedLine[];
+  readonly parts: readonly ArchivedPart[];
 }
 
-export const NOTHING: Batch = { orders: [], matches: [], settlements: [], lines: [] };
+export const NOTHING: Batch = { orders: [], matches: [], settlements: [], lines: [], parts: [] };
 
 /** From the first place to the last, both included; newest first when descending. */
 export interface Stretch<Place> {
@@ -72,19 +84,28 @@ export interface Stretch<Place> {
   readonly most: number;
 }
 
+/** Rows of each kind. */
+export interface ArchiveRows {
+  readonly orders: number;
+  readonly matches: number;
+  readonly settlements: number;
+  readonly lines: number;
+  readonly parts: number;
+}
+
 export interface ArchiveState {
   /** Given to it once, so that no exchange takes another's archive for its own. */
   readonly id: string;
   /** The number of the latest batch that was added. */
   readonly batch: number;
+  /** Rows of earlier months were dropped for their age; 0 while nothing was dropped. */
+  readonly droppedMs: number;
+  /** The rows that were dropped for their age. */
+  readonly dropped: ArchiveRows;
 }
 
-/** Rows of each kind, and the bytes of all of them with their indexes. */
-export interface ArchiveSize {
-  readonly orders: number;
-  readonly matches: number;
-  readonly settlements: number;
-  readonly lines: number;
+/** The rows that are there, and their bytes with their indexes. */
+export interface ArchiveSize extends ArchiveRows {
   readonly bytes: number;
 }
 
@@ -107,6 +128,10 @@ export interface ArchiveReads {
   settlementsOf(marketId: string | null, stretch: Stretch<ListPlace>): Promise<ArchivedSettlement[]>;
   /** The lines of a wallet with these numbers, both included, oldest first. */
   lines(wallet: Buffer, from: number, to: number): Promise<ArchivedLine[]>;
+  /** Those that it has of a part of a market, in any order. */
+  parts(marketId: string, part: string, names: readonly Buffer[]): Promise<ArchivedPart[]>;
+  /** A part of a market in the order of the names: from the last one at or before a name on, or from its first. */
+  partsFrom(marketId: string, part: string, from: Buffer, most: number): Promise<ArchivedPart[]>;
   /** All orders, in steps, by rank and hash. */
   walk(behind: WalletPlace | null, most: number): Promise<ArchivedOrder[]>;
   size(): Promise<ArchiveSize>;
@@ -122,5 +147,7 @@ export interface Archive extends ArchiveReads {
   append(batch: number, rows: Batch): Promise<boolean>;
   /** Deletes the batches behind this one: nothing of them was forgotten. Returns how many rows that were. */
   cutBack(batch: number): Promise<number>;
+  /** Deletes whole months of all rows that end before this time, and notes how many rows that were. Returns their number. */
+  dropBefore(ms: number): Promise<number>;
   close(): Promise<void>;
 }

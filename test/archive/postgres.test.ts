@@ -108,7 +108,7 @@ describeWithPostgres('the archive in PostgreSQL', () => {
       line: randomBytes(21),
     }));
     const { batch } = (await archive.state()) ?? { batch: 0 };
-    expect(await archive.append(batch + 1, { orders: [], matches, settlements, lines })).toBe(true);
+    expect(await archive.append(batch + 1, { ...NOTHING, matches, settlements, lines })).toBe(true);
     const rows = matches.map(({ orders: _, ...match }) => match);
     const [first, second, third] = rows as [ArchivedMatch, ArchivedMatch, ArchivedMatch];
     expect(await archive.matches([third, { ...first, marketId: other }])).toEqual([third]);
@@ -139,6 +139,47 @@ describeWithPostgres('the archive in PostgreSQL', () => {
     expect(counted).toMatchObject({ matches: 3, settlements: 3, lines: 3 });
     expect(bytes).toBeGreaterThan(0);
     expect(await archive.cutBack(batch)).toBe(3 + 5 + 3 + 3);
+  });
+
+  test('parts of a market are found by their names, and from a place on', async () => {
+    const parts = [10, 20, 30].map((at) => ({
+      ...{ marketId: 'market07', part: 'k60', atMs: JANUARY },
+      name: Buffer.from([0, at]),
+      value: randomBytes(64),
+    }));
+    const { batch } = (await archive.state()) ?? { batch: 0 };
+    expect(await archive.append(batch + 1, { ...NOTHING, parts })).toBe(true);
+    const from = (at: number, most = 9) => archive.partsFrom('market07', 'k60', Buffer.from([0, at]), most);
+    expect(await from(0)).toEqual(parts);
+    expect(await from(20)).toEqual(parts.slice(1));
+    expect(await from(29, 1)).toEqual(parts.slice(1, 2));
+    expect(await from(99)).toEqual(parts.slice(2));
+    expect(await archive.partsFrom('market07', 'k1800', Buffer.from([0]), 9)).toEqual([]);
+    const [first] = parts;
+    expect(await archive.parts('market07', 'k60', [Buffer.from([0, 10]), Buffer.from([7])])).toEqual([first]);
+    expect(await archive.cutBack(batch)).toBe(3);
+  });
+
+  test('months that are over are dropped whole and counted, also behind a process that has made them', async () => {
+    const { batch } = (await archive.state()) ?? { batch: 0 };
+    const [old, young] = [order(JANUARY), order(JANUARY + 1)];
+    expect(await archive.append(batch + 1, of([old, young]))).toBe(true);
+    const before = await archive.size();
+    const other = createArchive({ url: postgres.url });
+    expect(await other.dropBefore(JANUARY)).toBe(0);
+    expect((await archive.state())?.droppedMs).toBe(0);
+    const gone = await other.dropBefore(JANUARY + 1);
+    await other.close();
+    expect(await archive.orders([old.hash, young.hash])).toEqual([young]);
+    const after = await archive.size();
+    const state = await archive.state();
+    expect([state?.droppedMs, before.orders - after.orders]).toEqual([JANUARY + 1, gone]);
+    expect(state?.dropped.orders).toBe(gone);
+    // An order of such a month that ends now has a place again, until the next time.
+    const late = of([order(JANUARY)]);
+    await expect(archive.append(batch + 2, late)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await archive.append(batch + 2, late)).toBe(true);
+    expect(await archive.dropBefore(JANUARY + 1)).toBe(1);
   });
 
   test(

@@ -6,7 +6,8 @@ export function createMemoryArchive(): Archive & { readonly rows: ReadonlyMap<st
   let batch = 0;
   const newestFirst = (a: WalletPlace, b: WalletPlace): number =>
     b.rank - a.rank || Buffer.compare(a.hash, b.hash);
-  const state = async () => ({ id: 'memory', batch });
+  const none = { orders: 0, matches: 0, settlements: 0, lines: 0, parts: 0 };
+  const state = async () => ({ id: 'memory', batch, droppedMs: 0, dropped: none });
   return {
     rows,
     state,
@@ -29,13 +30,16 @@ export function createMemoryArchive(): Archive & { readonly rows: ReadonlyMap<st
       return gone.length;
     },
     walk: async () => [...rows.values()],
-    size: async () => ({ orders: rows.size, matches: 0, settlements: 0, lines: 0, bytes: 0 }),
+    size: async () => ({ ...none, orders: rows.size, bytes: 0 }),
     matches: async () => [],
     matchesOf: async () => [],
     matchesOfOrder: async () => [],
     settlements: async () => [],
     settlementsOf: async () => [],
     lines: async () => [],
+    parts: async () => [],
+    partsFrom: async () => [],
+    dropBefore: async () => 0,
     close: async () => undefined,
   };
 }
