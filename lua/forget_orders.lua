@@ -147,12 +147,12 @@ for _, m in pairs(markets) do
 end
 for maker, wallet in pairs(wallets) do
   redis.call('ZREM', shard .. 'u:' .. maker, unpack(wallet.hashes))
-  local count, first_ms, before = 0, math.huge, redis.call('HGET', KEYS[6], maker)
+  local count, first_ms, lines, before = 0, math.huge, 0, redis.call('HGET', KEYS[6], maker)
   if before then
-    count, first_ms = struct.unpack(traces.OF_WALLET, before)
+    count, first_ms, lines = struct.unpack(traces.OF_WALLET, before)
   end
   redis.call('HSET', KEYS[6], maker, struct.pack(traces.OF_WALLET, count + #wallet.hashes,
-    math.min(first_ms, wallet.first_ms)))
+    math.min(first_ms, wallet.first_ms), lines))
 end
 if gone[1] then
   redis.call('HDEL', KEYS[1], unpack(gone))

@@ -13,8 +13,8 @@ local integer = require('lib.integer')
 local traces = {}
 
 traces.FIELD, traces.FORMAT = 'g', '>I4I6'
--- The number of a wallet's forgotten orders and the time of the first (lua/forget_orders.lua).
-traces.OF_WALLET = '>I6I6'
+-- The number of a wallet's forgotten orders, the time of the first, and the number of lines of its journal that left.
+traces.OF_WALLET = '>I6I6I6'
 -- A set of more than 512 numbers takes 31 bytes for each. On average no bucket has more than twice these.
 traces.PER_BUCKET = 200
 -- How long the caller's word that the archive does not have a hash is good. An order stays in Redis for longer after its end.

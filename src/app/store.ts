@@ -14,9 +14,10 @@ import { createHistory } from '../store/candles/history';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
 import { createStandings } from '../store/health/standing';
-import { createJournal } from '../store/journal/journal';
+import { createJournal, type JournalOptions } from '../store/journal/journal';
 import { createJournalReads } from '../store/journal/reads';
 import { createJournalRebuild } from '../store/journal/rebuild';
+import { createStoredLines } from '../store/journal/stored';
 import { createMarkets } from '../store/markets/markets';
 import { createAccountLogs } from '../store/outbox/account-log';
 import { createOutboxLag } from '../store/outbox/lag';
@@ -35,7 +36,7 @@ import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connect
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { createMatches } from '../store/settlement/matches';
-import { createSettlements } from '../store/settlement/settlements';
+import { createSettlements, type Settlements } from '../store/settlement/settlements';
 import { createEngine } from '../store/verbs/engine';
 
 const REDIS_WAIT_MS = 10_000;
@@ -100,6 +101,22 @@ const createPeople = (door: Door, joinGrantMicro: number) => ({
   actions: createActions(door),
 });
 
+interface JournalParts extends JournalOptions {
+  readonly past: Past;
+  readonly settlements: Settlements;
+}
+
+/** The parts that keep, read and correct journals. */
+function createJournals(parts: JournalParts) {
+  const journalWriter = createJournal(parts);
+  const lines = createStoredLines(parts);
+  return {
+    journalWriter,
+    journal: createJournalReads({ ...parts, lines, journal: journalWriter }),
+    journalRebuild: createJournalRebuild({ ...parts, journal: journalWriter }),
+  };
+}
+
 /** The parts that web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = await openConnection(config, log, waitMs);
@@ -126,8 +143,6 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   });
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
-  const journalWriter = createJournal({ redis, run, keys, matches, doubts });
-  const journal = createJournalReads({ redis, keys, journal: journalWriter, matches, settlements });
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );
@@ -147,9 +162,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     markets,
     settlements,
     matches,
-    journalWriter,
-    journalRebuild: createJournalRebuild({ redis, run, keys, matches, journal: journalWriter }),
-    journal,
+    ...createJournals({ redis, run, keys, past, matches, settlements, doubts }),
     marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
     ...createPeople({ redis, run, keys }, joinGrantMicro),
     broadcasts: createBroadcasts({ redis, run, keys }),

@@ -1,8 +1,10 @@
 import { Redis } from 'ioredis';
 import type { RunningRedis } from '../../src/local/redis';
+import { NO_PAST } from '../../src/store/archive/past';
 import { createJournal } from '../../src/store/journal/journal';
 import { createJournalReads, type JournalRow } from '../../src/store/journal/reads';
 import { changeOf } from '../../src/store/journal/sides';
+import { createStoredLines } from '../../src/store/journal/stored';
 import { createScripts } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
@@ -40,7 +42,8 @@ function openJournal(redis: Redis, { keys }: SideBySide, patches: readonly Patch
   const settlements = createSettlements({ redis, run, keys });
   const matches = createMatches({ redis, run, keys, settlements });
   const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
-  return createJournalReads({ redis, keys, journal, matches, settlements });
+  const lines = createStoredLines({ run, keys, past: NO_PAST });
+  return createJournalReads({ redis, keys, journal, matches, settlements, lines });
 }
 type Journal = ReturnType<typeof openJournal>;
 

@@ -1,4 +1,4 @@
-import type { Archive, ArchivedOrder, WalletPlace } from '../../exchange/archive';
+import type { Archive, ArchivedLine, ArchivedOrder, WalletPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { MARKET_STATE, readUInt } from '../records/layout';
@@ -17,6 +17,8 @@ export interface Past {
   records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>>;
   /** The next orders of a wallet behind a place, newest first. */
   ofWallet(wallet: Buffer, behind: WalletPlace | null, most: number): Promise<readonly ArchivedOrder[]>;
+  /** The lines of a wallet's journal with these numbers, both included, oldest first. */
+  lines(wallet: Buffer, from: number, to: number): Promise<readonly ArchivedLine[]>;
   /** The order if it is this wallet's in this market, or with null in any, and the latest sequence of its market. */
   own(
     orderHash: string,
@@ -40,6 +42,7 @@ export const NO_PAST: Past = {
   packed: async () => new Map(),
   records: async () => new Map(),
   ofWallet: async () => [],
+  lines: async () => [],
   own: async () => null,
   anywhere: async () => null,
   certain: async () => {
@@ -117,5 +120,6 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
     anywhere,
     certain,
     ofWallet: async (wallet, behind, most) => ((await open()) ? archive.ofWallet(wallet, behind, most) : []),
+    lines: async (wallet, from, to) => ((await open()) ? archive.lines(wallet, from, to) : []),
   };
 }

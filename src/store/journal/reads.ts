@@ -13,6 +13,7 @@ import type { Matches } from '../settlement/matches';
 import type { Settlements } from '../settlement/settlements';
 import type { Journal } from './journal';
 import { type OwnSide, sidesOf } from './sides';
+import type { OpenLines, StoredLines } from './stored';
 
 interface JournalReadsOptions {
   readonly redis: RedisClient;
@@ -20,6 +21,7 @@ interface JournalReadsOptions {
   readonly journal: Pick<Journal, 'catchUp'>;
   readonly matches: Pick<Matches, 'load'>;
   readonly settlements: Pick<Settlements, 'show'>;
+  readonly lines: OpenLines;
 }
 
 export interface HeldPosition extends Position {
@@ -56,6 +58,9 @@ interface Place {
   readonly line: number;
 }
 
+/** Entries from the first number up to, but without, the second. */
+type Stretch = readonly [low: number, high: number];
+
 /** Entries read in one step, and steps for one page: a filter that matches little gets a short page and a cursor. */
 const STEP = 100;
 const STEPS_MAX = 50;
@@ -91,6 +96,7 @@ export function createJournalReads({
   journal,
   matches,
   settlements,
+  lines: openLines,
 }: JournalReadsOptions): JournalReads {
   async function positions(
     address: string,
@@ -125,14 +131,12 @@ export function createJournalReads({
     const isAscending = page.order === 'asc';
     const after = page.cursor === null ? null : parseCursor(page.cursor);
     await journal.catchUp();
-    const list = keys.journal(addressBytes(address));
+    const list = await openLines(addressBytes(address));
     let [low, high] = await stretchOf(list, page, after, isAscending);
     const shown: JournalRow[] = [];
     for (let step = 0; step < STEPS_MAX && low < high && shown.length <= page.limit; step++) {
-      const [from, end] = isAscending
-        ? [low, Math.min(high, low + STEP)]
-        : [Math.max(low, high - STEP), high];
-      const packed = await redis.lrangeBuffer(list, from, end - 1);
+      const [from, end] = stepOf([low, high], list.left, isAscending);
+      const packed = await list.read(from, end);
       const entries = packed.map((entry, i) => ({ entry: from + i, is: unpackEntry(entry) }));
       const passing = entries.filter(({ is }) => passes(is, filter) && isWithin(timeOf(is), page));
       const wanted = isAscending ? passing : passing.reverse();
@@ -149,28 +153,29 @@ export function createJournalReads({
     return { rows: shown, next: isAscending ? `${low - 1}-${LINE_MAX}` : `${high}-0` };
   }
 
-  /** Returns the range of entries that may have rows of a page: from the first index up to, but without, the second. */
+  /** Returns the range of entries that may have rows of a page. */
   async function stretchOf(
-    list: Buffer,
+    list: StoredLines,
     { sinceMs, untilMs }: RowsPage,
     after: Place | null,
     isAscending: boolean,
-  ): Promise<[low: number, high: number]> {
-    const length = await redis.llen(list);
-    const low = sinceMs === undefined ? 0 : await firstAt(list, length, sinceMs - DISORDER_MS);
-    const high = untilMs === undefined ? length : await firstAt(list, length, untilMs + DISORDER_MS + 1);
+  ): Promise<Stretch> {
+    const low = sinceMs === undefined ? 0 : await firstAt(list, sinceMs - DISORDER_MS);
+    const high = untilMs === undefined ? list.length : await firstAt(list, untilMs + DISORDER_MS + 1);
     if (after === null) return [low, high];
     return isAscending ? [Math.max(low, after.entry), high] : [low, Math.min(high, after.entry + 1)];
   }
 
   /** Returns the first entry of this time or later by binary search, exact to DISORDER_MS. */
-  async function firstAt(list: Buffer, length: number, atMs: number): Promise<number> {
-    let [low, high] = [0, length];
+  async function firstAt(list: StoredLines, atMs: number): Promise<number> {
+    let [low, high] = [0, list.length];
+    // The first line in Redis comes first: the archive is asked only for a time that is there.
+    let middle = list.left > 0 && list.left < high ? list.left : Math.floor(high / 2);
     while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const packed = await redis.lindexBuffer(list, middle);
+      const [packed] = await list.read(middle, middle + 1);
       if (packed && timeOf(unpackEntry(packed)) < atMs) low = middle + 1;
       else high = middle;
+      middle = Math.floor((low + high) / 2);
     }
     return low;
   }
@@ -212,6 +217,15 @@ export function createJournalReads({
   }
 
   return { positions, rows };
+}
+
+/**
+ * Returns the next entries of a stretch. No step has both entries that had left Redis and entries that had not, so a page that
+ * is full before needs no archive.
+ */
+function stepOf([low, high]: Stretch, left: number, isAscending: boolean): Stretch {
+  if (isAscending) return [low, Math.min(high, low + STEP, low < left ? left : high)];
+  return [Math.max(low, high - STEP, high > left ? left : low), high];
 }
 
 const passes = (entry: JournalEntry, { marketId, tradesOnly }: JournalFilter): boolean =>

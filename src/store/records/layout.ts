@@ -126,8 +126,8 @@ export const ORDER_CHANGES = layout('>BI6I7I6I6I6I4B', [
   ...(['reason', 'filledLots', 'quoteMicro', 'updatedAtMs'] as const),
   ...(['fillMs', 'fillSequence', 'fillCount', 'status'] as const),
 ]);
-/** The number of a wallet's orders that left Redis, and the time of the first (lua/forget_orders.lua). */
-export const FORGOTTEN = layout('>I6I6', ['orders', 'firstMs']);
+/** The number of a wallet's orders that left Redis, the time of the first, and the number of lines of its journal that left. */
+export const FORGOTTEN = layout('>I6I6I6', ['orders', 'firstMs', 'lines']);
 /** The terms of an order; the price in Yes follows as text (lua/lib/request.lua). */
 export const REQUEST = layout('>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20B', [
   ...([

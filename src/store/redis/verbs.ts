@@ -170,6 +170,7 @@ export const VERBS = {
   read_market: verb(['market', 'trades', 'markets'], 2).replies<
     [nowMs: Buffer, document: Buffer, state: Buffer[], matches: StreamEntry[]]
   >(),
+  read_journal: verb(['journal', 'forgotten'], 3).replies<[left: number, length: number, ...lines: Buffer[]]>(),
   read_positions: verb(['readers', 'outbox'], 2, { args: true }).replies<
     [mark: Buffer, last: Buffer, ...lists: Buffer[][]]
   >(),

@@ -1,0 +1,54 @@
+import { Refusal } from '../../exchange/errors';
+import type { Past } from '../archive/past';
+import type { ShardKeys } from '../redis/keys';
+import type { RunScript } from '../redis/scripts';
+
+/** The lines of one wallet's journal. Each keeps its number, from 0, also when it has left Redis for the archive. */
+export interface StoredLines {
+  /** How many lines had left Redis, always the oldest ones, and how many there were with these. */
+  readonly left: number;
+  readonly length: number;
+  /** The lines from this number up to, but without, the second: at most LINES_MAX of them. */
+  read(from: number, end: number): Promise<readonly Buffer[]>;
+}
+
+/** Opens the journal of a wallet. */
+export type OpenLines = (wallet: Buffer) => Promise<StoredLines>;
+
+interface StoredLinesOptions {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly past: Pick<Past, 'lines'>;
+}
+
+/** LINES_MAX of lua/read_journal.lua. */
+export const LINES_MAX = 500;
+
+/** Lines are read in Redis first; those that have left are then in the archive. */
+export function createStoredLines({ run, keys, past }: StoredLinesOptions): OpenLines {
+  const ask = (wallet: Buffer, from: number, end: number) =>
+    run('read_journal', [keys.journal(wallet), keys.forgotten], [wallet, from, end]);
+
+  async function gone(wallet: Buffer, from: number, end: number): Promise<readonly Buffer[]> {
+    const found = await past.lines(wallet, from, end - 1);
+    if (found.length === end - from) return found.map(({ line }) => line);
+    throw new Refusal(
+      'UNAVAILABLE',
+      'lines of this journal are in an archive that this process does not have: set ARCHIVE_URL, and see: exchange doctor',
+    );
+  }
+
+  return async (wallet) => {
+    const [left, length] = await ask(wallet, 0, 0);
+    return {
+      left,
+      length,
+      async read(from, end) {
+        if (end <= left) return gone(wallet, from, end);
+        const [leftNow, , ...here] = await ask(wallet, from, end);
+        const before = from < leftNow ? await gone(wallet, from, Math.min(end, leftNow)) : [];
+        return [...before, ...here];
+      },
+    };
+  };
+}
