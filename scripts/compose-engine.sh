@@ -1,7 +1,7 @@
 #!/bin/bash
 # A Docker engine for `npm run test:compose` on a Debian machine that has none, without touching the machine: Docker of
 # Debian runs in a folder, with a network and mounts of its own, and stand-ins of Debian's packages take the place of the
-# official images (node:20-slim, redis:7, nginx:1.28-alpine), with what those promise and this project uses.
+# official images (node:20-slim, redis:7, postgres:17, nginx:1.28-alpine), with what those promise and this project uses.
 # Arguments: the folder it works in, the folder of the project. Prints `ready <process>` and runs until it is killed.
 # Needs root, mmdebstrap, slirp4netns and a Debian mirror (APT_MIRROR). Check-Valid-Until is off: a mirror may be old.
 set -eu
@@ -39,6 +39,29 @@ if [[ ! -e redis/.complete ]]; then
   printf '#!/bin/sh\n[ "$1" = redis-server ] || exec "$@"\nchown redis . && exec setpriv --reuid redis --regid redis --clear-groups "$@" --protected-mode no\n' >redis/usr/local/bin/docker-entrypoint.sh
   chmod +x redis/usr/local/bin/docker-entrypoint.sh
   touch redis/.complete
+fi
+
+root trixie postgres postgresql-17
+if [[ ! -e postgres/.complete ]]; then
+  cat >postgres/usr/local/bin/docker-entrypoint.sh <<'ENTRY'
+#!/bin/sh
+[ "$1" = postgres ] || exec "$@"
+as() { setpriv --reuid postgres --regid postgres --init-groups "$@"; }
+if [ ! -e "$PGDATA/PG_VERSION" ]; then
+  [ -n "$POSTGRES_PASSWORD" ] || exit 1
+  install -d -o postgres -g postgres -m 700 "$PGDATA"
+  printf %s "$POSTGRES_PASSWORD" >/tmp/password
+  chown postgres /tmp/password
+  as initdb -D "$PGDATA" -U "$POSTGRES_USER" -A scram-sha-256 --pwfile /tmp/password -E UTF8 --locale C || exit 1
+  rm /tmp/password
+  echo "host all all all scram-sha-256" >>"$PGDATA/pg_hba.conf"
+  echo "CREATE DATABASE $POSTGRES_DB" | as postgres --single -D "$PGDATA" postgres || exit 1
+fi
+shift
+exec setpriv --reuid postgres --regid postgres --init-groups postgres -c listen_addresses='*' -c unix_socket_directories=/tmp "$@"
+ENTRY
+  chmod +x postgres/usr/local/bin/docker-entrypoint.sh
+  touch postgres/.complete
 fi
 
 # 1.27.3 or later: bookworm and trixie have older ones.
@@ -100,6 +123,7 @@ image() {
 }
 image node node:20-slim 'ENTRYPOINT ["/usr/bin/env"]'
 image redis redis:7 'ENTRYPOINT ["docker-entrypoint.sh"]' 'VOLUME /data' 'WORKDIR /data' 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+image postgres postgres:17 'ENTRYPOINT ["docker-entrypoint.sh"]' 'VOLUME /var/lib/postgresql/data' 'ENV PGDATA=/var/lib/postgresql/data' 'STOPSIGNAL SIGINT' 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/lib/postgresql/17/bin'
 image nginx nginx:1.28-alpine 'ENTRYPOINT ["/entry"]' 'CMD ["nginx","-g","daemon off;"]' 'STOPSIGNAL SIGQUIT'
 
 echo "ready $ENGINE"

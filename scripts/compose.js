@@ -94,7 +94,8 @@ async function main() {
   const engine = await openEngine(project);
   if (engine === null) return process.env.COMPOSE_REQUIRED === '1' ? 1 : 0;
   copyFileSync(path.join(project, '.env.example'), path.join(project, '.env'));
-  const lines = [`JWT_SECRET=k1:${secret()}`, `ADMIN_TOKEN=${secret()}`, `REDIS_PASSWORD=${secret()}`];
+  const secrets = ['ADMIN_TOKEN', 'REDIS_PASSWORD', 'POSTGRES_PASSWORD'].map((name) => `${name}=${secret()}`);
+  const lines = [`JWT_SECRET=k1:${secret()}`, ...secrets, 'COMPOSE_PROFILES=archive'];
   appendFileSync(
     path.join(project, '.env'),
     `\n${[...lines, `PORT=${engine.port}`, 'RATE_LIMIT=off'].join('\n')}\n`,
@@ -111,7 +112,8 @@ async function main() {
       DOCKER: JSON.stringify(engine.docker),
       COMPOSE_URL: `http://localhost:${engine.port}`,
     });
-    if (tested !== 0) await run([...engine.compose, 'logs', '--no-log-prefix', '--tail', '40', 'redis']);
+    if (tested !== 0)
+      await run([...engine.compose, 'logs', '--no-log-prefix', '--tail', '40', 'redis', 'postgres']);
     return tested;
   } finally {
     await run([...engine.compose, 'down', '-v', '-t', '5']);

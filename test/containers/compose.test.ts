@@ -116,7 +116,7 @@ async function whileTrading(market: Market, what: () => Promise<unknown>): Promi
 }
 
 (COMPOSE ? test : test.skip)(
-  'the compose file trades through its load balancer, and keeps every acknowledged order when a web process and Redis are killed and a new version is put in place',
+  'the compose file trades through its load balancer, and keeps every acknowledged order when a web process, Redis and PostgreSQL are killed and a new version is put in place',
   async () => {
     await ready();
     expect(JSON.parse(await cli('doctor', '--json')).ok).toBe(true);
@@ -128,18 +128,20 @@ async function whileTrading(market: Market, what: () => Promise<unknown>): Promi
 
     const [web = ''] = (await compose('ps', '-q', 'web')).trim().split('\n');
     const redis = (await compose('ps', '-q', 'redis')).trim();
-    expect([web, redis]).not.toContain('');
+    const postgres = (await compose('ps', '-q', 'postgres')).trim();
+    expect([web, redis, postgres]).not.toContain('');
     const killed = (id: string) => docker('kill', '-s', 'KILL', id).then(() => docker('start', id));
     const phases = {
       'a web process is killed': () => killed(web),
       'Redis is killed': () => killed(redis),
+      'PostgreSQL is killed': () => killed(postgres),
       'Redis is restarted': () => compose('restart', 'redis'),
       'the worker is restarted': () => compose('restart', 'worker'),
       'a new version is put in place': upgrade,
     };
     const idsOf = async (...services: string[]): Promise<string[]> =>
       (await compose('ps', '-q', ...services)).trim().split('\n').sort();
-    const [webs, others] = [await idsOf('web'), await idsOf('redis', 'balancer')];
+    const [webs, others] = [await idsOf('web'), await idsOf('redis', 'postgres', 'balancer')];
     for (const [phase, happens] of Object.entries(phases)) {
       const refused = traded.refused;
       const count = await whileTrading(market, happens);
@@ -149,7 +151,7 @@ async function whileTrading(market: Market, what: () => Promise<unknown>): Promi
     // Nothing that clients hold on to was replaced but the web processes.
     const newWebs = await idsOf('web');
     expect([newWebs.length, newWebs.filter((id) => webs.includes(id))]).toEqual([webs.length, []]);
-    expect(await idsOf('redis', 'balancer')).toEqual(others);
+    expect(await idsOf('redis', 'postgres', 'balancer')).toEqual(others);
 
     const sockets = await crowd(SOCKETS);
     tell(`${SOCKETS} sockets from one address: ${sockets.open} open, ${sockets.refused} refused`);
@@ -166,6 +168,15 @@ async function whileTrading(market: Market, what: () => Promise<unknown>): Promi
     }
     expect(lost).toEqual([]);
     expect(await cli('audit')).toMatch(/^ok: /);
+    await until(
+      'orders have left for the archive',
+      async () => {
+        const { orders } = JSON.parse(await cli('archive', 'status', '--json')) as { orders: number };
+        return orders > 0;
+      },
+      { patienceMs: 2 * WAIT_MS },
+    );
+    expect(await cli('archive', 'verify')).toMatch(/^ok: /);
   },
   600_000,
 );

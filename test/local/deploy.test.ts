@@ -10,6 +10,15 @@ import { presentProblem } from '../../src/wire/problem';
 import { ROOT } from '../support/processes';
 import { startTestRedis } from '../support/redis';
 
+const { load } = require('js-yaml') as { load(text: string): unknown };
+
+/** As far as it is looked at. */
+interface Service {
+  readonly profiles?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+}
+
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
 
 describe('the files for deployment', () => {
@@ -24,8 +33,8 @@ describe('the files for deployment', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name);
     expect(set).toContain('REDIS_URL');
     expect(asked).toContain('JWT_SECRET');
-    // Variables of Redis itself; the exchange receives the password within REDIS_URL.
-    const known = [...Object.keys(VARIABLES), 'REDIS_PASSWORD', 'REDIS_MAXMEMORY'];
+    // Variables of the stores themselves; the exchange receives the passwords within REDIS_URL and ARCHIVE_URL.
+    const known = [...Object.keys(VARIABLES), 'REDIS_PASSWORD', 'REDIS_MAXMEMORY', 'POSTGRES_PASSWORD'];
     expect(known).toEqual(expect.arrayContaining([...set, ...asked]));
   });
 
@@ -45,6 +54,24 @@ describe('the files for deployment', () => {
       expect(words).toContain(setting);
     }
     expect(compose).toMatch(/web:\n {4}<<: \*exchange\n {4}deploy:\n {6}replicas: 2\n/);
+  });
+
+  it('compose has an archive only where it is asked for, and nothing waits for it', () => {
+    const { services } = load(read('docker-compose.yml')) as { services: Record<string, Service> };
+    const { postgres, ...others } = services;
+    expect(postgres?.profiles).toEqual(['archive']);
+    expect(Object.values(others).filter(({ profiles }) => profiles)).toEqual([]);
+    const waiting = Object.values(services).flatMap(({ depends_on }) => Object.keys(depends_on ?? {}));
+    expect(waiting).not.toContain('postgres');
+    for (const name of ['web', 'worker']) {
+      const url = services[name]?.environment?.ARCHIVE_URL ?? '';
+      // One shell reads both forms of a default as compose does.
+      const read = (variables: Readonly<Record<string, string>>): string =>
+        execFileSync('sh', ['-c', `printf %s "${url}"`], { encoding: 'utf8', env: variables });
+      expect([read({}), read({ POSTGRES_PASSWORD: '' }), read({ ARCHIVE_URL: '' })]).toEqual(['', '', '']);
+      expect(read({ POSTGRES_PASSWORD: 'abc' })).toBe('postgres://exchange:abc@postgres:5432/exchange');
+      expect(read({ POSTGRES_PASSWORD: 'abc', ARCHIVE_URL: 'postgres://own' })).toBe('postgres://own');
+    }
   });
 
   it('the errors of the load balancer have the form of web’s problems', () => {
