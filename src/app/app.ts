@@ -20,6 +20,7 @@ import { watchEventLoop } from '../metrics/event-loop';
 import { serveMetrics } from '../metrics/server';
 import { createRealtime } from '../realtime/realtime';
 import { createForgetting, KEEP_MS } from '../store/archive/forgetting';
+import { dropOldMonths } from '../store/archive/retention';
 import { openSource } from '../store/archive/source';
 import { createCandleWriter } from '../store/candles/writer';
 import { noteLayout, unreadable } from '../store/health/layout';
@@ -168,10 +169,16 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
 const problemOf = ({ health }: Store): Promise<string | null> =>
   health().then(({ layout }) => unreadable(layout), causeOf);
 
-function beginArchiving({ archive, redis, run, keys, clock }: Store, log: Logger) {
+function beginArchiving({ archiveKeepMonths: months }: Config, store: Store, log: Logger) {
+  const { archive, redis, run, keys, clock } = store;
   if (!archive) return null;
+  const forgetting = createForgetting({ redis, run, keys, archive });
   return startArchiving({
-    forgetting: createForgetting({ redis, run, keys, archive }),
+    forgetting,
+    async upkeep() {
+      const rows = await dropOldMonths(archive, months, clock.now());
+      if (rows > 0) log.info({ rows, months }, 'months of the archive were dropped for their age');
+    },
     openSource: () => openSource({ redis, keys, now: clock.now, keepMs: KEEP_MS }),
     onError: (error) => log.warn({ err: error.message }, 'archive'),
   });
@@ -201,7 +208,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     candles: createCandleWriter(store),
     raisedNonces: createRaisedNonces(store),
   });
-  const archiving = beginArchiving(store, log);
+  const archiving = beginArchiving(config, store, log);
   const schedule = await startSchedule({
     connection,
     chores: [...chores, settlement.reconciler],

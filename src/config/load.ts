@@ -29,6 +29,8 @@ export interface Config {
   readonly redisGiven: boolean;
   /** Of PostgreSQL; null when orders stay in Redis. */
   readonly archiveUrl: string | null;
+  /** Null when the archive drops nothing for its age. */
+  readonly archiveKeepMonths: number | null;
   readonly network: Values['NETWORK'];
   readonly chainId: (typeof CHAIN_IDS)[keyof typeof CHAIN_IDS];
   /** Without a slash at the end. */
@@ -118,6 +120,7 @@ function assemble(values: Values): Config {
     durability: values.DURABILITY,
     redisGiven: values.REDIS_URL !== null,
     archiveUrl: values.ARCHIVE_URL,
+    archiveKeepMonths: values.ARCHIVE_KEEP_MONTHS,
     network: values.NETWORK,
     chainId: CHAIN_IDS[values.NETWORK],
     publicBaseUrl: values.PUBLIC_BASE_URL ?? `http://localhost:${values.PORT}`,

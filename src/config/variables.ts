@@ -74,6 +74,10 @@ export const VARIABLES = {
     'postgres:// of the archive that orders leave Redis for once they are over; unset: they stay',
     secret,
   ),
+  ARCHIVE_KEEP_MONTHS: optional(
+    wholeNumber(1, 1_200),
+    'full months after which the archive drops a month of what is in it, besides the present one; unset: never',
+  ),
   NETWORK: variable('testnet', oneOf('mainnet', 'testnet'), 'mainnet (chain 56) or testnet (chain 97)'),
   PUBLIC_BASE_URL: optional(
     parseBaseUrl,

@@ -6,6 +6,8 @@ import type { Source } from '../store/archive/source';
 interface ArchivingOptions {
   readonly forgetting: Forgetting;
   readonly openSource: () => Promise<Source>;
+  /** The other work of the holder of the lease, now and then. */
+  readonly upkeep?: (token: string) => Promise<void>;
   readonly onError: (error: Error) => void;
 }
 
@@ -14,14 +16,14 @@ const LEASE_MS = 10_000;
 const RENEW_MS = 2_000;
 /** Orders gather for this long, so that a transaction has many of them. */
 const PAUSE_MS = 500;
-const TRACES_EVERY_MS = 60_000;
+const UPKEEP_EVERY_MS = 60_000;
 const AFTER_ERROR_MS = 2_000;
 
 /**
  * Moves orders that are over into the archive, in one process at a time. The place in the outbox moves on behind them: a process
  * that dies in between leaves orders that are found again.
  */
-export function startArchiving({ forgetting, openSource, onError }: ArchivingOptions): {
+export function startArchiving({ forgetting, openSource, upkeep, onError }: ArchivingOptions): {
   stop(): Promise<void>;
 } {
   const { lease, move } = forgetting;
@@ -47,7 +49,7 @@ export function startArchiving({ forgetting, openSource, onError }: ArchivingOpt
   async function work(): Promise<void> {
     await forgetting.open();
     const source = await openSource();
-    let cleanedAt = Number.NEGATIVE_INFINITY;
+    let keptUpAt = Number.NEGATIVE_INFINITY;
     while (!stopping.signal.aborted) {
       const found = await source.next();
       for (let from = 0; from < found.orders.length; from += MOVE_MAX) {
@@ -55,9 +57,10 @@ export function startArchiving({ forgetting, openSource, onError }: ArchivingOpt
       }
       await source.done(found);
       if (!(await lease.renew(token, LEASE_MS, found.position))) return;
-      if (performance.now() - cleanedAt > TRACES_EVERY_MS) {
+      if (performance.now() - keptUpAt > UPKEEP_EVERY_MS) {
         await forgetting.dropTraces();
-        cleanedAt = performance.now();
+        await upkeep?.(token);
+        keptUpAt = performance.now();
       }
       if (!found.more) await pause(PAUSE_MS);
     }

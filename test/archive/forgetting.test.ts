@@ -3,6 +3,7 @@ import { NOTHING } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import { createForgetting, Fenced, isOver } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
+import { dropOldMonths, keptFrom } from '../../src/store/archive/retention';
 import { hashBytes } from '../../src/store/records/order';
 import { createEngine } from '../../src/store/verbs/engine';
 import type { PlaceRequest } from '../../src/store/verbs/place';
@@ -171,6 +172,28 @@ test('with the archive away, or older than what left Redis, an order with a trac
   expect(await refusal(world().engine.place(order))).toBe('UNAVAILABLE');
   expect((await away.engine.place(world().buy(alice, YES, '10', '0.20'))).replayed).toBe(false);
   await expect(archiving(older).forgetting.open()).rejects.toThrow('put back a newer copy');
+});
+
+test('an order whose month the archive has dropped is booked no second time', async () => {
+  await world().market();
+  const { archive, past, engine, open, forget } = archiving();
+  await open();
+  const traced = await cancelled(engine, world().buy(alice, YES, '10', '0.40'));
+  const refused = await cancelled(engine, world().buy(bob, YES, '10', '0.40'));
+  await engine.raiseNonce(bob, 'raise');
+  await world().clock(START_MS + KEEP_MS);
+  expect(await forget(traced, refused)).toBe(2);
+  const months = (count: number) => keptFrom(START_MS, -count);
+  expect(await dropOldMonths(archive, null, months(9))).toBe(0);
+  expect(await dropOldMonths(archive, 2, months(3) - 1)).toBe(0);
+  expect((await engine.place(traced)).replayed).toBe(true);
+  expect(await dropOldMonths(archive, 2, months(3))).toBe(2);
+  expect(await refusal(engine.place(traced))).toBe('DUPLICATE_ORDER');
+  expect(await refusal(engine.place(refused))).toBe('INVALID_NONCE_VALUE');
+  expect(await refusal(engine.cancel(null, alice, traced.orderHash, 'USER'))).toBe('ORDER_NOT_FOUND');
+  expect(await past.records([traced.orderHash])).toEqual(new Map());
+  expect((await world().balance(alice)).cash).toBe('10000 (0)');
+  expect((await engine.place(world().buy(alice, YES, '10', '0.20'))).replayed).toBe(false);
 });
 
 test('a process that lost the lease forgets nothing, and the next holder takes its batch back', async () => {

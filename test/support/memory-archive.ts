@@ -1,13 +1,16 @@
 import type { Archive, ArchivedOrder, WalletPlace } from '../../src/exchange/archive';
 
+/** Ranks are times in milliseconds, times this. */
+const RANKS_PER_MS = 1_000;
+
 /** An archive in this process, for tests of what leaves Redis and of who looks for it; test/archive/ has PostgreSQL. */
 export function createMemoryArchive(): Archive & { readonly rows: ReadonlyMap<string, ArchivedOrder> } {
   const rows = new Map<string, ArchivedOrder & { readonly batch: number }>();
-  let batch = 0;
+  let [batch, droppedMs, dropped] = [0, 0, 0];
   const newestFirst = (a: WalletPlace, b: WalletPlace): number =>
     b.rank - a.rank || Buffer.compare(a.hash, b.hash);
   const none = { orders: 0, matches: 0, settlements: 0, lines: 0, parts: 0 };
-  const state = async () => ({ id: 'memory', batch, droppedMs: 0, dropped: none });
+  const state = async () => ({ id: 'memory', batch, droppedMs, dropped: { ...none, orders: dropped } });
   return {
     rows,
     state,
@@ -39,7 +42,12 @@ export function createMemoryArchive(): Archive & { readonly rows: ReadonlyMap<st
     lines: async () => [],
     parts: async () => [],
     partsFrom: async () => [],
-    dropBefore: async () => 0,
+    async dropBefore(ms) {
+      const gone = [...rows].filter(([, { rank }]) => rank < ms * RANKS_PER_MS);
+      for (const [hash] of gone) rows.delete(hash);
+      if (gone.length > 0) [droppedMs, dropped] = [ms, dropped + gone.length];
+      return gone.length;
+    },
     close: async () => undefined,
   };
 }

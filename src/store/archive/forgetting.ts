@@ -1,4 +1,4 @@
-import { type Archive, type ArchivedOrder, NOTHING } from '../../exchange/archive';
+import { type Archive, type ArchivedOrder, type Batch, NOTHING } from '../../exchange/archive';
 import { isFinal } from '../../exchange/status';
 import { LAYOUT } from '../health/layout';
 import { createLease, type Lease } from '../outbox/lease';
@@ -32,6 +32,8 @@ export interface Forgetting {
   open(): Promise<void>;
   /** Adds orders that are over to the archive, and takes them out of Redis. Returns how many left. Throws Fenced. */
   move(token: string, orders: readonly StoredOrder[]): Promise<number>;
+  /** Adds the next batch to the archive. Returns its number, under which it may be forgotten. Throws Fenced. */
+  commit(rows: Batch): Promise<number>;
   /** Deletes the traces of markets that are at an end. */
   dropTraces(): Promise<void>;
 }
@@ -100,18 +102,21 @@ export function createForgetting({
     await archive.cutBack(batch);
   }
 
+  async function commit(rows: Batch): Promise<number> {
+    if (!(await archive.append(batch + 1, rows))) throw new Fenced();
+    return ++batch;
+  }
+
   async function move(token: string, orders: readonly StoredOrder[]): Promise<number> {
     if (orders.length === 0) return 0;
-    const rows = { ...NOTHING, orders: orders.map(archivedOf) };
-    if (!(await archive.append(batch + 1, rows))) throw new Fenced();
-    batch++;
+    const number = await commit({ ...NOTHING, orders: orders.map(archivedOf) });
     let gone = 0;
     for (let from = 0; from < orders.length; from += FORGET_STEP) {
       const part = orders.slice(from, from + FORGET_STEP);
       const forgotten = await run(
         'forget_orders',
         [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-        [keys.prefix, token, batch, keepMs, ...part.flatMap(argumentsOf)],
+        [keys.prefix, token, number, keepMs, ...part.flatMap(argumentsOf)],
       );
       if (forgotten < 0) throw new Fenced();
       gone += forgotten;
@@ -130,7 +135,7 @@ export function createForgetting({
     }
   }
 
-  return { lease, open, move, dropTraces };
+  return { lease, open, move, commit, dropTraces };
 }
 
 const argumentsOf = ({ hash, packed }: StoredOrder): [Buffer, Buffer] => [

@@ -27,7 +27,10 @@ export interface Past {
   ): Promise<{ readonly record: OrderRecord; readonly sequence: number } | null>;
   /** The packed record of an order that may be in Redis or here. */
   anywhere(orderHash: string): Promise<Buffer | null>;
-  /** The packed record, for an order whose trace was met: null only when that order certainly never was. */
+  /**
+   * The packed record, for an order whose trace was met: null only when that order certainly never was. DUPLICATE_ORDER when
+   * it may have been in a month that was dropped.
+   */
   certain(orderHash: string): Promise<Buffer | null>;
 }
 
@@ -104,11 +107,18 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
     const [found] = await archive.orders([hashBytes(orderHash)]);
     if (found) return found.record;
     // An archive that was put back from an older copy does not know all that was forgotten.
-    const { batch } = await stateOf(id);
+    const { batch, droppedMs } = await stateOf(id);
     if (batch < Number(forgotten ?? 0))
       throw new Refusal(
         'UNAVAILABLE',
         'the archive is older than what left Redis for it; see: exchange doctor',
+      );
+    // Asked after the orders: a month that went in between is noted now.
+    if (droppedMs > 0)
+      throw new Refusal(
+        'DUPLICATE_ORDER',
+        'this order, or one whose hash begins like its own, was booked in a month that the archive has dropped; sign another order with a new salt',
+        { orderHash },
       );
     return null;
   }
