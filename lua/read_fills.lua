@@ -1,24 +1,26 @@
 #!lua flags=no-writes
 -- read_fills: reads an order's record and a part of its chain of fills, newest first.
 --
--- KEYS     1 {x}:o
+-- KEYS     1 {x}:o; and, by the order's record, its market's hash and matches {x}:m:<id>:t
 -- ARGV     1 shard prefix `{x}:`   2 order hash (32 bytes)   3 milliseconds, 4 sequence and 5 index of the fill after which
 --          to continue, 0 0 0 to begin with the newest   6 the most fills to return
--- Returns  { record, whole, { tradeMs, sequence, index, fills }... }: an empty record for an unknown order; `whole` 0 when a
---          match that the caller or the chain names is not a match of this order; of each match the order's own fills, packed
---          as in lib/trades, and the index of the first of them
+-- Returns  { record, rest, { tradeMs, sequence, index, fills }... }: an empty record for an unknown order; `rest` NO_MATCH when a
+--          match that the caller or the chain names is not a match of this order, the id of that match when it has left
+--          (lib/left), else empty; of each match the order's own fills, packed as in lib/trades, and the index of the first
 -- Bound    FILLS_MAX fills
 
 local integer = require('lib.integer')
+local left = require('lib.left')
 local order = require('lib.order')
 
 local FILLS_MAX = 501
 local HASH_BYTES, HEAD_BYTES, FILL_BYTES, COUNT_AT = 32, 36, 67, 35
 -- The offset, from the end of a fill, of the link to the maker's match before this one.
 local LINK_BYTES = 12
+local NO_MATCH = '-'
 
 local shard, hash, ms, sequence = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local below, left = tonumber(ARGV[5]), math.min(tonumber(ARGV[6]), FILLS_MAX)
+local below, wanted = tonumber(ARGV[5]), math.min(tonumber(ARGV[6]), FILLS_MAX)
 
 -- Returns the index of the order's fill in a match in which it was a maker. Only the last maker of a match can keep lots, so
 -- in all matches of an order but one its fill is the last.
@@ -37,33 +39,43 @@ local function stretch(match, from, to)
     .. match:sub(HEAD_BYTES + from * FILL_BYTES + 1, HEAD_BYTES + to * FILL_BYTES)
 end
 
+-- Whether a match of a market that is not there has left.
+local function has_left(market, at_ms, at_sequence)
+  local packed = redis.call('HGET', shard .. 'm:' .. market, left.FIELD)
+  if not packed then
+    return false
+  end
+  local last_ms, last_sequence = struct.unpack(left.FORMAT, packed)
+  return at_ms < last_ms or at_ms == last_ms and at_sequence <= last_sequence
+end
+
 local packed = redis.call('HGET', KEYS[1], hash)
 if not packed then
-  return { '', 1 }
+  return { '', '' }
 end
 local record = order.unpack(packed, hash)
 local stream = shard .. 'm:' .. record.market .. ':t'
 if ms == 0 then
   ms, sequence, below = record.fill_ms, record.fill_sequence, math.huge
 end
-local reply = { packed, 1 }
-while ms > 0 and left > 0 do
+local reply = { packed, '' }
+while ms > 0 and wanted > 0 do
   local id = integer.text(ms) .. '-' .. integer.text(sequence)
   local entry = redis.call('XRANGE', stream, id, id)[1]
   local match = entry and entry[2][2] or ''
   local is_taker = match:sub(1, HASH_BYTES) == hash
   local own = not is_taker and match ~= '' and maker_index(match)
   if not (is_taker or own) then
-    reply[2] = 0
+    reply[2] = match == '' and has_left(record.market, ms, sequence) and id or NO_MATCH
     break
   end
   local from, to = own, own and own + 1
   if is_taker then
     to = math.min(struct.unpack('>I2', match, COUNT_AT), below)
-    from = math.max(0, to - left)
+    from = math.max(0, to - wanted)
   end
   if from < to and to <= below then
-    left = left - (to - from)
+    wanted = wanted - (to - from)
     reply[#reply + 1] = { integer.text(ms), integer.text(sequence), from, stretch(match, from, to) }
   end
   below, ms = math.huge, 0

@@ -131,7 +131,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax, past });
   const standings = createStandings({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
-  const history = createHistory({ redis, run, keys, doubts });
+  const history = createHistory({ redis, run, keys, doubts, past });
   const kept = createKept({ redis, keys, clock, doubts });
   const reads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past });
   const markets = createMarkets({
@@ -141,8 +141,8 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
       binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
     defaultOracle: checksumAddress(config.exchangeAddress),
   });
-  const settlements = createSettlements({ redis, run, keys });
-  const matches = createMatches({ redis, run, keys, settlements });
+  const settlements = createSettlements({ redis, run, keys, past });
+  const matches = createMatches({ redis, run, keys, settlements, past });
   standings.onEpoch((epoch, before) =>
     log.error({ epoch, before }, 'the store has a new epoch: what it answered before may be missing'),
   );
@@ -155,6 +155,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     run,
     keys,
     archive,
+    past,
     clock,
     engine,
     history,
@@ -165,7 +166,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     ...createJournals({ redis, run, keys, past, matches, settlements, doubts }),
     marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
     ...createPeople({ redis, run, keys }, joinGrantMicro),
-    broadcasts: createBroadcasts({ redis, run, keys }),
+    broadcasts: createBroadcasts({ redis, run, keys, past }),
     accounts: createAccountLogs({ redis, run, keys }),
     health,
     metrics,

@@ -4,12 +4,7 @@ import { checksumAddress } from '../auth/address';
 import { matchOrdersData } from '../chain/match-orders';
 import { Refusal } from '../exchange/errors';
 import type { SettlementStatus } from '../exchange/status';
-import {
-  decodeSettlement,
-  type SettlementKey,
-  settlementId,
-  settlementName,
-} from '../store/records/settlement';
+import { type SettlementKey, settlementId } from '../store/records/settlement';
 import { signedOrdersOf } from '../store/records/signed-order';
 import { type WalkedSettlement, walkSettlements } from '../store/settlement/walk';
 import { presentSettlement } from '../wire/answers/settlement';
@@ -39,7 +34,7 @@ export const exportSettlements =
     const failed = target && finished(target);
     failed?.catch(() => undefined);
     let count = 0;
-    for await (const walked of walkSettlements(store, { status, marketId: found?.terms.id })) {
+    for await (const walked of walkSettlements(store.settlements, { status, marketId: found?.terms.id })) {
       const text = JSON.stringify(await lineOf(store, walked, calldata));
       if (target && !target.write(`${text}\n`)) await Promise.race([once(target), failed]);
       if (!target) await run.line(text);
@@ -89,7 +84,7 @@ export const acknowledge =
   (id: string, transactionHash: string): Command =>
   async ({ store, say }: Run) => {
     const key = keyOf(id);
-    const record = await find(store, key);
+    const record = await store.settlements.find(key);
     if (!record)
       throw new Refusal('NOT_FOUND', `there is no settlement ${id}; see: exchange settlements export`);
     const path = `/admin/settlements/${id}`;
@@ -97,7 +92,7 @@ export const acknowledge =
     await recorded(store, doing, async () => {
       if (await store.settlements.move({ ...key, tradeMs: record.tradeMs }, 'CONFIRMED', { transactionHash }))
         return;
-      const now = await find(store, key);
+      const now = await store.settlements.find(key);
       if (now?.transactionHash === transactionHash) return;
       throw new Refusal(
         'INVALID_REQUEST',
@@ -107,8 +102,3 @@ export const acknowledge =
     await say({ id, status: 'CONFIRMED', transactionHash }, [`${id} CONFIRMED by ${transactionHash}`]);
     return EXIT.done;
   };
-
-async function find({ settlements }: CliStore, key: SettlementKey) {
-  const [packed] = await settlements.packed([settlementName(key)]);
-  return packed ? decodeSettlement(key, packed) : null;
-}

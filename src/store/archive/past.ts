@@ -5,13 +5,14 @@ import { MARKET_STATE, readUInt } from '../records/layout';
 import { addressBytes, decodeOrder, hashBytes, hashHex, type OrderRecord } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { createPastMatches, NO_PAST_MATCHES, type PastMatches } from './past-matches';
 
 /**
- * Orders that are over and have left Redis. Readers look in Redis first. An order is in the archive before it leaves, so
- * an order that is missed in Redis is found here. Nothing is asked while nothing was ever archived. UNAVAILABLE when the archive does
- * not answer.
+ * Reads of orders, matches and settlements that have left Redis. Readers look in Redis first. Whatever leaves is in the archive
+ * before, so what is missed in Redis is found here. Nothing is asked while nothing was ever archived. UNAVAILABLE when the archive
+ * does not answer.
  */
-export interface Past {
+export interface Past extends PastMatches {
   /** The packed records of those that are here, by hash. */
   packed(orderHashes: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   records(orderHashes: readonly string[]): Promise<ReadonlyMap<string, OrderRecord>>;
@@ -42,6 +43,7 @@ interface PastOptions {
 
 /** Of an exchange without an archive, in which nothing leaves Redis. */
 export const NO_PAST: Past = {
+  ...NO_PAST_MATCHES,
   packed: async () => new Map(),
   records: async () => new Map(),
   ofWallet: async () => [],
@@ -124,6 +126,7 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
   }
 
   return {
+    ...createPastMatches({ redis, keys, archive, open }),
     packed,
     records,
     own,

@@ -80,7 +80,7 @@ export function createHistory(options: HistoryOptions): History {
     for (let step = 0; more; step++) {
       if (step === TAIL_STEPS_MAX)
         throw new Refusal('UNAVAILABLE', 'the price history is being computed; retry shortly');
-      const entries = await series.matchesAfter(id, reached);
+      const entries = await series.everyMatchAfter(id, reached);
       reached = countMatches(minutes, entries, reached);
       more = entries.length === MATCHES_MAX;
     }

@@ -1,4 +1,7 @@
 import type { MarketId } from '../../exchange/market';
+import { createMarketMatches } from '../archive/market-matches';
+import { NO_PAST, type Past } from '../archive/past';
+import { above, entryId, LAST_MATCH } from '../archive/places';
 import {
   type Mark,
   type MatchEntry,
@@ -24,6 +27,8 @@ export interface SeriesOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+  /** Without it nothing has left Redis. */
+  readonly past?: Past;
 }
 
 /** The state on which a writer builds: a mark, and the run of Redis from which it was read (src/store/redis/run.ts). */
@@ -42,8 +47,13 @@ export interface Series {
   ): Promise<{ seen: Buffer; stretches: Stretch[] }>;
   /** write_candles: writes from each offset on, if the mark is still `seen` on the run `from`; returns whether it wrote. */
   write(id: MarketId, seen: Seen, mark: Mark, stretches: ReadonlyMap<number, Stretch>): Promise<boolean>;
-  /** Returns the next matches after this mark, MATCHES_MAX at most. */
+  /**
+   * Returns the next matches after this mark, MATCHES_MAX at most. While the stored mark is this one, all of them are in Redis:
+   * a match leaves only when it is counted.
+   */
   matchesAfter(id: MarketId, mark: Mark, most?: number): Promise<MatchEntry[]>;
+  /** The same for a mark that may be an old one. */
+  everyMatchAfter(id: MarketId, mark: Mark): Promise<MatchEntry[]>;
   /** Returns the markets with uncounted matches. */
   behind(): Promise<MarketId[]>;
   from(): Promise<Buffer>;
@@ -52,13 +62,15 @@ export interface Series {
 
 /** The most matches read in one call. */
 export const MATCHES_MAX = 500;
+const FIELD = Buffer.from('f');
 /** More than the script returns, which has its own bound. */
 export const ALL = 0xffffffff;
 /** A moment after every candle, in milliseconds. */
 export const END_MS = 0xffffffff * MINUTE_MS;
 
 /** The stored candles of the markets, and the matches from which they are counted. */
-export function createSeries({ redis, run, keys }: SeriesOptions): Series {
+export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions): Series {
+  const matchesOf = createMarketMatches({ redis, keys, past });
   const keysOf = (id: MarketId, intervals: readonly number[]) =>
     [keys.candleMarks, ...intervals.map((intervalMs) => keys.candles(id, intervalMs / 1_000))] as const;
 
@@ -96,6 +108,12 @@ export function createSeries({ redis, run, keys }: SeriesOptions): Series {
     return (await redis.xrangeBuffer(keys.trades(id), after, '+', 'COUNT', most)) as MatchEntry[];
   }
 
+  async function everyMatchAfter(id: MarketId, { lastMs, lastSequence }: Mark): Promise<MatchEntry[]> {
+    const from = above({ tradeMs: lastMs, sequence: lastSequence });
+    const found = await matchesOf(id, { from, to: LAST_MATCH, descending: false, most: MATCHES_MAX });
+    return found.map((match) => [Buffer.from(entryId(match)), [FIELD, match.packed]]);
+  }
+
   /** A market whose mark cannot be read is included; its counter reports the error. */
   async function isBehind(id: MarketId, mark: Buffer): Promise<boolean> {
     let counted: Mark;
@@ -120,6 +138,7 @@ export function createSeries({ redis, run, keys }: SeriesOptions): Series {
     read,
     write,
     matchesAfter,
+    everyMatchAfter,
     behind,
     from: () => readRun(run, keys),
     markets: () => redis.hkeys(keys.markets),

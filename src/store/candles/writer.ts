@@ -76,7 +76,7 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
     for (let step = 0; more; step++) {
       if (step === REBUILD_STEPS_MAX)
         throw new Error(`market ${id} has more matches than can be counted anew`);
-      const entries = await series.matchesAfter(id, reached);
+      const entries = await series.everyMatchAfter(id, reached);
       reached = countMatches(minutes, entries, reached);
       count += entries.length;
       more = entries.length === MATCHES_MAX;

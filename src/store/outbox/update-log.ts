@@ -3,6 +3,7 @@ import type { MarketId } from '../../exchange/market';
 import { MARKET_STATE, readUInt } from '../records/layout';
 import { decodeState } from '../records/market';
 import { decodeFills, type Fill } from '../records/order';
+import { type MatchRef, matchName } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import { type BookUpdate, type MatchId, packUpdate, unpackUpdate } from './book-update';
@@ -55,6 +56,11 @@ export interface Broadcasts {
   fills(id: MarketId, matches: readonly MatchId[]): Promise<Fill[]>;
 }
 
+/** The matches that have left Redis, by the names of their places. */
+interface LeftMatches {
+  readonly matches: (refs: readonly MatchRef[]) => Promise<ReadonlyMap<string, Buffer>>;
+}
+
 type Entry = [Buffer, [Buffer, Buffer]];
 
 /**
@@ -65,10 +71,13 @@ export function createBroadcasts({
   redis,
   run,
   keys,
+  past = { matches: async () => new Map() },
 }: {
   redis: RedisClient;
   run: RunScript;
   keys: ShardKeys;
+  /** Without it nothing has left Redis. */
+  past?: LeftMatches;
 }): Broadcasts {
   async function publish(
     token: string,
@@ -131,17 +140,25 @@ export function createBroadcasts({
     return decodeState(Object.entries(await redis.hgetallBuffer(keys.market(id))).flatMap(pair));
   }
 
+  /** A late reader of the outbox may ask for matches that have left Redis. */
   async function fills(id: MarketId, matches: readonly MatchId[]): Promise<Fill[]> {
     const found: Fill[] = [];
     for (let from = 0; from < matches.length; from += READ_MAX) {
-      const part = matches.slice(from, from + READ_MAX).map(async ({ tradeMs, sequence: number }) => {
-        const at = `${tradeMs}-${number}`;
-        const [entry] = (await redis.xrangeBuffer(keys.trades(id), at, at)) as unknown as Entry[];
-        return entry ? decodeFills(tradeMs, number, entry[1][1]) : [];
-      });
-      found.push(...(await Promise.all(part)).flat());
+      const refs = matches.slice(from, from + READ_MAX).map((match) => ({ ...match, marketId: id }));
+      const packed = await Promise.all(refs.map(packedMatch));
+      const left = await past.matches(refs.filter((_, i) => !packed[i]));
+      for (const [i, ref] of refs.entries()) {
+        const match = packed[i] ?? left.get(matchName(ref));
+        if (match) found.push(...decodeFills(ref.tradeMs, ref.sequence, match));
+      }
     }
     return found;
+  }
+
+  async function packedMatch({ marketId, tradeMs, sequence: number }: MatchRef): Promise<Buffer | undefined> {
+    const at = `${tradeMs}-${number}`;
+    const [entry] = (await redis.xrangeBuffer(keys.trades(marketId), at, at)) as unknown as Entry[];
+    return entry?.[1][1];
   }
 
   return {

@@ -4,10 +4,11 @@ import type { MarketId } from '../../exchange/market';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
 import type { Past } from '../archive/past';
-import { decodeFills, decodeOrder, type Fill, hashBytes, type OrderRecord } from '../records/order';
+import type { Fill, OrderRecord } from '../records/order';
 import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { createFillChain, type FillPlace, NEWEST_FILL, type OrderAndFills } from './fill-chain';
 import { createOrderRecords, type OrderRecords } from './order-records';
 
 interface OrderReadsOptions {
@@ -19,19 +20,13 @@ interface OrderReadsOptions {
   readonly show: (id: MarketId, fills: readonly Fill[]) => Promise<(Fill & SettlementState)[]>;
 }
 
-/** The place of a walk along an order's fills: after the fill with this index of this match. */
-interface FillPlace {
-  readonly tradeMs: number;
-  readonly sequence: number;
-  readonly index: number;
-}
-
-const NEWEST: FillPlace = { tradeMs: 0, sequence: 0, index: 0 };
 const CURSOR = /^([1-9]\d{0,14})-([1-9]\d{0,14})-(\d{1,4})$/;
 
 export interface OrderReads {
   /** An order with its latest fills, oldest first. */
   order(orderHash: string): Promise<OrderView | null>;
+  /** The same of an order that has left Redis. */
+  leftOrder(record: OrderRecord): Promise<OrderView>;
   /** The same as the answer to a submission, without the settlements of the fills. */
   placed(orderHash: string): Promise<PlacedView | null>;
   /** All fills of an order, newest first; null when the order does not exist. Throws INVALID_CURSOR. */
@@ -46,48 +41,38 @@ export interface OrderReads {
 
 /** Reads orders with their fills. A read takes only as many fills as it shows, however many the order has. */
 export function createOrderReads({ redis, run, keys, past, show }: OrderReadsOptions): OrderReads {
-  /** Reads the record and its `most` fills after a place, newest first. */
-  async function read(orderHash: string, from: FillPlace, most: number) {
-    const { tradeMs, sequence, index } = from;
-    const args = [keys.prefix, hashBytes(orderHash), tradeMs, sequence, index, most] as const;
-    const [packed, whole, ...matches] = await run('read_fills', [keys.orders], args);
-    if (packed.length === 0) return archived(orderHash, from);
-    if (whole === 0 && from !== NEWEST) throw new Refusal('INVALID_CURSOR');
-    const fills = matches.flatMap(([ms, number, first, stretch]) =>
-      decodeFills(Number(ms), Number(number), stretch, first).reverse(),
-    );
-    return { record: decodeOrder(orderHash, packed), fills };
-  }
-
-  /** An order that has left Redis had no fills. */
-  async function archived(orderHash: string, from: FillPlace) {
-    const record = (await past.records([orderHash])).get(orderHash);
-    if (record && from !== NEWEST) throw new Refusal('INVALID_CURSOR');
-    return record ? { record, fills: [] } : null;
-  }
+  const chain = createFillChain({ run, keys, past });
 
   async function shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]> {
     return (await show(record.marketId, fills)).map((fill) => orderFill(record, fill));
   }
 
+  const viewOf = async ({ record, fills }: OrderAndFills): Promise<OrderView> => ({
+    record,
+    fills: await shownFills(record, fills.toReversed()),
+  });
+
   async function order(orderHash: string): Promise<OrderView | null> {
-    const found = await read(orderHash, NEWEST, FILLS_SHOWN_MAX);
-    if (!found) return null;
-    return { record: found.record, fills: await shownFills(found.record, found.fills.reverse()) };
+    const found = await chain.read(orderHash, NEWEST_FILL, FILLS_SHOWN_MAX);
+    return found && viewOf(found);
   }
 
+  const leftOrder = async (record: OrderRecord): Promise<OrderView> =>
+    viewOf(await chain.left(record, NEWEST_FILL, FILLS_SHOWN_MAX));
+
   async function placed(orderHash: string): Promise<PlacedView | null> {
-    const found = await read(orderHash, NEWEST, FILLS_SHOWN_MAX);
+    const found = await chain.read(orderHash, NEWEST_FILL, FILLS_SHOWN_MAX);
     if (!found) return null;
     const { record } = found;
-    return { record, fills: found.fills.reverse().map((fill) => ownFill(record, fill)) };
+    return { record, fills: found.fills.toReversed().map((fill) => ownFill(record, fill)) };
   }
 
   async function orderFills(
     orderHash: string,
     { limit, cursor }: { limit: number; cursor: string | null },
   ): Promise<OrderFillsPage | null> {
-    const found = await read(orderHash, cursor === null ? NEWEST : parseCursor(cursor), limit + 1);
+    const from = cursor === null ? NEWEST_FILL : parseCursor(cursor);
+    const found = await chain.read(orderHash, from, limit + 1);
     if (!found) return null;
     const page = found.fills.slice(0, limit);
     const last = page.at(-1);
@@ -98,7 +83,8 @@ export function createOrderReads({ redis, run, keys, past, show }: OrderReadsOpt
     };
   }
 
-  return { order, placed, orderFills, shownFills, records: createOrderRecords({ redis, keys, past }) };
+  const records = createOrderRecords({ redis, keys, past });
+  return { order, leftOrder, placed, orderFills, shownFills, records };
 }
 
 function parseCursor(cursor: string): FillPlace {

@@ -2,14 +2,16 @@ import { Refusal } from '../../exchange/errors';
 import type { Balances, Market, MarketView, TokenBalance } from '../../exchange/facts';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import { micro } from '../../exchange/units';
+import { createMarketMatches, type PackedMatch } from '../archive/market-matches';
 import { NO_PAST, type Past } from '../archive/past';
+import { below, FIRST_MATCH, LAST_MATCH, matchPlace } from '../archive/places';
 import type { History } from '../candles/history';
 import { createDoubtful } from '../health/doubtful';
 import { type ModeFacts, readMode } from '../health/health';
 import type { Standings } from '../health/standing';
 import { decodeCash, decodeTokens } from '../records/account';
 import { decodeMarket, decodeState } from '../records/market';
-import { addressBytes } from '../records/order';
+import { addressBytes, type Fill } from '../records/order';
 import type { RowsPage, SettledFill, TradesPage } from '../records/views';
 import type { Clock } from '../redis/clock';
 import { coalesce } from '../redis/coalesce';
@@ -68,7 +70,8 @@ export function createReads({
   past = NO_PAST,
 }: ReadsOptions): Reads {
   const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
-  const { show } = createSettlements({ redis, run, keys });
+  const { show } = createSettlements({ redis, run, keys, past });
+  const matchesOf = createMarketMatches({ redis, keys, past });
 
   async function market(name: string): Promise<Market | null> {
     const key = name.startsWith('0x') || name.startsWith('0X') ? name.toLowerCase() : name;
@@ -96,10 +99,18 @@ export function createReads({
     const decoded = decodeState(state);
     const day = await history.day(id, decoded, nowMs);
     const view = { ...decodeMarket(document), state: decoded, day, nowMs };
-    return {
-      view,
-      fills: await show(id, matches.flatMap((entry) => fillsOf(entry).reverse()).slice(0, trades)),
-    };
+    return { view, fills: await show(id, await latest(id, matches.map(packedMatch), trades)) };
+  }
+
+  /** The latest fills, newest first, from the latest matches that Redis has. */
+  async function latest(id: MarketId, here: readonly PackedMatch[], most: number): Promise<Fill[]> {
+    const fills = here.flatMap((match) => fillsOf(match).reverse());
+    if (fills.length >= most) return fills.slice(0, most);
+    const oldest = here.at(-1);
+    const to = oldest ? below(oldest) : LAST_MATCH;
+    const stretch = { from: FIRST_MATCH, to, descending: true, most: most - fills.length };
+    const left = await past.matchesOf(id, stretch);
+    return [...fills, ...left.flatMap((match) => fillsOf(match).reverse())].slice(0, most);
   }
 
   async function view(id: MarketId): Promise<MarketView> {
@@ -129,12 +140,12 @@ export function createReads({
   }
 
   const orders = createOrderReads({ redis, run, keys, past, show });
-  const wallets = createWalletReads({ redis, keys, past, order: orders.order });
+  const wallets = createWalletReads({ redis, keys, past, ...orders });
   return {
     market,
     view,
     snapshot,
-    trades: createTradeReads({ redis, keys, show }),
+    trades: createTradeReads({ matches: matchesOf, show }),
     ...orders,
     balances,
     nonce,
@@ -145,6 +156,11 @@ export function createReads({
     kept,
   };
 }
+
+const packedMatch = ([id, [, packed]]: [Buffer, [Buffer, Buffer]]): PackedMatch => ({
+  ...matchPlace(id),
+  packed,
+});
 
 function tokenBalance(market: Market, outcome: OutcomeIndex, packed: Buffer): TokenBalance {
   const { freeMicro, reservedMicro } = decodeTokens(packed)[outcome];

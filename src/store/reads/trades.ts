@@ -1,27 +1,23 @@
+import type { StreamPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
+import type { MarketMatches, PackedMatch } from '../archive/market-matches';
+import { above, below, earlier, FIRST_MATCH, isBefore, LAST_MATCH } from '../archive/places';
 import { decodeFills, type Fill } from '../records/order';
 import type { RowsPage, TradesPage } from '../records/views';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
 
 interface TradeReadsOptions {
-  readonly redis: RedisClient;
-  readonly keys: ShardKeys;
+  readonly matches: MarketMatches;
   /** Adds to fills of one market the progress of their settlement. */
   readonly show: (id: MarketId, fills: readonly Fill[]) => Promise<(Fill & SettlementState)[]>;
 }
-
-export type StreamEntry = [Buffer, [Buffer, Buffer]];
 
 /** Matches read in one call while a page is filled. */
 const MATCHES_STEP = 100;
 const CURSOR = /^(\d{1,15})-(\d{1,15})-(\d{1,4})$/;
 
-interface Place {
-  readonly tradeMs: number;
-  readonly sequence: number;
+interface Place extends StreamPlace {
   readonly index: number;
 }
 
@@ -29,23 +25,22 @@ interface Place {
  * The trades of a market, from either end. A cursor is the last trade that was shown, so it means the same in both
  * directions: the page continues after it in the requested direction. Throws INVALID_CURSOR.
  */
-export function createTradeReads({ redis, keys, show }: TradeReadsOptions) {
+export function createTradeReads({ matches, show }: TradeReadsOptions) {
   return async (id: MarketId, page: RowsPage): Promise<TradesPage> => {
     const isAscending = page.order === 'asc';
     const after = page.cursor === null ? null : parseCursor(page.cursor);
-    let [low, high] = boundsOf(page, after, isAscending);
+    let [from, to] = boundsOf(page, after, isAscending);
     const fills: Fill[] = [];
     while (fills.length <= page.limit) {
-      const entries = isAscending
-        ? await redis.xrangeBuffer(keys.trades(id), low, high, 'COUNT', MATCHES_STEP)
-        : await redis.xrevrangeBuffer(keys.trades(id), high, low, 'COUNT', MATCHES_STEP);
-      for (const entry of entries as unknown as StreamEntry[]) {
-        const found = isAscending ? fillsOf(entry) : fillsOf(entry).reverse();
-        fills.push(...found.filter((fill) => after === null || isBehind(fill, after, isAscending)));
+      const stretch = { from, to, descending: !isAscending, most: MATCHES_STEP };
+      const found = await matches(id, stretch);
+      for (const match of found) {
+        const own = isAscending ? fillsOf(match) : fillsOf(match).reverse();
+        fills.push(...own.filter((fill) => after === null || isBehind(fill, after, isAscending)));
       }
-      const last = entries.at(-1)?.[0].toString();
-      if (last === undefined || entries.length < MATCHES_STEP) break;
-      [low, high] = isAscending ? [`(${last}`, high] : [low, `(${last}`];
+      const last = found.at(-1);
+      if (!last || found.length < MATCHES_STEP) break;
+      [from, to] = isAscending ? [above(last), to] : [from, below(last)];
     }
     const shown = fills.slice(0, page.limit);
     const last = shown.at(-1);
@@ -57,19 +52,17 @@ export function createTradeReads({ redis, keys, show }: TradeReadsOptions) {
   };
 }
 
-/** The range of entries that may have rows of the page; a time without a number means all of its millisecond. */
+/** The first and the last place that may have rows of the page. */
 function boundsOf(
   { sinceMs, untilMs }: RowsPage,
   after: Place | null,
   isAscending: boolean,
-): [low: string, high: string] {
-  const low = sinceMs === undefined ? '-' : `${sinceMs}`;
-  const high = untilMs === undefined ? '+' : `${untilMs}`;
-  if (after === null) return [low, high];
-  const { tradeMs, sequence } = after;
-  const place = `${tradeMs}-${sequence}`;
-  if (isAscending) return [sinceMs !== undefined && sinceMs > tradeMs ? low : place, high];
-  return [low, untilMs !== undefined && untilMs < tradeMs ? high : place];
+): [from: StreamPlace, to: StreamPlace] {
+  const from = sinceMs === undefined ? FIRST_MATCH : { tradeMs: sinceMs, sequence: 0 };
+  const to = untilMs === undefined ? LAST_MATCH : { tradeMs: untilMs, sequence: LAST_MATCH.sequence };
+  if (after === null) return [from, to];
+  if (isAscending) return [isBefore(after, from) ? from : after, to];
+  return [from, earlier(after, to)];
 }
 
 function isBehind(fill: Place, after: Place, isAscending: boolean): boolean {
@@ -78,10 +71,8 @@ function isBehind(fill: Place, after: Place, isAscending: boolean): boolean {
 }
 
 /** In the order in which the makers were met. */
-export function fillsOf([id, [, packed]]: StreamEntry): Fill[] {
-  const [ms, sequence] = id.toString().split('-').map(Number);
-  return decodeFills(ms ?? 0, sequence ?? 0, packed);
-}
+export const fillsOf = ({ tradeMs, sequence, packed }: PackedMatch): Fill[] =>
+  decodeFills(tradeMs, sequence, packed);
 
 function parseCursor(cursor: string): Place {
   const parts = CURSOR.exec(cursor);

@@ -10,6 +10,12 @@ interface WalletReadsOptions {
   readonly keys: ShardKeys;
   readonly past: Past;
   readonly order: (orderHash: string) => Promise<OrderView | null>;
+  readonly leftOrder: (record: OrderRecord) => Promise<OrderView>;
+}
+
+interface Found {
+  readonly record: OrderRecord;
+  readonly hasLeft: boolean;
 }
 
 interface Entry {
@@ -37,7 +43,7 @@ export interface WalletReads {
 }
 
 /** Reads a wallet's orders by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
-export function createWalletReads({ redis, keys, past, order }: WalletReadsOptions): WalletReads {
+export function createWalletReads({ redis, keys, past, order, leftOrder }: WalletReadsOptions): WalletReads {
   /**
    * The next entries below `from`, newest first. Open orders are read first and the archive last, so an order that becomes
    * final or leaves Redis meanwhile is seen twice, not missed.
@@ -63,18 +69,19 @@ export function createWalletReads({ redis, keys, past, order }: WalletReadsOptio
     return [...seen.values()].sort(newer).slice(0, STEP);
   }
 
-  async function records(found: readonly Entry[]): Promise<OrderRecord[]> {
+  async function records(found: readonly Entry[]): Promise<Found[]> {
     const here = found.filter(({ record }) => record === undefined);
     const packed =
       here.length === 0 ? [] : await redis.hmgetBuffer(keys.orders, ...here.map(({ hash }) => hash));
     const left = here.filter((_, i) => !packed[i]).map(({ hash }) => hashHex(hash));
     const gone = await past.records(left);
     const known = new Map(here.map(({ hash }, i) => [hashHex(hash), packed[i]]));
-    return found.flatMap(({ hash, record }) => {
+    return found.flatMap(({ hash, record }): Found[] => {
       const orderHash = hashHex(hash);
-      const stored = record ?? known.get(orderHash);
-      const decoded = stored ? decodeOrder(orderHash, stored) : gone.get(orderHash);
-      return decoded ? [decoded] : [];
+      const stored = known.get(orderHash);
+      if (stored) return [{ record: decodeOrder(orderHash, stored), hasLeft: false }];
+      const left = record ? decodeOrder(orderHash, record) : gone.get(orderHash);
+      return left ? [{ record: left, hasLeft: true }] : [];
     });
   }
 
@@ -85,16 +92,18 @@ export function createWalletReads({ redis, keys, past, order }: WalletReadsOptio
   ): Promise<OrdersPage> {
     const wallet = addressBytes(address);
     let from = page.cursor === null ? null : parseCursor(page.cursor);
-    const shown: OrderRecord[] = [];
+    const shown: Found[] = [];
     for (let step = 0; step < STEPS_MAX; step++) {
       const found = await entries(wallet, from, filter.status === 'open');
       const kept = new Map(
-        (await records(found)).filter((record) => matches(record, filter)).map((r) => [r.orderHash, r]),
+        (await records(found))
+          .filter(({ record }) => matches(record, filter))
+          .map((one) => [one.record.orderHash, one]),
       );
       for (const entry of found) {
-        const record = kept.get(hashHex(entry.hash));
-        if (record && shown.length === page.limit) return result(shown, from);
-        if (record) shown.push(record);
+        const one = kept.get(hashHex(entry.hash));
+        if (one && shown.length === page.limit) return result(shown, from);
+        if (one) shown.push(one);
         from = entry;
       }
       if (found.length < STEP) return result(shown, null);
@@ -102,11 +111,12 @@ export function createWalletReads({ redis, keys, past, order }: WalletReadsOptio
     return result(shown, from);
   }
 
-  async function result(shown: readonly OrderRecord[], next: Entry | null): Promise<OrdersPage> {
+  async function result(shown: readonly Found[], next: Entry | null): Promise<OrdersPage> {
     const views = await Promise.all(
-      shown.map(async (record) =>
-        record.fillMs === 0 ? { record, fills: [] } : await order(record.orderHash),
-      ),
+      shown.map(({ record, hasLeft }) => {
+        if (record.fillMs === 0) return { record, fills: [] };
+        return hasLeft ? leftOrder(record) : order(record.orderHash);
+      }),
     );
     return {
       orders: views.flatMap((view) => (view ? [view] : [])),

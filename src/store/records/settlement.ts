@@ -13,6 +13,9 @@ export interface MatchRef {
   readonly sequence: number;
 }
 
+export const matchName = ({ marketId, tradeMs, sequence }: MatchRef): string =>
+  `${marketId} ${tradeMs}-${sequence}`;
+
 /** Identifies a settlement: a part of the match with this sequence. */
 export interface SettlementKey {
   readonly marketId: MarketId;

@@ -166,7 +166,7 @@ export const VERBS = {
   read_comments: verb(['comments'], 4).replies<
     [number: number, packed: Buffer, likes: number, username: Buffer, avatarUrl: Buffer][]
   >(),
-  read_fills: verb(['orders'], 6).replies<[record: Buffer, whole: Flag, ...matches: Fills[]]>(),
+  read_fills: verb(['orders'], 6).replies<[record: Buffer, rest: Buffer, ...matches: Fills[]]>(),
   read_market: verb(['market', 'trades', 'markets'], 2).replies<
     [nowMs: Buffer, document: Buffer, state: Buffer[], matches: StreamEntry[]]
   >(),

@@ -1,11 +1,13 @@
 import type { MarketId } from '../../exchange/market';
 import { type MatchedOrder, partsOf } from '../../exchange/settlement';
+import { NO_PAST, type Past } from '../archive/past';
 import { kindOf, matchOf } from '../outbox/outbox';
 import { countFills, decodeFills, type Fill, hashHex, type OrderRecord } from '../records/order';
 import {
   decodeSettlementState,
   type MatchFacts,
   type MatchRef,
+  matchName,
   recordOf,
   settlementName,
   settlementUpdatedMs,
@@ -62,10 +64,15 @@ interface MatchesOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly settlements: Settlements;
+  /** Without it nothing has left Redis. */
+  readonly past?: Past;
 }
 
-/** The matches to settle: from the outbox as they happen, and from the markets' streams, which keep all of them. */
-export function createMatches({ redis, run, keys, settlements }: MatchesOptions): Matches {
+/**
+ * The matches to settle: from the outbox as they happen, and from the markets' streams, which keep each of them until its
+ * settlement is final and the mark of `unsettled` is past it.
+ */
+export function createMatches({ redis, run, keys, settlements, past = NO_PAST }: MatchesOptions): Matches {
   async function read(after: string, most: number) {
     const entries = await redis.xrangeBuffer(keys.outbox, `(${after}`, '+', 'COUNT', most);
     const matches: MatchRef[] = [];
@@ -86,7 +93,8 @@ export function createMatches({ redis, run, keys, settlements }: MatchesOptions)
         return entry?.[1][1];
       }),
     );
-    const fills = refs.map((ref, i) => fillsOf(ref, entries[i]));
+    const left = await past.matches(refs.filter((_, i) => !entries[i]));
+    const fills = refs.map((ref, i) => fillsOf(ref, entries[i] ?? left.get(matchName(ref))));
     const hashes = new Set<string>();
     for (const list of fills) {
       if (list instanceof Error) continue;

@@ -3,6 +3,8 @@ import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { partOf, type Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
+import { NO_PAST, type Past } from '../archive/past';
+import { belowListed, FIRST_LISTED, LAST_LISTED, listedId, listedPlace } from '../archive/places';
 import { LIST_PLACE } from '../records/layout';
 import { decodeOrder, hashBytes, type OrderRecord } from '../records/order';
 import {
@@ -20,6 +22,7 @@ import {
 } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import { createSettlementList, type Listed, type SettlementList } from './listed';
 
 export interface SettlementsFilter {
   readonly status?: SettlementStatus | undefined;
@@ -49,8 +52,10 @@ export interface Settlements {
     status: SettlementStatus,
     options?: MoveOptions,
   ): Promise<number | null>;
-  /** The stored records of these names, null for a missing one. */
+  /** The records of these names in Redis, null for a missing one. */
   packed(names: readonly Buffer[]): Promise<(Buffer | null)[]>;
+  /** The record, in Redis or in the archive. */
+  find(key: SettlementKey): Promise<SettlementRecord | null>;
   /** Adds to each fill of one market its settlement, in one round trip. */
   show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
     marketId: MarketId,
@@ -58,6 +63,8 @@ export interface Settlements {
   ): Promise<(T & SettlementState)[]>;
   /** Newest first; throws INVALID_CURSOR. A record that is written during a walk comes before its beginning. */
   list(filter: SettlementsFilter, page: { limit: number; cursor: string | null }): Promise<SettlementsPage>;
+  /** A stretch of the list of all, or of a market's. */
+  readonly listed: SettlementList;
   /** Returns the stored ones of these orders, by hash. */
   orders(hashes: readonly string[]): Promise<Map<string, OrderRecord>>;
   /** The orders that these records name, by hash. */
@@ -80,6 +87,8 @@ interface SettlementsOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+  /** Without it nothing has left Redis. */
+  readonly past?: Past;
 }
 
 interface MoveOptions {
@@ -89,7 +98,7 @@ interface MoveOptions {
 }
 
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */
-export function createSettlements({ redis, run, keys }: SettlementsOptions): Settlements {
+export function createSettlements({ redis, run, keys, past = NO_PAST }: SettlementsOptions): Settlements {
   const { settlements, settlementList, unsettled, sums, outbox } = keys;
   const scriptKeys = [settlements, settlementList, unsettled, sums, outbox] as const;
 
@@ -129,6 +138,17 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions): Set
     return found;
   }
 
+  async function anywhere(names: readonly Buffer[]): Promise<(Buffer | null)[]> {
+    const here = await packed(names);
+    const left = await past.settlements(names.filter((_, i) => !here[i]).map(settlementKey));
+    return here.map((record, i) => record ?? left.get(names[i]?.toString('latin1') ?? '') ?? null);
+  }
+
+  async function find(key: SettlementKey): Promise<SettlementRecord | null> {
+    const [found] = await anywhere([settlementName(key)]);
+    return found ? decodeSettlement(key, found) : null;
+  }
+
   async function show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
     marketId: MarketId,
     fills: readonly T[],
@@ -141,7 +161,7 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions): Set
       places.set(place, names.length);
       names.push(settlementName({ marketId, sequence, part: partOf(index) }));
     }
-    const records = await packed(names);
+    const records = await anywhere(names);
     return fills.map((fill) => {
       const record = records[places.get(`${fill.sequence}-${partOf(fill.index)}`) ?? -1];
       return { ...fill, ...decodeSettlementState(recordOf(record, fill)) };
@@ -154,20 +174,19 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions): Set
   ): Promise<SettlementsPage> {
     if (page.cursor !== null && !CURSOR.test(page.cursor)) throw new Refusal('INVALID_CURSOR');
     const isOpen = filter.status !== undefined && filter.status !== 'CONFIRMED';
-    const read = isOpen ? openNames : (from: string | null) => listedNames(filter.marketId, from);
+    const read = isOpen ? openOnes : (from: string | null) => listedOf(filter.marketId, from);
     const shown: SettlementRecord[] = [];
     let from = page.cursor;
     let more = true;
     for (let step = 0; step < STEPS_MAX && more && shown.length <= page.limit; step++) {
-      const entries = await read(from);
-      const records = await packed(entries.map(({ name }) => name));
-      for (const [i, { name }] of entries.entries()) {
-        const stored = records[i];
-        const found = stored && decodeSettlement(settlementKey(name), stored);
-        if (found && passes(found, filter)) shown.push(found);
+      const found = await read(from);
+      for (const { key, record } of found) {
+        const one = record && decodeSettlement(key, record);
+        if (one && passes(one, filter)) shown.push(one);
       }
-      from = entries.at(-1)?.id ?? from;
-      more = entries.length === STEP;
+      const last = found.at(-1);
+      from = last ? listedId(last) : from;
+      more = found.length === STEP;
     }
     const records = shown.slice(0, page.limit);
     const isCut = shown.length > page.limit;
@@ -175,19 +194,23 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions): Set
     return { records, orders: await ordersOf(records), next };
   }
 
-  async function listedNames(marketId: MarketId | undefined, from: string | null): Promise<Entry[]> {
-    const stream = marketId === undefined ? settlementList : keys.settlementListOf(marketId);
-    const found = await redis.xrevrangeBuffer(stream, from === null ? '+' : `(${from}`, '-', 'COUNT', STEP);
-    return found.map(([id, fields]) => ({ id: id.toString(), name: fields[1] as Buffer }));
-  }
+  const listed = createSettlementList({ redis, keys, packed, past });
+  const listedOf = (marketId: MarketId | undefined, cursor: string | null): Promise<Listed[]> => {
+    const to = cursor === null ? LAST_LISTED : belowListed(listedPlace(cursor));
+    return listed(marketId, { from: FIRST_LISTED, to, descending: true, most: STEP });
+  };
 
-  async function openNames(from: string | null): Promise<Entry[]> {
+  /** Those that are not final never leave Redis. */
+  async function openOnes(from: string | null): Promise<Listed[]> {
     const top = from === null ? '+' : Buffer.concat([Buffer.from('('), listPlace(from)]);
     const found = await redis.zrevrangebylexBuffer(unsettled, top, '-', 'LIMIT', 0, STEP);
-    return found.map((member) => {
-      const { listMs, listIndex } = LIST_PLACE.read(member);
-      return { id: `${listMs}-${listIndex}`, name: member.subarray(LIST_PLACE.bytes) };
-    });
+    const names = found.map((member) => member.subarray(LIST_PLACE.bytes));
+    const records = await packed(names);
+    return found.map((member, i) => ({
+      ...LIST_PLACE.read(member),
+      key: settlementKey(names[i] as Buffer),
+      record: records[i] ?? null,
+    }));
   }
 
   async function ordersOf(records: readonly SettlementRecord[]): Promise<ReadonlyMap<string, OrderRecord>> {
@@ -209,6 +232,8 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions): Set
         if (record) found.set(hash, decodeOrder(hash, record));
       }
     }
+    const left = await past.records(hashes.filter((hash) => !found.has(hash)));
+    for (const [hash, record] of left) found.set(hash, record);
     return found;
   }
 
@@ -225,12 +250,7 @@ export function createSettlements({ redis, run, keys }: SettlementsOptions): Set
     };
   }
 
-  return { record, move, packed, show, list, orders, ordersOf, counts };
-}
-
-interface Entry {
-  readonly id: string;
-  readonly name: Buffer;
+  return { record, move, packed, find, show, list, listed, orders, ordersOf, counts };
 }
 
 const passes = (record: SettlementRecord, { status, marketId }: SettlementsFilter): boolean =>

@@ -1,14 +1,7 @@
+import { aboveListed, FIRST_LISTED, LAST_LISTED } from '../archive/places';
 import type { OrderRecord } from '../records/order';
-import { decodeSettlement, type SettlementRecord, settlementKey } from '../records/settlement';
-import type { ShardKeys } from '../redis/keys';
-import type { RedisClient } from '../redis/scripts';
+import { decodeSettlement, type SettlementRecord } from '../records/settlement';
 import type { Settlements, SettlementsFilter } from './settlements';
-
-interface WalkOptions {
-  readonly redis: RedisClient;
-  readonly keys: ShardKeys;
-  readonly settlements: Settlements;
-}
 
 /** Records read in one step, with up to 51 orders each. */
 const STEP = 100;
@@ -21,23 +14,21 @@ export interface WalkedSettlement {
 
 /** Every settlement that matches the filter, oldest first, which is the order in which a chain should receive them. */
 export async function* walkSettlements(
-  { redis, keys, settlements }: WalkOptions,
+  settlements: Pick<Settlements, 'listed' | 'ordersOf'>,
   { status, marketId }: SettlementsFilter,
 ): AsyncGenerator<WalkedSettlement> {
-  const list = marketId === undefined ? keys.settlementList : keys.settlementListOf(marketId);
-  let from = '-';
+  let from = FIRST_LISTED;
   for (;;) {
-    const entries = await redis.xrangeBuffer(list, from, '+', 'COUNT', STEP);
-    const names = entries.map(([, fields]) => fields[1] as Buffer);
-    const stored = await settlements.packed(names);
-    const records = names.flatMap((name, i) => {
-      const packed = stored[i];
-      const record = packed && decodeSettlement(settlementKey(name), packed);
+    const stretch = { from, to: LAST_LISTED, descending: false, most: STEP };
+    const found = await settlements.listed(marketId, stretch);
+    const records = found.flatMap(({ key, record: packed }) => {
+      const record = packed && decodeSettlement(key, packed);
       return record && (status === undefined || record.settlementStatus === status) ? [record] : [];
     });
     const orders = await settlements.ordersOf(records);
     for (const record of records) yield { record, orders };
-    if (entries.length < STEP) return;
-    from = `(${entries.at(-1)?.[0].toString()}`;
+    const last = found.at(-1);
+    if (!last || found.length < STEP) return;
+    from = aboveListed(last);
   }
 }

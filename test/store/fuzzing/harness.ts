@@ -100,8 +100,8 @@ async function chainOf({ run, keys }: Pick<SideBySide, 'run' | 'keys'>, hash: st
   for (let more = true; more; ) {
     const { tradeMs = 0, sequence = 0, index = 0 } = chain.at(-1) ?? {};
     const args = [keys.prefix, hashBytes(hash), tradeMs, sequence, index, FILLS_STEP] as const;
-    const [, whole, ...matches] = await run('read_fills', [keys.orders], args);
-    if (whole !== 1) throw new Mismatch('chain of fills', 'matches of the order', hash);
+    const [, rest, ...matches] = await run('read_fills', [keys.orders], args);
+    if (rest.length > 0) throw new Mismatch('chain of fills', 'matches of the order', hash);
     const fills = matches.flatMap(([ms, number, first, packed]) =>
       decodeFills(Number(ms), Number(number), packed, first).reverse(),
     );

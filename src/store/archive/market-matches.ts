@@ -1,0 +1,50 @@
+import type { StreamPlace, Stretch } from '../../exchange/archive';
+import type { MarketId } from '../../exchange/market';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import type { PastMatches } from './past-matches';
+import { below, entryId, isBefore, matchPlace } from './places';
+
+interface MarketMatchesOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly past: Pick<PastMatches, 'matchesOf'>;
+}
+
+export interface PackedMatch extends StreamPlace {
+  readonly packed: Buffer;
+}
+
+/** The first matches of a stretch, `most` of them; fewer when it has no more. */
+export type MarketMatches = (id: MarketId, stretch: Stretch<StreamPlace>) => Promise<readonly PackedMatch[]>;
+
+/**
+ * Reads a market's matches from Redis and, before the first of them there, from the archive. Redis is asked first, in both
+ * directions: what leaves it meanwhile has been read, and what had left it before is in the archive.
+ */
+export function createMarketMatches({ redis, keys, past }: MarketMatchesOptions): MarketMatches {
+  async function inRedis(
+    id: MarketId,
+    { from, to, descending, most }: Stretch<StreamPlace>,
+  ): Promise<PackedMatch[]> {
+    const [low, high] = [entryId(from), entryId(to)];
+    const found = descending
+      ? await redis.xrevrangeBuffer(keys.trades(id), high, low, 'COUNT', most)
+      : await redis.xrangeBuffer(keys.trades(id), low, high, 'COUNT', most);
+    return found.map(([place, fields]) => ({ ...matchPlace(place), packed: fields[1] as Buffer }));
+  }
+
+  return async (id, stretch) => {
+    if (isBefore(stretch.to, stretch.from)) return [];
+    const here = await inRedis(id, stretch);
+    const { descending, most } = stretch;
+    if (descending && here.length >= most) return here;
+    const oldest = descending ? here.at(-1) : here[0];
+    const left = await past.matchesOf(id, {
+      ...stretch,
+      to: oldest ? below(oldest) : stretch.to,
+      most: descending ? most - here.length : most,
+    });
+    return descending ? [...here, ...left] : [...left, ...here].slice(0, most);
+  };
+}

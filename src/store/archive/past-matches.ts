@@ -1,0 +1,108 @@
+import type {
+  ArchivedMatch,
+  ArchivedSettlement,
+  ArchiveReads,
+  ListPlace,
+  StreamPlace,
+  Stretch,
+} from '../../exchange/archive';
+import type { MarketId } from '../../exchange/market';
+import { LEFT } from '../records/layout';
+import { type MatchRef, matchName, type SettlementKey, settlementName } from '../records/settlement';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { earlier, isBefore } from './places';
+
+/**
+ * Matches and settlements that have left Redis. The archive is asked only for what a market says has left it (lua/lib/left.lua),
+ * and a reader asks after it has looked in Redis: so it misses nothing that leaves meanwhile, and a match that is young costs no query.
+ */
+export interface PastMatches {
+  /** Those that are here, by the name of their place (`matchName`). */
+  matches(refs: readonly MatchRef[]): Promise<ReadonlyMap<string, Buffer>>;
+  matchesOf(marketId: MarketId, stretch: Stretch<StreamPlace>): Promise<readonly ArchivedMatch[]>;
+  /** The matches of an order up to a place among those that left, newest first. */
+  matchesOfOrder(hash: Buffer, upTo: StreamPlace, most: number): Promise<readonly ArchivedMatch[]>;
+  /** The packed records of those that are here, by name (`settlementName`, latin1). */
+  settlements(keys: readonly SettlementKey[]): Promise<ReadonlyMap<string, Buffer>>;
+  /** In the order of the list, of one market or with null of all. */
+  settlementsOf(
+    marketId: MarketId | null,
+    stretch: Stretch<ListPlace>,
+  ): Promise<readonly ArchivedSettlement[]>;
+}
+
+export const NO_PAST_MATCHES: PastMatches = {
+  matches: async () => new Map(),
+  matchesOf: async () => [],
+  matchesOfOrder: async () => [],
+  settlements: async () => new Map(),
+  settlementsOf: async () => [],
+};
+
+interface PastMatchesOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly archive: ArchiveReads;
+  /** Whether anything may be in the archive. */
+  readonly open: () => Promise<boolean>;
+}
+
+export function createPastMatches({ redis, keys, archive, open }: PastMatchesOptions): PastMatches {
+  /** The last match of a market that left; null while none has. */
+  async function leftOf(id: MarketId): Promise<StreamPlace | null> {
+    const packed = await redis.hgetBuffer(keys.market(id), 'f');
+    return packed && (await open()) ? LEFT.read(packed) : null;
+  }
+
+  /** Those of a list that are of a market of which something has left, and that may have left, too. */
+  async function gone<T extends { readonly marketId: MarketId }>(
+    list: readonly T[],
+    has: (one: T, left: StreamPlace) => boolean,
+  ): Promise<T[]> {
+    const ids = [...new Set(list.map(({ marketId }) => marketId))];
+    const left = new Map(await Promise.all(ids.map(async (id) => [id, await leftOf(id)] as const)));
+    return list.filter((one) => {
+      const last = left.get(one.marketId);
+      return last && has(one, last);
+    });
+  }
+
+  async function matches(refs: readonly MatchRef[]): Promise<Map<string, Buffer>> {
+    const asked = await gone(refs, (ref, left) => !isBefore(left, ref));
+    const found = asked.length === 0 ? [] : await archive.matches(asked);
+    return new Map(found.map((match) => [matchName(match), match.packed]));
+  }
+
+  async function matchesOf(
+    marketId: MarketId,
+    stretch: Stretch<StreamPlace>,
+  ): Promise<readonly ArchivedMatch[]> {
+    const left = await leftOf(marketId);
+    if (!left) return [];
+    const to = earlier(stretch.to, left);
+    return isBefore(to, stretch.from) ? [] : archive.matchesOf(marketId, { ...stretch, to });
+  }
+
+  async function settlements(list: readonly SettlementKey[]): Promise<Map<string, Buffer>> {
+    const asked = await gone(list, ({ sequence }, left) => sequence <= left.sequence);
+    const found = asked.length === 0 ? [] : await archive.settlements(asked);
+    return new Map(found.map((one) => [settlementName(one).toString('latin1'), one.record]));
+  }
+
+  /** Whether any match with its settlements, or any of a market, has left. */
+  async function anyOf(marketId: MarketId | null): Promise<boolean> {
+    if (marketId !== null) return (await leftOf(marketId)) !== null;
+    return Number((await redis.hget(keys.archive, 'matches')) ?? 0) > 0 && open();
+  }
+
+  return {
+    matches,
+    matchesOf,
+    settlements,
+    matchesOfOrder: async (hash, upTo, most) =>
+      (await open()) ? archive.matchesOfOrder(hash, upTo, most) : [],
+    settlementsOf: async (marketId, stretch) =>
+      (await anyOf(marketId)) ? archive.settlementsOf(marketId, stretch) : [],
+  };
+}

@@ -1,0 +1,62 @@
+import type { ListPlace, Stretch } from '../../exchange/archive';
+import type { MarketId } from '../../exchange/market';
+import type { PastMatches } from '../archive/past-matches';
+import { compareListed, listedId, listedPlace } from '../archive/places';
+import { type SettlementKey, settlementKey } from '../records/settlement';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+/** A settlement in the list of all, or of its market. */
+export interface Listed extends ListPlace {
+  readonly key: SettlementKey;
+  readonly record: Buffer | null;
+}
+
+interface ListedOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  /** The stored records of these names, null for a missing one. */
+  readonly packed: (names: readonly Buffer[]) => Promise<(Buffer | null)[]>;
+  readonly past: Pick<PastMatches, 'settlementsOf'>;
+}
+
+/** The first settlements of a stretch, `most` of them; fewer when it has no more. */
+export type SettlementList = (
+  marketId: MarketId | undefined,
+  stretch: Stretch<ListPlace>,
+) => Promise<Listed[]>;
+
+/**
+ * Reads a list of settlements from Redis and from the archive. A settlement leaves with its match, and the next one in the list may
+ * stay, so both are read and merged; Redis first, so that what leaves meanwhile is found in the archive.
+ */
+export function createSettlementList({ redis, keys, packed, past }: ListedOptions): SettlementList {
+  async function inRedis(marketId: MarketId | undefined, stretch: Stretch<ListPlace>): Promise<Listed[]> {
+    const list = marketId === undefined ? keys.settlementList : keys.settlementListOf(marketId);
+    const [low, high] = [listedId(stretch.from), listedId(stretch.to)];
+    const entries = stretch.descending
+      ? await redis.xrevrangeBuffer(list, high, low, 'COUNT', stretch.most)
+      : await redis.xrangeBuffer(list, low, high, 'COUNT', stretch.most);
+    const names = entries.map(([, fields]) => fields[1] as Buffer);
+    const records = await packed(names);
+    return entries.map(([id], i) => ({
+      ...listedPlace(id),
+      key: settlementKey(names[i] as Buffer),
+      record: records[i] ?? null,
+    }));
+  }
+
+  return async (marketId, stretch) => {
+    if (compareListed(stretch.to, stretch.from) < 0) return [];
+    const here = await inRedis(marketId, stretch);
+    const { descending, most } = stretch;
+    const last = here.length < most ? undefined : here.at(-1);
+    const asked = last ? { ...stretch, ...(descending ? { from: last } : { to: last }) } : stretch;
+    const left = await past.settlementsOf(marketId ?? null, asked);
+    const found = new Map(here.map((one) => [listedId(one), one]));
+    for (const one of left) found.set(listedId(one), { ...one, key: one });
+    // Where one of both has more, it has given `most`: so the first `most` of all are here.
+    const way = descending ? -1 : 1;
+    return [...found.values()].sort((a, b) => way * compareListed(a, b)).slice(0, most);
+  };
+}
