@@ -8,8 +8,8 @@ import { recorded } from './action';
 import { audit } from './audit';
 import { type CliStore, type Command, EXIT, type ExitCode, type Speaker } from './store';
 
-const facts = ({ redis, keys, clock, config }: CliStore) => ({
-  ...{ redis, keys, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
+const facts = ({ redis, keys, archive, clock, config }: CliStore) => ({
+  ...{ redis, keys, archive, now: clock.now, chainId: config.chainId, exchange: config.exchangeAddress },
 });
 
 /** With `halt`, halts the exchange during the backup and then restores its mode and message. */
@@ -26,7 +26,15 @@ export const backup =
     try {
       const written = await writeBackup(facts(store), file);
       await readable(file, () => verifyBackup(file, store.keys));
-      await say({ file, ...written }, [`${file}: ${written.keys} keys, SHA-256 ${written.sha256}`]);
+      const { keys, sha256, archive } = written;
+      await say({ file, ...written }, [
+        `${file}: ${keys} keys, SHA-256 ${sha256}`,
+        ...(archive
+          ? [
+              `it needs the archive ${archive.id} up to batch ${archive.batch}: copy PostgreSQL now, with pg_dump`,
+            ]
+          : []),
+      ]);
       return EXIT.done;
     } finally {
       if (halt) {
@@ -47,13 +55,17 @@ export const verify =
 
 /** Checks the file, replaces the present data with it, and audits the result. */
 export const restore =
-  (file: string, { force }: { force: boolean }): Command =>
+  (file: string, options: { readonly force: boolean; readonly incomplete: boolean }): Command =>
   async (run): Promise<ExitCode> => {
     const { store } = run;
-    const restored = await readable(file, () => restoreBackup(facts(store), file, { force }));
+    const restored = await readable(file, () => restoreBackup(facts(store), file, options));
     const doing = { action: 'restore', path: 'exchange restore', body: { sha256: restored.sha256 } };
     await recorded(store, doing, async () => undefined);
-    if (!run.isJson) await run.line(`${restored.keys} keys restored; the exchange is HALTED`);
+    if (!run.isJson) {
+      await run.line(`${restored.keys} keys restored; the exchange is HALTED`);
+      if (restored.cut > 0)
+        await run.line(`${restored.cut} rows of the archive were newer than the backup: they are deleted`);
+    }
     return audit(run);
   };
 

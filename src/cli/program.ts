@@ -85,11 +85,15 @@ export function createProgram(version: string, choose: Choose): Commander {
     .description('check a backup, put it into a Redis without an exchange, and audit it; it stays HALTED')
     .option('--force', 'replace the exchange that is there')
     .option('--verify-only', 'only check the file; needs no Redis')
+    .option(
+      '--incomplete',
+      'also when the archive of ARCHIVE_URL lacks records that left Redis, or is another',
+    )
     .option('--yes', `with --force: ${SURE}`)
-    .action((file: string, { force = false, verifyOnly = false, yes = false }) => {
+    .action((file: string, { force = false, verifyOnly = false, incomplete = false, yes = false }) => {
       // Without --force it deletes no existing data.
       const what = `restore ${file} in place of the exchange that is there`;
-      const command = forGood(what, yes || !force, restore(file, { force }));
+      const command = forGood(what, yes || !force, restore(file, { force, incomplete }));
       choose(command, { anyLayout: true, ...(verifyOnly ? { alone: verify(file) } : {}) });
     });
   return program;

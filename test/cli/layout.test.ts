@@ -65,5 +65,13 @@ test('a backup contains the layout of the data, and one that needs a newer progr
 /** As a newer program would. */
 async function writeNewer(file: string): Promise<void> {
   const { chainId, exchangeAddress } = loadConfig({ NODE_ENV: 'test', REDIS_URL: server.url });
-  await writeBackup({ redis, keys: shardKeys(), now: Date.now, chainId, exchange: exchangeAddress }, file);
+  const options = {
+    redis,
+    keys: shardKeys(),
+    archive: null,
+    now: Date.now,
+    chainId,
+    exchange: exchangeAddress,
+  };
+  await writeBackup(options, file);
 }

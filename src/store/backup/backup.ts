@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Archive } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import { readMode } from '../health/health';
 import { readLayout, unreadable } from '../health/layout';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import { type ArchiveMark, checkArchive, readArchiveMark } from './archive-mark';
 import { createPieceCheck } from './check';
 import {
   BACKUP_FORMAT,
@@ -21,6 +23,7 @@ import { clearOwn, loadPiece, setLife } from './load';
 interface BackupOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
+  readonly archive: Archive | null;
   /** The chain and contract for which the orders were signed. */
   readonly chainId: number;
   readonly exchange: string;
@@ -39,7 +42,10 @@ const ignore = async (): Promise<void> => undefined;
  * did not change in between, so the copy is the state of one moment between the two. The readings agree only while
  * nothing trades: the mode must be HALTED. Throws UNAVAILABLE when data changed during five attempts.
  */
-export async function writeBackup(options: BackupOptions, file: string): Promise<BackupSummary> {
+export async function writeBackup(
+  options: BackupOptions,
+  file: string,
+): Promise<BackupSummary & { readonly archive: ArchiveMark | null }> {
   const { redis, keys, chainId, exchange, now } = options;
   if ((await readMode(redis, keys)).mode !== 'HALTED') {
     throw new Refusal(
@@ -49,16 +55,17 @@ export async function writeBackup(options: BackupOptions, file: string): Promise
   }
   const createdAt = new Date(now()).toISOString();
   const { layout, oldest } = await readLayout(redis, keys);
+  const archive = await readArchiveMark(redis, keys);
   const header = {
     ...({ format: BACKUP_FORMAT, version: BACKUP_VERSION, createdAt, chainId, exchange } as const),
-    ...{ layout, oldestLayout: oldest },
+    ...{ layout, oldestLayout: oldest, ...(archive ? { archive } : {}) },
   };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const out = await createBackupFile(file, header);
     try {
       const copied = await readAll(options, (piece) => out.write(piece));
       const again = await readAll(options, ignore);
-      if (isSame(copied, again)) return await out.finish(copied.size);
+      if (isSame(copied, again)) return { ...(await out.finish(copied.size)), archive };
     } catch (error) {
       await out.abandon();
       throw error;
@@ -123,14 +130,15 @@ export async function verifyBackup(
 /**
  * Writes a backup into a Redis. It reads and checks the whole file before it writes. It throws INVALID_REQUEST when the
  * file is of another exchange, when a process of the exchange is running there, or when there is data and `force` is not
- * given. With `force` it first deletes that data. Afterwards the exchange is HALTED, as it was when it was copied.
+ * given. With `force` it first deletes that data. Afterwards the exchange is HALTED, as it was when it was copied, and the
+ * archive has nothing that Redis has not given up. An archive that lacks records is refused, unless `incomplete` is given.
  */
 export async function restoreBackup(
   options: BackupOptions,
   file: string,
-  { force }: { force: boolean },
-): Promise<BackupSummary> {
-  const { redis, keys, chainId, exchange } = options;
+  { force, incomplete }: { readonly force: boolean; readonly incomplete: boolean },
+): Promise<BackupSummary & { readonly cut: number }> {
+  const { redis, keys, archive, chainId, exchange } = options;
   const { header, summary } = await verifyBackup(file, keys);
   if (header.chainId !== chainId || header.exchange.toLowerCase() !== exchange.toLowerCase()) {
     const other = `the contract ${header.exchange} on chain ${header.chainId}`;
@@ -141,7 +149,9 @@ export async function restoreBackup(
   }
   const wrong = unreadable({ layout: header.layout ?? 1, oldest: header.oldestLayout ?? 1 });
   if (wrong !== null) throw new Refusal('INVALID_REQUEST', `the backup cannot be restored: ${wrong}`);
-  if ((await redis.exists(keys.lease, keys.relayLease)) > 0) {
+  const mark = header.archive ?? null;
+  if (!incomplete) await checkArchive(archive, mark);
+  if ((await redis.exists(keys.lease, keys.relayLease, keys.archiveLease)) > 0) {
     throw new Refusal(
       'INVALID_REQUEST',
       'web or worker processes are at work on this Redis: stop them first',
@@ -163,6 +173,8 @@ export async function restoreBackup(
     await loadPiece(redis, read.piece);
   }
   await setLife(redis, lives);
+  // Rows of later batches are of records that are in Redis again, or that this Redis never had.
+  const cut = mark && archive && !incomplete ? await archive.cutBack(mark.batch) : 0;
   await redis.del(keys.restoring, keys.epoch);
-  return summary;
+  return { ...summary, cut };
 }

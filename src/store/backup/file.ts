@@ -5,6 +5,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { type ArchiveMark, isArchiveMark } from './archive-mark';
 
 /**
  * The file of a backup: gzipped lines of JSON. The first line is the header; each further line is a piece of a key; the
@@ -29,6 +30,8 @@ export interface BackupHeader {
   /** The layout of the data, and the oldest layout whose programs may read it; missing in files older than layouts. */
   readonly layout?: number;
   readonly oldestLayout?: number;
+  /** Missing when nothing had left Redis for an archive. */
+  readonly archive?: ArchiveMark;
 }
 
 export type KeyType = 'hash' | 'zset' | 'set' | 'list' | 'stream' | 'string';
@@ -212,7 +215,8 @@ function headerOf(value: Record<string, unknown>): BackupHeader {
     !Number.isNaN(Date.parse(createdAt)) &&
     Number.isSafeInteger(chainId) &&
     typeof exchange === 'string' &&
-    [value.layout ?? 1, value.oldestLayout ?? 1].every(Number.isSafeInteger);
+    [value.layout ?? 1, value.oldestLayout ?? 1].every(Number.isSafeInteger) &&
+    (value.archive === undefined || isArchiveMark(value.archive));
   if (!isWhole) throw new BadBackup('its first line does not say whose it is');
   return value as unknown as BackupHeader;
 }

@@ -18,6 +18,7 @@ import { createScripts, type RedisClient } from '../../../src/store/redis/script
 import { createMatches } from '../../../src/store/settlement/matches';
 import { createSettlements } from '../../../src/store/settlement/settlements';
 import { createEngine } from '../../../src/store/verbs/engine';
+import { signedAs } from '../fuzzing/requests';
 
 const GRANT = micro(1_000_000_000_000);
 const scale = chainScale(18);
@@ -70,7 +71,7 @@ export function auditingOn<Client extends RedisClient>(redis: Client) {
       order: { side, outcome, pricePips: pips(price), sizeLots: lots(size), budgetMicro: micro(0) },
       ...{ orderType: 'GTC', selfTradePrevention: 'NONE', expirationSec, nonce: 0 },
       ...{ feeRateBps: terms.feeRateBps, lotLots: terms.lotLots, deadlineMs: 0, clientOrderId: null },
-      ...{ signed: randomBytes(80), dryRun: false },
+      ...{ signed: signedAs(randomBytes(8).toString('hex'), 0), dryRun: false },
     });
     const { marketId, fillMs: tradeMs, sequence } = reply.record;
     if (reply.fills.length > 0) matched.push({ marketId, tradeMs, sequence });
