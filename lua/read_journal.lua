@@ -1,19 +1,18 @@
 #!lua flags=no-writes
 -- read_journal: reads lines of a wallet's journal by their numbers, which count from the first line ever written, and how many
--- lines have left Redis for the archive ({x}:fo, lua/forget_orders.lua), all at one moment. The lines that left come first.
+-- lines have left Redis for the archive ({x}:fo, lib/archive), all at one moment. The lines that left come first.
 --
 -- KEYS     1 {x}:ac:<address>   2 {x}:fo
 -- ARGV     1 the wallet (20 bytes)   2 the first number   3 the number behind the last one
 -- Returns  { left, length, line... }: how many lines left, how many there are with these, and those of the range that are in Redis
 -- Bound    LINES_MAX lines
 
-local traces = require('lib.traces')
+local archive = require('lib.archive')
 
 local LINES_MAX = 500
 
 local first, behind = tonumber(ARGV[2]), tonumber(ARGV[3])
-local gone = redis.call('HGET', KEYS[2], ARGV[1])
-local left = gone and select(3, struct.unpack(traces.OF_WALLET, gone)) or 0
+local _, _, left = archive.of_wallet(KEYS[2], ARGV[1])
 local reply = { left, left + redis.call('LLEN', KEYS[1]) }
 local from = math.max(first, left)
 if from < behind then

@@ -9,10 +9,6 @@ local trades = require('lib.trades')
 
 local charge = {}
 
--- The most makers in one settlement record (src/exchange/settlement.ts). The CTF exchange would take the taker's fee for each
--- record, so the fee is computed by record.
-local SETTLEMENT_MAKERS_MAX = 50
-
 -- Returns the makers that trade, in their order.
 local function traders(p)
   local found = {}
@@ -24,8 +20,8 @@ local function traders(p)
   return found
 end
 
--- Computes the taker's fee for the fills `from` to `to`, which settle in one record, and divides it among them by their
--- tokens. The shares go into `shares`. Returns their sum.
+-- Computes the taker's fee for the fills `from` to `to`, which settle in one record (the CTF exchange would take it for each
+-- record), and divides it among them by their tokens. The shares go into `shares`. Returns their sum.
 local function charge_taker(q, p, makers, shares, from, to)
   local side, outcome, bps, collateral, tokens = q.side, q.outcome, q.bps, 0, 0
   for n = from, to do
@@ -51,8 +47,8 @@ end
 -- Adds the fees to a plan, in micro-units: the fee of each maker, the whole fee of the taker, and both in the packed fills.
 function charge.fees(q, p)
   local packed, makers, shares, fees = p.packed, traders(p), {}, {}
-  for from = 1, #makers, SETTLEMENT_MAKERS_MAX do
-    local to = math.min(from + SETTLEMENT_MAKERS_MAX - 1, #makers)
+  for from = 1, #makers, trades.SETTLEMENT_MAKERS_MAX do
+    local to = math.min(from + trades.SETTLEMENT_MAKERS_MAX - 1, #makers)
     p.charged = p.charged + charge_taker(q, p, makers, shares, from, to)
   end
   for n = 1, #makers do

@@ -15,7 +15,8 @@ local settlements = {}
 
 -- status, attempts, updatedMs, tradeMs, entry id ms and index, length of the transaction hash
 local HEAD = '>BI2I6I6I6I4B'
-local HEAD_BYTES, HASH_BYTES, COUNT_BYTES, ATTEMPTS_MAX = 26, 32, 2, 65535
+local HASH_BYTES, COUNT_BYTES, ATTEMPTS_MAX = 32, 2, 65535
+settlements.HEAD_BYTES = 26
 
 -- src/exchange/status.ts holds the names.
 settlements.MATCHED, settlements.SUBMITTED, settlements.CONFIRMED = 0, 1, 2
@@ -41,16 +42,23 @@ function settlements.load(shard, name, trade_ms, taker)
     return { settlements.MATCHED, 0, 0, trade_ms, 0, 0, '', '' }
   end
   local status, attempts, updated, matched, list_ms, list_index, length = struct.unpack(HEAD, packed)
-  local body = packed:sub(HEAD_BYTES + length + 1)
+  local body = packed:sub(settlements.HEAD_BYTES + length + 1)
   if matched ~= trade_ms or body ~= '' and settlements.taker_in(body) ~= taker then
     return { settlements.MATCHED, 0, 0, trade_ms, list_ms, list_index, '', '' }
   end
-  return { status, attempts, updated, matched, list_ms, list_index, packed:sub(HEAD_BYTES + 1, HEAD_BYTES + length), body }
+  return { status, attempts, updated, matched, list_ms, list_index, packed:sub(settlements.HEAD_BYTES + 1,
+    settlements.HEAD_BYTES + length), body }
 end
 
 -- Returns the taker that a body names.
 function settlements.taker_in(body)
   return body:sub(COUNT_BYTES + 1, COUNT_BYTES + HASH_BYTES)
+end
+
+-- Returns the entry id of a record in the lists, from its head.
+function settlements.list_id(head)
+  local _, _, _, _, ms, index = struct.unpack(HEAD, head)
+  return string.format('%d-%d', ms, index)
 end
 
 local function enlist(shard, name, record)

@@ -14,6 +14,9 @@ trades.FILL = '>c32I2I6BI7I7I6I6'
 -- The position of the fees in a packed fill, and the length of the fields after them.
 trades.FEES_AT, trades.BEHIND_FEES_AT = 42, 56
 
+-- The most makers in one settlement record (src/exchange/settlement.ts).
+trades.SETTLEMENT_MAKERS_MAX = 50
+
 -- A match with a single fill and no fees.
 function trades.one(taker, side, outcome, maker, price, lots, match_type, chain_ms, chain_sequence)
   return struct.pack('>c32BBI2c32I2I6BI7I7I6I6', taker, side, outcome, 1, maker, price, lots, match_type, 0, 0, chain_ms,
@@ -23,6 +26,11 @@ end
 -- Returns the id of a match's entry.
 function trades.id(ms, sequence)
   return string.format('%d-%d', ms, sequence)
+end
+
+-- Returns the number of settlement records of a match with so many fills.
+function trades.parts(fills)
+  return math.ceil(fills / trades.SETTLEMENT_MAKERS_MAX)
 end
 
 -- Returns the match type: 0 COMPLEMENTARY, 1 MINT, 2 MERGE.

@@ -19,7 +19,7 @@ import type { Logger } from '../log';
 import { watchEventLoop } from '../metrics/event-loop';
 import { serveMetrics } from '../metrics/server';
 import { createRealtime } from '../realtime/realtime';
-import { createForgetting, KEEP_MS } from '../store/archive/forgetting';
+import { createForgetting, PICK_MS } from '../store/archive/forgetting';
 import { dropOldMonths } from '../store/archive/retention';
 import { openSource } from '../store/archive/source';
 import { createCandleWriter } from '../store/candles/writer';
@@ -179,7 +179,7 @@ function beginArchiving({ archiveKeepMonths: months }: Config, store: Store, log
       const rows = await dropOldMonths(archive, months, clock.now());
       if (rows > 0) log.info({ rows, months }, 'months of the archive were dropped for their age');
     },
-    openSource: () => openSource({ redis, keys, now: clock.now, keepMs: KEEP_MS }),
+    openSource: () => openSource({ redis, keys, now: clock.now, keepMs: PICK_MS }),
     onError: (error) => log.warn({ err: error.message }, 'archive'),
   });
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fenced, type Forgetting, MOVE_MAX } from '../store/archive/forgetting';
+import { Fenced, type Forgetting } from '../store/archive/forgetting';
 import type { Source } from '../store/archive/source';
 
 interface ArchivingOptions {
@@ -14,14 +14,14 @@ interface ArchivingOptions {
 /** Another process takes over this long after the holder of the lease is gone. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2_000;
-/** Orders gather for this long, so that a transaction has many of them. */
+/** Orders and matches gather for this long, so that a transaction has many of them. */
 const PAUSE_MS = 500;
 const UPKEEP_EVERY_MS = 60_000;
 const AFTER_ERROR_MS = 2_000;
 
 /**
- * Moves orders that are over into the archive, in one process at a time. The place in the outbox moves on behind them: a process
- * that dies in between leaves orders that are found again.
+ * Moves orders, matches and lines that are over into the archive, in one process at a time. The place in the outbox moves on behind
+ * them: a process that dies in between leaves some that are found again.
  */
 export function startArchiving({ forgetting, openSource, upkeep, onError }: ArchivingOptions): {
   stop(): Promise<void>;
@@ -52,9 +52,7 @@ export function startArchiving({ forgetting, openSource, upkeep, onError }: Arch
     let keptUpAt = Number.NEGATIVE_INFINITY;
     while (!stopping.signal.aborted) {
       const found = await source.next();
-      for (let from = 0; from < found.orders.length; from += MOVE_MAX) {
-        await move(token, found.orders.slice(from, from + MOVE_MAX));
-      }
+      await move(token, found.leaving);
       await source.done(found);
       if (!(await lease.renew(token, LEASE_MS, found.position))) return;
       if (performance.now() - keptUpAt > UPKEEP_EVERY_MS) {

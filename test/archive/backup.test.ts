@@ -68,7 +68,7 @@ describeWithPostgres('a backup of an exchange with an archive', () => {
       await forgetting.lease.take(TOKEN, LEASE_MS);
       await forgetting.open();
       const packed = (await redis.hgetBuffer(keys.orders, hash)) as Buffer;
-      expect(await forgetting.move(TOKEN, [{ hash, packed }])).toBe(1);
+      expect(await forgetting.move(TOKEN, { orders: [{ hash, packed }] })).toMatchObject({ orders: 1 });
       await forgetting.lease.release(TOKEN);
       return hash;
     });

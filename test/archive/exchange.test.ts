@@ -75,7 +75,7 @@ describeWithPostgres('an exchange with an archive', () => {
     await until('the outbox names an order that is over', async () => {
       await settle();
       found = await (await sourceOf()).next();
-      return found.orders.length > 0;
+      return found.leaving.orders.length > 0;
     });
     return found as unknown as Found;
   }
@@ -92,8 +92,8 @@ describeWithPostgres('an exchange with an archive', () => {
       const count = await here();
       for (let more = true; more; ) {
         const found = await source.next();
-        for (let from = 0; from < found.orders.length; from += STEP) {
-          await forgetting.move(TOKEN, found.orders.slice(from, from + STEP));
+        for (let from = 0; from < found.leaving.orders.length; from += STEP) {
+          await forgetting.move(TOKEN, { orders: found.leaving.orders.slice(from, from + STEP) });
           expect(await trading.answers()).toEqual(before);
         }
         await source.done(found);
@@ -152,13 +152,13 @@ describeWithPostgres('an exchange with an archive', () => {
       await forgetting.lease.take(TOKEN, LEASE_MS);
       await forgetting.open();
       const found = await ended();
-      expect(found.orders).toHaveLength(1);
-      await expect(forgetting.move(TOKEN, found.orders)).rejects.toThrow('lost');
+      expect(found.leaving.orders).toHaveLength(1);
+      await expect(forgetting.move(TOKEN, { orders: found.leaving.orders })).rejects.toThrow('lost');
       expect([await here(), (await archive.size()).orders]).toEqual([count, orders + 1]);
       const next = forgettingOf(archive);
       await next.open();
       expect((await archive.size()).orders).toBe(orders);
-      expect(await next.move(TOKEN, found.orders)).toBe(1);
+      expect(await next.move(TOKEN, { orders: found.leaving.orders })).toMatchObject({ orders: 1 });
       expect([await here(), (await archive.size()).orders]).toEqual([count - 1, orders + 1]);
     },
     LIMIT_MS,
@@ -175,9 +175,9 @@ describeWithPostgres('an exchange with an archive', () => {
       await forgetting.lease.take(TOKEN, LEASE_MS);
       await forgetting.open();
       const found = await ended();
-      expect(await forgetting.move(TOKEN, found.orders)).toBe(1);
+      expect(await forgetting.move(TOKEN, { orders: found.leaving.orders })).toMatchObject({ orders: 1 });
       await exchange.restartRedis(0, saved);
-      await expect(forgetting.move(TOKEN, found.orders)).rejects.toThrow(Fenced);
+      await expect(forgetting.move(TOKEN, { orders: found.leaving.orders })).rejects.toThrow(Fenced);
       const next = forgettingOf(archive);
       await next.lease.take(TOKEN, LEASE_MS);
       await next.open();

@@ -1,7 +1,8 @@
 import type { Archive } from '../../src/exchange/archive';
 import { NOTHING } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
-import { createForgetting, Fenced, isOver } from '../../src/store/archive/forgetting';
+import { createForgetting, Fenced } from '../../src/store/archive/forgetting';
+import { isOver } from '../../src/store/archive/leaving';
 import { createPast } from '../../src/store/archive/past';
 import { dropOldMonths, keptFrom } from '../../src/store/archive/retention';
 import { hashBytes } from '../../src/store/records/order';
@@ -35,7 +36,8 @@ function archiving(archive: Archive = createMemoryArchive()) {
       expect(await forgetting.lease.take(TOKEN, LEASE_MS)).toBe(true);
       await forgetting.open();
     },
-    forget: async (...requests: PlaceRequest[]) => forgetting.move(TOKEN, await stored(requests)),
+    forget: async (...requests: PlaceRequest[]) =>
+      (await forgetting.move(TOKEN, { orders: await stored(requests) })).orders,
     isHere: async ({ orderHash }: PlaceRequest) =>
       (await redis.hexists(keys.orders, hashBytes(orderHash))) === 1,
   };
@@ -91,7 +93,12 @@ test('an order stays in Redis while it rests, when it has traded, and for a minu
   const [maker, taker] = [world().buy(alice, YES, '10', '0.60'), world().buy(bob, 1, '10', '0.40')];
   for (const order of [resting, maker, taker]) await engine.place(order);
   const records = await stored([resting, young, maker, taker]);
-  expect(records.map(({ packed }) => isOver(packed, START_MS))).toEqual([false, true, false, false]);
+  expect(records.map(({ packed }) => isOver(packed, START_MS, () => null))).toEqual([
+    false,
+    true,
+    false,
+    false,
+  ]);
   await world().clock(START_MS + KEEP_MS - 1);
   expect(await forget(young)).toBe(0);
   await world().clock(START_MS + KEEP_MS);
@@ -144,7 +151,7 @@ test('a trace of another order costs a question: the order is booked, once', asy
   await forget(before);
   const order = world().buy(alice, YES, '10', '0.45');
   const raw = hashBytes(order.orderHash);
-  const trace = (raw.readBigUInt64BE(0) >> 11n).toString();
+  const trace = raw.readBigInt64BE(0).toString();
   await world().redis.sadd('{x0}:m:market00:g0', trace);
   const first = await engine.place(order);
   expect([first.replayed, first.record.status]).toEqual([false, 'OPEN']);
@@ -210,7 +217,7 @@ test('a process that lost the lease forgets nothing, and the next holder takes i
   await next.forgetting.open();
   expect((await archive.state())?.batch).toBe(0);
   expect(await archive.orders([hashBytes(order.orderHash)])).toEqual([]);
-  expect(await next.forgetting.move('another', await stored([order]))).toBe(1);
+  expect((await next.forgetting.move('another', { orders: await stored([order]) })).orders).toBe(1);
   expect((await engine.place(order)).replayed).toBe(true);
 });
 

@@ -1,18 +1,27 @@
-import { type Archive, type ArchivedOrder, type Batch, NOTHING } from '../../exchange/archive';
-import { isFinal } from '../../exchange/status';
+import type { Archive, Batch } from '../../exchange/archive';
 import { LAYOUT } from '../health/layout';
 import { createLease, type Lease } from '../outbox/lease';
-import { ORDER_CHANGES } from '../records/layout';
-import { addressBytes, decodeOrder, hashHex } from '../records/order';
+import { ORDER_CHANGES, SETTLEMENT, STREAM_PLACE } from '../records/layout';
+import { countFills } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
+import {
+  batchOf,
+  isNothing,
+  type Leaving,
+  type LeavingLines,
+  type LeavingMatches,
+  NONE_LEAVING,
+  type SettledMatch,
+  type StoredOrder,
+} from './leaving';
 
 interface ForgettingOptions {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly archive: Archive;
-  /** How long an order stays in Redis after its end. */
+  /** How long orders stay in Redis after their end, and matches and lines after their time. */
   readonly keepMs?: number;
 }
 
@@ -21,17 +30,19 @@ export class Fenced extends Error {}
 /** The archive and the orders that have left Redis do not fit. */
 export class ArchiveMismatch extends Error {}
 
-export interface StoredOrder {
-  readonly hash: Buffer;
-  readonly packed: Buffer;
+/** How much left. */
+export interface Gone {
+  readonly orders: number;
+  readonly matches: number;
+  readonly lines: number;
 }
 
 export interface Forgetting {
   readonly lease: Lease;
   /** Before the first `move` of a holder of the lease: afterwards the archive has nothing that Redis has not forgotten. */
   open(): Promise<void>;
-  /** Adds orders that are over to the archive, and takes them out of Redis. Returns how many left. Throws Fenced. */
-  move(token: string, orders: readonly StoredOrder[]): Promise<number>;
+  /** Adds what is over to the archive, and takes it out of Redis: one batch. Throws Fenced. */
+  move(token: string, leaving: Partial<Leaving>): Promise<Gone>;
   /** Adds the next batch to the archive. Returns its number, under which it may be forgotten. Throws Fenced. */
   commit(rows: Batch): Promise<number>;
   /** Deletes the traces of markets that are at an end. */
@@ -40,39 +51,20 @@ export interface Forgetting {
 
 /** How long an order stays in Redis after its end: `WORD_MS` of lua/lib/traces.lua must be shorter. */
 export const KEEP_MS = 60_000;
-/** Orders of one call of forget_orders (ORDERS_MAX there), and of one transaction of the archive. */
-const FORGET_STEP = 200;
-export const MOVE_MAX = 1_000;
+/** When they are looked at: a process knows the clock of Redis only about, and what a script finds too young stays until a sweep. */
+export const PICK_MS = KEEP_MS + 1_000;
+/** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
+const ORDERS_STEP = 200;
+const [MATCHES_STEP, FILLS_STEP] = [100, 1_000];
+const [WALLETS_STEP, LINES_STEP] = [200, 1_000];
 const BUCKETS_STEP = 100;
 const MARKETS_STEP = 500;
-const RANK_STEP = 1_000;
-
-/** The order is final, is none of those that took part in a trade, and ended so long ago. */
-export function isOver(packed: Buffer, beforeMs: number): boolean {
-  if (packed.length < ORDER_CHANGES.bytes || !isFinalCode(packed.at(-1))) return false;
-  const { fillCount, updatedAtMs } = ORDER_CHANGES.read(packed, packed.length - ORDER_CHANGES.bytes);
-  return fillCount === 0 && updatedAtMs <= beforeMs;
-}
-
-/** OPEN and PARTIALLY_FILLED come first in src/exchange/status.ts. */
-const isFinalCode = (code: number | undefined): boolean => code !== undefined && code > 1;
-
-export function archivedOf({ hash, packed }: StoredOrder): ArchivedOrder {
-  const { maker, marketId, createdAtMs, sequence, status } = decodeOrder(hashHex(hash), packed);
-  if (!isFinal(status)) throw new Error('an order that is not final is not archived');
-  return {
-    ...{ hash, marketId },
-    wallet: addressBytes(maker),
-    rank: createdAtMs * RANK_STEP + (sequence % RANK_STEP),
-    record: packed,
-  };
-}
 
 /**
- * Moves orders from Redis into the archive, in batches with numbers. The archive takes a batch in one transaction, and only the
- * next one; then Redis forgets its orders and notes its number, with the first of them. So a batch behind the noted number is one
- * of which nothing was forgotten: a new holder of the lease deletes it there and begins again. It holds for a Redis that lost its
- * latest writes, and for one that was put back from a backup, too.
+ * Moves orders, matches with their settlements, and lines of journals from Redis into the archive, in batches with numbers. The
+ * archive takes a batch in one transaction, and only the next one; then Redis forgets it and notes its number, with the first call.
+ * So a batch behind the noted number is one of which nothing was forgotten: a new holder of the lease deletes it there and begins
+ * again. It holds for a Redis that lost its latest writes, and for one that was put back from a backup, too.
  */
 export function createForgetting({
   redis,
@@ -107,22 +99,56 @@ export function createForgetting({
     return ++batch;
   }
 
-  async function move(token: string, orders: readonly StoredOrder[]): Promise<number> {
-    if (orders.length === 0) return 0;
-    const number = await commit({ ...NOTHING, orders: orders.map(archivedOf) });
+  async function move(token: string, some: Partial<Leaving>): Promise<Gone> {
+    const leaving = { ...NONE_LEAVING, ...some };
+    if (isNothing(leaving)) return { orders: 0, matches: 0, lines: 0 };
+    await commit(batchOf(leaving));
+    // Orders leave after their matches.
+    const matches = await forgetAll(leaving.markets.flatMap(stretchesOf), (part) =>
+      forgetMatches(token, part),
+    );
+    const orders = await forgetAll(orderSteps(leaving.orders), (part) => forgetOrders(token, part));
+    const lines = await forgetAll(journalSteps(leaving.journals), (part) => forgetLines(token, part));
+    return { orders, matches, lines };
+  }
+
+  async function forgetAll<Part>(
+    parts: readonly Part[],
+    forget: (part: Part) => Promise<number>,
+  ): Promise<number> {
     let gone = 0;
-    for (let from = 0; from < orders.length; from += FORGET_STEP) {
-      const part = orders.slice(from, from + FORGET_STEP);
-      const forgotten = await run(
-        'forget_orders',
-        [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-        [keys.prefix, token, number, keepMs, ...part.flatMap(argumentsOf)],
-      );
+    for (const part of parts) {
+      const forgotten = await forget(part);
       if (forgotten < 0) throw new Fenced();
       gone += forgotten;
     }
     return gone;
   }
+
+  const forgetMatches = (token: string, { marketId, matches }: LeavingMatches): Promise<number> =>
+    run(
+      'forget_matches',
+      [
+        ...([keys.market(marketId), keys.trades(marketId), keys.settlementListOf(marketId)] as const),
+        ...([keys.settlements, keys.settlementList, keys.archive, keys.archiveLease] as const),
+        ...([keys.mode, keys.settledUpTo, keys.candleMarks] as const),
+      ],
+      [marketId, token, batch, keepMs, ...matches.flatMap(matchArguments)],
+    );
+
+  const forgetOrders = (token: string, orders: readonly StoredOrder[]): Promise<number> =>
+    run(
+      'forget_orders',
+      [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
+      [keys.prefix, token, batch, keepMs, ...orders.flatMap(orderArguments)],
+    );
+
+  const forgetLines = (token: string, journals: readonly LeavingLines[]): Promise<number> =>
+    run(
+      'forget_lines',
+      [keys.archive, keys.archiveLease, keys.mode, keys.forgotten],
+      [keys.prefix, token, batch, keepMs, ...journals.flatMap(lineArguments)],
+    );
 
   async function dropTraces(): Promise<void> {
     const ids = await redis.hkeys(keys.markets);
@@ -138,7 +164,43 @@ export function createForgetting({
   return { lease, open, move, commit, dropTraces };
 }
 
-const argumentsOf = ({ hash, packed }: StoredOrder): [Buffer, Buffer] => [
+const orderArguments = ({ hash, packed }: StoredOrder): [Buffer, Buffer] => [
   hash,
   packed.subarray(-ORDER_CHANGES.bytes),
 ];
+
+function matchArguments({ tradeMs, sequence, settlements }: SettledMatch): [Buffer, Buffer] {
+  const heads = settlements.map((record) => record.subarray(0, SETTLEMENT.bytes));
+  return [STREAM_PLACE.pack({ tradeMs, sequence }), Buffer.concat(heads)];
+}
+
+const lineArguments = ({ wallet, from, lines }: LeavingLines): [Buffer, number, number, Buffer] => [
+  ...([wallet, from, lines.length, Buffer.concat(lines)] as const),
+];
+
+/** Cuts a list into parts, each of at most so many members and together of at most this size, except for a single one. */
+function cut<T>(list: readonly T[], most: number, size: (member: T) => number, sizeMost: number): T[][] {
+  const parts: T[][] = [];
+  let sum = 0;
+  for (const member of list) {
+    const part = parts.at(-1);
+    sum += size(member);
+    if (part && part.length < most && sum <= sizeMost) part.push(member);
+    else {
+      parts.push([member]);
+      sum = size(member);
+    }
+  }
+  return parts;
+}
+
+const orderSteps = (orders: readonly StoredOrder[]): StoredOrder[][] =>
+  cut(orders, ORDERS_STEP, () => 1, ORDERS_STEP);
+
+const stretchesOf = ({ marketId, matches }: LeavingMatches): LeavingMatches[] =>
+  cut(matches, MATCHES_STEP, ({ packed }) => countFills(packed), FILLS_STEP).map((part) => ({
+    ...{ marketId, matches: part },
+  }));
+
+const journalSteps = (journals: readonly LeavingLines[]): LeavingLines[][] =>
+  cut(journals, WALLETS_STEP, ({ lines }) => lines.length, LINES_STEP);

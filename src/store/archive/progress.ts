@@ -1,7 +1,7 @@
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { KEEP_MS } from './forgetting';
+import { PICK_MS } from './forgetting';
 
 /** How far the archive is, as Redis knows it. */
 export interface ArchiveProgress {
@@ -11,10 +11,12 @@ export interface ArchiveProgress {
   readonly batch: number;
   /** Orders that left. */
   readonly forgotten: number;
-  /** All orders are being gone over. */
+  /** Everything in Redis is being gone over. */
   readonly isSweeping: boolean;
-  /** Age of what it takes next, beyond the time that orders stay anyway. */
+  /** Age of what it takes next, of any kind, beyond the time for which it stays anyway. */
   readonly lagMs: number;
+  /** The time of the oldest match that should have left and may not, as behind a settlement that FAILED; null without one. */
+  readonly heldMs: number | null;
 }
 
 interface ProgressOptions {
@@ -25,8 +27,8 @@ interface ProgressOptions {
 }
 
 export async function archiveProgress({ redis, keys, now }: ProgressOptions): Promise<ArchiveProgress> {
-  const [[id = null, batch, forgotten, sweep], position] = await Promise.all([
-    redis.hmget(keys.archive, 'id', 'n', 'orders', 'sweep'),
+  const [[id = null, batch, forgotten, sweep, held], position] = await Promise.all([
+    redis.hmget(keys.archive, 'id', 'n', 'orders', 'sweep', 'held'),
     redis.hget(keys.readers, 'archive'),
   ]);
   const behind = position ?? NO_ENTRY;
@@ -38,11 +40,14 @@ export async function archiveProgress({ redis, keys, now }: ProgressOptions): Pr
     1,
   );
   const nextMs = next ? Number(next[0].toString().split('-')[0]) : Number.POSITIVE_INFINITY;
+  const heldMs = held ? Number(held) : null;
+  const oldestMs = Math.min(nextMs, heldMs ?? nextMs);
   return {
     id,
     batch: Number(batch ?? 0),
     forgotten: Number(forgotten ?? 0),
     isSweeping: sweep !== null,
-    lagMs: id === null ? 0 : Math.max(0, now() - KEEP_MS - nextMs),
+    lagMs: id === null ? 0 : Math.max(0, now() - PICK_MS - oldestMs),
+    heldMs,
   };
 }

@@ -1,9 +1,13 @@
-import { decodeEvent, READERS } from '../outbox/outbox';
-import { hashBytes } from '../records/order';
+import { decodeEvent, type OutboxEvent, READERS } from '../outbox/outbox';
+import { ORDER_BODY } from '../records/layout';
+import { addressBytes, hashBytes } from '../records/order';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { isOver, MOVE_MAX, type StoredOrder } from './forgetting';
+import { createDueLines } from './due-lines';
+import { createDueMatches, readLeft } from './due-matches';
+import { isOver, type Leaving, type LeavingMatches, marketOf, ordersOf, type StoredOrder } from './leaving';
+import { beginSweep, type Sweep } from './sweep';
 
 interface SourceOptions {
   readonly redis: RedisClient;
@@ -13,62 +17,48 @@ interface SourceOptions {
   readonly keepMs: number;
 }
 
-/** Some of the orders that are over. */
+/** Some of what is over. */
 export interface Found {
-  readonly orders: readonly StoredOrder[];
-  /** The entry of the outbox up to which all were found, once these have left. */
+  readonly leaving: Leaving;
+  /** The entry of the outbox up to which all orders were found, once these have left. */
   readonly position: string;
-  /** There are more at once. */
+  /** There is more at once. */
   readonly more: boolean;
 }
 
 export interface Source {
   next(): Promise<Found>;
-  /** After the orders of `next` have left. */
+  /** After what `next` found has left. */
   done(found: Found): Promise<void>;
 }
 
-interface Sweep {
-  readonly fromMs: number;
-  cursor: string;
-  isThrough: boolean;
-}
-
-const ENTRIES_STEP = 500;
-const SCAN_STEP = 500;
-const SWEEP = 'sweep';
+const ENTRIES_STEP = 2_000;
+/** The orders that are looked at for one batch, of which about so many may leave. */
+const ORDERS_MAX = 1_500;
+const READ_STEP = 500;
 
 type Entry = [id: Buffer, fields: Buffer[]];
 
 /**
- * Finds orders that are over: by the outbox, behind its other readers; and in a sweep over all orders, at first and whenever the
- * outbox does not go back to where it was read before.
+ * Finds what is over: by the outbox, behind its other readers; and in a sweep over everything, at the start of each holder of the
+ * lease, and whenever the outbox does not go back to where it was read before. Only the position in the outbox is stored: whatever
+ * a process knew beyond that when it died, the sweep of the next one finds.
  */
 export async function openSource({ redis, keys, now, keepMs }: SourceOptions): Promise<Source> {
+  const options = { redis, keys, now, keepMs };
+  const [matches, lines] = [createDueMatches(options), createDueLines(options)];
   let position = (await redis.hget(keys.readers, 'archive')) ?? NO_ENTRY;
-  let sweep: Sweep | null = null;
-  if ((await redis.hget(keys.archive, SWEEP)) !== null) await startSweep();
+  let sweep: Sweep | null = await beginSweep(options, now());
+  let held = await redis.hget(keys.archive, 'held');
 
   /**
    * The outbox names every order that ends from now on. An order that has ended is old enough to be forgotten when the sweep
    * begins, so the sweep finds it.
    */
-  async function startSweep(): Promise<void> {
-    await redis.hset(keys.archive, SWEEP, '1');
+  async function startAgain(): Promise<void> {
     const [first] = (await redis.xrangeBuffer(keys.outbox, '-', '+', 'COUNT', 1)) as unknown as Entry[];
     position = first ? first[0].toString() : NO_ENTRY;
-    sweep = { fromMs: now() + keepMs, cursor: '0', isThrough: false };
-  }
-
-  async function swept(): Promise<StoredOrder[]> {
-    if (!sweep || sweep.isThrough || now() < sweep.fromMs) return [];
-    const [cursor, flat] = await redis.hscanBuffer(keys.orders, sweep.cursor, 'COUNT', SCAN_STEP);
-    sweep.cursor = cursor.toString();
-    sweep.isThrough = sweep.cursor === '0';
-    const found: StoredOrder[] = [];
-    for (let i = 0; i + 1 < flat.length; i += 2)
-      found.push({ hash: flat[i] as Buffer, packed: flat[i + 1] as Buffer });
-    return found.filter(({ packed }) => isOver(packed, now() - keepMs));
+    sweep = await beginSweep(options, now() + keepMs);
   }
 
   /** The entries behind the position that are old enough and that every other reader has finished with. */
@@ -83,7 +73,7 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     )) as unknown as Entry[];
     const [first] = found;
     if (first && first[0].toString() !== position) {
-      await startSweep();
+      await startAgain();
       return { read: [], more: true };
     }
     const isFinished = ([id]: Entry) => readers.every((at) => at !== null && !isBefore(at, id.toString()));
@@ -94,48 +84,100 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     };
   }
 
-  /** The orders that ended by some of these entries, and the last of those entries. */
-  async function ended(read: readonly Entry[]): Promise<Pick<Found, 'orders' | 'position'>> {
-    const hashes = new Set<string>();
+  /** Notes what happened in these entries, up to the last one whose orders are looked at now. */
+  function touched(read: readonly Entry[]): { hashes: Set<string>; traded: Set<string>; last: string } {
+    const [hashes, traded] = [new Set<string>(), new Set<string>()];
     let last = position;
     for (const [id, fields] of read) {
-      if (hashes.size >= MOVE_MAX) break;
-      const { kind, orderHashes } = decodeEvent(fields[1] as Buffer);
-      if (kind !== 'SETTLE') for (const hash of orderHashes) hashes.add(hash);
+      if (hashes.size >= ORDERS_MAX) break;
+      const event = decodeEvent(fields[1] as Buffer);
+      note(event);
+      if (event.kind !== 'SETTLE')
+        for (const hash of event.orderHashes) {
+          hashes.add(hash);
+          if (event.kind === 'TRADE') traded.add(hash);
+        }
       last = id.toString();
     }
-    if (hashes.size === 0) return { orders: [], position: last };
-    const raw = [...hashes].map(hashBytes);
-    const stored = await redis.hmgetBuffer(keys.orders, ...raw);
-    const orders = raw.flatMap((hash, i) => {
-      const packed = stored[i];
-      return packed && isOver(packed, now() - keepMs) ? [{ hash, packed }] : [];
-    });
-    return { orders, position: last };
+    return { hashes, traded, last };
+  }
+
+  function note({ kind, marketId, tradeMs, sequence, wallets }: OutboxEvent): void {
+    if (kind === 'TRADE') matches.note(marketId, { tradeMs, sequence });
+    for (const wallet of wallets) lines.note(addressBytes(wallet));
+  }
+
+  /** Those of the orders that are over once these matches have left. */
+  async function over(
+    candidates: readonly StoredOrder[],
+    leaving: readonly LeavingMatches[],
+  ): Promise<StoredOrder[]> {
+    const left = await readLeft(redis, keys, [...new Set(candidates.map(({ packed }) => marketOf(packed)))]);
+    for (const { marketId, matches: stretch } of leaving) {
+      const last = stretch.at(-1);
+      if (last) left.set(marketId, last);
+    }
+    const beforeMs = now() - keepMs;
+    return candidates.filter(({ packed }) => isOver(packed, beforeMs, (id) => left.get(id) ?? null));
+  }
+
+  async function read(hashes: readonly Buffer[]): Promise<StoredOrder[]> {
+    const found: StoredOrder[] = [];
+    for (let from = 0; from < hashes.length; from += READ_STEP) {
+      const part = hashes.slice(from, from + READ_STEP);
+      const stored = await redis.hmgetBuffer(keys.orders, ...part);
+      for (const [i, hash] of part.entries()) {
+        const packed = stored[i];
+        if (packed) found.push({ hash, packed });
+      }
+    }
+    return found;
   }
 
   async function next(): Promise<Found> {
-    const bySweep = await swept();
-    const { read, more } = await entries();
-    const byOutbox = await ended(read);
-    const orders = new Map<string, StoredOrder>();
-    for (const order of [...bySweep, ...byOutbox.orders]) orders.set(order.hash.toString('latin1'), order);
-    const isSweeping = sweep !== null && now() >= sweep.fromMs;
-    const isCut = byOutbox.position !== (read.at(-1)?.[0].toString() ?? byOutbox.position);
+    const { read: some, more } = await entries();
+    const { hashes, traded, last } = touched(some);
+    const bySweep = (await sweep?.next({ position: last, matches, lines })) ?? [];
+    const stretch = await matches.next();
+    const named = new Map([...hashes].map((hash) => [nameOf(hashBytes(hash)), hashBytes(hash)]));
+    for (const { matches: leaving } of stretch.markets) {
+      for (const { packed } of leaving) for (const hash of ordersOf(packed)) named.set(nameOf(hash), hash);
+    }
+    const stored = await read([...named.values()]);
+    for (const { hash, packed } of stored) {
+      if (traded.has(`0x${hash.toString('hex')}`)) lines.note(ORDER_BODY.get.maker(packed));
+    }
+    const candidates = new Map([...bySweep, ...stored].map((order) => [nameOf(order.hash), order]));
+    const orders = await over([...candidates.values()], stretch.markets);
+    const journals = await lines.next();
+    const isCut = last !== (some.at(-1)?.[0].toString() ?? last);
     return {
-      orders: [...orders.values()],
-      position: byOutbox.position,
-      more: isSweeping || isCut || (more && read.length > 0),
+      leaving: { orders, markets: stretch.markets, journals: journals.journals },
+      position: last,
+      more:
+        (sweep?.isScanning() ?? false) || isCut || (more && some.length > 0) || stretch.more || journals.more,
     };
+  }
+
+  async function noteHeld(): Promise<void> {
+    const ms = matches.heldMs();
+    const now = ms === null ? null : String(ms);
+    if (now === held) return;
+    if (now === null) await redis.hdel(keys.archive, 'held');
+    else await redis.hset(keys.archive, 'held', now);
+    held = now;
   }
 
   return {
     next,
     async done(found) {
       position = found.position;
-      if (!sweep?.isThrough) return;
+      await noteHeld();
+      if (!sweep?.isThrough()) return;
+      await sweep.end();
       sweep = null;
-      await redis.hdel(keys.archive, SWEEP);
     },
   };
 }
+
+const nameOf = (hash: Buffer): string => hash.toString('latin1');

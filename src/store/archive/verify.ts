@@ -3,7 +3,7 @@ import { isFinal } from '../../exchange/status';
 import { decodeOrder, hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { archivedOf } from './forgetting';
+import { archivedOf } from './leaving';
 
 export interface VerifyReport {
   readonly orders: number;

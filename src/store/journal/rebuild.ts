@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MarketId } from '../../exchange/market';
 import { type Change, changed } from '../../exchange/position';
+import { FORGOTTEN } from '../records/layout';
 import { decodeResolution } from '../records/market';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from '../records/position';
@@ -89,6 +90,7 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     const lines = [...trades, ...(await known.payoutsOf(wallet, named, endOf))];
     // Those of these entries that are still in the outbox are recorded now; a later entry cannot be missing.
     await journal.catchUp();
+    const gone = await redis.hgetBuffer(keys.forgotten, wallet);
     const stored = await known.stored(wallet);
     const merged = mergeLines(stored, lines);
     const positions = await worked(merged);
@@ -100,8 +102,11 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
     if (isSame && !isReplaced) return false;
     const list = keys.journalDraft(wallet, randomUUID());
     if (isReplaced) await writeAside(list, merged);
-    const scriptKeys = [keys.sums, keys.journal(wallet), keys.positions(wallet), list] as const;
-    const args = [from, rebuilt, stored.length, Number(isReplaced), ...[...positions].flat()] as const;
+    const [old, held] = [keys.journal(wallet), keys.positions(wallet)];
+    const scriptKeys = [keys.sums, old, held, list, keys.forgotten] as const;
+    const left = gone ? FORGOTTEN.get.lines(gone) : 0;
+    const seen = [from, rebuilt, stored.length, Number(isReplaced), wallet, left] as const;
+    const args = [...seen, ...[...positions].flat()] as const;
     const done = (await run('rebuild_journal', scriptKeys, args)) === 1;
     if (!done) await redis.del(list);
     return done ? true : null;

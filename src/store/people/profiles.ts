@@ -91,7 +91,7 @@ export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOpt
       rank ? [Math.floor(Math.abs(Number(rank)) / RANKS_PER_MS)] : [],
     );
     if (joined) seen.push(Number(joined));
-    if (gone) seen.push(FORGOTTEN.read(gone).firstMs);
+    if (gone && FORGOTTEN.get.orders(gone) > 0) seen.push(FORGOTTEN.get.firstMs(gone));
     return {
       username: username ?? null,
       bio: bio ?? null,

@@ -126,7 +126,7 @@ export const ORDER_CHANGES = layout('>BI6I7I6I6I6I4B', [
   ...(['reason', 'filledLots', 'quoteMicro', 'updatedAtMs'] as const),
   ...(['fillMs', 'fillSequence', 'fillCount', 'status'] as const),
 ]);
-/** The number of a wallet's orders that left Redis, the time of the first, and the number of lines of its journal that left. */
+/** The records of a wallet that left Redis: its orders, when the first of them was created, and lines of its journal (lua/lib/archive.lua). */
 export const FORGOTTEN = layout('>I6I6I6', ['orders', 'firstMs', 'lines']);
 /** The terms of an order; the price in Yes follows as text (lua/lib/request.lua). */
 export const REQUEST = layout('>BBBBI2I6I7I6I5I4I2I2I7BI6c8c20B', [
@@ -182,6 +182,8 @@ export const SETTLEMENT = layout('>BI2I6I6I6I4B', [
 ]);
 export const LIST_PLACE = layout('>I6I4', ['listMs', 'listIndex']);
 
+/** The place of a match in the stream of its market (lua/lib/left.lua). */
+export const STREAM_PLACE = layout('>I6I6', ['tradeMs', 'sequence']);
 /** Matches of a market that have left Redis (lua/lib/left.lua). */
 export const LEFT = layout('>I6I6I6I7I7I7I7I2', [
   'tradeMs',

@@ -106,11 +106,11 @@ export interface ShardKeys {
   readonly settledUpTo: TextKey<'settledUpTo'>;
   /** string: token of the process that makes jobs of matches. */
   readonly relayLease: TextKey<'relayLease'>;
-  /** hash: the archive of this exchange, and how far it is (lua/forget_orders.lua). */
+  /** hash: the archive of this exchange, and how far it is (lua/lib/archive.lua). */
   readonly archive: TextKey<'archive'>;
   /** string: token of the process that archives. */
   readonly archiveLease: TextKey<'archiveLease'>;
-  /** hash: wallet (20 bytes) -> how many of its orders have left for the archive. */
+  /** hash: wallet (20 bytes) -> how many of its orders and lines have left for the archive (lua/lib/archive.lua). */
   readonly forgotten: TextKey<'forgotten'>;
   settlementListOf(id: MarketId): TextKey<'settlementListOf'>;
 }

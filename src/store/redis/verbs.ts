@@ -111,6 +111,15 @@ export const VERBS = {
   forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 4, {
     args: true,
   }).replies<number>(),
+  forget_matches: verb(
+    [
+      ...(['market', 'trades', 'settlementListOf', 'settlements', 'settlementList', 'archive'] as const),
+      ...(['archiveLease', 'mode', 'settledUpTo', 'candleMarks'] as const),
+    ],
+    4,
+    { args: true },
+  ).replies<number>(),
+  forget_lines: verb(['archive', 'archiveLease', 'mode', 'forgotten'], 4, { args: true }).replies<number>(),
   forget_traces: verb(['market'], 1).replies<Flag>(),
 
   // Readers of the outbox.
@@ -124,7 +133,7 @@ export const VERBS = {
     args: true,
   }).replies<[code: Buffer, ...rest: Buffer[]]>(),
   write_journal: verb(['readers', 'sums'], 7, { args: true }).replies<Flag>(),
-  rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft'], 4, {
+  rebuild_journal: verb(['sums', 'journal', 'positions', 'journalDraft', 'forgotten'], 6, {
     args: true,
   }).replies<Flag>(),
   write_candles: verb(['candleMarks'], 4, { keys: 'candles', args: true }).replies<Flag>(),
@@ -170,7 +179,9 @@ export const VERBS = {
   read_market: verb(['market', 'trades', 'markets'], 2).replies<
     [nowMs: Buffer, document: Buffer, state: Buffer[], matches: StreamEntry[]]
   >(),
-  read_journal: verb(['journal', 'forgotten'], 3).replies<[left: number, length: number, ...lines: Buffer[]]>(),
+  read_journal: verb(['journal', 'forgotten'], 3).replies<
+    [left: number, length: number, ...lines: Buffer[]]
+  >(),
   read_positions: verb(['readers', 'outbox'], 2, { args: true }).replies<
     [mark: Buffer, last: Buffer, ...lists: Buffer[][]]
   >(),

@@ -1,4 +1,5 @@
-import { createForgetting, type Forgetting, isOver } from '../../../src/store/archive/forgetting';
+import { createForgetting, type Forgetting } from '../../../src/store/archive/forgetting';
+import { isOver } from '../../../src/store/archive/leaving';
 import { createPast, type Past } from '../../../src/store/archive/past';
 import { decodeOrder, hashBytes, hashHex } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
@@ -49,10 +50,10 @@ export function createOblivion(redis: RedisClient, run: RunScript, keys: ShardKe
     const packed = await redis.hmgetBuffer(keys.orders, ...raw);
     const over = raw.flatMap((hash, i) => {
       const record = packed[i];
-      return record && isOver(record, stage.now()) ? [{ hash, packed: record }] : [];
+      return record && isOver(record, stage.now(), () => null) ? [{ hash, packed: record }] : [];
     });
-    const gone = await forgetting.move(TOKEN, over);
-    if (gone > 0) stage.count('forgotten');
+    const gone = await forgetting.move(TOKEN, { orders: over });
+    if (gone.orders > 0) stage.count('forgotten');
     stage.memory.clear();
   }
 

@@ -1,0 +1,137 @@
+#!lua flags=allow-oom
+-- forget_matches: takes the oldest matches of a market out of Redis that the archive has, with the records of their settlements,
+-- and adds them to what has left of the market (lib/left). All of them leave, or none: when one is not the next of the market, is
+-- not as it was archived, or may not leave yet. A match may leave when it is old enough, every part of its settlement is
+-- CONFIRMED, and the marks of settlement and candles are not before it.
+--
+-- {x}:ar   lib/archive
+--
+-- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:t   3 {x}:m:<id>:sl   4 {x}:st   5 {x}:sl   6 {x}:ar   7 {x}:arl   8 {x}:mode
+--          9 {x}:sw   10 {x}:km
+-- ARGV     1 market id   2 token of the lease   3 number of the batch   4 milliseconds for which a match is kept
+--          then for each match, oldest first: its place (ms I6, sequence I6), and the heads of its settlement records
+--          (lib/settlements), one behind the other, as they were archived
+-- Returns  how many left; 0 when none did; -1 when nothing of this batch may leave now (archive.admits)
+-- Emits    nothing
+-- Bound    MATCHES_MAX matches; FILLS_MAX fills, which may be those of one match
+
+local archive = require('lib.archive')
+local book = require('lib.book')
+local left = require('lib.left')
+local outbox = require('lib.outbox')
+local settlements = require('lib.settlements')
+local trades = require('lib.trades')
+
+local MATCHES_MAX, FILLS_MAX, FIRST_AT = 100, 1000, 5
+-- The parts of a packed match (lib/trades): behind the taker's hash; and of a fill, behind the maker's.
+local HEAD, HEAD_AT, HEAD_BYTES = '>BBI2', 33, 36
+local FILL, FILL_AT, FILL_BYTES = '>I2I6BI7I7', 69, 67
+local PLACE_BYTES, CANDLE_MARK = 12, '>I2I6I6'
+
+local market, batch, kept_ms, count = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), (#ARGV - FIRST_AT + 1) / 2
+
+-- Whether the marks of settlement and candles are at a match or behind it, and it is old enough.
+local function is_due(ms, sequence)
+  local settled, counted = redis.call('HGET', KEYS[9], market), redis.call('HGET', KEYS[10], market)
+  if not settled or not counted or outbox.now_ms() < ms + kept_ms then
+    return false
+  end
+  local settled_ms, settled_sequence = settled:match('^(%d+)-(%d+)$')
+  local _, counted_ms, counted_sequence = struct.unpack(CANDLE_MARK, counted)
+  return not left.is_before(tonumber(settled_ms), tonumber(settled_sequence), ms, sequence)
+    and not left.is_before(counted_ms, counted_sequence, ms, sequence)
+end
+
+-- Adds a fee to the sums: who buys pays in tokens, who sells in collateral.
+local function charge(sums, side, outcome, fee)
+  local asset = side == 1 and 1 or 2 + outcome
+  sums[asset] = book.volume_with(sums[asset], fee)
+end
+
+-- Adds a match to the sums, whose `volume` and fees are numbered as `charge` does it. Returns its fills; 0 for bytes that are not
+-- a match.
+local function add(sums, packed)
+  if #packed < HEAD_BYTES then
+    return 0
+  end
+  local side, outcome, fills = struct.unpack(HEAD, packed, HEAD_AT)
+  if #packed ~= HEAD_BYTES + fills * FILL_BYTES then
+    return 0
+  end
+  for i = 0, fills - 1 do
+    local price, lots, kind, taker_fee, maker_fee = struct.unpack(FILL, packed, FILL_AT + i * FILL_BYTES)
+    sums.volume, sums.last = book.volume_with(sums.volume, lots * price), book.yes_price(price, outcome)
+    if taker_fee > 0 then
+      charge(sums, side, outcome, taker_fee)
+    end
+    if maker_fee > 0 then
+      local is_same = kind == 0
+      charge(sums, is_same and 1 - side or side, is_same and outcome or 1 - outcome, maker_fee)
+    end
+  end
+  return fills
+end
+
+-- Adds to `names` and `ids` those of a match's settlement records, if each is CONFIRMED and has the head that was archived.
+local function settle(names, ids, sequence, heads, parts)
+  if #heads ~= parts * settlements.HEAD_BYTES then
+    return false
+  end
+  for part = 0, parts - 1 do
+    local head = heads:sub(part * settlements.HEAD_BYTES + 1, (part + 1) * settlements.HEAD_BYTES)
+    local name = struct.pack('>c8I6B', market, sequence, part)
+    local packed = redis.call('HGET', KEYS[4], name)
+    if not packed or packed:sub(1, settlements.HEAD_BYTES) ~= head or head:byte() ~= settlements.CONFIRMED then
+      return false
+    end
+    names[#names + 1], ids[#ids + 1] = name, settlements.list_id(head)
+  end
+  return true
+end
+
+-- Adds the matches to the sums. Returns the names of their settlement records and their ids in the lists; nil when something is
+-- not as it was archived. The place of the last match is `ms`, `sequence`.
+local function plan(sums, ms, sequence)
+  local found, names, ids, fills = redis.call('XRANGE', KEYS[2], '-', trades.id(ms, sequence), 'COUNT', count + 1), {}, {}, 0
+  if #found ~= count then
+    return nil
+  end
+  for i = 1, count do
+    local at_ms, number = struct.unpack(left.PLACE, ARGV[FIRST_AT + 2 * i - 2])
+    if found[i][1] ~= trades.id(at_ms, number) then
+      return nil
+    end
+    local own = add(sums, found[i][2][2])
+    fills = fills + own
+    if own == 0 or fills > FILLS_MAX or not settle(names, ids, number, ARGV[FIRST_AT + 2 * i - 1], trades.parts(own)) then
+      return nil
+    end
+  end
+  return names, ids
+end
+
+if not archive.admits(KEYS[6], KEYS[7], KEYS[8], ARGV[2], batch) then
+  return -1
+end
+local sums, names, ids = left.read(KEYS[1]), nil, nil
+local has_places = count >= 1 and count <= MATCHES_MAX and #ARGV[#ARGV - 1] == PLACE_BYTES
+local ms, sequence = 0, 0
+if has_places then
+  ms, sequence = struct.unpack(left.PLACE, ARGV[#ARGV - 1])
+  if is_due(ms, sequence) then
+    names, ids = plan(sums, ms, sequence)
+  end
+end
+
+-- From here on nothing may fail.
+archive.note(KEYS[6], batch, 'matches', names and count or 0)
+if not names then
+  return 0
+end
+sums.ms, sums.sequence, sums.matches = ms, sequence, sums.matches + count
+left.write(KEYS[1], sums)
+redis.call('XTRIM', KEYS[2], 'MINID', trades.id(ms, sequence + 1))
+redis.call('HDEL', KEYS[4], unpack(names))
+redis.call('XDEL', KEYS[5], unpack(ids))
+redis.call('XDEL', KEYS[3], unpack(ids))
+return count

@@ -1,0 +1,237 @@
+import type { StreamPlace } from '../../exchange/archive';
+import type { MarketId } from '../../exchange/market';
+import { partsOf } from '../../exchange/settlement';
+import { unpackMark } from '../records/candle';
+import { LEFT, MATCH_FILL, MATCH_HEAD } from '../records/layout';
+import { countFills, hashHex } from '../records/order';
+import { decodeSettlementState, recordOf, settlementName } from '../records/settlement';
+import { NO_ENTRY } from '../redis/entry-id';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { isBehind, type LeavingMatches, type SettledMatch } from './leaving';
+
+interface DueMatchesOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  /** By the clock of Redis. */
+  readonly now: () => number;
+  readonly keepMs: number;
+}
+
+export interface DueMatches {
+  /** Every reader of the outbox is past these matches of the market, up to a place. */
+  note(marketId: MarketId, upTo: StreamPlace): void;
+  /** The next matches that may leave, and whether there are more at once. */
+  next(): Promise<{ readonly markets: readonly LeavingMatches[]; readonly more: boolean }>;
+  /** When the oldest match happened that should have left and may not; null without one. */
+  heldMs(): number | null;
+}
+
+/** A market with matches that every reader is past. */
+interface Waiting {
+  readonly upTo: StreamPlace;
+  /** By performance.now(). */
+  lookAtMs: number;
+  /** The time of the match that may not leave. */
+  heldMs: number | null;
+  /** The first match of the latest stretch: when it is there again, it did not leave. */
+  tried: string | null;
+}
+
+/** The part of a market's stream that is read. */
+interface Stretch {
+  readonly id: MarketId;
+  readonly market: Waiting;
+  /** The last match that the marks let go. */
+  readonly upTo: StreamPlace;
+  readonly matches: readonly Unsettled[];
+  readonly isFull: boolean;
+}
+interface Unsettled extends StreamPlace {
+  readonly packed: Buffer;
+}
+
+type Entry = [id: Buffer, fields: Buffer[]];
+
+/** Of one batch: the matches of all markets together, and their fills. A market reads at least so many. */
+const [MATCHES_MAX, FILLS_MAX, MATCHES_MIN] = [500, 3_000, 10];
+const MARKETS_MAX = 200;
+const NAMES_MAX = 1_000;
+/** Marks move on soon; a settlement that is not CONFIRMED may stay so for long. */
+const [MARKS_MS, HELD_MS] = [500, 5_000];
+
+export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions): DueMatches {
+  const waiting = new Map<MarketId, Waiting>();
+
+  function note(id: MarketId, upTo: StreamPlace): void {
+    const known = waiting.get(id);
+    if (known && !isBehind(upTo, known.upTo)) return;
+    waiting.set(id, { lookAtMs: 0, heldMs: null, tried: null, ...known, upTo });
+  }
+
+  /** The markets whose turn it is, and they go to the end of the line. */
+  function due(): [MarketId, Waiting][] {
+    const atMs = performance.now();
+    const found: [MarketId, Waiting][] = [];
+    for (const entry of waiting) {
+      if (found.length === MARKETS_MAX) break;
+      if (entry[1].lookAtMs <= atMs) found.push(entry);
+    }
+    for (const [id, market] of found) {
+      waiting.delete(id);
+      waiting.set(id, market);
+    }
+    return found;
+  }
+
+  async function next() {
+    const markets = due();
+    if (markets.length === 0) return { markets: [], more: false };
+    const ids = markets.map(([id]) => id);
+    const [settled, counted] = await Promise.all([
+      redis.hmget(keys.settledUpTo, ...ids),
+      redis.hmgetBuffer(keys.candleMarks, ...ids),
+    ]);
+    const most = Math.max(MATCHES_MIN, Math.ceil(MATCHES_MAX / ids.length));
+    const stretches = await Promise.all(
+      markets.map(([id, market], i) =>
+        read(id, market, earliest(market.upTo, placeOf(settled[i]), candlePlace(counted[i])), most),
+      ),
+    );
+    const settlements = await settlementsOf(stretches);
+    const { taken, isCut } = take(stretches, settlements);
+    const isFull = stretches.some((one) => one.isFull && one.market.lookAtMs <= performance.now());
+    return { markets: taken.filter(({ matches }) => matches.length > 0), more: isCut || isFull };
+  }
+
+  async function read(id: MarketId, market: Waiting, upTo: StreamPlace, most: number): Promise<Stretch> {
+    const last = earliest(upTo, { tradeMs: now() - keepMs, sequence: Number.MAX_SAFE_INTEGER });
+    const found = await entriesOf(id, '-', idOf(last), most);
+    if (found.length === 0) await postpone(id, market, upTo);
+    return { id, market, upTo, matches: found, isFull: found.length === most };
+  }
+
+  const entriesOf = async (id: MarketId, from: string, to: string, most: number): Promise<Unsettled[]> => {
+    const found = (await redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', most)) as unknown as Entry[];
+    return found.map(([entryId, fields]) => ({
+      ...placeOf(entryId.toString()),
+      packed: fields[1] as Buffer,
+    }));
+  };
+
+  /** No match of a market may leave: all have left, or a mark is behind. */
+  async function postpone(id: MarketId, market: Waiting, upTo: StreamPlace): Promise<void> {
+    const [first] = isBehind(market.upTo, upTo) ? await entriesOf(id, '-', idOf(market.upTo), 1) : [];
+    if (first) wait(market, MARKS_MS, first);
+    else waiting.delete(id);
+  }
+
+  function wait(market: Waiting, ms: number, { tradeMs }: StreamPlace): void {
+    market.lookAtMs = performance.now() + ms;
+    market.heldMs = tradeMs;
+  }
+
+  /** The records of all parts of these matches, by name. */
+  async function settlementsOf(stretches: readonly Stretch[]): Promise<Map<string, Buffer | null>> {
+    const names = stretches.flatMap(({ id, matches }) => matches.flatMap((match) => namesOf(id, match)));
+    const found = new Map<string, Buffer | null>();
+    for (let from = 0; from < names.length; from += NAMES_MAX) {
+      const part = names.slice(from, from + NAMES_MAX);
+      const packed = await redis.hmgetBuffer(keys.settlements, ...part);
+      for (const [i, name] of part.entries()) found.set(name.toString('latin1'), packed[i] ?? null);
+    }
+    return found;
+  }
+
+  function take(
+    stretches: readonly Stretch[],
+    records: ReadonlyMap<string, Buffer | null>,
+  ): { taken: LeavingMatches[]; isCut: boolean } {
+    let fills = 0;
+    const all = stretches.map(({ id, market, matches }) => {
+      const taken: SettledMatch[] = [];
+      for (const match of matches) {
+        const settlements = settled(id, match, records);
+        if (!settlements) {
+          if (taken.length === 0) wait(market, HELD_MS, match);
+          break;
+        }
+        fills += countFills(match.packed);
+        if (fills > FILLS_MAX && taken.length > 0) break;
+        taken.push({ ...match, settlements });
+      }
+      return { marketId: id, matches: again(market, taken) ? [] : taken };
+    });
+    return { taken: all, isCut: fills > FILLS_MAX };
+  }
+
+  /** Whether the same matches were tried before and are still there. They are tried again later. */
+  function again(market: Waiting, [first]: readonly SettledMatch[]): boolean {
+    if (!first) return false;
+    const isAgain = market.tried === idOf(first);
+    market.tried = isAgain ? null : idOf(first);
+    if (isAgain) wait(market, HELD_MS, first);
+    else market.heldMs = null;
+    return isAgain;
+  }
+
+  function heldMs(): number | null {
+    let oldest: number | null = null;
+    for (const { heldMs: ms } of waiting.values()) if (ms !== null) oldest = Math.min(ms, oldest ?? ms);
+    return oldest;
+  }
+
+  return { note, next, heldMs };
+}
+
+/** The records of a match that are all CONFIRMED; null when they are not, or when the match cannot be read. */
+function settled(
+  id: MarketId,
+  match: Unsettled,
+  records: ReadonlyMap<string, Buffer | null>,
+): Buffer[] | null {
+  const { packed, tradeMs } = match;
+  if (packed.length !== MATCH_HEAD.bytes + countFills(packed) * MATCH_FILL.bytes) return null;
+  const facts = { tradeMs, takerHash: hashHex(MATCH_HEAD.get.takerHash(packed)) };
+  const own = namesOf(id, match).map((name) => recordOf(records.get(name.toString('latin1')), facts));
+  const confirmed = own.filter(
+    (record): record is Buffer =>
+      record !== null && decodeSettlementState(record).settlementStatus === 'CONFIRMED',
+  );
+  return own.length > 0 && confirmed.length === own.length ? confirmed : null;
+}
+
+const namesOf = (marketId: MarketId, { sequence, packed }: Unsettled): Buffer[] =>
+  Array.from({ length: partsOf(countFills(packed)) }, (_, part) =>
+    settlementName({ marketId, sequence, part }),
+  );
+
+const idOf = ({ tradeMs, sequence }: StreamPlace): string => `${tradeMs}-${sequence}`;
+
+function placeOf(id: string | null | undefined): StreamPlace {
+  const [tradeMs = 0, sequence = 0] = (id ?? NO_ENTRY).split('-').map(Number);
+  return { tradeMs, sequence };
+}
+
+function candlePlace(mark: Buffer | null | undefined): StreamPlace {
+  const { lastMs, lastSequence } = unpackMark(mark ?? Buffer.alloc(0));
+  return { tradeMs: lastMs, sequence: lastSequence };
+}
+
+const earliest = (...places: readonly [StreamPlace, ...StreamPlace[]]): StreamPlace =>
+  places.reduce((a, b) => (isBehind(a, b) ? b : a));
+
+/** The last match of each market that left Redis. */
+export async function readLeft(
+  redis: RedisClient,
+  keys: ShardKeys,
+  ids: readonly MarketId[],
+): Promise<Map<MarketId, StreamPlace>> {
+  const packed = await Promise.all(ids.map((id) => redis.hgetBuffer(keys.market(id), 'f')));
+  return new Map(
+    ids.flatMap((id, i) => {
+      const found = packed[i];
+      return found ? [[id, LEFT.read(found)] as const] : [];
+    }),
+  );
+}
