@@ -75,7 +75,7 @@ const TABLES = `
 `;
 
 /** The partitioned tables, each with the unit of its first column in milliseconds. A rank is a time times 1,000 (lua/lib/order.lua). */
-export const PARTITIONED = {
+const PARTITIONED = {
   archive_orders: 1_000,
   archive_matches: 1,
   archive_fills: 1,

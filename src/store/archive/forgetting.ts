@@ -28,7 +28,7 @@ interface ForgettingOptions {
 /** The right to archive is another process's now, or nothing may be forgotten now: begin again. */
 export class Fenced extends Error {}
 /** The archive and the orders that have left Redis do not fit. */
-export class ArchiveMismatch extends Error {}
+class ArchiveMismatch extends Error {}
 
 /** How much left. */
 export interface Gone {
