@@ -149,7 +149,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const health = createHealth({ redis, run, keys, clock, standings });
   const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
   const scale = chainScale(config.collateralDecimals);
-  const audit = createAudit({ redis, run, keys, scale });
+  const audit = createAudit({ redis, run, keys, scale, past });
   return {
     redis,
     run,

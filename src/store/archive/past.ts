@@ -20,6 +20,8 @@ export interface Past extends PastMatches {
   ofWallet(wallet: Buffer, behind: WalletPlace | null, most: number): Promise<readonly ArchivedOrder[]>;
   /** The lines of a wallet's journal with these numbers, both included, oldest first. */
   lines(wallet: Buffer, from: number, to: number): Promise<readonly ArchivedLine[]>;
+  /** Rows of earlier months were dropped for their age; 0 while nothing was dropped. */
+  droppedMs(): Promise<number>;
   /** The order if it is this wallet's in this market, or with null in any, and the latest sequence of its market. */
   own(
     orderHash: string,
@@ -48,6 +50,7 @@ export const NO_PAST: Past = {
   records: async () => new Map(),
   ofWallet: async () => [],
   lines: async () => [],
+  droppedMs: async () => 0,
   own: async () => null,
   anywhere: async () => null,
   certain: async () => {
@@ -134,5 +137,6 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
     certain,
     ofWallet: async (wallet, behind, most) => ((await open()) ? archive.ofWallet(wallet, behind, most) : []),
     lines: async (wallet, from, to) => ((await open()) ? archive.lines(wallet, from, to) : []),
+    droppedMs: async () => ((await open()) ? ((await archive.state())?.droppedMs ?? 0) : 0),
   };
 }

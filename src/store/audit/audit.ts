@@ -3,6 +3,9 @@ import type { AuditReport } from '../../exchange/audit';
 import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
+import type { Past } from '../archive/past';
+import { LEFT } from '../records/layout';
+import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -13,7 +16,14 @@ import { createChanges, OutboxLost } from './changes';
 import { checkAccounts } from './check-accounts';
 import { checkAgenda } from './check-agenda';
 import { checkBooks, readStates } from './check-markets';
-import { createMarketTally, createMatchChecks, type MatchChecks, readMatch } from './check-matches';
+import {
+  createMarketTally,
+  createMatchChecks,
+  type Match,
+  type MatchChecks,
+  type ReadMatch,
+  readMatch,
+} from './check-matches';
 import { checkNames, readDocuments } from './check-names';
 import { checkOrders } from './check-orders';
 import { checkNumbers, checkOutbox } from './check-outbox';
@@ -22,6 +32,7 @@ import { checkSettlementRecords } from './check-records';
 import { createSettlementChecks, type SettlementChecks } from './check-settlements';
 import { checkFees, checkTotals } from './check-totals';
 import { dropForgotten } from './forgotten';
+import { placeId, readMatches } from './left';
 import { createFindings, type Findings } from './report';
 import { createSnapshot, type Snapshot } from './snapshot';
 import { sweep } from './sweep';
@@ -31,6 +42,8 @@ export interface AuditOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly scale: ChainScale;
+  /** Without it no match has left Redis. */
+  readonly past?: Past;
   /** The time that a match may be without its settlement record; default SETTLEMENT_GRACE_MS. */
   readonly settlementGraceMs?: number;
   /** The memory that this process may still use; by default the rest of its heap. */
@@ -107,16 +120,17 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   await checkTotals(snapshot, states, findings, breathe);
   checkBooks(states, expected, findings);
   await checkNumbers(snapshot, states, findings, breathe);
-  await checkOutbox({ ...options, findings, states, position });
   const documents = await readDocuments({ ...options, findings }, snapshot.markets.keys());
+  const feeRateOf = (id: MarketId): number | null => documents.get(id)?.terms.feeRateBps ?? null;
+  // Soon after the snapshot, before later matches leave Redis.
+  const fills = await checkStreams(options, { snapshot, findings, breathe, states, feeRateOf });
+  await checkOutbox({ ...options, findings, states, position });
   await checkNames({ ...options, findings }, documents);
   await checkAgenda({ ...options, findings, onStep: async () => breathe() }, documents.keys());
-  const feeRateOf = (id: MarketId): number | null => documents.get(id)?.terms.feeRateBps ?? null;
   const { redis, run, keys } = options;
-  const matches = createMatches({ redis, run, keys, settlements: createSettlements({ redis, run, keys }) });
+  const matches = createMatches({ ...options, settlements: createSettlements(options) });
   const onStep = async () => breathe();
   await checkPositions({ redis, run, keys, matches, findings, onStep }, snapshot.accounts());
-  const fills = await checkStreams(options, { snapshot, findings, breathe, states, feeRateOf });
   const differences = findings.list();
   const checked = { orders: snapshot.orders.size, balances, markets: snapshot.markets.size, fills };
   return { ok: differences.length === 0, checked, differences };
@@ -175,36 +189,57 @@ interface MarketOptions extends StreamsOptions {
   readonly settlements: SettlementChecks;
 }
 
-async function checkMarketMatches(
-  { redis, keys }: AuditOptions,
-  { id, state, findings, matchChecks, settlements, breathe }: MarketOptions,
-): Promise<Set<number>> {
+async function checkMarketMatches(options: AuditOptions, market: MarketOptions): Promise<Set<number>> {
+  const { id, state, findings, matchChecks } = market;
   const sequences = new Set<number>();
   const tally = createMarketTally(id);
-  let from = '-';
-  for (;;) {
-    const entries = await redis.xrangeBuffer(keys.trades(id), from, '+', 'COUNT', MATCHES_STEP);
-    const read = entries.map(([entryId, fields]) => readMatch(id, entryId.toString(), fields[1] as Buffer));
-    const known = read.filter(({ place }) => place.sequence <= state.sequence);
-    const names = known.map(({ match }) => (match instanceof Error ? [] : settlements.namesOf(match)));
-    const records = await settlements.records(names.flat());
-    let at = 0;
-    for (const [i, { place, match, packed }] of known.entries()) {
-      sequences.add(place.sequence);
-      if (match instanceof Error) {
-        findings.add({ kind: 'MATCH', marketId: id, sequence: place.sequence, detail: match.message });
-        continue;
-      }
-      const isSound = matchChecks.addMatch(match, packed);
-      tally.add(match);
-      const count = names[i]?.length ?? 0;
-      settlements.check(match, isSound, records.slice(at, at + count));
-      at += count;
-      await breathe();
+  for (let at: string | null = null; ; ) {
+    const step = await readMatches({ ...options, findings }, id, at, MATCHES_STEP);
+    // The first step, or matches left that were not counted.
+    if (!step || at === null || isBefore(at, placeId(step.left))) {
+      // Matches after the moment of the snapshot may have left, too.
+      const left = step && step.left.sequence <= state.sequence ? step.left : null;
+      matchChecks.begin(id, left);
+      if (!step || !left) return sequences;
+      tally.begin(left);
     }
-    if (entries.length < MATCHES_STEP || known.length < read.length) break;
-    from = `(${entries.at(-1)?.[0].toString()}`;
+    const read = step.entries.map(([name, fields]) => readMatch(id, name.toString(), fields[1] as Buffer));
+    const known = read.filter(({ place }) => place.sequence <= state.sequence);
+    for (const { place } of known) sequences.add(place.sequence);
+    for (const match of await checkStep(options, market, known)) tally.add(match);
+    if (step.next === null || known.length < read.length) break;
+    at = step.next;
   }
   tally.check(state, findings);
   return sequences;
+}
+
+/** Checks some matches and their settlement records; returns those that can be read. */
+async function checkStep(
+  { redis, keys }: AuditOptions,
+  { id, findings, matchChecks, settlements, breathe }: MarketOptions,
+  known: readonly ReadMatch[],
+): Promise<Match[]> {
+  const readable: Match[] = [];
+  const names = known.map(({ match }) => (match instanceof Error ? [] : settlements.namesOf(match)));
+  const records = await settlements.records(names.flat());
+  const isWhole = records.every((record) => record !== null);
+  // Records leave Redis with their match.
+  const left = isWhole ? null : await redis.hgetBuffer(keys.market(id), 'f');
+  const gone = left && left.length === LEFT.bytes ? placeId(LEFT.read(left)) : NO_ENTRY;
+  let at = 0;
+  for (const [i, { place, match, packed }] of known.entries()) {
+    if (match instanceof Error) {
+      findings.add({ kind: 'MATCH', marketId: id, sequence: place.sequence, detail: match.message });
+      continue;
+    }
+    readable.push(match);
+    const isSound = matchChecks.addMatch(match, packed);
+    const count = names[i]?.length ?? 0;
+    const own = records.slice(at, at + count);
+    if (isBefore(gone, placeId(place))) settlements.check(match, isSound, own);
+    at += count;
+    await breathe();
+  }
+  return readable;
 }

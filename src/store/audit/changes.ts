@@ -65,7 +65,11 @@ function applyOrders(snapshot: Snapshot, orders: readonly Buffer[]): void {
       Buffer,
       Buffer,
     ];
-    if (packed.length === 0) continue;
+    // The order has left Redis since it was read.
+    if (packed.length === 0) {
+      snapshot.forgetOrder(hash);
+      continue;
+    }
     snapshot.setOrder(hash, packed, scoreOf(rank));
     const orderHash = `0x${hash.toString('hex')}`;
     const order = snapshot.orders.get(orderHash);

@@ -3,8 +3,10 @@ import type { MarketId } from '../../exchange/market';
 import { matchTypeOf, yesPrice } from '../../exchange/match';
 import { complement, formatLots, formatMicro, formatPips, type Pips } from '../../exchange/units';
 import { decodeChains, decodeFills, type Fill, type MatchPlace } from '../records/order';
+import { isBefore } from '../redis/entry-id';
 import type { Breathe } from './breathe';
-import type { Fees } from './check-totals';
+import type { Fees, FeesByMarket } from './check-totals';
+import { type Left, placeId } from './left';
 import type { Findings } from './report';
 import type { AuditedOrder, Snapshot } from './snapshot';
 
@@ -21,30 +23,50 @@ interface Tally {
   quoteMicro: number;
   fillCount: number;
   last: MatchPlace;
+  /** Older matches of the order have left Redis. */
+  isRest: boolean;
+}
+
+/** The matches of a market behind those that have left Redis. */
+interface Behind {
+  readonly left: MatchPlace;
+  readonly tallies: Map<string, Tally>;
 }
 
 const NOWHERE: MatchPlace = { tradeMs: 0, sequence: 0 };
 const isSame = (a: MatchPlace, b: MatchPlace): boolean =>
   a.tradeMs === b.tradeMs && a.sequence === b.sequence;
-const placeText = ({ tradeMs, sequence }: MatchPlace): string =>
-  tradeMs === 0 ? 'none' : `${tradeMs}-${sequence}`;
+const isNowhere = ({ tradeMs }: MatchPlace): boolean => tradeMs === 0;
+const placeText = (place: MatchPlace): string => (isNowhere(place) ? 'none' : placeId(place));
 
 export interface MatchChecks {
+  /**
+   * Begins a market's matches behind those that have left Redis; again when more of them left than were counted, for nothing of
+   * what was counted is behind those. Null for a market that has left itself.
+   */
+  begin(id: MarketId, left: Left | null): void;
   /** Checks one match; returns false when it cannot be read or its orders cannot have met like this. */
   addMatch(match: Match, packed: Buffer): boolean;
   checkOrders(breathe: Breathe): Promise<void>;
-  readonly fees: Fees;
+  readonly fees: FeesByMarket;
   fills(): number;
 }
 
 /** Adds up matches, oldest first, market by market, and compares the orders and markets with the sums. */
 export function createMatchChecks(snapshot: Snapshot, findings: Findings): MatchChecks {
-  const tallies = new Map<string, Tally>();
-  const fees: Fees = { cashMicro: 0n, tokensMicro: new Map() };
+  const markets = new Map<MarketId, Behind>();
+  const fees: FeesByMarket = new Map();
   let fillCount = 0;
 
+  function begin(id: MarketId, left: Left | null): void {
+    markets.set(id, { left: left ?? EVERYWHERE, tallies: new Map() });
+    fees.set(id, left && feesOf(left));
+  }
+
   function add(id: MarketId, orderHash: string, own: Pips, fill: Fill, before: MatchPlace | null): void {
-    const tally = tallies.get(orderHash) ?? { filledLots: 0, quoteMicro: 0, fillCount: 0, last: NOWHERE };
+    const { left, tallies } = markets.get(id) ?? NO_MARKET;
+    const isRest = before !== null && !isNowhere(before) && hasLeft(before, left);
+    const tally = tallies.get(orderHash) ?? { ...NO_TALLY, isRest, last: isRest ? before : NOWHERE };
     tallies.set(orderHash, tally);
     // All fills of a taker in its own match are one link.
     if (before && !isSame(before, tally.last)) {
@@ -61,14 +83,10 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
   }
 
   function charge(id: MarketId, order: AuditedOrder, feeMicro: number): void {
-    if (feeMicro === 0) return;
-    if (order.side === 1) {
-      fees.cashMicro += BigInt(feeMicro);
-      return;
-    }
-    const charged = fees.tokensMicro.get(id) ?? [0n, 0n];
-    charged[order.outcome] += BigInt(feeMicro);
-    fees.tokensMicro.set(id, charged);
+    const charged = fees.get(id);
+    if (!charged) return;
+    if (order.side === 1) charged.cashMicro += BigInt(feeMicro);
+    else charged.tokensMicro[order.outcome] += BigInt(feeMicro);
   }
 
   /** Returns the orders of a fill if they can have met like this. */
@@ -110,33 +128,50 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
 
   async function checkOrders(breathe: Breathe): Promise<void> {
     for (const order of snapshot.orders.values()) {
-      const { orderHash, marketId, filledLots, quoteMicro, fillCount: count } = order;
-      const {
-        filledLots: lots,
-        quoteMicro: quote,
-        fillCount: met,
-        last,
-      } = tallies.get(orderHash) ?? NO_TALLY;
-      if (lots !== filledLots || quote !== quoteMicro || met !== count) {
-        findings.compare(fillText(lots, quote, met), fillText(filledLots, quoteMicro, count), {
-          ...{ kind: 'FILLS', marketId, orderHash },
-          detail: 'size, value and number of fills, against the matches of the order',
-        });
-      }
-      const stored = { tradeMs: order.fillMs, sequence: order.fillSequence };
-      if (!isSame(stored, last)) {
-        findings.compare(placeText(last), placeText(stored), {
-          ...{ kind: 'FILL_CHAIN', marketId, orderHash, detail: 'latest match of the order' },
-        });
-      }
+      checkOrder(order, markets.get(order.marketId) ?? NO_MARKET, findings);
       await breathe();
     }
   }
 
-  return { addMatch, checkOrders, fees, fills: () => fillCount };
+  return { begin, addMatch, checkOrders, fees, fills: () => fillCount };
 }
 
-const NO_TALLY: Tally = { filledLots: 0, quoteMicro: 0, fillCount: 0, last: NOWHERE };
+/** Compares an order with its matches. Of those that have left, only that there are any is known. */
+function checkOrder(order: AuditedOrder, { left, tallies }: Behind, findings: Findings): void {
+  const { orderHash, marketId, filledLots, quoteMicro, fillCount } = order;
+  const stored = { tradeMs: order.fillMs, sequence: order.fillSequence };
+  const counted = tallies.get(orderHash);
+  const isOld = !counted && !isNowhere(stored) && hasLeft(stored, left);
+  const tally = counted ?? (isOld ? { ...NO_TALLY, isRest: true, last: stored } : NO_TALLY);
+  const { filledLots: lots, quoteMicro: quote, fillCount: met, last, isRest } = tally;
+  const fits = isRest
+    ? lots < filledLots && quote < quoteMicro && met < fillCount
+    : lots === filledLots && quote === quoteMicro && met === fillCount;
+  if (!fits) {
+    findings.add({
+      ...{ kind: 'FILLS', marketId, orderHash, found: fillText(filledLots, quoteMicro, fillCount) },
+      expected: `${isRest ? 'more than ' : ''}${fillText(lots, quote, met)}`,
+      detail: 'size, value and number of fills, against the matches of the order',
+    });
+  }
+  if (!isSame(stored, last)) {
+    findings.compare(placeText(last), placeText(stored), {
+      ...{ kind: 'FILL_CHAIN', marketId, orderHash, detail: 'latest match of the order' },
+    });
+  }
+}
+
+const NO_TALLY: Tally = { filledLots: 0, quoteMicro: 0, fillCount: 0, last: NOWHERE, isRest: false };
+const NO_MARKET: Behind = { left: NOWHERE, tallies: new Map() };
+/** Behind every match. */
+const EVERYWHERE: MatchPlace = { tradeMs: Number.MAX_SAFE_INTEGER, sequence: 0 };
+const hasLeft = (place: MatchPlace, left: MatchPlace): boolean => !isBefore(placeId(left), placeId(place));
+
+const feesOf = ({ feeMicro, yesFeeMicro, noFeeMicro }: Left): Fees => ({
+  cashMicro: BigInt(feeMicro),
+  tokensMicro: [BigInt(yesFeeMicro), BigInt(noFeeMicro)],
+});
+
 const fillText = (lots: number, quote: number, fills: number): string =>
   `${formatLots(lots)} for ${formatMicro(quote)} in ${fills}`;
 
@@ -151,6 +186,11 @@ export function createMarketTally(marketId: MarketId) {
   let volume = 0n;
   let last: { place: MatchPlace; yesPips: number } | null = null;
   return {
+    /** Begins with the sums of the matches that have left Redis. */
+    begin(left: Left): void {
+      volume = BigInt(left.volumeMicro);
+      last = left.tradeMs === 0 ? null : { place: left, yesPips: left.lastPips };
+    },
     add({ place, fills }: Match): void {
       for (const { sizeLots, pricePips, takerOutcome } of fills) {
         volume += BigInt(sizeLots * pricePips);

@@ -24,9 +24,9 @@ const STEP = 500;
 const NAME_BYTES = 15;
 
 /**
- * Checks that each settlement record belongs to a match, is in the lists, and is among the unsettled unless CONFIRMED.
- * One script adds a record and its list entries, and none is ever removed: so every record read first must be in the lists
- * that are read after it.
+ * Checks that each settlement record belongs to a match, is in the lists, and is among the unsettled unless CONFIRMED; and that
+ * the lists name no other. One script adds a record and its list entries, so every record read first must be in the lists that
+ * are read after it; and one script takes all of them out of Redis with their match, so what is missing is looked for again.
  */
 export async function checkSettlementRecords(options: RecordChecksOptions): Promise<void> {
   const { redis, keys, findings, matches, onStep } = options;
@@ -47,7 +47,8 @@ export async function checkSettlementRecords(options: RecordChecksOptions): Prom
     // The record may belong to a match later than the checked ones.
     const place = `${tradeMs}-${sequence}`;
     const [match] = await redis.xrange(keys.trades(marketId), place, place);
-    if (!match) report(findings, 'SETTLEMENT_RECORD', name, 'the record is of no match');
+    if (!match && (await isStored(options, name)))
+      report(findings, 'SETTLEMENT_RECORD', name, 'the record is of no match');
   }
   await checkList(options, keys.settlementList, [...records.values()]);
   for (const [id, own] of byMarket(records.values())) {
@@ -93,10 +94,11 @@ const report = (
 };
 
 async function checkList(
-  { redis, findings, onStep }: RecordChecksOptions,
+  options: RecordChecksOptions,
   list: string,
   records: readonly ListedRecord[],
 ): Promise<void> {
+  const { redis, findings, onStep } = options;
   const places = new Map<string, string>();
   let from = '-';
   for (;;) {
@@ -107,8 +109,33 @@ async function checkList(
     from = `(${entries.at(-1)?.[0].toString()}`;
   }
   for (const { name, listId } of records) {
-    if (places.get(name.toString('latin1')) === listId) continue;
+    const place = places.get(name.toString('latin1'));
+    places.delete(name.toString('latin1'));
+    if (place === listId || !(await isStored(options, name))) continue;
     report(findings, 'SETTLEMENT_LIST', name, 'a list of settlements does not name the record at its place');
+  }
+  await checkStrangers(options, list, [...places]);
+}
+
+const isStored = async ({ redis, keys }: RecordChecksOptions, name: Buffer): Promise<boolean> =>
+  (await redis.hexists(keys.settlements, name)) === 1;
+
+/** Checks that entries of a list whose records were not read have one by now, or have left with it. */
+async function checkStrangers(
+  { redis, keys, findings, onStep }: RecordChecksOptions,
+  list: string,
+  entries: readonly (readonly [name: string, id: string])[],
+): Promise<void> {
+  for (let from = 0; from < entries.length; from += STEP) {
+    const part = entries
+      .slice(from, from + STEP)
+      .map(([name, id]) => [Buffer.from(name, 'latin1'), id] as const);
+    const stored = await redis.hmgetBuffer(keys.settlements, ...part.map(([name]) => name));
+    for (const [i, [name, id]] of part.entries()) {
+      if (stored[i] || (await redis.xrange(list, id, id)).length === 0) continue;
+      report(findings, 'SETTLEMENT_LIST', name, 'a list of settlements names a record that is not stored');
+    }
+    await onStep();
   }
 }
 
@@ -130,7 +157,7 @@ async function checkUnsettled(
       const [packed, score] = (reply ?? []).map(([, value]) => value) as [Buffer | null, string | null];
       const isOpen =
         packed && decodeSettlement(settlementKey(record.name), packed).settlementStatus !== 'CONFIRMED';
-      if (isOpen === (score !== null)) continue;
+      if (isOpen === (score !== null) || (packed === null && score === null)) continue;
       const what = isOpen ? 'is missing among' : 'is CONFIRMED and still among';
       report(findings, 'SETTLEMENT_LIST', record.name, `the record ${what} the unsettled ones`);
     }

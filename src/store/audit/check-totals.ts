@@ -106,30 +106,36 @@ function checkPayouts(snapshot: Snapshot, marketId: MarketId, state: MarketState
 const dustOf = ({ outcome, paidAtMs, setsMicro }: PayoutState, paid: bigint): bigint =>
   outcome === null && paidAtMs > 0 ? BigInt(setsMicro) - paid : 0n;
 
-/** Fees of the matches: collateral, and tokens by market. */
+/** Fees of the matches of a market. */
 export interface Fees {
   cashMicro: bigint;
-  readonly tokensMicro: Map<MarketId, [bigint, bigint]>;
+  readonly tokensMicro: [yes: bigint, no: bigint];
 }
+/** Null for a market of which later matches than those of the snapshot have left Redis. */
+export type FeesByMarket = Map<MarketId, Fees | null>;
 
 /** Checks that the fee account has the fees of the matches and the payouts of its tokens. */
-export function checkFees(snapshot: Snapshot, states: States, fees: Fees, findings: Findings): void {
-  let cash = fees.cashMicro;
+export function checkFees(snapshot: Snapshot, states: States, fees: FeesByMarket, findings: Findings): void {
+  let cash = 0n;
+  let isKnown = true;
   for (const marketId of states.keys()) {
     const paid = snapshot.payouts.get(marketId)?.get(FEE_ACCOUNT);
     const held = snapshot.tokens.get(marketId)?.get(FEE_ACCOUNT);
-    const charged = fees.tokensMicro.get(marketId) ?? [0n, 0n];
+    const charged = fees.get(marketId);
+    isKnown &&= Boolean(charged);
+    if (!charged) continue;
     for (const outcome of [0, 1] as const) {
       const found = (held ? total(held[outcome]) : 0n) + BigInt(paid?.tokensMicro[outcome] ?? 0);
-      findings.compare(formatMicro(charged[outcome]), formatMicro(found), {
+      findings.compare(formatMicro(charged.tokensMicro[outcome]), formatMicro(found), {
         ...{ kind: 'FEES', marketId, asset: ASSETS[outcome] },
         detail: 'tokens of the fee account, against the matches',
       });
     }
-    cash += BigInt(paid?.cashMicro ?? 0);
+    cash += charged.cashMicro + BigInt(paid?.cashMicro ?? 0);
     const ended = payoutState(snapshot, marketId);
     if (ended) cash += dustOf(ended, sumOf(snapshot.payouts.get(marketId)));
   }
+  if (!isKnown) return;
   const account = snapshot.cash.get(FEE_ACCOUNT);
   findings.compare(formatMicro(cash), formatMicro(account ? total(account) : 0n), {
     ...{ kind: 'FEES', asset: 'COLLATERAL', detail: 'collateral of the fee account, against the matches' },

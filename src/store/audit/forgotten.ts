@@ -21,7 +21,7 @@ export async function dropForgotten(
   snapshot: Snapshot,
 ): Promise<void> {
   const doubtful = [...snapshot.orders.values()].filter(
-    ({ rank, status, fillCount }) => rank === null && isFinal(status) && fillCount === 0,
+    ({ rank, status }) => rank === null && isFinal(status),
   );
   for (let from = 0; from < doubtful.length; from += STEP) {
     const part = doubtful.slice(from, from + STEP);

@@ -157,6 +157,8 @@ export interface Snapshot {
   setOrder(hash: Buffer, packed: Buffer, rank: number | null): void;
   setRank(wallet: string, hash: Buffer, rank: number): void;
   dropOrder(orderHash: string): void;
+  /** Drops an order that is not stored any more, with its places. */
+  forgetOrder(hash: Buffer): void;
   /** `member` as lua/lib/book.lua writes it. */
   addBookEntry(marketId: MarketId, side: 'b' | 'a', member: Buffer, score: number): void;
   /** The order's own place in the book: a score, or none. */
@@ -179,7 +181,8 @@ export interface Snapshot {
 export function createSnapshot(): Snapshot {
   const shared = createShare();
   const ofOrders = createOrders(shared);
-  const { orders } = ofOrders;
+  const { orders, strays } = ofOrders;
+  const ofBook = createBook(orders, shared);
   const ofLedger = createLedger(shared);
   const { cash, tokens } = ofLedger;
   const expiries = new Map<string, number>();
@@ -189,6 +192,16 @@ export function createSnapshot(): Snapshot {
   function setExpiry(hash: Buffer, second: number | null): void {
     if (second === null) expiries.delete(hashHex(hash));
     else expiries.set(hashHex(hash), second);
+  }
+
+  function forgetOrder(hash: Buffer): void {
+    const orderHash = hashHex(hash);
+    for (const [name, stray] of strays) if (stray.orderHash === orderHash) strays.delete(name);
+    if (!orders.has(orderHash)) return;
+    ofBook.setPlace(orderHash, 'b', null);
+    ofBook.setPlace(orderHash, 'a', null);
+    setExpiry(hash, null);
+    ofOrders.dropOrder(orderHash);
   }
 
   function setHolding(account: string, marketId: MarketId, isHeld: boolean): void {
@@ -206,10 +219,10 @@ export function createSnapshot(): Snapshot {
 
   return {
     ...ofOrders,
-    ...createBook(orders, shared),
+    ...ofBook,
     ...ofLedger,
     ...{ expiries, holdings, markets, granted: 0n },
-    ...{ setExpiry, setHolding, setField },
+    ...{ setExpiry, setHolding, setField, forgetOrder },
     accounts(): Set<string> {
       const all = new Set(cash.keys());
       for (const { maker } of orders.values()) all.add(maker);

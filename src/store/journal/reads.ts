@@ -137,7 +137,9 @@ export function createJournalReads({
     for (let step = 0; step < STEPS_MAX && low < high && shown.length <= page.limit; step++) {
       const [from, end] = stepOf([low, high], list.left, isAscending);
       const packed = await list.read(from, end);
-      const entries = packed.map((entry, i) => ({ entry: from + i, is: unpackEntry(entry) }));
+      const entries = packed.flatMap((entry, i) =>
+        entry ? [{ entry: from + i, is: unpackEntry(entry) }] : [],
+      );
       const passing = entries.filter(({ is }) => passes(is, filter) && isWithin(timeOf(is), page));
       const wanted = isAscending ? passing : passing.reverse();
       for (let i = 0; i < wanted.length && shown.length <= page.limit; i += page.limit) {
@@ -173,7 +175,8 @@ export function createJournalReads({
     let middle = list.left > 0 && list.left < high ? list.left : Math.floor(high / 2);
     while (low < high) {
       const [packed] = await list.read(middle, middle + 1);
-      if (packed && timeOf(unpackEntry(packed)) < atMs) low = middle + 1;
+      // A line that was dropped is older than all others.
+      if (packed === null || (packed && timeOf(unpackEntry(packed)) < atMs)) low = middle + 1;
       else high = middle;
       middle = Math.floor((low + high) / 2);
     }

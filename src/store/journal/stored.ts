@@ -8,8 +8,8 @@ export interface StoredLines {
   /** How many lines had left Redis, always the oldest ones, and how many there were with these. */
   readonly left: number;
   readonly length: number;
-  /** The lines from this number up to, but without, the second: at most LINES_MAX of them. */
-  read(from: number, end: number): Promise<readonly Buffer[]>;
+  /** The lines from this number up to, but without, the second, at most LINES_MAX; null for one that was dropped for its age. */
+  read(from: number, end: number): Promise<readonly (Buffer | null)[]>;
 }
 
 /** Opens the journal of a wallet. */
@@ -18,7 +18,7 @@ export type OpenLines = (wallet: Buffer) => Promise<StoredLines>;
 interface StoredLinesOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  readonly past: Pick<Past, 'lines'>;
+  readonly past: Pick<Past, 'lines' | 'droppedMs'>;
 }
 
 /** LINES_MAX of lua/read_journal.lua. */
@@ -29,9 +29,12 @@ export function createStoredLines({ run, keys, past }: StoredLinesOptions): Open
   const ask = (wallet: Buffer, from: number, end: number) =>
     run('read_journal', [keys.journal(wallet), keys.forgotten], [wallet, from, end]);
 
-  async function gone(wallet: Buffer, from: number, end: number): Promise<readonly Buffer[]> {
+  async function gone(wallet: Buffer, from: number, end: number): Promise<readonly (Buffer | null)[]> {
     const found = await past.lines(wallet, from, end - 1);
-    if (found.length === end - from) return found.map(({ line }) => line);
+    const lines = Array.from({ length: end - from }, (): Buffer | null => null);
+    for (const { entry, line } of found) lines[entry - from] = line;
+    // Asked after the lines: a month that went in between is noted now.
+    if (found.length === lines.length || (await past.droppedMs()) > 0) return lines;
     throw new Refusal(
       'UNAVAILABLE',
       'lines of this journal are in an archive that this process does not have: set ARCHIVE_URL, and see: exchange doctor',
