@@ -149,7 +149,7 @@ export function batched(redis: RedisClient): RedisClient {
 }
 
 /** Runs `total` tasks, IN_FLIGHT at a time. */
-async function inFlight(total: number, task: (i: number) => Promise<unknown>): Promise<void> {
+export async function inFlight(total: number, task: (i: number) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < total; at += IN_FLIGHT) {
     await Promise.all(Array.from({ length: Math.min(IN_FLIGHT, total - at) }, (_, i) => task(at + i)));
   }
@@ -205,7 +205,7 @@ async function fill(redis: RedisClient, engine: Engine, depth: number, deadlineM
 }
 
 /** Server time and rate of the EVALSHA commands of one stretch of work. */
-async function cost(redis: RedisClient, calls: number, work: () => Promise<void>): Promise<Cost> {
+export async function cost(redis: RedisClient, calls: number, work: () => Promise<void>): Promise<Cost> {
   await redis.call('CONFIG', 'RESETSTAT');
   await setTimeout(REST_MS);
   const start = process.hrtime.bigint();

@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { io, type Socket } from 'socket.io-client';
+import { shardKeys } from '../src/store/redis/keys';
+import { createCrowd } from './crowd';
 import { type Point, round, slope } from './figures';
 import { type Load, openLoad, readBytes, requestBytes } from './load';
-import { type RedisMemory, weigh } from './redis-memory';
+import { missedOfEntry, type RedisMemory, usedBytes, weigh } from './redis-memory';
 import { createSigner, type Signer, type Submission } from './signer';
 import { memoryOf, startWeb, startWorker, stopSides } from './web-process';
 
@@ -11,10 +12,19 @@ import { memoryOf, startWeb, startWorker, stopSides } from './web-process';
  * Memory under half of the load that this machine can carry: orders that rest, cross and are cancelled, reads, and sockets of
  * which one leaves and one comes every second. It measures the heap of web and worker after a collection, the resident size,
  * and Redis without its permanent records. Memory is flat when it does not grow after the beginning.
+ *
+ * With an archive every order dies: it is cancelled or filled. Then all of Redis is measured, by `used_memory` for each order
+ * that has left.
  */
 export interface SoakRow {
   readonly suite: 'soak';
-  readonly what: 'web heap' | 'web resident' | 'worker heap' | 'worker resident' | 'redis less records';
+  readonly what:
+    | 'web heap'
+    | 'web resident'
+    | 'worker heap'
+    | 'worker resident'
+    | 'redis less records'
+    | 'redis, all of it';
   readonly minutes: number;
   readonly commandsPerSecond: number;
   readonly beginMegabytes: number;
@@ -22,14 +32,13 @@ export interface SoakRow {
   /** The slope of all readings after the beginning. */
   readonly growthMegabytes: number;
   readonly growthPart: number;
-  /** Only for Redis. */
+  /** Only for Redis: those that it has, or with an archive those that have left it. */
   readonly orders: number | null;
   readonly bytesPerOrder: number | null;
   readonly outboxMegabytes: number | null;
 }
 
 const CONNECTIONS = 16;
-const SOCKETS = 50;
 const REPLACE_EVERY_MS = 1_000;
 const LOOKS = 40;
 const LOOK_EVERY_MS_MIN = 1_500;
@@ -41,6 +50,10 @@ const LOAD_PART = 0.5;
 const WEIGHINGS = 5;
 /** Of twenty commands: 9 rest, 7 cancel, 3 cross, one reads. */
 const PATTERN = 'rcrcgrcrcrcxrcrxrcxr';
+/** As many cancels as orders that rest: 8, 8, 3 cross, one reads. */
+const DYING = 'rcrcgrcrcrcxrcrcxrcx';
+/** The first orders leave Redis a minute after their end, and a minute later as many leave as come. */
+const LEAVING_MS = 130_000;
 /** Each uses nearly all the money of its wallet. */
 const MAKERS = 5;
 const MAKER_LOTS = 180_000_000n;
@@ -53,6 +66,14 @@ interface Look {
   readonly atMs: number;
   readonly web: { rssBytes: number; heapBytes: number };
   readonly worker: { rssBytes: number; heapBytes: number };
+  readonly redis: { usedBytes: number; left: number };
+}
+
+export interface Soak {
+  readonly redisUrl: string;
+  /** Null without an archive. */
+  readonly archiveUrl: string | null;
+  readonly minutes: number;
 }
 
 /** The memory of Redis besides its records, by kind of key. */
@@ -64,19 +85,20 @@ export interface KindRow {
 }
 
 export async function benchSoak(
-  redisUrl: string,
+  { redisUrl, archiveUrl, minutes }: Soak,
   emit: (row: SoakRow) => void,
   tellKind: (row: KindRow) => void,
-  minutes: number,
 ): Promise<void> {
   const redis = new Redis(redisUrl);
-  const web = await startWeb('secp256k1', redisUrl, CONNECTIONS, ['--expose-gc']);
-  const worker = await startWorker(redisUrl, ['--expose-gc']);
+  const missed = await missedOfEntry(redis);
+  const more = archiveUrl === null ? {} : { ARCHIVE_URL: archiveUrl };
+  const web = await startWeb('secp256k1', redisUrl, CONNECTIONS, ['--expose-gc'], more);
+  const worker = await startWorker(redisUrl, ['--expose-gc'], more);
   const load = await openLoad(web.port, CONNECTIONS);
   const crowd = createCrowd(web.port);
   try {
     const signer = await createSigner(web);
-    const commands = await createCommands(signer);
+    const commands = await createCommands(signer, archiveUrl === null ? PATTERN : DYING);
     await crowd.fill(signer.market.conditionId);
     const perSecond = (await flood(load, commands)) * LOAD_PART;
     const looks: Look[] = [];
@@ -85,10 +107,15 @@ export async function benchSoak(
     const until = start + minutes * 60_000;
     const looking = repeatUntil(until, Math.max((minutes * 60_000) / LOOKS, LOOK_EVERY_MS_MIN), async () => {
       const atMs = performance.now();
-      looks.push({ atMs, web: await memoryOf(web), worker: await memoryOf(worker) });
+      looks.push({
+        atMs,
+        web: await memoryOf(web),
+        worker: await memoryOf(worker),
+        redis: await lookAt(redis),
+      });
     });
     const weighing = repeatUntil(until, (minutes * 60_000) / WEIGHINGS, async () => {
-      weighed.push({ atMs: performance.now(), ...(await weigh(redis)) });
+      if (archiveUrl === null) weighed.push({ atMs: performance.now(), ...(await weigh(redis, missed)) });
     });
     const replacing = repeatUntil(until, REPLACE_EVERY_MS, () => crowd.replaceOne(signer.market.conditionId));
     let count = 0;
@@ -102,7 +129,7 @@ export async function benchSoak(
     );
     await Promise.all([looking, weighing, replacing]);
     const shown = { minutes, commandsPerSecond: Math.round(count / (minutes * 60)) };
-    const after = start + minutes * 60_000 * BEGINNING;
+    const after = start + Math.max(minutes * 60_000 * BEGINNING, archiveUrl === null ? 0 : LEAVING_MS);
     for (const row of rowsOf(looks, weighed, after)) emit({ suite: 'soak', ...shown, ...row });
     const counted = weighed.filter(({ atMs }) => atMs >= after);
     for (const [kind, endBytes] of counted.at(-1)?.kinds ?? []) {
@@ -114,6 +141,11 @@ export async function benchSoak(
     stopSides([web, worker]);
     redis.disconnect();
   }
+}
+
+async function lookAt(redis: Redis): Promise<Look['redis']> {
+  const left = await redis.hget(shardKeys().archive, 'orders');
+  return { usedBytes: await usedBytes(redis), left: Number(left) };
 }
 
 type Figures = Omit<SoakRow, 'suite' | 'minutes' | 'commandsPerSecond'>;
@@ -132,23 +164,33 @@ function rowsOf(
     ),
     ...none,
   });
-  const [first, last] = [weighed[0], weighed.at(-1)];
-  const rest = weighed
-    .filter(({ atMs }) => atMs >= afterMs)
-    .map((one) => ({ x: one.atMs, y: one.restBytes }));
-  const added = (last?.orders ?? 0) - (first?.orders ?? 0);
   return [
     of('web heap', ({ web }) => web.heapBytes),
     of('web resident', ({ web }) => web.rssBytes),
     of('worker heap', ({ worker }) => worker.heapBytes),
     of('worker resident', ({ worker }) => worker.rssBytes),
-    {
-      ...grown('redis less records', rest),
-      orders: last?.orders ?? 0,
-      bytesPerOrder: Math.round(((last?.recordsBytes ?? 0) - (first?.recordsBytes ?? 0)) / added),
-      outboxMegabytes: megabytes(last?.outboxBytes ?? 0),
-    },
+    weighed.length > 0
+      ? ofKeys(weighed, afterMs)
+      : {
+          ...of('redis, all of it', ({ redis }) => redis.usedBytes),
+          orders: looks.at(-1)?.redis.left ?? 0,
+          bytesPerOrder: round(slope(counted.map(({ redis }) => ({ x: redis.left, y: redis.usedBytes })))),
+        },
   ];
+}
+
+function ofKeys(weighed: readonly (RedisMemory & { atMs: number })[], afterMs: number): Figures {
+  const [first, last] = [weighed[0], weighed.at(-1)];
+  const rest = weighed
+    .filter(({ atMs }) => atMs >= afterMs)
+    .map((one) => ({ x: one.atMs, y: one.restBytes }));
+  const added = (last?.orders ?? 0) - (first?.orders ?? 0);
+  return {
+    ...grown('redis less records', rest),
+    orders: last?.orders ?? 0,
+    bytesPerOrder: Math.round(((last?.recordsBytes ?? 0) - (first?.recordsBytes ?? 0)) / added),
+    outboxMegabytes: megabytes(last?.outboxBytes ?? 0),
+  };
 }
 
 const megabytes = (bytes: number): number => round(bytes / 2 ** 20, 1);
@@ -180,7 +222,7 @@ interface Commands {
   check(status: number): void;
 }
 
-async function createCommands(signer: Signer): Promise<Commands> {
+async function createCommands(signer: Signer, pattern: string): Promise<Commands> {
   const tokens = await signer.signIn();
   const rested: Submission[] = [];
   let count = 0;
@@ -192,7 +234,7 @@ async function createCommands(signer: Signer): Promise<Commands> {
     next() {
       const first = opening.pop();
       if (first) return first;
-      const what = PATTERN[count++ % PATTERN.length];
+      const what = pattern[count++ % pattern.length];
       const known = what === 'c' ? rested.shift() : undefined;
       if (known) return requestBytes(`/orders/${known.orderHash}/cancel`, '', tokens[known.wallet]);
       if (what === 'g') return readBytes(`/markets/${signer.market.id}/orderbook`);
@@ -220,37 +262,4 @@ async function flood(load: Load, commands: Commands): Promise<number> {
     },
   );
   return (1_000 * count) / (performance.now() - start);
-}
-
-/** Sockets that follow a market. */
-function createCrowd(port: number) {
-  const sockets: Socket[] = [];
-  const join = async (conditionId: string): Promise<void> => {
-    const socket = io(`http://127.0.0.1:${port}`, {
-      transports: ['websocket'],
-      reconnection: false,
-      forceNew: true,
-    });
-    sockets.push(socket);
-    await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve);
-      socket.once('connect_error', reject);
-    });
-    const answer = (await socket.timeout(10_000).emitWithAck('subscribe', { conditionId })) as {
-      ok: boolean;
-    };
-    if (!answer.ok) throw new Error('not subscribed');
-  };
-  return {
-    async fill(conditionId: string): Promise<void> {
-      for (let n = 0; n < SOCKETS; n++) await join(conditionId);
-    },
-    async replaceOne(conditionId: string): Promise<void> {
-      sockets.shift()?.disconnect();
-      await join(conditionId);
-    },
-    leave(): void {
-      for (const socket of sockets) socket.disconnect();
-    },
-  };
 }

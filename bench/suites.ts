@@ -1,5 +1,7 @@
 import { Redis } from 'ioredis';
+import { startPostgres } from '../test/support/postgres-server';
 import { type AbuseRow, benchAbuse } from './abuse';
+import { type ArchiveRow, benchArchive } from './archive';
 import { type AuditRow, benchAudit } from './audit';
 import { benchCosts, type CostRow } from './costs';
 import { benchEngine, type EngineRow } from './engine';
@@ -16,6 +18,8 @@ import { benchSoak, type SoakRow } from './soak';
 import { benchSubmit, type SubmitRow } from './submit';
 import * as targets from './targets';
 import { abuseLines } from './targets-abuse';
+import { archiveLines } from './targets-archive';
+import { soakLines } from './targets-soak';
 
 export interface Wishes {
   /** The URL of a separate Redis for the suite. */
@@ -25,6 +29,8 @@ export interface Wishes {
   readonly full: boolean;
   /** Of the soak. */
   readonly minutes: number;
+  /** Of the soak: with an archive. */
+  readonly archive: boolean;
   /** Of the instructions: the folder of another tree; null for none. */
   readonly against: string | null;
 }
@@ -58,6 +64,17 @@ async function withRedis(url: string, run: (redis: Redis) => Promise<void>): Pro
     await run(redis);
   } finally {
     redis.disconnect();
+  }
+}
+
+/** With the address of a PostgreSQL of its own, or with null. */
+async function withArchive(isWanted: boolean, run: (url: string | null) => Promise<void>): Promise<void> {
+  if (!isWanted) return run(null);
+  const postgres = await startPostgres({ durable: true });
+  try {
+    await run(postgres.url);
+  } finally {
+    await postgres.stop();
   }
 }
 
@@ -102,13 +119,17 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     targets.scaleLines,
   ),
   soak: suite<SoakRow>(
-    ({ redisUrl, minutes }, emit, tell) => benchSoak(redisUrl, emit, (kind) => tell({ ...kind }), minutes),
-    targets.soakLines,
+    ({ redisUrl, minutes, archive }, emit, tell) =>
+      withArchive(archive, (archiveUrl) =>
+        benchSoak({ redisUrl, archiveUrl, minutes }, emit, (kind) => tell({ ...kind })),
+      ),
+    soakLines,
   ),
   expiry: suite<ExpiryRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchExpiry(redis, emit)),
     targets.expiryLines,
   ),
+  archive: suite<ArchiveRow>(({ redisUrl, full }, emit) => benchArchive(redisUrl, full, emit), archiveLines),
   abuse: suite<AbuseRow>(({ redisUrl }, emit) => benchAbuse(redisUrl, emit), abuseLines),
   audit: suite<AuditRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchAudit(redis, emit)),

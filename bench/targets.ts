@@ -9,7 +9,6 @@ import type { PersistenceRow } from './persistence';
 import type { ReadsRow } from './reads';
 import type { RealtimeRow } from './realtime';
 import type { ScaleRow } from './scale';
-import type { SoakRow } from './soak';
 import type { SubmitRow } from './submit';
 
 /** The text of each suite's rows in the table, and their targets. */
@@ -295,22 +294,6 @@ export const scaleLines = (rows: readonly ScaleRow[]): Line[] =>
         target: atLeast(SCALE_PART, 'ratio'),
       }),
     ]);
-
-const FLAT_PART = 0.05;
-
-export const soakLines = (rows: readonly SoakRow[]): Line[] =>
-  rows.map(({ what, minutes, beginMegabytes, growthMegabytes, growthPart }) =>
-    lineOf({
-      ...{ suite: 'soak', options: `--minutes ${minutes}`, what: `${what}: growth in ${minutes} min` },
-      ...{
-        figure: growthMegabytes,
-        unit: 'MB',
-        baseline: `${beginMegabytes} MB at first`,
-        ratio: growthPart,
-      },
-      target: atMost(FLAT_PART, 'ratio'),
-    }),
-  );
 
 export const costsLines = (rows: readonly CostRow[]): Line[] =>
   rows.map(({ stage, micros, part }) =>

@@ -58,8 +58,11 @@ export const startWeb = (
 ): Promise<Side> => startSide('web.ts', [backend], environment(redisUrl, more), connections, flags);
 
 /** It does not listen; only its CPU time and memory are read. */
-export const startWorker = (redisUrl: string, flags?: readonly string[]): Promise<Side> =>
-  startSide('worker.ts', [], environment(redisUrl), 1, flags);
+export const startWorker = (
+  redisUrl: string,
+  flags?: readonly string[],
+  more?: NodeJS.ProcessEnv,
+): Promise<Side> => startSide('worker.ts', [], environment(redisUrl, more), 1, flags);
 
 export function stopSides(sides: readonly Side[]): void {
   for (const { child, agent } of sides) {

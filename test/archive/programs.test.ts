@@ -8,7 +8,7 @@ const packaged = packagedPostgres();
 (packaged ? test : test.skip)(
   'the PostgreSQL that npm installs starts on a machine that has none, and has its data again after a kill',
   async () => {
-    const postgres = await startTestPostgres(packaged);
+    const postgres = await startTestPostgres({ programs: packaged });
     const ask = async (text: string) => {
       const client = new Client({ connectionString: postgres.url });
       await client.connect();

@@ -1,87 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { freePort } from '../../src/local/ports';
-import { ownChild } from './leftovers';
 import { findPostgres } from './postgres-programs';
 import { tell } from './telling';
-import { until } from './waiting';
 
-/** A PostgreSQL that can be killed and comes back on its port with its data. */
-export interface TestPostgres {
-  readonly url: string;
-  /** SIGKILL to all of its processes; resolves when it is gone. */
-  kill(): Promise<void>;
-  revive(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-const START_MS_MAX = 60_000;
-/** PostgreSQL does not run as root: the ids of the user without rights. */
-const NOBODY = { uid: 65_534, gid: 65_534 };
-const isRoot = process.getuid?.() === 0;
-const identity = isRoot ? NOBODY : {};
+export { startPostgres as startTestPostgres, type TestPostgres } from './postgres-server';
 
 const found = findPostgres();
 /** `describe`, or what says that its tests are left out where the machine has no PostgreSQL. */
 export const describeWithPostgres: jest.Describe = found ? describe : describe.skip;
 if (!found) tell('no PostgreSQL on PATH or from npm: the tests of the archive that need one are left out');
-
-/** A private one on loopback. */
-export async function startTestPostgres(programs = found): Promise<TestPostgres> {
-  if (!programs) throw new Error('no PostgreSQL: put one on PATH, or run npm ci');
-  const folder = mkdtempSync(path.join(tmpdir(), 'exchange-postgres-'));
-  if (isRoot) chownSync(folder, NOBODY.uid, NOBODY.gid);
-  const data = path.join(folder, 'data');
-  const bin = await programs.in(folder);
-  const options = { ...identity, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C' } };
-  await promisify(execFile)(
-    path.join(bin, 'initdb'),
-    ['-D', data, '-U', 'exchange', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    options,
-  );
-  const port = await freePort();
-
-  async function start() {
-    const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
-    const child = ownChild(
-      spawn(
-        path.join(bin, 'postgres'),
-        ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-        { ...options, detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
-      ),
-    );
-    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-    let said = '';
-    child.stderr.on('data', (text) => {
-      said += text;
-    });
-    await until('PostgreSQL accepts connections', () => said.includes('ready to accept connections'), {
-      patienceMs: START_MS_MAX,
-      explain: () => said,
-      isLost: () => child.exitCode !== null,
-    });
-    return { child, gone };
-  }
-  let running = await start();
-  const kill = async (): Promise<void> => {
-    // Its other processes are its children, in its group.
-    if (running.child.exitCode === null && running.child.signalCode === null)
-      process.kill(-(running.child.pid ?? 0), 'SIGKILL');
-    await running.gone;
-  };
-  return {
-    url: `postgres://exchange@127.0.0.1:${port}/postgres`,
-    kill,
-    async revive() {
-      await kill();
-      running = await start();
-    },
-    async stop() {
-      await kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { micro } from '../src/exchange/units';
+import { READERS } from '../src/store/outbox/outbox';
+import { packSigned } from '../src/store/records/signed-order';
+import { shardKeys } from '../src/store/redis/keys';
+import { createScripts } from '../src/store/redis/scripts';
+import { createEngine, type Engine } from '../src/store/verbs/engine';
+import type { PlaceRequest } from '../src/store/verbs/place';
+import type { ArchiveRow } from './archive';
+import { batched, cost, inFlight, request, wallet } from './engine';
+import { median, round } from './figures';
+import { usedBytes } from './redis-memory';
+
+/** Dead orders and their remains in Redis: the memory, and what a market with their traces costs the next order. */
+const keys = shardKeys();
+const ORDERS = 50_000;
+const WALLETS = 500;
+const IN_FLIGHT = 200;
+const ROUNDS = 31;
+const PER_ROUND = 300;
+/** Redis gives back the buffers of a quiet connection after about two seconds. */
+const QUIET_MS = 3_000;
+
+/** Archives until `isLeft`. */
+type Archiving = (isLeft: () => Promise<boolean>) => Promise<void>;
+
+const market = (name: string) => ({
+  id: name,
+  conditionId: `0x${Buffer.from(name).toString('hex').padStart(64, '0')}`,
+  slug: name,
+});
+const [TRACED, REFUSED, BARE] = ['tracedmk', 'refusedm', 'baremark'] as const;
+
+export async function benchTraces(
+  redis: Redis,
+  archiving: Archiving,
+  emit: (row: ArchiveRow) => void,
+): Promise<void> {
+  const engine = createEngine({
+    run: createScripts(batched(redis)),
+    grantMicro: micro(1e14),
+    makersMax: 1_000,
+  });
+  // Entries of the slow log would count as memory of the orders.
+  await redis.call('CONFIG', 'SET', 'slowlog-log-slower-than', -1);
+  await redis.call('SLOWLOG', 'RESET');
+  for (const id of [TRACED, REFUSED, BARE]) await engine.createMarket(market(id), '{}', 'OPEN');
+  const kinds = [
+    { of: 'an order that leaves a trace', id: TRACED, first: 6e6, isRefused: false },
+    { of: 'an order below the nonce of its wallet', id: REFUSED, first: 7e6, isRefused: true },
+  ];
+  for (const { of, id, first, isRefused } of kinds) {
+    const orderOf =
+      (nonce: number) =>
+      (n: number): PlaceRequest =>
+        orderIn(id, first + (n % WALLETS), n, nonce);
+    // The wallets and the market exist before, as they do on an exchange that has traded for a while.
+    await live(redis, engine, WALLETS, orderOf(0));
+    if (isRefused) await raise(redis, engine, first);
+    await leave(redis, archiving);
+    const before = await quietBytes(redis);
+    await live(redis, engine, ORDERS, orderOf(isRefused ? 1 : 0));
+    if (isRefused) await raise(redis, engine, first);
+    await leave(redis, archiving);
+    const after = await quietBytes(redis);
+    const bytesPerOrder = round((after - before) / ORDERS);
+    emit({ op: 'memory', of, isRefused, orders: ORDERS, bytesPerOrder });
+  }
+  emit({ op: 'insert', traces: ORDERS + WALLETS, ...(await inserts(redis, engine)) });
+}
+
+function orderIn(marketId: string, who: number, n: number, nonce = 0): PlaceRequest {
+  const [side, price] = n % 2 ? (['bid', 3_500] as const) : (['ask', 6_500] as const);
+  return { ...request(wallet(who), side, price, 100, 0), marketId, nonce, signed: signedAt(nonce) };
+}
+
+/** A signed order of the usual size; only its nonce matters here. */
+export function signedAt(nonce: number): Buffer {
+  const [maker, tokenId] = ['', 0n];
+  return packSigned(
+    {
+      ...{ maker, signer: maker, taker: maker, tokenId, side: 0, signatureType: 0, signature: '' },
+      ...{ salt: 2n ** 255n, makerAmount: 10n ** 20n, takerAmount: 10n ** 20n, expiration: 0n },
+      ...{ nonce: BigInt(nonce), feeRateBps: 0n },
+    },
+    randomBytes(65),
+  );
+}
+
+/** Places so many orders, which rest, and cancels them. */
+async function live(
+  redis: Redis,
+  engine: Engine,
+  count: number,
+  orderOf: (n: number) => PlaceRequest,
+): Promise<void> {
+  for (let at = 0; at < count; at += IN_FLIGHT) {
+    const orders = Array.from({ length: Math.min(IN_FLIGHT, count - at) }, (_, i) => orderOf(at + i));
+    await inFlight(orders.length, (i) => engine.place(orders[i] as PlaceRequest));
+    await inFlight(orders.length, (i) => {
+      const { marketId, maker, orderHash } = orders[i] as PlaceRequest;
+      return engine.cancel(marketId, maker, orderHash, 'USER');
+    });
+  }
+  await finishReading(redis);
+}
+
+/** The operations are not remembered: each would count as memory of the orders. */
+async function raise(redis: Redis, engine: Engine, first: number): Promise<void> {
+  const nameOf = (i: number): string => `raise ${first + i}`;
+  await inFlight(WALLETS, (i) => engine.raiseNonce(wallet(first + i), nameOf(i)));
+  await redis.del(...Array.from({ length: WALLETS }, (_, i) => keys.operation(nameOf(i))));
+}
+
+/** The other readers of the outbox have finished with all of it; the processes that read it are not part of this. */
+async function finishReading(redis: Redis): Promise<void> {
+  const [last] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
+  for (const reader of READERS) await redis.hset(keys.readers, reader, last?.[0] ?? '0-0');
+}
+
+async function leave(redis: Redis, archiving: Archiving): Promise<void> {
+  await finishReading(redis);
+  await archiving(async () => (await redis.hlen(keys.orders)) === 0);
+  await redis.xtrim(keys.outbox, 'MAXLEN', 1);
+}
+
+async function quietBytes(redis: Redis): Promise<number> {
+  await wait(QUIET_MS);
+  return usedBytes(redis);
+}
+
+/** The same orders in both markets, a moment apart; the median of the ratios. */
+async function inserts(redis: Redis, engine: Engine) {
+  const found: { micros: number; microsWithout: number }[] = [];
+  // The first round makes wallets known and caches warm.
+  for (let turn = -1; turn < ROUNDS; turn++) {
+    const cost = { [TRACED]: Number.NaN, [BARE]: Number.NaN };
+    // Each of them is first in every second round.
+    for (const id of turn % 2 ? ([BARE, TRACED] as const) : ([TRACED, BARE] as const))
+      cost[id] = await insertsIn(redis, engine, id);
+    if (turn >= 0) found.push({ micros: cost[TRACED], microsWithout: cost[BARE] });
+  }
+  return {
+    micros: round(median(found.map(({ micros }) => micros))),
+    microsWithout: round(median(found.map(({ microsWithout }) => microsWithout))),
+    ratio: round(median(found.map(({ micros, microsWithout }) => micros / microsWithout)), 3),
+  };
+}
+
+async function insertsIn(redis: Redis, engine: Engine, id: string): Promise<number> {
+  const orders = Array.from({ length: PER_ROUND }, (_, n) => orderIn(id, 8e6 + (n % 100), n));
+  const { micros } = await cost(redis, PER_ROUND, () =>
+    inFlight(PER_ROUND, (i) => engine.place(orders[i] as PlaceRequest)),
+  );
+  await inFlight(PER_ROUND, (i) => {
+    const { maker, orderHash } = orders[i] as PlaceRequest;
+    return engine.cancel(id, maker, orderHash, 'USER');
+  });
+  return micros;
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { createArchive } from '../src/archive/archive';
+import { startArchiving } from '../src/jobs/archive';
+import { createForgetting } from '../src/store/archive/forgetting';
+import { openSource } from '../src/store/archive/source';
+import { addressBytes } from '../src/store/records/order';
+import { shardKeys } from '../src/store/redis/keys';
+import { createScripts, scriptSources } from '../src/store/redis/scripts';
+import { startPostgres, type TestPostgres } from '../test/support/postgres-server';
+import { benchTraces, signedAt } from './archive-traces';
+import { request, wallet } from './engine';
+import { round } from './figures';
+import { createFiller } from './fill';
+import { createPulse } from './pulse';
+import { createSigner } from './signer';
+import { startWeb, startWorker, stopSides } from './web-process';
+
+/**
+ * How fast the past leaves Redis, and what remains of it.
+ *   drain   orders that all traded, with their matches, settlements and lines of journals: archived and forgotten
+ *   memory  used_memory for each dead order: those that could be booked again, and those that the rules refuse in any case
+ *   insert  server time of an order that rests in a market with traces, against a market without
+ */
+export type ArchiveRow =
+  | {
+      readonly op: 'drain';
+      readonly orders: number;
+      readonly seconds: number;
+      readonly ordersPerSecond: number;
+      /** The longest call of a script that forgets, by Redis' slow log. */
+      readonly longestCallMs: number;
+      readonly longestScript: string;
+    }
+  | {
+      readonly op: 'memory';
+      readonly of: string;
+      /** The rules refuse these orders in any case, so nothing is to remain of them. */
+      readonly isRefused: boolean;
+      readonly orders: number;
+      readonly bytesPerOrder: number;
+    }
+  | {
+      readonly op: 'insert';
+      readonly traces: number;
+      readonly micros: number;
+      readonly microsWithout: number;
+      readonly ratio: number;
+    };
+
+const keys = shardKeys();
+const ORDERS = { short: 50_000, full: 90_000 };
+const WALLETS = 500;
+const PIPS = 5_000;
+const BATCH = 200;
+const LOOK_MS = 50;
+const PATIENCE_MS = 120_000;
+const SLOW_MICROS = 200;
+const SLOW_KEPT = 10_000;
+
+export async function benchArchive(
+  redisUrl: string,
+  full: boolean,
+  emit: (row: ArchiveRow) => void,
+): Promise<void> {
+  const redis = new Redis(redisUrl);
+  const postgres = await startPostgres({ durable: true });
+  try {
+    const orders = ORDERS[full ? 'full' : 'short'];
+    await trade(redis, redisUrl, orders);
+    emit({ op: 'drain', ...(await drain(redis, postgres, orders)) });
+    await benchTraces(redis, (isLeft) => archiving(redis, postgres, isLeft), emit);
+  } finally {
+    redis.disconnect();
+    await postgres.stop();
+  }
+}
+
+/** So many orders that all met another, with everything that follows a match done. */
+async function trade(redis: Redis, redisUrl: string, count: number): Promise<void> {
+  const web = await startWeb('secp256k1', redisUrl);
+  const worker = await startWorker(redisUrl);
+  try {
+    const { market } = await createSigner(web);
+    const look = createPulse(redis, market.id);
+    const filler = await createFiller(redis);
+    const order = (n: number) => ({
+      ...request(wallet(5e6 + (n % WALLETS)), n % 2 ? 'ask' : 'bid', PIPS, 100, 0),
+      marketId: market.id,
+      signed: signedAt(0),
+    });
+    for (let at = 0; at < count; at += BATCH)
+      await filler.place(Array.from({ length: BATCH }, (_, i) => order(at + i)));
+    filler.stop();
+    await untilDone('every match is settled, booked and counted', async () => {
+      const { unprocessed, settled, matches, journalSeconds, candlesSeconds } = await look();
+      return unprocessed === 0 && settled >= matches && journalSeconds === 0 && candlesSeconds === 0;
+    });
+    const [last] = await redis.xrevrange(keys.trades(market.id), '+', '-', 'COUNT', 1);
+    await untilDone('the mark of what is settled is at the last match', async () => {
+      return (await redis.hget(keys.settledUpTo, market.id)) === last?.[0];
+    });
+  } finally {
+    stopSides([web, worker]);
+  }
+}
+
+/** Archives until Redis has what `isLeft` waits for; orders leave without the minute that they stay in production. */
+export async function archiving(
+  redis: Redis,
+  { url }: TestPostgres,
+  isLeft: () => Promise<boolean>,
+): Promise<void> {
+  const run = createScripts(redis);
+  const archive = createArchive({ url });
+  let failure: Error | null = null;
+  const job = startArchiving({
+    forgetting: createForgetting({ redis, run, keys, archive, keepMs: 0 }),
+    openSource: () => openSource({ redis, keys, now: Date.now, keepMs: 0 }),
+    onError: (error) => {
+      failure = error;
+    },
+  });
+  try {
+    await untilDone('the archive has everything', async () => {
+      if (failure) throw failure;
+      return isLeft();
+    });
+  } finally {
+    await job.stop();
+    await archive.close();
+  }
+}
+
+async function drain(redis: Redis, postgres: TestPostgres, orders: number) {
+  await redis.call('CONFIG', 'SET', 'slowlog-log-slower-than', SLOW_MICROS, 'slowlog-max-len', SLOW_KEPT);
+  await redis.call('SLOWLOG', 'RESET');
+  const ids = await redis.hkeys(keys.markets);
+  const start = performance.now();
+  await archiving(redis, postgres, async () => (await remaining(redis, ids)) === 0);
+  const seconds = (performance.now() - start) / 1_000;
+  return {
+    ...{ orders, seconds: round(seconds), ordersPerSecond: Math.round(orders / seconds) },
+    ...(await longestCall(redis)),
+  };
+}
+
+/** Orders, matches, settlements and lines of journals that are still in Redis. */
+async function remaining(redis: Redis, ids: readonly string[]): Promise<number> {
+  const found = redis.pipeline().hlen(keys.orders).hlen(keys.settlements).xlen(keys.settlementList);
+  for (const id of ids) found.xlen(keys.trades(id));
+  for (let n = 0; n < WALLETS; n++) found.llen(keys.journal(addressBytes(wallet(5e6 + n))));
+  const replies = (await found.exec()) ?? [];
+  return replies.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+async function longestCall(redis: Redis) {
+  const names = new Map(
+    [...scriptSources()]
+      .filter(([name]) => name.startsWith('forget_'))
+      .map(([name, source]) => [createHash('sha1').update(source).digest('hex'), name]),
+  );
+  const slow = (await redis.call('SLOWLOG', 'GET', SLOW_KEPT)) as [number, number, number, string[]][];
+  const calls = slow.flatMap(([, , micros, [, sha = '']]) => {
+    const name = names.get(sha);
+    return name ? [{ micros, name }] : [];
+  });
+  const longest = calls.reduce((a, b) => (b.micros > a.micros ? b : a), { micros: 0, name: '' });
+  return { longestCallMs: longest.micros / 1_000, longestScript: longest.name };
+}
+
+async function untilDone(what: string, isDone: () => Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (!(await isDone())) {
+    if (performance.now() > giveUpAt) throw new Error(`not in time: ${what}`);
+    await wait(LOOK_MS);
+  }
+}
