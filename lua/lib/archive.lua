@@ -1,7 +1,7 @@
--- The rules of the scripts that take records out of Redis that the archive has: forget_orders, forget_matches, forget_lines.
+-- The rules of the scripts that take records out of Redis that the archive has (forget_*).
 --
 -- {x}:ar   hash: `n` the number of the latest batch of the archive of which anything left Redis; `id` of the archive
---          (open_archive); `orders`, `matches` and `lines` how many have left; `sweep` 1 while all orders are to be gone over;
+--          (open_archive); `orders`, `matches`, `lines` and `markets` how many have left; `sweep` 1 while all orders are to be gone over;
 --          `held` the time of the oldest match that should have left (ms), absent without one (src/store/archive/source.ts)
 -- {x}:fo   hash: address (20 bytes) -> how many orders of the wallet have left I6 (lib/walk), when the first of them was created
 --          I6 (ms, 0 without one), and how many lines of its journal have left I6: these are its oldest, so the list in Redis

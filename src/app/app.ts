@@ -20,6 +20,7 @@ import { watchEventLoop } from '../metrics/event-loop';
 import { serveMetrics } from '../metrics/server';
 import { createRealtime } from '../realtime/realtime';
 import { createForgetting, PICK_MS } from '../store/archive/forgetting';
+import { createMarketForgetting } from '../store/archive/markets';
 import { dropOldMonths } from '../store/archive/retention';
 import { openSource } from '../store/archive/source';
 import { createCandleWriter } from '../store/candles/writer';
@@ -173,9 +174,12 @@ function beginArchiving({ archiveKeepMonths: months }: Config, store: Store, log
   const { archive, redis, run, keys, clock } = store;
   if (!archive) return null;
   const forgetting = createForgetting({ redis, run, keys, archive });
+  const { commit } = forgetting;
+  const markets = createMarketForgetting({ redis, run, keys, now: clock.now, commit });
   return startArchiving({
     forgetting,
-    async upkeep() {
+    async upkeep(token) {
+      await markets.forgetEnded(token);
       const rows = await dropOldMonths(archive, months, clock.now());
       if (rows > 0) log.info({ rows, months }, 'months of the archive were dropped for their age');
     },

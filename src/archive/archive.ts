@@ -115,7 +115,9 @@ async function add(client: PoolClient, batch: number, added: Batch): Promise<boo
   return true;
 }
 
-function insertsOf({ orders, matches, settlements, lines, parts }: Batch): Insert[] {
+const insertsOf = (batch: Batch): Insert[] => [...insertsOfTrading(batch), ...otherInserts(batch)];
+
+function insertsOfTrading({ orders, matches }: Batch): Insert[] {
   const fills = matches.flatMap(({ orders: hashes, ...match }) => hashes.map((hash) => ({ ...match, hash })));
   return [
     {
@@ -145,6 +147,11 @@ function insertsOf({ orders, matches, settlements, lines, parts }: Batch): Inser
         on conflict (hash, trade_ms, sequence) do update set batch = excluded.batch`,
       columns: [...placesOf(fills), fills.map(({ hash }) => hash)],
     },
+  ];
+}
+
+function otherInserts({ settlements, lines, parts }: Batch): Insert[] {
+  return [
     {
       rows: settlements,
       text: `insert into archive_settlements (batch, list_ms, list_index, sequence, part, market, record)

@@ -1,4 +1,4 @@
-import type { Archive, ArchivedLine, ArchivedOrder, WalletPlace } from '../../exchange/archive';
+import type { Archive, ArchivedLine, ArchivedOrder, ArchivedPart, WalletPlace } from '../../exchange/archive';
 import { Refusal } from '../../exchange/errors';
 import type { MarketId } from '../../exchange/market';
 import { MARKET_STATE, readUInt } from '../records/layout';
@@ -22,6 +22,8 @@ export interface Past extends PastMatches {
   lines(wallet: Buffer, from: number, to: number): Promise<readonly ArchivedLine[]>;
   /** Rows of earlier months were dropped for their age; 0 while nothing was dropped. */
   droppedMs(): Promise<number>;
+  /** Rows of a part of a market that was forgotten, from the last one at or before a name on. */
+  parts(marketId: MarketId, part: string, from: Buffer, most: number): Promise<readonly ArchivedPart[]>;
   /** The order if it is this wallet's in this market, or with null in any, and the latest sequence of its market. */
   own(
     orderHash: string,
@@ -51,6 +53,7 @@ export const NO_PAST: Past = {
   ofWallet: async () => [],
   lines: async () => [],
   droppedMs: async () => 0,
+  parts: async () => [],
   own: async () => null,
   anywhere: async () => null,
   certain: async () => {
@@ -136,6 +139,7 @@ export function createPast({ redis, keys, archive }: PastOptions): Past {
     anywhere,
     certain,
     ofWallet: async (wallet, behind, most) => ((await open()) ? archive.ofWallet(wallet, behind, most) : []),
+    parts: async (id, part, from, most) => ((await open()) ? archive.partsFrom(id, part, from, most) : []),
     lines: async (wallet, from, to) => ((await open()) ? archive.lines(wallet, from, to) : []),
     droppedMs: async () => ((await open()) ? ((await archive.state())?.droppedMs ?? 0) : 0),
   };

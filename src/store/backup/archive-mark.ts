@@ -49,5 +49,5 @@ export async function checkArchive(archive: Archive | null, mark: ArchiveMark | 
 }
 
 function refuse(why: string): never {
-  throw new Refusal('INVALID_REQUEST', `${why}; --incomplete restores it all the same`);
+  throw new Refusal('INVALID_REQUEST', `the archive does not fit the backup: ${why}; or give --incomplete`);
 }

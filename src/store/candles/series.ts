@@ -1,5 +1,6 @@
 import type { MarketId } from '../../exchange/market';
 import { createMarketMatches } from '../archive/market-matches';
+import { CANDLES_PER_ROW, seriesPart } from '../archive/markets';
 import { NO_PAST, type Past } from '../archive/past';
 import { above, entryId, LAST_MATCH } from '../archive/places';
 import {
@@ -62,6 +63,8 @@ export interface Series {
 
 /** The most matches read in one call. */
 export const MATCHES_MAX = 500;
+/** The most candles of one read (lua/read_candles.lua). */
+const CANDLES_MAX = 20_000;
 const FIELD = Buffer.from('f');
 /** More than the script returns, which has its own bound. */
 export const ALL = 0xffffffff;
@@ -83,7 +86,26 @@ export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions
     const moment = Math.ceil(fromMs / MINUTE_MS);
     const [seen, ...parts] = await run('read_candles', keysOf(id, intervals), [id, moment, most]);
     const stretches = parts.map(([offset, packed]) => ({ offset, candles: unpackCandles(packed) }));
-    return { seen, stretches };
+    const isGone = seen.length > 0 && stretches.some(({ candles }) => candles.length === 0);
+    if (!isGone || (await redis.hexists(keys.market(id), 'c')) === 0) return { seen, stretches };
+    const gone = intervals.map((intervalMs, i) =>
+      stretches[i]?.candles.length
+        ? stretches[i]
+        : archived(id, seriesPart(intervalMs, unpackMark(seen)), moment, most),
+    );
+    return { seen, stretches: await Promise.all(gone) };
+  }
+
+  /** A stretch as read_candles gives it, of a market whose candles have left Redis (lua/forget_market.lua). */
+  async function archived(id: MarketId, part: string, moment: number, most: number): Promise<Stretch> {
+    const from = Buffer.alloc(4);
+    from.writeUInt32BE(Math.max(0, moment - 1));
+    const rowsMost = Math.ceil(Math.min(most, CANDLES_MAX) / CANDLES_PER_ROW) + 1;
+    const rows = await past.parts(id, part, from, rowsMost);
+    const candles = rows.flatMap(({ value }) => unpackCandles(value));
+    const next = candles.findIndex(({ startMs }) => startMs >= moment * MINUTE_MS);
+    const first = Math.max(0, (next === -1 ? candles.length : next) - 1);
+    return { offset: 0, candles: candles.slice(first, first + Math.min(most, CANDLES_MAX)) };
   }
 
   async function write(

@@ -120,6 +120,14 @@ export const VERBS = {
     { args: true },
   ).replies<number>(),
   forget_lines: verb(['archive', 'archiveLease', 'mode', 'forgotten'], 4, { args: true }).replies<number>(),
+  forget_market: verb(
+    [
+      ...(['market', 'trades', 'settlementListOf', 'updates', 'candleMarks', 'archive'] as const),
+      ...(['archiveLease', 'mode'] as const),
+    ],
+    5,
+    { keys: 'candles' },
+  ).replies<number>(),
   forget_traces: verb(['market'], 1).replies<Flag>(),
 
   // Readers of the outbox.
