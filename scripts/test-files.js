@@ -47,7 +47,7 @@ const ONLY_LONG = [
   'test/hostile/socket-pace',
   'test/http/(pace|transport)\\.test',
   'test/jobs/.*kills',
-  'test/archive/(exchange|programs)',
+  'test/archive/(exchange|programs|reads)',
   'test/store/(journal-fuzz|planted)\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',

@@ -44,7 +44,7 @@ interface PastMatchesOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly archive: ArchiveReads;
-  /** Whether anything may be in the archive. */
+  /** Whether anything was ever archived, in the archive of this exchange. */
   readonly open: () => Promise<boolean>;
 }
 
@@ -52,7 +52,7 @@ export function createPastMatches({ redis, keys, archive, open }: PastMatchesOpt
   /** The last match of a market that left; null while none has. */
   async function leftOf(id: MarketId): Promise<StreamPlace | null> {
     const packed = await redis.hgetBuffer(keys.market(id), 'f');
-    return packed && (await open()) ? LEFT.read(packed) : null;
+    return packed ? LEFT.read(packed) : null;
   }
 
   /** Those of a list that are of a market of which something has left, and that may have left, too. */
@@ -70,7 +70,7 @@ export function createPastMatches({ redis, keys, archive, open }: PastMatchesOpt
 
   async function matches(refs: readonly MatchRef[]): Promise<Map<string, Buffer>> {
     const asked = await gone(refs, (ref, left) => !isBefore(left, ref));
-    const found = asked.length === 0 ? [] : await archive.matches(asked);
+    const found = asked.length > 0 && (await open()) ? await archive.matches(asked) : [];
     return new Map(found.map((match) => [matchName(match), match.packed]));
   }
 
@@ -81,19 +81,20 @@ export function createPastMatches({ redis, keys, archive, open }: PastMatchesOpt
     const left = await leftOf(marketId);
     if (!left) return [];
     const to = earlier(stretch.to, left);
-    return isBefore(to, stretch.from) ? [] : archive.matchesOf(marketId, { ...stretch, to });
+    const isAsked = !isBefore(to, stretch.from) && (await open());
+    return isAsked ? archive.matchesOf(marketId, { ...stretch, to }) : [];
   }
 
   async function settlements(list: readonly SettlementKey[]): Promise<Map<string, Buffer>> {
     const asked = await gone(list, ({ sequence }, left) => sequence <= left.sequence);
-    const found = asked.length === 0 ? [] : await archive.settlements(asked);
+    const found = asked.length > 0 && (await open()) ? await archive.settlements(asked) : [];
     return new Map(found.map((one) => [settlementName(one).toString('latin1'), one.record]));
   }
 
   /** Whether any match with its settlements, or any of a market, has left. */
   async function anyOf(marketId: MarketId | null): Promise<boolean> {
     if (marketId !== null) return (await leftOf(marketId)) !== null;
-    return Number((await redis.hget(keys.archive, 'matches')) ?? 0) > 0 && open();
+    return Number((await redis.hget(keys.archive, 'matches')) ?? 0) > 0;
   }
 
   return {
@@ -103,6 +104,6 @@ export function createPastMatches({ redis, keys, archive, open }: PastMatchesOpt
     matchesOfOrder: async (hash, upTo, most) =>
       (await open()) ? archive.matchesOfOrder(hash, upTo, most) : [],
     settlementsOf: async (marketId, stretch) =>
-      (await anyOf(marketId)) ? archive.settlementsOf(marketId, stretch) : [],
+      (await anyOf(marketId)) && (await open()) ? archive.settlementsOf(marketId, stretch) : [],
   };
 }

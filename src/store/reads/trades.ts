@@ -31,15 +31,16 @@ export function createTradeReads({ matches, show }: TradeReadsOptions) {
     const after = page.cursor === null ? null : parseCursor(page.cursor);
     let [from, to] = boundsOf(page, after, isAscending);
     const fills: Fill[] = [];
-    while (fills.length <= page.limit) {
-      const stretch = { from, to, descending: !isAscending, most: MATCHES_STEP };
-      const found = await matches(id, stretch);
+    // Each match has a fill at least, except that of the cursor, which may have none behind it.
+    for (let spare = after === null ? 1 : 2; fills.length <= page.limit; spare = 1) {
+      const most = Math.min(MATCHES_STEP, page.limit - fills.length + spare);
+      const found = await matches(id, { from, to, descending: !isAscending, most });
       for (const match of found) {
         const own = isAscending ? fillsOf(match) : fillsOf(match).reverse();
         fills.push(...own.filter((fill) => after === null || isBehind(fill, after, isAscending)));
       }
       const last = found.at(-1);
-      if (!last || found.length < MATCHES_STEP) break;
+      if (!last || found.length < most) break;
       [from, to] = isAscending ? [above(last), to] : [from, below(last)];
     }
     const shown = fills.slice(0, page.limit);

@@ -1,4 +1,4 @@
-import type { ListPlace, Stretch } from '../../exchange/archive';
+import type { ArchivedSettlement, ListPlace, Stretch } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import type { PastMatches } from '../archive/past-matches';
 import { compareListed, listedId, listedPlace } from '../archive/places';
@@ -54,9 +54,14 @@ export function createSettlementList({ redis, keys, packed, past }: ListedOption
     const asked = last ? { ...stretch, ...(descending ? { from: last } : { to: last }) } : stretch;
     const left = await past.settlementsOf(marketId ?? null, asked);
     const found = new Map(here.map((one) => [listedId(one), one]));
-    for (const one of left) found.set(listedId(one), { ...one, key: one });
+    for (const one of left) found.set(listedId(one), listedOf(one));
     // Where one of both has more, it has given `most`: so the first `most` of all are here.
     const way = descending ? -1 : 1;
     return [...found.values()].sort((a, b) => way * compareListed(a, b)).slice(0, most);
   };
 }
+
+const listedOf = ({ marketId, sequence, part, listMs, listIndex, record }: ArchivedSettlement): Listed => ({
+  ...{ listMs, listIndex, record },
+  key: { marketId, sequence, part },
+});
