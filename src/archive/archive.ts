@@ -21,6 +21,7 @@ interface Insert {
 
 /** Ranks are times in milliseconds, times this. */
 const RANKS_PER_MS = 1_000;
+const DAY_MS = 86_400_000;
 
 /** The archive in PostgreSQL. */
 export function createArchive(options: ArchiveOptions): Archive {
@@ -47,7 +48,8 @@ export function createArchive(options: ArchiveOptions): Archive {
   }
 
   async function makeMonths(times: readonly number[]): Promise<void> {
-    for (const month of times.map(monthOf)) {
+    const days = new Set(times.map((ms) => Math.floor(ms / DAY_MS)));
+    for (const month of [...days].map((day) => monthOf(day * DAY_MS))) {
       if (months.has(month.name)) continue;
       await withClient((client) => createMonth(client, month));
       months.add(month.name);

@@ -1,6 +1,5 @@
-import { decodeEvent, type OutboxEvent, READERS } from '../outbox/outbox';
+import { kindOf, marketOf as marketOfEntry, matchOf, READERS, touchedBy } from '../outbox/outbox';
 import { ORDER_BODY } from '../records/layout';
-import { addressBytes, hashBytes } from '../records/order';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -39,6 +38,13 @@ const READ_STEP = 500;
 
 type Entry = [id: Buffer, fields: Buffer[]];
 
+/** The orders that entries name, all of them and those that traded, by their bytes; and the last of the entries. */
+interface Touched {
+  readonly orders: Map<string, Buffer>;
+  readonly traded: ReadonlySet<string>;
+  readonly last: string;
+}
+
 /**
  * Finds what is over: by the outbox, behind its other readers; and in a sweep over everything, at the start of each holder of the
  * lease, and whenever the outbox does not go back to where it was read before. Only the position in the outbox is stored: whatever
@@ -76,35 +82,33 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
       await startAgain();
       return { read: [], more: true };
     }
-    const isFinished = ([id]: Entry) => readers.every((at) => at !== null && !isBefore(at, id.toString()));
-    const end = found.findIndex((entry) => !isFinished(entry));
+    const slowest = readers.reduce((a, b) => (isBefore(b ?? NO_ENTRY, a ?? NO_ENTRY) ? b : a)) ?? NO_ENTRY;
+    const end = found.findIndex(([id]) => isBefore(slowest, id.toString()));
     return {
       read: found.slice(1, end === -1 ? undefined : Math.max(1, end)),
       more: found.length > ENTRIES_STEP,
     };
   }
 
-  /** Notes what happened in these entries, up to the last one whose orders are looked at now. */
-  function touched(read: readonly Entry[]): { hashes: Set<string>; traded: Set<string>; last: string } {
-    const [hashes, traded] = [new Set<string>(), new Set<string>()];
+  /** Notes the wallets and matches of these entries, up to the last one whose orders are looked at now. */
+  function touched(read: readonly Entry[]): Touched {
+    const [orders, traded] = [new Map<string, Buffer>(), new Set<string>()];
     let last = position;
     for (const [id, fields] of read) {
-      if (hashes.size >= ORDERS_MAX) break;
-      const event = decodeEvent(fields[1] as Buffer);
-      note(event);
-      if (event.kind !== 'SETTLE')
-        for (const hash of event.orderHashes) {
-          hashes.add(hash);
-          if (event.kind === 'TRADE') traded.add(hash);
-        }
+      if (orders.size >= ORDERS_MAX) break;
+      const packed = fields[1] as Buffer;
+      const kind = kindOf(packed);
       last = id.toString();
+      if (kind === 'SETTLE') continue;
+      const named = touchedBy(packed);
+      for (const hash of named.orders) {
+        orders.set(nameOf(hash), hash);
+        if (kind === 'TRADE') traded.add(nameOf(hash));
+      }
+      if (kind === 'TRADE') matches.note(marketOfEntry(packed), matchOf(packed));
+      for (const wallet of named.wallets) lines.note(wallet);
     }
-    return { hashes, traded, last };
-  }
-
-  function note({ kind, marketId, tradeMs, sequence, wallets }: OutboxEvent): void {
-    if (kind === 'TRADE') matches.note(marketId, { tradeMs, sequence });
-    for (const wallet of wallets) lines.note(addressBytes(wallet));
+    return { orders, traded, last };
   }
 
   /** Those of the orders that are over once these matches have left. */
@@ -136,16 +140,15 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
 
   async function next(): Promise<Found> {
     const { read: some, more } = await entries();
-    const { hashes, traded, last } = touched(some);
+    const { orders: named, traded, last } = touched(some);
     const bySweep = (await sweep?.next({ position: last, matches, lines })) ?? [];
     const stretch = await matches.next();
-    const named = new Map([...hashes].map((hash) => [nameOf(hashBytes(hash)), hashBytes(hash)]));
     for (const { matches: leaving } of stretch.markets) {
       for (const { packed } of leaving) for (const hash of ordersOf(packed)) named.set(nameOf(hash), hash);
     }
     const stored = await read([...named.values()]);
     for (const { hash, packed } of stored) {
-      if (traded.has(`0x${hash.toString('hex')}`)) lines.note(ORDER_BODY.get.maker(packed));
+      if (traded.has(nameOf(hash))) lines.note(ORDER_BODY.get.maker(packed));
     }
     const candidates = new Map([...bySweep, ...stored].map((order) => [nameOf(order.hash), order]));
     const orders = await over([...candidates.values()], stretch.markets);

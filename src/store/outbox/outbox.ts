@@ -52,6 +52,20 @@ export interface OutboxEvent {
 
 const { at: AT, bytes: HEAD_BYTES } = OUTBOX_HEAD;
 const LEVEL_BYTES = 14;
+const [HASH_BYTES, ADDRESS_BYTES] = [32, 20];
+
+/** The orders and wallets of an entry as bytes, for a reader that needs little else of many entries. */
+export function touchedBy(packed: Buffer): { readonly orders: Buffer[]; readonly wallets: Buffer[] } {
+  const at = HEAD_BYTES + packed.readUInt16BE(AT.levels) * LEVEL_BYTES;
+  const orders = listAt(packed, at, HASH_BYTES);
+  return { orders, wallets: listAt(packed, at + 2 + orders.length * HASH_BYTES, ADDRESS_BYTES) };
+}
+
+/** Members of one size, behind their number. */
+const listAt = (packed: Buffer, at: number, bytes: number): Buffer[] =>
+  Array.from({ length: packed.readUInt16BE(at) }, (_, i) =>
+    packed.subarray(at + 2 + i * bytes, at + 2 + (i + 1) * bytes),
+  );
 
 export function decodeEvent(packed: Buffer): OutboxEvent {
   const kind = kindOf(packed);
@@ -62,18 +76,14 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
     at += count * bytes;
     return items;
   };
-  const count = (): number => {
-    at += 2;
-    return packed.readUInt16BE(at - 2);
-  };
   const levels = list(packed.readUInt16BE(AT.levels), LEVEL_BYTES, (start) => ({
     side: packed.toString('latin1', start, start + 1) as 'b' | 'a',
     pricePips: packed.readUInt16BE(start + 1),
     sizeLots: readUInt(packed, start + 3, 7),
     orders: packed.readUInt32BE(start + 10),
   }));
-  const orderHashes = list(count(), 32, (start) => hashHex(packed.subarray(start, start + 32)));
-  const wallets = list(count(), 20, (start) => hashHex(packed.subarray(start, start + 20)));
+  const { orders, wallets } = touchedBy(packed);
+  at += 2 + orders.length * HASH_BYTES + 2 + wallets.length * ADDRESS_BYTES;
   const moves = list((packed.length - at) / MOVE_BYTES, MOVE_BYTES, (start) => decodeMove(packed, start));
   return {
     kind,
@@ -82,8 +92,8 @@ export function decodeEvent(packed: Buffer): OutboxEvent {
     timestampMs: readUInt(packed, AT.timestampMs, 6),
     tradeMs: readUInt(packed, AT.tradeMs, 6),
     levels,
-    orderHashes,
-    wallets,
+    orderHashes: orders.map(hashHex),
+    wallets: wallets.map(hashHex),
     moves,
   };
 }
