@@ -1,70 +1,117 @@
-import { createForgetting, type Forgetting } from '../../../src/store/archive/forgetting';
-import { isOver } from '../../../src/store/archive/leaving';
+import { createForgetting } from '../../../src/store/archive/forgetting';
 import { createPast, type Past } from '../../../src/store/archive/past';
-import { decodeOrder, hashBytes, hashHex } from '../../../src/store/records/order';
+import { openSource, type Source } from '../../../src/store/archive/source';
+import { createJournal } from '../../../src/store/journal/journal';
+import { READERS } from '../../../src/store/outbox/outbox';
+import { addressBytes, decodeFills, decodeOrder, hashHex } from '../../../src/store/records/order';
 import type { ShardKeys } from '../../../src/store/redis/keys';
 import type { RedisClient, RunScript } from '../../../src/store/redis/scripts';
+import { createMatches } from '../../../src/store/settlement/matches';
+import { createSettlements } from '../../../src/store/settlement/settlements';
+import { createLeavingWorld } from '../../archive/leaving-world';
 import { createMemoryArchive } from '../../support/memory-archive';
+import { check } from './check';
+import { createLeftChecks } from './left-checks';
 import type { SideBySide } from './side-by-side';
 import type { StoredState, Wanted } from './stored';
 
 const TOKEN = 'the fuzz';
 const LEASE_MS = 3_600_000;
-/** Orders gather for so many operations. */
-const EVERY = 3;
+/** Everything that is over gathers for so many operations. */
+const EVERY = 5;
+/** Passes of the archive in one of these steps; a pass that finds nothing ends it. */
+const PASSES_MAX = 50;
 
-/** Orders that are over leave Redis at once, and what is compared is Redis and the archive together. */
+/**
+ * Everything that is over leaves Redis at once: matches with their settlements, orders, lines of journals. What is compared with the
+ * model is Redis and the archive together.
+ */
 export interface Oblivion {
   readonly past: Past;
-  /** After an operation that touched these orders. */
-  forget(stage: SideBySide, hashes: readonly string[]): Promise<void>;
+  /** After an operation. */
+  forget(stage: SideBySide): Promise<void>;
   /** How many orders of a wallet, of this rank or a higher one, have left. */
   above(wallet: string, rank: number): number;
-  /** The state read from Redis, with the orders that have left it. */
+  /** The state read from Redis, with everything that has left it. */
   whole(stored: StoredState, wanted: Wanted): StoredState;
 }
 
 export function createOblivion(redis: RedisClient, run: RunScript, keys: ShardKeys): Oblivion {
   const archive = createMemoryArchive();
-  const forgetting: Forgetting = createForgetting({ redis, run, keys, archive, keepMs: 0 });
-  const waiting = new Set<string>();
-  let [steps, isOpen] = [0, false];
+  const past = createPast({ redis, keys, archive });
+  const store = { redis, run, keys };
+  const settlements = createSettlements({ ...store, past });
+  const matches = createMatches({ ...store, settlements, past });
+  const journal = createJournal({ ...store, matches, doubts: () => 0 });
+  const forgetting = createForgetting({ ...store, archive, keepMs: 0 });
+  const checks = createLeftChecks(store, archive);
+  let source: Source | null = null;
+  let [steps, settled] = [0, 0];
 
-  async function forget(stage: SideBySide, hashes: readonly string[]): Promise<void> {
-    for (const hash of hashes) waiting.add(hash);
+  /** All other readers of the outbox have done their work. */
+  async function follow({ marketIds, now }: SideBySide): Promise<void> {
+    await journal.catchUp();
+    const world = createLeavingWorld(store, archive, now, 0);
+    const before = await redis.xlen(keys.outbox);
+    for (const id of marketIds) {
+      await world.settle(id);
+      await world.count(id);
+    }
+    settled += (await redis.xlen(keys.outbox)) - before;
+    const [latest] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
+    const position = latest?.[0] ?? '0-0';
+    await redis.hset(keys.readers, Object.fromEntries(READERS.map((reader) => [reader, position])));
+  }
+
+  async function forget(stage: SideBySide): Promise<void> {
     // A walk that is under way begins again when an order leaves before its place, and the model's does not.
-    if (
-      ++steps % EVERY !== 0 ||
-      waiting.size === 0 ||
-      stage.sweeps.size > 0 ||
-      stage.model.mode() === 'HALTED'
-    )
-      return;
-    if (!isOpen) {
+    if (++steps % EVERY !== 0 || stage.sweeps.size > 0 || stage.model.mode() === 'HALTED') return;
+    await follow(stage);
+    if (!source) {
       await forgetting.lease.take(TOKEN, LEASE_MS);
       await forgetting.open();
-      isOpen = true;
+      source = await openSource({ redis, keys, now: stage.now, keepMs: 0 });
     }
-    const raw = [...waiting].map(hashBytes);
-    waiting.clear();
-    const packed = await redis.hmgetBuffer(keys.orders, ...raw);
-    const over = raw.flatMap((hash, i) => {
-      const record = packed[i];
-      return record && isOver(record, stage.now(), () => null) ? [{ hash, packed: record }] : [];
-    });
-    const gone = await forgetting.move(TOKEN, { orders: over });
-    if (gone.orders > 0) stage.count('forgotten');
+    await checks.note(stage.ledger.addresses);
+    for (let pass = 0; ; pass++) {
+      check('passes of the archive', true, pass < PASSES_MAX);
+      const found = await source.next();
+      const gone = await forgetting.move(TOKEN, found.leaving);
+      await source.done(found);
+      const { orders, markets, journals } = found.leaving;
+      const met = markets.reduce((sum, market) => sum + market.matches.length, 0);
+      const lines = journals.reduce((sum, one) => sum + one.lines.length, 0);
+      check('orders that left', orders.length, gone.orders);
+      check('matches that left', met, gone.matches);
+      check('lines that left', lines, gone.lines);
+      for (const [kind, count] of Object.entries(gone)) if (count > 0) stage.count(`left: ${kind}`);
+      if (!found.more && orders.length + met + lines === 0) break;
+    }
+    await checks.checkAll(stage);
     stage.memory.clear();
   }
 
-  function whole(stored: StoredState, { hashes, wallets }: Wanted): StoredState {
+  function whole(stored: StoredState, { hashes, wallets, markets }: Wanted): StoredState {
     const rows = [...archive.rows.values()];
+    const met = [...archive.met.values()];
     return {
       ...stored,
+      outboxLength: stored.outboxLength - settled,
       orderCount: stored.orderCount + rows.length,
       records: stored.records.map((record, i) => {
         const row = archive.rows.get((hashes[i] ?? '').slice(2));
         return record ?? (row ? decodeOrder(hashes[i] ?? '', row.record) : null);
+      }),
+      markets: stored.markets.map((market, i) => {
+        const own = met.filter(({ marketId }) => marketId === markets[i]);
+        const last = own.at(-1);
+        if (!last) return market;
+        return {
+          ...market,
+          matches: market.matches + own.length,
+          lastMatch:
+            market.matches > 0 ? market.lastMatch : decodeFills(last.tradeMs, last.sequence, last.packed),
+        };
       }),
       wallets: stored.wallets.map((wallet, i) => {
         const gone = rows.filter((row) => hashHex(row.wallet) === wallets[i]).length;
@@ -74,7 +121,8 @@ export function createOblivion(redis: RedisClient, run: RunScript, keys: ShardKe
   }
 
   const above = (wallet: string, rank: number): number =>
-    [...archive.rows.values()].filter((row) => hashHex(row.wallet) === wallet && row.rank >= rank).length;
+    [...archive.rows.values()].filter((row) => row.wallet.equals(addressBytes(wallet)) && row.rank >= rank)
+      .length;
 
-  return { above, past: createPast({ redis, keys, archive }), forget, whole };
+  return { above, past, forget, whole };
 }

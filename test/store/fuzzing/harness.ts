@@ -1,4 +1,6 @@
-import { decodeFills, type Fill, hashBytes } from '../../../src/store/records/order';
+import { NO_PAST } from '../../../src/store/archive/past';
+import { createFillChain, NEWEST_FILL } from '../../../src/store/reads/fill-chain';
+import type { Fill } from '../../../src/store/records/order';
 import { check, checkFills, checkRecord, checkState, checkToldLevels, levelsOf, Mismatch } from './compare';
 import type { Operation, World } from './operations';
 import { perform } from './perform';
@@ -65,7 +67,7 @@ async function step(stage: SideBySide, operation: Operation): Promise<void> {
   for (const [i, hash] of hashes.entries()) {
     checkRecord('stored order', model.orders.get(hash) ?? null, stored.records[i] ?? null);
   }
-  await stage.oblivion?.forget(stage, hashes);
+  await stage.oblivion?.forget(stage);
 }
 
 const whole = (
@@ -95,18 +97,16 @@ export async function checkOrders(
 }
 
 /** Oldest first, read in parts that also end within matches. */
-async function chainOf({ run, keys }: Pick<SideBySide, 'run' | 'keys'>, hash: string): Promise<Fill[]> {
+async function chainOf(
+  { run, keys, oblivion }: Pick<SideBySide, 'run' | 'keys'> & Partial<Pick<SideBySide, 'oblivion'>>,
+  hash: string,
+): Promise<Fill[]> {
+  const fills = createFillChain({ run, keys, past: oblivion?.past ?? NO_PAST });
   const chain: Fill[] = [];
   for (let more = true; more; ) {
-    const { tradeMs = 0, sequence = 0, index = 0 } = chain.at(-1) ?? {};
-    const args = [keys.prefix, hashBytes(hash), tradeMs, sequence, index, FILLS_STEP] as const;
-    const [, rest, ...matches] = await run('read_fills', [keys.orders], args);
-    if (rest.length > 0) throw new Mismatch('chain of fills', 'matches of the order', hash);
-    const fills = matches.flatMap(([ms, number, first, packed]) =>
-      decodeFills(Number(ms), Number(number), packed, first).reverse(),
-    );
-    chain.push(...fills);
-    more = fills.length === FILLS_STEP;
+    const found = await fills.read(hash, chain.at(-1) ?? NEWEST_FILL, FILLS_STEP);
+    chain.push(...(found?.fills ?? []));
+    more = found?.fills.length === FILLS_STEP;
   }
   return chain.reverse();
 }
