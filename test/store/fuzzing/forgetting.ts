@@ -1,15 +1,25 @@
-import { createForgetting } from '../../../src/store/archive/forgetting';
+import type { Batch } from '../../../src/exchange/archive';
+import { partsOf } from '../../../src/exchange/settlement';
+import { createForgetting, type Forgetting } from '../../../src/store/archive/forgetting';
+import { isOver, ordersOf, type SettledMatch } from '../../../src/store/archive/leaving';
 import { createPast, type Past } from '../../../src/store/archive/past';
 import { openSource, type Source } from '../../../src/store/archive/source';
 import { createJournal } from '../../../src/store/journal/journal';
 import { READERS } from '../../../src/store/outbox/outbox';
-import { addressBytes, decodeFills, decodeOrder, hashHex } from '../../../src/store/records/order';
+import {
+  addressBytes,
+  countFills,
+  decodeFills,
+  decodeOrder,
+  hashHex,
+} from '../../../src/store/records/order';
+import { settlementName } from '../../../src/store/records/settlement';
 import type { ShardKeys } from '../../../src/store/redis/keys';
 import type { RedisClient, RunScript } from '../../../src/store/redis/scripts';
 import { createMatches } from '../../../src/store/settlement/matches';
-import { createSettlements } from '../../../src/store/settlement/settlements';
-import { createLeavingWorld } from '../../archive/leaving-world';
-import { createMemoryArchive } from '../../support/memory-archive';
+import { createSettlements, type Settlements } from '../../../src/store/settlement/settlements';
+import { createLeavingWorld, type LeavingStore, settlementsOf } from '../../archive/leaving-world';
+import { createMemoryArchive, type MemoryArchive } from '../../support/memory-archive';
 import { check } from './check';
 import { createLeftChecks } from './left-checks';
 import type { SideBySide } from './side-by-side';
@@ -21,6 +31,10 @@ const LEASE_MS = 3_600_000;
 const EVERY = 5;
 /** Passes of the archive in one of these steps; a pass that finds nothing ends it. */
 const PASSES_MAX = 50;
+/** One in so many batches is added, and its answer is lost: the next holder of the lease takes it back. */
+const LOST_EVERY = 7;
+
+class Lost extends Error {}
 
 /**
  * Everything that is over leaves Redis at once: matches with their settlements, orders, lines of journals. What is compared with the
@@ -36,26 +50,37 @@ export interface Oblivion {
   whole(stored: StoredState, wanted: Wanted): StoredState;
 }
 
-export function createOblivion(redis: RedisClient, run: RunScript, keys: ShardKeys): Oblivion {
+/** `isLate` plants an archive that says that a batch is there before it is. */
+export function createOblivion(
+  redis: RedisClient,
+  run: RunScript,
+  keys: ShardKeys,
+  isLate = false,
+): Oblivion {
   const archive = createMemoryArchive();
   const past = createPast({ redis, keys, archive });
   const store = { redis, run, keys };
   const settlements = createSettlements({ ...store, past });
   const matches = createMatches({ ...store, settlements, past });
   const journal = createJournal({ ...store, matches, doubts: () => 0 });
-  const forgetting = createForgetting({ ...store, archive, keepMs: 0 });
+  const losing = isLate ? lateArchive(archive) : losingArchive(archive);
   const checks = createLeftChecks(store, archive);
-  let source: Source | null = null;
+  let holder: { readonly forgetting: Forgetting; readonly source: Source } | null = null;
   let [steps, settled] = [0, 0];
 
-  /** All other readers of the outbox have done their work. */
-  async function follow({ marketIds, now }: SideBySide): Promise<void> {
+  /** All other readers of the outbox do their work. Nothing may leave before. */
+  async function follow({ marketIds, now }: SideBySide, forgetting: Forgetting): Promise<void> {
     await journal.catchUp();
     const world = createLeavingWorld(store, archive, now, 0);
     const before = await redis.xlen(keys.outbox);
     for (const id of marketIds) {
-      await world.settle(id);
-      await world.count(id);
+      await settlements.record((await world.met(id)).flatMap(settlementsOf), 'CONFIRMED');
+      const marks = [world.mark, world.count] as const;
+      // One of the two marks is behind.
+      const [first, second] = steps % (2 * EVERY) === 0 ? marks : marks.toReversed();
+      await first?.(id);
+      await tempt(id, forgetting);
+      await second?.(id);
     }
     settled += (await redis.xlen(keys.outbox)) - before;
     const [latest] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
@@ -63,32 +88,62 @@ export function createOblivion(redis: RedisClient, run: RunScript, keys: ShardKe
     await redis.hset(keys.readers, Object.fromEntries(READERS.map((reader) => [reader, position])));
   }
 
+  /** Tries the next match of a market that may not leave, and the orders in it. */
+  async function tempt(marketId: string, forgetting: Forgetting): Promise<void> {
+    const [next] = await nextMatches(store, settlements, marketId);
+    if (!next) return;
+    const hashes = ordersOf(next.packed);
+    const packed = await redis.hmgetBuffer(keys.orders, ...hashes);
+    const orders = hashes.flatMap((hash, i) => {
+      const found = packed[i];
+      return found && isOver(found, Number.MAX_SAFE_INTEGER, () => next) ? [{ hash, packed: found }] : [];
+    });
+    const gone = await losing.keeping(() =>
+      forgetting.move(TOKEN, { markets: [{ marketId, matches: [next] }], orders }),
+    );
+    check('left before it may', '0 matches, 0 orders', `${gone.matches} matches, ${gone.orders} orders`);
+  }
+
+  async function open(stage: SideBySide) {
+    const forgetting = createForgetting({ ...store, archive: losing.archive, keepMs: 0 });
+    await forgetting.lease.take(TOKEN, LEASE_MS);
+    await forgetting.open();
+    return { forgetting, source: await openSource({ redis, keys, now: stage.now, keepMs: 0 }) };
+  }
+
   async function forget(stage: SideBySide): Promise<void> {
     // A walk that is under way begins again when an order leaves before its place, and the model's does not.
     if (++steps % EVERY !== 0 || stage.sweeps.size > 0 || stage.model.mode() === 'HALTED') return;
-    await follow(stage);
-    if (!source) {
-      await forgetting.lease.take(TOKEN, LEASE_MS);
-      await forgetting.open();
-      source = await openSource({ redis, keys, now: stage.now, keepMs: 0 });
-    }
+    holder ??= await open(stage);
+    await follow(stage, holder.forgetting);
     await checks.note(stage.ledger.addresses);
-    for (let pass = 0; ; pass++) {
-      check('passes of the archive', true, pass < PASSES_MAX);
-      const found = await source.next();
+    let pass = 0;
+    while (await isLeaving(stage)) check('passes of the archive', true, ++pass < PASSES_MAX);
+    await checks.checkAll(stage);
+    stage.memory.clear();
+  }
+
+  async function isLeaving(stage: SideBySide): Promise<boolean> {
+    holder ??= await open(stage);
+    const { forgetting, source } = holder;
+    const found = await source.next();
+    const { orders, markets, journals } = found.leaving;
+    const met = markets.reduce((sum, market) => sum + market.matches.length, 0);
+    const lines = journals.reduce((sum, one) => sum + one.lines.length, 0);
+    try {
       const gone = await forgetting.move(TOKEN, found.leaving);
-      await source.done(found);
-      const { orders, markets, journals } = found.leaving;
-      const met = markets.reduce((sum, market) => sum + market.matches.length, 0);
-      const lines = journals.reduce((sum, one) => sum + one.lines.length, 0);
       check('orders that left', orders.length, gone.orders);
       check('matches that left', met, gone.matches);
       check('lines that left', lines, gone.lines);
       for (const [kind, count] of Object.entries(gone)) if (count > 0) stage.count(`left: ${kind}`);
-      if (!found.more && orders.length + met + lines === 0) break;
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+      stage.count('a batch was lost');
+      holder = null;
+      return true;
     }
-    await checks.checkAll(stage);
-    stage.memory.clear();
+    await source.done(found);
+    return found.more || orders.length + met + lines > 0;
   }
 
   function whole(stored: StoredState, { hashes, wallets, markets }: Wanted): StoredState {
@@ -125,4 +180,63 @@ export function createOblivion(redis: RedisClient, run: RunScript, keys: ShardKe
       .length;
 
   return { above, past, forget, whole };
+}
+
+/** Loses answers, but not while something is tried that may not leave. */
+function losingArchive(archive: MemoryArchive) {
+  let [appended, isKeeping] = [0, false];
+  return {
+    archive: {
+      ...archive,
+      async append(batch: number, rows: Batch): Promise<boolean> {
+        const done = await archive.append(batch, rows);
+        if (!isKeeping && ++appended % LOST_EVERY === 0) throw new Lost();
+        return done;
+      },
+    },
+    async keeping<T>(act: () => Promise<T>): Promise<T> {
+      isKeeping = true;
+      try {
+        return await act();
+      } finally {
+        isKeeping = false;
+      }
+    },
+  };
+}
+
+/** Adds a batch when the next one comes. */
+function lateArchive(archive: MemoryArchive) {
+  let waiting: readonly [batch: number, rows: Batch] | null = null;
+  return {
+    archive: {
+      ...archive,
+      async append(batch: number, rows: Batch): Promise<boolean> {
+        const done = waiting === null || (await archive.append(...waiting));
+        waiting = [batch, rows];
+        return done;
+      },
+    },
+    keeping: <T>(act: () => Promise<T>) => act(),
+  };
+}
+
+/** The first match in Redis, with the records of its settlement as they are. */
+async function nextMatches(
+  { redis, keys }: LeavingStore,
+  settlements: Pick<Settlements, 'packed'>,
+  marketId: string,
+): Promise<SettledMatch[]> {
+  const entries = await redis.xrangeBuffer(keys.trades(marketId), '-', '+', 'COUNT', 1);
+  return Promise.all(
+    entries.map(async ([id, fields]) => {
+      const [tradeMs = 0, sequence = 0] = id.toString().split('-').map(Number);
+      const packed = fields[1] as Buffer;
+      const names = Array.from({ length: partsOf(countFills(packed)) }, (_, part) =>
+        settlementName({ marketId, sequence, part }),
+      );
+      const records = await settlements.packed(names);
+      return { tradeMs, sequence, packed, settlements: records.flatMap((record) => record ?? []) };
+    }),
+  );
 }

@@ -14,8 +14,8 @@ export interface Job {
   readonly patches?: readonly Patch[];
   /** By the clock of Redis. */
   readonly realTime?: boolean;
-  /** Orders that are over leave Redis for an archive. */
-  readonly forgetting?: boolean;
+  /** Everything that is over leaves Redis for an archive, with 'late' before the archive has it. */
+  readonly forgetting?: boolean | 'late';
   /** Looks for the shortest list of operations that still fails. */
   readonly explain?: boolean;
 }

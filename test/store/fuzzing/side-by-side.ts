@@ -21,8 +21,8 @@ export interface RunOptions {
   readonly patches?: readonly Patch[];
   /** Uses the clock of Redis; otherwise the scripts read their time from a key, so that a run repeats exactly. */
   readonly realTime?: boolean;
-  /** Orders that are over leave Redis. Not in real time. */
-  readonly forgetting?: boolean;
+  /** Everything that is over leaves Redis, with 'late' before the archive has it. Not in real time. */
+  readonly forgetting?: boolean | 'late';
 }
 
 /** Counts of events, so that a fuzz that meets nothing is noticed. */
@@ -102,7 +102,9 @@ export async function createSideBySide(world: World, options: RunOptions): Promi
     return reply;
   };
   const keys = shardKeys();
-  const oblivion = options.forgetting ? createOblivion(redis, run, keys) : null;
+  const oblivion = options.forgetting
+    ? createOblivion(redis, run, keys, options.forgetting === 'late')
+    : null;
   const past = oblivion ? { past: oblivion.past } : {};
   const engine = createEngine({ run, grantMicro: micro(grantMicro), makersMax, ...past });
   const model = createModel({ grantMicro, makersMax, staleMax });

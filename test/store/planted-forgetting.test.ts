@@ -1,0 +1,94 @@
+import { sampleOf } from '../support/sample';
+import { type Job, type Lane, startLane } from './fuzzing/lane';
+import { findPlace, type Patch } from './fuzzing/scripts';
+
+/**
+ * Proves that the fuzz notices when something leaves Redis that may not, or is lost when it leaves: it finds each of these bugs,
+ * planted in a copy of lua/, in every world.
+ */
+const OPERATIONS = 1_500;
+const SEEDS = [1, 2, 5];
+/** The number of bugs that one run of `npm test` plants; `npm run test:long` plants all. */
+const SAMPLE = 2;
+
+const patch = (file: string, from: string, to: string): Patch => ({ file, from, to });
+
+const BUGS: readonly (readonly [name: string, planted: Pick<Job, 'patches' | 'forgetting'>])[] = [
+  ['everything leaves before the archive has it', { forgetting: 'late' }],
+  ...(
+    [
+      [
+        'no order leaves a trace',
+        patch(
+          'forget_orders.lua',
+          'leave(m, hash)\n  end\nend\n\n-- From here',
+          'local _ = m\n  end\nend\n\n-- From here',
+        ),
+      ],
+      [
+        'a trace goes to another bucket',
+        patch(
+          'forget_orders.lua',
+          'local place = traces.bucket(trace, m.count)',
+          "local place = 'x' .. m.count",
+        ),
+      ],
+      [
+        'an order leaves before its matches',
+        patch('forget_orders.lua', 'not left.is_before(m.ms, m.sequence, fill_ms, fill_sequence)', 'true'),
+      ],
+      [
+        'a match leaves before the mark of settlement',
+        patch(
+          'forget_matches.lua',
+          'not left.is_before(tonumber(settled_ms), tonumber(settled_sequence), ms, sequence)',
+          'true',
+        ),
+      ],
+      [
+        'a match leaves before it is in the candles',
+        patch('forget_matches.lua', 'not left.is_before(counted_ms, counted_sequence, ms, sequence)', 'true'),
+      ],
+      [
+        'the value of what left is not kept',
+        patch('forget_matches.lua', 'book.volume_with(sums.volume, lots * price)', 'sums.volume'),
+      ],
+      [
+        'the price of the last match that left is that of another token',
+        patch('forget_matches.lua', 'book.yes_price(price, outcome)', 'book.yes_price(price, 1 - outcome)'),
+      ],
+      [
+        'lines that leave are not counted',
+        patch('forget_lines.lua', 'orders, first_ms, lines + count)', 'orders, first_ms, lines)'),
+      ],
+      [
+        'the last of the lines that leave stays, too',
+        patch('forget_lines.lua', 'integer.text(found[i + 1])', 'integer.text(found[i + 1] - 1)'),
+      ],
+    ] as const
+  ).map(([name, one]) => [name, { patches: [one], forgetting: true }] as const),
+];
+
+let lane: Lane;
+beforeAll(async () => {
+  lane = await startLane();
+});
+afterAll(() => lane.stop());
+
+test('every planted bug of leaving finds its place in the scripts', () => {
+  for (const [, { patches = [] }] of BUGS)
+    for (const one of patches) expect(() => findPlace(one)).not.toThrow();
+});
+
+test.each(sampleOf('planted bugs of leaving', BUGS, SAMPLE).map((bug) => [bug[0], bug[1]] as const))(
+  '%s: every world notices',
+  async (_name, planted) => {
+    for (const seed of SEEDS) {
+      const outcome = await lane.play({ seed, operations: OPERATIONS, ...planted });
+      expect(outcome).toHaveProperty('fault');
+      // A script that does not compile proves nothing.
+      if ('fault' in outcome) expect(outcome.fault.got).not.toMatch(/compil|nonexistent global/);
+    }
+  },
+  300_000,
+);
