@@ -1,8 +1,10 @@
 import type { Config } from '../config/load';
+import type { Archive } from '../exchange/archive';
 import type { QueueCounts } from '../jobs/queue-counts';
 import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
-import { archiveProgress } from '../store/archive/progress';
+import { archiveAnswers } from '../store/archive/answers';
+import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
 import { infoOf, number } from '../store/health/info';
 import type { Standing, Standings } from '../store/health/standing';
 import { broadcastLag, type LagGauge } from '../store/outbox/lag';
@@ -19,6 +21,7 @@ export interface Observed {
   readonly config: Config;
   readonly metrics: Metrics;
   readonly eventLoop: EventLoop;
+  readonly archive: Archive | null;
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly broadcasts: Broadcasts;
@@ -96,11 +99,17 @@ async function settlementSamples({ settlements, clock }: Observed): Promise<Samp
   ];
 }
 
-async function archiveSamples({ redis, keys, clock }: Observed): Promise<Sample[]> {
-  const { forgotten, lagMs } = await archiveProgress({ redis, keys, now: clock.now });
+async function archiveSamples({ redis, keys, clock, archive }: Observed): Promise<Sample[]> {
+  const [{ left, lagMs, heldMs }, answers] = await Promise.all([
+    archiveProgress({ redis, keys, now: clock.now }),
+    archiveAnswers(archive),
+  ]);
+  const heldForMs = heldMs === null ? 0 : Math.max(0, clock.now() - heldMs);
   return [
-    { name: 'exchange_archived_orders', value: forgotten },
+    ...LEFT_KINDS.map((kind): Sample => ({ name: 'exchange_archived', value: left[kind], labels: { kind } })),
+    ...(answers === null ? [] : [{ name: 'exchange_archive_up', value: Number(answers) } as const]),
     { name: 'exchange_archive_lag_seconds', value: lagMs / 1_000 },
+    { name: 'exchange_archive_held_seconds', value: heldForMs / 1_000 },
   ];
 }
 

@@ -3,6 +3,7 @@ import type { PoolClient } from 'pg';
 import type { Archive, ArchiveRows, ArchiveState, Batch } from '../exchange/archive';
 import { Refusal } from '../exchange/errors';
 import { type ArchiveOptions, createConnection } from './connection';
+import { factsOf } from './facts';
 import { createReads } from './reads';
 import { dropMonths } from './retention';
 import { createMonth, createTables, inTransaction, LAYOUT, monthOf, slow, TABLE_NAMES } from './schema';
@@ -86,7 +87,16 @@ export function createArchive(options: ArchiveOptions): Archive {
     );
   }
 
-  return { ...createReads(connection), state, open, append, cutBack, dropBefore, close };
+  return {
+    ...createReads(connection),
+    state,
+    facts: () => factsOf(rows),
+    open,
+    append,
+    cutBack,
+    dropBefore,
+    close,
+  };
 }
 
 function stateOf(row: StateRow): ArchiveState {

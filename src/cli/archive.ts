@@ -1,5 +1,5 @@
 import { Refusal } from '../exchange/errors';
-import { archiveProgress } from '../store/archive/progress';
+import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
 import { verifyArchive } from '../store/archive/verify';
 import { recorded } from './action';
 import { type CliStore, type Command, EXIT } from './store';
@@ -11,6 +11,14 @@ function archiveOf({ archive }: CliStore) {
   return archive;
 }
 
+const KINDS = ['orders', 'matches', 'settlements', 'lines', 'parts'] as const;
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const countsOf = <Kind extends string>(
+  counts: Readonly<Record<Kind, number>>,
+  kinds: readonly Kind[],
+): string => kinds.map((kind) => `${counts[kind]} ${kind}`).join(', ');
+
 /** How far the archive is, by Redis and by its own tables. */
 export const archiveStatus: Command = async ({ store, say }) => {
   const archive = archiveOf(store);
@@ -20,14 +28,21 @@ export const archiveStatus: Command = async ({ store, say }) => {
     archive.state(),
     archive.size(),
   ]);
-  const told = { ...progress, archiveBatch: state?.batch ?? null, ...size };
+  const { droppedMs = 0, dropped = null } = state ?? {};
+  const told = { ...progress, archiveBatch: state?.batch ?? null, ...size, droppedMs, dropped };
   await say(told, [
     progress.id === null
       ? 'nothing was archived yet: does a worker run with ARCHIVE_URL?'
       : `archive ${progress.id}`,
-    `${progress.forgotten} orders left Redis, up to batch ${progress.batch}; the archive ends with batch ${state?.batch ?? 0}`,
-    `${size.orders} orders in the archive, ${size.bytes} bytes`,
-    `${Math.round(progress.lagMs / 1_000)} s behind${progress.isSweeping ? '; all orders are being gone over' : ''}`,
+    `left Redis: ${countsOf(progress.left, LEFT_KINDS)}; up to batch ${progress.batch}, and the archive ends with batch ${state?.batch ?? 0}`,
+    `in the archive: ${countsOf(size, KINDS)}; ${size.bytes} bytes`,
+    ...(state && state.droppedMs > 0
+      ? [`dropped for their age, before ${dayOf(state.droppedMs)}: ${countsOf(state.dropped, KINDS)}`]
+      : []),
+    ...(progress.heldMs === null
+      ? []
+      : [`matches since ${new Date(progress.heldMs).toISOString()} may not leave; see: exchange doctor`]),
+    `${Math.round(progress.lagMs / 1_000)} s behind${progress.isSweeping ? '; everything is being gone over' : ''}`,
   ]);
   return EXIT.done;
 };
@@ -44,7 +59,7 @@ export const archiveVerify: Command = async ({ store, say }) => {
   return problems.length === 0 ? EXIT.done : EXIT.found;
 };
 
-/** Has the worker go over all orders: it archives those that are over, however old. */
+/** Has the worker go over everything: it archives what is over, however old. */
 export const archiveBackfill: Command = async ({ store, say }) => {
   archiveOf(store);
   const { redis, keys } = store;
@@ -53,6 +68,6 @@ export const archiveBackfill: Command = async ({ store, say }) => {
     await redis.hset(keys.archive, 'sweep', '1');
     await redis.del(keys.archiveLease);
   });
-  await say({ asked: true }, ['the worker goes over all orders; see: exchange archive status']);
+  await say({ asked: true }, ['the worker goes over everything; see: exchange archive status']);
   return EXIT.done;
 };

@@ -6,13 +6,11 @@ import { table } from './table';
 /** Prints one line for each check; exit 1 when a check fails. */
 export const doctor: Command = async ({ store, say }) => {
   const { config, redis, run, keys } = store;
-  const standing = await examine({
-    ...{ redis, run, keys, promised: config.durability },
-    isProduction: config.nodeEnv === 'production',
-  });
+  const isProduction = config.nodeEnv === 'production';
+  const standing = await examine({ redis, run, keys, promised: config.durability, isProduction });
   const checks = [
     ...standing,
-    ...(await examineArchive({ redis, keys, archive: store.archive, now: store.clock.now })),
+    ...(await examineArchive({ redis, keys, archive: store.archive, now: store.clock.now, isProduction })),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');
   await tell(checks, say);

@@ -110,7 +110,7 @@ function addHistory(program: Commander, choose: Choose): void {
 }
 
 function addArchive(program: Commander, choose: Choose): void {
-  const archive = program.command('archive').description('the orders that left Redis for PostgreSQL');
+  const archive = program.command('archive').description('the records that left Redis for PostgreSQL');
   archive
     .command('status')
     .description('show how far the archive is, and how much is in it')
@@ -121,7 +121,7 @@ function addArchive(program: Commander, choose: Choose): void {
     .action(() => choose(archiveVerify));
   archive
     .command('backfill')
-    .description('have the worker go over all orders again, however old')
+    .description('have the worker go over everything again, however old')
     .action(() => choose(archiveBackfill));
 }
 

@@ -109,6 +109,18 @@ export interface ArchiveSize extends ArchiveRows {
   readonly bytes: number;
 }
 
+/** The database itself, for an operator. */
+export interface ArchiveFacts {
+  /** The major version of PostgreSQL. */
+  readonly version: number;
+  /** The user may make tables: a month has its own. */
+  readonly mayCreate: boolean;
+  /** A commit is on the disk before it is answered. */
+  readonly isDurable: boolean;
+  /** Bytes of the whole database. */
+  readonly bytes: number;
+}
+
 /** Reads of the archive. All of them throw UNAVAILABLE when it does not answer. */
 export interface ArchiveReads {
   /** Those that it has, in any order. */
@@ -141,6 +153,7 @@ export interface ArchiveReads {
 export interface Archive extends ArchiveReads {
   /** Null while nothing was ever archived there. */
   state(): Promise<ArchiveState | null>;
+  facts(): Promise<ArchiveFacts>;
   /** Makes the tables that are missing, and the id. */
   open(): Promise<ArchiveState>;
   /** Adds a batch, whole or not at all; false when it is not the next one. A row that is there is replaced. */

@@ -55,11 +55,10 @@ const GAUGES = {
   exchange_settlements_unconfirmed: ['Settlement records that are not confirmed', []],
   exchange_settlements_failed: ['Settlement records that were given up', []],
   exchange_settlement_oldest_unconfirmed_seconds: ['Age of the oldest unconfirmed settlement record', []],
-  exchange_archived_orders: ['Orders that left Redis for the archive', []],
-  exchange_archive_lag_seconds: [
-    'Age of the orders that the archive takes next, beyond the minute they stay',
-    [],
-  ],
+  exchange_archived: ['Records of a kind that left Redis for the archive', ['kind']],
+  exchange_archive_up: ['1 while the archive answers; missing without one', []],
+  exchange_archive_lag_seconds: ['Age of what the archive takes next, beyond the minute that it stays', []],
+  exchange_archive_held_seconds: ['Age of the oldest match that may not leave', []],
   exchange_jobs: ['Jobs of a queue in a state', ['queue', 'state']],
   exchange_event_loop_delay_seconds: ['How late timers of this process ran, of late', []],
 } as const satisfies Record<string, readonly [string, readonly string[]]>;

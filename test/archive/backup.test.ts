@@ -115,6 +115,21 @@ describeWithPostgres('a backup of an exchange with an archive', () => {
       });
       const again = createShell(target?.url ?? '', { ARCHIVE_URL: postgres.url });
       expect((await again.json('archive', 'verify')).problems).toEqual([]);
+      const status = await again.json('archive', 'status');
+      expect(status).toMatchObject({
+        left: { orders: 2 },
+        orders: 2,
+        archiveBatch: 2,
+        droppedMs: 0,
+        heldMs: null,
+      });
+      const { checks } = await again.json('doctor');
+      const told = checks.filter(({ name }: { name: string }) => /archive|postgresql/.test(name));
+      // A PostgreSQL of the tests does not wait for its disk.
+      expect(told).toMatchObject([
+        { name: 'archive', verdict: 'ok' },
+        { name: 'postgresql', verdict: 'warn', detail: expect.stringMatching(/fsync/) },
+      ]);
     },
     LIMIT_MS,
   );

@@ -113,6 +113,8 @@ describeWithPostgres('an exchange with an archive', () => {
     async () => {
       const [gone] = trading.sent.filter(({ pips }) => pips === 1_100);
       await postgres.kill();
+      const ready = await exchange.client.get('/readyz');
+      expect([ready.status, ready.body.archive]).toEqual([200, false]);
       const unknown = `0x${'5'.repeat(64)}`;
       const asked = [
         () => trading.alice.get('/me/orders'),

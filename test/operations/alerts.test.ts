@@ -126,6 +126,20 @@ const CASES: readonly Case[] = [
     fires: { '10m': { ExchangeServerErrors: {} } },
   },
   {
+    name: 'records that are over stay in Redis',
+    series: { ...WELL, [`exchange_archive_lag_seconds{${WEB}}`]: '0+60x60' },
+    fires: { '9m': {}, '20m': { ExchangeArchiveBehind: {} } },
+  },
+  {
+    name: 'the archive does not answer one of two processes',
+    series: {
+      ...WELL,
+      [`exchange_archive_up{${WEB}}`]: '1x4 0x60',
+      [`exchange_archive_up{${WORKER}}`]: '1x60',
+    },
+    fires: { '4m': {}, '10m': { ExchangeArchiveAway: {} } },
+  },
+  {
     name: 'Redis is nearly full',
     series: { ...WELL, [`exchange_redis_used_memory_bytes{${WEB}}`]: '90x60' },
     fires: { '10m': { ExchangeRedisFull: {} } },

@@ -98,6 +98,7 @@ export function createMemoryArchive(): MemoryArchive {
       if (gone.length > 0) [droppedMs, dropped] = [ms, dropped + gone.length];
       return gone.length;
     },
+    facts: async () => ({ version: 16, mayCreate: true, isDurable: true, bytes: 0 }),
     close: async () => undefined,
   };
 }

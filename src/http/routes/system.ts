@@ -1,5 +1,6 @@
 import { Refusal } from '../../exchange/errors';
 import { formatLots, LOTS_MAX } from '../../exchange/units';
+import { archiveAnswers } from '../../store/archive/answers';
 import { unreadable } from '../../store/health/layout';
 import { weaknessOf } from '../../store/health/standing';
 import { asyncApiDocument } from '../../wire/documents/asyncapi/document';
@@ -57,7 +58,8 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     const wrong = unreadable(data);
     if (wrong !== null) throw new Refusal('UNAVAILABLE', wrong);
     const { durability, epoch } = now;
-    return ok({ status: 'ready', redis, scripts, durability, epoch, layout: data.layout });
+    const archive = await archiveAnswers(context.archive);
+    return ok({ status: 'ready', redis, scripts, archive, durability, epoch, layout: data.layout });
   }
 
   /** Made once for each mode of the exchange and each state of its data's standing. */

@@ -1,50 +1,80 @@
-import type { Archive } from '../../exchange/archive';
+import type { Archive, ArchiveFacts } from '../../exchange/archive';
 import type { Check } from '../health/doctor';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { archiveProgress } from './progress';
+import { type ArchiveProgress, archiveProgress } from './progress';
 
 interface DoctorOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly archive: Archive | null;
   readonly now: () => number;
+  /** In production a PostgreSQL that may lose commits is a failure. */
+  readonly isProduction: boolean;
 }
 
 const LAG_WARN_MS = 600_000;
+/** The oldest that its makers support. */
+const POSTGRES_MIN = 14;
 /** A bucket of traces has at most so many (lua/lib/traces.lua). */
 const INTSET_MIN = 512;
 
-/** Whether the archive and Redis fit together; nothing where there is none. */
-export async function examineArchive({
-  redis,
-  keys,
-  archive,
-  now,
-}: DoctorOptions): Promise<readonly Check[]> {
-  const { id, batch, lagMs, forgotten } = await archiveProgress({ redis, keys, now });
+/** Whether the archive and Redis fit together, and whether PostgreSQL suits; nothing where there is none. */
+export async function examineArchive(options: DoctorOptions): Promise<readonly Check[]> {
+  const { redis, keys, archive, now } = options;
+  const progress = await archiveProgress({ redis, keys, now });
+  const { id, batch } = progress;
   if (!archive) {
-    const detail = 'orders of this exchange are in an archive: set ARCHIVE_URL';
+    const detail = 'records of this exchange are in an archive: set ARCHIVE_URL';
     return id === null ? [] : [{ name: 'archive', verdict: 'fail', detail }];
   }
   const fail = (detail: string): Check => ({ name: 'archive', verdict: 'fail', detail });
   const state = await archive.state().catch(() => undefined);
-  if (state === undefined) return [fail('PostgreSQL does not answer: orders that are over stay in Redis')];
-  if (id === null) return [{ name: 'archive', verdict: 'warn', detail: 'no worker has opened it yet' }];
+  if (state === undefined) return [fail('PostgreSQL does not answer: records that are over stay in Redis')];
+  const database = databaseOf(await archive.facts(), options);
+  if (id === null)
+    return [{ name: 'archive', verdict: 'warn', detail: 'no worker has opened it yet' }, ...database];
   if (state?.id !== id) return [fail('ARCHIVE_URL names another archive than the one that Redis notes')];
   if (state.batch < batch)
     return [
       fail(
-        `it ends with batch ${state.batch}, and orders of batch ${batch} left Redis: put back a newer copy`,
+        `it ends with batch ${state.batch}, and records of batch ${batch} left Redis: put back a newer copy`,
       ),
     ];
-  const late = lagMs > LAG_WARN_MS;
-  const behind = `${forgotten} orders left Redis, ${Math.round(lagMs / 1_000)} s behind`;
-  return [
-    { name: 'archive', verdict: late ? 'warn' : 'ok', detail: behind },
-    ...(await intsets(redis, keys)),
-  ];
+  return [lagOf(progress), ...heldBy(progress), ...database, ...(await intsets(redis, keys))];
+}
+
+function lagOf({ lagMs, left }: ArchiveProgress): Check {
+  const counts = `${left.orders} orders and ${left.matches} matches left Redis`;
+  const verdict = lagMs > LAG_WARN_MS ? 'warn' : 'ok';
+  return { name: 'archive', verdict, detail: `${counts}, ${Math.round(lagMs / 1_000)} s behind` };
+}
+
+/** A match leaves when its settlement is CONFIRMED and its candles are counted, and those behind it wait. */
+function heldBy({ heldMs }: ArchiveProgress): Check[] {
+  if (heldMs === null) return [];
+  const detail = `matches since ${new Date(heldMs).toISOString()} stay: exchange settlements export --status FAILED shows what holds them, if it is a settlement`;
+  return [{ name: 'archive-held', verdict: 'warn', detail }];
+}
+
+function databaseOf(
+  { version, mayCreate, isDurable, bytes }: ArchiveFacts,
+  { isProduction }: DoctorOptions,
+): Check[] {
+  const name = 'postgresql';
+  const detail = `version ${version}, ${bytes} bytes`;
+  const checks: Check[] = [];
+  if (version < POSTGRES_MIN)
+    checks.push({ name, verdict: 'fail', detail: `${detail}: use ${POSTGRES_MIN} or newer` });
+  if (!mayCreate)
+    checks.push({ name, verdict: 'fail', detail: 'the user may not create tables: each month has its own' });
+  if (!isDurable)
+    checks.push({
+      ...{ name, verdict: isProduction ? 'fail' : 'warn' },
+      detail: 'fsync or synchronous_commit is off: a crash loses records that have left Redis',
+    });
+  return checks.length > 0 ? checks : [{ name, verdict: 'ok', detail }];
 }
 
 /** Larger sets of integers than Redis keeps small take 31 bytes for each. */

@@ -3,14 +3,17 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 import { PICK_MS } from './forgetting';
 
+/** The numbers of records that have left Redis, ever. */
+export type LeftCounts = Readonly<Record<(typeof LEFT_KINDS)[number], number>>;
+export const LEFT_KINDS = ['orders', 'matches', 'lines', 'markets'] as const;
+
 /** How far the archive is, as Redis knows it. */
 export interface ArchiveProgress {
   /** Null while no archive was ever opened. */
   readonly id: string | null;
   /** The latest batch of which anything left Redis. */
   readonly batch: number;
-  /** Orders that left. */
-  readonly forgotten: number;
+  readonly left: LeftCounts;
   /** Everything in Redis is being gone over. */
   readonly isSweeping: boolean;
   /** Age of what it takes next, of any kind, beyond the time for which it stays anyway. */
@@ -27,8 +30,9 @@ interface ProgressOptions {
 }
 
 export async function archiveProgress({ redis, keys, now }: ProgressOptions): Promise<ArchiveProgress> {
-  const [[id = null, batch, forgotten, sweep, held], position] = await Promise.all([
-    redis.hmget(keys.archive, 'id', 'n', 'orders', 'sweep', 'held'),
+  const [[id = null, batch, sweep, held], left, position] = await Promise.all([
+    redis.hmget(keys.archive, 'id', 'n', 'sweep', 'held'),
+    redis.hmget(keys.archive, ...LEFT_KINDS),
     redis.hget(keys.readers, 'archive'),
   ]);
   const behind = position ?? NO_ENTRY;
@@ -45,7 +49,7 @@ export async function archiveProgress({ redis, keys, now }: ProgressOptions): Pr
   return {
     id,
     batch: Number(batch ?? 0),
-    forgotten: Number(forgotten ?? 0),
+    left: Object.fromEntries(LEFT_KINDS.map((kind, i) => [kind, Number(left[i] ?? 0)])) as LeftCounts,
     isSweeping: sweep !== null,
     lagMs: id === null ? 0 : Math.max(0, now() - PICK_MS - oldestMs),
     heldMs,

@@ -33,6 +33,7 @@ export const SYSTEM_OPERATIONS: Operations = {
         status: 'ready',
         redis: true,
         scripts: true,
+        archive: true,
         durability: 'always',
         epoch: '9f2b11c07d3e4a58',
         layout: 3,

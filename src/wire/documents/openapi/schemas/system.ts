@@ -2,6 +2,7 @@ import {
   array,
   choice,
   constant,
+  described,
   flag,
   integer,
   type Json,
@@ -39,6 +40,12 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
     status: constant('ready'),
     redis: flag(),
     scripts: flag(),
+    archive: nullable(
+      described(
+        flag(),
+        'True while the archive of old records answers; it is null when there is none. The process is ready without it, and answers old records with 503.',
+      ),
+    ),
     durability,
     epoch,
     layout: integer('The number of the storage format of the data.'),
