@@ -37,8 +37,8 @@ const LOST_EVERY = 7;
 class Lost extends Error {}
 
 /**
- * Everything that is over leaves Redis at once: matches with their settlements, orders, lines of journals. What is compared with the
- * model is Redis and the archive together.
+ * Everything that is over leaves Redis at once: matches with their settlements, orders, lines of journals. The model is compared
+ * with Redis and the archive together.
  */
 export interface Oblivion {
   readonly past: Past;
