@@ -1,7 +1,10 @@
+import { checksumAddress } from '../auth/address';
 import { Refusal } from '../exchange/errors';
 import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
-import { verifyArchive } from '../store/archive/verify';
+import { verifyArchive } from '../store/audit/verify';
+import { presentDifferences } from '../wire/answers/audit';
 import { recorded } from './action';
+import { differenceTable } from './audit';
 import { type CliStore, type Command, EXIT } from './store';
 
 const NONE = 'no archive is configured: set ARCHIVE_URL';
@@ -50,11 +53,13 @@ export const archiveStatus: Command = async ({ store, say }) => {
 /** Reads the whole archive; exit 1 when something is wrong with it. */
 export const archiveVerify: Command = async ({ store, say }) => {
   const archive = archiveOf(store);
-  const { redis, keys } = store;
-  const { orders, problems } = await verifyArchive({ redis, keys, archive });
-  await say({ ok: problems.length === 0, orders, problems }, [
-    ...problems,
-    problems.length === 0 ? `ok: ${orders} orders` : `${problems.length} problems in ${orders} orders`,
+  const report = await verifyArchive({ ...store, archive });
+  const { orders, matches, settlements, lines } = report;
+  const problems = presentDifferences(report.problems, checksumAddress);
+  const looked = `${orders} orders, ${matches} matches, ${settlements} settlements, ${lines} lines of journals`;
+  await say({ ok: problems.length === 0, orders, matches, settlements, lines, problems }, [
+    ...differenceTable(problems),
+    problems.length === 0 ? `ok: ${looked}` : `${problems.length} problems in ${looked}`,
   ]);
   return problems.length === 0 ? EXIT.done : EXIT.found;
 };

@@ -1,20 +1,46 @@
 import { checksumAddress } from '../auth/address';
-import { presentAudit } from '../wire/answers/audit';
-import { type Command, EXIT } from './store';
+import type { Difference } from '../exchange/audit';
+import { Refusal } from '../exchange/errors';
+import type { DifferenceOf } from '../store/audit/report';
+import { verifyArchive } from '../store/audit/verify';
+import { presentAudit, presentDifferences } from '../wire/answers/audit';
+import { type CliStore, type Command, EXIT } from './store';
 import { table } from './table';
 
-/** Prints the differences; exit 1 when it finds one. */
-export const audit: Command = async ({ store, say }) => {
-  const report = presentAudit(await store.audit(), checksumAddress);
-  const { orders, balances, markets, fills } = report.checked;
-  const looked = `${orders} orders, ${balances} balances, ${markets} markets, ${fills} fills`;
-  const rows = report.differences.map((difference) => {
+/** Prints the differences; exit 1 when it finds one. With the archive it reads both stores. */
+export const audit =
+  (withArchive: boolean): Command =>
+  async ({ store, say }) => {
+    const found = await store.audit();
+    const past = withArchive ? await verify(store) : null;
+    const report = presentAudit(found, checksumAddress);
+    const { orders, balances, markets, fills } = report.checked;
+    const looked = `${orders} orders, ${balances} balances, ${markets} markets, ${fills} fills`;
+    const differences = [...report.differences, ...presentDifferences(past?.problems ?? [], checksumAddress)];
+    const ok = differences.length === 0;
+    const archived = past && { orders: past.orders, matches: past.matches, lines: past.lines };
+    const all = archived
+      ? `${looked}; archived: ${archived.orders} orders, ${archived.matches} matches, ${archived.lines} lines of journals`
+      : looked;
+    await say({ ...report, ok, differences, ...(archived ? { archived } : {}) }, [
+      ...differenceTable(differences),
+      ok ? `ok: ${all}` : `${differences.length} differences in ${all}`,
+    ]);
+    return ok ? EXIT.done : EXIT.found;
+  };
+
+async function verify(store: CliStore) {
+  const { archive } = store;
+  if (!archive) throw new Refusal('NOT_FOUND', 'no archive is configured: set ARCHIVE_URL');
+  return verifyArchive({ ...store, archive });
+}
+
+/** The differences as rows of a table; nothing when there are none. */
+export function differenceTable(differences: readonly Shown[]): string[] {
+  const rows = differences.map((difference) => {
     const { kind, expected = '', found = '', detail, ...where } = difference;
     return [kind, Object.values(where).join(' '), expected, found, detail];
   });
-  await say(report, [
-    ...(rows.length === 0 ? [] : table([['KIND', 'WHERE', 'EXPECTED', 'FOUND', 'WHAT'], ...rows])),
-    report.ok ? `ok: ${looked}` : `${report.differences.length} differences in ${looked}`,
-  ]);
-  return report.ok ? EXIT.done : EXIT.found;
-};
+  return rows.length === 0 ? [] : table([['KIND', 'WHERE', 'EXPECTED', 'FOUND', 'WHAT'], ...rows]);
+}
+type Shown = Omit<DifferenceOf<string>, 'wallet'> & Pick<Difference, 'wallet'>;

@@ -66,7 +66,7 @@ export const restore =
       if (restored.cut > 0)
         await run.line(`${restored.cut} rows of the archive were newer than the backup: they are deleted`);
     }
-    return audit(run);
+    return audit(false)(run);
   };
 
 /** An error about a file starts with its name. */

@@ -59,7 +59,8 @@ export function createProgram(version: string, choose: Choose): Commander {
   program
     .command('audit')
     .description('recompute everything from the orders and name what differs; safe while the exchange trades')
-    .action(() => choose(audit));
+    .option('--archive', 'with the records that left Redis for PostgreSQL')
+    .action(({ archive }) => choose(audit(archive === true)));
   program
     .command('journal')
     .description("the wallets' positions and activity")
@@ -117,7 +118,9 @@ function addArchive(program: Commander, choose: Choose): void {
     .action(() => choose(archiveStatus));
   archive
     .command('verify')
-    .description('read the whole archive and name what is wrong; safe while the exchange trades')
+    .description(
+      'read the whole archive and name what differs in it and from Redis; safe while the exchange trades',
+    )
     .action(() => choose(archiveVerify));
   archive
     .command('backfill')

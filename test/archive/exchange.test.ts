@@ -4,8 +4,8 @@ import { chainScale } from '../../src/exchange/order';
 import { startArchiving } from '../../src/jobs/archive';
 import { createForgetting, Fenced, type Forgetting } from '../../src/store/archive/forgetting';
 import { type Found, openSource, type Source } from '../../src/store/archive/source';
-import { verifyArchive } from '../../src/store/archive/verify';
 import { createAudit } from '../../src/store/audit/audit';
+import { verifyArchive } from '../../src/store/audit/verify';
 import { hashBytes } from '../../src/store/records/order';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { until } from '../support/waiting';
@@ -62,6 +62,10 @@ describeWithPostgres('an exchange with an archive', () => {
     const { redis, run, keys } = exchange.store;
     expect((await createAudit({ redis, run, keys, scale: chainScale(18) })()).differences).toEqual([]);
   };
+  const verified = async (): Promise<unknown[]> => {
+    const { orders, problems } = await verifyArchive({ ...exchange.store, archive, scale: chainScale(18) });
+    return [orders, problems];
+  };
   /** The test stands for the worker, which settles, and asks for the journal. */
   async function settle(): Promise<void> {
     const { redis, keys } = exchange.store;
@@ -102,7 +106,7 @@ describeWithPostgres('an exchange with an archive', () => {
       }
       const { orders } = await archive.size();
       expect([orders > 2 * STEP, (await here()) + orders]).toEqual([true, count]);
-      expect(await verifyArchive({ ...exchange.store, archive })).toEqual({ orders, problems: [] });
+      expect(await verified()).toEqual([orders, []]);
       await checkAudit();
     },
     LIMIT_MS,
@@ -186,7 +190,7 @@ describeWithPostgres('an exchange with an archive', () => {
       expect([await here(), (await archive.size()).orders]).toEqual([count, orders]);
       const { body } = await settled(() => exchange.client.get(`/orders/${hash}`));
       expect(body.code).toBe('ORDER_NOT_FOUND');
-      expect(await verifyArchive({ ...exchange.store, archive })).toEqual({ orders, problems: [] });
+      expect(await verified()).toEqual([orders, []]);
     },
     LIMIT_MS,
   );
@@ -231,7 +235,7 @@ describeWithPostgres('an exchange with an archive', () => {
       await leaves(await over(800));
       await second.stop();
       const { orders } = await archive.size();
-      expect(await verifyArchive({ ...exchange.store, archive })).toEqual({ orders, problems: [] });
+      expect(await verified()).toEqual([orders, []]);
       await checkAudit();
     },
     LIMIT_MS,

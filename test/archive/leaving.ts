@@ -2,6 +2,11 @@ import type { Archive, ArchivedOrder } from '../../src/exchange/archive';
 import { NOTHING } from '../../src/exchange/archive';
 import { partsOf } from '../../src/exchange/settlement';
 import { isFinal } from '../../src/exchange/status';
+import { createForgetting } from '../../src/store/archive/forgetting';
+import { openSource } from '../../src/store/archive/source';
+import { createCandleWriter } from '../../src/store/candles/writer';
+import { createJournal } from '../../src/store/journal/journal';
+import { READERS } from '../../src/store/outbox/outbox';
 import { FORGOTTEN, LEFT, SETTLEMENT } from '../../src/store/records/layout';
 import { addressBytes, decodeFills, decodeOrder, hashBytes, hashHex } from '../../src/store/records/order';
 import { settlementName } from '../../src/store/records/settlement';
@@ -99,3 +104,36 @@ export async function leaveOrders({ redis, keys }: Auditing, archive: Archive): 
   }
   return gone.length;
 }
+
+const TOKEN = 'the test';
+const LEASE_MS = 600_000;
+
+/** Settles, counts and books all that happened, and has everything leave that may, as the worker does. Returns how much left. */
+export async function leaveAll(exchange: Auditing, archive: Archive): Promise<Gone> {
+  const { redis, run, keys, matches, known } = exchange;
+  const now = () => Date.now();
+  await exchange.settle();
+  await createJournal({ redis, run, keys, matches, doubts: () => 0 }).catchUp();
+  const candles = createCandleWriter({ redis, run, keys });
+  for (const id of known.keys()) {
+    await matches.unsettled(id, { nowMs: now(), graceMs: 0, patienceMs: 0, most: 1_000 });
+    while (await candles.extend(id));
+  }
+  const [last] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
+  for (const reader of READERS) await redis.hset(keys.readers, reader, last?.[0] ?? '0-0');
+  const forgetting = createForgetting({ redis, run, keys, archive, keepMs: 0 });
+  expect(await forgetting.lease.take(TOKEN, LEASE_MS)).toBe(true);
+  await forgetting.open();
+  const source = await openSource({ redis, keys, now, keepMs: 0 });
+  const gone = { orders: 0, matches: 0, lines: 0 };
+  for (let more = true; more; ) {
+    const found = await source.next();
+    const left = await forgetting.move(TOKEN, found.leaving);
+    await source.done(found);
+    for (const kind of ['orders', 'matches', 'lines'] as const) gone[kind] += left[kind];
+    more = found.more || left.orders + left.matches + left.lines > 0;
+  }
+  await forgetting.lease.release(TOKEN);
+  return gone;
+}
+type Gone = Awaited<ReturnType<ReturnType<typeof createForgetting>['move']>>;

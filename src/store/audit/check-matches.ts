@@ -98,16 +98,8 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
     const [taker, maker] = [snapshot.orders.get(fill.takerHash), snapshot.orders.get(fill.makerHash)];
     if (!taker) return problem(fill.takerHash, 'the taker of the match is not stored');
     if (!maker) return problem(fill.makerHash, 'a maker of the match is not stored');
-    for (const order of [taker, maker]) {
-      if (order.marketId !== id)
-        return problem(order.orderHash, 'an order of another market is in the match');
-    }
-    if (taker.sequence !== fill.sequence)
-      return problem(taker.orderHash, 'the match has another number than its taker');
-    const makerPips = ownPrice(fill);
-    if (matchTypeOf(taker.side, maker.side) !== fill.matchType || makerPips !== maker.pricePips)
-      return problem(maker.orderHash, `these two orders do not meet like this at ${formatPips(makerPips)}`);
-    return [taker, maker];
+    const wrong = meetingProblem(id, fill, taker, maker);
+    return wrong ? problem(wrong.orderHash, wrong.detail) : [taker, maker];
   }
 
   function addMatch({ marketId, fills }: Match, packed: Buffer): boolean {
@@ -134,6 +126,26 @@ export function createMatchChecks(snapshot: Snapshot, findings: Findings): Match
   }
 
   return { begin, addMatch, checkOrders, fees, fills: () => fillCount };
+}
+
+type MetOrder = Pick<AuditedOrder, 'orderHash' | 'marketId' | 'sequence' | 'side' | 'pricePips'>;
+
+/** The reason why two orders cannot have met like this, and the order that it is about. */
+export function meetingProblem(
+  id: MarketId,
+  fill: Fill,
+  taker: MetOrder,
+  maker: MetOrder,
+): { readonly orderHash: string; readonly detail: string } | null {
+  const stranger = [taker, maker].find(({ marketId }) => marketId !== id);
+  if (stranger)
+    return { orderHash: stranger.orderHash, detail: 'an order of another market is in the match' };
+  if (taker.sequence !== fill.sequence)
+    return { orderHash: taker.orderHash, detail: 'the match has another number than its taker' };
+  const makerPips = ownPrice(fill);
+  if (matchTypeOf(taker.side, maker.side) === fill.matchType && makerPips === maker.pricePips) return null;
+  const detail = `these two orders do not meet like this at ${formatPips(makerPips)}`;
+  return { orderHash: maker.orderHash, detail };
 }
 
 /** Compares an order with its matches. Of those that have left, only that there are any is known. */
@@ -172,11 +184,11 @@ const feesOf = ({ feeMicro, yesFeeMicro, noFeeMicro }: Left): Fees => ({
   tokensMicro: [BigInt(yesFeeMicro), BigInt(noFeeMicro)],
 });
 
-const fillText = (lots: number, quote: number, fills: number): string =>
+export const fillText = (lots: number, quote: number, fills: number): string =>
   `${formatLots(lots)} for ${formatMicro(quote)} in ${fills}`;
 
 /** The maker's price in its own token. */
-const ownPrice = ({ pricePips, matchType }: Fill): Pips =>
+export const ownPrice = ({ pricePips, matchType }: Fill): Pips =>
   matchType === 'COMPLEMENTARY' ? pricePips : complement(pricePips);
 
 const VOLUME_MAX = BigInt(Number.MAX_SAFE_INTEGER);

@@ -62,7 +62,7 @@ export function createSettlementChecks(options: SettlementChecksOptions): Settle
         }
         continue;
       }
-      const problem = problemOf(readRecord(key, packed), place.tradeMs, wanted?.[part]);
+      const problem = settlementProblem(key, packed, place.tradeMs, wanted?.[part]);
       if (problem) findings.add({ kind: 'SETTLEMENT_RECORD', ...at, detail: problem });
     }
   }
@@ -91,11 +91,14 @@ function readRecord(key: SettlementKey, packed: Buffer): SettlementRecord | Erro
   }
 }
 
-function problemOf(
-  record: SettlementRecord | Error,
+/** Says why a record is not that of its match; null when it is. */
+export function settlementProblem(
+  key: SettlementKey,
+  packed: Buffer,
   tradeMs: number,
   wanted: Settlement | undefined,
 ): string | null {
+  const record = readRecord(key, packed);
   if (record instanceof Error) return `the record cannot be read: ${record.message}`;
   const { settlement, settlementStatus } = record;
   if (record.tradeMs !== tradeMs) return `the record is of another time than its match`;

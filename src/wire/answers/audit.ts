@@ -7,12 +7,15 @@ export function presentAudit(
   { ok, checked, differences }: AuditReport,
   checksum: (wallet: string) => string,
 ) {
-  return {
-    ok,
-    checked,
-    differences: differences.map(({ wallet, ...difference }) => ({
-      ...difference,
-      ...(wallet === undefined ? {} : { wallet: ADDRESS.test(wallet) ? checksum(wallet) : wallet }),
-    })),
-  };
+  return { ok, checked, differences: presentDifferences(differences, checksum) };
 }
+
+/** The same for differences of other kinds. */
+export const presentDifferences = <D extends { readonly wallet?: string }>(
+  differences: readonly D[],
+  checksum: (wallet: string) => string,
+) =>
+  differences.map(({ wallet, ...difference }) => ({
+    ...difference,
+    ...(wallet === undefined ? {} : { wallet: ADDRESS.test(wallet) ? checksum(wallet) : wallet }),
+  }));

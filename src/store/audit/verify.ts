@@ -1,0 +1,75 @@
+import type { Archive } from '../../exchange/archive';
+import type { DifferenceKind } from '../../exchange/audit';
+import type { ChainScale } from '../../exchange/order';
+import { createPast, type Past } from '../archive/past';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+import { createFindings, type DifferenceOf, type Findings } from './report';
+import { verifyLines } from './verify-lines';
+import { verifyMatches } from './verify-matches';
+import { verifyOrders } from './verify-orders';
+
+/** Those of an audit, a fault in the archived part of a journal, and rows that are missing. */
+export type VerifyKind = DifferenceKind | 'JOURNAL_LINE' | 'ARCHIVE_ROWS';
+export type VerifyFindings = Pick<Findings<VerifyKind>, 'add' | 'compare'>;
+
+export interface VerifyReport {
+  /** The rows that were read. */
+  readonly orders: number;
+  readonly matches: number;
+  readonly settlements: number;
+  readonly lines: number;
+  readonly problems: readonly DifferenceOf<VerifyKind>[];
+}
+
+export interface VerifyOptions {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  readonly archive: Archive;
+  readonly scale: ChainScale;
+}
+
+export interface Verifying extends VerifyOptions {
+  readonly past: Past;
+  readonly findings: VerifyFindings;
+  /** Rows of earlier months were dropped for their age; 0 while nothing was dropped. */
+  readonly droppedMs: number;
+}
+
+const COUNTED = ['orders', 'matches', 'lines'] as const;
+
+/**
+ * Reads the whole archive and what of it Redis knows, in steps, while the exchange trades. Each market's matches of both stores are
+ * added up in their order, and compared with the sums of what left, with the orders and with the settlements. Each order is filed
+ * in its place, no journal has a hole, and nothing is missing of what left Redis.
+ */
+export async function verifyArchive(options: VerifyOptions): Promise<VerifyReport> {
+  const { redis, keys, archive } = options;
+  const findings = createFindings<VerifyKind>();
+  const left = await redis.hmget(keys.archive, ...COUNTED);
+  const droppedMs = (await archive.state())?.droppedMs ?? 0;
+  const verifying = { ...options, past: createPast(options), findings, droppedMs };
+  let [matches, settlements] = [0, 0];
+  for (const id of await redis.hkeys(keys.markets)) {
+    const read = await verifyMatches(verifying, id);
+    matches += read.matches;
+    settlements += read.settlements;
+  }
+  const orders = await verifyOrders(verifying);
+  const lines = await verifyLines(verifying);
+  await verifyRows(verifying, left);
+  return { orders, matches, settlements, lines, problems: findings.list() };
+}
+
+/** Compares the numbers of rows with those of what left Redis. Rows that were added and whose records have not left yet are more. */
+async function verifyRows({ archive, findings }: Verifying, left: readonly (string | null)[]): Promise<void> {
+  const [size, state] = [await archive.size(), await archive.state()];
+  for (const [i, kind] of COUNTED.entries()) {
+    const [wanted, found] = [Number(left[i] ?? 0), size[kind] + (state?.dropped[kind] ?? 0)];
+    if (found >= wanted) continue;
+    findings.add({
+      ...{ kind: 'ARCHIVE_ROWS', name: kind, expected: String(wanted), found: String(found) },
+      detail: `${kind} in the archive, with those that it dropped, against those that left Redis`,
+    });
+  }
+}
