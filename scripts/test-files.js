@@ -48,7 +48,7 @@ const ONLY_LONG = [
   'test/http/(pace|transport)\\.test',
   'test/jobs/.*kills',
   'test/archive/(exchange|programs|reads)',
-  'test/store/(journal-fuzz|planted)\\.test',
+  'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
   'test/cli/processes',

@@ -142,6 +142,32 @@ test('an order that the rules refuse in any case leaves no trace, and is answere
   expect(await refusal(engine.place(world().buy(alice, YES, '10', '0.15')))).toBe('MARKET_NOT_OPEN');
 });
 
+/** The first 8 bytes of hashes: the ends of the numbers of 64 bits, and places at which a division may go wrong. */
+const HEADS = [
+  ...['0000000000000000', '0000000000000001', '000000003b9ac9ff', '000000003b9aca00', '00000000ffffffff'],
+  ...['0000000100000000', '001fffffffffffff', '0020000000000001', '7fffffffffffffff', '8000000000000000'],
+  ...['8000000000000001', 'ffffffff00000000', 'ffffffff00000001', 'fffffffffffffffe', 'ffffffffffffffff'],
+  ...['fffffffc46535f00', '0de0b6b3a763ffff', 'f21f494c589c0001', '123456789abcdef0', 'fedcba9876543210'],
+];
+
+test('a trace is the first 64 bits of the hash, to the last digit, and the order behind it is found', async () => {
+  await world().market();
+  const { engine, open, forget } = archiving();
+  await open();
+  const orders: PlaceRequest[] = [];
+  for (const head of HEADS) {
+    const orderHash = `0x${head}${'5'.repeat(48)}`;
+    orders.push(await cancelled(engine, { ...world().buy(alice, YES, '1', '0.10'), orderHash }));
+  }
+  await world().clock(START_MS + KEEP_MS);
+  expect(await forget(...orders)).toBe(HEADS.length);
+  const found = await world().redis.smembers('{x0}:m:market00:g0');
+  const expected = HEADS.map((head) => Buffer.from(head, 'hex').readBigInt64BE().toString());
+  expect(found.sort()).toEqual(expected.sort());
+  expect(await world().redis.object('ENCODING', '{x0}:m:market00:g0')).toBe('intset');
+  for (const order of orders) expect((await engine.place(order)).replayed).toBe(true);
+});
+
 test('a trace of another order costs a question: the order is booked, once', async () => {
   await world().market();
   const { engine, open, forget } = archiving();

@@ -203,4 +203,11 @@ const stretchesOf = ({ marketId, matches }: LeavingMatches): LeavingMatches[] =>
   }));
 
 const journalSteps = (journals: readonly LeavingLines[]): LeavingLines[][] =>
-  cut(journals, WALLETS_STEP, ({ lines }) => lines.length, LINES_STEP);
+  cut(journals.flatMap(pieces), WALLETS_STEP, ({ lines }) => lines.length, LINES_STEP);
+
+/** A journal of more lines than one call takes, in several. */
+const pieces = ({ wallet, from, lines }: LeavingLines): LeavingLines[] =>
+  Array.from({ length: Math.ceil(lines.length / LINES_STEP) }, (_, i) => ({
+    ...{ wallet, from: from + i * LINES_STEP },
+    lines: lines.slice(i * LINES_STEP, (i + 1) * LINES_STEP),
+  }));
