@@ -10,7 +10,7 @@ import { createEngine, type Engine } from '../src/store/verbs/engine';
 import type { PlaceRequest } from '../src/store/verbs/place';
 import type { ArchiveRow } from './archive';
 import { batched, cost, inFlight, request, wallet } from './engine';
-import { median, round } from './figures';
+import { quantile, round } from './figures';
 import { usedBytes } from './redis-memory';
 
 /** Dead orders and their remains in Redis: the memory, and what a market with their traces costs the next order. */
@@ -18,8 +18,9 @@ const keys = shardKeys();
 const ORDERS = 50_000;
 const WALLETS = 500;
 const IN_FLIGHT = 200;
-const ROUNDS = 31;
-const PER_ROUND = 300;
+/** Rounds of a millisecond: between two of them other programs have their turn. */
+const ROUNDS = 300;
+const PER_ROUND = 50;
 /** Redis gives back the buffers of a quiet connection after about two seconds. */
 const QUIET_MS = 3_000;
 
@@ -131,7 +132,7 @@ async function quietBytes(redis: Redis): Promise<number> {
   return usedBytes(redis);
 }
 
-/** The same orders in both markets, a moment apart; the median of the ratios. */
+/** The same orders in both markets, a moment apart. */
 async function inserts(redis: Redis, engine: Engine) {
   const found: { micros: number; microsWithout: number }[] = [];
   // The first round makes wallets known and caches warm.
@@ -142,10 +143,14 @@ async function inserts(redis: Redis, engine: Engine) {
       cost[id] = await insertsIn(redis, engine, id);
     if (turn >= 0) found.push({ micros: cost[TRACED], microsWithout: cost[BARE] });
   }
+  // Other work on the machine makes single rounds longer, none shorter.
+  const usual = (values: readonly number[]): number => quantile(values, 0.1);
+  const micros = usual(found.map((one) => one.micros));
+  const microsWithout = usual(found.map((one) => one.microsWithout));
   return {
-    micros: round(median(found.map(({ micros }) => micros))),
-    microsWithout: round(median(found.map(({ microsWithout }) => microsWithout))),
-    ratio: round(median(found.map(({ micros, microsWithout }) => micros / microsWithout)), 3),
+    micros: round(micros),
+    microsWithout: round(microsWithout),
+    ratio: round(micros / microsWithout, 3),
   };
 }
 

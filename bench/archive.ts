@@ -2,17 +2,23 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { createArchive } from '../src/archive/archive';
+import { micro } from '../src/exchange/units';
 import { startArchiving } from '../src/jobs/archive';
 import { createForgetting } from '../src/store/archive/forgetting';
+import { NO_PAST } from '../src/store/archive/past';
 import { openSource } from '../src/store/archive/source';
 import { addressBytes } from '../src/store/records/order';
 import { shardKeys } from '../src/store/redis/keys';
 import { createScripts, scriptSources } from '../src/store/redis/scripts';
+import { createMatches } from '../src/store/settlement/matches';
+import { createSettlements } from '../src/store/settlement/settlements';
+import { createEngine } from '../src/store/verbs/engine';
 import { startPostgres, type TestPostgres } from '../test/support/postgres-server';
 import { benchTraces, signedAt } from './archive-traces';
 import { request, wallet } from './engine';
 import { round } from './figures';
 import { createFiller } from './fill';
+import { redisCpuMicros } from './keep-up';
 import { createPulse } from './pulse';
 import { createSigner } from './signer';
 import { startWeb, startWorker, stopSides } from './web-process';
@@ -29,6 +35,9 @@ export type ArchiveRow =
       readonly orders: number;
       readonly seconds: number;
       readonly ordersPerSecond: number;
+      /** CPU for each order: of Redis, and of the process that archives. */
+      readonly redisMicros: number;
+      readonly workerMicros: number;
       /** The longest call of a script that forgets, by Redis' slow log. */
       readonly longestCallMs: number;
       readonly longestScript: string;
@@ -50,12 +59,12 @@ export type ArchiveRow =
     };
 
 const keys = shardKeys();
-const ORDERS = { short: 50_000, full: 90_000 };
+const ORDERS = { short: 30_000, full: 90_000 };
 const WALLETS = 500;
 const PIPS = 5_000;
 const BATCH = 200;
 const LOOK_MS = 50;
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 const SLOW_MICROS = 200;
 const SLOW_KEPT = 10_000;
 
@@ -84,26 +93,46 @@ async function trade(redis: Redis, redisUrl: string, count: number): Promise<voi
   try {
     const { market } = await createSigner(web);
     const look = createPulse(redis, market.id);
-    const filler = await createFiller(redis);
+    const engine = createEngine({ run: createScripts(redis), grantMicro: micro(1e14), makersMax: 1_000 });
     const order = (n: number) => ({
       ...request(wallet(5e6 + (n % WALLETS)), n % 2 ? 'ask' : 'bid', PIPS, 100, 0),
       marketId: market.id,
       signed: signedAt(0),
     });
+    // Two the usual way, so that Redis knows the script.
+    for (const n of [count, count + 1]) await engine.place(order(n));
+    const filler = await createFiller(redis);
     for (let at = 0; at < count; at += BATCH)
       await filler.place(Array.from({ length: BATCH }, (_, i) => order(at + i)));
     filler.stop();
+    const [placed, open] = [await redis.hlen(keys.orders), await redis.zcard(keys.bids(market.id))];
+    if (placed !== count + 2 || open > 0) throw new Error(`${placed} orders, ${open} of them open`);
     await untilDone('every match is settled, booked and counted', async () => {
       const { unprocessed, settled, matches, journalSeconds, candlesSeconds } = await look();
       return unprocessed === 0 && settled >= matches && journalSeconds === 0 && candlesSeconds === 0;
     });
-    const [last] = await redis.xrevrange(keys.trades(market.id), '+', '-', 'COUNT', 1);
-    await untilDone('the mark of what is settled is at the last match', async () => {
-      return (await redis.hget(keys.settledUpTo, market.id)) === last?.[0];
-    });
+    await untilDone('every settlement is final', async () => (await redis.zcard(keys.unsettled)) === 0);
+    await markSettled(redis, market.id);
   } finally {
     stopSides([web, worker]);
   }
+}
+
+/** The worker moves the mark of what is settled every 30 s; this is the same step at once. */
+async function markSettled(redis: Redis, marketId: string): Promise<void> {
+  const door = { redis, run: createScripts(redis), keys };
+  const matches = createMatches({
+    ...door,
+    settlements: createSettlements({ ...door, past: NO_PAST }),
+    past: NO_PAST,
+  });
+  const missing = await matches.unsettled(marketId, {
+    nowMs: Date.now(),
+    graceMs: 0,
+    patienceMs: 0,
+    most: 1,
+  });
+  if (missing.length > 0) throw new Error('a match has no final settlement');
 }
 
 /** Archives until Redis has what `isLeft` waits for; orders leave without the minute that they stay in production. */
@@ -137,11 +166,14 @@ async function drain(redis: Redis, postgres: TestPostgres, orders: number) {
   await redis.call('CONFIG', 'SET', 'slowlog-log-slower-than', SLOW_MICROS, 'slowlog-max-len', SLOW_KEPT);
   await redis.call('SLOWLOG', 'RESET');
   const ids = await redis.hkeys(keys.markets);
-  const start = performance.now();
+  const [start, redisCpu, ownCpu] = [performance.now(), await redisCpuMicros(redis), process.cpuUsage()];
   await archiving(redis, postgres, async () => (await remaining(redis, ids)) === 0);
   const seconds = (performance.now() - start) / 1_000;
+  const { user, system } = process.cpuUsage(ownCpu);
   return {
     ...{ orders, seconds: round(seconds), ordersPerSecond: Math.round(orders / seconds) },
+    redisMicros: round(((await redisCpuMicros(redis)) - redisCpu) / orders),
+    workerMicros: round((user + system) / orders),
     ...(await longestCall(redis)),
   };
 }

@@ -87,8 +87,8 @@ end
 
 -- Adds a trace to what a market will get.
 local function leave(m, hash)
-  local trace = traces.of(hash)
-  local place = traces.bucket(trace, m.count)
+  local trace, last = traces.of(hash)
+  local place = traces.bucket(last, m.count)
   local members = m.added[place] or {}
   members[#members + 1], m.added[place], m.total = trace, members, m.total + 1
 end
@@ -103,7 +103,7 @@ local function split(m)
   m.count = m.count + 1
   local members, moving = redis.call('SMEMBERS', m.key .. ':g' .. from), {}
   for i = 1, #members do
-    if traces.bucket(members[i], m.count) == to then
+    if traces.bucket(traces.last(members[i]), m.count) == to then
       moving[#moving + 1] = members[i]
     end
   end

@@ -26,7 +26,7 @@ const BUGS: readonly (readonly [name: string, planted: Pick<Job, 'patches' | 'fo
         'a trace goes to another bucket',
         patch(
           'forget_orders.lua',
-          'local place = traces.bucket(trace, m.count)',
+          'local place = traces.bucket(last, m.count)',
           "local place = 'x' .. m.count",
         ),
       ],
