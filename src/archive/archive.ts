@@ -6,7 +6,16 @@ import { type ArchiveOptions, createConnection } from './connection';
 import { factsOf } from './facts';
 import { createReads } from './reads';
 import { dropMonths } from './retention';
-import { createMonth, createTables, inTransaction, LAYOUT, monthOf, slow, TABLE_NAMES } from './schema';
+import {
+  createMonth,
+  createTables,
+  DURABLE,
+  inTransaction,
+  LAYOUT,
+  monthOf,
+  slow,
+  TABLE_NAMES,
+} from './schema';
 import { KINDS } from './size';
 
 type StateRow = { readonly layout: number } & Readonly<
@@ -29,6 +38,8 @@ export function createArchive(options: ArchiveOptions): Archive {
   const connection = createConnection(options);
   const { rows, withClient, close } = connection;
   const months = new Set<string>();
+  // Written when it is opened here; rows are added and deleted while no other process has opened it since.
+  let claim: string | null = null;
 
   async function state(): Promise<ArchiveState | null> {
     const [found] = await rows<StateRow>({ text: 'select * from archive_state', values: [] });
@@ -40,12 +51,14 @@ export function createArchive(options: ArchiveOptions): Archive {
   }
 
   async function open(): Promise<ArchiveState> {
-    const known = await state();
-    if (known) return known;
-    await withClient((client) => createTables(client, randomUUID()));
-    const made = await state();
-    if (!made) throw new Error('the archive has no state after its tables were made');
-    return made;
+    if (!(await state())) await withClient((client) => createTables(client, randomUUID()));
+    const holder = randomUUID();
+    // This waits for a transaction of the holder before.
+    await withClient((client) => client.query(slow('update archive_state set holder = $1', [holder])));
+    claim = holder;
+    const opened = await state();
+    if (!opened) throw new Error('the archive has no state after its tables were made');
+    return opened;
   }
 
   async function makeMonths(times: readonly number[]): Promise<void> {
@@ -60,7 +73,8 @@ export function createArchive(options: ArchiveOptions): Archive {
   async function append(batch: number, added: Batch): Promise<boolean> {
     await makeMonths(timesOf(added));
     try {
-      return await withClient((client) => inTransaction(client, () => add(client, batch, added)));
+      const holder = claim;
+      return await withClient((client) => inTransaction(client, () => add(client, holder, batch, added)));
     } catch (error) {
       // Another process may have dropped a month that this one made.
       months.clear();
@@ -73,15 +87,20 @@ export function createArchive(options: ArchiveOptions): Archive {
     return withClient((client) => dropMonths(client, ms));
   }
 
-  async function cutBack(batch: number): Promise<number> {
+  async function cutBack(batch: number): Promise<number | null> {
+    const holder = claim;
     return withClient((client) =>
       inTransaction(client, async () => {
+        // This comes first: while rows are deleted, no other process opens it.
+        const cut = await client.query(
+          slow('update archive_state set batch = least(batch, $1) where holder = $2', [batch, holder]),
+        );
+        if (cut.rowCount !== 1) return null;
         let gone = 0;
         for (const table of TABLE_NAMES) {
           const { rowCount } = await client.query(slow(`delete from ${table} where batch > $1`, [batch]));
           gone += rowCount ?? 0;
         }
-        await client.query(slow('update archive_state set batch = $1 where batch > $1', [batch]));
         return gone;
       }),
     );
@@ -117,9 +136,12 @@ function timesOf({ orders, matches, settlements, lines, parts }: Batch): number[
   ];
 }
 
-/** A number that is not the next one adds nothing. */
-async function add(client: PoolClient, batch: number, added: Batch): Promise<boolean> {
-  const moved = await client.query(slow('update archive_state set batch = $1 where batch = $1 - 1', [batch]));
+/** A number that is not the next one adds nothing, and neither does who is not the holder. */
+async function add(client: PoolClient, holder: string | null, batch: number, added: Batch): Promise<boolean> {
+  await client.query(slow(DURABLE));
+  const moved = await client.query(
+    slow('update archive_state set batch = $1 where batch = $1 - 1 and holder = $2', [batch, holder]),
+  );
   if (moved.rowCount !== 1) return false;
   for (const { rows, text, columns } of insertsOf(added)) {
     if (rows.length > 0) await client.query(slow(text, [batch, ...columns]));

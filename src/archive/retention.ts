@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { inTransaction, LOCK, monthOf, slow, TABLE_NAMES } from './schema';
+import { inTransaction, LOCK, monthOf, SHORT_WAIT, slow, TABLE_NAMES } from './schema';
 import { KINDS, tableOf } from './size';
 
 const MONTH = /_(\d{4})_(\d{2})$/;
@@ -10,6 +10,7 @@ export const dropMonths = (client: PoolClient, beforeMs: number): Promise<number
     await client.query(slow('select pg_advisory_xact_lock($1)', [LOCK]));
     const due = (await months(client)).filter(({ toMs }) => toMs <= beforeMs);
     if (due.length === 0) return 0;
+    await client.query(slow(SHORT_WAIT));
     let gone = 0;
     for (const { name } of due) {
       for (const kind of KINDS) {

@@ -10,6 +10,7 @@ const TABLES = `
     layout int not null,
     id text not null,
     batch int8 not null,
+    holder text,
     dropped_ms int8 not null default 0,
     dropped_orders int8 not null default 0,
     dropped_matches int8 not null default 0,
@@ -103,9 +104,17 @@ export const LAYOUT = 1;
 /** Two workers that begin at once make the tables one after the other. */
 export const LOCK = 7_041_963;
 
+/** A PostgreSQL that dies must have what left Redis. */
+export const DURABLE = `select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'`;
+
+/** A process that is gone may leave a connection behind that PostgreSQL thinks alive for hours, and its locks with it. */
+const BEGIN = "begin; set local idle_in_transaction_session_timeout = '30s'";
+/** Tables of months wait so long for long reads such as pg_dump, because every other read waits behind them. */
+export const SHORT_WAIT = "set local lock_timeout = '1s'";
+
 /** All or nothing. */
 export async function inTransaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
-  await client.query(slow('begin'));
+  await client.query(slow(BEGIN));
   try {
     const result = await work();
     await client.query(slow('commit'));
@@ -148,15 +157,21 @@ export function monthOf(ms: number): Month {
   };
 }
 
-/** Makes the partitions of a month, unless they are there. */
+/**
+ * Makes the partitions of a month, unless they are there. A table that is made first and attached then waits for no reader, and
+ * none waits for it.
+ */
 export const createMonth = (client: PoolClient, { name, fromMs, toMs }: Month): Promise<void> =>
   inTransaction(client, async () => {
     await client.query(slow('select pg_advisory_xact_lock($1)', [LOCK]));
+    await client.query(slow(SHORT_WAIT));
     for (const table of TABLE_NAMES) {
-      const unit = PARTITIONED[table];
+      const [unit, month] = [PARTITIONED[table], `${table}_${name}`];
+      const { rows } = await client.query(slow('select to_regclass($1) is null as missing', [month]));
+      if (!rows[0].missing) continue;
       await client.query(
-        slow(`create table if not exists ${table}_${name} partition of ${table}
-              for values from (${fromMs * unit}) to (${toMs * unit})`),
+        slow(`create table ${month} (like ${table} including all);
+              alter table ${table} attach partition ${month} for values from (${fromMs * unit}) to (${toMs * unit})`),
       );
     }
   });

@@ -154,12 +154,15 @@ export interface Archive extends ArchiveReads {
   /** Null while nothing was ever archived there. */
   state(): Promise<ArchiveState | null>;
   facts(): Promise<ArchiveFacts>;
-  /** Makes the tables that are missing, and the id. */
+  /** Makes the tables that are missing, and the id. From then on no process that opened it before adds or deletes batches. */
   open(): Promise<ArchiveState>;
-  /** Adds a batch, whole or not at all; false when it is not the next one. A row that is there is replaced. */
+  /** Adds a batch, whole or not at all; false when it is not the next one, or another process has opened it since. A row that is there is replaced. */
   append(batch: number, rows: Batch): Promise<boolean>;
-  /** Deletes the batches behind this one: nothing of them was forgotten. Returns how many rows that were. */
-  cutBack(batch: number): Promise<number>;
+  /**
+   * Deletes the batches behind this one: nothing of them was forgotten. Returns how many rows that were; null, and nothing was
+   * deleted, when another process has opened it since.
+   */
+  cutBack(batch: number): Promise<number | null>;
   /** Deletes whole months of all rows that end before this time, and notes how many rows that were. Returns their number. */
   dropBefore(ms: number): Promise<number>;
   close(): Promise<void>;

@@ -162,6 +162,7 @@ describeWithPostgres('an exchange with an archive', () => {
       await expect(forgetting.move(TOKEN, { orders: found.leaving.orders })).rejects.toThrow('lost');
       expect([await here(), (await archive.size()).orders]).toEqual([count, orders + 1]);
       const next = forgettingOf(archive);
+      await next.lease.take(TOKEN, LEASE_MS);
       await next.open();
       expect((await archive.size()).orders).toBe(orders);
       expect(await next.move(TOKEN, { orders: found.leaving.orders })).toMatchObject({ orders: 1 });

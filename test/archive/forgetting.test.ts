@@ -240,6 +240,7 @@ test('a process that lost the lease forgets nothing, and the next holder takes i
   await expect(forget(order)).rejects.toThrow(Fenced);
   expect([await isHere(order), (await archive.state())?.batch]).toEqual([true, 1]);
   const next = archiving(archive);
+  await next.forgetting.lease.take('another', LEASE_MS);
   await next.forgetting.open();
   expect((await archive.state())?.batch).toBe(0);
   expect(await archive.orders([hashBytes(order.orderHash)])).toEqual([]);
@@ -249,13 +250,16 @@ test('a process that lost the lease forgets nothing, and the next holder takes i
 
 test('nothing is forgotten while the exchange is HALTED', async () => {
   await world().market();
-  const { engine, open, forget, isHere } = archiving();
+  const { archive, engine, open, forget, isHere, forgetting } = archiving();
   await open();
   const order = await cancelled(engine, world().buy(alice, YES, '10', '0.40'));
   await engine.setMode('HALTED');
   await world().clock(START_MS + KEEP_MS);
   await expect(forget(order)).rejects.toThrow(Fenced);
   expect(await isHere(order)).toBe(true);
+  // Or the same batch would be added and deleted again and again.
+  await expect(forgetting.open()).rejects.toThrow(Fenced);
+  expect((await archive.state())?.batch).toBe(1);
 });
 
 test('an exchange takes no archive that another one has filled', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { Client, type PoolClient } from 'pg';
 import { createArchive } from '../../src/archive/archive';
-import { monthOf } from '../../src/archive/schema';
+import { inTransaction, monthOf } from '../../src/archive/schema';
 import {
   type Archive,
   type ArchivedMatch,
@@ -53,7 +54,52 @@ describeWithPostgres('the archive in PostgreSQL', () => {
     expect(one).toEqual(two);
     expect(one.batch).toBe(0);
     await other.close();
+    await archive.open();
   });
+
+  test('a process neither adds nor deletes batches once another one has opened the archive', async () => {
+    const late = createArchive({ url: postgres.url });
+    expect([await late.append(1, of([order(JANUARY)])), await late.cutBack(0)]).toEqual([false, null]);
+    await late.open();
+    await archive.open();
+    // The batch of the new holder has left Redis: an old holder that goes on now would lose it.
+    const row = order(JANUARY);
+    expect(await archive.append(1, of([row]))).toBe(true);
+    expect([await late.cutBack(0), await late.append(2, NOTHING)]).toEqual([null, false]);
+    expect(await archive.orders([row.hash])).toEqual([row]);
+    expect(await archive.cutBack(0)).toBe(1);
+    await late.close();
+  });
+
+  test('a process that stopped within a transaction holds up the next one for a time only', async () => {
+    const client = new Client({ connectionString: postgres.url });
+    await client.connect();
+    const show = () => client.query('show idle_in_transaction_session_timeout');
+    const { rows } = await inTransaction(client as unknown as PoolClient, show);
+    await client.end();
+    expect(rows).toEqual([{ idle_in_transaction_session_timeout: '30s' }]);
+  });
+
+  test(
+    'a month gets its tables while a long read such as that of pg_dump goes on',
+    async () => {
+      const dump = new Client({ connectionString: postgres.url });
+      await dump.connect();
+      try {
+        await dump.query('begin; lock table archive_orders, archive_journal in access share mode');
+        const row = order(Date.UTC(2027, 5));
+        expect(await archive.append(1, of([row]))).toBe(true);
+        expect(await archive.orders([row.hash])).toEqual([row]);
+        // A month is dropped later, and no reader waits for that.
+        await expect(archive.dropBefore(Date.UTC(2027, 6))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+        expect(await archive.orders([row.hash])).toEqual([row]);
+      } finally {
+        await dump.end();
+      }
+      expect(await archive.cutBack(0)).toBe(1);
+    },
+    LIMIT_MS,
+  );
 
   test('a batch is added whole, once, and only behind the one before; what comes again replaces what was there', async () => {
     const rows = [order(JANUARY), order(JANUARY + 1)];

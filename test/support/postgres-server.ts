@@ -72,9 +72,8 @@ export async function startPostgres({
   }
   let running = await start();
   const kill = async (): Promise<void> => {
-    // Its other processes are its children, in its group.
     if (running.child.exitCode === null && running.child.signalCode === null)
-      process.kill(-(running.child.pid ?? 0), 'SIGKILL');
+      await killAll(running.child.pid);
     await running.gone;
   };
   return {
@@ -89,4 +88,22 @@ export async function startPostgres({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Kills a server with its other processes: its children, each in a group of its own, would answer for a moment longer. */
+async function killAll(server = 0): Promise<void> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  const children = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([pid, parent]) => (parent === server && pid ? [pid] : []));
+  process.kill(-server, 'SIGKILL');
+  for (const pid of children) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It is gone.
+    }
+  }
 }

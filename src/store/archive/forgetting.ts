@@ -1,4 +1,5 @@
 import type { Archive, Batch } from '../../exchange/archive';
+import { MODES } from '../../exchange/status';
 import { LAYOUT } from '../health/layout';
 import { createLease, type Lease } from '../outbox/lease';
 import { ORDER_CHANGES, SETTLEMENT, STREAM_PLACE } from '../records/layout';
@@ -39,7 +40,10 @@ export interface Gone {
 
 export interface Forgetting {
   readonly lease: Lease;
-  /** Before the first `move` of a holder of the lease: afterwards the archive has nothing that Redis has not forgotten. */
+  /**
+   * Before the first `move` of a holder of the lease: afterwards the archive has nothing that Redis has not forgotten. Throws Fenced,
+   * also while the exchange is HALTED.
+   */
   open(): Promise<void>;
   /** Adds what is over to the archive, and takes it out of Redis: one batch. Throws Fenced. */
   move(token: string, leaving: Partial<Leaving>): Promise<Gone>;
@@ -58,6 +62,7 @@ const ORDERS_STEP = 100;
 const [MATCHES_STEP, FILLS_STEP] = [100, 1_000];
 const [WALLETS_STEP, LINES_STEP] = [200, 1_000];
 const BUCKETS_STEP = 100;
+const HALTED = String(MODES.indexOf('HALTED'));
 const MARKETS_STEP = 500;
 
 /**
@@ -73,10 +78,20 @@ export function createForgetting({
   archive,
   keepMs = KEEP_MS,
 }: ForgettingOptions): Forgetting {
-  const lease = createLease({ redis, run, keys }, 'archive', keys.archiveLease);
+  const held = createLease({ redis, run, keys }, 'archive', keys.archiveLease);
   let batch = 0;
+  let taken: string | null = null;
+  const lease: Lease = {
+    ...held,
+    async take(token, lifeMs) {
+      const isTaken = await held.take(token, lifeMs);
+      if (isTaken) taken = token;
+      return isTaken;
+    },
+  };
 
   async function open(): Promise<void> {
+    if ((await redis.get(keys.mode)) === HALTED) throw new Fenced();
     const noted = await redis.hget(keys.archive, 'id');
     const state = await archive.open();
     if (noted === null && state.batch > 0)
@@ -86,12 +101,15 @@ export function createForgetting({
     const id = await run('open_archive', [keys.archive, keys.layout], [state.id, LAYOUT]);
     if (id.toString() !== state.id)
       throw new ArchiveMismatch('the orders that left Redis are in another archive than that of ARCHIVE_URL');
+    // Asked behind archive.open: who held the lease before forgets nothing any more, and who takes it from now on opens the archive
+    // first. So until cutBack the noted number stays as it is, or cutBack does nothing.
+    const isHolder = taken !== null && (await redis.get(keys.archiveLease)) === taken;
     batch = Number(await redis.hget(keys.archive, 'n'));
     if (state.batch < batch)
       throw new ArchiveMismatch(
         `the archive ends with batch ${state.batch}, and orders of batch ${batch} left Redis: put back a newer copy of it`,
       );
-    await archive.cutBack(batch);
+    if (!isHolder || (await archive.cutBack(batch)) === null) throw new Fenced();
   }
 
   async function commit(rows: Batch): Promise<number> {

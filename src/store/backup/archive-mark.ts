@@ -48,6 +48,14 @@ export async function checkArchive(archive: Archive | null, mark: ArchiveMark | 
     );
 }
 
+/** Deletes what the archive has behind the mark. Returns how many rows that were. */
+export async function cutBack(archive: Archive, { batch }: ArchiveMark): Promise<number> {
+  await archive.open();
+  const gone = await archive.cutBack(batch);
+  if (gone === null) refuse('a worker is at work on the archive: stop all processes first');
+  return gone ?? 0;
+}
+
 function refuse(why: string): never {
   throw new Refusal('INVALID_REQUEST', `the archive does not fit the backup: ${why}; or give --incomplete`);
 }

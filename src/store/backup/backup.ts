@@ -5,7 +5,7 @@ import { readMode } from '../health/health';
 import { readLayout, unreadable } from '../health/layout';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
-import { type ArchiveMark, checkArchive, readArchiveMark } from './archive-mark';
+import { type ArchiveMark, checkArchive, cutBack, readArchiveMark } from './archive-mark';
 import { createPieceCheck } from './check';
 import {
   BACKUP_FORMAT,
@@ -174,7 +174,7 @@ export async function restoreBackup(
   }
   await setLife(redis, lives);
   // Rows of later batches are of records that are in Redis again, or that this Redis never had.
-  const cut = mark && archive && !incomplete ? await archive.cutBack(mark.batch) : 0;
+  const cut = mark && archive && !incomplete ? await cutBack(archive, mark) : 0;
   await redis.del(keys.restoring, keys.epoch);
   return { ...summary, cut };
 }
