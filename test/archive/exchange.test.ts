@@ -2,11 +2,19 @@ import { createArchive } from '../../src/archive/archive';
 import type { Archive } from '../../src/exchange/archive';
 import { chainScale } from '../../src/exchange/order';
 import { startArchiving } from '../../src/jobs/archive';
+import { createSettle } from '../../src/jobs/settle';
 import { createForgetting, Fenced, type Forgetting } from '../../src/store/archive/forgetting';
+import { isNothing, type Leaving } from '../../src/store/archive/leaving';
 import { type Found, openSource, type Source } from '../../src/store/archive/source';
 import { createAudit } from '../../src/store/audit/audit';
 import { verifyArchive } from '../../src/store/audit/verify';
+import { createCandleWriter } from '../../src/store/candles/writer';
+import { READERS } from '../../src/store/outbox/outbox';
+import { decodeMarket } from '../../src/store/records/market';
 import { hashBytes } from '../../src/store/records/order';
+import { isBefore, NO_ENTRY } from '../../src/store/redis/entry-id';
+import { createMatches } from '../../src/store/settlement/matches';
+import { createSettlements } from '../../src/store/settlement/settlements';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { until } from '../support/waiting';
 import { startWebReplicas, type WebReplicas } from '../support/web-replicas';
@@ -18,6 +26,7 @@ const TOKEN = 'the test';
 const LEASE_MS = 600_000;
 /** Orders of one step of leaving. */
 const STEP = 8;
+const MATCHES_STEP = 3;
 
 describeWithPostgres('an exchange with an archive', () => {
   let postgres: TestPostgres;
@@ -73,6 +82,14 @@ describeWithPostgres('an exchange with an archive', () => {
     await redis.hset(keys.readers, 'settlement', last?.[0] ?? '0-0');
     await trading.bob.get('/me/trades');
   }
+  /** Every reader of the outbox is at its end. */
+  async function isRead(): Promise<boolean> {
+    await settle();
+    const { redis, keys } = exchange.store;
+    const readers = await redis.hmget(keys.readers, ...READERS);
+    const [last] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
+    return readers.every((at) => at !== null && !isBefore(at, last?.[0] ?? NO_ENTRY));
+  }
   /** The orders that the outbox names once its readers are through. */
   async function ended(): Promise<Found> {
     let found: Found | null = null;
@@ -84,28 +101,64 @@ describeWithPostgres('an exchange with an archive', () => {
     return found as unknown as Found;
   }
 
+  /** Settles and counts every match, so that it may leave. */
+  async function finish(): Promise<void> {
+    const { redis, run, keys } = exchange.store;
+    const settlements = createSettlements({ redis, run, keys });
+    const matches = createMatches({ redis, run, keys, settlements });
+    const { id } = trading.market;
+    const termsOf = async () => decodeMarket((await redis.hgetBuffer(keys.markets, id)) as Buffer).terms;
+    const now = { nowMs: Date.now(), graceMs: 0, patienceMs: 0, most: 100 };
+    const failures = await createSettle({ matches, settlements, termsOf, scale: chainScale(18) })(
+      await matches.unsettled(id, now),
+    );
+    expect([failures, await matches.unsettled(id, now)]).toEqual([[], []]);
+    const candles = createCandleWriter({ redis, run, keys });
+    while (await candles.extend(id));
+  }
+
+  /** Everything that may leave at once, in parts of a few matches, orders or journals. */
+  function partsOf({ markets, orders, journals }: Leaving): Partial<Leaving>[] {
+    const some = <T>(list: readonly T[], most: number): T[][] =>
+      Array.from({ length: Math.ceil(list.length / most) }, (_, i) => list.slice(i * most, (i + 1) * most));
+    return [
+      ...markets.flatMap(({ marketId, matches }) =>
+        some(matches, MATCHES_STEP).map((part) => ({ markets: [{ marketId, matches: part }] })),
+      ),
+      ...some(orders, STEP).map((part) => ({ orders: part })),
+      ...(journals.length === 0 ? [] : [{ journals }]),
+    ];
+  }
+
   let before: unknown;
   test(
-    'no answer changes while the orders leave, a few at a time',
+    'no answer changes while matches, orders and journals leave, a few at a time',
     async () => {
+      await finish();
       before = await trading.answers();
+      await until('the outbox was read', isRead);
       const forgetting = forgettingOf(archive);
       await forgetting.lease.take(TOKEN, LEASE_MS);
       await forgetting.open();
       const source = await sourceOf();
       const count = await here();
-      for (let more = true; more; ) {
+      const { redis, keys } = exchange.store;
+      const trades = keys.trades(trading.market.id);
+      const step = async (): Promise<boolean> => {
         const found = await source.next();
-        for (let from = 0; from < found.leaving.orders.length; from += STEP) {
-          await forgetting.move(TOKEN, { orders: found.leaving.orders.slice(from, from + STEP) });
+        for (const part of partsOf(found.leaving)) {
+          await forgetting.move(TOKEN, part);
           expect(await trading.answers()).toEqual(before);
         }
         await source.done(found);
         await forgetting.lease.renew(TOKEN, LEASE_MS, found.position);
-        more = found.more;
-      }
-      const { orders } = await archive.size();
+        return isNothing(found.leaving) && (await redis.xlen(trades)) === 0;
+      };
+      await until('everything that is over has left', step, { patienceMs: LIMIT_MS });
+      const { orders, matches, lines } = await archive.size();
       expect([orders > 2 * STEP, (await here()) + orders]).toEqual([true, count]);
+      expect(matches).toBeGreaterThan(2 * MATCHES_STEP);
+      expect(lines).toBeGreaterThan(matches);
       expect(await verified()).toEqual([orders, []]);
       await checkAudit();
     },

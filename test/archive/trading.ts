@@ -32,8 +32,8 @@ export async function openTrading(exchange: WebReplicas) {
   const [alice, bob] = [createTrader(exchange.client, domain), createTrader(exchange.client, domain)];
   const sent: Sent[] = [];
 
-  async function send(trader: Trader, pips: number, outcome: 0 | 1 = 0): Promise<string> {
-    const order = await trader.order(market, { side: 'BUY', outcome, pips, lots: 100 });
+  async function send(trader: Trader, pips: number, outcome: 0 | 1 = 0, lots = 100): Promise<string> {
+    const order = await trader.order(market, { side: 'BUY', outcome, pips, lots });
     const submissions = `/markets/${market.id}/orders`;
     const { status, body } = await settled(() => exchange.client.post(submissions, { body: { order } }));
     expect([status, body.code]).toEqual([200, undefined]);
@@ -53,6 +53,11 @@ export async function openTrading(exchange: WebReplicas) {
     }
     for (let i = 0; i < 8; i++) await send(alice, 3_000 + 100 * i);
     for (let i = 0; i < 3; i++) await send(bob, 6_300, 1);
+    // A maker that many orders meet, and a taker that meets many makers.
+    const big = await send(alice, 3_900, 0, 1_000);
+    for (let i = 0; i < 6; i++) await send(bob, 6_100, 1, 50 + i);
+    await cancel(alice, big);
+    await send(bob, 6_700, 1, 350);
     for (let i = 0; i < 12; i++) {
       const hash = await send(i % 3 === 0 ? bob : alice, 1_000 + 100 * i);
       if (i % 4 !== 3) await cancel(sent.at(-1)?.trader as Trader, hash);
@@ -62,11 +67,12 @@ export async function openTrading(exchange: WebReplicas) {
   }
 
   /** Every page of a list. */
-  async function pages(trader: Trader, path: string): Promise<unknown[]> {
+  async function pages({ get }: Pick<Trader, 'get'>, path: string): Promise<unknown[]> {
     const found: unknown[] = [];
     for (let cursor = ''; ; ) {
-      const at = `${path}${path.includes('?') ? '&' : '?'}limit=${PAGE}${cursor}`;
-      const { status, body } = await settled(() => trader.get(at));
+      const joint = path.endsWith('&') || path.endsWith('?') ? '' : path.includes('?') ? '&' : '?';
+      const at = `${path}${joint}limit=${PAGE}${cursor}`;
+      const { status, body } = await settled(() => get(at));
       expect(status).toBe(200);
       found.push(...body.data);
       if (!body.nextCursor) return found;
@@ -74,25 +80,39 @@ export async function openTrading(exchange: WebReplicas) {
     }
   }
 
+  const reader = { get: (path: string): Promise<Answer> => exchange.client.get(path) };
+  const operator = {
+    get: (path: string): Promise<Answer> => exchange.client.get(path, { token: ADMIN_TOKEN }),
+  };
+  /** A time among those of the trades. */
+  let since = '';
+
   /** Every answer of the interface about the past. */
   async function answers(): Promise<unknown> {
     const told: unknown[] = [];
+    if (since === '') {
+      const { body } = await settled(() => exchange.client.get(`/markets/${market.id}/trades`));
+      since = String(Date.parse(body.data[Math.floor(body.data.length / 2)].matchedAt));
+    }
     for (const trader of [alice, bob]) {
       for (const query of ['', '?status=CANCELLED', '?status=open', '?side=BUY'])
         told.push(await pages(trader, `/me/orders${query}`));
       for (const path of ['/me/trades', '/me/activity']) told.push(await pages(trader, path));
       told.push((await settled(() => exchange.client.get(`/profiles/${trader.address}`))).body);
     }
+    for (const query of ['?', '?order=asc&', `?order=asc&since=${since}&`, `?until=${since}&`])
+      told.push(await pages(reader, `/markets/${market.id}/trades${query}`));
+    for (const query of ['?', `?marketId=${market.id}&`, '?status=CONFIRMED&'])
+      told.push(await pages(operator, `/admin/settlements${query}`));
+    const { body: shown } = await settled(() => exchange.client.get(`/markets/${market.id}/trading`));
+    told.push(shown.recentTrades);
     for (const { trader, order, orderHash } of sent) {
       const own = await settled(() => trader.get(`/orders/${orderHash}`));
-      const [open, fills] = await Promise.all(
-        [`/orders/${orderHash}`, `/orders/${orderHash}/fills`].map((path) =>
-          settled(() => exchange.client.get(path)),
-        ),
-      );
+      const open = await settled(() => exchange.client.get(`/orders/${orderHash}`));
+      const fills = await pages(reader, `/orders/${orderHash}/fills?`);
       const submissions = `/markets/${market.id}/orders`;
       const again = await settled(() => exchange.client.post(submissions, { body: { order } }));
-      told.push(...[own, open, fills, again].map((answer) => [answer?.status, answer?.body]));
+      told.push(fills, ...[own, open, again].map((answer) => [answer?.status, answer?.body]));
       if (own.body.status === 'CANCELLED') {
         const cancels = [
           await settled(() => trader.post(`/markets/${market.id}/orders/cancel`, { orderHash })),
