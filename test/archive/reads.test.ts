@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { createArchive } from '../../src/archive/archive';
 import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
@@ -223,6 +224,28 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
           if (gone > 0) expect((await archive.size()).matches).toBeGreaterThan(gone);
         }
       }
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'reads answer as if orders and matches had never been whose months were dropped, whichever went first',
+    async () => {
+      await bring(refs.length);
+      const [reader, hash] = [await archived(), orders[1]?.orderHash ?? ''];
+      const client = new Client({ connectionString: postgres.url });
+      await client.connect();
+      // Orders are older than their matches, so that their month may go alone.
+      await client.query('delete from archive_orders');
+      await client.end();
+      for (let dropped = 0; dropped < 2; dropped++) {
+        await answers(reader);
+        expect([await reader.reads.order(hash), (await archive.size()).orders]).toEqual([null, 0]);
+        expect(await archive.dropBefore(Number.MAX_SAFE_INTEGER)).toBeGreaterThan(-1);
+      }
+      expect(await trades(reader, market.terms.id, { order: 'desc', limit: 9 })).toEqual([
+        { rows: [], next: null },
+      ]);
     },
     LIMIT_MS,
   );
