@@ -10,10 +10,14 @@ export const rebuildHistory: Command = async ({ store, say, line, isJson }) => {
   const doing = { action: 'history rebuild', path: 'exchange history rebuild' };
   const markets = await recorded(store, doing, async () => {
     const candles = createCandleWriter(store);
-    const rebuilt: { market: string; matches: number }[] = [];
+    const rebuilt: { market: string; matches: number | null }[] = [];
     for (const market of await candles.markets()) {
       const matches = await candles.rebuild(market);
-      if (!isJson) await line(`${market}: ${matches} matches counted`);
+      const told =
+        matches === null
+          ? 'as it was, because the archive has dropped matches of it'
+          : `${matches} matches counted`;
+      if (!isJson) await line(`${market}: ${told}`);
       rebuilt.push({ market, matches });
     }
     return rebuilt;

@@ -243,9 +243,11 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
         expect([await reader.reads.order(hash), (await archive.size()).orders]).toEqual([null, 0]);
         expect(await archive.dropBefore(Number.MAX_SAFE_INTEGER)).toBeGreaterThan(-1);
       }
-      expect(await trades(reader, market.terms.id, { order: 'desc', limit: 9 })).toEqual([
-        { rows: [], next: null },
-      ]);
+      const { id } = market.terms;
+      expect(await trades(reader, id, { order: 'desc', limit: 9 })).toEqual([{ rows: [], next: null }]);
+      const candles = await reader.reads.candles(id, 0, MINUTE_MS);
+      expect([candles.length > 0, await reader.candles.rebuild(id)]).toEqual([true, null]);
+      expect(await reader.reads.candles(id, 0, MINUTE_MS)).toEqual(candles);
     },
     LIMIT_MS,
   );

@@ -13,6 +13,7 @@ import {
   unpackCandles,
   unpackMark,
 } from '../records/candle';
+import { LEFT } from '../records/layout';
 import type { ShardKeys } from '../redis/keys';
 import { readRun } from '../redis/run';
 import type { RedisClient, RunScript } from '../redis/scripts';
@@ -55,6 +56,8 @@ export interface Series {
   matchesAfter(id: MarketId, mark: Mark, most?: number): Promise<MatchEntry[]>;
   /** The same for a mark that may be an old one. */
   everyMatchAfter(id: MarketId, mark: Mark): Promise<MatchEntry[]>;
+  /** Returns the number of matches that the market has had. */
+  total(id: MarketId): Promise<number>;
   /** Returns the markets with uncounted matches. */
   behind(): Promise<MarketId[]>;
   from(): Promise<Buffer>;
@@ -136,6 +139,12 @@ export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions
     return found.map((match) => [Buffer.from(entryId(match)), [FIELD, match.packed]]);
   }
 
+  async function total(id: MarketId): Promise<number> {
+    const replies = await redis.multi().hgetBuffer(keys.market(id), 'f').xlen(keys.trades(id)).exec();
+    const [left, here] = (replies ?? []).map(([, reply]) => reply) as [Buffer | null, number];
+    return (left ? LEFT.get.matches(left) : 0) + here;
+  }
+
   /** A market whose mark cannot be read is included; its counter reports the error. */
   async function isBehind(id: MarketId, mark: Buffer): Promise<boolean> {
     let counted: Mark;
@@ -161,6 +170,7 @@ export function createSeries({ redis, run, keys, past = NO_PAST }: SeriesOptions
     write,
     matchesAfter,
     everyMatchAfter,
+    total,
     behind,
     from: () => readRun(run, keys),
     markets: () => redis.hkeys(keys.markets),

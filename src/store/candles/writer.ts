@@ -32,9 +32,9 @@ export interface CandleWriter {
   extend(id: MarketId): Promise<boolean>;
   /**
    * Counts all matches of a market again and replaces its stored candles, while trading, reading and counting continue.
-   * Returns the number of matches counted.
+   * Returns the number of matches counted; null and the candles stay when the archive has dropped matches for their age.
    */
-  rebuild(id: MarketId): Promise<number>;
+  rebuild(id: MarketId): Promise<number | null>;
   /**
    * Writes minutes before a market's first match, without volume, for demonstrations. Returns false and writes nothing when
    * the market already has counted data. Counting continues after these minutes. A rebuild deletes them, because no match
@@ -67,8 +67,9 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
     return !written || entries.length === MATCHES_MAX;
   }
 
-  async function rebuild(id: MarketId): Promise<number> {
+  async function rebuild(id: MarketId): Promise<number | null> {
     const from = await series.from();
+    const total = await series.total(id);
     const minutes: Tally[] = [];
     let reached = startOf(0);
     let count = 0;
@@ -81,6 +82,7 @@ export function createCandleWriter(options: SeriesOptions): CandleWriter {
       count += entries.length;
       more = entries.length === MATCHES_MAX;
     }
+    if (count < total) return null;
     const whole = wholeOf(minutes);
     for (let attempt = 0; attempt < REPLACE_TRIES_MAX; attempt++) {
       const { seen } = await series.read(id, [], 0, 0);
