@@ -7,7 +7,7 @@
 -- KEYS     1 {x}:sum   2 {x}:ac:<address>, the journal   3 {x}:ps:<address>, the positions
 --          4 {x}:ac:<address><id>, the journal that replaces it   5 {x}:fo (lib/archive)
 -- ARGV     1 the run of Redis it was read from (read_run)   2 `rebuilt` as it was read, empty for none
---          3 number of entries that the journal had   4 1 when it is replaced, else 0   5 the wallet's address
+--          3 number of entries that the journal had   4 1 when it is replaced, 2 when it is emptied, else 0   5 the wallet's address
 --          6 number of its lines that had left for the archive   7... market, positions of every market
 -- Returns  1, or 0 when the caller must read again
 -- Emits    nothing
@@ -31,6 +31,8 @@ end
 if ARGV[4] == '1' then
   redis.call('RENAME', KEYS[4], KEYS[2])
   redis.call('PERSIST', KEYS[2])
+elseif ARGV[4] == '2' then
+  redis.call('DEL', KEYS[2])
 end
 redis.call('DEL', KEYS[3])
 for i = 7, #ARGV, 2 do

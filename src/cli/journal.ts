@@ -1,3 +1,4 @@
+import { ArchivedPartDiffers } from '../store/journal/rebuild';
 import { recorded } from './action';
 import { type Command, EXIT } from './store';
 
@@ -9,17 +10,26 @@ export const rebuildJournal =
   (from: string): Command =>
   async ({ store, say, line, isJson }) => {
     const doing = { action: 'journal rebuild', path: 'exchange journal rebuild', body: { from } };
-    const { checked, repaired } = await recorded(store, doing, async () => {
+    const { checked, repaired, refused } = await recorded(store, doing, async () => {
       const wallets = (await store.journalRebuild.wallets()).filter((wallet) => wallet >= from);
       const wrong: string[] = [];
+      const refused: { wallet: string; why: string }[] = [];
       for (const [i, wallet] of wallets.entries()) {
         if (!isJson && i > 0 && i % TELL_EVERY === 0)
           await line(`${i} of ${wallets.length} wallets; next is ${wallet}`);
-        if (await store.journalRebuild.rebuild(wallet)) wrong.push(wallet);
+        try {
+          if (await store.journalRebuild.rebuild(wallet)) wrong.push(wallet);
+        } catch (error) {
+          if (!(error instanceof ArchivedPartDiffers)) throw error;
+          refused.push({ wallet, why: error.message });
+        }
       }
-      return { checked: wallets.length, repaired: wrong };
+      return { checked: wallets.length, repaired: wrong, refused };
     });
-    const lines = repaired.map((wallet) => `${wallet} was wrong, and is put right`);
-    await say({ checked, repaired }, [...lines, `${checked} wallets, ${repaired.length} of them put right`]);
-    return EXIT.done;
+    await say({ checked, repaired, refused }, [
+      ...repaired.map((wallet) => `${wallet} was wrong, and is put right`),
+      ...refused.map(({ wallet, why }) => `${wallet} is left as it is: ${why}`),
+      `${checked} wallets, ${repaired.length} of them put right`,
+    ]);
+    return refused.length === 0 ? EXIT.done : EXIT.refused;
   };

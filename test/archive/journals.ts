@@ -3,11 +3,14 @@ import { NOTHING } from '../../src/exchange/archive';
 import { createPast } from '../../src/store/archive/past';
 import { createJournal } from '../../src/store/journal/journal';
 import { createJournalReads, type JournalReads, type JournalRow } from '../../src/store/journal/reads';
+import { createJournalRebuild } from '../../src/store/journal/rebuild';
 import { createStoredLines } from '../../src/store/journal/stored';
 import { FORGOTTEN } from '../../src/store/records/layout';
 import { addressBytes } from '../../src/store/records/order';
 import { unpackEntry } from '../../src/store/records/position';
 import type { RunScript } from '../../src/store/redis/scripts';
+import { createMatches } from '../../src/store/settlement/matches';
+import { createSettlements } from '../../src/store/settlement/settlements';
 import type { Auditing } from '../store/audit/auditing';
 
 /** Takes the first lines of a wallet's journal out of Redis by hand, once the archive has them. */
@@ -40,15 +43,18 @@ function timeOf(line: Buffer): number {
   return entry.type === 'TRADE' ? entry.ref.tradeMs : entry.atMs;
 }
 
-export function openJournals({ redis, run, keys, matches, settlements }: Auditing, archive: Archive) {
-  const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
+export function openJournals({ redis, run, keys }: Auditing, archive: Archive) {
   const past = createPast({ redis, keys, archive });
+  const settlements = createSettlements({ redis, run, keys, past });
+  const matches = createMatches({ redis, run, keys, settlements, past });
+  const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
   const readsBy = (script: RunScript) =>
     createJournalReads({
       ...{ redis, keys, journal, matches, settlements },
       lines: createStoredLines({ run: script, keys, past }),
     });
-  return { journal, past, readsBy, reads: readsBy(run) };
+  const rebuild = createJournalRebuild({ redis, run, keys, matches, journal, past });
+  return { journal, past, readsBy, reads: readsBy(run), rebuild };
 }
 
 export type Query = Parameters<JournalReads['rows']>[1] & Omit<Parameters<JournalReads['rows']>[2], 'cursor'>;

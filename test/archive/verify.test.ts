@@ -47,7 +47,7 @@ describeWithPostgres('the check of an archive', () => {
   /** Carla's order rests, and is met once before and once after the first part of its market has left. */
   async function meet(): Promise<void> {
     const [, , carla = '', dora = ''] = exchange.wallets;
-    await exchange.place(market, carla, 0, 0, 5_000, 20);
+    await exchange.place(market, carla, 0, 0, 5_000, 2_000);
     await exchange.place(market, dora, 0, 1, 5_000, 10);
   }
 
@@ -66,7 +66,9 @@ describeWithPostgres('the check of an archive', () => {
         expect((await exchange.audit()).differences).toEqual([]);
         await exchange.place(market, dora, 0, 1, 5_000, 10);
         await exchange.settle();
+        expect(await exchange.redis.xlen(exchange.keys.trades(market.terms.id))).toBe(1);
         expect((await verified()).problems).toEqual([]);
+        expect((await exchange.audit()).differences).toEqual([]);
         await meet();
         await leaveAll(exchange, archive);
       }

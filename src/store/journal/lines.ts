@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { StreamPlace, WalletPlace } from '../../exchange/archive';
 import type { MarketId } from '../../exchange/market';
 import { micro } from '../../exchange/units';
+import type { Past } from '../archive/past';
+import { below, matchPlace } from '../archive/places';
 import { decodePayout } from '../records/account';
 import { ORDER_BODY } from '../records/layout';
-import { decodeFills } from '../records/order';
+import { decodeFills, decodeOrder, hashHex } from '../records/order';
 import { packMove, packTrade, unpackEntry } from '../records/position';
 import type { MatchRef } from '../records/settlement';
 import type { ShardKeys } from '../redis/keys';
@@ -13,29 +16,42 @@ interface Options {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
+  readonly past: Pick<Past, 'ofWallet' | 'matchesOfOrder'>;
 }
 
-/** Orders, lines and fills read in one step. */
+/** Orders and fills read in one step. */
 const STEP = 500;
 const FILLS_STEP = 500;
 
 /**
- * The lines that a wallet's journal must have, from data that is never deleted: its matches, found by the chains of its
- * orders' fills, and its payouts.
+ * The lines that a wallet's journal must have, from data of both stores: its matches, found by the chains of its orders' fills, and
+ * its payouts.
  */
-export function createKnownLines({ redis, run, keys }: Options) {
+export function createKnownLines({ redis, run, keys, past }: Options) {
   async function matchesOf(wallet: Buffer): Promise<Buffer[]> {
     const found = new Map<string, MatchRef>();
+    const add = (refs: readonly MatchRef[]): void => {
+      for (const ref of refs) found.set(`${ref.marketId}${ref.sequence}-${ref.tradeMs}`, ref);
+    };
     let cursor = '0';
     do {
       // Not by place or rank: an order that becomes final meanwhile changes both, and would be skipped.
       const [next, flat] = await redis.zscanBuffer(keys.wallet(wallet), cursor, 'COUNT', STEP);
       for (let i = 0; i < flat.length; i += 2) {
-        for (const ref of await chainOf(flat[i] as Buffer))
-          found.set(`${ref.marketId}${ref.sequence}-${ref.tradeMs}`, ref);
+        add(await chainOf(flat[i] as Buffer));
       }
       cursor = next.toString();
     } while (cursor !== '0');
+    // After those in Redis, so an order that leaves meanwhile is found.
+    for (let behind: WalletPlace | null = null; ; ) {
+      const orders = await past.ofWallet(wallet, behind, STEP);
+      for (const { hash, marketId, record } of orders) {
+        const { fillMs: tradeMs, fillSequence: sequence } = decodeOrder(hashHex(hash), record);
+        if (tradeMs > 0) add(await leftOf(hash, marketId, { tradeMs, sequence }));
+      }
+      behind = orders.at(-1) ?? null;
+      if (orders.length < STEP) break;
+    }
     return [...found.values()]
       .sort((a, b) => a.tradeMs - b.tradeMs || a.sequence - b.sequence)
       .map(packTrade);
@@ -50,16 +66,30 @@ export function createKnownLines({ redis, run, keys }: Options) {
     for (;;) {
       const { tradeMs, sequence, index } = place;
       const args = [keys.prefix, hash, tradeMs, sequence, index, FILLS_STEP] as const;
-      const [, , ...entries] = await run('read_fills', [keys.orders], args);
+      const [, rest, ...entries] = await run('read_fills', [keys.orders], args);
       const fills = entries.flatMap(([ms, number, first, packed]) =>
         decodeFills(Number(ms), Number(number), packed, first).reverse(),
       );
       for (const fill of fills) {
         if (fill.sequence !== refs.at(-1)?.sequence) refs.push({ ...fill, marketId });
       }
+      const left = matchPlace(rest);
+      if (left.tradeMs > 0) return [...refs, ...(await leftOf(hash, marketId, left))];
       const last = fills.at(-1);
       if (!last || fills.length < FILLS_STEP) return refs;
       place = last;
+    }
+  }
+
+  /** Returns the matches of an order that have left Redis, from this one on, newest first. */
+  async function leftOf(hash: Buffer, marketId: MarketId, newest: StreamPlace): Promise<MatchRef[]> {
+    const refs: MatchRef[] = [];
+    for (let upTo = newest; ; ) {
+      const found = await past.matchesOfOrder(hash, upTo, FILLS_STEP);
+      for (const { tradeMs, sequence } of found) refs.push({ marketId, tradeMs, sequence });
+      const last = found.at(-1);
+      if (!last || found.length < FILLS_STEP) return refs;
+      upTo = below(last);
     }
   }
 
@@ -81,17 +111,7 @@ export function createKnownLines({ redis, run, keys }: Options) {
     return lines;
   }
 
-  /** Returns the existing lines, oldest first. */
-  async function stored(wallet: Buffer): Promise<Buffer[]> {
-    const lines: Buffer[] = [];
-    for (let from = 0; ; from += STEP) {
-      const part = await redis.lrangeBuffer(keys.journal(wallet), from, from + STEP - 1);
-      lines.push(...part);
-      if (part.length < STEP) return lines;
-    }
-  }
-
-  return { matchesOf, payoutsOf, stored };
+  return { matchesOf, payoutsOf };
 }
 
 /** The identity of a line: a trade's market and sequence, a payout's market. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { MarketId } from '../../exchange/market';
 import { type Change, changed } from '../../exchange/position';
-import { FORGOTTEN } from '../records/layout';
+import { NO_PAST, type Past } from '../archive/past';
 import { decodeResolution } from '../records/market';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packPositions, unpackEntry } from '../records/position';
@@ -12,6 +12,7 @@ import type { Matches } from '../settlement/matches';
 import type { Journal } from './journal';
 import { createKnownLines, isSameLines, mergeLines } from './lines';
 import { changeOf, salesFirst, sidesOf } from './sides';
+import { createStoredLines, LINES_MAX } from './stored';
 
 interface RebuildOptions {
   readonly redis: RedisClient;
@@ -19,12 +20,20 @@ interface RebuildOptions {
   readonly keys: ShardKeys;
   readonly matches: Pick<Matches, 'load'>;
   readonly journal: Pick<Journal, 'catchUp' | 'changesOf'>;
+  /** Without it nothing has left Redis. */
+  readonly past?: Past;
 }
+
+const HOW_TO_GO_ON =
+  'the archive is not rewritten: see exchange archive verify, and put back a copy of PostgreSQL that is right';
+
+/** The lines of a journal that are in the archive are not those that its orders say. These are not rewritten. */
+export class ArchivedPartDiffers extends Error {}
 
 export interface JournalRebuild {
   /** Returns every wallet that ever had a balance, in the order of the addresses. */
   wallets(): Promise<string[]>;
-  /** Returns whether the wallet had any error. */
+  /** Returns whether the wallet had any error. Throws ArchivedPartDiffers; then the wallet is as before. */
   rebuild(address: string): Promise<boolean>;
 }
 
@@ -38,6 +47,8 @@ interface Work {
   readonly positions: (lines: readonly Buffer[]) => Promise<Map<MarketId, Buffer>>;
 }
 
+/** The changes of the part of a journal that is in Redis (lua/rebuild_journal.lua). */
+const [UNCHANGED, REPLACED, EMPTIED] = [0, 1, 2];
 /** The most times that a wallet's journal may change during its correction. */
 const TRIES_MAX = 20;
 const STEP = 500;
@@ -49,8 +60,16 @@ const UNFINISHED_SEC = 3_600;
  * Corrects a wallet's journal from its matches, its payouts and the lines of its other moves, while the exchange runs. It
  * corrects one wallet at a time, so it can be interrupted at any time and started again.
  */
-export function createJournalRebuild({ redis, run, keys, matches, journal }: RebuildOptions): JournalRebuild {
-  const known = createKnownLines({ redis, run, keys });
+export function createJournalRebuild({
+  redis,
+  run,
+  keys,
+  matches,
+  journal,
+  past = NO_PAST,
+}: RebuildOptions): JournalRebuild {
+  const known = createKnownLines({ redis, run, keys, past });
+  const openLines = createStoredLines({ run, keys, past });
 
   async function wallets(): Promise<string[]> {
     const found = new Set<string>();
@@ -86,30 +105,47 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
   /** Returns null when the wallet's journal has changed meanwhile. */
   async function tryOnce({ wallet, from, trades, positions: worked }: Work): Promise<boolean | null> {
     const rebuilt = (await redis.hget(keys.sums, 'rebuilt')) ?? '';
-    const named = [...trades, ...(await known.stored(wallet))];
+    const named = [...trades, ...(await stored(wallet)).lines];
     const lines = [...trades, ...(await known.payoutsOf(wallet, named, endOf))];
     // Those of these entries that are still in the outbox are recorded now; a later entry cannot be missing.
     await journal.catchUp();
-    const gone = await redis.hgetBuffer(keys.forgotten, wallet);
-    const stored = await known.stored(wallet);
-    const merged = mergeLines(stored, lines);
+    const { left, lines: old } = await stored(wallet);
+    const merged = mergeLines(old, lines);
+    checkArchived(old.slice(0, left), merged);
     const positions = await worked(merged);
-    const isReplaced = !isSameLines(stored, merged);
+    const isReplaced = !isSameLines(old, merged);
     const before = await redis.hgetallBuffer(keys.positions(wallet));
     const isSame =
       Object.keys(before).length === positions.size &&
       [...positions].every(([id, packed]) => before[id]?.equals(packed));
     if (isSame && !isReplaced) return false;
     const list = keys.journalDraft(wallet, randomUUID());
-    if (isReplaced) await writeAside(list, merged);
-    const [old, held] = [keys.journal(wallet), keys.positions(wallet)];
-    const scriptKeys = [keys.sums, old, held, list, keys.forgotten] as const;
-    const left = gone ? FORGOTTEN.get.lines(gone) : 0;
-    const seen = [from, rebuilt, stored.length, Number(isReplaced), wallet, left] as const;
+    const rest = merged.slice(left);
+    const change = isReplaced ? (rest.length > 0 ? REPLACED : EMPTIED) : UNCHANGED;
+    if (isReplaced) await writeAside(list, rest);
+    const [current, held] = [keys.journal(wallet), keys.positions(wallet)];
+    const scriptKeys = [keys.sums, current, held, list, keys.forgotten] as const;
+    const seen = [from, rebuilt, old.length - left, change, wallet, left] as const;
     const args = [...seen, ...[...positions].flat()] as const;
     const done = (await run('rebuild_journal', scriptKeys, args)) === 1;
     if (!done) await redis.del(list);
     return done ? true : null;
+  }
+
+  /** Returns all lines of a journal, oldest first, and how many of them had left Redis. */
+  async function stored(wallet: Buffer): Promise<{ readonly left: number; readonly lines: Buffer[] }> {
+    const { left, length, read } = await openLines(wallet);
+    const lines: Buffer[] = [];
+    for (let from = 0; from < length; from += LINES_MAX) {
+      for (const line of await read(from, Math.min(length, from + LINES_MAX))) {
+        if (!line)
+          throw new ArchivedPartDiffers(
+            'lines of its journal were dropped from the archive for their age, so its positions cannot be computed again',
+          );
+        lines.push(line);
+      }
+    }
+    return { left, lines };
   }
 
   async function writeAside(list: Buffer, lines: readonly Buffer[]): Promise<void> {
@@ -136,7 +172,11 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
       for (const entry of entries) {
         if (entry.type === 'TRADE') {
           const match = loaded[refs.indexOf(entry.ref)];
-          if (!match || match instanceof Error) continue;
+          if (!match || match instanceof Error) {
+            // Redis may have lost it; what is in an archive can be put back.
+            if (past === NO_PAST) continue;
+            throw new ArchivedPartDiffers(`${match?.message ?? 'a match is missing'}; ${HOW_TO_GO_ON}`);
+          }
           for (const side of salesFirst(sidesOf(match))) {
             const { maker, marketId, outcome } = side.order;
             if (maker === wallet) apply(marketId, outcome, changeOf(side), entry.ref.tradeMs);
@@ -170,4 +210,12 @@ export function createJournalRebuild({ redis, run, keys, matches, journal }: Reb
   }
 
   return { wallets, rebuild };
+}
+
+function checkArchived(archived: readonly Buffer[], merged: readonly Buffer[]): void {
+  const wrong = archived.findIndex((line, i) => !merged[i]?.equals(line));
+  if (wrong === -1) return;
+  throw new ArchivedPartDiffers(
+    `line ${wrong} of its journal is in the archive and is not what its orders say; ${HOW_TO_GO_ON}`,
+  );
 }

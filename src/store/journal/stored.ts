@@ -37,7 +37,7 @@ export function createStoredLines({ run, keys, past }: StoredLinesOptions): Open
     if (found.length === lines.length || (await past.droppedMs()) > 0) return lines;
     throw new Refusal(
       'UNAVAILABLE',
-      'lines of this journal are in an archive that this process does not have: set ARCHIVE_URL, and see: exchange doctor',
+      'lines of this journal are in an archive that this process does not have: set ARCHIVE_URL, and see: exchange doctor, exchange archive verify',
     );
   }
 
