@@ -22,7 +22,7 @@ local order = require('lib.order')
 local outbox = require('lib.outbox')
 local traces = require('lib.traces')
 
-local ORDERS_MAX, SPLITS_MAX, FIRST_AT = 200, 3, 5
+local ORDERS_MAX, SPLITS_MAX, MOVED_MAX, FIRST_AT = 200, 3, 1000, 5
 -- The clock of a Redis that takes over may be behind by so much: until then an expired order may be one that is not.
 local CLOCK_SECONDS = 86400
 
@@ -107,9 +107,11 @@ local function split(m)
       moving[#moving + 1] = members[i]
     end
   end
-  if moving[1] then
-    redis.call('SADD', m.key .. ':g' .. to, unpack(moving))
-    redis.call('SREM', m.key .. ':g' .. from, unpack(moving))
+  -- A signer can try salts until the hashes of all orders share a bucket, and unpack has a bound.
+  for i = 1, #moving, MOVED_MAX do
+    local last = math.min(i + MOVED_MAX - 1, #moving)
+    redis.call('SADD', m.key .. ':g' .. to, unpack(moving, i, last))
+    redis.call('SREM', m.key .. ':g' .. from, unpack(moving, i, last))
   end
 end
 

@@ -1,0 +1,34 @@
+import { createForgetting } from '../../src/store/archive/forgetting';
+import { hashBytes } from '../../src/store/records/order';
+import { withWorlds } from '../store/engine/setup';
+import { alice, START_SECOND } from '../support/engine-world';
+import { createMemoryArchive } from '../support/memory-archive';
+
+const { world } = withWorlds();
+const [TOKEN, LEASE_MS, KEEP_MS] = ['the test', 60_000, 60_000];
+const YES = 0;
+/** Of so many buckets, half of the traces of bucket 20 belong into the next one. */
+const [BUCKETS, MANY] = [52, 9_000];
+
+test('orders leave a market although thousands of its traces share a bucket', async () => {
+  await world().market();
+  const { redis, run, keys, engine } = world();
+  const forgetting = createForgetting({ redis, run, keys, archive: createMemoryArchive() });
+  await forgetting.lease.take(TOKEN, LEASE_MS);
+  await forgetting.open();
+  const order = world().buy(alice, YES, '10', '0.40');
+  await engine.place(order);
+  await engine.cancel(null, alice, order.orderHash, 'USER');
+  const traces = Array.from({ length: MANY }, (_, i) => `7${String(64 * i + 52).padStart(9, '0')}`);
+  await redis.sadd('{x0}:m:market00:g20', ...traces);
+  const noted = Buffer.alloc(10);
+  noted.writeUInt32BE(BUCKETS);
+  noted.writeUIntBE(BUCKETS * 200, 4, 6);
+  await redis.hset(keys.market('market00'), 'g', noted);
+  await world().clock(START_SECOND * 1_000 + KEEP_MS);
+  const hash = hashBytes(order.orderHash);
+  const packed = (await redis.hgetBuffer(keys.orders, hash)) as Buffer;
+  const gone = await forgetting.move(TOKEN, { orders: [{ hash, packed }] });
+  expect(gone.orders).toBe(1);
+  expect(await redis.scard('{x0}:m:market00:g52')).toBeGreaterThanOrEqual(MANY);
+});
