@@ -27,41 +27,58 @@ export function startArchiving({ forgetting, openSource, upkeep, onError }: Arch
   stop(): Promise<void>;
 } {
   const { lease, move } = forgetting;
-  const token = randomUUID();
   const stopping = new AbortController();
   const running = run();
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      // Each time another one: a call of an earlier time that comes late forgets nothing.
+      const token = randomUUID();
       try {
-        if (await lease.take(token, LEASE_MS)) await work();
+        if (await lease.take(token, LEASE_MS)) await work(token).finally(() => release(token));
         else await pause(RENEW_MS);
       } catch (error) {
         // Another process goes on, or the exchange is halted: nothing is wrong.
-        if (!(error instanceof Fenced)) onError(error instanceof Error ? error : new Error(String(error)));
+        if (!(error instanceof Fenced)) onError(asError(error));
         await pause(AFTER_ERROR_MS);
       }
     }
-    await lease.release(token).catch(onError);
   }
 
+  /** When Redis does not answer, the lease ends by itself. */
+  const release = (token: string): Promise<void> => lease.release(token).catch(() => undefined);
+
   /** Until the lease is lost. */
-  async function work(): Promise<void> {
+  async function work(token: string): Promise<void> {
     await forgetting.open();
     const source = await openSource();
+    let position = await lease.position();
     let keptUpAt = Number.NEGATIVE_INFINITY;
     while (!stopping.signal.aborted) {
       const found = await source.next();
-      await move(token, found.leaving);
+      await renewing(token, position, move(token, found.leaving));
       await source.done(found);
-      if (!(await lease.renew(token, LEASE_MS, found.position))) return;
+      position = found.position;
+      if (!(await lease.renew(token, LEASE_MS, position))) return;
       if (performance.now() - keptUpAt > UPKEEP_EVERY_MS) {
-        await forgetting.dropTraces();
-        await upkeep?.(token);
+        await renewing(token, position, keepUp(token));
         keptUpAt = performance.now();
       }
       if (!found.more) await pause(PAUSE_MS);
     }
+  }
+
+  /** Keeps the lease while something goes on that may take longer than its life, such as a transaction on a busy disk. */
+  async function renewing(token: string, position: string, done: Promise<unknown>): Promise<void> {
+    const renew = () => void lease.renew(token, LEASE_MS, position).catch(() => undefined);
+    const timer = setInterval(renew, RENEW_MS);
+    await done.finally(() => clearInterval(timer));
+  }
+
+  /** A failure here stops nothing: the next turn tries again. */
+  async function keepUp(token: string): Promise<void> {
+    await forgetting.dropTraces();
+    await upkeep?.(token).catch((error: unknown) => onError(asError(error)));
   }
 
   const pause = (ms: number): Promise<unknown> =>
@@ -74,3 +91,5 @@ export function startArchiving({ forgetting, openSource, upkeep, onError }: Arch
     },
   };
 }
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
