@@ -175,15 +175,17 @@ function beginArchiving({ archiveKeepMonths: months }: Config, store: Store, log
   if (!archive) return null;
   const forgetting = createForgetting({ redis, run, keys, archive });
   const { commit } = forgetting;
-  const markets = createMarketForgetting({ redis, run, keys, now: clock.now, commit });
+  // Entries of streams are named by whole milliseconds.
+  const now = (): number => Math.floor(clock.now());
+  const markets = createMarketForgetting({ redis, run, keys, now, commit });
   return startArchiving({
     forgetting,
     async upkeep(token) {
       await markets.forgetEnded(token);
-      const rows = await dropOldMonths(archive, months, clock.now());
+      const rows = await dropOldMonths(archive, months, now());
       if (rows > 0) log.info({ rows, months }, 'months of the archive were dropped for their age');
     },
-    openSource: () => openSource({ redis, keys, now: clock.now, keepMs: PICK_MS }),
+    openSource: () => openSource({ redis, keys, now, keepMs: PICK_MS }),
     onError: (error) => log.warn({ err: error.message }, 'archive'),
   });
 }
