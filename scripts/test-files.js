@@ -47,7 +47,7 @@ const ONLY_LONG = [
   'test/hostile/socket-pace',
   'test/http/(pace|transport)\\.test',
   'test/jobs/.*kills',
-  'test/archive/(exchange|programs|reads)',
+  'test/archive/(backup|exchange|programs|reads)',
   'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',

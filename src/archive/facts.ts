@@ -15,7 +15,7 @@ export async function factsOf(rows: Connection['rows']): Promise<ArchiveFacts> {
   const [found] = await rows<FactsRow>({
     text: `select current_setting('server_version_num') as version,
         coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
-        current_setting('fsync') = 'on' and current_setting('synchronous_commit') <> 'off' as is_durable,
+        current_setting('fsync') = 'on' as is_durable,
         pg_database_size(current_database()) as bytes`,
     values: [],
   });

@@ -115,7 +115,7 @@ export interface ArchiveFacts {
   readonly version: number;
   /** The user may make tables: a month has its own. */
   readonly mayCreate: boolean;
-  /** A commit is on the disk before it is answered. */
+  /** PostgreSQL waits for its disk. */
   readonly isDurable: boolean;
   /** Bytes of the whole database. */
   readonly bytes: number;

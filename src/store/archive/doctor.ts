@@ -72,7 +72,7 @@ function databaseOf(
   if (!isDurable)
     checks.push({
       ...{ name, verdict: isProduction ? 'fail' : 'warn' },
-      detail: 'fsync or synchronous_commit is off: a crash loses records that have left Redis',
+      detail: 'fsync is off: a crash loses records that have left Redis',
     });
   return checks.length > 0 ? checks : [{ name, verdict: 'ok', detail }];
 }
