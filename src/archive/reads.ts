@@ -52,7 +52,7 @@ const ORDER = 'select rank, hash, wallet, market, record from archive_orders';
 const MATCH = 'select m.market, m.trade_ms, m.sequence, m.packed from archive_matches m';
 const SETTLEMENT = 'select list_ms, list_index, market, sequence, part, record from archive_settlements';
 const PART = 'select at_ms, market, part, name, value from archive_parts';
-const LINE = 'select wallet, entry, at_ms, line from archive_journal';
+const LINE = 'select distinct on (entry) wallet, entry, at_ms, line from archive_journal';
 
 const query = (text: string, ...values: unknown[]): Query => ({ text, values });
 const direction = ({ descending }: { readonly descending: boolean }): string => (descending ? 'desc' : 'asc');
@@ -132,8 +132,9 @@ export function createReads({ rows }: Connection): ArchiveReads {
       );
     },
     lines: async (wallet, from, to) => {
+      // A line that was replaced in Redis before it left is here under both times; the later batch has what left.
       const asked = query(
-        `${LINE} where wallet = $1 and entry between $2 and $3 order by entry`,
+        `${LINE} where wallet = $1 and entry between $2 and $3 order by entry, batch desc`,
         wallet,
         from,
         to,

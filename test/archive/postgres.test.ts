@@ -187,6 +187,17 @@ describeWithPostgres('the archive in PostgreSQL', () => {
     expect(await archive.cutBack(batch)).toBe(3 + 5 + 3 + 3);
   });
 
+  test('a line of a journal that was replaced before it left is found once, as it left', async () => {
+    const wallet = randomBytes(20);
+    const line = (entry: number, atMs: number) => ({ wallet, entry, atMs, line: randomBytes(21) });
+    const { batch } = (await archive.state()) ?? { batch: 0 };
+    const [replaced, left, next] = [line(0, JANUARY + 5), line(0, JANUARY), line(1, JANUARY + 5)] as const;
+    expect(await archive.append(batch + 1, { ...NOTHING, lines: [replaced] })).toBe(true);
+    expect(await archive.append(batch + 2, { ...NOTHING, lines: [left, next] })).toBe(true);
+    expect(await archive.lines(wallet, 0, 9)).toEqual([left, next]);
+    expect(await archive.cutBack(batch)).toBe(3);
+  });
+
   test('parts of a market are found by their names, and from a place on', async () => {
     const parts = [10, 20, 30].map((at) => ({
       ...{ marketId: 'market07', part: 'k60', atMs: JANUARY },
