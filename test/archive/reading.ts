@@ -1,5 +1,7 @@
 import type { MarketId } from '../../src/exchange/market';
+import { isOver, ordersOf, type SettledMatch } from '../../src/store/archive/leaving';
 import { NO_PAST, type Past } from '../../src/store/archive/past';
+import { matchPlace } from '../../src/store/archive/places';
 import { createHistory } from '../../src/store/candles/history';
 import { createCandleWriter } from '../../src/store/candles/writer';
 import { runProbe } from '../../src/store/health/health';
@@ -7,6 +9,7 @@ import { createBroadcasts } from '../../src/store/outbox/update-log';
 import { createKept } from '../../src/store/reads/kept';
 import { createReads } from '../../src/store/reads/reads';
 import type { OrderRecord } from '../../src/store/records/order';
+import { settlementName } from '../../src/store/records/settlement';
 import type { RowsPage } from '../../src/store/records/views';
 import { createClock } from '../../src/store/redis/clock';
 import { createMatches } from '../../src/store/settlement/matches';
@@ -111,4 +114,27 @@ export async function trade(exchange: Auditing) {
     await matches.unsettled(terms.id, { nowMs: Date.now(), graceMs: 0, patienceMs: 0, most: 1 });
   }
   return { market, other, orders };
+}
+
+/** The oldest matches of a market, with their settlements and the orders that are over with them; null when there is none. */
+export async function oldest({ redis, keys }: Auditing, id: MarketId, count: number) {
+  const entries = await redis.xrangeBuffer(keys.trades(id), '-', '+', 'COUNT', count);
+  const matches = await Promise.all(
+    entries.map(async ([at, fields]): Promise<SettledMatch> => {
+      const place = matchPlace(at);
+      const name = settlementName({ marketId: id, sequence: place.sequence, part: 0 });
+      const settlement = (await redis.hgetBuffer(keys.settlements, name)) ?? Buffer.alloc(0);
+      return { ...place, packed: fields[1] as Buffer, settlements: [settlement] };
+    }),
+  );
+  const last = matches.at(-1);
+  if (!last) return null;
+  const hashes = matches.flatMap(({ packed }) => ordersOf(packed));
+  const named = [...new Map(hashes.map((hash) => [hash.toString('hex'), hash])).values()];
+  const stored = await redis.hmgetBuffer(keys.orders, ...named);
+  const over = named.flatMap((hash, i) => {
+    const packed = stored[i];
+    return packed && isOver(packed, Number.MAX_SAFE_INTEGER, () => last) ? [{ hash, packed }] : [];
+  });
+  return { orders: over, markets: [{ marketId: id, matches }] };
 }

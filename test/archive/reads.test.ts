@@ -4,15 +4,12 @@ import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import type { Market } from '../../src/exchange/facts';
 import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
-import { isOver, ordersOf, type SettledMatch } from '../../src/store/archive/leaving';
 import { createPast, NO_PAST, type Past } from '../../src/store/archive/past';
-import { matchPlace } from '../../src/store/archive/places';
 import type { OrderRecord } from '../../src/store/records/order';
-import { settlementName } from '../../src/store/records/settlement';
 import { type Auditing, openAuditing } from '../store/audit/auditing';
 import { describeWithPostgres, startTestPostgres, type TestPostgres } from '../support/postgres';
 import { startTestRedis } from '../support/redis';
-import { fills, listed, pages, type Reader, readerOf, trade, trades, walked } from './reading';
+import { fills, listed, oldest, pages, type Reader, readerOf, trade, trades, walked } from './reading';
 
 /** Reads of matches, fills and settlements, half of which are in PostgreSQL, against the same reads before any of them left. */
 const LIMIT_MS = 120_000;
@@ -102,28 +99,10 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
 
   /** The oldest matches of a market leave, with their settlements and the orders that are over with them. */
   async function leave({ terms: { id } }: Market, count: number): Promise<number> {
-    const { redis: client, keys } = exchange;
-    const entries = await client.xrangeBuffer(keys.trades(id), '-', '+', 'COUNT', count);
-    const matches = await Promise.all(
-      entries.map(async ([at, fields]): Promise<SettledMatch> => {
-        const place = matchPlace(at);
-        const name = settlementName({ marketId: id, sequence: place.sequence, part: 0 });
-        const settlement = (await client.hgetBuffer(keys.settlements, name)) ?? raise();
-        return { ...place, packed: fields[1] as Buffer, settlements: [settlement] };
-      }),
-    );
-    const last = matches.at(-1);
-    if (!last) return 0;
-    const hashes = matches.flatMap(({ packed }) => ordersOf(packed));
-    const named = [...new Map(hashes.map((hash) => [hash.toString('hex'), hash])).values()];
-    const stored = await client.hmgetBuffer(keys.orders, ...named);
-    const over = named.flatMap((hash, i) => {
-      const packed = stored[i];
-      return packed && isOver(packed, Number.MAX_SAFE_INTEGER, () => last) ? [{ hash, packed }] : [];
-    });
-    const leaving = { orders: over, markets: [{ marketId: id, matches }] };
+    const leaving = await oldest(exchange, id, count);
+    if (!leaving) return 0;
     expect(await (forgetting ?? (await archiving())).move(TOKEN, leaving)).toMatchObject({ matches: count });
-    return matches.length;
+    return count;
   }
 
   const copy = new Map<string, Buffer>();
@@ -224,6 +203,22 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
           if (gone > 0) expect((await archive.size()).matches).toBeGreaterThan(gone);
         }
       }
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "an order's fills end where the archive has dropped its matches",
+    async () => {
+      await bring(refs.length);
+      const [reader, hash] = [await archived(), orders[0]?.orderHash ?? ''];
+      const { length } = await fills(reader, hash, 1);
+      const client = new Client({ connectionString: postgres.url });
+      await client.connect();
+      for (const table of ['archive_matches', 'archive_fills'])
+        await client.query(`delete from ${table} where sequence <= $1`, [refs[1]?.sequence]);
+      await client.end();
+      expect(await fills(reader, hash, 1)).toHaveLength(length - 2);
     },
     LIMIT_MS,
   );
