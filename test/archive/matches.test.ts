@@ -1,5 +1,6 @@
 import type { Archive } from '../../src/exchange/archive';
 import { formatMicro, formatPips } from '../../src/exchange/units';
+import { createDueMatches } from '../../src/store/archive/due-matches';
 import { Fenced } from '../../src/store/archive/forgetting';
 import { isOver, type LeavingMatches, type SettledMatch } from '../../src/store/archive/leaving';
 import { LEFT } from '../../src/store/records/layout';
@@ -8,6 +9,7 @@ import type { PlaceRequest } from '../../src/store/verbs/place';
 import { withWorlds } from '../store/engine/setup';
 import { alice, bob, carla, NO, START_SECOND, YES } from '../support/engine-world';
 import { createMemoryArchive } from '../support/memory-archive';
+import { until } from '../support/waiting';
 import { createLeavingWorld, type Met } from './leaving-world';
 
 /** The rules by which matches, and the orders that met in them, leave Redis. */
@@ -226,4 +228,24 @@ test('a match leaves neither by a process without the lease nor while the exchan
   await forgetting.lease.release(TOKEN);
   await expect(forget(markets)).rejects.toThrow(Fenced);
   expect(await streams()).toEqual([1, 1, 1, 1]);
+});
+
+test('a match from a time when the clock was ahead leaves when that time has passed for a minute', async () => {
+  await world().market();
+  await world().clock(START_MS + 600_000);
+  await meet();
+  await world().clock(START_MS);
+  const { settle, count, forgetting, archive } = await leaving();
+  await settle(MARKET);
+  await count(MARKET);
+  const { redis, keys, now } = world();
+  const due = createDueMatches({ redis, keys, now, keepMs: KEEP_MS });
+  due.note(MARKET, { tradeMs: START_MS + 600_000, sequence: 9 });
+  expect((await due.next()).markets).toEqual([]);
+  await world().clock(START_MS + 600_000 + KEEP_MS);
+  await until('it is looked at again', async () => {
+    const { markets } = await due.next();
+    return markets.length > 0 && (await forgetting.move(TOKEN, { markets })).matches === 1;
+  });
+  expect((await archive.state())?.batch).toBe(1);
 });

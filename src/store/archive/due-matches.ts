@@ -42,13 +42,13 @@ interface Waiting {
 interface Stretch {
   readonly id: MarketId;
   readonly market: Waiting;
-  /** The last match that the marks let go. */
-  readonly upTo: StreamPlace;
   readonly matches: readonly Unsettled[];
   readonly isFull: boolean;
 }
 interface Unsettled extends StreamPlace {
   readonly packed: Buffer;
+  /** Those of its settlement records. */
+  readonly names: readonly Buffer[];
 }
 
 type Entry = [id: Buffer, fields: Buffer[]];
@@ -107,19 +107,20 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
   async function read(id: MarketId, market: Waiting, upTo: StreamPlace, most: number): Promise<Stretch> {
     const last = earliest(upTo, { tradeMs: now() - keepMs, sequence: Number.MAX_SAFE_INTEGER });
     const found = await entriesOf(id, '-', idOf(last), most);
-    if (found.length === 0) await postpone(id, market, upTo);
-    return { id, market, upTo, matches: found, isFull: found.length === most };
+    if (found.length === 0) await postpone(id, market, last);
+    return { id, market, matches: found, isFull: found.length === most };
   }
 
   const entriesOf = async (id: MarketId, from: string, to: string, most: number): Promise<Unsettled[]> => {
     const found = (await redis.xrangeBuffer(keys.trades(id), from, to, 'COUNT', most)) as unknown as Entry[];
-    return found.map(([entryId, fields]) => ({
-      ...placeOf(entryId.toString()),
-      packed: fields[1] as Buffer,
-    }));
+    return found.map(([entryId, fields]) => {
+      const { tradeMs, sequence } = placeOf(entryId.toString());
+      const packed = fields[1] as Buffer;
+      return { tradeMs, sequence, packed, names: namesOf(id, sequence, packed) };
+    });
   };
 
-  /** No match of a market may leave: all have left, or a mark is behind. */
+  /** No match of a market may leave: all have left, a mark is behind, or their clock was ahead and they are too young. */
   async function postpone(id: MarketId, market: Waiting, upTo: StreamPlace): Promise<void> {
     const [first] = isBehind(market.upTo, upTo) ? await entriesOf(id, '-', idOf(market.upTo), 1) : [];
     if (first) wait(market, MARKS_MS, first);
@@ -133,7 +134,7 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 
   /** The records of all parts of these matches, by name. */
   async function settlementsOf(stretches: readonly Stretch[]): Promise<Map<string, Buffer | null>> {
-    const names = stretches.flatMap(({ id, matches }) => matches.flatMap((match) => namesOf(id, match)));
+    const names = stretches.flatMap(({ matches }) => matches.flatMap((match) => match.names));
     const found = new Map<string, Buffer | null>();
     for (let from = 0; from < names.length; from += NAMES_MAX) {
       const part = names.slice(from, from + NAMES_MAX);
@@ -151,14 +152,15 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
     const all = stretches.map(({ id, market, matches }) => {
       const taken: SettledMatch[] = [];
       for (const match of matches) {
-        const settlements = settled(id, match, records);
+        const settlements = settled(match, records);
         if (!settlements) {
           if (taken.length === 0) wait(market, HELD_MS, match);
           break;
         }
         fills += countFills(match.packed);
         if (fills > FILLS_MAX && taken.length > 0) break;
-        taken.push({ ...match, settlements });
+        const { tradeMs, sequence, packed } = match;
+        taken.push({ tradeMs, sequence, packed, settlements });
       }
       return { marketId: id, matches: again(market, taken) ? [] : taken };
     });
@@ -186,14 +188,12 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 
 /** The records of a match that are all CONFIRMED; null when they are not, or when the match cannot be read. */
 function settled(
-  id: MarketId,
-  match: Unsettled,
+  { packed, tradeMs, names }: Unsettled,
   records: ReadonlyMap<string, Buffer | null>,
 ): Buffer[] | null {
-  const { packed, tradeMs } = match;
   if (packed.length !== MATCH_HEAD.bytes + countFills(packed) * MATCH_FILL.bytes) return null;
   const facts = { tradeMs, takerHash: hashHex(MATCH_HEAD.get.takerHash(packed)) };
-  const own = namesOf(id, match).map((name) => recordOf(records.get(name.toString('latin1')), facts));
+  const own = names.map((name) => recordOf(records.get(name.toString('latin1')), facts));
   const confirmed = own.filter(
     (record): record is Buffer =>
       record !== null && decodeSettlementState(record).settlementStatus === 'CONFIRMED',
@@ -201,7 +201,7 @@ function settled(
   return own.length > 0 && confirmed.length === own.length ? confirmed : null;
 }
 
-const namesOf = (marketId: MarketId, { sequence, packed }: Unsettled): Buffer[] =>
+const namesOf = (marketId: MarketId, sequence: number, packed: Buffer): Buffer[] =>
   Array.from({ length: partsOf(countFills(packed)) }, (_, part) =>
     settlementName({ marketId, sequence, part }),
   );

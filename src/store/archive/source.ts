@@ -35,6 +35,8 @@ const ENTRIES_STEP = 2_000;
 /** The orders that are looked at for one batch, of which about so many may leave. */
 const ORDERS_MAX = 1_500;
 const READ_STEP = 500;
+/** Behind every match. */
+const ALL_LEFT = { tradeMs: Number.POSITIVE_INFINITY, sequence: 0 };
 
 type Entry = [id: Buffer, fields: Buffer[]];
 
@@ -83,7 +85,10 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
       return { read: [], more: true };
     }
     const slowest = readers.reduce((a, b) => (isBefore(b ?? NO_ENTRY, a ?? NO_ENTRY) ? b : a)) ?? NO_ENTRY;
-    const end = found.findIndex(([id]) => isBefore(slowest, id.toString()));
+    const isAhead = (entry: Entry | undefined): boolean =>
+      entry !== undefined && isBefore(slowest, entry[0].toString());
+    // Nearly always the readers are past all of them.
+    const end = isAhead(found.at(-1)) ? found.findIndex(isAhead) : -1;
     return {
       read: found.slice(1, end === -1 ? undefined : Math.max(1, end)),
       more: found.length > ENTRIES_STEP,
@@ -116,13 +121,14 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     candidates: readonly StoredOrder[],
     leaving: readonly LeavingMatches[],
   ): Promise<StoredOrder[]> {
-    const left = await readLeft(redis, keys, [...new Set(candidates.map(({ packed }) => marketOf(packed)))]);
+    const beforeMs = now() - keepMs;
+    const ended = candidates.filter(({ packed }) => isOver(packed, beforeMs, () => ALL_LEFT));
+    const left = await readLeft(redis, keys, [...new Set(ended.map(({ packed }) => marketOf(packed)))]);
     for (const { marketId, matches: stretch } of leaving) {
       const last = stretch.at(-1);
       if (last) left.set(marketId, last);
     }
-    const beforeMs = now() - keepMs;
-    return candidates.filter(({ packed }) => isOver(packed, beforeMs, (id) => left.get(id) ?? null));
+    return ended.filter(({ packed }) => isOver(packed, beforeMs, (id) => left.get(id) ?? null));
   }
 
   async function read(hashes: readonly Buffer[]): Promise<StoredOrder[]> {
