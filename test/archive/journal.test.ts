@@ -116,6 +116,24 @@ describeWithPostgres('a journal with an archive', () => {
   );
 
   test(
+    'lines that were dropped for their age are shown no more, and the others keep their numbers',
+    async () => {
+      await archive.dropBefore(Date.UTC(1971, 0));
+      const page = { limit: 20, cursor: null };
+      expect((await journals.reads.rows(long, {}, page)).rows).toEqual([]);
+      await exchange.split(market, long, 1_000_000);
+      for (const query of [{}, { order: 'asc' as const }, { sinceMs: LONG_LINES * HOUR_MS }]) {
+        const { rows, next } = await journals.reads.rows(long, {}, { ...page, ...query });
+        expect([rows.map(({ id }) => id), next]).toEqual([[`${LONG_LINES}-0`], null]);
+      }
+      await expect(journals.rebuild.rebuild(long)).rejects.toThrow('were dropped from the archive');
+      const before = await pagesOf(journals.reads, exchange.wallets[0] ?? '', { limit: 20 });
+      expect(before.flatMap(({ rows }) => rows).length).toBeGreaterThan(15);
+    },
+    LIMIT_MS,
+  );
+
+  test(
     'with PostgreSQL gone a page of lines in Redis is shown, and one of lines that left is refused',
     async () => {
       for (let i = 0; i < 3; i++) await trade();

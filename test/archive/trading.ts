@@ -97,7 +97,8 @@ export async function openTrading(exchange: WebReplicas) {
     for (const trader of [alice, bob]) {
       for (const query of ['', '?status=CANCELLED', '?status=open', '?side=BUY'])
         told.push(await pages(trader, `/me/orders${query}`));
-      for (const path of ['/me/trades', '/me/activity']) told.push(await pages(trader, path));
+      for (const path of ['/me/trades', '/me/activity'])
+        for (const query of ['', '?order=asc']) told.push(await pages(trader, path + query));
       told.push((await settled(() => exchange.client.get(`/profiles/${trader.address}`))).body);
     }
     for (const query of ['?', '?order=asc&', `?order=asc&since=${since}&`, `?until=${since}&`])

@@ -15,6 +15,8 @@ import { leaveAll } from './leaving';
 
 /** The check of an archive, and of what of it Redis knows; and the faults that it must name. */
 const LIMIT_MS = 120_000;
+/** After every month of the test. */
+const LATER_MS = Date.UTC(2100, 0);
 type Row = Record<string, Buffer | string | number>;
 
 describeWithPostgres('the check of an archive', () => {
@@ -203,6 +205,18 @@ describeWithPostgres('the check of an archive', () => {
       await repair();
       expect(problems.map((one) => one.kind)).toContain(kind);
       expect((await verified()).problems).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'rows that were dropped for their age are not missed, also by an order whose later matches are in Redis',
+    async () => {
+      await meet();
+      await exchange.settle();
+      expect(await archive.dropBefore(LATER_MS)).toBeGreaterThan(10);
+      expect(await verified()).toEqual({ orders: 0, matches: 0, settlements: 0, lines: 0, problems: [] });
+      expect((await exchange.audit()).differences).toEqual([]);
     },
     LIMIT_MS,
   );
