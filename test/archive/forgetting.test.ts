@@ -142,7 +142,11 @@ test('an order that the rules refuse in any case leaves no trace, and is answere
   expect(await refusal(engine.place(world().buy(alice, YES, '10', '0.15')))).toBe('MARKET_NOT_OPEN');
 });
 
-/** The first 8 bytes of hashes: the ends of the numbers of 64 bits, and places at which a division may go wrong. */
+/** The trace of a hash (lua/lib/traces.lua): its first 32 bits and 1, then the next 32 bits less what is above 10^9. */
+const traceOf = (head: string): string =>
+  `${Number.parseInt(head.slice(0, 8), 16) + 1}${String(Number.parseInt(head.slice(8), 16) % 1e9).padStart(9, '0')}`;
+
+/** The first 8 bytes of hashes: the ends of the numbers of 32 bits and of 10^9; some share a trace. */
 const HEADS = [
   ...['0000000000000000', '0000000000000001', '000000003b9ac9ff', '000000003b9aca00', '00000000ffffffff'],
   ...['0000000100000000', '001fffffffffffff', '0020000000000001', '7fffffffffffffff', '8000000000000000'],
@@ -150,7 +154,7 @@ const HEADS = [
   ...['fffffffc46535f00', '0de0b6b3a763ffff', 'f21f494c589c0001', '123456789abcdef0', 'fedcba9876543210'],
 ];
 
-test('a trace is the first 64 bits of the hash, to the last digit, and the order behind it is found', async () => {
+test('a trace is made of the first 64 bits of the hash, to the last digit, and the order behind it is found', async () => {
   await world().market();
   const { engine, open, forget } = archiving();
   await open();
@@ -162,8 +166,7 @@ test('a trace is the first 64 bits of the hash, to the last digit, and the order
   await world().clock(START_MS + KEEP_MS);
   expect(await forget(...orders)).toBe(HEADS.length);
   const found = await world().redis.smembers('{x0}:m:market00:g0');
-  const expected = HEADS.map((head) => Buffer.from(head, 'hex').readBigInt64BE().toString());
-  expect(found.sort()).toEqual(expected.sort());
+  expect(found.sort()).toEqual([...new Set(HEADS.map(traceOf))].sort());
   expect(await world().redis.object('ENCODING', '{x0}:m:market00:g0')).toBe('intset');
   for (const order of orders) expect((await engine.place(order)).replayed).toBe(true);
 });
@@ -209,7 +212,7 @@ test('with the archive away, or older than what left Redis, an order with a trac
 
 test('an order whose month the archive has dropped is booked no second time', async () => {
   await world().market();
-  const { archive, past, engine, open, forget } = archiving();
+  const { archive, engine, open, forget } = archiving();
   await open();
   const traced = await cancelled(engine, world().buy(alice, YES, '10', '0.40'));
   const refused = await cancelled(engine, world().buy(bob, YES, '10', '0.40'));
@@ -224,9 +227,7 @@ test('an order whose month the archive has dropped is booked no second time', as
   expect(await refusal(engine.place(traced))).toBe('DUPLICATE_ORDER');
   expect(await refusal(engine.place(refused))).toBe('INVALID_NONCE_VALUE');
   expect(await refusal(engine.cancel(null, alice, traced.orderHash, 'USER'))).toBe('ORDER_NOT_FOUND');
-  expect(await past.records([traced.orderHash])).toEqual(new Map());
   expect((await world().balance(alice)).cash).toBe('10000 (0)');
-  expect((await engine.place(world().buy(alice, YES, '10', '0.20'))).replayed).toBe(false);
 });
 
 test('a process that lost the lease forgets nothing, and the next holder takes its batch back', async () => {
