@@ -11,7 +11,7 @@
 --          kept   then for each order: its hash, 32 bytes, and the fields that change (lib/order), as they were archived
 -- Returns  how many were forgotten; -1 and nothing changed when nothing of this batch may leave now (archive.admits)
 -- Emits    nothing
--- Bound    ORDERS_MAX orders; for each market SPLITS_MAX splits of a bucket
+-- Bound    ORDERS_MAX orders; for each market SPLITS_MAX splits of a bucket of CROWDED traces
 
 local archive = require('lib.archive')
 local book = require('lib.book')
@@ -22,7 +22,10 @@ local order = require('lib.order')
 local outbox = require('lib.outbox')
 local traces = require('lib.traces')
 
-local ORDERS_MAX, SPLITS_MAX, MOVED_MAX, FIRST_AT = 200, 3, 1000, 5
+local ORDERS_MAX, SPLITS_MAX, FIRST_AT = 200, 3, 5
+-- Chance gives no bucket so many traces, but a signer can try salts until the hashes of many orders share one. It is not split,
+-- which would take long: then the market's buckets grow instead, and take more memory.
+local CROWDED = 800
 -- The clock of a Redis that takes over may be behind by so much: until then an expired order may be one that is not.
 local CLOCK_SECONDS = 86400
 
@@ -100,6 +103,9 @@ local function split(m)
     half = half * 2
   end
   local from, to = integer.text(m.count - half), integer.text(m.count)
+  if redis.call('SCARD', m.key .. ':g' .. from) > CROWDED then
+    return
+  end
   m.count = m.count + 1
   local members, moving = redis.call('SMEMBERS', m.key .. ':g' .. from), {}
   for i = 1, #members do
@@ -107,11 +113,9 @@ local function split(m)
       moving[#moving + 1] = members[i]
     end
   end
-  -- A signer can try salts until the hashes of all orders share a bucket, and unpack has a bound.
-  for i = 1, #moving, MOVED_MAX do
-    local last = math.min(i + MOVED_MAX - 1, #moving)
-    redis.call('SADD', m.key .. ':g' .. to, unpack(moving, i, last))
-    redis.call('SREM', m.key .. ':g' .. from, unpack(moving, i, last))
+  if moving[1] then
+    redis.call('SADD', m.key .. ':g' .. to, unpack(moving))
+    redis.call('SREM', m.key .. ':g' .. from, unpack(moving))
   end
 end
 
