@@ -8,7 +8,7 @@ import type { Findings } from './report';
 
 /** The matches of a market that have left Redis, which are all up to a place: this place and their sums. */
 export type Left = Parameters<typeof LEFT.pack>[0];
-export const NOTHING_LEFT: Left = LEFT.read(Buffer.alloc(LEFT.bytes));
+const NOTHING_LEFT: Left = LEFT.read(Buffer.alloc(LEFT.bytes));
 
 type Entry = [id: Buffer, fields: Buffer[]];
 
