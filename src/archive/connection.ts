@@ -66,12 +66,15 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
       answered(async () => {
         const client = await pool.connect();
         let failure: Error | undefined;
+        // The pool listens only to connections that are not in use; an error without a listener ends the process.
+        client.on('error', onError);
         try {
           return await use(client);
         } catch (error) {
           failure = error instanceof Error ? error : new Error(String(error));
           throw error;
         } finally {
+          client.off('error', onError);
           // A connection on which something failed may still wait for an answer.
           client.release(failure);
         }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, type PoolClient } from 'pg';
 import { createArchive } from '../../src/archive/archive';
+import { createConnection } from '../../src/archive/connection';
 import { inTransaction, monthOf } from '../../src/archive/schema';
 import {
   type Archive,
@@ -255,6 +256,27 @@ describeWithPostgres('the archive in PostgreSQL', () => {
       await postgres.revive();
       await until('the archive answers', () => archive.state().then(Boolean, () => false));
       expect(await archive.orders([row.hash])).toEqual([row]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'a PostgreSQL that is killed in the middle of a transaction is UNAVAILABLE, and the process goes on',
+    async () => {
+      const told: string[] = [];
+      const connection = createConnection({
+        url: postgres.url,
+        onError: ({ message }) => told.push(message),
+      });
+      const lost = connection.withClient(async (client) => {
+        await client.query('begin');
+        await postgres.kill();
+        await until('the connection has ended', () => told.length > 0);
+        await client.query('commit');
+      });
+      await expect(lost).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+      await postgres.revive();
+      await connection.close();
     },
     LIMIT_MS,
   );
