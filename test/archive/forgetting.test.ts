@@ -179,13 +179,13 @@ test('a trace of another order costs a question: the order is booked, once', asy
   await world().clock(START_MS + KEEP_MS);
   await forget(before);
   const order = world().buy(alice, YES, '10', '0.45');
-  const raw = hashBytes(order.orderHash);
-  const trace = raw.readBigInt64BE(0).toString();
-  await world().redis.sadd('{x0}:m:market00:g0', trace);
-  const first = await engine.place(order);
-  expect([first.replayed, first.record.status]).toEqual([false, 'OPEN']);
+  await world().redis.sadd('{x0}:m:market00:g0', traceOf(order.orderHash.slice(2, 18)));
+  expect(await engine.place(order)).toMatchObject({ replayed: false, record: { status: 'OPEN' } });
   expect((await engine.place(order)).replayed).toBe(true);
   expect((await world().balance(alice)).cash).toBe('9995.5 (4.5)');
+  await engine.cancel(null, alice, order.orderHash, 'USER');
+  await world().clock(START_MS + 2 * KEEP_MS);
+  expect([await forget(order), await traces()]).toEqual([1, 2]);
 });
 
 test('with the archive away, or older than what left Redis, an order with a trace is not booked', async () => {
