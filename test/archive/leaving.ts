@@ -112,6 +112,7 @@ const LEASE_MS = 600_000;
 export async function leaveAll(exchange: Auditing, archive: Archive): Promise<Gone> {
   const { redis, run, keys, matches, known } = exchange;
   const now = () => Date.now();
+  const [last] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
   await exchange.settle();
   await createJournal({ redis, run, keys, matches, doubts: () => 0 }).catchUp();
   const candles = createCandleWriter({ redis, run, keys });
@@ -119,8 +120,9 @@ export async function leaveAll(exchange: Auditing, archive: Archive): Promise<Go
     await matches.unsettled(id, { nowMs: now(), graceMs: 0, patienceMs: 0, most: 1_000 });
     while (await candles.extend(id));
   }
-  const [last] = await redis.xrevrange(keys.outbox, '+', '-', 'COUNT', 1);
-  for (const reader of READERS) await redis.hset(keys.readers, reader, last?.[0] ?? '0-0');
+  // The journal has noted its own.
+  for (const reader of READERS.filter((name) => name !== 'journal'))
+    await redis.hset(keys.readers, reader, last?.[0] ?? '0-0');
   const forgetting = createForgetting({ redis, run, keys, archive, keepMs: 0 });
   expect(await forgetting.lease.take(TOKEN, LEASE_MS)).toBe(true);
   await forgetting.open();

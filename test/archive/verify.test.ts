@@ -210,6 +210,29 @@ describeWithPostgres('the check of an archive', () => {
   );
 
   test(
+    'an order that trades between the reading of its matches and that of its record is no difference',
+    async () => {
+      const { redis, keys, wallets } = exchange;
+      await meet();
+      let trades = 0;
+      const trading = new Proxy(redis, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== 'function') return member;
+          return async (...args: unknown[]) => {
+            if (name === 'hmgetBuffer' && args[0] === keys.orders && trades++ < 3)
+              await exchange.place(market, wallets[3] ?? '', 0, 1, 5_000, 10);
+            return member.apply(target, args);
+          };
+        },
+      });
+      const report = await verifyArchive({ redis: trading, keys, archive, scale: chainScale(18) });
+      expect([report.problems, trades > 0]).toEqual([[], true]);
+    },
+    LIMIT_MS,
+  );
+
+  test(
     'rows that were dropped for their age are not missed, also by an order whose later matches are in Redis',
     async () => {
       await meet();

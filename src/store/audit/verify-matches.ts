@@ -57,7 +57,10 @@ export async function verifyMatches(
   const orders = createTallies(options, id);
   const settlements = createSettled(options, id, orders.of);
   const matchesOf = createMarketMatches(options);
+  const has = async (place: MatchPlace): Promise<boolean> =>
+    (await matchesOf(id, { from: place, to: place, descending: false, most: 1 })).length > 0;
   let settled = 0;
+  let end = FIRST_MATCH;
   for (let from = FIRST_MATCH; ; ) {
     const read = await matchesOf(id, { from, to: LAST_MATCH, descending: false, most: STEP });
     const matches = read.flatMap((match) => readMatch(options, id, match));
@@ -66,11 +69,11 @@ export async function verifyMatches(
     settled += await settlements.check(archived);
     for (const match of archived) sums.add(match);
     for (const match of matches) orders.add(match);
-    const last = read.at(-1);
-    if (!last || read.length < STEP) break;
-    from = above(last);
+    end = read.at(-1) ?? end;
+    if (read.length < STEP) break;
+    from = above(end);
   }
-  await orders.end();
+  await orders.checkRest(end, has);
   if (droppedMs === 0) sums.check(left, findings);
   return { matches: sums.matches(), settlements: settled };
 }
@@ -179,21 +182,18 @@ function createTallies({ redis, keys, past, findings, droppedMs }: Verifying, id
     });
   }
 
-  /** The orders whose last match has not come: those that may still trade, and those that miss it. */
-  async function end(): Promise<void> {
+  /** The orders whose last match has not come up to the `end`: those that may still trade, and those that miss it. */
+  async function checkRest(end: MatchPlace, has: (place: MatchPlace) => Promise<boolean>): Promise<void> {
     const open = [...tallies].filter(([, { order }]) => order).map(([orderHash]) => orderHash);
     for (let from = 0; from < open.length; from += STEP) {
       for (const [orderHash, order] of await records(open.slice(from, from + STEP))) {
-        const { last, order: before } = tallies.get(orderHash) ?? NO_TALLY;
-        if (!order || !before) continue;
-        const isRead = isSamePlace(last, lastOf(order));
-        // Otherwise it has traded since its market was read.
-        if (isRead || isSamePlace(lastOf(before), lastOf(order))) check(orderHash, order);
+        // An order may have traded since its market was read.
+        if (order && !(isBefore(end, lastOf(order)) && (await has(lastOf(order))))) check(orderHash, order);
       }
     }
   }
 
-  return { of, load, add, end };
+  return { of, load, add, checkRest };
 }
 
 const NO_TALLY: Tally = {
