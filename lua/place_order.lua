@@ -61,18 +61,13 @@ if is_bid then
 end
 local best = redis.call('ZRANGEBYSCORE', opposite, '-inf', limit, 'WITHSCORES', 'LIMIT', '0', '1')
 local best_level = best[2] and (is_bid and 'a' .. best[2] or 'b' .. best[2]:sub(2))
-local found
-if best_level then
-  found = redis.call('HMGET', KEYS[1], 's', level, 'g', best_level)
-else
-  found = redis.call('HMGET', KEYS[1], 's', level, 'g')
-end
+local found = redis.call('HMGET', KEYS[1], 's', level, best_level or 'g', 'g')
 if not found[1] then
   return refuse(now_ms, 'MARKET_NOT_FOUND')
 end
-if found[3] then
+if found[4] then
   local traces = require('lib.traces')
-  if traces.stops(KEYS[1], found[3], ARGV[2], now_ms, 4) then
+  if traces.stops(KEYS[1], found[4], ARGV[2], now_ms, 4) then
     return { 'GONE', integer.text(now_ms) }
   end
 end
@@ -119,7 +114,7 @@ end
 -- Choose: the order is filled by one maker; or it meets several makers, or may not rest; or it rests.
 if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_ONLY and not is_budget then
   local straight = require('lib.straight')
-  local record, fills = straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, found[4],
+  local record, fills = straight.match_one(now_ms, side, outcome, size, market, maker, opposite, best_level, found[3],
     status, mode, sequence, liquidity, trade_ms, volume, sets, first_hash, first,
     free, reserved, current, faucet_ms, first_account)
   if record then
@@ -137,9 +132,9 @@ if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order
   local q = { side = side, outcome = outcome, type = order_type, prevention = prevention, price = price, size = size,
     budget = budget, expiration = expiration, bps = bps, makers_max = makers_max, grant = grant, lot = lot, market = market,
     maker = maker, now_ms = now_ms, is_budget = is_budget, opposite = opposite, limit = limit }
-  local known = { [level] = found[2] or '', [best_level or ''] = found[4] }
+  local known = { [level] = found[2] or '', [best_level or ''] = found[3] }
   local b = book.of(status, mode, sequence, liquidity, trade_ms, volume, sets, last, KEYS[1], market, known)
-  local reply, code, explanation = matching.sweep(q, b, first_hash, first, found[4], dry_run, nil)
+  local reply, code, explanation = matching.sweep(q, b, first_hash, first, found[3], dry_run, nil)
   return reply or refuse(now_ms, code, explanation)
 end
 local straight = require('lib.straight')
