@@ -26,29 +26,27 @@ local ORDERS_MAX, SPLITS_MAX, FIRST_AT = 200, 3, 5
 -- Chance gives no bucket so many traces, but a signer can try salts until the hashes of many orders share one. It is not split,
 -- which would take long: then the market's buckets grow instead, and take more memory.
 local CROWDED = 800
--- The clock of a Redis that takes over may be behind by so much: until then an expired order may be one that is not.
-local CLOCK_SECONDS = 86400
 
 local shard, batch, kept_ms = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
 
--- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets
--- and the number of traces in them (`total`), and by bucket the arguments of SADD.
+-- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets,
+-- the number of traces in them (`total`), the latest expiration without a trace (`expired`), and by bucket the arguments of SADD.
 local markets = {}
 local function market_of(packed)
   local id = packed:sub(order.MARKET_FROM, order.MARKET_TO)
   if not markets[id] then
     local key = shard .. 'm:' .. id
     local found = redis.call('HMGET', key, 's', traces.FIELD, left.FIELD)
-    local count, total, ms, sequence = 1, 0, 0, 0
+    local count, total, expired, ms, sequence = 1, 0, 0, 0, 0
     if found[2] then
-      count, total = struct.unpack(traces.FORMAT, found[2])
+      count, total, expired = struct.unpack(traces.FORMAT, found[2])
     end
     if found[3] then
       ms, sequence = struct.unpack(left.FORMAT, found[3])
     end
     markets[id] = { key = key, status = struct.unpack('>B', found[1]), ms = ms, sequence = sequence, count = count,
-      total = total, added = {} }
+      total = total, expired = expired, added = {}, is_changed = false }
   end
   return markets[id]
 end
@@ -83,13 +81,18 @@ local function over()
   return found
 end
 
--- Whether place_order will refuse the order in any case: its nonce only rises, its expiration has passed, its market is at an end.
-local function is_refused(nonce, expiration, current, status)
-  return nonce < current or expiration > 0 and now_ms >= (expiration + CLOCK_SECONDS) * 1000 or status >= book.CLOSED
-end
-
--- Adds a trace to what a market will get.
-local function leave(m, hash)
+-- Leaves what keeps place_order from booking an order again: nothing, when its nonce is below the wallet's, which only rises, or its
+-- market is at an end; the expiration, when that has passed (one for all orders of the market, because the clock of a Redis that
+-- takes over may be behind); else a trace.
+local function leave(m, hash, expiration, is_below_nonce)
+  if is_below_nonce or m.status >= book.CLOSED then
+    return
+  end
+  m.is_changed = true
+  if expiration > 0 and now_ms >= expiration * 1000 then
+    m.expired = math.max(m.expired, expiration)
+    return
+  end
   local trace, last = traces.of(hash)
   local place = traces.bucket(last, m.count)
   local members = m.added[place] or {}
@@ -120,7 +123,7 @@ local function split(m)
 end
 
 local function write_traces(m)
-  if not next(m.added) then
+  if not m.is_changed then
     return
   end
   for place, members in pairs(m.added) do
@@ -131,7 +134,7 @@ local function write_traces(m)
       split(m)
     end
   end
-  redis.call('HSET', m.key, traces.FIELD, struct.pack(traces.FORMAT, m.count, m.total))
+  redis.call('HSET', m.key, traces.FIELD, struct.pack(traces.FORMAT, m.count, m.total, m.expired))
 end
 
 if not archive.admits(KEYS[2], KEYS[3], KEYS[5], ARGV[2], batch) then
@@ -152,10 +155,7 @@ for i = 1, #found, 2 do
   end
   wallet.hashes[#wallet.hashes + 1], gone[#gone + 1] = hash, hash
   wallet.first_ms = math.min(wallet.first_ms, created_ms)
-  local m = market_of(packed)
-  if not is_refused(order.nonce(packed), expiration, wallet.nonce, m.status) then
-    leave(m, hash)
-  end
+  leave(market_of(packed), hash, expiration, order.nonce(packed) < wallet.nonce)
 end
 
 -- From here on nothing may fail.

@@ -17,7 +17,7 @@ local found = redis.call('HMGET', KEYS[1], 's', traces.FIELD)
 if not found[2] or struct.unpack('>B', found[1]) < book.CLOSED then
   return 0
 end
-local count, total = struct.unpack(traces.FORMAT, found[2])
+local count, total, expired = struct.unpack(traces.FORMAT, found[2])
 local left = math.max(0, count - math.min(tonumber(ARGV[1]), BUCKETS_MAX))
 for i = left, count - 1 do
   redis.call('UNLINK', KEYS[1] .. ':g' .. integer.text(i))
@@ -26,5 +26,5 @@ if left == 0 then
   redis.call('HDEL', KEYS[1], traces.FIELD)
   return 0
 end
-redis.call('HSET', KEYS[1], traces.FIELD, struct.pack(traces.FORMAT, left, total))
+redis.call('HSET', KEYS[1], traces.FIELD, struct.pack(traces.FORMAT, left, total, expired))
 return 1

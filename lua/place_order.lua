@@ -48,8 +48,7 @@ end
 
 local side, outcome, order_type, prevention, price, size, budget, deadline_ms, expiration, nonce, bps, makers_max, grant,
   dry_run, lot, market, maker, yes = struct.unpack(request.PACKED, ARGV[1])
-local is_bid = side == outcome
-local is_budget = order_type == order.MARKET_TYPE and side == order.BUY
+local is_bid, is_budget = side == outcome, order_type == order.MARKET_TYPE and side == order.BUY
 local time = redis.call('TIME')
 local now_ms = outbox.ms_of(time)
 
@@ -67,8 +66,9 @@ if not found[1] then
 end
 if found[4] then
   local traces = require('lib.traces')
-  if traces.stops(KEYS[1], found[4], ARGV[2], now_ms, 4) then
-    return { 'GONE', integer.text(now_ms) }
+  local objection = traces.objection(KEYS[1], found[4], ARGV[2], expiration, now_ms, 4)
+  if objection then
+    return refuse(now_ms, objection)
   end
 end
 local status, mode, sequence, liquidity, trade_ms, volume, sets, last = struct.unpack(book.STATE, found[1])

@@ -43,7 +43,7 @@ local function unfit_of(b)
     return 'MARKET_NOT_FOUND'
   elseif b.known.g ~= '' then
     local traces = require('lib.traces')
-    return traces.stops(b.key, b.known.g, ARGV[2], now_ms, 5) and 'GONE' or nil
+    return traces.objection(b.key, b.known.g, ARGV[2], expiration, now_ms, 5)
   end
 end
 

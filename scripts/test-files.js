@@ -59,7 +59,7 @@ const ONLY_LONG = [
 const LONG_FILES = [
   ...ONLY_LONG,
   'test/store/(fuzz|fuzz-concurrent)\\.test',
-  'test/archive/forgetting',
+  'test/archive/traces',
   'test/store/engine/reshard',
   'test/faults/(cancel-all|storm)\\.test',
   'test/http/bad-input',

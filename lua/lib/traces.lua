@@ -1,7 +1,8 @@
 -- Traces of orders whose records have left Redis: what is left of them is enough to know that their hash was booked. An order
 -- leaves one only while no rule of place_order refuses it anyway (lua/forget_orders.lua).
 --
--- {x}:m:<id>        hash: `g` the number of buckets and of traces (FORMAT); absent while the market has none
+-- {x}:m:<id>        hash: `g` the number of buckets I4 and of traces I6, and the latest expiration I5 (epoch seconds) of the orders that
+--                   left without a trace because they had expired; absent while the market has none of these
 -- {x}:m:<id>:g<n>   set of the traces of one bucket, from 0; of whole numbers and so few that Redis keeps 8 bytes for each
 --
 -- A trace is a number of two parts, one after the other in decimals, of the first 64 bits of an order hash: the first 32 bits and 1,
@@ -13,7 +14,7 @@ local integer = require('lib.integer')
 
 local traces = {}
 
-traces.FIELD, traces.FORMAT = 'g', '>I4I6'
+traces.FIELD, traces.FORMAT = 'g', '>I4I6I5'
 -- A set of more than 512 numbers takes 31 bytes for each. On average no bucket has more than twice these.
 traces.PER_BUCKET = 200
 -- How long the caller's word that the archive does not have a hash is good. An order stays in Redis for longer after its end.
@@ -44,17 +45,23 @@ function traces.last(trace)
   return tonumber(trace:sub(-DIGITS))
 end
 
--- True when the market, whose hash is under `key` and has `packed` in its field, has the trace of an order, and the caller has not
--- said otherwise. It says so by the argument behind the `given` ones of the script: the time at which another call of it met the
--- trace of this order, and the archive did not have the order then.
-function traces.stops(key, packed, hash, now_ms, given)
+-- Why an order cannot be booked in the market whose hash is under `key` and has `packed` in its field; nil when these do not stop it.
+--   ORDER_EXPIRED   the clock is behind the one by which an order with this expiration left without a trace, for example because
+--                   another Redis took over
+--   GONE            the market has the trace of the order, and the caller has not said otherwise. It says so by the argument behind
+--                   the `given` ones of the script: the time at which another call of it met the trace of this order, and the
+--                   archive did not have the order then.
+function traces.objection(key, packed, hash, expiration, now_ms, given)
+  local count, total, expired = struct.unpack(traces.FORMAT, packed)
+  if expiration > 0 and expiration <= expired and now_ms < expiration * 1000 then
+    return 'ORDER_EXPIRED'
+  end
   local trace, last = traces.of(hash)
-  local place = traces.bucket(last, (struct.unpack(traces.FORMAT, packed)))
-  if redis.call('SISMEMBER', key .. ':g' .. place, trace) == 0 then
-    return false
+  if total == 0 or redis.call('SISMEMBER', key .. ':g' .. traces.bucket(last, count), trace) == 0 then
+    return nil
   end
   local looked_ms = tonumber(ARGV[given + 1] or 'nan')
-  return not (now_ms >= looked_ms and now_ms < looked_ms + WORD_MS)
+  return not (now_ms >= looked_ms and now_ms < looked_ms + WORD_MS) and 'GONE' or nil
 end
 
 return traces

@@ -3,7 +3,7 @@ import { Refusal } from '../exchange/errors';
 /** The most submissions in progress in one process; more would only wait for each other. */
 const ORDERS_IN_FLIGHT_MAX = 1_000;
 /** When the timers of a process are later than this, it is overloaded and would answer new requests too late. */
-export const LATE_MAX_MS = 1_000;
+const LATE_MAX_MS = 1_000;
 const RETRY_AFTER_MS = 1_000;
 
 /**

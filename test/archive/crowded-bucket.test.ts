@@ -1,4 +1,5 @@
 import { createForgetting } from '../../src/store/archive/forgetting';
+import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { withWorlds } from '../store/engine/setup';
 import { alice, START_SECOND } from '../support/engine-world';
@@ -21,9 +22,7 @@ test('orders leave a market although thousands of its traces share a bucket', as
   await engine.cancel(null, alice, order.orderHash, 'USER');
   const traces = Array.from({ length: MANY }, (_, i) => `7${String(64 * i + 52).padStart(9, '0')}`);
   await redis.sadd('{x0}:m:market00:g20', ...traces);
-  const noted = Buffer.alloc(10);
-  noted.writeUInt32BE(BUCKETS);
-  noted.writeUIntBE(BUCKETS * 200, 4, 6);
+  const noted = TRACES.pack({ buckets: BUCKETS, traces: BUCKETS * 200, expiredSec: 0 });
   await redis.hset(keys.market('market00'), 'g', noted);
   await world().clock(START_SECOND * 1_000 + KEEP_MS);
   const hash = hashBytes(order.orderHash);

@@ -1,64 +1,18 @@
-import type { Archive } from '../../src/exchange/archive';
 import { NOTHING } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
-import { createForgetting, Fenced } from '../../src/store/archive/forgetting';
+import { Fenced } from '../../src/store/archive/forgetting';
 import { isOver } from '../../src/store/archive/leaving';
-import { createPast } from '../../src/store/archive/past';
 import { dropOldMonths, keptFrom } from '../../src/store/archive/retention';
 import { hashBytes } from '../../src/store/records/order';
-import { createEngine } from '../../src/store/verbs/engine';
 import type { PlaceRequest } from '../../src/store/verbs/place';
 import { withWorlds } from '../store/engine/setup';
-import { alice, bob, parseMicro, START_SECOND } from '../support/engine-world';
+import { alice, bob, START_SECOND } from '../support/engine-world';
 import { createMemoryArchive } from '../support/memory-archive';
+import { archivingIn, cancelled, KEEP_MS, LEASE_MS, refusal, START_MS, TOKEN, YES } from './archiving';
 
 /** The orders that leave Redis, and the answers about them; the archive itself is in memory here. */
 const { world } = withWorlds();
-const TOKEN = 'the test';
-const LEASE_MS = 60_000;
-const KEEP_MS = 60_000;
-const YES = 0;
-const START_MS = START_SECOND * 1_000;
-
-function archiving(archive: Archive = createMemoryArchive()) {
-  const { redis, run, keys } = world();
-  const past = createPast({ redis, keys, archive });
-  const forgetting = createForgetting({ redis, run, keys, archive });
-  const engine = createEngine({ run, grantMicro: parseMicro('10000'), makersMax: 500, past });
-  const stored = async (requests: readonly PlaceRequest[]) => {
-    const raw = requests.map(({ orderHash }) => hashBytes(orderHash));
-    const packed = await redis.hmgetBuffer(keys.orders, ...raw);
-    return raw.map((hash, i) => ({ hash, packed: packed[i] as Buffer }));
-  };
-  return {
-    ...{ archive, past, forgetting, engine, stored },
-    async open() {
-      expect(await forgetting.lease.take(TOKEN, LEASE_MS)).toBe(true);
-      await forgetting.open();
-    },
-    forget: async (...requests: PlaceRequest[]) =>
-      (await forgetting.move(TOKEN, { orders: await stored(requests) })).orders,
-    isHere: async ({ orderHash }: PlaceRequest) =>
-      (await redis.hexists(keys.orders, hashBytes(orderHash))) === 1,
-  };
-}
-
-const cancelled = async (engine: ReturnType<typeof createEngine>, request: PlaceRequest) => {
-  await engine.place(request);
-  await engine.cancel(null, request.maker, request.orderHash, 'USER');
-  return request;
-};
-const traces = async (): Promise<number> => {
-  const { redis } = world();
-  const buckets = await redis.keys('{x0}:m:market00:g*');
-  const counts = await Promise.all(buckets.map((key) => redis.scard(key)));
-  return counts.reduce((sum, count) => sum + count, 0);
-};
-const refusal = async (act: Promise<unknown>): Promise<string> =>
-  act.then(
-    () => 'none',
-    (error: unknown) => (error instanceof Refusal ? error.code : String(error)),
-  );
+const { archiving, traces } = archivingIn(world);
 
 test('an order that has left Redis is booked no second time: it is answered with its record when it is sent again', async () => {
   await world().market();
@@ -115,25 +69,23 @@ test('an order that the rules refuse in any case leaves no trace, and is answere
   );
   const lower = await cancelled(engine, world().buy(bob, YES, '10', '0.40'));
   await engine.raiseNonce(bob, 'raise');
-  const day = 86_400_000;
-  await world().clock(START_MS + KEEP_MS + day - 1);
+  await world().clock(START_MS + KEEP_MS);
   expect(await forget(lower)).toBe(1);
   expect(await traces()).toBe(0);
   expect(await refusal(engine.place(world().buy(bob, YES, '10', '0.40')))).toBe('INVALID_NONCE_VALUE');
   expect((await engine.place(lower)).replayed).toBe(true);
-  await world().clock(START_MS + KEEP_MS + day);
   expect(await forget(expired)).toBe(1);
   expect(await traces()).toBe(0);
   expect((await engine.place(expired)).replayed).toBe(true);
   const last = await cancelled(engine, world().buy(alice, YES, '10', '0.20'));
   const closing = world().buy(alice, YES, '10', '0.10');
   await engine.place(closing);
-  await world().clock(START_MS + 2 * KEEP_MS + day);
+  await world().clock(START_MS + 2 * KEEP_MS);
   expect(await forget(last)).toBe(1);
   expect(await traces()).toBe(1);
   await engine.moveMarket('market00', 'CLOSED', ['OPEN']);
   await engine.clearBook('market00');
-  await world().clock(START_MS + 3 * KEEP_MS + day);
+  await world().clock(START_MS + 3 * KEEP_MS);
   expect(await forget(closing)).toBe(1);
   const { forgetting } = archiving();
   await forgetting.dropTraces();
@@ -142,50 +94,24 @@ test('an order that the rules refuse in any case leaves no trace, and is answere
   expect(await refusal(engine.place(world().buy(alice, YES, '10', '0.15')))).toBe('MARKET_NOT_OPEN');
 });
 
-/** The trace of a hash (lua/lib/traces.lua): its first 32 bits and 1, then the next 32 bits less what is above 10^9. */
-const traceOf = (head: string): string =>
-  `${Number.parseInt(head.slice(0, 8), 16) + 1}${String(Number.parseInt(head.slice(8), 16) % 1e9).padStart(9, '0')}`;
-
-/** The first 8 bytes of hashes: the ends of the numbers of 32 bits and of 10^9; some share a trace. */
-const HEADS = [
-  ...['0000000000000000', '0000000000000001', '000000003b9ac9ff', '000000003b9aca00', '00000000ffffffff'],
-  ...['0000000100000000', '001fffffffffffff', '0020000000000001', '7fffffffffffffff', '8000000000000000'],
-  ...['8000000000000001', 'ffffffff00000000', 'ffffffff00000001', 'fffffffffffffffe', 'ffffffffffffffff'],
-  ...['fffffffc46535f00', '0de0b6b3a763ffff', 'f21f494c589c0001', '123456789abcdef0', 'fedcba9876543210'],
-];
-
-test('a trace is made of the first 64 bits of the hash, to the last digit, and the order behind it is found', async () => {
+test('an order that expired stays so when the clock steps back; one that is not over leaves a trace', async () => {
   await world().market();
   const { engine, open, forget } = archiving();
   await open();
-  const orders: PlaceRequest[] = [];
-  for (const head of HEADS) {
-    const orderHash = `0x${head}${'5'.repeat(48)}`;
-    orders.push(await cancelled(engine, { ...world().buy(alice, YES, '1', '0.10'), orderHash }));
-  }
+  const buy = (seconds: number): PlaceRequest =>
+    world().buy(alice, YES, '10', '0.40', { expires: START_SECOND + seconds });
+  const [expired, open61] = [await cancelled(engine, buy(60)), await cancelled(engine, buy(61))];
   await world().clock(START_MS + KEEP_MS);
-  expect(await forget(...orders)).toBe(HEADS.length);
-  const found = await world().redis.smembers('{x0}:m:market00:g0');
-  expect(found.sort()).toEqual([...new Set(HEADS.map(traceOf))].sort());
-  expect(await world().redis.object('ENCODING', '{x0}:m:market00:g0')).toBe('intset');
-  for (const order of orders) expect((await engine.place(order)).replayed).toBe(true);
-});
-
-test('a trace of another order costs a question: the order is booked, once', async () => {
-  await world().market();
-  const { engine, open, forget } = archiving();
-  await open();
-  const before = await cancelled(engine, world().buy(alice, YES, '10', '0.40'));
-  await world().clock(START_MS + KEEP_MS);
-  await forget(before);
-  const order = world().buy(alice, YES, '10', '0.45');
-  await world().redis.sadd('{x0}:m:market00:g0', traceOf(order.orderHash.slice(2, 18)));
-  expect(await engine.place(order)).toMatchObject({ replayed: false, record: { status: 'OPEN' } });
-  expect((await engine.place(order)).replayed).toBe(true);
-  expect((await world().balance(alice)).cash).toBe('9995.5 (4.5)');
-  await engine.cancel(null, alice, order.orderHash, 'USER');
-  await world().clock(START_MS + 2 * KEEP_MS);
-  expect([await forget(order), await traces()]).toEqual([1, 2]);
+  expect(await forget(expired, open61)).toBe(2);
+  expect(await traces()).toBe(1);
+  await world().clock(START_MS + 1_000);
+  for (const order of [expired, open61]) expect((await engine.place(order)).replayed).toBe(true);
+  expect(await refusal(engine.place(buy(59)))).toBe('ORDER_EXPIRED');
+  expect(await refusal(engine.place(buy(60)))).toBe('ORDER_EXPIRED');
+  const resting = buy(61);
+  expect((await engine.place(resting)).replayed).toBe(false);
+  expect(await refusal(engine.replace(buy(60), resting.orderHash))).toBe('ORDER_EXPIRED');
+  expect((await engine.place(world().buy(alice, YES, '10', '0.30'))).replayed).toBe(false);
 });
 
 test('with the archive away, or older than what left Redis, an order with a trace is not booked', async () => {
@@ -268,33 +194,3 @@ test('an exchange takes no archive that another one has filled', async () => {
   await memory.append(1, NOTHING);
   await expect(archiving(memory).forgetting.open()).rejects.toThrow('another exchange');
 });
-
-const MANY = Number(process.env.ARCHIVE_ORDERS ?? 2_000);
-const STEP = 200;
-
-test('the traces of many orders stay in small buckets, and each of them is found', async () => {
-  await world().market();
-  const { engine, open, forget } = archiving();
-  await open();
-  const { redis } = world();
-  const sent: PlaceRequest[] = [];
-  for (let from = 0; from < MANY; from += STEP) {
-    const part = Array.from({ length: STEP }, () => world().buy(alice, YES, '1', '0.01'));
-    await Promise.all(part.map((order) => engine.place(order)));
-    await engine.cancelAll(alice, {});
-    await world().clock(world().now() + KEEP_MS);
-    expect(await forget(...part)).toBe(STEP);
-    sent.push(...part);
-  }
-  expect(await traces()).toBe(MANY);
-  const buckets = await redis.keys('{x0}:m:market00:g*');
-  const sizes = await Promise.all(buckets.map((key) => redis.scard(key)));
-  expect(Math.max(...sizes)).toBeLessThanOrEqual(512);
-  const forms = await Promise.all(buckets.map((key) => redis.object('ENCODING', key)));
-  expect(new Set(forms)).toEqual(new Set(['intset']));
-  for (let from = 0; from < MANY; from += STEP) {
-    const again = await Promise.all(sent.slice(from, from + STEP).map((order) => engine.place(order)));
-    expect(again.filter(({ replayed }) => !replayed)).toEqual([]);
-  }
-  expect((await world().balance(alice)).cash).toBe('10000 (0)');
-}, 600_000);

@@ -3,6 +3,7 @@ import type { Archive } from '../../src/exchange/archive';
 import { Refusal } from '../../src/exchange/errors';
 import { createForgetting, type Forgetting } from '../../src/store/archive/forgetting';
 import { createPast } from '../../src/store/archive/past';
+import { TRACES } from '../../src/store/records/layout';
 import { hashBytes } from '../../src/store/records/order';
 import { createEngine, type Engine } from '../../src/store/verbs/engine';
 import type { PlaceRequest } from '../../src/store/verbs/place';
@@ -18,7 +19,6 @@ const KEEP_MS = 60_000;
 const LEASE_MS = 3_600_000;
 const TOKEN = 'the test';
 const LIMIT_MS = 1_200_000;
-const BUCKET_BYTES = 4;
 const LAST_PART = 1_000_000_000;
 
 const { world } = withWorlds();
@@ -78,9 +78,7 @@ describeWithPostgres('orders that are in the archive', () => {
       // As lua/lib/traces.lua writes it, into the only bucket of the market.
       const last = String(hash.readUInt32BE(4) % LAST_PART).padStart(9, '0');
       const planted = `${hash.readUInt32BE(0) + 1}${last}`;
-      const noted = Buffer.alloc(10);
-      noted.writeUInt32BE(1, 0);
-      noted.writeUIntBE(1, BUCKET_BYTES, 6);
+      const noted = TRACES.pack({ buckets: 1, traces: 1, expiredSec: 0 });
       await redis.hset(keys.market('market00'), 'g', noted);
       await redis.sadd(`${keys.market('market00')}:g0`, planted);
       const withoutArchive = createEngine({ run, keys, grantMicro: parseMicro('10000'), makersMax: 500 });

@@ -195,3 +195,6 @@ export const LEFT = layout('>I6I6I6I7I7I7I7I2', [
   'noFeeMicro',
   'lastPips',
 ]);
+
+/** Traces of a market: their buckets, their number, and the latest expiration that needed none (lua/lib/traces.lua). */
+export const TRACES = layout('>I4I6I5', ['buckets', 'traces', 'expiredSec']);
