@@ -48,7 +48,7 @@ const ONLY_LONG = [
   'test/hostile/socket-pace',
   'test/http/(pace|transport)\\.test',
   'test/jobs/.*kills',
-  'test/archive/(backup|exchange|programs|reads|resent)',
+  'test/archive/(backup|exchange|kills|programs|reads|resent)',
   'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',

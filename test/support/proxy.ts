@@ -8,6 +8,8 @@ export interface Proxy {
   holdReplies(): void;
   /** The same from the moment the client sends one of these texts, whose command still arrives and runs. */
   holdRepliesFrom(needles: readonly Buffer[]): void;
+  /** Whether replies are held now. */
+  isHolding(): boolean;
   /** Nothing passes in either direction; connections stay open, and new ones are accepted. */
   blackHole(): void;
   /**
@@ -104,6 +106,7 @@ export async function startProxy(targetPort: number): Promise<Proxy> {
     holdRepliesFrom: (list) => {
       needles = list;
     },
+    isHolding: () => holding.down,
     blackHole: () => {
       holding.up = true;
       holding.down = true;
