@@ -107,6 +107,8 @@ test('a match with very many makers is split, and the parts add up', () => {
 test('the scripts compute the fee of the taker by the same number of makers', () => {
   const folder = path.join(__dirname, '../../lua/lib');
   const sources = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8'));
-  const found = sources.flatMap((source) => [...source.matchAll(/^trades\.SETTLEMENT_MAKERS_MAX = (\d+)$/gm)]);
+  const found = sources.flatMap((source) => [
+    ...source.matchAll(/^trades\.SETTLEMENT_MAKERS_MAX = (\d+)$/gm),
+  ]);
   expect(found.map((match) => Number(match[1]))).toEqual([SETTLEMENT_MAKERS_MAX]);
 });
