@@ -18,8 +18,8 @@ const BUGS: readonly (readonly [name: string, planted: Pick<Job, 'patches' | 'fo
         'no order leaves a trace',
         patch(
           'forget_orders.lua',
-          'leave(m, hash)\n  end\nend\n\n-- From here',
-          'local _ = m\n  end\nend\n\n-- From here',
+          'members[#members + 1], m.added[place], m.total = trace, members, m.total + 1',
+          'local _ = trace, members',
         ),
       ],
       [
