@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -92,12 +93,7 @@ export async function startPostgres({
 
 /** Kills a server with its other processes: its children, each in a group of its own, would answer for a moment longer. */
 async function killAll(server = 0): Promise<void> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
-  const children = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number))
-    .flatMap(([pid, parent]) => (parent === server && pid ? [pid] : []));
+  const children = await childrenOf(server);
   process.kill(-server, 'SIGKILL');
   for (const pid of children) {
     try {
@@ -106,4 +102,18 @@ async function killAll(server = 0): Promise<void> {
       // It is gone.
     }
   }
+}
+
+/** A small Linux has no `ps`; other systems have no /proc. */
+async function childrenOf(parent: number): Promise<number[]> {
+  if (process.platform === 'linux') {
+    const listed = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8');
+    return listed.split(' ').filter(Boolean).map(Number);
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  return rows.flatMap(([pid, of]) => (of === parent && pid ? [pid] : []));
 }
