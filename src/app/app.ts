@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { createOrderVerifier, type OrderVerifier } from '../auth/order-signature';
 import type { Backend } from '../auth/recovery';
+import { operatorProblem } from '../config/chain';
 import type { Config } from '../config/load';
 import { ConfigError } from '../config/report';
 import { createCardDrawing } from '../http/card-drawing';
@@ -192,6 +193,8 @@ function beginArchiving({ archiveKeepMonths: months }: Config, store: Store, log
 
 /** Starts a worker, which does the scheduled work. Any number of workers may run. */
 export async function startWorker(config: Config, log: Logger): Promise<Running> {
+  const wrong = config.chain === null ? null : operatorProblem(config.chain);
+  if (wrong !== null) throw new ConfigError([wrong]);
   const store = await createStore(config, log);
   await checkStanding(config, store);
   const outbox = createOutbox(store);

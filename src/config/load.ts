@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Micro } from '../exchange/units';
+import { type ChainConfig, chainConfig, chainProblems } from './chain';
 import { ConfigError, type ConfigProblem, printable } from './report';
 import { BadValue, type JwtSecrets, parseJwtSecrets } from './values';
 import { VARIABLES, type Variable } from './variables';
@@ -42,7 +43,9 @@ export interface Config {
   /** The first signs; all of them verify. */
   readonly jwtSecrets: JwtSecrets;
   readonly adminToken: string | null;
-  readonly funds: 'paper';
+  readonly funds: Values['FUNDS'];
+  /** Null with paper funds. */
+  readonly chain: ChainConfig | null;
   readonly paperGrantMicro: Micro;
   readonly grantOn: Values['GRANT_ON'];
   readonly rateLimit: boolean;
@@ -58,7 +61,6 @@ export interface Config {
   readonly drainMs: number;
   readonly eip712Name: string;
   readonly collateralDecimals: number;
-  readonly chainRpcUrl: string | null;
   readonly demo: boolean;
   /** Texts that the logger must hide. */
   readonly secrets: readonly string[];
@@ -85,6 +87,8 @@ export function loadConfig(env: Environment = process.env): Config {
       rows.push({ variable: name, given: printable(text, hidden === true), problem: error.message });
     }
   }
+  if (rows.length === 0 && values.FUNDS === 'chain')
+    rows.push(...chainProblems(values as Values, (name) => textOf(name) !== ''));
   if (rows.length > 0) throw new ConfigError(rows);
   return assemble(values as Values);
 }
@@ -130,6 +134,7 @@ function assemble(values: Values): Config {
     jwtSecrets,
     adminToken: values.ADMIN_TOKEN,
     funds: values.FUNDS,
+    chain: values.FUNDS === 'chain' ? chainConfig(values) : null,
     paperGrantMicro: values.PAPER_GRANT,
     grantOn: values.GRANT_ON,
     rateLimit: values.RATE_LIMIT,
@@ -144,13 +149,14 @@ function assemble(values: Values): Config {
     drainMs: values.DRAIN_MS,
     eip712Name: values.EIP712_NAME,
     collateralDecimals: values.COLLATERAL_DECIMALS,
-    chainRpcUrl: values.CHAIN_RPC_URL,
     demo: values.DEMO,
     secrets: [
       ...jwtSecrets.map((entry) => entry.secret),
       ...(values.ADMIN_TOKEN === null ? [] : [values.ADMIN_TOKEN]),
       ...(values.ARCHIVE_URL === null ? [] : [values.ARCHIVE_URL]),
-      ...(values.CHAIN_RPC_URL === null ? [] : [values.CHAIN_RPC_URL]),
+      ...(values.CHAIN_RPC_URL ?? []),
+      ...(values.OPERATOR_KEYS ?? []),
+      ...[values.OPERATOR_SIGNER_URL, values.ORACLE_KEY].filter((text) => text !== null),
       ...passwords.flatMap((password) => [password, decodeURIComponent(password)]),
     ],
   });

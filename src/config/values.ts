@@ -10,7 +10,7 @@ import { type Micro, micro, parseScaled } from '../exchange/units';
 export class BadValue extends Error {}
 
 const SECRET_BYTES_MIN = 32;
-const PAPER_GRANT_MICRO_MAX = 1_000_000n * 1_000_000n;
+const AMOUNT_MICRO_MAX = 1_000_000n * 1_000_000n;
 
 export const oneOf =
   <const T extends string>(...allowed: readonly T[]) =>
@@ -167,19 +167,13 @@ function readSecrets(text: string): JwtSecrets {
   }
 }
 
-export function parsePaperGrant(text: string): Micro {
+/** An amount of collateral. */
+export function parseAmount(text: string): Micro {
   const scaled = parseScaled(text, 6);
-  if (scaled === null || scaled > PAPER_GRANT_MICRO_MAX) {
+  if (scaled === null || scaled > AMOUNT_MICRO_MAX) {
     throw new BadValue('must be a decimal with at most 6 decimals, from 0 to 1000000');
   }
   return micro(Number(scaled));
-}
-
-export function parseFunds(text: string): 'paper' {
-  if (oneOf('paper', 'chain')(text) === 'chain') {
-    throw new BadValue('chain is not built yet; use paper');
-  }
-  return 'paper';
 }
 
 const contractAddress = matching(
@@ -198,7 +192,40 @@ export function parseContractAddress(text: string): string {
   return address;
 }
 
-/** The URL may contain an access key, so it is a secret. */
-export function parseRpcUrl(text: string): string {
-  return parseUrl(text, ['http:', 'https:', 'ws:', 'wss:']).href;
+/** The URLs may contain access keys, so they are secret. JSON-RPC goes over HTTP, one request at a time. */
+export function parseRpcUrls(text: string): readonly string[] {
+  const urls = listOf(text).map((url) => parseUrl(url, ['http:', 'https:']).href);
+  if (new Set(urls).size < urls.length) throw new BadValue('must name every endpoint once');
+  return urls;
+}
+
+/** The URL of a Web3Signer. It may contain a password, so it is secret. */
+export const parseSignerUrl = (text: string): string =>
+  parseUrl(text, ['http:', 'https:']).href.replace(/\/+$/, '');
+
+const PRIVATE_KEY = /^0x(?!0{64}$)[0-9a-fA-F]{64}$/;
+
+export function parsePrivateKey(text: string): string {
+  if (!PRIVATE_KEY.test(text)) throw new BadValue('must be 0x and 64 hex digits, not all zero');
+  return text.toLowerCase();
+}
+
+export function parsePrivateKeys(text: string): readonly string[] {
+  const keys = listOf(text).map(parsePrivateKey);
+  if (new Set(keys).size < keys.length) {
+    throw new BadValue('must name every key once: two lanes with one key would use the same nonces');
+  }
+  return keys;
+}
+
+const GWEI_DECIMALS = 9;
+const GAS_PRICE_WEI_MAX = 10n ** 13n;
+
+/** From gwei to wei. */
+export function parseGasPrice(text: string): bigint {
+  const wei = parseScaled(text, GWEI_DECIMALS);
+  if (wei === null || wei === 0n || wei > GAS_PRICE_WEI_MAX) {
+    throw new BadValue('must be a price in gwei above 0 and at most 10000, such as 1.5');
+  }
+  return wei;
 }

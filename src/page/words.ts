@@ -88,6 +88,11 @@ const FORM: Readonly<Record<string, Say>> = {
   BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
   INVALID_EXPIRATION: () => 'The order would stay open for too long. Is the clock of this device right?',
   INSUFFICIENT_ALLOWANCE: () => 'The exchange may not move your funds yet: approve it in your wallet first.',
+  UNSETTLED_LIMIT: () =>
+    'Much of what you traded still waits for the chain. Wait a few seconds, or trade less.',
+  WALLET_SUSPENDED: () =>
+    'This wallet may not order for a while, because it lacked the funds for trades it had agreed to. Cancels work.',
+  ON_CHAIN: () => 'Your own wallet does this on the chain. Confirm it there.',
   SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',
   DEADLINE_EXCEEDED: () =>
     'It took too long, so the order was not placed. Place it again if you still want it.',
