@@ -8,6 +8,17 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
+export interface AnvilOptions {
+  /** Seconds between blocks; without it, each transaction makes a block. */
+  readonly blockTimeSec?: number;
+  /** The final block is so many blocks, and one more, behind the head. */
+  readonly slotsInAnEpoch?: number;
+  readonly accounts?: number;
+}
+
+/** Blocks and finality as on BSC. */
+export const LIKE_BSC: AnvilOptions = { blockTimeSec: 0.45, slotsInAnEpoch: 1 };
+
 const OS: Partial<Record<NodeJS.Platform, string>> = { linux: 'linux', darwin: 'darwin', win32: 'win32' };
 const ARCH: Partial<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const START_MAX_MS = 120_000;
@@ -23,8 +34,15 @@ function binary(): string {
 }
 
 /** A local chain on a free loopback port. */
-export async function startAnvil(chainId: number): Promise<Anvil> {
-  const args = ['--port', '0', '--chain-id', String(chainId), '--accounts', '1'];
+export async function startAnvil(
+  chainId: number,
+  { blockTimeSec, slotsInAnEpoch, accounts = 1 }: AnvilOptions = {},
+): Promise<Anvil> {
+  const args = [
+    ...['--port', '0', '--chain-id', String(chainId), '--accounts', String(accounts)],
+    ...(blockTimeSec === undefined ? [] : ['--block-time', String(blockTimeSec)]),
+    ...(slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(slotsInAnEpoch)]),
+  ];
   const child = ownChild(spawn(binary(), args, { stdio: ['ignore', 'pipe', 'pipe'] }));
   try {
     const url = await listening(child);
