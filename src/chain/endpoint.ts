@@ -1,0 +1,174 @@
+import { BadAnswer, readObject } from './hex';
+
+/** One node, by JSON-RPC over HTTP. */
+export interface Endpoint {
+  /** Host and place in the list: a URL may contain a key, so it is never shown. */
+  readonly name: string;
+  /** Rejects with an RpcError when the node refuses, with an RpcUnavailable when it does not answer. */
+  send(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown>;
+  readonly health: EndpointHealth;
+}
+
+export interface EndpointHealth {
+  /** Requests that were not answered, or wrongly, since the last one that was. */
+  failuresInARow: number;
+  failures: number;
+  answers: number;
+  /** Answers that two other nodes contradicted. */
+  contradicted: number;
+  /** Of the last answer; null before the first. */
+  latencyMs: number | null;
+  /** Until this time of `performance.now()` the others are asked first. */
+  restsUntil: number;
+}
+
+/** The node answered with an error. */
+export class RpcError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+    /** What a call reverted with, as hex; null when there is nothing. */
+    readonly data: string | null,
+  ) {
+    super(message);
+  }
+  /** A revert is what the contract says, so it does not depend on the node. */
+  get isRevert(): boolean {
+    return this.code === REVERT_CODE || this.message.startsWith('execution reverted');
+  }
+}
+
+/** No node answered. */
+export class RpcUnavailable extends Error {}
+
+const REVERT_CODE = 3;
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/** The most requests of this process at one node; the others wait for their turn. */
+const IN_FLIGHT_MAX = 32;
+const WAITING_MAX = 2_000;
+const FAILURES_BEFORE_REST = 3;
+const REST_MS = 1_000;
+const REST_MS_MAX = 30_000;
+
+export function createEndpoint(url: string, index: number, stopping: AbortSignal): Endpoint {
+  const { href, host, headers } = addressed(url);
+  const name = `${host} (${index + 1})`;
+  const turns = createTurns(name);
+  const health: EndpointHealth = {
+    ...{ failuresInARow: 0, failures: 0, answers: 0, contradicted: 0, latencyMs: null, restsUntil: 0 },
+  };
+
+  async function post(body: string, timeoutMs: number): Promise<unknown> {
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
+    const response = await fetch(href, { method: 'POST', headers, body, signal, redirect: 'error' });
+    const text = await boundedText(response);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Error(`HTTP ${response.status} without JSON`);
+    }
+  }
+
+  async function send(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown> {
+    const end = await turns.begin();
+    const startedAt = performance.now();
+    try {
+      const answer = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), timeoutMs);
+      const result = resultOf(answer);
+      noteAnswer(health, performance.now() - startedAt);
+      return result;
+    } catch (error) {
+      if (error instanceof RpcError) {
+        noteAnswer(health, performance.now() - startedAt);
+        throw error;
+      }
+      noteFailure(health);
+      throw new RpcUnavailable(`${name} did not answer ${method}: ${causeOf(error)}`);
+    } finally {
+      end();
+    }
+  }
+
+  return { name, send, health };
+}
+
+/** `fetch` takes no user name in a URL. */
+function addressed(text: string): { href: string; host: string; headers: Record<string, string> } {
+  const url = new URL(text);
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (url.username !== '' || url.password !== '') {
+    const user = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers.authorization = `Basic ${Buffer.from(user).toString('base64')}`;
+    url.username = '';
+    url.password = '';
+  }
+  return { href: url.href, host: url.host, headers };
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is longer than ${ANSWER_BYTES_MAX} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function resultOf(answer: unknown): unknown {
+  const body = readObject(answer, 'answer');
+  if (body.error !== undefined && body.error !== null) throw errorOf(readObject(body.error, 'error'));
+  if (body.result === undefined) throw new BadAnswer('answer');
+  return body.result;
+}
+
+function errorOf({ code, message, data }: Readonly<Record<string, unknown>>): RpcError {
+  const hex = typeof data === 'string' && data.startsWith('0x') ? data.toLowerCase() : null;
+  return new RpcError(typeof code === 'number' ? code : 0, String(message ?? 'an error without text'), hex);
+}
+
+function noteAnswer(health: EndpointHealth, latencyMs: number): void {
+  health.answers++;
+  health.failuresInARow = 0;
+  health.latencyMs = latencyMs;
+}
+
+/** Two other nodes say otherwise, so this one lies, or is on a chain of its own. */
+export function noteContradiction(health: EndpointHealth): void {
+  health.contradicted++;
+  health.restsUntil = performance.now() + REST_MS_MAX;
+}
+
+export function noteFailure(health: EndpointHealth): void {
+  health.failures++;
+  health.failuresInARow++;
+  const beyond = health.failuresInARow - FAILURES_BEFORE_REST;
+  if (beyond < 0) return;
+  health.restsUntil = performance.now() + Math.min(REST_MS * 2 ** Math.min(beyond, 10), REST_MS_MAX);
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return error.message + cause;
+}
+
+/** At most IN_FLIGHT_MAX at once, in the order in which they came. */
+function createTurns(name: string): { begin(): Promise<() => void> } {
+  const waiting: (() => void)[] = [];
+  let inFlight = 0;
+  const end = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else inFlight--;
+  };
+  return {
+    async begin() {
+      if (inFlight < IN_FLIGHT_MAX) inFlight++;
+      else if (waiting.length >= WAITING_MAX) throw new RpcUnavailable(`${name}: too many requests wait`);
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      return end;
+    },
+  };
+}

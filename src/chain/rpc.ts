@@ -1,0 +1,187 @@
+import {
+  createEndpoint,
+  type Endpoint,
+  type EndpointHealth,
+  noteContradiction,
+  noteFailure,
+  RpcError,
+  RpcUnavailable,
+} from './endpoint';
+import { BadAnswer } from './hex';
+
+/** Takes from an answer what the caller uses, as plain JSON; throws BadAnswer when it is not there. */
+export type Reader<T> = (answer: unknown) => T;
+
+/** Too few nodes gave the same answer. */
+export class RpcDisagreement extends Error {}
+
+export interface NodeAnswer {
+  readonly endpoint: string;
+  /** The result; or why there is none. */
+  readonly result: unknown;
+  readonly error: Error | null;
+}
+
+/** Several nodes, none of which is trusted alone. */
+export interface Rpc {
+  /** The answer of one node: the next one is asked when the first does not answer, or with an error that is no revert. */
+  ask<T>(method: string, params: readonly unknown[], read: Reader<T>, timeoutMs?: number): Promise<T>;
+  /**
+   * The answer that two nodes give, or the only one when there is only one. `null` means "unknown", which a node that lags
+   * behind also says: it counts only when no two nodes agree on something else.
+   */
+  agree<T>(method: string, params: readonly unknown[], read: Reader<T>, timeoutMs?: number): Promise<T>;
+  /** The answer of every node, for what each should know or do; it never rejects. */
+  askAll(method: string, params: readonly unknown[], timeoutMs?: number): Promise<readonly NodeAnswer[]>;
+  /** The same of the nodes that answered lately, or of every node while fewer than the quorum did. */
+  askHealthy(method: string, params: readonly unknown[], timeoutMs?: number): Promise<readonly NodeAnswer[]>;
+  /** How many nodes must say the same: 2, or 1 when there is only one. */
+  readonly quorum: number;
+  health(): readonly (EndpointHealth & { readonly name: string })[];
+  /** Ends every request under way. */
+  stop(): void;
+}
+
+const TIMEOUT_MS = 2_000;
+const ATTEMPTS_MAX = 3;
+const QUORUM = 2;
+
+export function createRpc(urls: readonly string[]): Rpc {
+  const stopping = new AbortController();
+  const endpoints = urls.map((url, i) => createEndpoint(url, i, stopping.signal));
+  const quorum = Math.min(QUORUM, endpoints.length);
+
+  async function ask<T>(
+    method: string,
+    params: readonly unknown[],
+    read: Reader<T>,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<T> {
+    const order = byHealth(endpoints);
+    let last: Error = new RpcUnavailable('no node is configured');
+    for (let attempt = 0; attempt < ATTEMPTS_MAX && !stopping.signal.aborted; attempt++) {
+      const endpoint = order[attempt % order.length];
+      if (!endpoint) break;
+      const { value, error } = await one(endpoint, method, params, read, timeoutMs);
+      if (error === null) return value as T;
+      if (error instanceof RpcError && (error.isRevert || order.length === 1)) throw error;
+      last = error;
+    }
+    throw last;
+  }
+
+  async function agree<T>(
+    method: string,
+    params: readonly unknown[],
+    read: Reader<T>,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<T> {
+    const order = byHealth(endpoints);
+    const ballot = createBallot<T>(quorum);
+    const vote = async (endpoint: Endpoint): Promise<void> =>
+      ballot.add(endpoint, await one(endpoint, method, params, read, timeoutMs));
+    await Promise.all(order.slice(0, quorum).map(vote));
+    for (const endpoint of order.slice(quorum)) {
+      if (ballot.known()) break;
+      await vote(endpoint);
+    }
+    const winner = ballot.known() ?? ballot.unknown();
+    if (winner === null) throw ballot.problem(method);
+    ballot.blame(winner);
+    if (winner.error) throw winner.error;
+    return winner.value as T;
+  }
+
+  return {
+    ask,
+    agree,
+    quorum,
+    askAll: (method, params, timeoutMs = TIMEOUT_MS) => askEach(endpoints, method, params, timeoutMs),
+    askHealthy(method, params, timeoutMs = TIMEOUT_MS) {
+      const awake = endpoints.filter((endpoint) => !rests(endpoint));
+      return askEach(awake.length < quorum ? endpoints : awake, method, params, timeoutMs);
+    },
+    health: () => endpoints.map(({ name, health }) => ({ name, ...health })),
+    stop: () => stopping.abort(),
+  };
+}
+
+const rests = ({ health }: Endpoint): boolean => health.restsUntil > performance.now();
+
+/** Those that rest come last, in the order of the configuration otherwise. */
+const byHealth = (endpoints: readonly Endpoint[]): Endpoint[] => [
+  ...endpoints.filter((endpoint) => !rests(endpoint)),
+  ...endpoints.filter(rests),
+];
+
+const askEach = (
+  endpoints: readonly Endpoint[],
+  method: string,
+  params: readonly unknown[],
+  timeoutMs: number,
+): Promise<NodeAnswer[]> =>
+  Promise.all(
+    endpoints.map(async (endpoint) => {
+      const { value, error } = await one(endpoint, method, params, (answer) => answer, timeoutMs);
+      return { endpoint: endpoint.name, result: value, error };
+    }),
+  );
+
+interface Outcome<T> {
+  readonly value: T | null;
+  readonly error: Error | null;
+}
+
+async function one<T>(
+  endpoint: Endpoint,
+  method: string,
+  params: readonly unknown[],
+  read: Reader<T>,
+  timeoutMs: number,
+): Promise<Outcome<T>> {
+  try {
+    return { value: read(await endpoint.send(method, params, timeoutMs)), error: null };
+  } catch (error) {
+    if (error instanceof BadAnswer) noteFailure(endpoint.health);
+    return { value: null, error: error instanceof Error ? error : new Error(String(error)) };
+  }
+}
+
+interface Candidate<T> extends Outcome<T> {
+  readonly voters: Endpoint[];
+}
+
+/** Counts equal answers. A revert is an answer, too; every other error is none. */
+function createBallot<T>(quorum: number) {
+  const candidates = new Map<string, Candidate<T>>();
+  const errors: Error[] = [];
+  const isNull = ({ value, error }: Candidate<T>): boolean => value === null && error === null;
+  const elected = (wanted: boolean): Candidate<T> | null =>
+    [...candidates.values()].find((one) => one.voters.length >= quorum && isNull(one) === wanted) ?? null;
+  return {
+    add(endpoint: Endpoint, outcome: Outcome<T>): void {
+      const { value, error } = outcome;
+      if (error && !(error instanceof RpcError && error.isRevert)) {
+        errors.push(error);
+        return;
+      }
+      const key = error instanceof RpcError ? `revert ${error.data}` : JSON.stringify(value);
+      const candidate = candidates.get(key) ?? { ...outcome, voters: [] };
+      candidate.voters.push(endpoint);
+      candidates.set(key, candidate);
+    },
+    known: () => elected(false),
+    unknown: () => elected(true),
+    /** A node that contradicts two others is asked last for a while; one that does not know yet is only behind. */
+    blame(winner: Candidate<T>): void {
+      for (const candidate of candidates.values()) {
+        if (candidate === winner || isNull(candidate)) continue;
+        for (const { health } of candidate.voters) noteContradiction(health);
+      }
+    },
+    problem(method: string): Error {
+      if (candidates.size > 1) return new RpcDisagreement(`the nodes contradict each other about ${method}`);
+      return errors[0] ?? new RpcUnavailable(`too few nodes answered ${method}`);
+    },
+  };
+}

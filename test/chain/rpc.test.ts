@@ -1,0 +1,146 @@
+import { RpcError, RpcUnavailable } from '../../src/chain/endpoint';
+import { readNumber } from '../../src/chain/hex';
+import { RpcDisagreement } from '../../src/chain/rpc';
+import { until } from '../support/waiting';
+import { type Nodes, startNodes } from './nodes';
+import type { ChainProxy } from './proxy';
+
+const PEER = '0x00000000000000000000000000000000000000aa';
+const SHORT_MS = 300;
+/** Init code that reverts with one byte, 0x07. */
+const REVERTING = '0x600760005360016000fd';
+const chainId = (answer: unknown): number => readNumber(answer, 'chain id');
+const text = (answer: unknown): string => String(answer);
+const doubled = (_: unknown, result: unknown): string => `${String(result)}0`;
+
+let nodes: Nodes;
+let [a, b, c]: ChainProxy[] = [];
+const must = (proxy: ChainProxy | undefined): ChainProxy => proxy ?? fail();
+const fail = (): never => {
+  throw new Error('there is no such proxy');
+};
+
+beforeAll(async () => {
+  nodes = await startNodes(3);
+  [a, b, c] = nodes.proxies;
+});
+afterEach(() => nodes.heal());
+afterAll(() => nodes?.stop());
+
+describe('one node', () => {
+  test('is asked, and its answer is read', async () => {
+    expect(await nodes.client([must(a)]).ask('eth_chainId', [], chainId)).toBe(97);
+  });
+
+  test('that refuses is quoted, with the data of a revert', async () => {
+    const rpc = nodes.client([must(a)]);
+    const asked = rpc.agree('eth_call', [{ data: REVERTING }, 'latest'], text);
+    await expect(asked).rejects.toMatchObject({ isRevert: true, data: '0x07' });
+    await expect(rpc.ask('no_such', [], text)).rejects.toBeInstanceOf(RpcError);
+  });
+
+  test.each([
+    ['ends connections', (proxy: ChainProxy) => proxy.drop()],
+    ['does not answer', (proxy: ChainProxy) => proxy.hang()],
+    ['answers too late', (proxy: ChainProxy) => proxy.delay(10 * SHORT_MS)],
+  ])('that %s is unavailable, and is not named by its URL', async (_, spoil) => {
+    const rpc = nodes.client([must(a)]);
+    spoil(must(a));
+    const error = await rpc.ask('eth_chainId', [], chainId, SHORT_MS).catch((one: unknown) => one);
+    expect(error).toBeInstanceOf(RpcUnavailable);
+    expect(String(error)).toContain('(1) did not answer eth_chainId');
+    expect(String(error)).not.toContain('http');
+    nodes.heal();
+    expect(await rpc.ask('eth_chainId', [], chainId)).toBe(97);
+  });
+
+  test('that sends something else than it should is not believed', async () => {
+    must(a).forge(() => 'ninety-seven');
+    await expect(nodes.client([must(a)]).ask('eth_chainId', [], chainId)).rejects.toThrow(
+      'the node sent no valid chain id',
+    );
+  });
+
+  test('is left alone once the client has stopped', async () => {
+    const rpc = nodes.client([must(a)]);
+    must(a).hang();
+    const asked = rpc.ask('eth_chainId', [], chainId, 60_000);
+    const rejected = expect(asked).rejects.toBeInstanceOf(RpcUnavailable);
+    rpc.stop();
+    await rejected;
+  });
+});
+
+describe('of three nodes', () => {
+  test('another is asked when the first does not answer, and first while that one rests', async () => {
+    const rpc = nodes.client();
+    must(a).drop();
+    for (let i = 0; i < 3; i++) expect(await rpc.ask('eth_chainId', [], chainId)).toBe(97);
+    expect(rpc.health()[0]).toMatchObject({ failuresInARow: 3, answers: 0 });
+    must(a).forget();
+    await rpc.ask('eth_chainId', [], chainId);
+    expect(must(a).asked.size).toBe(0);
+  });
+
+  test('one that lies is outvoted, noted and asked last', async () => {
+    const rpc = nodes.client();
+    must(b).forge(doubled);
+    const balance = await rpc.agree('eth_getBalance', [PEER, 'latest'], text);
+    expect(balance).toBe('0x0');
+    expect(rpc.health().map(({ contradicted }) => contradicted)).toEqual([0, 1, 0]);
+    must(b).forget();
+    await rpc.agree('eth_getBalance', [PEER, 'latest'], text);
+    expect(must(b).asked.get('eth_getBalance')).toBeUndefined();
+  });
+
+  test('two must agree: two different answers and a silence are none', async () => {
+    const rpc = nodes.client();
+    must(b).forge(doubled);
+    must(c).drop();
+    const asked = rpc.agree('eth_getBalance', [PEER, 'latest'], text);
+    await expect(asked).rejects.toBeInstanceOf(RpcDisagreement);
+  });
+
+  test('one that answers is too few', async () => {
+    const rpc = nodes.client();
+    must(a).drop();
+    must(b).drop();
+    await expect(rpc.agree('eth_chainId', [], chainId)).rejects.toBeInstanceOf(RpcUnavailable);
+  });
+
+  test('one that does not know yet is outvoted and not blamed', async () => {
+    const rpc = nodes.client();
+    await nodes.ask('anvil_mine', '0x5');
+    must(a).lag(4);
+    const number = await nodes.ask('eth_blockNumber');
+    const block = await rpc.agree('eth_getBlockByNumber', [number, false], (answer) =>
+      answer === null ? null : (answer as { number: string }).number,
+    );
+    expect(block).toBe(number);
+    expect(rpc.health()[0]).toMatchObject({ contradicted: 0, failuresInARow: 0 });
+  });
+
+  test('each gets a broadcast, and each answer is told', async () => {
+    const rpc = nodes.client();
+    must(b).drop();
+    must(c).fail(['eth_chainId']);
+    const answers = await rpc.askAll('eth_chainId', []);
+    expect(answers.map(({ result, error }) => [result, error?.constructor.name])).toEqual([
+      ['0x61', undefined],
+      [null, 'RpcUnavailable'],
+      [null, 'RpcError'],
+    ]);
+  });
+
+  test('a node that rests is asked again after its rest', async () => {
+    const rpc = nodes.client();
+    must(a).drop();
+    for (let i = 0; i < 3; i++) await rpc.askAll('eth_chainId', []);
+    must(a).heal();
+    must(a).forget();
+    await until('the node is asked', async () => {
+      await rpc.askHealthy('eth_chainId', []);
+      return must(a).asked.size > 0;
+    });
+  });
+});
