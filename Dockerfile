@@ -11,6 +11,7 @@ COPY scripts/build.js scripts/build-page.js scripts/build-client.js scripts/
 COPY packages packages
 COPY src src
 COPY lua lua
+COPY contracts/artifacts contracts/artifacts
 RUN node scripts/build.js && rm dist/.tsbuildinfo* && npm prune --omit=dev --ignore-scripts
 
 FROM node:20-slim
@@ -22,6 +23,7 @@ COPY --from=build /app/dist dist
 # node_modules has a link to it.
 COPY --from=build /app/packages packages
 COPY lua lua
+COPY contracts/artifacts contracts/artifacts
 # Nothing is written here, so root may own it all.
 USER node
 EXPOSE 3000

@@ -15,6 +15,7 @@ const BOTS = path.join('src', 'demo.ts');
 const SOURCES = [
   'src',
   'lua',
+  'contracts/artifacts',
   'packages/client/src',
   'packages/client/package.json',
   'tsconfig.json',

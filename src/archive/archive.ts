@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import type { Archive, ArchiveRows, ArchiveState, Batch } from '../exchange/archive';
 import { Refusal } from '../exchange/errors';
+import { packed } from './arrays';
 import { type ArchiveOptions, createConnection } from './connection';
 import { factsOf } from './facts';
 import { createReads } from './reads';
@@ -144,7 +145,7 @@ async function add(client: PoolClient, holder: string | null, batch: number, add
   );
   if (moved.rowCount !== 1) return false;
   for (const { rows, text, columns } of insertsOf(added)) {
-    if (rows.length > 0) await client.query(slow(text, [batch, ...columns]));
+    if (rows.length > 0) await client.query(slow(text, [batch, ...columns.map(packed)]));
   }
   return true;
 }
@@ -189,7 +190,7 @@ function otherInserts({ settlements, lines, parts }: Batch): Insert[] {
     {
       rows: settlements,
       text: `insert into archive_settlements (batch, list_ms, list_index, sequence, part, market, record)
-        select $1, * from unnest($2::int8[], $3::int4[], $4::int8[], $5::int2[], $6::text[], $7::bytea[])
+        select $1, * from unnest($2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::text[], $7::bytea[])
         on conflict (list_ms, list_index) do update set batch = excluded.batch, record = excluded.record`,
       columns: [
         settlements.map(({ listMs }) => listMs),

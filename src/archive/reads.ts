@@ -54,6 +54,15 @@ const SETTLEMENT = 'select list_ms, list_index, market, sequence, part, record f
 const PART = 'select at_ms, market, part, name, value from archive_parts';
 const LINE = 'select distinct on (entry) wallet, entry, at_ms, line from archive_journal';
 
+/** The places of the orders in the question count from 1. */
+const MATCHES_OF_ORDERS = `select asked.place, m.market, m.trade_ms, m.sequence, m.packed
+  from unnest($1::bytea[], $2::int8[], $3::int8[]) with ordinality as asked (hash, to_ms, to_sequence, place)
+  cross join lateral (select f.market, f.trade_ms, f.sequence from archive_fills f
+    where f.hash = asked.hash and (f.trade_ms, f.sequence) <= (asked.to_ms, asked.to_sequence)
+    order by f.trade_ms desc, f.sequence desc limit $4) own
+  join archive_matches m using (market, trade_ms, sequence)
+  order by asked.place, m.trade_ms desc, m.sequence desc`;
+
 const query = (text: string, ...values: unknown[]): Query => ({ text, values });
 const direction = ({ descending }: { readonly descending: boolean }): string => (descending ? 'desc' : 'asc');
 
@@ -97,17 +106,19 @@ export function createReads({ rows }: Connection): ArchiveReads {
         ),
       );
     },
-    matchesOfOrder: (hash, upTo, most) => {
-      const { tradeMs, sequence } = upTo ?? LATEST;
-      return matches(
+    matchesOfOrders: async (asked, most) => {
+      const found = await rows<MatchRow & { readonly place: string }>(
         query(
-          `${MATCH} join (select market, trade_ms, sequence from archive_fills
-             where hash = $1 and (trade_ms, sequence) <= ($2, $3)
-             order by trade_ms desc, sequence desc limit $4) own using (market, trade_ms, sequence)
-           order by m.trade_ms desc, m.sequence desc`,
-          ...[hash, tradeMs, sequence, most],
+          MATCHES_OF_ORDERS,
+          asked.map(({ hash }) => hash),
+          asked.map(({ upTo }) => upTo.tradeMs),
+          asked.map(({ upTo }) => upTo.sequence),
+          most,
         ),
       );
+      const lists = asked.map((): ArchivedMatch[] => []);
+      for (const row of found) lists[Number(row.place) - 1]?.push(matchOf(row));
+      return lists;
     },
     settlements: (keys) =>
       settlements(
@@ -163,8 +174,6 @@ export function createReads({ rows }: Connection): ArchiveReads {
     size: () => sizeOf(rows),
   };
 }
-
-const LATEST: StreamPlace = { tradeMs: Number.MAX_SAFE_INTEGER, sequence: Number.MAX_SAFE_INTEGER };
 
 const orderOf = ({ rank, hash, wallet, market, record }: OrderRow): ArchivedOrder => ({
   ...{ hash, wallet, record },

@@ -23,6 +23,12 @@ export interface StreamPlace {
   readonly sequence: number;
 }
 
+/** An order, and the latest of its matches that are asked for. */
+export interface OrderMatches {
+  readonly hash: Buffer;
+  readonly upTo: StreamPlace;
+}
+
 export interface ArchivedMatch extends StreamPlace {
   readonly marketId: string;
   /** As the store packs it (lua/lib/trades.lua). */
@@ -130,8 +136,8 @@ export interface ArchiveReads {
   /** Those that it has, in any order. */
   matches(refs: readonly (StreamPlace & { readonly marketId: string })[]): Promise<ArchivedMatch[]>;
   matchesOf(marketId: string, stretch: Stretch<StreamPlace>): Promise<ArchivedMatch[]>;
-  /** The matches of an order up to a place, newest first. */
-  matchesOfOrder(hash: Buffer, upTo: StreamPlace | null, most: number): Promise<ArchivedMatch[]>;
+  /** The matches of each of these orders up to a place, newest first, at most so many of each. */
+  matchesOfOrders(asked: readonly OrderMatches[], most: number): Promise<ArchivedMatch[][]>;
   /** Those that it has, in any order. */
   settlements(
     keys: readonly { readonly marketId: string; readonly sequence: number; readonly part: number }[],

@@ -4,7 +4,7 @@ import { chainScale } from '../../src/exchange/order';
 import { startArchiving } from '../../src/jobs/archive';
 import { createSettle } from '../../src/jobs/settle';
 import { createForgetting, Fenced, type Forgetting } from '../../src/store/archive/forgetting';
-import { isNothing, type Leaving } from '../../src/store/archive/leaving';
+import type { Leaving } from '../../src/store/archive/leaving';
 import { type Found, openSource, type Source } from '../../src/store/archive/source';
 import { createAudit } from '../../src/store/audit/audit';
 import { verifyArchive } from '../../src/store/audit/verify';
@@ -152,7 +152,8 @@ describeWithPostgres('an exchange with an archive', () => {
         }
         await source.done(found);
         await forgetting.lease.renew(TOKEN, LEASE_MS, found.position);
-        return isNothing(found.leaving) && (await redis.xlen(trades)) === 0;
+        const { orders, markets, journals } = found.leaving;
+        return orders.length + markets.length + journals.length === 0 && (await redis.xlen(trades)) === 0;
       };
       await until('everything that is over has left', step, { patienceMs: LIMIT_MS });
       const { orders, matches, lines } = await archive.size();

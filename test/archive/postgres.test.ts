@@ -166,9 +166,20 @@ describeWithPostgres('the archive in PostgreSQL', () => {
       second,
     ]);
     expect(await archive.matchesOf(market, { ...whole, to: second, most: 1 })).toEqual([first]);
-    expect(await archive.matchesOfOrder(maker, null, 2)).toEqual([third, second]);
-    expect(await archive.matchesOfOrder(maker, second, 9)).toEqual([second, first]);
-    expect(await archive.matchesOfOrder(taker, null, 9)).toEqual([third, first]);
+    const asked = [
+      { hash: maker, upTo: third },
+      { hash: randomBytes(32), upTo: third },
+      { hash: taker, upTo: third },
+      { hash: maker, upTo: second },
+    ];
+    expect(await archive.matchesOfOrders(asked, 2)).toEqual([
+      [third, second],
+      [],
+      [third, first],
+      [second, first],
+    ]);
+    expect(await archive.matchesOfOrders(asked.slice(0, 1), 9)).toEqual([[third, second, first]]);
+    expect(await archive.matchesOfOrders([], 9)).toEqual([]);
     const [a, b, c] = settlements;
     expect(await archive.settlements([{ marketId: market, sequence: 6, part: 0 }])).toEqual([b]);
     const list = {

@@ -176,7 +176,7 @@ describeWithPostgres('the reads of an exchange of which matches have left', () =
       const racing = {
         ...past,
         matchesOf: late(past.matchesOf),
-        matchesOfOrder: late(past.matchesOfOrder),
+        matchesOfOrders: late(past.matchesOfOrders),
         matches: late(past.matches),
         settlements: late(past.settlements),
         settlementsOf: late(past.settlementsOf),

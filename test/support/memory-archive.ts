@@ -72,11 +72,12 @@ export function createMemoryArchive(): MemoryArchive {
       return gone;
     },
     matches: async (refs) => refs.flatMap((ref) => met.get(matchKey(ref)) ?? []),
-    async matchesOfOrder(hash, upTo, most) {
-      const own = [...(ofOrder.get(hash.toString('hex')) ?? [])].flatMap((key) => met.get(key) ?? []);
-      const within = own.filter((match) => upTo === null || byPlace(match, upTo) <= 0);
-      return within.sort((a, b) => byPlace(b, a)).slice(0, most);
-    },
+    matchesOfOrders: async (asked, most) =>
+      asked.map(({ hash, upTo }) => {
+        const own = [...(ofOrder.get(hash.toString('hex')) ?? [])].flatMap((key) => met.get(key) ?? []);
+        const within = own.filter((match) => byPlace(match, upTo) <= 0);
+        return within.sort((a, b) => byPlace(b, a)).slice(0, most);
+      }),
     async lines(wallet, from, to) {
       const found: ArchivedLine[] = [];
       for (let entry = from; entry <= to; entry++) {

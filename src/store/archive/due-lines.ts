@@ -20,8 +20,8 @@ export interface DueLines {
   size(): number;
 }
 
-/** Of one batch: lines of all wallets together. A wallet reads at least so many. */
-const [LINES_MAX, LINES_MIN, WALLETS_MAX] = [3_000, 10, 300];
+/** Of one pass: lines of all wallets together. A wallet reads at least so many. */
+const [LINES_MAX, LINES_MIN, WALLETS_MAX] = [8_000, 10, 1_000];
 
 export function createDueLines({ redis, keys, now, keepMs }: DueLinesOptions): DueLines {
   const waiting = new Set<string>();

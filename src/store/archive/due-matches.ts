@@ -53,8 +53,8 @@ interface Unsettled extends StreamPlace {
 
 type Entry = [id: Buffer, fields: Buffer[]];
 
-/** Of one batch: the matches of all markets together, and their fills. A market reads at least so many. */
-const [MATCHES_MAX, FILLS_MAX, MATCHES_MIN] = [500, 3_000, 10];
+/** Of one pass: the matches of all markets together, and their fills. A market reads at least so many. */
+const [MATCHES_MAX, FILLS_MAX, MATCHES_MIN] = [2_000, 10_000, 10];
 const MARKETS_MAX = 200;
 const NAMES_MAX = 1_000;
 /** Marks move on soon; a settlement that is not CONFIRMED may stay so for long. */

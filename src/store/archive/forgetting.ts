@@ -8,7 +8,6 @@ import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
 import {
   batchOf,
-  isNothing,
   type Leaving,
   type LeavingLines,
   type LeavingMatches,
@@ -33,9 +32,15 @@ class ArchiveMismatch extends Error {}
 
 /** How much left. */
 export interface Gone {
-  readonly orders: number;
-  readonly matches: number;
-  readonly lines: number;
+  orders: number;
+  matches: number;
+  lines: number;
+}
+
+/** The holder of the lease, and the number of the batch that the archive has. */
+interface Forgetter {
+  readonly token: string;
+  readonly number: number;
 }
 
 export interface Forgetting {
@@ -45,7 +50,7 @@ export interface Forgetting {
    * also while the exchange is HALTED.
    */
   open(): Promise<void>;
-  /** Adds what is over to the archive, and takes it out of Redis: one batch. Throws Fenced. */
+  /** Adds what is over to the archive, and takes it out of Redis, batch by batch. Throws Fenced. */
   move(token: string, leaving: Partial<Leaving>): Promise<Gone>;
   /** Adds the next batch to the archive. Returns its number, under which it may be forgotten. Throws Fenced. */
   commit(rows: Batch): Promise<number>;
@@ -61,6 +66,8 @@ export const PICK_MS = KEEP_MS + 1_000;
 const ORDERS_STEP = 100;
 const [MATCHES_STEP, FILLS_STEP] = [100, 1_000];
 const [WALLETS_STEP, LINES_STEP] = [200, 1_000];
+/** The most of one batch: matches, orders, lines. */
+const BATCH_MAX = [500, 1_000, 2_000] as const;
 const BUCKETS_STEP = 100;
 const HALTED = String(MODES.indexOf('HALTED'));
 const MARKETS_STEP = 500;
@@ -117,33 +124,41 @@ export function createForgetting({
     return ++batch;
   }
 
+  /** While Redis forgets a batch, the archive takes the next one. */
   async function move(token: string, some: Partial<Leaving>): Promise<Gone> {
-    const leaving = { ...NONE_LEAVING, ...some };
-    if (isNothing(leaving)) return { orders: 0, matches: 0, lines: 0 };
-    await commit(batchOf(leaving));
-    // Orders leave after their matches.
-    const matches = await forgetAll(leaving.markets.flatMap(stretchesOf), (part) =>
-      forgetMatches(token, part),
-    );
-    const orders = await forgetAll(orderSteps(leaving.orders), (part) => forgetOrders(token, part));
-    const lines = await forgetAll(journalSteps(leaving.journals), (part) => forgetLines(token, part));
-    return { orders, matches, lines };
-  }
-
-  async function forgetAll<Part>(
-    parts: readonly Part[],
-    forget: (part: Part) => Promise<number>,
-  ): Promise<number> {
-    let gone = 0;
-    for (const part of parts) {
-      const forgotten = await forget(part);
-      if (forgotten < 0) throw new Fenced();
-      gone += forgotten;
+    const gone = { orders: 0, matches: 0, lines: 0 };
+    let forgetting: Promise<void> = Promise.resolve();
+    try {
+      for (const part of batchesOf({ ...NONE_LEAVING, ...some })) {
+        const number = await commit(batchOf(part));
+        await forgetting;
+        forgetting = forget({ token, number }, part, gone);
+        // It is awaited behind the next commit, which may take longer.
+        forgetting.catch(() => undefined);
+      }
+    } finally {
+      await forgetting;
     }
     return gone;
   }
 
-  const forgetMatches = (token: string, { marketId, matches }: LeavingMatches): Promise<number> =>
+  /** Orders leave after their matches. */
+  async function forget(by: Forgetter, { markets, orders, journals }: Leaving, gone: Gone): Promise<void> {
+    await inTurn(markets, async (part) => {
+      gone.matches += await left(forgetMatches(by, part));
+    });
+    await inTurn(orderSteps(orders), async (part) => {
+      gone.orders += await left(forgetOrders(by, part));
+    });
+    await inTurn(journalSteps(journals), async (part) => {
+      gone.lines += await left(forgetLines(by, part));
+    });
+  }
+
+  const forgetMatches = (
+    { token, number }: Forgetter,
+    { marketId, matches }: LeavingMatches,
+  ): Promise<number> =>
     run(
       'forget_matches',
       [
@@ -151,21 +166,21 @@ export function createForgetting({
         ...([keys.settlements, keys.settlementList, keys.archive, keys.archiveLease] as const),
         ...([keys.mode, keys.settledUpTo, keys.candleMarks] as const),
       ],
-      [marketId, token, batch, keepMs, ...matches.flatMap(matchArguments)],
+      [marketId, token, number, keepMs, ...matches.flatMap(matchArguments)],
     );
 
-  const forgetOrders = (token: string, orders: readonly StoredOrder[]): Promise<number> =>
+  const forgetOrders = ({ token, number }: Forgetter, orders: readonly StoredOrder[]): Promise<number> =>
     run(
       'forget_orders',
       [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-      [keys.prefix, token, batch, keepMs, ...orders.flatMap(orderArguments)],
+      [keys.prefix, token, number, keepMs, ...orders.flatMap(orderArguments)],
     );
 
-  const forgetLines = (token: string, journals: readonly LeavingLines[]): Promise<number> =>
+  const forgetLines = ({ token, number }: Forgetter, journals: readonly LeavingLines[]): Promise<number> =>
     run(
       'forget_lines',
       [keys.archive, keys.archiveLease, keys.mode, keys.forgotten],
-      [keys.prefix, token, batch, keepMs, ...journals.flatMap(lineArguments)],
+      [keys.prefix, token, number, keepMs, ...journals.flatMap(lineArguments)],
     );
 
   async function dropTraces(): Promise<void> {
@@ -214,6 +229,32 @@ function cut<T>(list: readonly T[], most: number, size: (member: T) => number, s
 
 const orderSteps = (orders: readonly StoredOrder[]): StoredOrder[][] =>
   cut(orders, ORDERS_STEP, () => 1, ORDERS_STEP);
+
+/** One after the other: Redis runs all commands that a connection has sent before it looks at another connection. */
+async function inTurn<Part>(parts: readonly Part[], act: (part: Part) => Promise<void>): Promise<void> {
+  for (const part of parts) await act(part);
+}
+
+/** How many left by a call. Throws Fenced when none may leave. */
+async function left(call: Promise<number>): Promise<number> {
+  const count = await call;
+  if (count < 0) throw new Fenced();
+  return count;
+}
+
+/** The batches of what leaves; no order is in one before the last match. */
+function batchesOf({ markets, orders, journals }: Leaving): Leaving[] {
+  const [matchesMost, ordersMost, linesMost] = BATCH_MAX;
+  const size = ({ matches }: LeavingMatches): number => matches.length;
+  const m = cut(markets.flatMap(stretchesOf), matchesMost, size, matchesMost);
+  const o = cut(orders, ordersMost, () => 1, ordersMost);
+  const j = cut(journals, linesMost, ({ lines }) => lines.length, linesMost);
+  const first = Math.max(0, m.length - 1);
+  const count = Math.max(m.length, o.length === 0 ? 0 : first + o.length, j.length);
+  return Array.from({ length: count }, (_, i) => ({
+    ...{ markets: m[i] ?? [], orders: o[i - first] ?? [], journals: j[i] ?? [] },
+  }));
+}
 
 const stretchesOf = ({ marketId, matches }: LeavingMatches): LeavingMatches[] =>
   cut(matches, MATCHES_STEP, ({ packed }) => countFills(packed), FILLS_STEP).map((part) => ({

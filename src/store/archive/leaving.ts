@@ -37,8 +37,6 @@ export interface LeavingLines {
 }
 
 export const NONE_LEAVING: Leaving = { orders: [], markets: [], journals: [] };
-export const isNothing = ({ orders, markets, journals }: Leaving): boolean =>
-  orders.length + markets.length + journals.length === 0;
 
 const RANK_STEP = 1_000;
 const HASH_BYTES = 32;

@@ -3,6 +3,7 @@ import type {
   ArchivedSettlement,
   ArchiveReads,
   ListPlace,
+  OrderMatches,
   StreamPlace,
   Stretch,
 } from '../../exchange/archive';
@@ -21,8 +22,11 @@ export interface PastMatches {
   /** Those that are here, by the name of their place (`matchName`). */
   matches(refs: readonly MatchRef[]): Promise<ReadonlyMap<string, Buffer>>;
   matchesOf(marketId: MarketId, stretch: Stretch<StreamPlace>): Promise<readonly ArchivedMatch[]>;
-  /** The matches of an order up to a place among those that left, newest first. */
-  matchesOfOrder(hash: Buffer, upTo: StreamPlace, most: number): Promise<readonly ArchivedMatch[]>;
+  /** The matches of each of these orders up to a place among those that left, newest first, in one query. */
+  matchesOfOrders(
+    asked: readonly OrderMatches[],
+    most: number,
+  ): Promise<readonly (readonly ArchivedMatch[])[]>;
   /** The packed records of those that are here, by name (`settlementName`, latin1). */
   settlements(keys: readonly SettlementKey[]): Promise<ReadonlyMap<string, Buffer>>;
   /** In the order of the list, of one market or with null of all. */
@@ -35,7 +39,7 @@ export interface PastMatches {
 export const NO_PAST_MATCHES: PastMatches = {
   matches: async () => new Map(),
   matchesOf: async () => [],
-  matchesOfOrder: async () => [],
+  matchesOfOrders: async (asked) => asked.map(() => []),
   settlements: async () => new Map(),
   settlementsOf: async () => [],
 };
@@ -101,8 +105,8 @@ export function createPastMatches({ redis, keys, archive, open }: PastMatchesOpt
     matches,
     matchesOf,
     settlements,
-    matchesOfOrder: async (hash, upTo, most) =>
-      (await open()) ? archive.matchesOfOrder(hash, upTo, most) : [],
+    matchesOfOrders: async (asked, most) =>
+      asked.length > 0 && (await open()) ? archive.matchesOfOrders(asked, most) : asked.map(() => []),
     settlementsOf: async (marketId, stretch) =>
       (await anyOf(marketId)) && (await open()) ? archive.settlementsOf(marketId, stretch) : [],
   };

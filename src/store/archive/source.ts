@@ -31,9 +31,9 @@ export interface Source {
   done(found: Found): Promise<void>;
 }
 
-const ENTRIES_STEP = 2_000;
-/** The orders that are looked at for one batch, of which about so many may leave. */
-const ORDERS_MAX = 1_500;
+const ENTRIES_STEP = 5_000;
+/** The orders that are looked at in one pass, of which about so many may leave. */
+const ORDERS_MAX = 5_000;
 const READ_STEP = 500;
 /** Behind every match. */
 const ALL_LEFT = { tradeMs: Number.POSITIVE_INFINITY, sequence: 0 };

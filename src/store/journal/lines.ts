@@ -16,7 +16,7 @@ interface Options {
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
-  readonly past: Pick<Past, 'ofWallet' | 'matchesOfOrder'>;
+  readonly past: Pick<Past, 'ofWallet' | 'matchesOfOrders'>;
 }
 
 /** Orders and fills read in one step. */
@@ -85,7 +85,7 @@ export function createKnownLines({ redis, run, keys, past }: Options) {
   async function leftOf(hash: Buffer, marketId: MarketId, newest: StreamPlace): Promise<MatchRef[]> {
     const refs: MatchRef[] = [];
     for (let upTo = newest; ; ) {
-      const found = await past.matchesOfOrder(hash, upTo, FILLS_STEP);
+      const [found = []] = await past.matchesOfOrders([{ hash, upTo }], FILLS_STEP);
       for (const { tradeMs, sequence } of found) refs.push({ marketId, tradeMs, sequence });
       const last = found.at(-1);
       if (!last || found.length < FILLS_STEP) return refs;

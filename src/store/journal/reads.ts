@@ -20,7 +20,7 @@ interface JournalReadsOptions {
   readonly keys: ShardKeys;
   readonly journal: Pick<Journal, 'catchUp'>;
   readonly matches: Pick<Matches, 'load'>;
-  readonly settlements: Pick<Settlements, 'show'>;
+  readonly settlements: Pick<Settlements, 'showAll'>;
   readonly lines: OpenLines;
 }
 
@@ -192,27 +192,27 @@ export function createJournalReads({
     const wallet = address.toLowerCase();
     const refs = entries.flatMap(({ is }) => (is.type === 'TRADE' ? [is.ref] : []));
     const loaded = await matches.load(refs);
-    const lines = await Promise.all(
-      entries.map(async ({ entry, is }): Promise<JournalRow[]> => {
-        if (is.type === 'MOVE') return [{ ...is, id: `${entry}-0` }];
-        const match = loaded[refs.indexOf(is.ref)];
-        if (!match || match instanceof Error) return [];
-        const own = sidesOf(match).filter(({ order }) => order.maker === wallet);
-        const fills = await settlements.show(
-          is.ref.marketId,
-          own.map(({ fill }) => fill),
-        );
-        return own.map((side, line) => {
-          const { settlementStatus, transactionHash } = fills[line] ?? decodeSettlementState(null);
-          return {
-            type: 'TRADE',
-            id: `${entry}-${line}`,
-            side,
-            settlement: { settlementStatus, transactionHash },
-          };
-        });
-      }),
+    const sides = refs.map((ref, i) => {
+      const match = loaded[i];
+      const own = match && !(match instanceof Error) ? sidesOf(match) : [];
+      return { ref, own: own.filter(({ order }) => order.maker === wallet) };
+    });
+    const shown = await settlements.showAll(
+      sides.map(({ ref, own }) => ({ marketId: ref.marketId, fills: own.map(({ fill }) => fill) })),
     );
+    const lines = entries.map(({ entry, is }): JournalRow[] => {
+      if (is.type === 'MOVE') return [{ ...is, id: `${entry}-0` }];
+      const at = refs.indexOf(is.ref);
+      return (sides[at]?.own ?? []).map((side, line) => {
+        const { settlementStatus, transactionHash } = shown[at]?.[line] ?? decodeSettlementState(null);
+        return {
+          type: 'TRADE',
+          id: `${entry}-${line}`,
+          side,
+          settlement: { settlementStatus, transactionHash },
+        };
+      });
+    });
     return lines.flatMap((list, i) => {
       const placed = list.map((row, line) => ({ place: { entry: entries[i]?.entry ?? 0, line }, row }));
       return isAscending ? placed : placed.reverse();

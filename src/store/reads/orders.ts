@@ -1,6 +1,5 @@
 import { Refusal } from '../../exchange/errors';
 import type { OrderFill, PlacedFill, SettlementState } from '../../exchange/facts';
-import type { MarketId } from '../../exchange/market';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
 import type { Past } from '../archive/past';
@@ -8,7 +7,14 @@ import type { Fill, OrderRecord } from '../records/order';
 import { type OrderFillsPage, type OrderView, type PlacedView, tradeId } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient, RunScript } from '../redis/scripts';
-import { createFillChain, type FillPlace, NEWEST_FILL, type OrderAndFills } from './fill-chain';
+import type { Settlements } from '../settlement/settlements';
+import {
+  createFillChain,
+  type FillPlace,
+  type FoundOrder,
+  NEWEST_FILL,
+  type OrderAndFills,
+} from './fill-chain';
 import { createOrderRecords, type OrderRecords } from './order-records';
 
 interface OrderReadsOptions {
@@ -16,8 +22,8 @@ interface OrderReadsOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly past: Past;
-  /** Adds to fills of one market the progress of their settlement. */
-  readonly show: (id: MarketId, fills: readonly Fill[]) => Promise<(Fill & SettlementState)[]>;
+  /** Adds to fills the progress of their settlement. */
+  readonly showAll: Settlements['showAll'];
 }
 
 const CURSOR = /^([1-9]\d{0,14})-([1-9]\d{0,14})-(\d{1,4})$/;
@@ -25,8 +31,8 @@ const CURSOR = /^([1-9]\d{0,14})-([1-9]\d{0,14})-(\d{1,4})$/;
 export interface OrderReads {
   /** An order with its latest fills, oldest first. */
   order(orderHash: string): Promise<OrderView | null>;
-  /** The same of an order that has left Redis. */
-  leftOrder(record: OrderRecord): Promise<OrderView>;
+  /** The same of orders that were just found, of all of them together; null for one that is not there any more. */
+  views(found: readonly FoundOrder[]): Promise<(OrderView | null)[]>;
   /** The same as the answer to a submission, without the settlements of the fills. */
   placed(orderHash: string): Promise<PlacedView | null>;
   /** All fills of an order, newest first; null when the order does not exist. Throws INVALID_CURSOR. */
@@ -40,25 +46,42 @@ export interface OrderReads {
 }
 
 /** Reads orders with their fills. A read takes only as many fills as it shows, however many the order has. */
-export function createOrderReads({ redis, run, keys, past, show }: OrderReadsOptions): OrderReads {
+export function createOrderReads({ redis, run, keys, past, showAll }: OrderReadsOptions): OrderReads {
   const chain = createFillChain({ run, keys, past });
 
   async function shownFills(record: OrderRecord, fills: readonly Fill[]): Promise<OrderFill[]> {
-    return (await show(record.marketId, fills)).map((fill) => orderFill(record, fill));
+    const [view] = await viewsOf([{ record, fills }]);
+    return [...(view?.fills ?? [])];
   }
 
-  const viewOf = async ({ record, fills }: OrderAndFills): Promise<OrderView> => ({
+  /** With the fills as they were found. */
+  async function viewsOf(list: readonly OrderAndFills[]): Promise<OrderView[]> {
+    const shown = await showAll(list.map(({ record, fills }) => ({ marketId: record.marketId, fills })));
+    return list.map(({ record }, i) => ({
+      record,
+      fills: (shown[i] ?? []).map((fill) => orderFill(record, fill)),
+    }));
+  }
+
+  const oldestFirst = ({ record, fills }: OrderAndFills): OrderAndFills => ({
     record,
-    fills: await shownFills(record, fills.toReversed()),
+    fills: fills.toReversed(),
   });
 
   async function order(orderHash: string): Promise<OrderView | null> {
     const found = await chain.read(orderHash, NEWEST_FILL, FILLS_SHOWN_MAX);
-    return found && viewOf(found);
+    return found && ((await viewsOf([oldestFirst(found)]))[0] ?? null);
   }
 
-  const leftOrder = async (record: OrderRecord): Promise<OrderView> =>
-    viewOf(await chain.left(record, NEWEST_FILL, FILLS_SHOWN_MAX));
+  async function views(found: readonly FoundOrder[]): Promise<(OrderView | null)[]> {
+    const filled = found.filter(({ record }) => record.fillMs > 0);
+    const read = await chain.newest(filled, FILLS_SHOWN_MAX);
+    const shown = await viewsOf(read.flatMap((one) => (one ? [oldestFirst(one)] : [])));
+    const byHash = new Map(shown.map((view) => [view.record.orderHash, view]));
+    return found.map(({ record }) =>
+      record.fillMs === 0 ? { record, fills: [] } : (byHash.get(record.orderHash) ?? null),
+    );
+  }
 
   async function placed(orderHash: string): Promise<PlacedView | null> {
     const found = await chain.read(orderHash, NEWEST_FILL, FILLS_SHOWN_MAX);
@@ -84,7 +107,7 @@ export function createOrderReads({ redis, run, keys, past, show }: OrderReadsOpt
   }
 
   const records = createOrderRecords({ redis, keys, past });
-  return { order, leftOrder, placed, orderFills, shownFills, records };
+  return { order, views, placed, orderFills, shownFills, records };
 }
 
 function parseCursor(cursor: string): FillPlace {

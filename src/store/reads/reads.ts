@@ -70,7 +70,7 @@ export function createReads({
   past = NO_PAST,
 }: ReadsOptions): Reads {
   const known = createDoubtful<string, Market>(doubts, TERMS_MAX);
-  const { show } = createSettlements({ redis, run, keys, past });
+  const { show, showAll } = createSettlements({ redis, run, keys, past });
   const matchesOf = createMarketMatches({ redis, keys, past });
 
   async function market(name: string): Promise<Market | null> {
@@ -139,7 +139,7 @@ export function createReads({
     return cash ? decodeCash(cash).nonce : 0;
   }
 
-  const orders = createOrderReads({ redis, run, keys, past, show });
+  const orders = createOrderReads({ redis, run, keys, past, showAll });
   const wallets = createWalletReads({ redis, keys, past, ...orders });
   return {
     market,

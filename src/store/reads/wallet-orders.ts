@@ -4,18 +4,13 @@ import { addressBytes, decodeOrder, hashHex, type OrderRecord } from '../records
 import type { OrdersFilter, OrdersPage, OrderView } from '../records/views';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
+import type { FoundOrder } from './fill-chain';
 
 interface WalletReadsOptions {
   readonly redis: RedisClient;
   readonly keys: ShardKeys;
   readonly past: Past;
-  readonly order: (orderHash: string) => Promise<OrderView | null>;
-  readonly leftOrder: (record: OrderRecord) => Promise<OrderView>;
-}
-
-interface Found {
-  readonly record: OrderRecord;
-  readonly hasLeft: boolean;
+  readonly views: (found: readonly FoundOrder[]) => Promise<readonly (OrderView | null)[]>;
 }
 
 interface Entry {
@@ -43,7 +38,7 @@ export interface WalletReads {
 }
 
 /** Reads a wallet's orders by the index that lua/lib/orders.lua keeps: rank while open, minus the rank once final. */
-export function createWalletReads({ redis, keys, past, order, leftOrder }: WalletReadsOptions): WalletReads {
+export function createWalletReads({ redis, keys, past, views }: WalletReadsOptions): WalletReads {
   /**
    * The next entries below `from`, newest first. Open orders are read first and the archive last, so an order that becomes
    * final or leaves Redis meanwhile is seen twice, not missed.
@@ -69,14 +64,14 @@ export function createWalletReads({ redis, keys, past, order, leftOrder }: Walle
     return [...seen.values()].sort(newer).slice(0, STEP);
   }
 
-  async function records(found: readonly Entry[]): Promise<Found[]> {
+  async function records(found: readonly Entry[]): Promise<FoundOrder[]> {
     const here = found.filter(({ record }) => record === undefined);
     const packed =
       here.length === 0 ? [] : await redis.hmgetBuffer(keys.orders, ...here.map(({ hash }) => hash));
     const left = here.filter((_, i) => !packed[i]).map(({ hash }) => hashHex(hash));
     const gone = await past.records(left);
     const known = new Map(here.map(({ hash }, i) => [hashHex(hash), packed[i]]));
-    return found.flatMap(({ hash, record }): Found[] => {
+    return found.flatMap(({ hash, record }): FoundOrder[] => {
       const orderHash = hashHex(hash);
       const stored = known.get(orderHash);
       if (stored) return [{ record: decodeOrder(orderHash, stored), hasLeft: false }];
@@ -92,7 +87,7 @@ export function createWalletReads({ redis, keys, past, order, leftOrder }: Walle
   ): Promise<OrdersPage> {
     const wallet = addressBytes(address);
     let from = page.cursor === null ? null : parseCursor(page.cursor);
-    const shown: Found[] = [];
+    const shown: FoundOrder[] = [];
     for (let step = 0; step < STEPS_MAX; step++) {
       const found = await entries(wallet, from, filter.status === 'open');
       const kept = new Map(
@@ -111,15 +106,9 @@ export function createWalletReads({ redis, keys, past, order, leftOrder }: Walle
     return result(shown, from);
   }
 
-  async function result(shown: readonly Found[], next: Entry | null): Promise<OrdersPage> {
-    const views = await Promise.all(
-      shown.map(({ record, hasLeft }) => {
-        if (record.fillMs === 0) return { record, fills: [] };
-        return hasLeft ? leftOrder(record) : order(record.orderHash);
-      }),
-    );
+  async function result(shown: readonly FoundOrder[], next: Entry | null): Promise<OrdersPage> {
     return {
-      orders: views.flatMap((view) => (view ? [view] : [])),
+      orders: (await views(shown)).flatMap((view) => (view ? [view] : [])),
       next: next && `${next.rank}_${next.hash.toString('hex')}`,
     };
   }

@@ -54,7 +54,11 @@ export function createSettlementList({ redis, keys, packed, past }: ListedOption
     const asked = last ? { ...stretch, ...(descending ? { from: last } : { to: last }) } : stretch;
     const left = await past.settlementsOf(marketId ?? null, asked);
     const found = new Map(here.map((one) => [listedId(one), one]));
-    for (const one of left) found.set(listedId(one), listedOf(one));
+    // Redis decides, as where one record is asked for: a batch of which nothing left may be deleted again.
+    for (const one of left) {
+      const id = listedId(one);
+      if (!found.get(id)?.record) found.set(id, listedOf(one));
+    }
     // Where one of both has more, it has given `most`: so the first `most` of all are here.
     const way = descending ? -1 : 1;
     return [...found.values()].sort((a, b) => way * compareListed(a, b)).slice(0, most);

@@ -37,6 +37,14 @@ export interface SettlementsPage {
   readonly next: string | null;
 }
 
+/** A fill, as far as its settlement is concerned. */
+type SettledFact = MatchFacts & { readonly sequence: number; readonly index: number };
+
+interface FillsOf<T> {
+  readonly marketId: MarketId;
+  readonly fills: readonly T[];
+}
+
 export interface Settlements {
   /** record_settlements: writes records as CONFIRMED, or as MATCHED if they wait for the chain. Returns the number of new ones. */
   record(
@@ -57,10 +65,9 @@ export interface Settlements {
   /** The record, in Redis or in the archive. */
   find(key: SettlementKey): Promise<SettlementRecord | null>;
   /** Adds to each fill of one market its settlement, in one round trip. */
-  show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
-    marketId: MarketId,
-    fills: readonly T[],
-  ): Promise<(T & SettlementState)[]>;
+  show<T extends SettledFact>(marketId: MarketId, fills: readonly T[]): Promise<(T & SettlementState)[]>;
+  /** The same for lists of fills, each of one market, in one round trip and one query for what has left. */
+  showAll<T extends SettledFact>(lists: readonly FillsOf<T>[]): Promise<(T & SettlementState)[][]>;
   /** Newest first; throws INVALID_CURSOR. A record that is written during a walk comes before its beginning. */
   list(filter: SettlementsFilter, page: { limit: number; cursor: string | null }): Promise<SettlementsPage>;
   /** A stretch of the list of all, or of a market's. */
@@ -149,23 +156,30 @@ export function createSettlements({ redis, run, keys, past = NO_PAST }: Settleme
     return found ? decodeSettlement(key, found) : null;
   }
 
-  async function show<T extends MatchFacts & { readonly sequence: number; readonly index: number }>(
-    marketId: MarketId,
-    fills: readonly T[],
-  ): Promise<(T & SettlementState)[]> {
-    const places = new Map<string, number>();
-    const names: Buffer[] = [];
-    for (const { sequence, index } of fills) {
-      const place = `${sequence}-${partOf(index)}`;
-      if (places.has(place)) continue;
-      places.set(place, names.length);
-      names.push(settlementName({ marketId, sequence, part: partOf(index) }));
+  async function show<T extends SettledFact>(marketId: MarketId, fills: readonly T[]) {
+    const [shown = []] = await showAll([{ marketId, fills }]);
+    return shown;
+  }
+
+  async function showAll<T extends SettledFact>(lists: readonly FillsOf<T>[]) {
+    const nameOf = (marketId: MarketId, { sequence, index }: T): string =>
+      `${marketId} ${sequence}-${partOf(index)}`;
+    const names = new Map<string, Buffer>();
+    for (const { marketId, fills } of lists) {
+      for (const fill of fills) {
+        const name = nameOf(marketId, fill);
+        const { sequence, index } = fill;
+        if (!names.has(name)) names.set(name, settlementName({ marketId, sequence, part: partOf(index) }));
+      }
     }
-    const records = await anywhere(names);
-    return fills.map((fill) => {
-      const record = records[places.get(`${fill.sequence}-${partOf(fill.index)}`) ?? -1];
-      return { ...fill, ...decodeSettlementState(recordOf(record, fill)) };
-    });
+    const packed = await anywhere([...names.values()]);
+    const records = new Map([...names.keys()].map((name, i) => [name, packed[i] ?? null]));
+    return lists.map(({ marketId, fills }) =>
+      fills.map((fill) => {
+        const record = records.get(nameOf(marketId, fill)) ?? null;
+        return { ...fill, ...decodeSettlementState(recordOf(record, fill)) };
+      }),
+    );
   }
 
   async function list(
@@ -250,7 +264,7 @@ export function createSettlements({ redis, run, keys, past = NO_PAST }: Settleme
     };
   }
 
-  return { record, move, packed, find, show, list, listed, orders, ordersOf, counts };
+  return { record, move, packed, find, show, showAll, list, listed, orders, ordersOf, counts };
 }
 
 const passes = (record: SettlementRecord, { status, marketId }: SettlementsFilter): boolean =>

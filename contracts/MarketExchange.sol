@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ERC1155Holder} from "@openzeppelin/contracts/token/ERC1155/utils/ERC1155Holder.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {IConditionalTokens} from "./ConditionalTokens.sol";
+import {BUY, Order, Orders} from "./Orders.sol";
+import {Roles} from "./Roles.sol";
+
+/// @notice One match of a taker with its makers.
+struct Match {
+    /// market (64 bits) | part (8 bits) | sequence (48 bits). A match with the same id is settled once.
+    uint256 id;
+    Order taker;
+    Order[] makers;
+    /// What the taker's order loses of its `makerAmount`. It pays what is due, which may be less.
+    uint256 takerFill;
+    /// What each maker gives.
+    uint256[] makerFills;
+}
+
+/// @title The exchange contract: settles matches of signed orders for outcome tokens of the Conditional Tokens Framework.
+/// @notice Wallets keep their funds and approve this contract: the collateral to buy, the conditional tokens to sell.
+/// Amounts are in the smallest units; collateral and outcome tokens have the same decimals. A fill moves exact amounts:
+/// what an order gets is its own ratio of what it gives, or better, and a fill that would have to be rounded is refused.
+/// Asset ids are 0 for the collateral, else the id of an outcome token.
+contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
+    using SafeERC20 for IERC20;
+
+    /// An order of a match with its amounts.
+    struct Leg {
+        address wallet;
+        bool isAlike;
+        uint256 making;
+        uint256 taking;
+        uint256 fee;
+    }
+
+    /// What a match moves, from the taker's point of view.
+    struct Sums {
+        /// Paid to and received from makers on the other side, without a split or merge.
+        uint256 pays;
+        uint256 gets;
+        /// Full sets to split (BUY) or merge (SELL) with makers on the same side, and the taker's part of it.
+        uint256 sets;
+        uint256 alikePays;
+        uint256 alikeGets;
+    }
+
+    struct Registered {
+        uint256 complement;
+        bytes32 conditionId;
+    }
+
+    /// @notice Gas for the delivery of one asset to a wallet, whose contract may be called with most of it.
+    uint256 public constant DELIVERY_GAS = 120_000;
+    bytes32 public constant parentCollectionId = bytes32(0);
+    uint256 private constant COLLATERAL = 0;
+    uint256 private constant ONE = 1e18;
+    uint256 private constant BPS = 10_000;
+
+    IERC20 private immutable _collateral;
+    IConditionalTokens private immutable _ctf;
+
+    /// @notice Receives all fees.
+    address public feeReceiver;
+    /// @notice The complement and the condition of each registered token.
+    mapping(uint256 token => Registered) public registry;
+    /// @notice What a wallet could not receive, by asset. `claim` pays it.
+    mapping(address wallet => mapping(uint256 asset => uint256)) public owed;
+    mapping(uint256 word => uint256) private _settled;
+
+    event OrderFilled(
+        bytes32 indexed orderHash,
+        address indexed maker,
+        address indexed taker,
+        uint256 makerAssetId,
+        uint256 takerAssetId,
+        uint256 makerAmountFilled,
+        uint256 takerAmountFilled,
+        uint256 fee
+    );
+    event OrdersMatched(
+        bytes32 indexed takerOrderHash,
+        address indexed takerOrderMaker,
+        uint256 makerAssetId,
+        uint256 takerAssetId,
+        uint256 makerAmountFilled,
+        uint256 takerAmountFilled
+    );
+    /// @notice Fees of one match in one asset.
+    event FeeCharged(address indexed receiver, uint256 tokenId, uint256 amount);
+    event TokenRegistered(uint256 indexed token0, uint256 indexed token1, bytes32 indexed conditionId);
+    event FeeReceiverChanged(address indexed receiver, address indexed admin);
+    /// @notice The match was settled in this transaction.
+    event MatchSettled(uint256 indexed id);
+    /// @notice The match was settled before; nothing moved.
+    event Done(uint256 indexed id);
+    /// @notice The match was not settled. `reason` is the data of the error: `Fault` blames a wallet, any other error is the
+    /// operator's, and empty data means that the transaction had too little gas.
+    event MatchFailed(uint256 indexed id, bytes reason);
+    /// @notice The wallet could not receive an asset; the contract keeps it for the wallet.
+    event Held(address indexed wallet, uint256 indexed asset, uint256 amount);
+    event Claimed(address indexed wallet, uint256 indexed asset, address to, uint256 amount);
+
+    /// @notice The maker's price does not meet the taker's, or the taker would pay more or get less than it signed.
+    error NotCrossing();
+    /// @notice Orders on the same side must be for the two tokens of a market, orders on different sides for the same token.
+    error MismatchedTokenIds();
+    /// @notice A fill would have to be rounded.
+    error NotWhole();
+    /// @notice There is no maker, or not one fill for each.
+    error WrongLengths();
+    /// @notice The token is not registered, or not a token of the condition.
+    error InvalidTokenId();
+    /// @notice The tokens are not the two tokens of a market.
+    error InvalidComplement();
+    error AlreadyRegistered();
+    /// @notice Only the contract itself may call this.
+    error NotSelf();
+    /// @notice The address cannot be used here.
+    error InvalidAddress();
+    /// @notice Nothing is owed.
+    error NothingOwed();
+    /// @notice The asset could not be delivered.
+    error DeliveryFailed();
+    /// @notice The collateral moved another amount than was asked for.
+    error CollateralNotExact();
+    /// @notice Reasons in a `Fault`: the wallet has too little collateral, ...
+    error NotEnoughCollateral();
+    /// @notice ... approved too little of it, ...
+    error NotEnoughAllowance();
+    /// @notice ... has too few outcome tokens, ...
+    error NotEnoughTokens();
+    /// @notice ... did not approve this contract for outcome tokens, ...
+    error NotApproved();
+    /// @notice ... or the token contract refused the transfer for a reason of its own.
+    error TransferRefused();
+
+    /// @param name The name of the EIP-712 domain.
+    /// @param collateral An ERC-20 that moves exact amounts and calls no wallets.
+    constructor(string memory name, address collateral, address conditionalTokens, address admin, address receiver)
+        Orders(name)
+        Roles(admin)
+    {
+        if (collateral.code.length == 0 || conditionalTokens.code.length == 0) revert InvalidAddress();
+        _collateral = IERC20(collateral);
+        _ctf = IConditionalTokens(conditionalTokens);
+        _setFeeReceiver(receiver);
+        _collateral.forceApprove(conditionalTokens, type(uint256).max);
+    }
+
+    function getCollateral() external view returns (address) {
+        return address(_collateral);
+    }
+
+    function getCtf() external view returns (address) {
+        return address(_ctf);
+    }
+
+    /// @notice The highest fee rate that an order may sign, in hundredths of a percent.
+    function getMaxFeeRate() external pure returns (uint256) {
+        return FEE_RATE_MAX_BPS;
+    }
+
+    function getConditionId(uint256 token) external view returns (bytes32) {
+        return registry[token].conditionId;
+    }
+
+    function getComplement(uint256 token) public view returns (uint256) {
+        validateTokenId(token);
+        return registry[token].complement;
+    }
+
+    function validateTokenId(uint256 token) public view {
+        if (registry[token].complement == 0) revert InvalidTokenId();
+    }
+
+    function validateComplement(uint256 token, uint256 complement) external view {
+        if (getComplement(token) != complement) revert InvalidComplement();
+    }
+
+    /// @notice True when a match with this id was settled.
+    function isSettled(uint256 id) public view returns (bool) {
+        return _settled[id >> 8] & (1 << (id & 0xff)) != 0;
+    }
+
+    function setFeeReceiver(address receiver) external onlyAdmin {
+        _setFeeReceiver(receiver);
+    }
+
+    /// @notice Makes the two tokens of a condition tradable. Operators and admins may, because the ids are checked:
+    /// they must be the positions of index sets 1 and 2 of a prepared condition with two outcomes.
+    function registerToken(uint256 token, uint256 complement, bytes32 conditionId) external {
+        if (operators[msg.sender] != 1 && admins[msg.sender] != 1) revert NotOperator();
+        if (registry[token].complement != 0 || registry[complement].complement != 0) revert AlreadyRegistered();
+        if (_ctf.getOutcomeSlotCount(conditionId) != 2) revert InvalidTokenId();
+        if (token != _positionId(conditionId, 1) || complement != _positionId(conditionId, 2)) revert InvalidTokenId();
+        registry[token] = Registered(complement, conditionId);
+        registry[complement] = Registered(token, conditionId);
+        emit TokenRegistered(token, complement, conditionId);
+        emit TokenRegistered(complement, token, conditionId);
+    }
+
+    /// @notice Settles matches, each by itself: one that fails moves nothing and stops no other.
+    /// Emits `MatchSettled`, `Done` or `MatchFailed` for each.
+    function settle(Match[] calldata matches) external onlyOperator notPaused nonReentrant {
+        for (uint256 i; i < matches.length; ++i) {
+            uint256 id = matches[i].id;
+            if (isSettled(id)) {
+                emit Done(id);
+                continue;
+            }
+            try this.settleOne(matches[i]) {}
+            catch (bytes memory reason) {
+                emit MatchFailed(id, reason);
+            }
+        }
+    }
+
+    /// @notice One match of `settle`, in a call of its own, so that its failure undoes it alone.
+    function settleOne(Match calldata one) external {
+        if (msg.sender != address(this)) revert NotSelf();
+        _settled[one.id >> 8] |= 1 << (one.id & 0xff);
+        _match(one.taker, one.makers, one.takerFill, one.makerFills);
+        emit MatchSettled(one.id);
+    }
+
+    /// @notice Settles one match, and reverts where `settle` would report a failure. It has no id: sent twice, it settles
+    /// twice, as far as the orders allow.
+    function matchOrders(
+        Order calldata takerOrder,
+        Order[] calldata makerOrders,
+        uint256 takerFillAmount,
+        uint256[] calldata makerFillAmounts
+    ) external onlyOperator notPaused nonReentrant {
+        _match(takerOrder, makerOrders, takerFillAmount, makerFillAmounts);
+    }
+
+    /// @notice Pays what is owed to a wallet in one asset. The wallet may name any receiver, others only the wallet.
+    function claim(address wallet, uint256 asset, address to) external nonReentrant {
+        if (to == address(0) || (msg.sender != wallet && to != wallet)) revert InvalidAddress();
+        uint256 amount = owed[wallet][asset];
+        if (amount == 0) revert NothingOwed();
+        owed[wallet][asset] = 0;
+        if (!_transfer(address(this), to, asset, amount, gasleft())) revert DeliveryFailed();
+        emit Claimed(wallet, asset, to, amount);
+    }
+
+    /// @dev The contract takes outcome tokens only from a transfer of its own, so that none is sent here by mistake.
+    function onERC1155Received(address operator, address, uint256, uint256, bytes memory)
+        public
+        view
+        override
+        returns (bytes4)
+    {
+        if (operator != address(this) || msg.sender != address(_ctf)) revert NotSelf();
+        return this.onERC1155Received.selector;
+    }
+
+    function onERC1155BatchReceived(address operator, address, uint256[] memory, uint256[] memory, bytes memory)
+        public
+        view
+        override
+        returns (bytes4)
+    {
+        if (operator != address(this) || msg.sender != address(_ctf)) revert NotSelf();
+        return this.onERC1155BatchReceived.selector;
+    }
+
+    function _setFeeReceiver(address receiver) private {
+        if (receiver == address(0) || receiver == address(this)) revert InvalidAddress();
+        feeReceiver = receiver;
+        emit FeeReceiverChanged(receiver, msg.sender);
+    }
+
+    function _positionId(bytes32 conditionId, uint256 indexSet) private view returns (uint256) {
+        return _ctf.getPositionId(address(_collateral), _ctf.getCollectionId(parentCollectionId, conditionId, indexSet));
+    }
+
+    /// First everything is checked and booked, then funds move: a wallet that is called meets a finished account.
+    function _match(Order calldata taker, Order[] calldata makers, uint256 takerFill, uint256[] calldata makerFills)
+        private
+    {
+        validateTokenId(taker.tokenId);
+        bytes32 takerHash = _spend(taker, takerFill);
+        (Leg[] memory legs, Sums memory sums) = _meetAll(taker, makers, makerFills);
+        _move(taker, legs, sums, _close(takerHash, taker, takerFill, sums));
+    }
+
+    /// Checks that the taker gets what it signed. Returns its fee.
+    function _close(bytes32 orderHash, Order calldata taker, uint256 making, Sums memory sums)
+        private
+        returns (uint256 fee)
+    {
+        uint256 paid = sums.pays + sums.alikePays;
+        uint256 got = sums.gets + sums.alikeGets;
+        if (paid > making || got * taker.makerAmount < making * taker.takerAmount) revert NotCrossing();
+        fee = _fee(taker.feeRateBps, taker.side, making, got);
+        (uint256 gives, uint256 takes) = _assets(taker);
+        emit OrderFilled(orderHash, taker.maker, address(this), gives, takes, paid, got, fee);
+        emit OrdersMatched(orderHash, taker.maker, gives, takes, paid, got);
+    }
+
+    function _meetAll(Order calldata taker, Order[] calldata makers, uint256[] calldata fills)
+        private
+        returns (Leg[] memory legs, Sums memory sums)
+    {
+        if (makers.length == 0 || makers.length != fills.length) revert WrongLengths();
+        legs = new Leg[](makers.length);
+        for (uint256 i; i < makers.length; ++i) legs[i] = _meet(taker, makers[i], fills[i], sums);
+    }
+
+    /// The assets that an order gives and takes.
+    function _assets(Order calldata order) private pure returns (uint256 gives, uint256 takes) {
+        return order.side == BUY ? (COLLATERAL, order.tokenId) : (order.tokenId, COLLATERAL);
+    }
+
+    /// Checks and books one maker against the taker, and adds its amounts to the sums.
+    function _meet(Order calldata taker, Order calldata maker, uint256 making, Sums memory sums)
+        private
+        returns (Leg memory leg)
+    {
+        bool isAlike = taker.side == maker.side;
+        if (maker.tokenId != (isAlike ? registry[taker.tokenId].complement : taker.tokenId)) revert MismatchedTokenIds();
+        bytes32 makerHash = _spend(maker, making);
+        if (!_isCrossing(taker, maker)) revert NotCrossing();
+        if (mulmod(making, maker.takerAmount, maker.makerAmount) != 0) revert NotWhole();
+        uint256 taking = (making * maker.takerAmount) / maker.makerAmount;
+        uint256 fee = _fee(maker.feeRateBps, maker.side, making, taking);
+        if (!isAlike) {
+            sums.pays += taking;
+            sums.gets += making;
+        } else if (maker.side == BUY) {
+            sums.sets += taking;
+            sums.alikePays += taking - making;
+            sums.alikeGets += taking;
+        } else {
+            sums.sets += making;
+            sums.alikePays += making;
+            sums.alikeGets += making - taking;
+        }
+        (uint256 gives, uint256 takes) = _assets(maker);
+        emit OrderFilled(makerHash, maker.maker, taker.maker, gives, takes, making, taking, fee);
+        return Leg(maker.maker, isAlike, making, taking, fee);
+    }
+
+    /// True when both orders get their price or a better one. Products, so that nothing is rounded.
+    function _isCrossing(Order calldata a, Order calldata b) private pure returns (bool) {
+        if (a.side != b.side) return a.makerAmount * b.makerAmount >= a.takerAmount * b.takerAmount;
+        if (a.side == BUY) {
+            return a.makerAmount * b.takerAmount + b.makerAmount * a.takerAmount >= a.takerAmount * b.takerAmount;
+        }
+        return a.takerAmount * b.makerAmount + b.takerAmount * a.makerAmount <= a.makerAmount * b.makerAmount;
+    }
+
+    /// `bps x min(p, 1 - p)` of the tokens, in collateral for a SELL; divided by p, in tokens, for a BUY. Rounded down.
+    function _fee(uint256 bps, uint8 side, uint256 given, uint256 got) private pure returns (uint256) {
+        if (bps == 0) return 0;
+        uint256 price = side == BUY ? (given * ONE) / got : (got * ONE) / given;
+        if (price == 0 || price >= ONE) return 0;
+        uint256 least = price < ONE - price ? price : ONE - price;
+        return side == BUY ? (bps * least * got) / (price * BPS) : (bps * least * given) / (ONE * BPS);
+    }
+
+    /// Moves what a match moves: with makers on the other side from wallet to wallet, with those on the same side through
+    /// this contract, which splits or merges once for all of them. Fees are taken from what an order receives.
+    function _move(Order calldata taker, Leg[] memory legs, Sums memory sums, uint256 feeLeft) private {
+        (uint256 gives, uint256 takes) = _assets(taker);
+        uint256 makerFees;
+        for (uint256 i; i < legs.length; ++i) {
+            Leg memory leg = legs[i];
+            if (leg.isAlike) continue;
+            uint256 part = feeLeft < leg.making ? feeLeft : leg.making;
+            feeLeft -= part;
+            makerFees += leg.fee;
+            _deliver(taker.maker, leg.wallet, gives, leg.taking - leg.fee);
+            _charge(leg.wallet, takes, part);
+            _deliver(leg.wallet, taker.maker, takes, leg.making - part);
+        }
+        _charge(taker.maker, gives, makerFees);
+        if (sums.sets == 0) return;
+        uint256 alikeTakes = _convert(taker, legs, sums);
+        _charge(address(this), takes, feeLeft);
+        _deliver(address(this), taker.maker, takes, sums.alikeGets - feeLeft);
+        _payAlike(legs, alikeTakes);
+    }
+
+    /// Pulls what makers on the taker's side and the taker owe to their full sets, and splits or merges those.
+    /// Returns the asset that these makers get.
+    function _convert(Order calldata taker, Leg[] memory legs, Sums memory sums) private returns (uint256 alikeTakes) {
+        Registered memory market = registry[taker.tokenId];
+        bool isBuy = taker.side == BUY;
+        uint256 before = _collateral.balanceOf(address(this));
+        for (uint256 i; i < legs.length; ++i) {
+            if (legs[i].isAlike) _pull(legs[i].wallet, isBuy ? COLLATERAL : market.complement, legs[i].making);
+        }
+        _pull(taker.maker, isBuy ? COLLATERAL : taker.tokenId, sums.alikePays);
+        uint256[] memory partition = new uint256[](2);
+        (partition[0], partition[1]) = (1, 2);
+        if (isBuy) {
+            _ctf.splitPosition(address(_collateral), parentCollectionId, market.conditionId, partition, sums.sets);
+        } else {
+            _ctf.mergePositions(address(_collateral), parentCollectionId, market.conditionId, partition, sums.sets);
+            before += sums.sets;
+        }
+        // Else the difference would come from what the contract keeps for others.
+        if (_collateral.balanceOf(address(this)) < before) revert CollateralNotExact();
+        return isBuy ? market.complement : COLLATERAL;
+    }
+
+    function _payAlike(Leg[] memory legs, uint256 asset) private {
+        uint256 fees;
+        for (uint256 i; i < legs.length; ++i) {
+            if (!legs[i].isAlike) continue;
+            fees += legs[i].fee;
+            _deliver(address(this), legs[i].wallet, asset, legs[i].taking - legs[i].fee);
+        }
+        _charge(address(this), asset, fees);
+    }
+
+    function _charge(address from, uint256 asset, uint256 amount) private {
+        if (amount == 0) return;
+        _deliver(from, feeReceiver, asset, amount);
+        emit FeeCharged(feeReceiver, asset, amount);
+    }
+
+    /// Moves an asset between two wallets, or from this contract to a wallet. When the receiver refuses it, this contract
+    /// keeps it for the receiver; a wallet that refused once in a transaction is not tried again in it.
+    function _deliver(address from, address to, uint256 asset, uint256 amount) private {
+        if (amount == 0) return;
+        _requireGas(DELIVERY_GAS);
+        if (!_refused(to)) {
+            if (_transfer(from, to, asset, amount, DELIVERY_GAS)) return;
+        }
+        if (from != address(this)) _pullExactly(from, asset, amount);
+        _noteRefusal(to);
+        owed[to][asset] += amount;
+        emit Held(to, asset, amount);
+    }
+
+    function _pullExactly(address from, uint256 asset, uint256 amount) private {
+        uint256 before = _collateral.balanceOf(address(this));
+        _pull(from, asset, amount);
+        if (asset == COLLATERAL && _collateral.balanceOf(address(this)) < before + amount) revert CollateralNotExact();
+    }
+
+    /// Moves an asset from a wallet to this contract, or blames the wallet.
+    function _pull(address from, uint256 asset, uint256 amount) private {
+        if (amount == 0) return;
+        _requireGas(DELIVERY_GAS);
+        if (!_transfer(from, address(this), asset, amount, gasleft())) revert Fault(from, _whyNot(from, asset, amount));
+    }
+
+    function _whyNot(address wallet, uint256 asset, uint256 amount) private view returns (bytes4) {
+        if (asset == COLLATERAL) {
+            if (_collateral.balanceOf(wallet) < amount) return NotEnoughCollateral.selector;
+            if (_collateral.allowance(wallet, address(this)) < amount) return NotEnoughAllowance.selector;
+        } else {
+            if (_ctf.balanceOf(wallet, asset) < amount) return NotEnoughTokens.selector;
+            if (!_ctf.isApprovedForAll(wallet, address(this))) return NotApproved.selector;
+        }
+        return TransferRefused.selector;
+    }
+
+    /// Returns false when the transfer failed. Copies at most one word of the answer, which a wallet may have written.
+    function _transfer(address from, address to, uint256 asset, uint256 amount, uint256 gasMax)
+        private
+        returns (bool isDone)
+    {
+        bytes memory data;
+        address target = address(_ctf);
+        if (asset != COLLATERAL) {
+            data = abi.encodeCall(_ctf.safeTransferFrom, (from, to, asset, amount, ""));
+        } else {
+            target = address(_collateral);
+            data = from == address(this)
+                ? abi.encodeCall(_collateral.transfer, (to, amount))
+                : abi.encodeCall(_collateral.transferFrom, (from, to, amount));
+        }
+        assembly ("memory-safe") {
+            mstore(0, 1)
+            isDone := call(gasMax, target, 0, add(data, 0x20), mload(data), 0, 0x20)
+            // A token that answers nothing has moved the amount; one that answers says true.
+            isDone := and(isDone, eq(mload(0), 1))
+        }
+    }
+
+    function _refused(address wallet) private view returns (bool refused) {
+        assembly ("memory-safe") {
+            refused := tload(wallet)
+        }
+    }
+
+    function _noteRefusal(address wallet) private {
+        assembly ("memory-safe") {
+            tstore(wallet, 1)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const { CONTRACTS, fileOf, sourcesHash } = require('../../scripts/contracts.js') as {
+  readonly CONTRACTS: readonly string[];
+  readonly fileOf: (name: string) => string;
+  readonly sourcesHash: () => string;
+};
+
+/** The limit of the chain for the code of a contract (EIP-170), and for the code that creates it (EIP-3860). */
+const CREATION_MAX_BYTES = 49_152;
+
+interface Kept {
+  readonly sourcesHash: string;
+  readonly bytecode: string;
+}
+const kept = CONTRACTS.map((name) => JSON.parse(readFileSync(fileOf(name), 'utf8')) as Kept);
+
+test('contracts/artifacts has the artifact of every contract, and no other file', () => {
+  const files = readdirSync(path.dirname(fileOf('')));
+  expect(files.sort()).toEqual(CONTRACTS.map((name) => `${name}.json`).sort());
+});
+
+test('the artifacts are compiled from the sources, the library, the compiler and the settings of this tree', () => {
+  // Otherwise: npm run contracts. The long form of the tests compiles again and compares every byte.
+  expect(kept.map((artifact) => artifact.sourcesHash)).toEqual(CONTRACTS.map(() => sourcesHash()));
+});
+
+test('the code that creates a contract fits a transaction', () => {
+  const bytes = kept.map(({ bytecode }) => bytecode.length / 2 - 1);
+  expect(bytes.filter((count) => count < 500 || count > CREATION_MAX_BYTES)).toEqual([]);
+});
