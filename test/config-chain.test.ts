@@ -10,6 +10,7 @@ const TESTNET = {
   COLLATERAL_ADDRESS: address('2'),
   CONDITIONAL_TOKENS_ADDRESS: address('3'),
   CHAIN_RPC_URL: 'http://127.0.0.1:8545',
+  ORACLE_ADDRESS: address('4'),
 };
 const MAINNET = {
   ...TESTNET,
@@ -36,6 +37,8 @@ test('a test network needs contracts and a node, and web needs no key', () => {
       operatorKeys: [],
       operatorSignerUrl: null,
       oracleKey: null,
+      oracleAddress: address('4'),
+      publicRpcUrl: null,
       confirmations: null,
       startBlock: null,
       gasPriceMaxWei: 5_000_000_000n,
@@ -54,6 +57,7 @@ test('without contracts and a node every missing variable is named', () => {
     COLLATERAL_ADDRESS: expect.stringContaining('is required with FUNDS=chain'),
     CONDITIONAL_TOKENS_ADDRESS: expect.stringContaining('is required with FUNDS=chain'),
     CHAIN_RPC_URL: expect.stringContaining('set the URL of a node'),
+    ORACLE_ADDRESS: expect.stringContaining('is required with FUNDS=chain'),
   });
 });
 

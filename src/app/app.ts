@@ -39,6 +39,7 @@ import { createRaisedNonces } from '../store/verbs/invalidate';
 import { SOCKET_LIMITS } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
+import { workOnChain } from './chain-work';
 import { observe, observeWeb } from './observe';
 import { PROGRAM } from './program';
 import { closeStore, createStore, type Store } from './store';
@@ -210,8 +211,10 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     connection,
     onError: (error, what) => log.warn({ err: error.message }, what),
   });
+  const onChain = config.chain && workOnChain(config, config.chain, store);
   const chores = createChores({
     ...store,
+    markets: store.ownMarkets,
     agenda: createAgenda(store),
     outbox,
     candles: createCandleWriter(store),
@@ -220,7 +223,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   const archiving = beginArchiving(config, store, log);
   const schedule = await startSchedule({
     connection,
-    chores: [...chores, settlement.reconciler],
+    chores: [...chores, settlement.reconciler, ...(onChain?.chores ?? [])],
     now: store.clock.now,
     onError: (error, chore) => log.warn({ err: error.message, chore }, 'chore'),
   });
@@ -245,6 +248,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
         queues.stop(),
         metrics?.stop(),
       ]);
+      onChain?.stop();
       disconnect(connection);
       closeStore(store);
     },

@@ -4,13 +4,14 @@ import { KEYS_MAX } from '../auth/api-keys';
 import { binaryMarketIds } from '../chain/ctf';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
-import { chainScale } from '../exchange/order';
+import { type ChainScale, chainScale } from '../exchange/order';
 import { micro } from '../exchange/units';
 import type { Logger } from '../log';
 import { createMetrics } from '../metrics/metrics';
 import { createPast, NO_PAST, type Past } from '../store/archive/past';
 import { createAudit } from '../store/audit/audit';
 import { createHistory } from '../store/candles/history';
+import { createChainRequests } from '../store/chain/requests';
 import { createHealth, runProbe } from '../store/health/health';
 import { createOverview } from '../store/health/overview';
 import { createStandings } from '../store/health/standing';
@@ -30,14 +31,15 @@ import { createProfiles } from '../store/people/profiles';
 import { createSessionStore } from '../store/people/sessions';
 import { createKept } from '../store/reads/kept';
 import { createMarketList } from '../store/reads/market-list';
-import { createReads } from '../store/reads/reads';
-import { createClock } from '../store/redis/clock';
+import { createReads, type Reads } from '../store/reads/reads';
+import { type Clock, createClock } from '../store/redis/clock';
 import { connect, DEFAULT_PORT, disconnect, ready } from '../store/redis/connection';
 import { type ShardKeys, shardKeys } from '../store/redis/keys';
 import { createScripts, type RedisClient, type RunScript, scriptSources } from '../store/redis/scripts';
 import { createMatches } from '../store/settlement/matches';
 import { createSettlements, type Settlements } from '../store/settlement/settlements';
-import { createEngine } from '../store/verbs/engine';
+import { createEngine, type Engine } from '../store/verbs/engine';
+import { marketsOnChain, walletsOnChain } from './chain';
 
 const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
@@ -117,6 +119,30 @@ function createJournals(parts: JournalParts) {
   };
 }
 
+interface TradeParts extends Pick<Door, 'redis' | 'keys'> {
+  readonly clock: Clock;
+  readonly reads: Reads;
+  readonly scale: ChainScale;
+  readonly ownEngine: Engine;
+}
+
+/** The verbs of orders and markets; with funds on a chain, some of them are requests to the worker or to the wallet. */
+function openTrade(config: Config, { redis, keys, clock, reads, scale, ownEngine }: TradeParts) {
+  const requests = createChainRequests({ redis, keys, now: clock.now });
+  const { chain, collateralAddress: collateral } = config;
+  const engine: Engine =
+    chain === null ? ownEngine : { ...ownEngine, ...walletsOnChain(config, { requests, reads, scale }) };
+  const ownMarkets = createMarkets({
+    engine,
+    clock,
+    ctfIds: (oracle, questionId) => binaryMarketIds({ oracle, questionId, collateral }),
+    defaultOracle: checksumAddress(chain?.oracleAddress ?? config.exchangeAddress),
+  });
+  const markets =
+    chain === null ? ownMarkets : marketsOnChain(ownMarkets, { ...chain, requests, view: reads.view });
+  return { engine, markets, ownMarkets, chainRequests: requests };
+}
+
 /** The parts that web and worker share: the store on one connection. */
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = await openConnection(config, log, waitMs);
@@ -128,18 +154,15 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   const grantMicro = isForSignIn ? micro(0) : config.paperGrantMicro;
   const joinGrantMicro = isForSignIn ? config.paperGrantMicro : 0;
   const { archive, past } = openArchive(config, log, { redis, keys });
-  const engine = createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax, past });
   const standings = createStandings({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
   const history = createHistory({ redis, run, keys, doubts, past });
   const kept = createKept({ redis, keys, clock, doubts });
   const reads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past });
-  const markets = createMarkets({
-    engine,
-    clock,
-    ctfIds: (oracle, questionId) =>
-      binaryMarketIds({ oracle, questionId, collateral: config.collateralAddress }),
-    defaultOracle: checksumAddress(config.exchangeAddress),
+  const scale = chainScale(config.collateralDecimals);
+  const { engine, markets, ownMarkets, chainRequests } = openTrade(config, {
+    ...{ redis, keys, clock, reads, scale },
+    ownEngine: createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax, past }),
   });
   const settlements = createSettlements({ redis, run, keys, past });
   const matches = createMatches({ redis, run, keys, settlements, past });
@@ -148,7 +171,6 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   );
   const health = createHealth({ redis, run, keys, clock, standings });
   const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
-  const scale = chainScale(config.collateralDecimals);
   const audit = createAudit({ redis, run, keys, scale, past });
   return {
     redis,
@@ -161,6 +183,8 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     history,
     reads,
     markets,
+    ownMarkets,
+    chainRequests,
     settlements,
     matches,
     ...createJournals({ redis, run, keys, past, matches, settlements, doubts }),

@@ -9,6 +9,9 @@ export interface ChainConfig {
   readonly operatorKeys: readonly string[];
   readonly operatorSignerUrl: string | null;
   readonly oracleKey: string | null;
+  readonly oracleAddress: string;
+  /** Shown to everybody. */
+  readonly publicRpcUrl: string | null;
   /** Null: the node says itself what is final. */
   readonly confirmations: number | null;
   readonly startBlock: number | null;
@@ -25,6 +28,8 @@ export interface ChainValues {
   readonly OPERATOR_SIGNER_URL: string | null;
   readonly ALLOW_HOT_KEYS: boolean;
   readonly ORACLE_KEY: string | null;
+  readonly ORACLE_ADDRESS: string | null;
+  readonly CHAIN_PUBLIC_RPC_URL: string | null;
   readonly CHAIN_CONFIRMATIONS: number | null;
   readonly CHAIN_START_BLOCK: number | null;
   readonly GAS_PRICE_MAX: bigint;
@@ -49,6 +54,9 @@ export function chainProblems(values: ChainValues, isSet: (name: string) => bool
   }
   if (values.CHAIN_RPC_URL === null) {
     refuse('CHAIN_RPC_URL', UNSET, 'is required with FUNDS=chain: set the URL of a node of the chain');
+  }
+  if (values.ORACLE_ADDRESS === null) {
+    refuse('ORACLE_ADDRESS', UNSET, 'is required with FUNDS=chain: set the address that reports the results');
   }
   if (values.OPERATOR_KEYS !== null && values.OPERATOR_SIGNER_URL !== null) {
     refuse('OPERATOR_KEYS', HIDDEN, 'and OPERATOR_SIGNER_URL are both set: set only one of them');
@@ -89,6 +97,8 @@ export function chainConfig(values: ChainValues): ChainConfig {
     operatorKeys: values.OPERATOR_KEYS ?? [],
     operatorSignerUrl: values.OPERATOR_SIGNER_URL,
     oracleKey: values.ORACLE_KEY,
+    oracleAddress: values.ORACLE_ADDRESS ?? '',
+    publicRpcUrl: values.CHAIN_PUBLIC_RPC_URL,
     confirmations: values.CHAIN_CONFIRMATIONS,
     startBlock: values.CHAIN_START_BLOCK,
     gasPriceMaxWei: values.GAS_PRICE_MAX,

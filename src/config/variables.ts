@@ -191,6 +191,14 @@ export const VARIABLES = {
     'for a worker with FUNDS=chain: private key of the oracle, which reports results; unset: results are followed on the chain',
     secret,
   ),
+  ORACLE_ADDRESS: optional(
+    parseContractAddress,
+    'the oracle of new markets that name none; required with FUNDS=chain',
+  ),
+  CHAIN_PUBLIC_RPC_URL: optional(
+    parseBaseUrl,
+    'a JSON-RPC endpoint for everybody, without an access key, which GET /config shows; unset: wallets bring their own',
+  ),
   CHAIN_CONFIRMATIONS: optional(
     wholeNumber(1, 100_000),
     'blocks after which a block counts as final, for nodes without the tag finalized; unset: the tag',

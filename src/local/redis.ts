@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type Child, type ChildExit, startChild } from './child';
 import { freePort } from './ports';
 import { type FindOptions, findRedisProgram, type RedisProgram } from './redis-program';
+import { within } from './within';
 
 export interface StartRedisOptions {
   /** An existing server: then none is started, and `stop` does nothing. */
@@ -174,12 +175,4 @@ function running(child: Child, { port, busPort }: Ports): RunningRedis {
     lastLines: child.lastLines,
     stop: (graceMs = STOP_MS_MAX) => child.stop(graceMs),
   };
-}
-
-/** Returns the value, or null when it takes longer. */
-function within<T>(timeoutMs: number, value: Promise<T>): Promise<T | null> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(null), timeoutMs);
-    value.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

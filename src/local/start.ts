@@ -5,6 +5,8 @@ import { type Config, type Environment, loadConfig, processEnvironment } from '.
 import { ConfigError, reportAndExit } from '../config/report';
 import { demoMarkets, openDemoMarkets } from '../demo/markets';
 import { openStory } from '../demo/story';
+import { pagesServed, printBanner } from './banner';
+import type { RunningChain } from './chain';
 import { type Child, type ChildExit, runCommand, startChild } from './child';
 import { freePort, isPortFree } from './ports';
 import { withProgress } from './progress';
@@ -26,8 +28,19 @@ const REDIS_GRACE_MS = 1_000;
 const PARENT_POLL_MS = 500;
 const HISTORY_MS_MAX = 15_000;
 const LOGS_KEPT = 5;
-const PAGES = { '/': 'trading', '/docs': 'documentation' };
 const LINES_SHOWN = 15;
+
+/** Web and the bots hold no key of the operator. */
+const WITHOUT_KEYS = { OPERATOR_KEYS: undefined, OPERATOR_SIGNER_URL: undefined, ORACLE_KEY: undefined };
+/** Well formed, for checking the other variables before there is a chain. */
+const ANY_ADDRESS = `0x${'1'.repeat(40)}`;
+const ANY_CHAIN = {
+  CHAIN_RPC_URL: 'http://127.0.0.1',
+  EXCHANGE_ADDRESS: ANY_ADDRESS,
+  COLLATERAL_ADDRESS: ANY_ADDRESS,
+  CONDITIONAL_TOKENS_ADDRESS: ANY_ADDRESS,
+  ORACLE_ADDRESS: ANY_ADDRESS,
+};
 
 /** A problem that the user can fix; printed in one line without a stack. */
 class StartError extends Error {}
@@ -35,6 +48,7 @@ class StartError extends Error {}
 /** Everything started so far, so that it can be stopped at any moment. */
 interface Session {
   redis: RunningRedis | null;
+  chain: RunningChain | null;
   readonly processes: Child[];
   isEnding: boolean;
   end(code: number): Promise<void>;
@@ -78,14 +92,15 @@ function watchParent(session: Session, env: Environment): void {
 function createSession(): Session {
   const session: Session = {
     redis: null,
+    chain: null,
     processes: [],
     isEnding: false,
     async end(code) {
       if (session.isEnding) return;
       session.isEnding = true;
-      // Redis stops last, because the others finish their work.
+      // Redis and the chain stop last, because the others finish their work.
       await Promise.all(session.processes.map((child) => child.stop(PROCESS_GRACE_MS)));
-      await session.redis?.stop(REDIS_GRACE_MS);
+      await Promise.all([session.redis?.stop(REDIS_GRACE_MS), session.chain?.stop(REDIS_GRACE_MS)]);
       process.exit(code);
     },
   };
@@ -101,7 +116,11 @@ function withLocalDefaults(env: Environment): Environment {
   return { DEMO: '1', LOG_LEVEL: 'warn', ...given };
 }
 
-async function startAll(session: Session, given: Environment, programFolder: string): Promise<void> {
+async function startAll(session: Session, asked: Environment, programFolder: string): Promise<void> {
+  const ownChain = needsOwnChain(asked);
+  // A bad value is reported before anything is started.
+  loadConfig({ ...asked, ...(ownChain ? ANY_CHAIN : {}) });
+  const given = ownChain ? { ...asked, ...(await startOwnChain(session, asked)) } : asked;
   const config = loadConfig(given);
   if (config.port !== 0 && !(await isPortFree(config.port))) {
     throw new StartError(
@@ -119,8 +138,8 @@ async function startAll(session: Session, given: Environment, programFolder: str
     ...(adminToken === null ? {} : { ADMIN_TOKEN: adminToken }),
   };
   const logFile = freshLogFile(port);
-  for (const name of ['web', 'worker'])
-    startProcess(session, path.join(programFolder, `${name}.js`), env, logFile);
+  startProcess(session, path.join(programFolder, 'web.js'), { ...env, ...WITHOUT_KEYS }, logFile);
+  startProcess(session, path.join(programFolder, 'worker.js'), env, logFile);
   const baseUrl = `http://127.0.0.1:${port}`;
   await withProgress('waiting for web to be ready', untilReady(session, baseUrl));
   if (config.demo && adminToken !== null) {
@@ -133,7 +152,32 @@ async function startAll(session: Session, given: Environment, programFolder: str
     await startDemo(session, programFolder, { baseUrl, env, logFile });
   }
   const pages = await pagesServed(baseUrl);
-  if (!session.isEnding) printBanner(config, { port, redisUrl, pages, logFile, adminToken });
+  if (!session.isEnding) printBanner(config, { port, redisUrl, ownChain, pages, logFile, adminToken });
+}
+
+/** True when the user wants funds on a chain and names none. */
+function needsOwnChain({ FUNDS, CHAIN_RPC_URL, REDIS_URL }: Environment): boolean {
+  if (FUNDS !== 'chain' || CHAIN_RPC_URL !== undefined) return false;
+  if (REDIS_URL === undefined) return true;
+  throw new StartError(
+    'a local chain forgets everything when it stops, and the Redis of REDIS_URL does not: set CHAIN_RPC_URL too, or unset REDIS_URL',
+  );
+}
+
+/** Returns the variables of a new chain with contracts, for this session. */
+async function startOwnChain(session: Session, given: Environment): Promise<Environment> {
+  // Only this needs the packages of a chain, which take a while to load.
+  const { openLocalChain } = await import('./chain-exchange.js');
+  const opening = openLocalChain({
+    ...loadConfig({ ...given, ...ANY_CHAIN }),
+    onStart: (chain) => {
+      session.chain = chain;
+      void chain.exited.then((exit) => reportDeath(session, 'the chain', exit, chain.lastLines()));
+    },
+  });
+  return withProgress('deploying contracts to a local chain', opening).catch((error: Error) => {
+    throw new StartError(error.message);
+  });
 }
 
 /** Returns the URL of the Redis to use: the given one, or a new one for this session. */
@@ -200,7 +244,7 @@ async function startDemo(
     command: process.execPath,
     args: [bots, baseUrl],
     // It gets no secret of the exchange, because bots are clients like any other.
-    env: { ...env, ADMIN_TOKEN: undefined, JWT_SECRET: undefined, REDIS_URL: undefined },
+    env: { ...env, ...WITHOUT_KEYS, ADMIN_TOKEN: undefined, JWT_SECRET: undefined, REDIS_URL: undefined },
     logFile,
   });
   session.processes.push(child);
@@ -241,54 +285,4 @@ async function untilReady(session: Session, baseUrl: string): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
   }
-}
-
-/** The pages for people that web serves, which depend on SERVE_UI. */
-async function pagesServed(baseUrl: string): Promise<readonly string[]> {
-  const served = await Promise.all(
-    Object.keys(PAGES).map(async (page) => {
-      const answer = await fetch(baseUrl + page, { signal: AbortSignal.timeout(READY_REQUEST_MS_MAX) }).catch(
-        () => null,
-      );
-      await answer?.body?.cancel();
-      return answer?.ok === true ? [page] : [];
-    }),
-  );
-  return served.flat();
-}
-
-interface Opened {
-  readonly port: number;
-  readonly redisUrl: string;
-  readonly pages: readonly string[];
-  readonly logFile: string;
-  /** Null without operators. */
-  readonly adminToken: string | null;
-}
-
-/**
- * The text is short: with the lines of npm, the build and the search for a Redis, a first start prints at most 12 lines. It
- * mentions a variable only where it is not set.
- */
-function printBanner(config: Config, { port, redisUrl, pages, logFile, adminToken }: Opened): void {
-  const url = `http://localhost:${port}`;
-  const redis = config.redisGiven ? 'the Redis of REDIS_URL' : 'a Redis of its own, gone when it stops';
-  const shown = Object.entries(PAGES).filter(([page]) => pages.includes(page));
-  const settings = [
-    ...(config.demo ? ['DEMO=0: no demo markets'] : []),
-    ...(config.adminToken === null ? ['ADMIN_TOKEN=<32 or more characters>: administer'] : []),
-    `LOG_LEVEL=info: more in ${path.relative(process.cwd(), logFile)}`,
-  ];
-  say(
-    `The exchange is open: ${url} (${config.network}, chain ${config.chainId}, ${config.funds} funds, ${redis})`,
-  );
-  if (shown.length > 0)
-    say(`  pages     ${shown.map(([page, name]) => `${url}${page} (${name})`).join(', ')}`);
-  // The token is in the fragment, which no browser sends to a server.
-  if (pages.includes('/') && adminToken !== null) say(`  operator  ${url}/operate#${adminToken}`);
-  // A given URL may have a password in it, and its owner knows it.
-  const doctor = config.redisGiven ? '' : `; REDIS_URL=${redisUrl} npm run -s cli -- doctor`;
-  say(`  try       curl -s '${url}/markets?limit=3'${doctor}`);
-  say(`  settings  ${settings.join('; ')}`);
-  say('  stop      Ctrl-C');
 }

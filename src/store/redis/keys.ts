@@ -113,6 +113,12 @@ export interface ShardKeys {
   /** hash: wallet (20 bytes) -> how many of its orders and lines have left for the archive (lua/lib/archive.lua). */
   readonly forgotten: TextKey<'forgotten'>;
   settlementListOf(id: MarketId): TextKey<'settlementListOf'>;
+  /** set: markets that open once the chain knows them (src/store/chain/requests.ts). */
+  readonly opening: TextKey<'opening'>;
+  /** hash: market id -> the result that the oracle is to report to the chain. */
+  readonly results: TextKey<'results'>;
+  /** hash: wallet -> when it asked the faucet of a test network, and whether it was served. */
+  readonly faucet: TextKey<'faucet'>;
 }
 
 /** The time for which an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
@@ -151,6 +157,13 @@ const workingKeys = (
   archiveLease: text(`${prefix}arl`),
   archive: text(`${prefix}ar`),
   forgotten: text(`${prefix}fo`),
+});
+
+/** Only with FUNDS=chain. */
+const chainKeys = (prefix: string): Pick<ShardKeys, 'opening' | 'results' | 'faucet'> => ({
+  opening: text(`${prefix}opening`),
+  results: text(`${prefix}results`),
+  faucet: text(`${prefix}faucet`),
 });
 
 export function shardKeys(shard = 0): ShardKeys {
@@ -207,6 +220,7 @@ export function shardKeys(shard = 0): ShardKeys {
     settledUpTo: text(`${prefix}sw`),
     settlementListOf: (id) => text(`${market(id)}:sl`),
     ...workingKeys(prefix),
+    ...chainKeys(prefix),
     absences: text(`${prefix}away`),
     accountLog: (address) => raw('pl', address),
     accountMarks: text(`${prefix}pr`),

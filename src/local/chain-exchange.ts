@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { deployContracts } from '../chain/deploy';
+import { createKeySender, type Node } from '../chain/key-sender';
+import { type RunningChain, startChain } from './chain';
+
+export interface LocalChainOptions {
+  readonly chainId: number;
+  /** The name in the EIP-712 domain of the orders. */
+  readonly eip712Name: string;
+  readonly onStart: (chain: RunningChain) => void;
+}
+
+/** More than any session uses. */
+const GAS_MONEY = `0x${(10n ** 24n).toString(16)}`;
+const LANES = 2;
+const GAS_PRICE_MAX_WEI = 10n ** 10n;
+const REQUEST_MS_MAX = 10_000;
+
+const newKey = (): string => `0x${randomBytes(32).toString('hex')}`;
+
+/** Starts a chain, deploys the contracts and returns the variables with which an exchange uses them. */
+export async function openLocalChain({ chainId, eip712Name, onStart }: LocalChainOptions) {
+  const chain = await startChain({ chainId });
+  onStart(chain);
+  const node = nodeAt(chain.url);
+  const senderOf = (key: string) =>
+    createKeySender({ node, chainId, key, gasPriceMaxWei: GAS_PRICE_MAX_WEI });
+  const keys = Array.from({ length: LANES }, newKey);
+  const oracleKey = newKey();
+  const oracle = senderOf(oracleKey);
+  const lanes = keys.map((key) => senderOf(key).address);
+  for (const address of [oracle.address, ...lanes]) await node.call('anvil_setBalance', [address, GAS_MONEY]);
+  const deployment = await deployContracts({ sender: oracle, operators: lanes, domainName: eip712Name });
+  return {
+    CHAIN_RPC_URL: chain.url,
+    CHAIN_PUBLIC_RPC_URL: chain.url,
+    EXCHANGE_ADDRESS: deployment.exchangeAddress,
+    COLLATERAL_ADDRESS: deployment.collateralAddress,
+    CONDITIONAL_TOKENS_ADDRESS: deployment.conditionalTokensAddress,
+    COLLATERAL_DECIMALS: '18',
+    CHAIN_START_BLOCK: String(deployment.startBlock),
+    OPERATOR_KEYS: keys.join(','),
+    ORACLE_KEY: oracleKey,
+    ORACLE_ADDRESS: oracle.address,
+  };
+}
+
+const nodeAt = (url: string): Node => ({
+  async call(method, params) {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.timeout(REQUEST_MS_MAX),
+    });
+    const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } };
+    if (error) throw new Error(`the local chain refused ${method}: ${error.message}`);
+    return result;
+  },
+});

@@ -1,0 +1,84 @@
+import { Refusal } from '../../exchange/errors';
+import type { MarketId, OutcomeIndex } from '../../exchange/market';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+/** A result that an operator has set: an outcome or, with null, void. `evidence` is a URL. */
+export interface WantedResult {
+  readonly outcome: OutcomeIndex | null;
+  readonly evidence: string | null;
+}
+
+/** Requests of web to the worker, which alone has keys: to open a market, to report a result, to serve the faucet. */
+export interface ChainRequests {
+  openMarket(id: MarketId): Promise<void>;
+  opening(): Promise<readonly MarketId[]>;
+  opened(id: MarketId): Promise<void>;
+  wantResult(id: MarketId, result: WantedResult): Promise<void>;
+  wantedResults(): Promise<ReadonlyMap<MarketId, WantedResult>>;
+  reported(id: MarketId): Promise<void>;
+  /** Throws RATE_LIMITED with `retryAfterMs`. */
+  askFaucet(wallet: string): Promise<void>;
+  /** Wallets that asked and were not served yet. It also forgets those whose hour is over. */
+  thirsty(): Promise<readonly string[]>;
+  served(wallet: string): Promise<void>;
+}
+
+const FAUCET_INTERVAL_MS = 3_600_000;
+/** The most wallets of an hour; each costs gas. */
+const FAUCET_WALLETS_MAX = 5_000;
+const ASKED = 'asked';
+const SERVED = 'served';
+
+export function createChainRequests(options: {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+  /** The time of Redis. */
+  readonly now: () => number;
+}): ChainRequests {
+  const { redis, keys, now } = options;
+
+  async function askFaucet(wallet: string): Promise<void> {
+    const at = Math.trunc(now());
+    const isFull = (await redis.hlen(keys.faucet)) >= FAUCET_WALLETS_MAX;
+    if (!isFull && (await redis.hsetnx(keys.faucet, wallet, `${ASKED} ${at}`)) === 1) return;
+    const before = Number((await redis.hget(keys.faucet, wallet))?.split(' ')[1] ?? at);
+    throw new Refusal('RATE_LIMITED', 'the faucet pays a wallet once an hour; retry later', {
+      retryAfterMs: Math.max(1_000, before + FAUCET_INTERVAL_MS - at),
+      scope: 'faucet',
+    });
+  }
+
+  async function thirsty(): Promise<readonly string[]> {
+    const all = Object.entries(await redis.hgetall(keys.faucet));
+    const since = now() - FAUCET_INTERVAL_MS;
+    const over = all.filter(([, text]) => text.startsWith(SERVED) && Number(text.split(' ')[1]) < since);
+    if (over.length > 0) await redis.hdel(keys.faucet, ...over.map(([wallet]) => wallet));
+    return all.filter(([, text]) => text.startsWith(ASKED)).map(([wallet]) => wallet);
+  }
+
+  return {
+    async openMarket(id) {
+      await redis.sadd(keys.opening, id);
+    },
+    opening: () => redis.smembers(keys.opening),
+    async opened(id) {
+      await redis.srem(keys.opening, id);
+    },
+    async wantResult(id, result) {
+      await redis.hset(keys.results, id, JSON.stringify(result));
+    },
+    async wantedResults() {
+      const all = Object.entries(await redis.hgetall(keys.results));
+      return new Map(all.map(([id, text]) => [id, JSON.parse(text) as WantedResult]));
+    },
+    async reported(id) {
+      await redis.hdel(keys.results, id);
+    },
+    askFaucet,
+    thirsty,
+    async served(wallet) {
+      await redis.hset(keys.faucet, wallet, `${SERVED} ${Math.trunc(now())}`);
+    },
+  };
+}
