@@ -27,7 +27,7 @@ export class RpcError extends Error {
   constructor(
     readonly code: number,
     message: string,
-    /** What a call reverted with, as hex; null when there is nothing. */
+    /** The data of a revert, as hex; null without data. */
     readonly data: string | null,
   ) {
     super(message);

@@ -9,10 +9,10 @@ export interface RpcRequest {
   readonly params: readonly unknown[];
 }
 export type RpcReply = { result: unknown } | { error: { code: number; message: string; data?: string } };
-/** What a lying node makes of a right answer. */
+/** Turns a right answer into that of a lying node. */
 export type Forgery = (request: RpcRequest, result: unknown) => unknown;
 
-/** A node in front of a real one, that can be as bad as a node can be. What is set holds until `heal`. */
+/** A node in front of a real one, that can be as bad as a node can be. Each fault lasts until `heal`. */
 export interface ChainProxy {
   readonly url: string;
   /** How often each method was asked for, since the start or `forget`. */

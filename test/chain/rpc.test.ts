@@ -120,7 +120,7 @@ describe('of three nodes', () => {
     expect(rpc.health()[0]).toMatchObject({ contradicted: 0, failuresInARow: 0 });
   });
 
-  test('each gets a broadcast, and each answer is told', async () => {
+  test('each gets a broadcast, and each answer is returned', async () => {
     const rpc = nodes.client();
     must(b).drop();
     must(c).fail(['eth_chainId']);
