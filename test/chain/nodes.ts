@@ -16,8 +16,10 @@ export interface Nodes {
   stop(): Promise<void>;
 }
 
-export async function startNodes(count: number, options?: AnvilOptions): Promise<Nodes> {
-  const anvil = await startAnvil(CHAIN_ID, options);
+/** The chain is a new one, or one that runs already, which `stop` then leaves alone. */
+export async function startNodes(count: number, on?: AnvilOptions | Anvil): Promise<Nodes> {
+  const running = on && 'url' in on ? on : null;
+  const anvil = running ?? (await startAnvil(CHAIN_ID, on as AnvilOptions | undefined));
   const proxies = await Promise.all(Array.from({ length: count }, () => startChainProxy(anvil.url)));
   const clients: Rpc[] = [];
   return {
@@ -34,7 +36,7 @@ export async function startNodes(count: number, options?: AnvilOptions): Promise
     async stop() {
       for (const rpc of clients) rpc.stop();
       await Promise.all(proxies.map((proxy) => proxy.stop()));
-      await anvil.stop();
+      if (!running) await anvil.stop();
     },
   };
 }

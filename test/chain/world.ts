@@ -3,7 +3,7 @@ import { domainSeparator, orderStructHash, typedDigest } from '../../src/auth/or
 import { MARKET_EXCHANGE, TEST_COLLATERAL } from '../../src/chain/artifacts';
 import { binaryMarketIds } from '../../src/chain/ctf';
 import { type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
-import { startAnvil } from './anvil';
+import { type AnvilOptions, startAnvil } from './anvil';
 import { type Chain, createChain, interfaceOf, type Receipt } from './rpc';
 
 // Truffle's build of the published package: the bytecode that runs on chain.
@@ -55,8 +55,8 @@ export function newTrader(): Trader {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** A local chain with collateral, conditional tokens, the exchange contract and its roles. */
-export async function startWorld() {
-  const anvil = await startAnvil(CHAIN_ID);
+export async function startWorld(options?: AnvilOptions) {
+  const anvil = await startAnvil(CHAIN_ID, options);
   const chain = createChain(anvil.url);
   const [deployer = ''] = await chain.ask<string[]>('eth_accounts');
   await chain.ask('anvil_autoImpersonateAccount', true);

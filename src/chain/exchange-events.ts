@@ -1,0 +1,152 @@
+import type { BlockRef } from '../exchange/chain';
+import { MARKET_ID } from '../exchange/market';
+import {
+  addressIn,
+  type EventName,
+  type Failure,
+  failureOf,
+  type MatchName,
+  matchOf,
+  topicOf,
+  wordsOf,
+} from './exchange-contract';
+import { BadAnswer, readAddress, readBytes, readHash, readList, readNumber, readObject } from './hex';
+import type { Rpc } from './rpc';
+
+/** A change of a wallet's funds by the exchange contract, in chain units. */
+export interface Move {
+  readonly wallet: string;
+  /** 0 is the collateral, else the token's id. */
+  readonly asset: bigint;
+  readonly kind: 'GAVE' | 'GOT';
+  /** The change of the balance: below zero for what the wallet gave, and for what it could not receive. */
+  readonly amount: bigint;
+}
+
+/** An order, or all orders below a nonce, that a wallet takes back: the contract accepts them for a while after the event. */
+export type Withdrawal =
+  | { readonly kind: 'order'; readonly wallet: string; readonly orderHash: string }
+  | { readonly kind: 'nonce'; readonly wallet: string; readonly minNonce: bigint };
+
+/** The events of the exchange contract in one block, in their order. */
+export interface ExchangeEvents {
+  readonly settled: readonly (MatchName & { readonly transactionHash: string })[];
+  readonly failed: readonly (MatchName & { readonly transactionHash: string; readonly failure: Failure })[];
+  readonly moves: readonly Move[];
+  readonly withdrawals: readonly Withdrawal[];
+}
+
+export interface EventReader {
+  /** The events of a block, as two nodes know them. */
+  at(block: BlockRef): Promise<ExchangeEvents>;
+}
+
+const EVENTS: readonly EventName[] = [
+  ...(['OrderFilled', 'MatchSettled', 'MatchFailed', 'Held', 'CancelEffective', 'NonceEffective'] as const),
+];
+/** More than the blocks between the head and the final one; each is read as head and again as final. */
+const CACHED_MAX = 2_048;
+const TIMEOUT_MS = 5_000;
+
+export function createEventReader(rpc: Rpc, exchange: string): EventReader {
+  const address = exchange.toLowerCase();
+  const cached = new Map<string, ExchangeEvents>();
+  return {
+    async at({ hash }) {
+      const known = cached.get(hash);
+      if (known) return known;
+      // By hash: asked by numbers, a node that lags behind would say that there are none.
+      const filter = { blockHash: hash, address, topics: [EVENTS.map(topicOf)] };
+      const logs = await rpc.agree(
+        'eth_getLogs',
+        [filter],
+        (answer) => readLogs(answer, hash, address),
+        TIMEOUT_MS,
+      );
+      const events = eventsOf(logs);
+      if (cached.size >= CACHED_MAX) cached.delete(cached.keys().next().value ?? '');
+      cached.set(hash, events);
+      return events;
+    },
+  };
+}
+
+interface Log {
+  readonly index: number;
+  readonly topics: readonly string[];
+  readonly data: string;
+  readonly transactionHash: string;
+}
+
+function readLogs(answer: unknown, blockHash: string, address: string): Log[] {
+  const logs = readList(answer, 'logs').map((one): Log => {
+    const log = readObject(one, 'log');
+    if (readHash(log.blockHash, 'log') !== blockHash || readAddress(log.address, 'log') !== address)
+      throw new BadAnswer('log');
+    return {
+      index: readNumber(log.logIndex, 'log'),
+      topics: readList(log.topics, 'log').map((topic) => readHash(topic, 'log')),
+      data: readBytes(log.data, 'log'),
+      transactionHash: readHash(log.transactionHash, 'log'),
+    };
+  });
+  return logs.sort((a, b) => a.index - b.index);
+}
+
+function eventsOf(logs: readonly Log[]): ExchangeEvents {
+  const events = {
+    settled: [] as ExchangeEvents['settled'][number][],
+    failed: [] as ExchangeEvents['failed'][number][],
+    moves: [] as Move[],
+    withdrawals: [] as Withdrawal[],
+  };
+  const names = new Map(EVENTS.map((name) => [topicOf(name), name]));
+  for (const log of logs) {
+    const name = names.get(log.topics[0] ?? '');
+    const match = name === 'MatchSettled' || name === 'MatchFailed' ? matchOf(topic(log, 1)) : null;
+    // Another exchange may use the same contract with names of its own.
+    if (match && !MARKET_ID.test(match.marketId)) continue;
+    const { transactionHash } = log;
+    if (match && name === 'MatchSettled') events.settled.push({ ...match, transactionHash });
+    if (match && name === 'MatchFailed')
+      events.failed.push({ ...match, transactionHash, failure: failureOf(bytesIn(log)) });
+    if (name === 'OrderFilled') events.moves.push(...movesOf(log));
+    if (name === 'Held') events.moves.push(heldOf(log));
+    if (name === 'CancelEffective' || name === 'NonceEffective')
+      events.withdrawals.push(withdrawalOf(name, log));
+  }
+  return events;
+}
+
+/** A topic of an event, by its place; the first is the event's own. */
+const topic = ({ topics }: Log, index: number): bigint => BigInt(topics[index] ?? 0);
+
+/** `bytes` as the only member of the data: its place, its length, then the bytes. */
+function bytesIn({ data }: Log): string {
+  const words = wordsOf(data, 'log');
+  const start = 2 + 64 * 2;
+  return `0x${data.slice(start, start + Number(words.at(1)) * 2)}`;
+}
+
+/** A fill: makerAssetId, takerAssetId, makerAmountFilled, takerAmountFilled, fee. */
+function movesOf(log: Log): [Move, Move] {
+  const wallet = addressIn(topic(log, 2));
+  const words = wordsOf(log.data, 'log');
+  return [
+    { wallet, asset: words.at(0), kind: 'GAVE', amount: -words.at(2) },
+    { wallet, asset: words.at(1), kind: 'GOT', amount: words.at(3) - words.at(4) },
+  ];
+}
+
+/** The contract keeps an asset that a wallet could not receive. */
+const heldOf = (log: Log): Move => ({
+  wallet: addressIn(topic(log, 1)),
+  asset: topic(log, 2),
+  kind: 'GOT',
+  amount: -wordsOf(log.data, 'log').at(0),
+});
+
+const withdrawalOf = (name: 'CancelEffective' | 'NonceEffective', log: Log): Withdrawal =>
+  name === 'CancelEffective'
+    ? { kind: 'order', wallet: addressIn(topic(log, 2)), orderHash: log.topics[1] ?? '' }
+    : { kind: 'nonce', wallet: addressIn(topic(log, 1)), minNonce: wordsOf(log.data, 'log').at(0) };

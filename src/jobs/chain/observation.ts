@@ -1,0 +1,179 @@
+import type { Block, Blocks } from '../../chain/blocks';
+import type { EventReader, ExchangeEvents, Withdrawal } from '../../chain/exchange-events';
+import type { WalletReader } from '../../chain/wallet-reader';
+import type { BlockRef, SettlementEvent, WalletReading } from '../../exchange/chain';
+import {
+  addMoves,
+  addQuery,
+  asQueries,
+  byWallet,
+  isWorse,
+  type Pair,
+  type Queries,
+  without,
+} from './exposure';
+
+/** A wallet with funds that are reserved or out, and its markets with such tokens. */
+export interface ExposedWallet {
+  readonly address: string;
+  readonly marketIds: readonly string[];
+}
+
+/** The ledger of a chain, as far as the observer needs it. */
+export interface ObservedLedger {
+  /** The last final block that the ledger has; null before the first. */
+  finalBlock(): Promise<BlockRef | null>;
+  exposed(): Promise<readonly ExposedWallet[]>;
+  /**
+   * Moves the ledger from one final block to a later one: the state of wallets, and the settlements in between that are now
+   * final. Returns false when the ledger is no longer at `from`, because another observer moved it.
+   */
+  observeBlock(
+    from: BlockRef | null,
+    to: BlockRef,
+    readings: readonly WalletReading[],
+    events: readonly SettlementEvent[],
+  ): Promise<boolean>;
+  /** Notes what wallets have at the head, which only lowers what they may spend. */
+  capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<unknown>;
+}
+
+export interface ObservationParts {
+  readonly blocks: Blocks;
+  readonly events: EventReader;
+  readonly wallets: WalletReader;
+  readonly ledger: ObservedLedger;
+  /** The ids of a market's tokens: Yes, No. */
+  readonly tokensOf: (marketId: string) => Promise<Pair>;
+  /** Takes out of the book what wallets withdrew on the chain; it may be called again with the same withdrawals. */
+  readonly withdraw: (withdrawals: readonly Withdrawal[]) => Promise<void>;
+}
+
+export interface Observation {
+  /** One step towards the newest final block; returns true when there was a step to make. Throws OtherChain. */
+  stepFinal(): Promise<boolean>;
+  /** Compares the head with the final block; returns true when it was another head than before. */
+  stepHead(): Promise<boolean>;
+  state(): ObservationState;
+}
+
+export interface ObservationState {
+  readonly final: BlockRef | null;
+  readonly head: BlockRef | null;
+  readonly exposed: number;
+  /** Wallets that may spend less than the final block says. */
+  readonly capped: number;
+  /** The number of blocks that the last change of the head took back. */
+  readonly reorgDepth: number;
+}
+
+export function createObservation(parts: ObservationParts): Observation {
+  const { blocks, events, wallets, ledger, tokensOf, withdraw } = parts;
+  let final: BlockRef | null = null;
+  let head: BlockRef | null = null;
+  let path: readonly Block[] = [];
+  let exposed = 0;
+  let reorgDepth = 0;
+  /** The last final state of each exposed wallet, with which that at the head is compared. */
+  let finalReadings: ReadonlyMap<string, WalletReading> = new Map();
+  let capped: ReadonlySet<string> = new Set();
+
+  async function exposedQueries(): Promise<Queries> {
+    const queries: Queries = new Map();
+    const list = await ledger.exposed();
+    for (const { address, marketIds } of list) {
+      addQuery(queries, address, null, null);
+      for (const marketId of marketIds) addQuery(queries, address, marketId, await tokensOf(marketId));
+    }
+    exposed = list.length;
+    return queries;
+  }
+
+  /** Adds the wallets of the settlements, also with the tokens that these brought. */
+  async function addParticipants(queries: Queries, happened: readonly ExchangeEvents[]): Promise<void> {
+    const ids = new Set(happened.flatMap(({ settled }) => settled.map(({ marketId }) => marketId)));
+    const markets = new Map<string, Pair>();
+    for (const id of ids) markets.set(id, await tokensOf(id));
+    for (const { moves } of happened) addMoves(queries, moves, markets);
+  }
+
+  async function stepFinal(): Promise<boolean> {
+    final = await ledger.finalBlock();
+    const newest = await blocks.final();
+    const steps = final ? await blocks.between(final, newest) : [newest];
+    const to = steps.at(-1);
+    if (!to) return false;
+    // Before its first block the ledger has no matches.
+    const happened = final ? await Promise.all(steps.map((block) => events.at(block))) : [];
+    await withdraw(happened.flatMap(({ withdrawals }) => withdrawals));
+    const queries = await exposedQueries();
+    await addParticipants(queries, happened);
+    // Nodes forget the state of wallets after old blocks. The newest state is safe for an earlier block, too: settlements
+    // between the two have taken from it what the ledger still counts as out.
+    const readings = await wallets.read(newest, asQueries(queries));
+    const results = happened.flatMap((one, i) => resultsOf(one, steps[i]?.number ?? to.number));
+    if (!(await ledger.observeBlock(final, to, readings, results))) return true;
+    final = to;
+    finalReadings = new Map(readings.map((reading) => [reading.address, reading]));
+    return true;
+  }
+
+  async function stepHead(): Promise<boolean> {
+    if (!final) return false;
+    const newest = await blocks.head();
+    if (newest.hash === head?.hash) return false;
+    const unsettled = await blocks.unsettled(final, newest);
+    if (unsettled === null)
+      throw new Error(`block ${newest.number} does not descend from block ${final.number}`);
+    const happened = await Promise.all(unsettled.map((block) => events.at(block)));
+    const moves = byWallet(happened.flatMap((one) => one.moves));
+    const queries = await exposedQueries();
+    const readings = await wallets.read(newest, asQueries(queries));
+    const expected = readings.map((reading) =>
+      without(moves.get(reading.address) ?? [], reading, queries.get(reading.address) ?? new Map()),
+    );
+    const worse = expected.filter((one) => isWorse(one, finalReadings.get(one.address)));
+    const names = new Set(worse.map(({ address }) => address));
+    const better = expected.filter(({ address }) => capped.has(address) && !names.has(address));
+    if (worse.length + better.length > 0) await ledger.capWallets(newest, [...worse, ...better]);
+    capped = names;
+    noteHead(newest, unsettled);
+    return true;
+  }
+
+  function noteHead(newest: Block, unsettled: readonly Block[]): void {
+    const kept = new Set(unsettled.map(({ hash }) => hash));
+    const above = final?.number ?? 0;
+    reorgDepth = path.filter(({ number, hash }) => number > above && !kept.has(hash)).length;
+    head = newest;
+    path = unsettled;
+  }
+
+  return {
+    ...{ stepFinal, stepHead },
+    state: () => ({ final, head, exposed, capped: capped.size, reorgDepth }),
+  };
+}
+
+/**
+ * The settlements that a final block ended. A match that failed through no wallet's fault is no end: the operator sends it
+ * again.
+ */
+function resultsOf({ settled, failed }: ExchangeEvents, blockNumber: number): SettlementEvent[] {
+  const confirmed = settled.map(
+    ({ marketId, sequence, part, transactionHash }): SettlementEvent => ({
+      ...{ marketId, sequence, part, transactionHash, blockNumber },
+      result: 'CONFIRMED',
+      fault: null,
+    }),
+  );
+  const spoilt = failed.flatMap(
+    ({ marketId, sequence, part, transactionHash, failure }): SettlementEvent[] => {
+      const { wallet, reason } = failure;
+      if (wallet === null) return [];
+      const name = { marketId, sequence, part, transactionHash, blockNumber };
+      return [{ ...name, result: 'FAILED', fault: { wallet, reason } }];
+    },
+  );
+  return [...confirmed, ...spoilt];
+}
