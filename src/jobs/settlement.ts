@@ -9,7 +9,7 @@ import { JOBS_PREFIX, SETTLEMENT_QUEUE } from './queues';
 import { createReconciler } from './reconcile';
 import { startRelay } from './relay';
 import type { Chore } from './schedule';
-import { createSettle, type Failure, type SendToChain } from './settle';
+import { createSettle, type Failure } from './settle';
 import {
   createSettlementQueue,
   parseMatchName,
@@ -28,7 +28,7 @@ export interface SettlementOptions {
   readonly reads: Pick<Reads, 'market' | 'clock'>;
   readonly scale: ChainScale;
   readonly onError: (error: Error, what: string) => void;
-  readonly send?: SendToChain;
+  readonly funds?: 'paper' | 'chain';
   readonly retries?: Retries;
 }
 
@@ -50,7 +50,17 @@ const STALLS_MAX = 1_000;
  * that both have lost. BullMQ provides retries and inspection; the records ensure that each match is settled once.
  */
 export function startSettlement(options: SettlementOptions): RunningSettlement {
-  const { connection, relayLease, matches, settlements, reads, scale, onError, send, retries } = options;
+  const {
+    connection,
+    relayLease,
+    matches,
+    settlements,
+    reads,
+    scale,
+    onError,
+    funds = 'paper',
+    retries,
+  } = options;
   const queue = createSettlementQueue({
     connection,
     onError: (error) => onError(error, 'settlement queue'),
@@ -61,10 +71,10 @@ export function startSettlement(options: SettlementOptions): RunningSettlement {
     if (!market) throw new NoSuchMatch(`no market ${marketId}`);
     return market.terms;
   };
-  const settle = createSettle({ matches, settlements, termsOf, scale, send });
+  const settle = createSettle({ matches, settlements, termsOf, scale, funds });
   const worker = new Worker<SettlementJob>(
     SETTLEMENT_QUEUE,
-    createProcessor({ settle, settlements, queue }),
+    createProcessor({ settle, settlements, queue, funds }),
     {
       connection,
       prefix: JOBS_PREFIX,
@@ -96,19 +106,21 @@ interface ProcessorOptions {
   readonly settle: (refs: readonly MatchRef[]) => Promise<Failure[]>;
   readonly settlements: Settlements;
   readonly queue: SettlementQueue;
+  readonly funds: 'paper' | 'chain';
 }
 
 /** Processes one job. It retries a failed match in a job of its own; a job of one match fails, and BullMQ retries it. */
-function createProcessor({ settle, settlements, queue }: ProcessorOptions) {
+function createProcessor({ settle, settlements, queue, funds }: ProcessorOptions) {
   return async (job: Job<SettlementJob>): Promise<void> => {
     const refs = refsOf(job.data);
     const failures = await settle(refs);
     const lost = failures.find(({ error }) => error instanceof NoSuchMatch);
     const left = failures.filter(({ error }) => !(error instanceof NoSuchMatch));
     const isLast = refs.length === 1 && job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-    for (const { ref, parts, attempt } of left) {
-      const status = isLast ? 'FAILED' : 'RETRYING';
-      for (const part of parts) await settlements.move({ ...ref, part }, status, { attempt });
+    for (const { ref, parts } of left) {
+      // On a chain only the chain says that a match failed: the funds of its wallets wait for that.
+      const status = isLast && funds === 'paper' ? 'FAILED' : 'RETRYING';
+      for (const part of parts) await settlements.move({ ...ref, part }, status);
     }
     const [failure] = left;
     if (failure && refs.length === 1) throw failure.error;

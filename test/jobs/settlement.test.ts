@@ -4,7 +4,6 @@ import type { Market } from '../../src/exchange/facts';
 import { JOBS_PREFIX, SETTLEMENT_QUEUE } from '../../src/jobs/queues';
 import { createReconciler } from '../../src/jobs/reconcile';
 import { startSchedule } from '../../src/jobs/schedule';
-import type { SendToChain } from '../../src/jobs/settle';
 import { type RunningSettlement, startSettlement } from '../../src/jobs/settlement';
 import { matchName } from '../../src/jobs/settlement-queue';
 import { until } from '../support/waiting';
@@ -32,13 +31,12 @@ afterEach(async () => {
   await world.stop();
 });
 
-function start(send?: SendToChain): RunningSettlement {
+function start(funds: 'paper' | 'chain' = 'paper'): RunningSettlement {
   const { reads, settlements, matches, relayLease } = world;
   const settlement = startSettlement({
-    ...{ connection, relayLease, reads, settlements, matches, scale },
+    ...{ connection, relayLease, reads, settlements, matches, scale, funds },
     onError: () => undefined,
     retries: { attempts: 3, backoffMs: 20 },
-    ...(send && { send }),
   });
   running.push(settlement);
   return settlement;
@@ -192,45 +190,19 @@ test('a match that cannot be settled becomes a dead letter, and stops no other',
   expect(await world.settlements.counts()).toEqual({ unsettled: 0, oldestMs: null, failed: 1 });
 });
 
-test('with a chain, a settlement is tried again and sent once, with the signed orders', async () => {
-  const calls: Parameters<SendToChain>[0][] = [];
-  const transaction = `0x${'ab'.repeat(32)}`;
-  start(async (call) => {
-    calls.push(call);
-    if (calls.length < 3) throw new Error('the node is away');
-    return transaction;
-  });
-  const { record, fills } = await world.match(market, 2);
-  await soon(
-    'it is confirmed',
-    async () => (await world.settlements.counts()).unsettled === 0 && calls.length > 2,
-  );
-  expect(calls).toHaveLength(3);
-  expect(new Set(calls.map(({ id }) => id))).toEqual(new Set([`${market.terms.id}-${record.sequence}-s0`]));
-  expect(calls[2]).toMatchObject({
-    takerFillAmount: 20n * 6_000n * scale.microAmount,
-    makerFillAmounts: [10n * 4_000n * scale.microAmount, 10n * 4_000n * scale.microAmount],
-    takerOrder: { makerAmount: 20n * 6_000n * scale.microAmount, takerAmount: 20n * scale.lotAmount },
-  });
-  expect(calls[2]?.makerOrders).toHaveLength(2);
-  expect(await world.settlements.show(market.terms.id, fills)).toMatchObject([
-    { settlementStatus: 'CONFIRMED', transactionHash: transaction },
-    { settlementStatus: 'CONFIRMED', transactionHash: transaction },
+test('with funds on a chain, the record of a match waits to be sent, and a match that cannot be built never fails', async () => {
+  const poison = await world.match(market);
+  await world.redis.hdel(world.keys.orders, Buffer.from(poison.fills[0]?.makerHash.slice(2) ?? '', 'hex'));
+  const { fills } = await world.match(market, 2);
+  start('chain');
+  await soon('a dead letter', async () => (await queue.getFailedCount()) === 1);
+  const show = (list: typeof fills) => world.settlements.show(market.terms.id, list);
+  expect(await show(fills)).toMatchObject([
+    { settlementStatus: 'MATCHED', transactionHash: null },
+    { settlementStatus: 'MATCHED', transactionHash: null },
   ]);
-  const { records } = await world.settlements.list({}, { limit: 10, cursor: null });
-  expect(records).toMatchObject([{ attempts: 3, transactionHash: transaction }]);
-});
-
-test('with a chain that always fails, a settlement is given up and counted', async () => {
-  start(async () => {
-    throw new Error('reverted');
-  });
-  const { fills } = await world.match(market);
-  await soon('it is given up', async () => (await world.settlements.counts()).failed === 1);
-  expect(await world.settlements.show(market.terms.id, fills)).toMatchObject([
-    { settlementStatus: 'FAILED' },
-  ]);
-  expect(await queue.getFailedCount()).toBe(1);
+  expect(await show(poison.fills)).toMatchObject([{ settlementStatus: 'RETRYING' }]);
+  expect(await world.settlements.counts()).toMatchObject({ unsettled: 2, failed: 0 });
 });
 
 test('the list is walked by a cursor that stays while records are added', async () => {
