@@ -1,0 +1,50 @@
+import { RpcError } from './endpoint';
+import { type Failure, failureOf } from './exchange-contract';
+import { quantity, readBytes } from './hex';
+import type { Rpc } from './rpc';
+import { type EncodedMatch, settleData, settleOneData } from './settle-call';
+import type { Call } from './transaction';
+
+export interface Preflight {
+  /** Why the contract refuses every call of this operator now; null when it does not. */
+  refusal(lane: string): Promise<Failure | null>;
+  /** For each match, what would stop it in the next block; null when nothing would. */
+  failures(matches: readonly EncodedMatch[]): Promise<readonly (Failure | null)[]>;
+  /** Whether this call as a whole would revert in the next block. */
+  wouldRevert(lane: string, call: Call): Promise<boolean>;
+}
+
+const TIMEOUT_MS = 5_000;
+/** A single match may use as much as a whole transaction. */
+const CALL_GAS = 16_000_000n;
+
+/** Looks, without a transaction, at what the next block would do: gas is not spent on a match that must fail. */
+export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Preflight {
+  /** The data of the revert; null when the call succeeds. */
+  async function revertOf(from: string, to: string, data: string, gas: bigint): Promise<string | null> {
+    try {
+      const call = { from, to, data, gas: quantity(gas) };
+      await rpc.ask('eth_call', [call, 'pending'], (answer) => readBytes(answer, 'answer'), TIMEOUT_MS);
+      return null;
+    } catch (error) {
+      if (error instanceof RpcError && error.isRevert) return error.data ?? '0x';
+      throw error;
+    }
+  }
+
+  const failureIn = (data: string | null): Failure | null => (data === null ? null : failureOf(data));
+
+  return {
+    async refusal(lane) {
+      return failureIn(await revertOf(lane, exchange, settleData([]), CALL_GAS));
+    },
+    failures: (matches) =>
+      Promise.all(
+        // Only the contract itself may call `settleOne`, and a look may come from any address.
+        matches.map(async (match) =>
+          failureIn(await revertOf(exchange, exchange, settleOneData(match), CALL_GAS)),
+        ),
+      ),
+    wouldRevert: async (lane, { to, data, gasLimit }) => (await revertOf(lane, to, data, gasLimit)) !== null,
+  };
+}

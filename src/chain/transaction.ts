@@ -1,0 +1,137 @@
+import { Transaction } from 'ethers';
+import { quantity, readBigInt, readNumber, readObject } from './hex';
+import type { Rpc } from './rpc';
+import { checkSigned, type Signer } from './signer';
+
+/** Prices of a unit of gas. A chain without base fees gets transactions of the old type, whose tip is null. */
+export interface Fee {
+  readonly maxWei: bigint;
+  readonly tipWei: bigint | null;
+}
+
+export interface Call {
+  readonly to: string;
+  readonly data: string;
+  readonly gasLimit: bigint;
+}
+
+/** A signed transaction. */
+export interface Attempt {
+  readonly hash: string;
+  readonly bytes: string;
+  readonly fee: Fee;
+}
+
+/** The least that BSC's validators take. */
+const FLOOR_WEI = 50_000_000n;
+/** Nodes replace a transaction only for 10 % more, of both prices; a rounded 12.5 % is always enough. */
+const RAISE_OVER = 9n;
+const RAISE_UNDER = 8n;
+const LEAST_RAISE_PERCENT = 110n;
+const TRANSFER_GAS = 21_000n;
+/** A transaction of a full batch is some 200 kB. */
+const SEND_TIMEOUT_MS = 5_000;
+
+/** Pays the lane itself nothing: it uses up a nonce whose transaction must not run any more. */
+export const emptyCall = (lane: string): Call => ({ to: lane, data: '0x', gasLimit: TRANSFER_GAS });
+
+export async function signCall(
+  signer: Signer,
+  from: string,
+  { chainId, nonce, call, fee }: { chainId: number; nonce: number; call: Call; fee: Fee },
+): Promise<Attempt> {
+  const price =
+    fee.tipWei === null
+      ? { type: 0, gasPrice: fee.maxWei }
+      : { type: 2, maxFeePerGas: fee.maxWei, maxPriorityFeePerGas: fee.tipWei };
+  const unsigned = Transaction.from({ chainId, nonce, ...call, ...price });
+  return attemptOf(checkSigned(await signer.sign(from, unsigned), from, unsigned));
+}
+
+export const readAttempt = (bytes: string): Attempt & { readonly call: Call } => {
+  const signed = Transaction.from(bytes);
+  const { to, data, gasLimit } = signed;
+  return { ...attemptOf(signed), call: { to: to ?? '', data, gasLimit } };
+};
+
+function attemptOf(signed: Transaction): Attempt {
+  const { hash, serialized, maxFeePerGas, maxPriorityFeePerGas, gasPrice } = signed;
+  if (hash === null) throw new Error('a transaction of an intent is not signed');
+  const fee = { maxWei: maxFeePerGas ?? gasPrice ?? 0n, tipWei: maxPriorityFeePerGas };
+  return { hash, bytes: serialized, fee };
+}
+
+/** Returns the price that gets a transaction into one of the next blocks, at most `mostWei`. */
+export async function readFee(rpc: Pick<Rpc, 'ask'>, mostWei: bigint): Promise<Fee> {
+  const price = (method: string): Promise<bigint> =>
+    rpc.ask(method, [], (answer) => readBigInt(answer, 'gas price'));
+  const base = await rpc.ask('eth_getBlockByNumber', ['latest', false], (answer) => {
+    const { baseFeePerGas } = readObject(answer, 'block');
+    return baseFeePerGas === undefined ? null : readBigInt(baseFeePerGas, 'base fee');
+  });
+  if (base === null)
+    return { maxWei: least(most(await price('eth_gasPrice'), FLOOR_WEI), mostWei), tipWei: null };
+  const tip = most(await price('eth_maxPriorityFeePerGas'), FLOOR_WEI);
+  // The base fee rises by at most an eighth a block: twice is enough for five full blocks.
+  return capped({ maxWei: 2n * base + tip, tipWei: tip }, mostWei);
+}
+
+/** Returns a price at which nodes replace a transaction that paid `before`; null when that is above `mostWei`. */
+export function raised(before: Fee, now: Fee, mostWei: bigint): Fee | null {
+  const raise = (price: bigint): bigint => (price * RAISE_OVER + RAISE_UNDER - 1n) / RAISE_UNDER;
+  const tipWei = before.tipWei === null ? null : most(raise(before.tipWei), now.tipWei ?? 0n);
+  const fee = capped({ maxWei: most(raise(before.maxWei), now.maxWei), tipWei }, mostWei);
+  const isEnough = (price: bigint, old: bigint): boolean => price * 100n >= old * LEAST_RAISE_PERCENT;
+  const isTipEnough = fee.tipWei === null || isEnough(fee.tipWei, before.tipWei ?? 0n);
+  return isEnough(fee.maxWei, before.maxWei) && isTipEnough ? fee : null;
+}
+
+function capped({ maxWei, tipWei }: Fee, mostWei: bigint): Fee {
+  const max = least(maxWei, mostWei);
+  return { maxWei: max, tipWei: tipWei === null ? null : least(tipWei, max) };
+}
+
+const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
+/** The next nonce of an address: of the head, with what the node has in its pool, or of one block. */
+export const readNonce = (
+  rpc: Pick<Rpc, 'ask'>,
+  address: string,
+  at: 'latest' | 'pending' | number,
+): Promise<number> =>
+  rpc.ask('eth_getTransactionCount', [address, typeof at === 'number' ? quantity(at) : at], (answer) =>
+    readNumber(answer, 'nonce'),
+  );
+
+export const readGasMoney = (rpc: Pick<Rpc, 'ask'>, address: string): Promise<bigint> =>
+  rpc.ask('eth_getBalance', [address, 'latest'], (answer) => readBigInt(answer, 'balance'));
+
+/** What a node says of a transaction that it is sent. */
+export type SendAnswer = 'TAKEN' | 'KNOWN' | 'NONCE_USED' | 'UNDERPRICED' | 'NO_GAS' | 'REFUSED';
+
+const ANSWERS: readonly (readonly [RegExp, SendAnswer])[] = [
+  [/already known|already imported|known transaction/i, 'KNOWN'],
+  [/nonce too low|nonce .*(already|used)/i, 'NONCE_USED'],
+  [/underpriced|less than block base fee|fee too low|gas price too low/i, 'UNDERPRICED'],
+  [/insufficient (funds|balance)/i, 'NO_GAS'],
+];
+
+/** Sends to every node; returns what each said, and only the texts of refusals that are no usual answer. */
+export async function broadcast(
+  rpc: Pick<Rpc, 'askAll'>,
+  bytes: string,
+): Promise<{ readonly answers: readonly SendAnswer[]; readonly problems: readonly string[] }> {
+  const said = await rpc.askAll('eth_sendRawTransaction', [bytes], SEND_TIMEOUT_MS);
+  const told = said.map(({ endpoint, error }) => {
+    const answer = error === null ? ('TAKEN' as const) : sendAnswerOf(error.message);
+    return { answer, text: `${endpoint}: ${error?.message ?? ''}` };
+  });
+  return {
+    answers: told.map(({ answer }) => answer),
+    problems: told.filter(({ answer }) => answer === 'REFUSED').map(({ text }) => text),
+  };
+}
+
+export const sendAnswerOf = (message: string): SendAnswer =>
+  ANSWERS.find(([form]) => form.test(message))?.[1] ?? 'REFUSED';
