@@ -50,7 +50,15 @@ const FAILURES_BEFORE_REST = 3;
 const REST_MS = 1_000;
 const REST_MS_MAX = 30_000;
 
-export function createEndpoint(url: string, index: number, stopping: AbortSignal): Endpoint {
+interface EndpointOptions {
+  readonly url: string;
+  /** Its place in the list. */
+  readonly index: number;
+  readonly patience: number;
+  readonly stopping: AbortSignal;
+}
+
+export function createEndpoint({ url, index, patience, stopping }: EndpointOptions): Endpoint {
   const { href, host, headers } = addressed(url);
   const name = `${host} (${index + 1})`;
   const turns = createTurns(name);
@@ -59,7 +67,7 @@ export function createEndpoint(url: string, index: number, stopping: AbortSignal
   };
 
   async function post(body: string, timeoutMs: number): Promise<unknown> {
-    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs * patience)]);
     const response = await fetch(href, { method: 'POST', headers, body, signal, redirect: 'error' });
     const text = await boundedText(response);
     try {

@@ -46,9 +46,12 @@ const TIMEOUT_MS = 2_000;
 const ATTEMPTS_MAX = 3;
 const QUORUM = 2;
 
-export function createRpc(urls: readonly string[]): Rpc {
+/** `patience`: every time-out is so many times as long, for nodes on a busy machine. */
+export function createRpc(urls: readonly string[], patience = 1): Rpc {
   const stopping = new AbortController();
-  const endpoints = urls.map((url, i) => createEndpoint(url, i, stopping.signal));
+  const endpoints = urls.map((url, i) =>
+    createEndpoint({ url, index: i, patience, stopping: stopping.signal }),
+  );
   const quorum = Math.min(QUORUM, endpoints.length);
 
   async function ask<T>(

@@ -1,9 +1,8 @@
 import type { BlockRef, WalletReading } from '../exchange/chain';
-import type { Blocks } from './blocks';
 import { RpcUnavailable } from './endpoint';
 import type { TokenQuery, WalletReader } from './wallet-reader';
 
-/** The state of a wallet, and the final block that it is of. */
+/** The state of a wallet, and the block that it is of. */
 export interface FoundWallet {
   readonly at: BlockRef;
   readonly reading: WalletReading;
@@ -28,7 +27,11 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-export function createWalletLookup(blocks: Pick<Blocks, 'final'>, wallets: WalletReader): WalletLookup {
+/** `ledgerBlock` is the final block that the ledger has: it takes no state of a later one from elsewhere. */
+export function createWalletLookup(
+  wallets: WalletReader,
+  ledgerBlock: () => Promise<BlockRef | null>,
+): WalletLookup {
   let waiting: Waiting[] = [];
   let isReading = false;
 
@@ -45,7 +48,8 @@ export function createWalletLookup(blocks: Pick<Blocks, 'final'>, wallets: Walle
 
   async function answer(batch: readonly Waiting[]): Promise<void> {
     try {
-      const at = await blocks.final();
+      const at = await ledgerBlock();
+      if (!at) throw new RpcUnavailable('the exchange has not read its first block yet');
       const readings = await wallets.read(at, merged(batch));
       const found = new Map(readings.map((reading) => [reading.address, reading]));
       for (const { address, resolve, reject } of batch) {

@@ -108,7 +108,7 @@ test('a long way is taken in steps', async () => {
 
 test('a final block that another one replaced is another chain', async () => {
   const from = await blocks.final();
-  await nodes.ask('anvil_reorg', 5, []);
+  await nodes.reorganize(5);
   await mine(1);
   await expect(blocks.between(from, await blocks.final())).rejects.toBeInstanceOf(OtherChain);
 });
@@ -125,7 +125,7 @@ test('the blocks that are not final yet are followed from the head, also after a
   const head = await blocks.head();
   const before = await blocks.unsettled(final, head);
   expect(hashes(before)).toEqual([await hashOf(final.number + 1), head.hash]);
-  await nodes.ask('anvil_reorg', 1, []);
+  await nodes.reorganize(1);
   const after = await blocks.unsettled(final, await blocks.head());
   expect(hashes(after)).toEqual([await hashOf(final.number + 1), await hashOf(final.number + 2)]);
   expect(hashes(after)?.[1]).not.toBe(head.hash);

@@ -3,15 +3,18 @@ import { type Anvil, type AnvilOptions, startAnvil } from './anvil';
 import { asks, type ChainProxy, startChainProxy } from './proxy';
 
 export const CHAIN_ID = 97;
+const PATIENCE = 30;
 
 /** A chain, and nodes of it that can misbehave. */
 export interface Nodes {
   readonly anvil: Anvil;
   readonly proxies: readonly ChainProxy[];
-  /** A client of these proxies, of all of them by default; ended by `stop`. */
-  client(of?: readonly ChainProxy[]): Rpc;
+  /** A client of these proxies, of all of them by default, with more patience on a busy machine; ended by `stop`. */
+  client(of?: readonly ChainProxy[], patience?: number): Rpc;
   /** Asks the chain itself. */
   ask(method: string, ...params: unknown[]): Promise<unknown>;
+  /** Replaces the newest blocks by others. */
+  reorganize(depth: number): Promise<void>;
   heal(): void;
   stop(): Promise<void>;
 }
@@ -22,14 +25,24 @@ export async function startNodes(count: number, on?: AnvilOptions | Anvil): Prom
   const anvil = running ?? (await startAnvil(CHAIN_ID, on as AnvilOptions | undefined));
   const proxies = await Promise.all(Array.from({ length: count }, () => startChainProxy(anvil.url)));
   const clients: Rpc[] = [];
+  let reorganizations = 0;
   return {
     ...{ anvil, proxies },
-    client(of = proxies) {
-      const rpc = createRpc(of.map(({ url }) => url));
+    client(of = proxies, patience = PATIENCE) {
+      const rpc = createRpc(
+        of.map(({ url }) => url),
+        patience,
+      );
       clients.push(rpc);
       return rpc;
     },
     ask: (method, ...params) => asks(anvil.url, method, ...params),
+    async reorganize(depth) {
+      const [from] = (await asks(anvil.url, 'eth_accounts')) as string[];
+      // Without a transaction of its own, a new block might be the old one.
+      const transaction = { from, to: from, value: `0x${(++reorganizations).toString(16)}` };
+      await asks(anvil.url, 'anvil_reorg', depth, [[transaction, 0]]);
+    },
     heal: () => {
       for (const proxy of proxies) proxy.heal();
     },

@@ -1,9 +1,10 @@
 import { id as keccakOfText } from 'ethers';
 import { type Block, createBlocks } from '../../src/chain/blocks';
 import { EXCHANGE, failureOf, matchId, matchOf } from '../../src/chain/exchange-contract';
-import { createEventReader, type EventReader, type Move } from '../../src/chain/exchange-events';
+import { createEventReader, type EventReader } from '../../src/chain/exchange-events';
 import { createWalletReader, type WalletReader } from '../../src/chain/wallet-reader';
 import type { WalletReading } from '../../src/exchange/chain';
+import { approval, deal, traders } from './deals';
 import { type Nodes, startNodes } from './nodes';
 import { COLLATERAL, type Market, newTrader, ONE, startWorld, type Trader, type World } from './world';
 
@@ -98,39 +99,17 @@ describe('the reason of a failure', () => {
   });
 });
 
-/** A BUY of 100 Yes at 0.60 that meets a SELL of so many at 0.60. */
-function matchOf100(id: bigint, buyer: Trader, seller: Trader, sold = 100n) {
-  const tokenId = market.tokens[0];
-  const taker = world.sign(buyer, { tokenId, makerAmount: 60n * ONE, takerAmount: 100n * ONE });
-  const maker = world.sign(seller, {
-    ...{ tokenId, side: 1, makerAmount: sold * ONE, takerAmount: (sold * 6n * ONE) / 10n, feeRateBps: 200n },
-  });
-  return { id, taker, makers: [maker], takerFill: (sold * 6n * ONE) / 10n, makerFills: [sold * ONE] };
-}
-
-async function traders(): Promise<[Trader, Trader]> {
-  const [buyer, seller] = [newTrader(), newTrader()];
-  await world.fund(buyer.address, 1_000n * ONE);
-  await world.fund(seller.address, 0n, market, 1_000n * ONE);
-  return [buyer, seller];
-}
-
-const sumOf = (moves: readonly Move[], { address }: Trader, asset: bigint): bigint =>
-  moves
-    .filter((move) => move.wallet === address.toLowerCase() && move.asset === asset)
-    .reduce((sum, { amount }) => sum + amount, 0n);
-
 describe('the events of a block', () => {
   test('are the matches that it settled and those that it did not, with the guilty wallet', async () => {
-    const [buyer, seller] = await traders();
-    const [poor] = await traders();
-    await world.chain.send(poor.address, world.collateral, approval(1n));
+    const [buyer, seller] = await traders(world, market);
+    const [poor] = await traders(world, market);
+    await world.chain.send(poor.address, world.collateral, approval(world, 1n));
     const second = { ...NAME, sequence: 8 };
     await world.settle([
-      matchOf100(matchId(NAME), buyer, seller, 40n),
-      matchOf100(matchId(second), poor, seller, 40n),
-      matchOf100(matchId(NAME), buyer, seller, 40n),
-      matchOf100(5n, buyer, seller, 10n),
+      deal(world, market, matchId(NAME), [buyer, seller], 40n),
+      deal(world, market, matchId(second), [poor, seller], 40n),
+      deal(world, market, matchId(NAME), [buyer, seller], 40n),
+      deal(world, market, 5n, [buyer, seller], 10n),
     ]);
     const found = await events.at(await head());
     expect(found.settled).toEqual([{ ...NAME, transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/) }]);
@@ -143,32 +122,25 @@ describe('the events of a block', () => {
     ]);
   });
 
-  test('move what the wallets gave and got, to the last unit, also what one could not receive', async () => {
-    const [buyer, seller] = await traders();
-    const [trapped] = await traders();
+  test('name the wallets of each fill, with both assets that it moved', async () => {
+    const [buyer, seller] = await traders(world, market);
     const [yes] = market.tokens;
-    await world.chain.ask('anvil_setCode', trapped.address, TRAP_CODE);
-    const accounts = [buyer, seller, trapped].flatMap((trader) =>
-      [COLLATERAL, yes].map((asset) => ({ trader, asset })),
+    await world.settle([deal(world, market, matchId({ ...NAME, sequence: 11 }), [buyer, seller], 30n)]);
+    const { touched } = await events.at(await head());
+    const [bought, sold] = [buyer, seller].map(({ address }) => address.toLowerCase());
+    expect(touched).toHaveLength(4);
+    expect(touched).toEqual(
+      expect.arrayContaining([
+        { wallet: bought, asset: COLLATERAL },
+        { wallet: bought, asset: yes },
+        { wallet: sold, asset: yes },
+        { wallet: sold, asset: COLLATERAL },
+      ]),
     );
-    const balances = (): Promise<bigint[]> =>
-      Promise.all(accounts.map(({ trader, asset }) => world.balance(trader.address, asset)));
-    const before = await balances();
-    await world.settle([
-      matchOf100(matchId({ ...NAME, sequence: 11 }), buyer, seller, 30n),
-      matchOf100(matchId({ ...NAME, sequence: 12 }), trapped, seller, 20n),
-    ]);
-    const { settled, moves } = await events.at(await head());
-    expect(settled.map(({ sequence }) => sequence)).toEqual([11, 12]);
-    const after = await balances();
-    expect(accounts.map(({ trader, asset }) => sumOf(moves, trader, asset))).toEqual(
-      after.map((balance, i) => balance - (before[i] ?? 0n)),
-    );
-    expect(sumOf(moves, trapped, yes)).toBe(0n);
   });
 
   test('are the cancels and raised nonces of wallets, before these take effect', async () => {
-    const [buyer] = await traders();
+    const [buyer] = await traders(world, market);
     const order = world.sign(buyer, { tokenId: market.tokens[0], makerAmount: ONE, takerAmount: 2n * ONE });
     const wallet = buyer.address.toLowerCase();
     await world.call(buyer.address, 'cancelOrder', order);
@@ -180,17 +152,14 @@ describe('the events of a block', () => {
   });
 
   test('are not hidden by one node of three, and unknown blocks have none', async () => {
-    const [buyer, seller] = await traders();
-    await world.settle([matchOf100(matchId({ ...NAME, sequence: 21 }), buyer, seller)]);
+    const [buyer, seller] = await traders(world, market);
+    await world.settle([deal(world, market, matchId({ ...NAME, sequence: 21 }), [buyer, seller], 100n)]);
     nodes.proxies[0]?.hideLogs();
     expect((await events.at(await head())).settled).toHaveLength(1);
     const unknown = { ...(await head()), hash: keccakOfText('unknown') };
     await expect(events.at(unknown)).rejects.toThrow('unknown block');
   });
 });
-
-const approval = (amount: bigint): string =>
-  `0x095ea7b3${world.exchange.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
 
 describe('the state of wallets', () => {
   const MARKET = { marketId: NAME.marketId, tokenIds: ['', ''] as [string, string] };
@@ -200,10 +169,10 @@ describe('the state of wallets', () => {
   });
 
   test('is read as of one block, with what the exchange may take', async () => {
-    const [buyer, seller] = await traders();
+    const [buyer, seller] = await traders(world, market);
     await world.chain.ask('anvil_setCode', seller.address, TRAP_CODE);
     const at = await head();
-    await world.chain.send(buyer.address, world.collateral, approval(3n));
+    await world.chain.send(buyer.address, world.collateral, approval(world, 3n));
     const readings = await reader.read(at, [query(buyer, []), query(seller)]);
     expect(readings).toEqual<WalletReading[]>([
       {
@@ -223,7 +192,7 @@ describe('the state of wallets', () => {
   });
 
   test('is read of more wallets and markets than one call takes', async () => {
-    const [, seller] = await traders();
+    const [, seller] = await traders(world, market);
     const strangers = Array.from({ length: 230 }, () => query(newTrader()));
     const many = Array.from({ length: 700 }, (_, i) => ({ ...MARKET, marketId: `m${i}` }));
     const queries = [...strangers, query(seller, many), query(newTrader(), [])];
@@ -237,7 +206,7 @@ describe('the state of wallets', () => {
   });
 
   test('is not forged by one node of three, nor by one that answers for another block', async () => {
-    const [buyer] = await traders();
+    const [buyer] = await traders(world, market);
     const at = await head();
     nodes.proxies[0]?.forge(({ method }, result) =>
       method === 'eth_call' ? String(result).replace(/00000000/g, '00000001') : result,

@@ -29,11 +29,11 @@ afterAll(() => nodes?.stop());
 
 describe('one node', () => {
   test('is asked, and its answer is read', async () => {
-    expect(await nodes.client([must(a)]).ask('eth_chainId', [], chainId)).toBe(97);
+    expect(await nodes.client([must(a)], 1).ask('eth_chainId', [], chainId)).toBe(97);
   });
 
   test('that refuses is quoted, with the data of a revert', async () => {
-    const rpc = nodes.client([must(a)]);
+    const rpc = nodes.client([must(a)], 1);
     const asked = rpc.agree('eth_call', [{ data: REVERTING }, 'latest'], text);
     await expect(asked).rejects.toMatchObject({ isRevert: true, data: '0x07' });
     await expect(rpc.ask('no_such', [], text)).rejects.toBeInstanceOf(RpcError);
@@ -44,7 +44,7 @@ describe('one node', () => {
     ['does not answer', (proxy: ChainProxy) => proxy.hang()],
     ['answers too late', (proxy: ChainProxy) => proxy.delay(10 * SHORT_MS)],
   ])('that %s is unavailable, and is not named by its URL', async (_, spoil) => {
-    const rpc = nodes.client([must(a)]);
+    const rpc = nodes.client([must(a)], 1);
     spoil(must(a));
     const error = await rpc.ask('eth_chainId', [], chainId, SHORT_MS).catch((one: unknown) => one);
     expect(error).toBeInstanceOf(RpcUnavailable);
@@ -56,13 +56,13 @@ describe('one node', () => {
 
   test('that sends something else than it should is not believed', async () => {
     must(a).forge(() => 'ninety-seven');
-    await expect(nodes.client([must(a)]).ask('eth_chainId', [], chainId)).rejects.toThrow(
+    await expect(nodes.client([must(a)], 1).ask('eth_chainId', [], chainId)).rejects.toThrow(
       'the node sent no valid chain id',
     );
   });
 
   test('is left alone once the client has stopped', async () => {
-    const rpc = nodes.client([must(a)]);
+    const rpc = nodes.client([must(a)], 1);
     must(a).hang();
     const asked = rpc.ask('eth_chainId', [], chainId, 60_000);
     const rejected = expect(asked).rejects.toBeInstanceOf(RpcUnavailable);

@@ -1,17 +1,9 @@
 import type { Block, Blocks } from '../../chain/blocks';
+import type { MatchName } from '../../chain/exchange-contract';
 import type { EventReader, ExchangeEvents, Withdrawal } from '../../chain/exchange-events';
 import type { WalletReader } from '../../chain/wallet-reader';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../exchange/chain';
-import {
-  addMoves,
-  addQuery,
-  asQueries,
-  byWallet,
-  isWorse,
-  type Pair,
-  type Queries,
-  without,
-} from './exposure';
+import { addTouched, addWallet, asQueries, isWorse, type Pair, type Queries } from './exposure';
 
 /** A wallet with funds that are reserved or out, and its markets with such tokens. */
 export interface ExposedWallet {
@@ -34,8 +26,15 @@ export interface ObservedLedger {
     readings: readonly WalletReading[],
     events: readonly SettlementEvent[],
   ): Promise<boolean>;
-  /** Notes what wallets have at the head, which only lowers what they may spend. */
-  capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<unknown>;
+  /**
+   * Notes the state of wallets at the head, which only lowers what they may spend. What the settlements took that are in blocks
+   * after the final one is no news.
+   */
+  capWallets(
+    head: BlockRef,
+    readings: readonly WalletReading[],
+    mined: readonly MatchName[],
+  ): Promise<unknown>;
 }
 
 export interface ObservationParts {
@@ -61,11 +60,16 @@ export interface ObservationState {
   readonly final: BlockRef | null;
   readonly head: BlockRef | null;
   readonly exposed: number;
-  /** Wallets that may spend less than the final block says. */
-  readonly capped: number;
+  /** Wallets with less at the head than in the final block. */
+  readonly limited: number;
   /** The number of blocks that the last change of the head took back. */
   readonly reorgDepth: number;
 }
+
+/** Blocks that one step of the ledger may contain: about an hour. A longer absence is made up for in several steps. */
+const GATHERED_MAX = 8_192;
+
+type Happened = ExchangeEvents & { readonly number: number };
 
 export function createObservation(parts: ObservationParts): Observation {
   const { blocks, events, wallets, ledger, tokensOf, withdraw } = parts;
@@ -76,14 +80,14 @@ export function createObservation(parts: ObservationParts): Observation {
   let reorgDepth = 0;
   /** The last final state of each exposed wallet, with which that at the head is compared. */
   let finalReadings: ReadonlyMap<string, WalletReading> = new Map();
-  let capped: ReadonlySet<string> = new Set();
+  let limited: ReadonlySet<string> = new Set();
 
   async function exposedQueries(): Promise<Queries> {
     const queries: Queries = new Map();
     const list = await ledger.exposed();
     for (const { address, marketIds } of list) {
-      addQuery(queries, address, null, null);
-      for (const marketId of marketIds) addQuery(queries, address, marketId, await tokensOf(marketId));
+      const markets = addWallet(queries, address);
+      for (const marketId of marketIds) markets.set(marketId, await tokensOf(marketId));
     }
     exposed = list.length;
     return queries;
@@ -94,25 +98,37 @@ export function createObservation(parts: ObservationParts): Observation {
     const ids = new Set(happened.flatMap(({ settled }) => settled.map(({ marketId }) => marketId)));
     const markets = new Map<string, Pair>();
     for (const id of ids) markets.set(id, await tokensOf(id));
-    for (const { moves } of happened) addMoves(queries, moves, markets);
+    for (const { touched } of happened) addTouched(queries, touched, markets);
+  }
+
+  /**
+   * Everything that happened after a final block up to a newer one. It is one step of the ledger, because the state of the
+   * wallets is that of the newest block: nodes forget older states, and without the settlements that led to it wallets would
+   * seem to lack funds.
+   */
+  async function gather(from: BlockRef, newest: Block): Promise<{ to: BlockRef; happened: Happened[] }> {
+    const happened: Happened[] = [];
+    let to = from;
+    do {
+      const steps = await blocks.between(to, newest);
+      const found = steps.map(async (block) => ({ number: block.number, ...(await events.at(block)) }));
+      happened.push(...(await Promise.all(found)));
+      to = steps.at(-1) ?? to;
+    } while (to.number < newest.number && happened.length < GATHERED_MAX);
+    return { to, happened };
   }
 
   async function stepFinal(): Promise<boolean> {
     final = await ledger.finalBlock();
     const newest = await blocks.final();
-    const steps = final ? await blocks.between(final, newest) : [newest];
-    const to = steps.at(-1);
-    if (!to) return false;
     // Before its first block the ledger has no matches.
-    const happened = final ? await Promise.all(steps.map((block) => events.at(block))) : [];
+    const { to, happened } = final ? await gather(final, newest) : { to: newest, happened: [] };
+    if (to.hash === final?.hash) return false;
     await withdraw(happened.flatMap(({ withdrawals }) => withdrawals));
     const queries = await exposedQueries();
     await addParticipants(queries, happened);
-    // Nodes forget the state of wallets after old blocks. The newest state is safe for an earlier block, too: settlements
-    // between the two have taken from it what the ledger still counts as out.
     const readings = await wallets.read(newest, asQueries(queries));
-    const results = happened.flatMap((one, i) => resultsOf(one, steps[i]?.number ?? to.number));
-    if (!(await ledger.observeBlock(final, to, readings, results))) return true;
+    if (!(await ledger.observeBlock(final, to, readings, happened.flatMap(resultsOf)))) return true;
     final = to;
     finalReadings = new Map(readings.map((reading) => [reading.address, reading]));
     return true;
@@ -126,17 +142,13 @@ export function createObservation(parts: ObservationParts): Observation {
     if (unsettled === null)
       throw new Error(`block ${newest.number} does not descend from block ${final.number}`);
     const happened = await Promise.all(unsettled.map((block) => events.at(block)));
-    const moves = byWallet(happened.flatMap((one) => one.moves));
-    const queries = await exposedQueries();
-    const readings = await wallets.read(newest, asQueries(queries));
-    const expected = readings.map((reading) =>
-      without(moves.get(reading.address) ?? [], reading, queries.get(reading.address) ?? new Map()),
-    );
-    const worse = expected.filter((one) => isWorse(one, finalReadings.get(one.address)));
+    const readings = await wallets.read(newest, asQueries(await exposedQueries()));
+    const worse = readings.filter((one) => isWorse(one, finalReadings.get(one.address)));
     const names = new Set(worse.map(({ address }) => address));
-    const better = expected.filter(({ address }) => capped.has(address) && !names.has(address));
-    if (worse.length + better.length > 0) await ledger.capWallets(newest, [...worse, ...better]);
-    capped = names;
+    const better = readings.filter(({ address }) => limited.has(address) && !names.has(address));
+    const mined = happened.flatMap(({ settled }) => settled);
+    await ledger.capWallets(newest, [...worse, ...better], mined);
+    limited = names;
     noteHead(newest, unsettled);
     return true;
   }
@@ -151,7 +163,7 @@ export function createObservation(parts: ObservationParts): Observation {
 
   return {
     ...{ stepFinal, stepHead },
-    state: () => ({ final, head, exposed, capped: capped.size, reorgDepth }),
+    state: () => ({ final, head, exposed, limited: limited.size, reorgDepth }),
   };
 }
 
@@ -159,7 +171,7 @@ export function createObservation(parts: ObservationParts): Observation {
  * The settlements that a final block ended. A match that failed through no wallet's fault is no end: the operator sends it
  * again.
  */
-function resultsOf({ settled, failed }: ExchangeEvents, blockNumber: number): SettlementEvent[] {
+function resultsOf({ settled, failed, number: blockNumber }: Happened): SettlementEvent[] {
   const confirmed = settled.map(
     ({ marketId, sequence, part, transactionHash }): SettlementEvent => ({
       ...{ marketId, sequence, part, transactionHash, blockNumber },

@@ -1,0 +1,46 @@
+import type { MatchName } from '../../src/chain/exchange-contract';
+import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
+import type { ExposedWallet, ObservedLedger } from '../../src/jobs/chain/observation';
+
+export interface NotedBlock {
+  readonly from: BlockRef | null;
+  readonly to: BlockRef;
+  readonly readings: readonly WalletReading[];
+  readonly events: readonly SettlementEvent[];
+}
+export interface NotedHead {
+  readonly head: BlockRef;
+  readonly readings: readonly WalletReading[];
+  readonly mined: readonly MatchName[];
+}
+
+/** Writes down what an observer brings; the ledger itself has tests of its own. */
+export interface Notebook extends ObservedLedger {
+  readonly blocks: readonly NotedBlock[];
+  readonly heads: readonly NotedHead[];
+  expose(wallets: readonly ExposedWallet[]): void;
+  /** Every settlement that ended, in order. */
+  results(): SettlementEvent[];
+}
+
+export function openNotebook(): Notebook {
+  const blocks: NotedBlock[] = [];
+  const heads: NotedHead[] = [];
+  let exposed: readonly ExposedWallet[] = [];
+  const at = (): BlockRef | null => blocks.at(-1)?.to ?? null;
+  return {
+    ...{ blocks, heads },
+    expose: (wallets) => {
+      exposed = wallets;
+    },
+    results: () => blocks.flatMap(({ events }) => events),
+    finalBlock: async () => at(),
+    exposed: async () => exposed,
+    observeBlock: async (from, to, readings, events) => {
+      if (from?.hash !== at()?.hash) return false;
+      blocks.push({ from, to, readings, events });
+      return true;
+    },
+    capWallets: async (head, readings, mined) => void heads.push({ head, readings, mined }),
+  };
+}
