@@ -54,6 +54,7 @@ const ONLY_LONG = [
   'test/exchange/settlement-chain',
   'test/chain/recompile',
   'test/cli/processes',
+  'test/chain/(lookup|observer)',
 ];
 
 /** Patterns as jest takes them. */

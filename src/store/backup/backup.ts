@@ -151,7 +151,7 @@ export async function restoreBackup(
   if (wrong !== null) throw new Refusal('INVALID_REQUEST', `the backup cannot be restored: ${wrong}`);
   const mark = header.archive ?? null;
   if (!incomplete) await checkArchive(archive, mark);
-  if ((await redis.exists(keys.lease, keys.relayLease, keys.archiveLease)) > 0) {
+  if ((await redis.exists(keys.lease, keys.relayLease, keys.archiveLease, keys.observerLease)) > 0) {
     throw new Refusal(
       'INVALID_REQUEST',
       'web or worker processes are at work on this Redis: stop them first',

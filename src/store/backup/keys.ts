@@ -14,7 +14,7 @@ const SCAN_STEP = 1_000;
  * in progress.
  */
 export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
-  new Set([keys.lease, keys.relayLease, keys.archiveLease, keys.epoch, keys.restoring]);
+  new Set([keys.lease, keys.relayLease, keys.archiveLease, keys.observerLease, keys.epoch, keys.restoring]);
 
 /**
  * They change even while nothing trades: the wallets that are present, the positions of the outbox's readers, and whether the

@@ -37,6 +37,19 @@ export function createLease(
   };
 }
 
+/** A lease of work that reads no outbox. Its holder keeps it by taking it again. */
+export function createPlainLease(
+  { run, keys }: Pick<LeaseOptions, 'run' | 'keys'>,
+  key: Key<'observerLease'>,
+): Pick<Lease, 'take' | 'release'> {
+  return {
+    take: async (token, lifeMs) => (await run('hold_lease', [key, keys.readers], [token, lifeMs, '', ''])) === 1,
+    async release(token) {
+      await run('release_lease', [key], [token]);
+    },
+  };
+}
+
 /** Returns a reader's position. For a new reader it stores the beginning, so that trimming keeps all entries for it. */
 export async function positionOf(
   redis: RedisClient,

@@ -110,6 +110,8 @@ export interface ShardKeys {
   readonly archive: TextKey<'archive'>;
   /** string: token of the process that archives. */
   readonly archiveLease: TextKey<'archiveLease'>;
+  /** string: token of the process that observes the chain. */
+  readonly observerLease: TextKey<'observerLease'>;
   /** hash: wallet (20 bytes) -> how many of its orders and lines have left for the archive (lua/lib/archive.lua). */
   readonly forgotten: TextKey<'forgotten'>;
   settlementListOf(id: MarketId): TextKey<'settlementListOf'>;
@@ -151,10 +153,11 @@ export const allowanceKey = (bucket: string, whose: string): TextKey<'allowance'
 
 const workingKeys = (
   prefix: string,
-): Pick<ShardKeys, 'lease' | 'relayLease' | 'archiveLease' | 'archive' | 'forgotten'> => ({
+): Pick<ShardKeys, 'lease' | 'relayLease' | 'archiveLease' | 'observerLease' | 'archive' | 'forgotten'> => ({
   lease: text(`${prefix}lease`),
   relayLease: text(`${prefix}relay`),
   archiveLease: text(`${prefix}arl`),
+  observerLease: text(`${prefix}obl`),
   archive: text(`${prefix}ar`),
   forgotten: text(`${prefix}fo`),
 });

@@ -131,8 +131,8 @@ export const VERBS = {
   forget_traces: verb(['market'], 1).replies<Flag>(),
 
   // Readers of the outbox.
-  hold_lease: verb([['lease', 'relayLease', 'archiveLease'], 'readers'], 4).replies<Flag>(),
-  release_lease: verb([['lease', 'relayLease', 'archiveLease']], 1).replies<Flag>(),
+  hold_lease: verb([['lease', 'relayLease', 'archiveLease', 'observerLease'], 'readers'], 4).replies<Flag>(),
+  release_lease: verb([['lease', 'relayLease', 'archiveLease', 'observerLease']], 1).replies<Flag>(),
   publish_updates: verb(['lease', 'readers'], 4, { keys: 'updates', args: true }).replies<Buffer>(),
   trim_outbox: verb(['outbox', 'readers'], 3, { args: true }).replies<number>(),
   open_log: verb(['accountLog', 'accountMarks', 'outbox'], 1).replies<[first: Buffer, last: Buffer]>(),
