@@ -120,9 +120,12 @@ function build({ checked = true } = {}) {
   removeOrphans();
   // It needs packages that a production installation lacks.
   require('./build-page.js').buildPage();
-  const scripts = path.join(DIST, 'lua');
-  rmSync(scripts, { recursive: true, force: true });
-  require(path.join(DIST, 'lua-bundle/bundle.js')).writeBundles(path.join(ROOT, 'lua'), scripts);
+  const { writeBundles } = require(path.join(DIST, 'lua-bundle/bundle.js'));
+  for (const [funds, folder] of Object.entries({ paper: 'lua', chain: 'lua-chain' })) {
+    const scripts = path.join(DIST, folder);
+    rmSync(scripts, { recursive: true, force: true });
+    writeBundles(path.join(ROOT, 'lua'), scripts, funds);
+  }
   stamp(STAMP, startedAt);
   if (checked) stamp(CHECKED, startedAt);
 }

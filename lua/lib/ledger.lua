@@ -24,6 +24,8 @@ local ledger = {}
 
 ledger.CASH, ledger.TOKENS = '>I7I7I4I6', '>I7I7I7I7'
 ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
+-- The outstanding sets of a lot that a match mints or merges. A chain counts its own (lua/chain/lib/ledger.lua).
+ledger.SETS_PER_LOT = 10000
 -- The assets that a refusal can name.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 

@@ -82,7 +82,7 @@ local function settle(q, b, p, rest, old)
     local charge = require('lib.charge')
     charge.move(a, wallets, q, p)
   end
-  b.sets = b.sets + (side == order.BUY and p.sets or -p.sets) * ledger.MICRO_PER_LOT
+  b.sets = b.sets + (side == order.BUY and p.sets or -p.sets) * ledger.SETS_PER_LOT
   return a, wallets
 end
 

@@ -50,6 +50,17 @@ function settlements.load(shard, name, trade_ms, taker)
     settlements.HEAD_BYTES + length), body }
 end
 
+-- Returns the stored record of a name; nil without one.
+function settlements.find(shard, name)
+  local packed = redis.call('HGET', shard .. 'st', name)
+  if not packed then
+    return nil
+  end
+  local status, attempts, updated, matched, list_ms, list_index, length = struct.unpack(HEAD, packed)
+  return { status, attempts, updated, matched, list_ms, list_index, packed:sub(settlements.HEAD_BYTES + 1,
+    settlements.HEAD_BYTES + length), packed:sub(settlements.HEAD_BYTES + length + 1) }
+end
+
 -- Returns the taker that a body names.
 function settlements.taker_in(body)
   return body:sub(COUNT_BYTES + 1, COUNT_BYTES + HASH_BYTES)

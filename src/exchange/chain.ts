@@ -1,4 +1,7 @@
-/** What the chain says, as the rooms that read it, send to it and keep its books tell each other. */
+/** The facts of the chain that the rooms which read it, send to it and keep its books pass to each other. */
+
+/** Paper funds, which the exchange hands out, or the wallets' own on a chain. Each has scripts of its own (src/lua-bundle/). */
+export type Funds = 'paper' | 'chain';
 
 /** A block, by number and hash; `timeMs` is its own time. */
 export interface BlockRef {
@@ -7,7 +10,7 @@ export interface BlockRef {
   readonly timeMs: number;
 }
 
-/** What the chain says of a wallet at one block; amounts in chain units. */
+/** The state of a wallet on the chain at one block; amounts in chain units. */
 export interface WalletReading {
   /** 0x, lower case. */
   readonly address: string;
@@ -21,7 +24,7 @@ export interface WalletReading {
   readonly tokens: readonly { readonly marketId: string; readonly balances: readonly [bigint, bigint] }[];
 }
 
-/** Why a match failed. The reasons before EXPIRED are the fault of one wallet, the others of nobody who trades. */
+/** Why a match failed. The reasons before EXPIRED are the fault of one wallet, the others of the operator. */
 export const FAULT_REASONS = [
   ...([
     'NONCE',
@@ -37,7 +40,7 @@ export const FAULT_REASONS = [
 ] as const;
 export type FaultReason = (typeof FAULT_REASONS)[number];
 
-/** What a final block did to one settlement (named as in lua/lib/settlements.lua). */
+/** The result of one settlement in a final block (named as in lua/lib/settlements.lua). */
 export interface SettlementEvent {
   readonly marketId: string;
   readonly sequence: number;

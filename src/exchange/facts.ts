@@ -1,3 +1,4 @@
+import type { FaultReason } from './chain';
 import type { MarketId, MarketStatus, MarketTerms, MarketTexts, OutcomeIndex, Resolution } from './market';
 import type { MatchType, Side } from './match';
 import type { Mode, OrderStatus, OrderType, Reason, SettlementStatus } from './status';
@@ -69,6 +70,10 @@ export interface SettlementState {
   readonly settlementStatus: SettlementStatus;
   /** 0x-prefixed hex; null until it is known, and always null with paper funds. */
   readonly transactionHash: string | null;
+  /** Of a settlement that is over on a chain: its block, why it failed, and by the fault of which wallet. */
+  readonly blockNumber?: number;
+  readonly failureReason?: FaultReason;
+  readonly failedWallet?: string;
 }
 
 /** A fill as a trade of its market. A new fill has no settlement yet, which means MATCHED. */

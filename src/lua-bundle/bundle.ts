@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Funds } from '../exchange/chain';
 import { type LuaFile, readFile } from './module';
 import { writeVerb } from './write';
 
@@ -9,11 +10,27 @@ import { writeVerb } from './write';
  * docs/decisions/025-lua-bundler.md has the gain of each step.
  */
 
-/** Returns the sources of the verbs under `folder`, by name, with their modules inlined. Throws on a missing module. */
-export const bundleScripts = (folder: string): Map<string, string> => bundleSources(luaSources(folder));
+/** The verbs that hand out, convert or number the funds of wallets, which only the chain does with its own. */
+const PAPER_ONLY: readonly string[] = [
+  ...['credit_account', 'convert_sets', 'join_wallet', 'raise_nonce'].map((name) => `${name}.lua`),
+];
 
-/** Returns the files below `folder` by their paths: `place_order.lua`, `lib/book.lua`. */
-export function luaSources(folder: string): Map<string, string> {
+/** Returns the sources of the verbs under `folder`, by name, with their modules inlined. Throws on a missing module. */
+export const bundleScripts = (folder: string, funds: Funds = 'paper'): Map<string, string> =>
+  bundleSources(luaSources(folder, funds));
+
+/**
+ * Returns the files below `folder` by their paths: `place_order.lua`, `lib/book.lua`. For funds on a chain a file below
+ * `chain/` stands in place of the file that has its path outside, or is added.
+ */
+export function luaSources(folder: string, funds: Funds = 'paper'): Map<string, string> {
+  const sources = filesOf(folder);
+  if (funds === 'paper') return sources;
+  for (const name of PAPER_ONLY) sources.delete(name);
+  return new Map([...sources, ...filesOf(join(folder, 'chain'))]);
+}
+
+function filesOf(folder: string): Map<string, string> {
   const files = [...luaFiles(folder), ...luaFiles(join(folder, 'lib')).map((file) => `lib/${file}`)];
   return new Map(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
 }
@@ -45,9 +62,9 @@ function bundle(source: string, load: (name: string) => LuaFile): string {
 }
 
 /** Writes every bundle to `target`; returns the names of the verbs. */
-export function writeBundles(folder: string, target: string): string[] {
+export function writeBundles(folder: string, target: string, funds: Funds = 'paper'): string[] {
   mkdirSync(target, { recursive: true });
-  const bundles = bundleScripts(folder);
+  const bundles = bundleScripts(folder, funds);
   for (const [name, source] of bundles) writeFileSync(join(target, `${name}.lua`), source);
   return [...bundles.keys()];
 }

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Funds } from '../exchange/chain';
 import { bundleSources, luaSources } from './bundle';
 
 /**
  * Returns the bundles of `folder`, from `cache` when neither the scripts nor the bundler have changed. Bundling takes half a
  * second, and every process that runs from the sources needs it, among them each test file.
  */
-export function keptBundles(folder: string, cache: string): Map<string, string> {
-  const sources = luaSources(folder);
+export function keptBundles(folder: string, cache: string, funds: Funds = 'paper'): Map<string, string> {
+  const sources = luaSources(folder, funds);
   const file = join(cache, `${keyOf(sources)}.json`);
   const kept = read(file);
   if (kept) return kept;

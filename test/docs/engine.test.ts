@@ -13,8 +13,11 @@ const firstCells = (text: string): string[] =>
   );
 
 test('the page lists every script and no other', () => {
-  const scripts = readdirSync(path.join(ROOT, 'lua')).filter((name) => name.endsWith('.lua'));
-  expect(firstCells(section('Scripts')).sort()).toEqual(scripts.map((name) => name.slice(0, -4)).sort());
+  const scripts = ['lua', 'lua/chain'].flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder)).filter((name) => name.endsWith('.lua')),
+  );
+  const names = new Set(scripts.map((name) => name.slice(0, -4)));
+  expect(firstCells(section('Scripts')).sort()).toEqual([...names].sort());
 });
 
 /** A key as the page writes it: `{x0}:m:<id>:b`. A cell that starts with a colon continues the market's key. */

@@ -23,7 +23,12 @@ import { packRequest } from '../../src/store/verbs/place';
  */
 const LIB = path.join(__dirname, '../../lua/lib');
 const textOf = (lib: string): string => readFileSync(path.join(LIB, `${lib}.lua`), 'utf8');
-const lua = readdirSync(LIB).map((file) => textOf(path.basename(file, '.lua')));
+const FOLDERS = [LIB, ...['chain', 'chain/lib'].map((name) => path.join(LIB, '..', name))];
+const lua = FOLDERS.flatMap((folder) =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.lua'))
+    .map((file) => readFileSync(path.join(folder, file), 'utf8')),
+);
 
 const {
   ORDER_BODY,
@@ -87,7 +92,8 @@ const CODES: readonly (readonly [
     REASONS,
     {
       ...{ REASON_NONE: null, REASON_IOC: 'IOC_REMAINDER', REASON_MARKET: 'MARKET_REMAINDER' },
-      ...named(['SELF_TRADE', 'MATCH_LIMIT', 'MARKET_CLOSED', 'EXPIRED', 'NONCE', 'REPLACED'], {}, 'REASON_'),
+      ...named(['SELF_TRADE', 'MATCH_LIMIT', 'MARKET_CLOSED', 'EXPIRED', 'NONCE'], {}, 'REASON_'),
+      ...named(['FUNDS', 'REPLACED'], {}, 'REASON_'),
     },
   ],
   ['book', MARKET_STATUSES, named(MARKET_STATUSES.filter((status) => status !== 'CLOSED'))],

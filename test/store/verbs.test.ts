@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { bundleScripts } from '../../src/lua-bundle/bundle';
+import { bundleScripts, luaSources } from '../../src/lua-bundle/bundle';
 import {
   allowanceKey,
   apiKeysKey,
@@ -16,7 +15,10 @@ import { VERBS } from '../../src/store/redis/verbs';
  * or an argument that is added on one side only is found.
  */
 const LUA = path.join(__dirname, '../../lua');
-const bundles = bundleScripts(LUA);
+/** The scripts for paper funds, and those for funds on a chain, of which some stand in place of one of the others. */
+const FUNDS = ['paper', 'chain'] as const;
+const bundles = { paper: bundleScripts(LUA), chain: bundleScripts(LUA, 'chain') };
+const sources = { paper: luaSources(LUA), chain: luaSources(LUA, 'chain') };
 
 interface Entry {
   readonly keys: readonly (KeyName | readonly KeyName[])[];
@@ -39,8 +41,14 @@ function patternOf(name: KeyName): string {
   return (typeof key === 'string' ? key : key(hole, hole).toString()).replace('{x0}', '{x}');
 }
 
-function headerOf(script: string): { keys: string; args: string } {
-  const source = readFileSync(path.join(LUA, `${script}.lua`), 'utf8');
+type Funds = (typeof FUNDS)[number];
+/** Each script of the table with the funds for which it exists. */
+const rows = table.flatMap(([name, entry]) =>
+  FUNDS.filter((funds) => bundles[funds].has(name)).map((funds) => [name, funds, entry] as const),
+);
+
+function headerOf(script: string, funds: Funds): { keys: string; args: string } {
+  const source = sources[funds].get(`${script}.lua`) ?? '';
   const part = (title: string): string => {
     const found = new RegExp(`^-- ${title} +(.*\\n(?:--          .*\\n)*)`, 'm').exec(source);
     return (found?.[1] ?? '').replace(/^-- +/gm, '  ').replace(/<[^<>]*>/g, '<>');
@@ -49,10 +57,10 @@ function headerOf(script: string): { keys: string; args: string } {
 }
 
 /** The numbered keys of a header; a script may refer to those of another one. */
-function keysTold(script: string): string[] {
-  const { keys } = headerOf(script);
+function keysTold(script: string, funds: Funds): string[] {
+  const { keys } = headerOf(script, funds);
   const other = /^1 to (\d+) as (\w+) has them/.exec(keys);
-  if (other) return keysTold(other[2] ?? '').slice(0, Number(other[1]));
+  if (other) return keysTold(other[2] ?? '', funds).slice(0, Number(other[1]));
   const numbered = keys.matchAll(
     /(?:^|\s)(\d+)(\.\.\.)? ((?:\{\w+[}:]|rl:)[^\s;,]*(?: or \{x\}:[^\s;,]+)*)/g,
   );
@@ -68,8 +76,8 @@ function keysOf({ keys, more }: Entry): string[] {
 }
 
 /** How many arguments a header counts, and whether it says that others follow. */
-function argsTold(script: string): { count: number; more: boolean } {
-  const { args } = headerOf(script);
+function argsTold(script: string, funds: Funds): { count: number; more: boolean } {
+  const { args } = headerOf(script, funds);
   const other = /^1 to (\d+) as /.exec(args);
   let count = other ? Number(other[1]) : 0;
   let rest = args;
@@ -86,19 +94,23 @@ const highest = (source: string, list: 'KEYS' | 'ARGV'): number =>
   Math.max(0, ...[...source.matchAll(new RegExp(`\\b${list}\\[(\\d+)\\]`, 'g'))].map(([, n]) => Number(n)));
 
 test('the table names every script, and no other', () => {
-  expect(table.map(([name]) => name).sort()).toEqual([...bundles.keys()].sort());
+  const scripts = new Set(FUNDS.flatMap((funds) => [...bundles[funds].keys()]));
+  expect(table.map(([name]) => name).sort()).toEqual([...scripts].sort());
 });
 
-test.each(table)('the header of %s lists the keys of the table, in their order', (name, entry) => {
-  expect(keysTold(name)).toEqual(keysOf(entry));
+test.each(rows)('the header of %s (%s) lists the keys of the table, in their order', (name, funds, entry) => {
+  expect(keysTold(name, funds)).toEqual(keysOf(entry));
 });
 
-test.each(table)('the header of %s lists as many arguments as the table', (name, { args, more }) => {
-  expect(argsTold(name)).toEqual({ count: args, more: more.args === true });
-});
+test.each(rows)(
+  'the header of %s (%s) lists as many arguments as the table',
+  (name, funds, { args, more }) => {
+    expect(argsTold(name, funds)).toEqual({ count: args, more: more.args === true });
+  },
+);
 
-test.each(table)('%s reads only keys and arguments that its callers pass', (name, entry) => {
-  const source = bundles.get(name) ?? '';
+test.each(rows)('%s (%s) reads only keys and arguments that its callers pass', (name, funds, entry) => {
+  const source = bundles[funds].get(name) ?? '';
   // After the keys of a script that takes any number of them comes the door; the script reads none of those by its number.
   expect(highest(source, 'KEYS')).toBeLessThanOrEqual(entry.keys.length);
   expect(highest(source, 'ARGV')).toBeLessThanOrEqual(entry.args);

@@ -160,6 +160,33 @@ export const OUTBOX_MOVE = layout('>BI7I7I7', ['reason', 'collateralMicro', 'yes
 export const CASH = layout('>I7I7I4I6', ['freeMicro', 'reservedMicro', 'nonce', 'faucetMs']);
 export const TOKENS = layout('>I7I7I7I7', ['yesFree', 'yesReserved', 'noFree', 'noReserved']);
 
+/** Accounts of funds on a chain (lua/chain/lib/ledger.lua). */
+export const CHAIN_CASH = layout('>I7I7I7I7I7I7I7I4BI6', [
+  ...(['balanceMicro', 'allowanceMicro', 'reservedMicro', 'outMicro', 'pendingMicro'] as const),
+  ...(['unsettledMicro', 'settledMicro', 'nonce', 'flags', 'block'] as const),
+]);
+export const CHAIN_TOKENS = layout('>I7I7I7I7I7I7I7I7I6', [
+  ...(['yesHeld', 'yesReserved', 'yesOut', 'yesPending'] as const),
+  ...(['noHeld', 'noReserved', 'noOut', 'noPending', 'block'] as const),
+]);
+/** The lower amount of an asset in a block that is not final (lua/chain/lib/caps.lua). */
+export const CAP = layout('>I7I6', ['amountMicro', 'block']);
+/** The strikes of a wallet (lua/chain/lib/standing.lua). */
+export const STRIKES = layout('>BI6I6', ['strikes', 'untilMs', 'lastMs']);
+/** The lots of an order that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
+export const SETTLED_LOTS = layout('>I6I6', ['settledLots', 'failedLots']);
+/** A block, and the numbers of a wallet in it (lua/chain/lib/cursor.lua, readings.lua). */
+export const BLOCK = layout('>I6I6c32', ['number', 'timeMs', 'hash']);
+export const READING = layout('>c20I7I7BI4B', [
+  ...(['wallet', 'balanceMicro', 'allowanceMicro', 'flags', 'nonce', 'markets'] as const),
+]);
+export const TOKENS_READING = layout('>c8I7I7', ['marketId', 'yesMicro', 'noMicro']);
+/** A settlement that is final (lua/chain/observe_block.lua), and the bytes behind the transaction of its record (finality.lua). */
+export const SETTLEMENT_EVENT = layout('>c15BBI6c32c20', [
+  ...(['name', 'status', 'reason', 'block', 'transaction', 'wallet'] as const),
+]);
+export const SETTLEMENT_END = layout('>I6Bc20', ['block', 'reason', 'wallet']);
+
 /** A market's moving part and one of its levels (lua/lib/book.lua). */
 export const MARKET_STATE = layout('>BBI6I7I6I7I7I2', [
   ...(['status', 'mode', 'sequence', 'liquidityMicro'] as const),

@@ -1,9 +1,10 @@
+import { FAULT_REASONS } from '../../exchange/chain';
 import type { SettlementState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import { MATCH_TYPES } from '../../exchange/match';
 import type { Settlement } from '../../exchange/settlement';
 import { SETTLEMENT_STATUSES, type SettlementStatus } from '../../exchange/status';
-import { LIST_PLACE, SETTLEMENT } from './layout';
+import { LIST_PLACE, SETTLEMENT, SETTLEMENT_END } from './layout';
 import { hashBytes, hashHex } from './order';
 
 /** A match by its place in its market's stream. */
@@ -36,6 +37,7 @@ export interface SettlementRecord extends SettlementKey, SettlementState {
 
 const HEAD_BYTES = SETTLEMENT.bytes;
 const HASH_BYTES = 32;
+const NO_HASH = Buffer.alloc(HASH_BYTES);
 
 const UNKNOWN: SettlementState = { settlementStatus: 'MATCHED', transactionHash: null };
 
@@ -144,9 +146,21 @@ const bodyOf = (packed: Buffer): Buffer => packed.subarray(HEAD_BYTES + packed.r
 export function decodeSettlementState(packed: Buffer | null): SettlementState {
   if (!packed) return UNKNOWN;
   const length = packed.readUInt8(HEAD_BYTES - 1);
+  const told = packed.subarray(HEAD_BYTES, HEAD_BYTES + length);
+  const hash = told.subarray(0, HASH_BYTES);
+  const transactionHash = length === 0 || hash.equals(NO_HASH) ? null : hashHex(hash);
+  return { settlementStatus: statusOf(packed), transactionHash, ...endOf(told.subarray(HASH_BYTES)) };
+}
+
+/** The end of a settlement on a chain; nothing while it is open, and with paper funds. */
+function endOf(packed: Buffer): Pick<SettlementState, 'blockNumber' | 'failureReason' | 'failedWallet'> {
+  if (packed.length === 0) return {};
+  const { block, reason, wallet } = SETTLEMENT_END.read(packed);
+  const failureReason = FAULT_REASONS[reason - 1];
   return {
-    settlementStatus: statusOf(packed),
-    transactionHash: length === 0 ? null : hashHex(packed.subarray(HEAD_BYTES, HEAD_BYTES + length)),
+    ...(block > 0 && { blockNumber: block }),
+    ...(failureReason && { failureReason }),
+    ...(wallet.some((byte) => byte !== 0) && { failedWallet: hashHex(wallet) }),
   };
 }
 

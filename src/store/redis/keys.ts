@@ -121,6 +121,18 @@ export interface ShardKeys {
   readonly results: TextKey<'results'>;
   /** hash: wallet -> when it asked the faucet of a test network, and whether it was served. */
   readonly faucet: TextKey<'faucet'>;
+  /** hash: the chain that has the funds, absent with paper funds (lua/chain/note_funds.lua). */
+  readonly funds: TextKey<'funds'>;
+  /** hash: the latest final block that the accounts contain, and the latest block seen (lua/chain/lib/cursor.lua). */
+  readonly cursor: TextKey<'cursor'>;
+  /** set: wallets, and wallets with a market, of which something is promised (lua/chain/lib/ledger.lua). */
+  readonly exposed: TextKey<'exposed'>;
+  /** hash: wallet and asset -> a lower amount in a block that is not final (lua/chain/lib/caps.lua). */
+  readonly caps: TextKey<'caps'>;
+  /** hash: wallet -> its strikes (lua/chain/lib/standing.lua). */
+  readonly strikes: TextKey<'strikes'>;
+  /** hash: order hash -> its lots that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
+  readonly settledLots: TextKey<'settledLots'>;
 }
 
 /** The time for which an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
@@ -163,10 +175,26 @@ const workingKeys = (
 });
 
 /** Only with FUNDS=chain. */
-const chainKeys = (prefix: string): Pick<ShardKeys, 'opening' | 'results' | 'faucet'> => ({
+type ChainKeys =
+  | 'opening'
+  | 'results'
+  | 'faucet'
+  | 'funds'
+  | 'cursor'
+  | 'exposed'
+  | 'caps'
+  | 'strikes'
+  | 'settledLots';
+const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   opening: text(`${prefix}opening`),
   results: text(`${prefix}results`),
   faucet: text(`${prefix}faucet`),
+  funds: text(`${prefix}funds`),
+  cursor: text(`${prefix}ck`),
+  exposed: text(`${prefix}xp`),
+  caps: text(`${prefix}cap`),
+  strikes: text(`${prefix}str`),
+  settledLots: text(`${prefix}os`),
 });
 
 export function shardKeys(shard = 0): ShardKeys {

@@ -15,14 +15,23 @@ export const limitRefusal = (error: unknown): Refusal | null =>
 /** Redis refused this one command, and works. */
 export const isAnswered = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
 
+const ASSETS = ['COLLATERAL', 'YES', 'NO'] as const;
+
+/** The amounts of a refusal for want of funds, and their asset. */
+export const balanceOf = (
+  detail: readonly unknown[],
+): readonly [required: string, available: string, asset: (typeof ASSETS)[number]] => [
+  formatMicro(Number(detail[0])),
+  formatMicro(Number(detail[1])),
+  ASSETS[Number(detail[2])] ?? 'COLLATERAL',
+];
+
 /** Converts a script's refusal to the words and units of the wire. Assets: 0 collateral, 1 Yes tokens, 2 No tokens. */
 export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal {
   const number = (i: number) => Number(detail[i]);
   switch (code) {
     case 'INSUFFICIENT_BALANCE': {
-      const required = formatMicro(number(0));
-      const available = formatMicro(number(1));
-      const asset = ['COLLATERAL', 'YES', 'NO'][number(2)] ?? 'COLLATERAL';
+      const [required, available, asset] = balanceOf(detail);
       return new Refusal(code, `the order needs ${required} ${asset}; ${available} is available`, {
         required,
         available,
@@ -47,6 +56,20 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
       const current = String(number(0));
       return new Refusal(code, `the maker's nonce is ${current}; sign the order with it`, { current });
     }
+    case 'WALLET_SUSPENDED':
+      return new Refusal(code, 'matches of the wallet failed; it may order again later', {
+        until: number(0),
+      });
+    case 'UNSETTLED_LIMIT': {
+      const [limit, unsettled] = [formatMicro(number(0)), formatMicro(number(1))];
+      return new Refusal(
+        code,
+        `matches worth ${unsettled} wait for the chain; with this order they may pass ${limit}: wait until some are settled`,
+        { limit, unsettled },
+      );
+    }
+    case 'INVALID_EXPIRATION':
+      return new Refusal(code, 'expiration must be 0 or at least 60 seconds ahead');
     case 'MARKET_NOT_OPEN':
       return new Refusal(code, `the market is ${MARKET_STATUSES[number(0)] ?? 'not open'}`);
     default:

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster, Redis } from 'ioredis';
+import type { Funds } from '../../exchange/chain';
 import { doorOf } from './keys';
 import { limitRefusal } from './refusals';
 import type { ArgsOf, KeysOf, ReplyOf, ScriptArgument, VerbName } from './verbs';
@@ -26,15 +27,17 @@ interface Script {
 }
 
 /**
- * Returns the bundled scripts: those of the build beside this file (dist/lua), or bundled now when the code runs from src.
+ * Returns the bundled scripts: those of the build beside this file (dist/lua, for funds on a chain dist/lua-chain), or bundled
+ * now when the code runs from src.
  */
-export function scriptSources(): Map<string, string> {
-  const built = join(__dirname, '../../lua');
+export function scriptSources(funds: Funds = 'paper'): Map<string, string> {
+  const name = funds === 'chain' ? 'lua-chain' : 'lua';
+  const built = join(__dirname, '../..', name);
   if (!existsSync(built)) {
     // Only the sources need the bundler, whose parser is not installed in production.
     const { keptBundles } = require('../../lua-bundle/kept') as typeof import('../../lua-bundle/kept');
     const root = join(__dirname, '../../..');
-    return keptBundles(join(root, 'lua'), join(root, '.cache/lua'));
+    return keptBundles(join(root, 'lua'), join(root, '.cache', name), funds);
   }
   const sources = new Map<string, string>();
   for (const file of readdirSync(built)) {

@@ -106,6 +106,23 @@ export const VERBS = {
   move_settlement: verb(SETTLE, 7).replies<number>(),
   mark_settled: verb(['settledUpTo'], 4).replies<Flag>(),
 
+  // Funds on a chain (lua/chain/).
+  note_funds: verb(['funds', 'cash', 'markets'], 3).replies<
+    [chain: Buffer, exchange: Buffer, hold: Buffer]
+  >(),
+  observe_block: verb(
+    ['cursor', 'cash', 'exposed', 'caps', 'settlements', 'strikes', 'settledLots', 'outbox'],
+    5,
+    { args: true },
+  ).replies<Coded<[settled: number, cancelled: number, more: Flag, unread: Buffer, unknown: Buffer]>>(),
+  observe_wallets: verb(['cursor', 'cash', 'exposed', 'caps'], 3).replies<
+    Coded<[cancelled: number, more: Flag]>
+  >(),
+  cap_wallets: verb(['cursor', 'cash', 'caps'], 3).replies<Coded<[cancelled: number, more: Flag]>>(),
+  void_settlement: verb(['settlements', 'cash', 'exposed', 'strikes', 'settledLots', 'outbox'], 5).replies<
+    Coded<[cancelled: number, more: Flag]>
+  >(),
+
   // The archive.
   open_archive: verb(['archive', 'layout'], 2).replies<Buffer>(),
   forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 4, {

@@ -9,7 +9,7 @@ import type { RunScript } from '../redis/scripts';
 import { type Cancels, createCancels } from './cancels';
 import { createInvalidate, type Invalidation } from './invalidate';
 import { createLifecycle, type Lifecycle } from './lifecycle';
-import { createPlace, type Placing } from './place';
+import { type ChainPlacing, createPlace, type Placing } from './place';
 import { createSweeps, type Sweeps } from './sweeps';
 
 export interface EngineOptions {
@@ -20,6 +20,8 @@ export interface EngineOptions {
   readonly makersMax: number;
   /** Without it nothing has left Redis. */
   readonly past?: Past;
+  /** Null, and by default, with paper funds. */
+  readonly chain?: ChainPlacing | null;
 }
 
 const FAUCET_INTERVAL_MS = 3_600_000;
@@ -44,6 +46,7 @@ export function createEngine({
   grantMicro,
   makersMax,
   past = NO_PAST,
+  chain = null,
 }: EngineOptions): Engine {
   const grant = String(grantMicro);
 
@@ -77,7 +80,7 @@ export function createEngine({
   }
 
   return {
-    ...createPlace({ run, keys, grantMicro, makersMax, past }),
+    ...createPlace({ run, keys, grantMicro, makersMax, past, chain }),
     ...createCancels({ run, keys, past }),
     ...createSweeps({ run, keys }),
     ...createLifecycle({ run, keys }),

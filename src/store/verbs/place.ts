@@ -20,7 +20,7 @@ import {
   type OrderRecord,
 } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
-import { scriptRefusal } from '../redis/refusals';
+import { balanceOf, scriptRefusal } from '../redis/refusals';
 import type { RunScript } from '../redis/scripts';
 import type { KeysOf, ReplyOf, ScriptArgument } from '../redis/verbs';
 import { type Deadlines, lastMomentOf, tooLate } from './deadline';
@@ -57,13 +57,28 @@ export interface ReplaceReply extends PlaceReply {
   readonly old: OrderRecord | null;
 }
 
+/** Placing when funds are on a chain (lua/chain/lib/booking.lua). */
+export interface ChainPlacing {
+  /** The value of matches of a new wallet that may wait for the chain; 0 for any. */
+  readonly unsettledMaxNewMicro: Micro;
+  /** Reads a wallet, with its tokens of the market, from the chain into the books. */
+  see(wallet: string, marketId: MarketId): Promise<void>;
+  /** Of an asset: the token to approve, and the contract to approve it for. */
+  approval(asset: 'COLLATERAL' | 'YES' | 'NO'): { readonly token: string; readonly spender: string };
+}
+
 interface PlaceOptions {
   readonly run: RunScript;
   readonly keys: ShardKeys;
   readonly grantMicro: Micro;
   readonly makersMax: number;
   readonly past: Past;
+  /** Null with paper funds. */
+  readonly chain: ChainPlacing | null;
 }
+
+/** On a chain matching stops so long before an order expires, so that its matches are mined in time. */
+const EXPIRY_MARGIN_SEC = 30;
 
 /** The two scripts that book an order take the same keys, and the same arguments up to the order to replace. */
 type PlaceKeys = KeysOf<'place_order' | 'replace_order'>;
@@ -91,7 +106,7 @@ export interface Placing {
 }
 
 /** The verbs that book an order. */
-export function createPlace({ run, keys, grantMicro, makersMax, past }: PlaceOptions): Placing {
+export function createPlace({ run, keys, grantMicro, makersMax, past, chain }: PlaceOptions): Placing {
   /**
    * Runs the script until no expired maker is in the way, and returns its answer; for an order that has left Redis, the answer it
    * would have had there. The script looks past a trace that is of another order.
@@ -102,20 +117,25 @@ export function createPlace({ run, keys, grantMicro, makersMax, past }: PlaceOpt
   ): Promise<Reply> {
     const maker = addressBytes(request.maker);
     const scriptKeys = placeKeys(keys, request.marketId, maker);
+    const terms = chain === null ? request : { ...request, expirationSec: stopsAt(request.expirationSec) };
     const args = [
-      packRequest(request, maker, grantMicro, makersMax),
+      packRequest(terms, maker, chain?.unsettledMaxNewMicro ?? grantMicro, makersMax),
       hashBytes(request.orderHash),
-      encodeBody(request, maker),
+      encodeBody(terms, maker),
       keys.prefix,
     ] as const;
     let looked: readonly Buffer[] = [];
+    let isSeen = false;
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
       const reply = await script(scriptKeys, args, looked);
       if (Buffer.isBuffer(reply)) return reply;
       const [code, nowMs] = reply;
       const name = code.toString();
       if (name === 'GONE') looked = [nowMs];
-      else if (name !== 'AGAIN') return REFUSED_IN_ANY_CASE.has(name) ? withPast(request, reply) : reply;
+      else if (name === 'UNSEEN' && chain !== null && !isSeen) {
+        await chain.see(request.maker, request.marketId);
+        isSeen = true;
+      } else if (name !== 'AGAIN') return REFUSED_IN_ANY_CASE.has(name) ? withPast(request, reply) : reply;
       const before = name === 'GONE' ? await past.certain(request.orderHash) : null;
       if (before) return [Buffer.from('REPLAYED'), nowMs, before];
     }
@@ -132,7 +152,7 @@ export function createPlace({ run, keys, grantMicro, makersMax, past }: PlaceOpt
     const reply = await book(request, (scriptKeys, args, looked) =>
       run('place_order', scriptKeys, [...args, ...looked]),
     );
-    return readReply(request, reply);
+    return readReply(request, reply, chain);
   }
 
   async function replace(request: PlaceRequest, oldHash: string): Promise<ReplaceReply> {
@@ -147,7 +167,7 @@ export function createPlace({ run, keys, grantMicro, makersMax, past }: PlaceOpt
       const before = await past.own(oldHash, request.maker, request.marketId);
       if (before) throw new NotReplaceable(before.record);
     }
-    const placed = readReply(request, reply);
+    const placed = readReply(request, reply, chain);
     // Of two that were booked before, either may have left Redis.
     const told = old?.length || !placed.replayed ? old : await past.anywhere(oldHash);
     return { ...placed, old: told?.length ? decodeOrder(oldHash, told) : null };
@@ -163,7 +183,10 @@ export class NotReplaceable extends Refusal {
   }
 }
 
-function readReply(request: PlaceRequest, reply: Reply): PlaceReply {
+const stopsAt = (expirationSec: number): number =>
+  expirationSec === 0 ? 0 : Math.max(1, expirationSec - EXPIRY_MARGIN_SEC);
+
+function readReply(request: PlaceRequest, reply: Reply, chain: ChainPlacing | null): PlaceReply {
   const { orderHash } = request;
   if (Buffer.isBuffer(reply)) return booked(orderHash, reply, null);
   const [code, ...rest] = reply;
@@ -176,9 +199,23 @@ function readReply(request: PlaceRequest, reply: Reply): PlaceReply {
     }
     case 'DEADLINE_EXCEEDED':
       throw tooLate(request);
+    case 'UNSEEN':
+      throw new Refusal('UNAVAILABLE', 'the wallet could not be read from the chain; retry');
+    case 'INSUFFICIENT_ALLOWANCE':
+      throw allowanceRefusal(rest.slice(1), chain);
     default:
       throw scriptRefusal(code.toString(), rest.slice(1));
   }
+}
+
+/** The balance would do; what the wallet lets the exchange take does not. */
+function allowanceRefusal(detail: readonly unknown[], chain: ChainPlacing | null): Refusal {
+  const [required, available, asset] = balanceOf(detail);
+  return new Refusal(
+    'INSUFFICIENT_ALLOWANCE',
+    `the order needs ${required} ${asset}; the exchange may take ${available}: approve more`,
+    { required, available, asset, ...chain?.approval(asset) },
+  );
 }
 
 function booked(orderHash: string, packed: Buffer, fills: Buffer | null): PlaceReply {

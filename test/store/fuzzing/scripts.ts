@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Funds } from '../../../src/exchange/chain';
 import { bundleSources, luaSources } from '../../../src/lua-bundle/bundle';
 import { READ_STATE, READ_STATE_SOURCE } from './stored';
 
@@ -43,11 +44,11 @@ export const findPlace = (patch: Patch): void => apply(new Map(luaSources(LUA)),
 const built = new Map<string, Map<string, string>>();
 
 /** The scripts of a patched copy of lua/, and READ_STATE. Throws when a patch changes nothing. */
-export function patchedScripts(patches: readonly Patch[]): Map<string, string> {
-  const name = JSON.stringify(patches.map(({ file, from, to }) => [file, String(from), to]));
+export function patchedScripts(patches: readonly Patch[], funds: Funds = 'paper'): Map<string, string> {
+  const name = JSON.stringify([funds, ...patches.map(({ file, from, to }) => [file, String(from), to])]);
   const known = built.get(name);
   if (known) return known;
-  const sources = luaSources(LUA);
+  const sources = luaSources(LUA, funds);
   for (const patch of patches) apply(sources, patch);
   const scripts = bundleSources(sources).set(READ_STATE, READ_STATE_SOURCE);
   built.set(name, scripts);

@@ -1,0 +1,56 @@
+-- Bad news of blocks that are not final: the lower amount of an asset that a wallet has there. It limits the wallet at once.
+-- Good news waits until it is final.
+--
+-- {x}:cap   hash: wallet, or wallet + market + outcome -> amount I7 (micro-units), number of the block I6
+
+local integer = require('lib.integer')
+local ledger = require('lib.ledger')
+
+local caps = {}
+
+caps.FORMAT = '>I7I6'
+
+-- The field of an asset.
+function caps.field(address, market, asset)
+  return asset == ledger.COLLATERAL and address or address .. market .. asset - ledger.YES
+end
+
+-- Returns the free amount of an asset, which is below zero when more is promised than is there.
+function caps.free(shard, a, slot, market, asset)
+  local allowed, _, promised = ledger.means(a, slot, asset)
+  local packed = redis.call('HGET', shard .. 'cap', caps.field(a.addresses[slot], market, asset))
+  local cap = packed and struct.unpack(caps.FORMAT, packed) or integer.MOST
+  return math.min(allowed, cap) - promised
+end
+
+-- Limits an asset of a wallet to an amount seen in a block, while it is below the stored one.
+function caps.set(shard, a, slot, market, asset, amount, block)
+  local allowed = ledger.means(a, slot, asset)
+  local field = caps.field(a.addresses[slot], market, asset)
+  if amount < allowed then
+    redis.call('HSET', shard .. 'cap', field, struct.pack(caps.FORMAT, amount, block))
+  else
+    redis.call('HDEL', shard .. 'cap', field)
+  end
+end
+
+-- Removes the cap of an asset if it came from a block up to `block`: the stored amounts contain it now.
+function caps.lift(shard, address, market, asset, block)
+  local field = caps.field(address, market, asset)
+  local packed = redis.call('HGET', shard .. 'cap', field)
+  if packed and select(2, struct.unpack(caps.FORMAT, packed)) <= block then
+    redis.call('HDEL', shard .. 'cap', field)
+  end
+end
+
+-- Lowers the cap of an asset by what a settlement took that is final now: the cap contained it, because it was out.
+function caps.lower(shard, address, market, asset, taken)
+  local field = caps.field(address, market, asset)
+  local packed = redis.call('HGET', shard .. 'cap', field)
+  if packed then
+    local amount, block = struct.unpack(caps.FORMAT, packed)
+    redis.call('HSET', shard .. 'cap', field, struct.pack(caps.FORMAT, math.max(amount - taken, 0), block))
+  end
+end
+
+return caps

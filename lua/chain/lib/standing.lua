@@ -1,0 +1,45 @@
+-- The standing of a wallet: how much of it may wait for the chain, and how long it may place no orders after failed matches.
+--
+-- {x}:str   hash: wallet -> strikes B, the end of its suspension I6 (ms), the time of the last strike I6 (ms)
+
+local ledger = require('lib.ledger')
+
+local standing = {}
+
+standing.FORMAT = '>BI6I6'
+local MINUTE_MS, HOUR_MS, DAY_MS = 60000, 3600000, 86400000
+-- Strikes are forgotten after so long without another.
+local MEMORY_MS = 2592000000
+local STRIKES_MOST = 255
+-- The limit grows by this factor, once as many times itself has been settled.
+local STEP = 10
+
+-- The end of the wallet's suspension (ms); 0 without one.
+function standing.suspended_until(shard, address)
+  local packed = redis.call('HGET', shard .. 'str', address)
+  return packed and select(2, struct.unpack(standing.FORMAT, packed)) or 0
+end
+
+-- Suspends a wallet by whose fault a match failed: for a minute, an hour, a day.
+function standing.strike(shard, address, now_ms)
+  local packed = redis.call('HGET', shard .. 'str', address)
+  local strikes, _, last_ms = 0, 0, 0
+  if packed then
+    strikes, _, last_ms = struct.unpack(standing.FORMAT, packed)
+  end
+  strikes = now_ms - last_ms > MEMORY_MS and 1 or math.min(strikes + 1, STRIKES_MOST)
+  local wait_ms = strikes == 1 and MINUTE_MS or strikes == 2 and HOUR_MS or DAY_MS
+  redis.call('HSET', shard .. 'str', address, struct.pack(standing.FORMAT, strikes, now_ms + wait_ms, now_ms))
+end
+
+-- The value of matches of a wallet that may wait for the chain, from the limit of a new wallet; a contract stays at that one,
+-- because it can refuse at any time. `cash` is its open account.
+function standing.limit(cash, first)
+  local limit = first
+  while not ledger.has(cash[ledger.FLAGS], ledger.HAS_CODE) and cash[ledger.SETTLED] >= STEP * limit do
+    limit = STEP * limit
+  end
+  return limit
+end
+
+return standing

@@ -1,0 +1,20 @@
+#!lua flags=allow-oom
+-- note_funds: notes once that the funds of this data are on a chain, and on which.
+--
+-- {x}:funds   hash: `chain` the id of the chain, `exchange` the address of the contract that settles, `hold` how it takes the
+--             collateral of a taker: `cost` or `limit` (lib/ledger); absent with paper funds
+--
+-- KEYS     1 {x}:funds   2 {x}:bal   3 {x}:mk
+-- ARGV     1 id of the chain   2 address of the contract   3 `cost` or `limit`
+-- Returns  { chain, exchange, hold } as noted; three empty texts, and nothing changed, when the data has paper funds
+-- Emits    nothing
+-- Bound    one hash
+
+local noted = redis.call('HMGET', KEYS[1], 'chain', 'exchange', 'hold')
+if noted[1] then
+  return noted
+elseif redis.call('EXISTS', KEYS[2], KEYS[3]) > 0 then
+  return { '', '', '' }
+end
+redis.call('HSET', KEYS[1], 'chain', ARGV[1], 'exchange', ARGV[2], 'hold', ARGV[3])
+return { ARGV[1], ARGV[2], ARGV[3] }

@@ -1,0 +1,80 @@
+#!lua flags=allow-oom
+-- observe_block: takes a part of what a final block says: numbers of wallets, and settlements that are final with it. The last
+-- part moves the cursor. Every part names the cursor that its caller started from, and does nothing when the cursor is
+-- elsewhere. A part that runs again changes nothing, because numbers are absolute and a settlement ends once.
+--
+-- A settlement is confirmed only if the stored numbers of all its wallets are of its block or a later one; so an account errs
+-- only to the low side between two parts. For that reason orders are cancelled only when all settlements have ended.
+--
+-- KEYS     1 {x}:ck   2 {x}:bal   3 {x}:xp   4 {x}:cap   5 {x}:st   6 {x}:str   7 {x}:os   8 {x}:out; and the token accounts,
+--          matches and orders of the wallets named, and the books of orders that are cancelled, all in this slot
+-- ARGV     1 shard prefix `{x}:`   2 number I6 and hash c32 of the block that the cursor is at, empty for none
+--          3 the new block (lib/cursor)   4 what else this part does 0, COVERS or LAST   5 readings at the new block, packed (lib/readings)
+--          6... settlements, packed: name c15, status B, reason B, number of its block I6, transaction c32, guilty wallet c20
+-- Returns  { code, nowMs, settled, cancelled, more, unread, unknown }: OK; MOVED, nothing changed; or UNREAD, and the cursor does
+--          not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first. `settled` is the
+--          number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to cancel (a later
+--          call with its reading does it), `unknown` the names of settlements that are not here or ended otherwise
+-- Emits    SETTLE for each settlement; CANCEL for each market with cancelled orders
+-- Bound    READINGS_MAX readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
+
+local cursor = require('lib.cursor')
+local finality = require('lib.finality')
+local integer = require('lib.integer')
+local outbox = require('lib.outbox')
+local readings = require('lib.readings')
+local settlements = require('lib.settlements')
+local unfunded = require('lib.unfunded')
+
+local EVENT = '>c15BBI6c32c20'
+-- After its readings and settlements a part also cancels the orders that the wallets of its readings can no longer pay; and the
+-- last part moves the cursor.
+local COVERS, LAST = 1, 2
+
+local shard, stage = ARGV[1], tonumber(ARGV[4])
+local now_ms = outbox.now_ms()
+local number, time_ms, hash = struct.unpack(cursor.BLOCK, ARGV[3])
+local settled, cancelled, more, unread, unknown = 0, 0, false, '', ''
+
+-- Ends one settlement.
+local function settle(packed, hold)
+  local name, status, reason, block, transaction, wallet = struct.unpack(EVENT, packed)
+  local state, record, found = finality.find(shard, name, hold)
+  if state == finality.OVER and record[settlements.STATUS] == status then
+    return
+  elseif state ~= finality.PENDING then
+    unknown = unknown .. name
+    return
+  end
+  local missing = status == settlements.CONFIRMED and finality.unread(shard, name, found, block) or ''
+  if missing ~= '' then
+    unread = unread .. missing
+    return
+  end
+  wallet = wallet ~= finality.NO_WALLET and wallet or ''
+  finality.finish(shard, name, record, found, status, transaction, block, reason, wallet, now_ms)
+  settled = settled + 1
+  if status == settlements.FAILED then
+    local count, is_more = finality.punish(shard, name, found, reason, wallet, unfunded.CANCEL_MAX - cancelled, now_ms)
+    cancelled, more = cancelled + count, more or is_more
+  end
+end
+
+local at, at_hash = cursor.final(shard)
+if (at_hash == '' and '' or struct.pack('>I6c32', at, at_hash)) ~= ARGV[2] or number < at then
+  return { 'MOVED', integer.text(now_ms), 0, 0, 0, '', '' }
+end
+local list = readings.unpack(ARGV[5])
+readings.store(shard, list, number)
+local hold = redis.call('HGET', shard .. 'funds', 'hold')
+for i = 6, #ARGV do
+  settle(ARGV[i], hold)
+end
+if stage >= COVERS then
+  local count, is_more = readings.cover(shard, list, number, unfunded.CANCEL_MAX - cancelled, now_ms)
+  cancelled, more = cancelled + count, more or is_more
+end
+if stage == LAST and unread == '' then
+  cursor.note(shard, cursor.FINAL, number, time_ms, hash, now_ms)
+end
+return { unread == '' and 'OK' or 'UNREAD', integer.text(now_ms), settled, cancelled, more and 1 or 0, unread, unknown }

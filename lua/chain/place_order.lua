@@ -1,0 +1,24 @@
+#!lua
+-- place_order: books one signed order when funds are on a chain, as the script of this name does with paper funds: all of it or
+-- nothing, and only once for each order hash. No order takes a straight line, because the chain takes longer than any script.
+--
+-- KEYS     1 {x}:m:<id>   2 {x}:m:<id>:b   3 {x}:m:<id>:a   4 {x}:o   5 {x}:bal   6 {x}:u:<address>   7 {x}:out
+--          and, as needed, those of lua/place_order.lua, {x}:ck, {x}:cap, {x}:xp, {x}:str and {x}:funds, all in this slot
+-- ARGV     1 request, packed (lib/request, lib/booking)   2 order hash, 32 bytes   3 the submitter's part of the record's body
+--          4 key prefix of the shard, `{x}:`
+--          5... behind GONE, its nowMs (lib/traces)
+-- Returns  { BOOKED, record, fills }, when it was booked, or with `dryRun` would have been. Else { code, nowMs, ... }
+--          REPLAYED  record, ''                                 this hash was booked before; nothing changed
+--          AGAIN                                                stale makers were expired; run it again
+--          GONE                                                 the market has the trace of this order: ask the archive for it
+--          UNSEEN                                               read the wallet from the chain (observe_wallets), then run it again
+--          a refusal code and its detail, nothing changed: those of lua/place_order.lua, with CANCEL_ONLY also while the chain
+--          has no new final block, and
+--          INVALID_EXPIRATION | WALLET_SUSPENDED untilMs | INSUFFICIENT_ALLOWANCE required available asset
+--          UNSETTLED_LIMIT limit unsettled
+-- Emits    ORDER, or TRADE when it matched; EXPIRE with AGAIN
+-- Bound    as lua/place_order.lua
+
+local booking = require('lib.booking')
+
+return booking.book(nil)

@@ -1,0 +1,46 @@
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+
+/** The chain that has the funds of a Redis, as it was noted when its data was new. */
+export interface FundsMark {
+  readonly chainId: number;
+  /** 0x, lower case: the contract that settles. */
+  readonly exchange: string;
+  /** How the contract takes the collateral of a taker: the cost of the match, or first its limit (contracts of version 1). */
+  readonly hold: 'cost' | 'limit';
+}
+
+/** The mark of this data; null with paper funds, and in an empty Redis. */
+export async function readFunds(redis: RedisClient, keys: ShardKeys): Promise<FundsMark | null> {
+  const [chain, exchange, hold] = await redis.hmget(keys.funds, 'chain', 'exchange', 'hold');
+  return chain ? markOf(chain, exchange ?? '', hold ?? '') : null;
+}
+
+/** Called when a program starts with FUNDS=chain: notes the mark in an empty Redis. Returns the one noted; null for paper funds. */
+export async function noteFunds(run: RunScript, keys: ShardKeys, mark: FundsMark): Promise<FundsMark | null> {
+  const [chain, exchange, hold] = await run(
+    'note_funds',
+    [keys.funds, keys.cash, keys.markets],
+    [mark.chainId, mark.exchange, mark.hold],
+  );
+  return chain.length === 0 ? null : markOf(chain.toString(), exchange.toString(), hold.toString());
+}
+
+const markOf = (chain: string, exchange: string, hold: string): FundsMark => ({
+  chainId: Number(chain),
+  exchange,
+  hold: hold === 'limit' ? 'limit' : 'cost',
+});
+
+/** Why a program with these funds (null for paper) must not use data with that mark; null when it may. */
+export function otherFunds(own: FundsMark | null, noted: FundsMark | null): string | null {
+  if (own === null && noted === null) return null;
+  if (own === null)
+    return `the data has funds on chain ${noted?.chainId}: set FUNDS=chain, or use another Redis`;
+  if (noted === null) return 'the data has paper funds: set FUNDS=paper, or use another Redis';
+  const names = ['chainId', 'exchange', 'hold'] as const;
+  const other = names.find((name) => own[name] !== noted[name]);
+  return other
+    ? `the data belongs to ${other} ${noted[other]}, and this program to ${own[other]}: use another Redis`
+    : null;
+}

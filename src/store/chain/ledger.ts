@@ -1,0 +1,48 @@
+import type { BlockRef } from '../../exchange/chain';
+import type { ChainScale } from '../../exchange/order';
+import type { SettlementKey } from '../records/settlement';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient, RunScript } from '../redis/scripts';
+import { type ChainAccounts, createChainAccounts } from './accounts';
+import { createObserving, type Observing } from './observing';
+
+/** The books of a chain's funds: the accounts, and all that the chain says to them. */
+export interface ChainLedger extends ChainAccounts, Omit<Observing, 'observeBlock'> {
+  /** The last final block that the books have; null before the first. */
+  finalBlock(): Promise<BlockRef | null>;
+  /**
+   * Observing.observeBlock as an observer uses it: false when the books are no longer at `from`. Throws when the readings lack a
+   * wallet; then the books are still at `from`.
+   */
+  observeBlock(...args: Parameters<Observing['observeBlock']>): Promise<boolean>;
+}
+
+export interface ChainLedgerOptions {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly scale: ChainScale;
+  /** Called with final settlements that the books do not have, or that ended otherwise there. */
+  readonly onUnknown?: (settlements: readonly SettlementKey[]) => void;
+}
+
+export function createChainLedger({ redis, run, keys, scale, onUnknown }: ChainLedgerOptions): ChainLedger {
+  const accounts = createChainAccounts({ redis, run, keys });
+  const observing = createObserving({ run, keys, scale });
+  return {
+    ...accounts,
+    ...observing,
+    finalBlock: async () => (await accounts.cursor())?.final ?? null,
+    async observeBlock(from, to, readings, events) {
+      const { moved, unread, unknown } = await observing.observeBlock(from, to, readings, events);
+      if (unknown.length > 0) onUnknown?.(unknown);
+      if (unread.length > 0) {
+        const [first] = unread;
+        throw new Error(
+          `block ${to.number} ends settlements of ${unread.length} wallets that were not read, such as ${first?.address} in market ${first?.marketId}`,
+        );
+      }
+      return !moved;
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import { type BlockRef, FAULT_REASONS, type SettlementEvent, type WalletReading } from '../../exchange/chain';
+import type { ChainScale } from '../../exchange/order';
+import { SETTLEMENT_STATUSES } from '../../exchange/status';
+import { SETTLEMENT_EVENT } from '../records/layout';
+import { addressBytes, hashBytes, hashHex } from '../records/order';
+import { type SettlementKey, settlementKey, settlementName } from '../records/settlement';
+import type { ShardKeys } from '../redis/keys';
+import type { RunScript } from '../redis/scripts';
+import { packBlock, packReadings } from './readings';
+
+/** A wallet, and one of its markets, whose numbers are missing. */
+export interface UnreadWallet {
+  readonly address: string;
+  readonly marketId: string;
+}
+
+export interface ObservedBlock {
+  /** The cursor is at another block than `from`: nothing of this call counts; read it again. */
+  readonly moved: boolean;
+  /**
+   * Settlements that the block confirms wait for the numbers of these wallets at the block or later. The cursor did not move: call
+   * again with their readings.
+   */
+  readonly unread: readonly UnreadWallet[];
+  /** Settlements that are not in the books, or ended otherwise there. */
+  readonly unknown: readonly SettlementKey[];
+  readonly settled: number;
+  /** Orders cancelled for want of funds. */
+  readonly cancelled: number;
+  /** A wallet has more orders to cancel; the next reading of it does that. */
+  readonly more: boolean;
+}
+
+export interface Observing {
+  /**
+   * observe_block: takes the state of the final block `to` into the books: the numbers of wallets there, and the settlements
+   * that are final in the blocks after `from` up to it. `readings` contains each wallet of a confirmed settlement with its
+   * market, and every exposed wallet.
+   */
+  observeBlock(
+    from: BlockRef | null,
+    to: BlockRef,
+    readings: readonly WalletReading[],
+    events: readonly SettlementEvent[],
+  ): Promise<ObservedBlock>;
+  /** observe_wallets: false when `at` is not a final block of the books, which have moved or do not know it yet. */
+  observeWallets(at: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
+  /**
+   * cap_wallets: takes lower numbers of a block that is not final, which are without the moves of the exchange's own contract
+   * after the cursor. False when the books are already past that block.
+   */
+  capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
+  /** void_settlement: ends a settlement as FAILED that cannot be mined any more, which block `blockNumber` proves. */
+  voidSettlement(
+    key: SettlementKey,
+    fault: NonNullable<SettlementEvent['fault']> | null,
+    blockNumber: number,
+  ): Promise<'OK' | 'OVER' | 'UNKNOWN'>;
+}
+
+/** Of one call of a script: readings take about 30 microseconds each, settlements about 10 for each order. */
+const READINGS_MAX = 100;
+const EVENTS_MAX = 50;
+/** lua/chain/observe_block.lua names them. */
+const STORES = 0;
+const COVERS = 1;
+const LAST = 2;
+const UNREAD_BYTES = 28;
+const ADDRESS_BYTES = 20;
+const NAME_BYTES = 15;
+const NO_WALLET = Buffer.alloc(ADDRESS_BYTES);
+
+export function createObserving({
+  run,
+  keys,
+  scale,
+}: {
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly scale: ChainScale;
+}): Observing {
+  type Stage = typeof STORES | typeof COVERS | typeof LAST;
+  type Part = readonly [stage: Stage, readings: readonly WalletReading[], events: readonly SettlementEvent[]];
+
+  async function observePart(
+    from: Buffer,
+    to: Buffer,
+    [stage, readings, events]: Part,
+  ): Promise<ObservedBlock> {
+    const { cursor, cash, exposed, caps, settlements, strikes, settledLots, outbox } = keys;
+    const [code, , settled, cancelled, more, unread, unknown] = await run(
+      'observe_block',
+      [cursor, cash, exposed, caps, settlements, strikes, settledLots, outbox],
+      [keys.prefix, from, to, stage, packReadings(readings, scale), ...events.map(packEvent)],
+    );
+    return {
+      moved: code.toString() === 'MOVED',
+      unread: slices(unread, UNREAD_BYTES).map((raw) => ({
+        address: hashHex(raw.subarray(0, ADDRESS_BYTES)),
+        marketId: raw.toString('latin1', ADDRESS_BYTES),
+      })),
+      unknown: slices(unknown, NAME_BYTES).map(settlementKey),
+      ...{ settled, cancelled, more: more === 1 },
+    };
+  }
+
+  /** The last part moves the cursor, unless a wallet is unread. */
+  async function observeBlock(
+    from: BlockRef | null,
+    to: BlockRef,
+    readings: readonly WalletReading[],
+    events: readonly SettlementEvent[],
+  ): Promise<ObservedBlock> {
+    const [before, after] = [from === null ? Buffer.alloc(0) : packCursor(from), packBlock(to)];
+    let all: ObservedBlock = { moved: false, unread: [], unknown: [], settled: 0, cancelled: 0, more: false };
+    for (const part of partsOf(readings, events)) {
+      if (part[0] === LAST && all.unread.length > 0) break;
+      const one = await observePart(before, after, part);
+      all = {
+        moved: one.moved,
+        unread: [...all.unread, ...one.unread],
+        unknown: [...all.unknown, ...one.unknown],
+        settled: all.settled + one.settled,
+        cancelled: all.cancelled + one.cancelled,
+        more: all.more || one.more,
+      };
+      if (one.moved) break;
+    }
+    return all;
+  }
+
+  /** Most blocks are one part. Otherwise all readings come before the settlements, and again after them to cancel orders. */
+  function partsOf(readings: readonly WalletReading[], events: readonly SettlementEvent[]): Part[] {
+    if (readings.length <= READINGS_MAX && events.length <= EVENTS_MAX) return [[LAST, readings, events]];
+    const groups = chunks(readings, READINGS_MAX);
+    return [
+      ...groups.map((group): Part => [STORES, group, []]),
+      ...chunks(events, EVENTS_MAX).map((group): Part => [STORES, [], group]),
+      ...groups.map((group): Part => [COVERS, group, []]),
+      [LAST, [], []],
+    ];
+  }
+
+  async function observeWallets(at: BlockRef, readings: readonly WalletReading[]): Promise<boolean> {
+    const { cursor, cash, exposed, caps } = keys;
+    for (const group of chunks(readings, READINGS_MAX)) {
+      const args = [keys.prefix, packBlock(at), packReadings(group, scale)] as const;
+      const [code] = await run('observe_wallets', [cursor, cash, exposed, caps], args);
+      if (code.toString() === 'MOVED') return false;
+    }
+    return true;
+  }
+
+  async function capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<boolean> {
+    const { cursor, cash, caps } = keys;
+    for (const group of readings.length === 0 ? [readings] : chunks(readings, READINGS_MAX)) {
+      const args = [keys.prefix, packBlock(head), packReadings(group, scale)] as const;
+      const [code] = await run('cap_wallets', [cursor, cash, caps], args);
+      if (code.toString() === 'MOVED') return false;
+    }
+    return true;
+  }
+
+  async function voidSettlement(
+    key: SettlementKey,
+    fault: SettlementEvent['fault'],
+    blockNumber: number,
+  ): Promise<'OK' | 'OVER' | 'UNKNOWN'> {
+    const { settlements, cash, exposed, strikes, settledLots, outbox } = keys;
+    const wallet = fault?.wallet ? addressBytes(fault.wallet) : '';
+    const [code] = await run(
+      'void_settlement',
+      [settlements, cash, exposed, strikes, settledLots, outbox],
+      [keys.prefix, settlementName(key), reasonCode(fault), wallet, blockNumber],
+    );
+    return code.toString() as 'OK' | 'OVER' | 'UNKNOWN';
+  }
+
+  return { observeBlock, observeWallets, capWallets, voidSettlement };
+}
+
+/** 0 for none; lua/chain/lib/finality.lua names some. */
+const reasonCode = (fault: SettlementEvent['fault']): number =>
+  fault === null ? 0 : FAULT_REASONS.indexOf(fault.reason) + 1;
+
+const packEvent = (event: SettlementEvent): Buffer =>
+  SETTLEMENT_EVENT.pack({
+    name: settlementName(event),
+    status: SETTLEMENT_STATUSES.indexOf(event.result),
+    reason: reasonCode(event.fault),
+    block: event.blockNumber,
+    transaction: hashBytes(event.transactionHash),
+    wallet: event.fault?.wallet ? addressBytes(event.fault.wallet) : NO_WALLET,
+  });
+
+/** The number and the hash of a block, without its time. */
+function packCursor(block: BlockRef): Buffer {
+  const number = Buffer.alloc(6);
+  number.writeUIntBE(block.number, 0, 6);
+  return Buffer.concat([number, hashBytes(block.hash)]);
+}
+
+const slices = (packed: Buffer, bytes: number): Buffer[] =>
+  Array.from({ length: packed.length / bytes }, (_, i) => packed.subarray(i * bytes, (i + 1) * bytes));
+
+const chunks = <T>(list: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, i) => list.slice(i * size, (i + 1) * size));

@@ -1,0 +1,289 @@
+import { createHash } from 'node:crypto';
+import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
+import { type Settlement, settlementsOf } from '../../src/exchange/settlement';
+import { type Micro, micro, parseLots, parsePips, parseScaled } from '../../src/exchange/units';
+import { createChainAccounts } from '../../src/store/chain/accounts';
+import { noteFunds } from '../../src/store/chain/funds';
+import { createObserving } from '../../src/store/chain/observing';
+import { type SettlementKey, settlementId } from '../../src/store/records/settlement';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts } from '../../src/store/redis/scripts';
+import { createSettlements } from '../../src/store/settlement/settlements';
+import { createEngine } from '../../src/store/verbs/engine';
+import type { PlaceReply, PlaceRequest } from '../../src/store/verbs/place';
+import { type ChainMatch, ModelChain, type Party } from '../model/chain';
+import { signedAs } from '../store/fuzzing/requests';
+import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts } from '../store/fuzzing/scripts';
+import { READY_MS } from './waiting';
+
+const MICRO_DECIMALS = 6;
+/** Whole units of money or shares, as micro-units. */
+export const parseMicro = (text: string): Micro => micro(Number(parseScaled(text, MICRO_DECIMALS)));
+
+/** 18 decimals: 10^12 chain units are a micro-unit. */
+const MICRO_UNITS = 10n ** 12n;
+const SCALE = { lotAmount: 10n ** 16n, microAmount: MICRO_UNITS, oneAmount: 10n ** 18n } as const;
+/** Less than a micro-unit: every balance of the chain has it, and the books must not. */
+const DUST = 999_999_999_999n;
+const START_MS = 1_800_000_000_000;
+const CONTRACT = `0x${'ee'.repeat(20)}`;
+
+export interface ChainBooksOptions {
+  readonly url: string;
+  readonly patches?: readonly Patch[];
+  /** How the contract takes the collateral of a taker. */
+  readonly hold?: 'cost' | 'limit';
+  readonly unsettledMaxNew?: string;
+  readonly feeRateBps?: number;
+}
+
+export interface MoreTerms {
+  readonly type?: PlaceRequest['orderType'];
+  readonly expires?: number;
+  readonly nonce?: number;
+  readonly market?: string;
+  readonly dryRun?: boolean;
+  readonly budget?: string;
+}
+
+export type ChainBooks = Awaited<ReturnType<typeof openChainBooks>>;
+
+/** The books of an exchange with funds on a modelled chain, on an emptied Redis whose scripts read the time from a key. */
+export async function openChainBooks(options: ChainBooksOptions) {
+  const { url, patches = [], hold = 'cost', unsettledMaxNew = '0', feeRateBps = 0 } = options;
+  const redis = connect({ urls: [url] });
+  await ready(redis, READY_MS);
+  await redis.flushall();
+  const keys = shardKeys();
+  const run = createScripts(redis, patchedScripts([FAKE_CLOCK, ...patches], 'chain'));
+  const accounts = createChainAccounts({ redis, run, keys });
+  const observing = createObserving({ run, keys, scale: SCALE });
+  const settlements = createSettlements({ redis, run, keys });
+  const chain = new ModelChain();
+  const requests = new Map<string, PlaceRequest>();
+  /** Matches without a final record, by id. */
+  const waiting = new Map<string, { readonly key: SettlementKey; readonly match: ChainMatch }>();
+  const seen: string[] = [];
+  let nowMs = START_MS;
+  let serial = 0;
+  let final: BlockRef | null = null;
+
+  const clock = async (ms: number): Promise<void> => {
+    nowMs = ms;
+    await redis.set(CLOCK_KEY, ms);
+  };
+  await clock(nowMs);
+  await noteFunds(run, keys, { chainId: 97, exchange: CONTRACT, hold });
+
+  const blockRef = (number: number): BlockRef => ({
+    ...{ number, hash: chain.hashAt(number), timeMs: START_MS + 450 * number },
+  });
+
+  /** `without` is added to the amounts: the moves of the own contract that the books do not have yet. */
+  function reading(
+    address: string,
+    markets: readonly string[],
+    block: number,
+    without = block,
+  ): WalletReading {
+    const now = chain.at(block, address);
+    const own = movesOf(chain.resultsIn(without, block), address);
+    const units = (amount: number) => BigInt(amount) * MICRO_UNITS + DUST;
+    return {
+      address,
+      collateral: {
+        balance: units(now.collateral - own.collateral),
+        allowance: units(now.allowance + own.pulled),
+      },
+      approvedForAll: now.approved,
+      minNonce: BigInt(now.nonce),
+      hasCode: false,
+      tokens: markets.map((marketId) => {
+        const [yes, no] = now.tokens.get(marketId) ?? [0, 0];
+        const [yesMoved, noMoved] = own.tokens.get(marketId) ?? [0, 0];
+        return { marketId, balances: [units(yes - yesMoved), units(no - noMoved)] as const };
+      }),
+    };
+  }
+
+  async function see(wallet: string, marketId: string): Promise<void> {
+    seen.push(wallet);
+    if (final) await observing.observeWallets(final, [reading(wallet, [marketId], final.number)]);
+  }
+
+  const engine = createEngine({
+    ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
+    chain: {
+      unsettledMaxNewMicro: parseMicro(unsettledMaxNew),
+      see,
+      approval: (asset) => ({ token: asset === 'COLLATERAL' ? '0xc0' : '0xc7', spender: CONTRACT }),
+    },
+  });
+
+  async function market(id = 'market00'): Promise<string> {
+    await engine.createMarket({ id, conditionId: `0x${id}`, slug: id }, '{}', 'OPEN');
+    return id;
+  }
+
+  type Terms = readonly [outcome: 0 | 1, size: string, price: string, more?: MoreTerms];
+  function order(side: 0 | 1, maker: string, ...[outcome, size, price, more = {}]: Terms): PlaceRequest {
+    const signed = signedAs(`order ${serial++}`, more.nonce ?? 0);
+    const request: PlaceRequest = {
+      marketId: more.market ?? 'market00',
+      orderHash: `0x${createHash('sha256').update(signed).digest('hex')}`,
+      maker,
+      order: {
+        ...{ side, outcome, pricePips: parsePips(price), sizeLots: parseLots(size) },
+        budgetMicro: parseMicro(more.budget ?? '0'),
+      },
+      ...{ orderType: more.type ?? 'GTC', selfTradePrevention: 'NONE', expirationSec: more.expires ?? 0 },
+      ...{
+        nonce: more.nonce ?? 0,
+        feeRateBps,
+        lotLots: parseLots('0.01'),
+        deadlineMs: 0,
+        clientOrderId: null,
+      },
+      ...{ signed, dryRun: more.dryRun ?? false },
+    };
+    requests.set(request.orderHash, request);
+    return request;
+  }
+
+  /** Books an order, and writes the records of its match. */
+  async function place(request: PlaceRequest): Promise<PlaceReply> {
+    const reply = await engine.place(request);
+    if (!request.dryRun) await recordMatch(request, reply);
+    return reply;
+  }
+
+  async function recordMatch(request: PlaceRequest, { record, fills, replayed }: PlaceReply): Promise<void> {
+    if (replayed || fills.length === 0) return;
+    const ref = { marketId: request.marketId, tradeMs: record.fillMs, sequence: record.sequence };
+    const made = settlementsOf(matchOf(request, fills), SCALE);
+    await settlements.record(
+      made.map((settlement) => ({ ref, settlement })),
+      'MATCHED',
+    );
+    for (const settlement of made) noteMatch(ref, request, fills, settlement);
+  }
+
+  const requestOf = (hash: string): PlaceRequest => {
+    const found = requests.get(hash);
+    if (!found) throw new Error(`no order ${hash}`);
+    return found;
+  };
+
+  function matchOf(taker: PlaceRequest, fills: PlaceReply['fills']) {
+    const terms = ({ orderHash, order: { side, pricePips } }: PlaceRequest) => ({
+      orderHash,
+      side,
+      pricePips,
+    });
+    return {
+      taker: terms(taker),
+      isBudget: taker.order.budgetMicro > 0,
+      fills: fills.map((fill) => ({ ...fill, maker: terms(requestOf(fill.makerHash)) })),
+      feeRateBps,
+    };
+  }
+
+  /** The amounts of the parties, from the terms of the orders alone. */
+  function noteMatch(
+    ref: { marketId: string; sequence: number },
+    taker: PlaceRequest,
+    fills: PlaceReply['fills'],
+    { part, takerFillAmount, takerFeeAmount, makerFeeAmounts }: Settlement,
+  ): void {
+    const own = fills.slice(part * 50, part * 50 + 50);
+    const key = { marketId: ref.marketId, sequence: ref.sequence, part };
+    const lotsOf = own.reduce((sum, { sizeLots }) => sum + sizeLots, 0);
+    const value = own.reduce((sum, { sizeLots, pricePips }) => sum + sizeLots * pricePips, 0);
+    const atLimit = Number(takerFillAmount / MICRO_UNITS);
+    const party = ({ maker: wallet, order: { side, outcome } }: PlaceRequest) => ({ wallet, side, outcome });
+    const parties: Party[] = own.map(({ makerHash, sizeLots }, i) => {
+      const maker = requestOf(makerHash);
+      const paid = sizeLots * maker.order.pricePips;
+      const fee = Number((makerFeeAmounts[i] ?? 0n) / MICRO_UNITS);
+      return { ...party(maker), lots: sizeLots, value: paid, pulled: paid, fee };
+    });
+    const pulled = hold === 'limit' && taker.order.side === 0 ? atLimit : value;
+    const fee = Number(takerFeeAmount / MICRO_UNITS);
+    const id = settlementId(key);
+    const match = {
+      id,
+      market: ref.marketId,
+      parties: [{ ...party(taker), lots: lotsOf, value, pulled, fee }, ...parties],
+    };
+    waiting.set(id, { key, match });
+  }
+
+  /** Reads what an observer reads at the final block `to`, and takes it into the books. */
+  async function observe(to: number, events = eventsIn(final?.number ?? 0, to)) {
+    const queries = new Map<string, Set<string>>();
+    const ask = (wallet: string, id?: string): void => {
+      const markets = queries.get(wallet) ?? new Set();
+      queries.set(wallet, id === undefined ? markets : markets.add(id));
+    };
+    for (const { address, marketIds } of await accounts.exposed()) {
+      ask(address);
+      for (const id of marketIds) ask(address, id);
+    }
+    for (const { match } of chain.resultsIn(final?.number ?? 0, to)) {
+      for (const { wallet } of match.parties) ask(wallet, match.market);
+    }
+    const readings = [...queries].map(([wallet, markets]) => reading(wallet, [...markets], to));
+    const observed = await observing.observeBlock(final, blockRef(to), readings, events);
+    if (!observed.moved && observed.unread.length === 0) final = blockRef(to);
+    return observed;
+  }
+
+  function eventsIn(after: number, to: number): SettlementEvent[] {
+    return chain.resultsIn(after, to).flatMap(({ match, fault, block }) => {
+      const found = waiting.get(match.id);
+      if (!found) return [];
+      waiting.delete(match.id);
+      const transactionHash = `0x${createHash('sha256').update(match.id).digest('hex')}`;
+      return [
+        { ...found.key, result: fault ? 'FAILED' : 'CONFIRMED', transactionHash, blockNumber: block, fault },
+      ];
+    });
+  }
+
+  /** Reads the head as an observer does: without the moves of the own contract after the final block. */
+  async function lookAtHead(): Promise<void> {
+    const after = final?.number ?? 0;
+    const readings = (await accounts.exposed()).map(({ address, marketIds }) =>
+      reading(address, marketIds, chain.head, after),
+    );
+    if (chain.head > after) await observing.capWallets(blockRef(chain.head), readings);
+  }
+
+  return {
+    ...{ redis, run, keys, engine, accounts, observing, settlements, chain, waiting, seen, requests },
+    ...{ clock, market, place, observe, lookAtHead, reading, blockRef, eventsIn },
+    buy: (maker: string, ...terms: Terms) => order(0, maker, ...terms),
+    sell: (maker: string, ...terms: Terms) => order(1, maker, ...terms),
+    now: () => nowMs,
+    final: () => final,
+    stop: () => disconnect(redis),
+  };
+}
+
+type Moves = { collateral: number; pulled: number; tokens: Map<string, [number, number]> };
+
+function movesOf(results: ReturnType<ModelChain['resultsIn']>, address: string): Moves {
+  const moves: Moves = { collateral: 0, pulled: 0, tokens: new Map() };
+  for (const { match, fault } of results) {
+    for (const { wallet, side, outcome, lots, value, pulled, fee } of fault ? [] : match.parties) {
+      if (wallet !== address) continue;
+      const tokens = moves.tokens.get(match.market) ?? [0, 0];
+      moves.tokens.set(match.market, tokens);
+      moves.collateral += side === 0 ? -value : value - fee;
+      moves.pulled += side === 0 ? pulled : 0;
+      tokens[outcome] += side === 0 ? lots * 10_000 - fee : -lots * 10_000;
+    }
+  }
+  return moves;
+}
