@@ -228,7 +228,7 @@ test('wallets that withdraw an order or raise their nonce are reported once that
 });
 
 describe('one node of three', () => {
-  /** What an observer notes of one settlement while a node misbehaves. */
+  /** One settlement, observed while a node misbehaves. */
   async function observed(): Promise<void> {
     const [buyer, seller] = await traders(world, market);
     exposed(buyer, seller);

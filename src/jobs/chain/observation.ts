@@ -27,8 +27,8 @@ export interface ObservedLedger {
     events: readonly SettlementEvent[],
   ): Promise<boolean>;
   /**
-   * Notes the state of wallets at the head, which only lowers what they may spend. What the settlements took that are in blocks
-   * after the final one is no news.
+   * Notes the state of wallets at the head, which only lowers what they may spend. The amounts that settlements took in blocks
+   * after the final one are no news.
    */
   capWallets(
     head: BlockRef,
