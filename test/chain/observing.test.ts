@@ -227,6 +227,17 @@ test('wallets that withdraw an order or raise their nonce are reported once that
   ]);
 });
 
+test('an exposed wallet has the nonce that it raised before the contract follows it', async () => {
+  const [buyer] = await traders(world, market);
+  exposed(buyer);
+  await finalize();
+  expect(readingOf(buyer)?.minNonce).toBe(0n);
+  await world.call(buyer.address, 'raiseNonce', 7);
+  await finalize();
+  expect(await world.read('nonces', buyer.address)).toBe(0n);
+  expect(readingOf(buyer)?.minNonce).toBe(7n);
+});
+
 describe('one node of three', () => {
   /** One settlement, observed while a node misbehaves. */
   async function observed(): Promise<void> {

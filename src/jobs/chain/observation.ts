@@ -69,6 +69,8 @@ export interface ObservationState {
 /** Blocks that one step of the ledger may contain: about an hour. A longer absence is made up for in several steps. */
 const GATHERED_MAX = 8_192;
 
+const RAISED_MAX = 10_000;
+
 type Happened = ExchangeEvents & { readonly number: number };
 
 export function createObservation(parts: ObservationParts): Observation {
@@ -81,6 +83,26 @@ export function createObservation(parts: ObservationParts): Observation {
   /** The last final state of each exposed wallet, with which that at the head is compared. */
   let finalReadings: ReadonlyMap<string, WalletReading> = new Map();
   let limited: ReadonlySet<string> = new Set();
+
+  /** Of wallets that raised their nonce lately: the contract knows the new nonce, and follows the old one for a while. */
+  const raised = new Map<string, bigint>();
+
+  function noteRaised(withdrawals: readonly Withdrawal[]): void {
+    for (const one of withdrawals) {
+      if (one.kind !== 'nonce') continue;
+      if (raised.size >= RAISED_MAX) raised.delete(raised.keys().next().value ?? '');
+      raised.set(one.wallet, one.minNonce);
+    }
+  }
+
+  /** Reads the wallets, with the nonces that will hold soon: an order below one of them might fail the match that it is in. */
+  async function read(at: BlockRef, queries: Queries): Promise<WalletReading[]> {
+    const readings = await wallets.read(at, asQueries(queries));
+    return readings.map((reading) => {
+      const soon = raised.get(reading.address) ?? 0n;
+      return soon > reading.minNonce ? { ...reading, minNonce: soon } : reading;
+    });
+  }
 
   async function exposedQueries(): Promise<Queries> {
     const queries: Queries = new Map();
@@ -124,10 +146,12 @@ export function createObservation(parts: ObservationParts): Observation {
     // Before its first block the ledger has no matches.
     const { to, happened } = final ? await gather(final, newest) : { to: newest, happened: [] };
     if (to.hash === final?.hash) return false;
-    await withdraw(happened.flatMap(({ withdrawals }) => withdrawals));
+    const withdrawals = happened.flatMap((one) => one.withdrawals);
+    await withdraw(withdrawals);
+    noteRaised(withdrawals);
     const queries = await exposedQueries();
     await addParticipants(queries, happened);
-    const readings = await wallets.read(newest, asQueries(queries));
+    const readings = await read(newest, queries);
     if (!(await ledger.observeBlock(final, to, readings, happened.flatMap(resultsOf)))) return true;
     final = to;
     finalReadings = new Map(readings.map((reading) => [reading.address, reading]));
@@ -142,7 +166,7 @@ export function createObservation(parts: ObservationParts): Observation {
     if (unsettled === null)
       throw new Error(`block ${newest.number} does not descend from block ${final.number}`);
     const happened = await Promise.all(unsettled.map((block) => events.at(block)));
-    const readings = await wallets.read(newest, asQueries(await exposedQueries()));
+    const readings = await read(newest, await exposedQueries());
     const worse = readings.filter((one) => isWorse(one, finalReadings.get(one.address)));
     const names = new Set(worse.map(({ address }) => address));
     const better = readings.filter(({ address }) => limited.has(address) && !names.has(address));
