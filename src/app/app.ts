@@ -39,6 +39,8 @@ import { createRaisedNonces } from '../store/verbs/invalidate';
 import { SOCKET_LIMITS } from '../wire/limits';
 import { PATHS } from '../wire/paths';
 import { createAccess } from './access';
+import { chainFacts } from './chain';
+import { otherFundsOf } from './chain-books';
 import { workOnChain } from './chain-work';
 import { observe, observeWeb } from './observe';
 import { PROGRAM } from './program';
@@ -81,6 +83,8 @@ async function checkStanding(config: Config, store: Store): Promise<void> {
   if (wrong !== null) refuse('REDIS_URL', wrong);
   if (config.archiveUrl === null && (await redis.hexists(keys.archive, 'id')) === 1)
     refuse('ARCHIVE_URL', 'is required: orders of this exchange have left Redis for an archive');
+  const other = await otherFundsOf(config, store);
+  if (other !== null) refuse('FUNDS', other);
   const weakness = weaknessOf(await standings.refresh());
   clock.start();
   standings.start();
@@ -133,6 +137,8 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     observer: metrics,
     metrics: metrics.expose,
     board: board?.handler ?? null,
+    chain: config.chain && chainFacts(config, config.chain),
+    freshen: store.books?.seeing.refresh ?? (async () => undefined),
     docs: loadPage(DOCS_FOLDER),
     program: PROGRAM,
     page: config.serveUi ? loadPage(PAGE_FOLDER) : new Map(),
@@ -211,7 +217,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
     connection,
     onError: (error, what) => log.warn({ err: error.message }, what),
   });
-  const onChain = config.chain && workOnChain(config, config.chain, store);
+  const onChain = config.chain && workOnChain(config, config.chain, store, log);
   const chores = createChores({
     ...store,
     markets: store.ownMarkets,
@@ -247,8 +253,8 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
         archiving?.stop(),
         queues.stop(),
         metrics?.stop(),
+        onChain?.stop(),
       ]);
-      onChain?.stop();
       disconnect(connection);
       closeStore(store);
     },

@@ -5,7 +5,7 @@ import { binaryMarketIds } from '../chain/ctf';
 import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import { type ChainScale, chainScale } from '../exchange/order';
-import { micro } from '../exchange/units';
+import { type Micro, micro } from '../exchange/units';
 import type { Logger } from '../log';
 import { createMetrics } from '../metrics/metrics';
 import { createPast, NO_PAST, type Past } from '../store/archive/past';
@@ -27,7 +27,7 @@ import { createKeyStore } from '../store/people/api-keys';
 import { createComments } from '../store/people/comments';
 import { createActions } from '../store/people/operator-log';
 import { createPresence } from '../store/people/presence';
-import { createProfiles } from '../store/people/profiles';
+import { createProfiles, joinWithoutGrant, type Profiles } from '../store/people/profiles';
 import { createSessionStore } from '../store/people/sessions';
 import { createKept } from '../store/reads/kept';
 import { createMarketList } from '../store/reads/market-list';
@@ -39,7 +39,9 @@ import { createScripts, type RedisClient, type RunScript, scriptSources } from '
 import { createMatches } from '../store/settlement/matches';
 import { createSettlements, type Settlements } from '../store/settlement/settlements';
 import { createEngine, type Engine } from '../store/verbs/engine';
-import { marketsOnChain, walletsOnChain } from './chain';
+import type { ChainPlacing } from '../store/verbs/place';
+import { openBooks } from './chain-books';
+import { marketsOnChain, walletsOnChain } from './chain-trade';
 
 const REDIS_WAIT_MS = 10_000;
 /** Short, because a person is waiting. */
@@ -81,7 +83,8 @@ function openArchive(
 }
 
 /** Ends the connections to what is stored; nothing waits for an answer any more. */
-export function closeStore({ redis, archive }: Pick<Store, 'redis' | 'archive'>): void {
+export function closeStore({ redis, archive, books }: Pick<Store, 'redis' | 'archive' | 'books'>): void {
+  books?.rpc.stop();
   disconnect(redis);
   void archive?.close().catch(() => undefined);
 }
@@ -93,9 +96,16 @@ interface Door {
   readonly keys: ShardKeys;
 }
 
+function openProfiles(door: Door & { readonly clock: Clock }, { chain, grantOn, paperGrantMicro }: Config) {
+  const joinGrantMicro = grantOn === 'sign-in' ? paperGrantMicro : 0;
+  const profiles: Profiles = createProfiles({ ...door, joinGrantMicro });
+  const { redis, keys, clock } = door;
+  return chain === null ? profiles : { ...profiles, join: joinWithoutGrant(redis, keys, clock.now) };
+}
+
 /** The parts that store profiles, comments, sessions and keys. */
-const createPeople = (door: Door, joinGrantMicro: number) => ({
-  profiles: createProfiles({ ...door, joinGrantMicro }),
+const createPeople = (door: Door & { readonly clock: Clock }, config: Config) => ({
+  profiles: openProfiles(door, config),
   comments: createComments(door),
   presence: createPresence(door),
   sessionStore: createSessionStore(door),
@@ -119,19 +129,23 @@ function createJournals(parts: JournalParts) {
   };
 }
 
-interface TradeParts extends Pick<Door, 'redis' | 'keys'> {
+interface TradeParts extends Door {
   readonly clock: Clock;
   readonly reads: Reads;
   readonly scale: ChainScale;
-  readonly ownEngine: Engine;
+  readonly past: Past;
+  readonly grantMicro: Micro;
+  readonly placing: ChainPlacing | null;
 }
 
 /** The verbs of orders and markets; with funds on a chain, some of them are requests to the worker or to the wallet. */
-function openTrade(config: Config, { redis, keys, clock, reads, scale, ownEngine }: TradeParts) {
+function openTrade(config: Config, { redis, run, keys, clock, reads, scale, ...parts }: TradeParts) {
+  const { past, grantMicro, placing } = parts;
+  const { chain, collateralAddress: collateral, matchMakersMax: makersMax } = config;
   const requests = createChainRequests({ redis, keys, now: clock.now });
-  const { chain, collateralAddress: collateral } = config;
+  const own = createEngine({ run, keys, grantMicro, makersMax, past, chain: placing });
   const engine: Engine =
-    chain === null ? ownEngine : { ...ownEngine, ...walletsOnChain(config, { requests, reads, scale }) };
+    chain === null ? own : { ...own, ...walletsOnChain(config, { requests, reads, scale }) };
   const ownMarkets = createMarkets({
     engine,
     clock,
@@ -147,22 +161,25 @@ function openTrade(config: Config, { redis, keys, clock, reads, scale, ownEngine
 export async function createStore(config: Config, log: Logger, waitMs = REDIS_WAIT_MS) {
   const redis = await openConnection(config, log, waitMs);
   const metrics = createMetrics();
-  const run = createScripts(redis, scriptSources(), metrics.script);
+  const run = createScripts(redis, scriptSources(config.funds), metrics.script);
   const keys = shardKeys();
   const clock = createClock(() => runProbe(run, keys));
-  const isForSignIn = config.grantOn === 'sign-in';
-  const grantMicro = isForSignIn ? micro(0) : config.paperGrantMicro;
-  const joinGrantMicro = isForSignIn ? config.paperGrantMicro : 0;
+  const grantMicro = config.grantOn === 'sign-in' ? micro(0) : config.paperGrantMicro;
   const { archive, past } = openArchive(config, log, { redis, keys });
   const standings = createStandings({ redis, run, keys, promised: config.durability });
   const { doubts } = standings;
   const history = createHistory({ redis, run, keys, doubts, past });
   const kept = createKept({ redis, keys, clock, doubts });
-  const reads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past });
+  const paperReads = createReads({ redis, run, keys, clock, kept, doubts, grantMicro, history, past });
   const scale = chainScale(config.collateralDecimals);
+  const marketList = createMarketList({ redis, keys, clock, history, doubts, view: paperReads.view });
+  const books =
+    config.chain &&
+    openBooks(config, config.chain, { redis, run, keys, scale, reads: paperReads, marketList, log });
+  const reads = books?.reads ?? paperReads;
   const { engine, markets, ownMarkets, chainRequests } = openTrade(config, {
-    ...{ redis, keys, clock, reads, scale },
-    ownEngine: createEngine({ run, keys, grantMicro, makersMax: config.matchMakersMax, past }),
+    ...{ redis, run, keys, clock, reads, scale, past, grantMicro },
+    placing: books?.placing ?? null,
   });
   const settlements = createSettlements({ redis, run, keys, past });
   const matches = createMatches({ redis, run, keys, settlements, past });
@@ -185,11 +202,12 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     markets,
     ownMarkets,
     chainRequests,
+    books,
     settlements,
     matches,
     ...createJournals({ redis, run, keys, past, matches, settlements, doubts }),
-    marketList: createMarketList({ redis, keys, clock, history, doubts, view: reads.view }),
-    ...createPeople({ redis, run, keys }, joinGrantMicro),
+    marketList,
+    ...createPeople({ redis, run, keys, clock }, config),
     broadcasts: createBroadcasts({ redis, run, keys, past }),
     accounts: createAccountLogs({ redis, run, keys }),
     health,

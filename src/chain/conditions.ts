@@ -32,6 +32,7 @@ const CTF = new Interface([
 const EXCHANGE = new Interface([
   'function getConditionId(uint256 token) view returns (bytes32)',
   'function registerToken(uint256 token, uint256 complement, bytes32 conditionId)',
+  'function incrementNonce()',
 ]);
 const ERC20 = new Interface([
   'function approve(address spender, uint256 amount) returns (bool)',
@@ -160,3 +161,10 @@ export const mergeCalls = (
     description: 'Merge Yes and No tokens into collateral',
   },
 ];
+
+/** Voids all orders that the wallet signed with its present nonce; the contract waits a while first. */
+export const nonceCall = ({ exchangeAddress: to }: Contracts): WalletCall => ({
+  to,
+  data: EXCHANGE.encodeFunctionData('incrementNonce'),
+  description: 'Raise the nonce, which voids all orders that you signed before',
+});

@@ -10,11 +10,6 @@ interface Artifact {
   readonly bytecode: string;
 }
 
-export interface Deployment extends Contracts {
-  /** The block of the last transaction: the exchange reads the chain from here. */
-  readonly startBlock: number;
-}
-
 export interface DeployOptions {
   /** Becomes the admin of the exchange contract and gets the fees. */
   readonly sender: KeySender;
@@ -32,7 +27,7 @@ const readArtifact = (file: string): Artifact => JSON.parse(readFileSync(file, '
 const ownArtifact = (name: string): Artifact => readArtifact(path.join(ARTIFACTS, `${name}.json`));
 
 /** Deploys everything that FUNDS=chain needs on an empty chain: test collateral, conditional tokens, the exchange contract. */
-export async function deployContracts(options: DeployOptions): Promise<Deployment> {
+export async function deployContracts(options: DeployOptions): Promise<Contracts> {
   const { sender, operators, domainName } = options;
   const [collateral, tokens] = await sender.send([
     creation(ownArtifact('TestCollateral'), []),
@@ -47,14 +42,13 @@ export async function deployContracts(options: DeployOptions): Promise<Deploymen
   ]);
   const exchangeAddress = addressOf(exchange);
   const abi = new Interface(market.abi);
-  const granted = await sender.send(
+  await sender.send(
     operators.map((operator) => ({
       to: exchangeAddress,
       data: abi.encodeFunctionData('addOperator', [operator]),
     })),
   );
-  const startBlock = granted.at(-1)?.blockNumber ?? exchange?.blockNumber ?? 0;
-  return { exchangeAddress, collateralAddress, conditionalTokensAddress, startBlock };
+  return { exchangeAddress, collateralAddress, conditionalTokensAddress };
 }
 
 const creation = ({ abi, bytecode }: Artifact, values: readonly unknown[]) => ({

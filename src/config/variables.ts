@@ -203,10 +203,6 @@ export const VARIABLES = {
     wholeNumber(1, 100_000),
     'blocks after which a block counts as final, for nodes without the tag finalized; unset: the tag',
   ),
-  CHAIN_START_BLOCK: optional(
-    wholeNumber(0, 999_999_999),
-    'the block at which an empty exchange begins to read the chain; unset: the final one',
-  ),
   GAS_PRICE_MAX: variable('5', parseGasPrice, 'the most that a settlement may pay for gas, in gwei'),
   UNSETTLED_MAX_NEW: variable(
     '100',

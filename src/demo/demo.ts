@@ -52,7 +52,7 @@ export async function startDemo({
   setMaxListeners(0, stopping.signal);
   const wallets: BotWallet[] = [];
   for (let i = 0; i < MAKERS + TAKERS; i++) {
-    wallets.push(await openWallet({ baseUrl, quotes: i < MAKERS }));
+    wallets.push(await openWallet({ baseUrl, quotes: i < MAKERS, say }));
   }
   const grant = wallets[0]?.grant ?? 0;
   const desks: Desk[] = [];

@@ -124,9 +124,9 @@ export function createMaker(desk: Desk, wallet: BotWallet, random: Random): Make
       const [yes, no] = wallet.held(market.id);
       const spare = Math.floor(sets - STOCK * size);
       const lacking = Math.ceil(STOCK * size - Math.min(yes, no));
-      if (sets > STOCK_MAX * size && spare > 0) await wallet.client.merge(market.id, String(spare));
+      if (sets > STOCK_MAX * size && spare > 0) await wallet.merge(market.id, String(spare));
       else if (lacking > 0 && wallet.cash() - lacking > CASH_MIN * wallet.grant) {
-        await wallet.client.split(market.id, String(lacking));
+        await wallet.split(market.id, String(lacking));
       }
     },
     stop: resting.stop,

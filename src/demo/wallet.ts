@@ -7,6 +7,7 @@ import {
   type Live,
 } from 'ctf-exchange-client';
 import { Wallet } from 'ethers';
+import { prepareOnChain } from './on-chain';
 
 /** A bot's wallet: its own key, a session, and a socket that receives its orders and balances. */
 export interface BotWallet {
@@ -20,6 +21,9 @@ export interface BotWallet {
   /** Shares of a market, including those in orders: Yes and No. */
   held(marketId: string): readonly [number, number];
   cash(): number;
+  /** Converts money into full sets, and back. */
+  split(marketId: string, size: string): Promise<unknown>;
+  merge(marketId: string, size: string): Promise<unknown>;
   /** The wallet's grant at the start. */
   readonly grant: number;
   /** Signs in, again when the session has ended. */
@@ -37,13 +41,16 @@ export interface WalletOptions {
   readonly baseUrl: string;
   /** Whether the exchange cancels its orders when the bot loses its connection. */
   readonly quotes: boolean;
+  /** Receives problems as lines of text. */
+  readonly say: (line: string) => void;
 }
 
 /** Creates a new wallet and signs it in. */
-export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<BotWallet> {
+export async function openWallet({ baseUrl, quotes, say }: WalletOptions): Promise<BotWallet> {
   const signer = new Wallet(Wallet.createRandom().privateKey);
   const client = createClient({ baseUrl });
   await client.signIn(signer);
+  const onChain = await prepareOnChain(client, signer, say);
   let balances = await client.balances();
   const grant = Number(balances.collateral.total);
   let askedAtMs = Number.NEGATIVE_INFINITY;
@@ -62,6 +69,10 @@ export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<Bo
   // Changes that were made while the bot was disconnected, or that a failover has lost.
   live.onConnect(lookUp);
   live.onEpoch(lookUp);
+  const convert = async (request: () => Promise<unknown>): Promise<void> => {
+    await (onChain ? onChain.carryOut(request) : request());
+    if (onChain) lookUp();
+  };
   let signingIn: Promise<unknown> | null = null;
   const tokens = (marketId: string, outcomeIndex: 0 | 1) =>
     balances.tokens.find((one) => one.marketId === marketId && one.outcomeIndex === outcomeIndex);
@@ -76,6 +87,8 @@ export async function openWallet({ baseUrl, quotes }: WalletOptions): Promise<Bo
     free: (marketId, outcomeIndex) => Number(tokens(marketId, outcomeIndex)?.available ?? 0),
     held: (marketId) => [held(marketId, 0), held(marketId, 1)],
     cash: () => Number(balances.collateral.available),
+    split: (marketId, size) => convert(() => client.split(marketId, size)),
+    merge: (marketId, size) => convert(() => client.merge(marketId, size)),
     async ready() {
       if (client.session !== null) return;
       signingIn ??= client.signIn(signer).finally(() => {

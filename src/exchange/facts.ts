@@ -120,7 +120,19 @@ export interface BookedOrder {
 export interface Balance {
   readonly freeMicro: Micro;
   readonly reservedMicro: Micro;
+  /** Only with funds on a chain. */
+  readonly onChain?: ChainBalance;
 }
+
+/** The amount in the wallet, and the amounts that matches take and bring which are not final yet. */
+export interface ChainBalance {
+  readonly balanceMicro: Micro;
+  readonly outMicro: Micro;
+  readonly pendingMicro: Micro;
+}
+
+export const totalOf = ({ freeMicro, reservedMicro, onChain }: Balance): number =>
+  onChain?.balanceMicro ?? freeMicro + reservedMicro;
 
 export interface TokenBalance extends Balance {
   readonly marketId: MarketId;
@@ -131,6 +143,16 @@ export interface TokenBalance extends Balance {
 /** The collateral of a wallet, and its tokens. */
 export interface Balances extends Balance {
   readonly tokens: readonly TokenBalance[];
+  /** Only with funds on a chain. */
+  readonly approvals?: Approvals;
+}
+
+/** The amounts that a wallet lets the exchange contract take, as of a final block. */
+export interface Approvals {
+  readonly asOfBlock: number;
+  /** The largest amount of the exchange for any higher one. */
+  readonly allowanceMicro: Micro;
+  readonly isApprovedForTokens: boolean;
 }
 
 /** One candle of the price history, in Yes; `volumeMicro` is taker price x size, `sizeLots` the size alone. */

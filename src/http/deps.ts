@@ -23,6 +23,7 @@ import type { Reads } from '../store/reads/reads';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
+import type { ChainConfigFacts } from '../wire/answers/chain';
 import type { DrawCard } from './card-drawing';
 import type { PageFiles } from './page';
 import type { Shedding } from './shedding';
@@ -71,6 +72,10 @@ export interface HttpDeps {
   readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
   readonly scale: ChainScale;
+  /** Reads the wallet from the chain when the books have not seen it lately; nothing with paper funds. */
+  readonly freshen: (wallet: string) => Promise<void>;
+  /** For GET /config; null with paper funds. */
+  readonly chain: ChainConfigFacts | null;
   /** Bull Board; null where there are no admin routes. */
   readonly board: BoardHandler | null;
   /** The trading page; empty where it is turned off. */

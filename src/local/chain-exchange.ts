@@ -38,7 +38,6 @@ export async function openLocalChain({ chainId, eip712Name, onStart }: LocalChai
     COLLATERAL_ADDRESS: deployment.collateralAddress,
     CONDITIONAL_TOKENS_ADDRESS: deployment.conditionalTokensAddress,
     COLLATERAL_DECIMALS: '18',
-    CHAIN_START_BLOCK: String(deployment.startBlock),
     OPERATOR_KEYS: keys.join(','),
     ORACLE_KEY: oracleKey,
     ORACLE_ADDRESS: oracle.address,

@@ -18,9 +18,11 @@ export { isBooked, type NewOrder, type Placed, type PlaceOptions, type Replaced 
 export { walk } from './reads';
 export type { Session, Signer } from './sessions';
 export { siweText } from './siwe';
+export { callsOf, type SendOptions, sendCalls, type TransactionSigner } from './transactions';
 export type { Fetch } from './transport';
 export type * from './types';
 export type * from './types-account';
+export type * from './types-chain';
 export type * from './types-data';
 export type * from './types-keys';
 export type * from './types-limits';

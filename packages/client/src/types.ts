@@ -1,3 +1,4 @@
+import type { ChainConfig } from './types-chain';
 import type { ExchangeLimits } from './types-limits';
 
 /** The bodies of the interface as they come over the wire; docs/ and /openapi.json document them. */
@@ -111,6 +112,8 @@ export interface ExchangeConfig {
     readonly conditionalTokens: string;
   };
   readonly funds: 'paper' | 'chain';
+  /** Only with funds on a chain. */
+  readonly chain?: ChainConfig;
   readonly mode: 'NORMAL' | 'CANCEL_ONLY' | 'HALTED';
   /** The operator's message about the mode. */
   readonly message: string | null;

@@ -20,10 +20,12 @@ const STATUS_CHOICES = ['open', ...ORDER_STATUSES] as const;
 
 /** A wallet's own view: its orders, its balances, and its actions with paper funds. */
 export function meEndpoints(context: Context): AnyEndpoint[] {
-  const { reads, engine, config, marketOf } = context;
+  const { reads, engine, config, marketOf, freshen } = context;
 
-  const balancesOf = async (wallet: string): Promise<Reply> =>
-    ok(presentBalances(await reads.balances(wallet)));
+  const balancesOf = async (wallet: string): Promise<Reply> => {
+    await freshen(wallet);
+    return ok(presentBalances(await reads.balances(wallet)));
+  };
 
   const orders = read(
     PATHS.myOrders,

@@ -1,4 +1,4 @@
-import type { MarketView } from '../../exchange/facts';
+import { type MarketView, totalOf } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import {
   type Tokens,
@@ -50,7 +50,7 @@ export function portfolioEndpoints({ reads, journal }: Context): AnyEndpoint[] {
     ];
     const views = new Map(await Promise.all(ids.map(async (id) => [id, await reads.view(id)] as const)));
     const tokens = tokensOf(positions);
-    const collateralMicro = BigInt(balances.freeMicro) + BigInt(balances.reservedMicro);
+    const collateralMicro = BigInt(totalOf(balances));
     const positionsMicro = [...tokens].reduce(
       (sum, [id, held]) => sum + worthOfTokens(held, worthNow(views.get(id))),
       0n,

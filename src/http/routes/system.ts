@@ -25,7 +25,7 @@ import { isRedisAway, redisReply } from '../failures';
 
 /** Whether the process is alive, whether it can serve, and how it is configured. */
 export function systemEndpoints(context: Context): AnyEndpoint[] {
-  const { config, reads, ticket, health, standing, isDraining, metrics } = context;
+  const { config, reads, health, standing, isDraining, metrics } = context;
 
   const startedAt = iso(reads.clock());
 
@@ -68,7 +68,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
     const { durability, epoch } = standing() ?? (await health()).standing;
     const now = { mode, message, durability, epoch };
     const json = await reads.kept.answer({ of: 'config', stamp: JSON.stringify(now) }, '', async () => {
-      const text = Buffer.from(JSON.stringify(configOf(config, ticket, now)));
+      const text = Buffer.from(JSON.stringify(configOf(context, now)));
       return { value: text, bytes: text.length };
     });
     return okJson(json);
@@ -89,7 +89,7 @@ export function systemEndpoints(context: Context): AnyEndpoint[] {
   ];
 }
 
-function configOf(config: Context['config'], ticket: Context['ticket'], now: object) {
+function configOf({ config, ticket, chain }: Context, now: object) {
   const isLimited = config.rateLimit;
   return {
     network: config.network,
@@ -98,6 +98,7 @@ function configOf(config: Context['config'], ticket: Context['ticket'], now: obj
     eip712: ticket.eip712,
     contracts: ticket.contracts,
     funds: config.funds,
+    ...(chain && { chain }),
     ...now,
     limits: {
       ...SIZE_LIMITS,

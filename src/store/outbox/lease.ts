@@ -43,7 +43,8 @@ export function createPlainLease(
   key: Key<'observerLease'>,
 ): Pick<Lease, 'take' | 'release'> {
   return {
-    take: async (token, lifeMs) => (await run('hold_lease', [key, keys.readers], [token, lifeMs, '', ''])) === 1,
+    take: async (token, lifeMs) =>
+      (await run('hold_lease', [key, keys.readers], [token, lifeMs, '', ''])) === 1,
     async release(token) {
       await run('release_lease', [key], [token]);
     },

@@ -42,6 +42,13 @@ interface ProfilesOptions {
   readonly joinGrantMicro: number;
 }
 
+/** The `join` of an exchange that grants nothing, because the funds are on a chain. */
+export const joinWithoutGrant =
+  (redis: RedisClient, keys: ShardKeys, now: () => number): Profiles['join'] =>
+  async (address) => {
+    await redis.hsetnx(keys.profile(addressBytes(address)), 'j', Math.trunc(now()));
+  };
+
 export function createProfiles({ redis, run, keys, joinGrantMicro }: ProfilesOptions): Profiles {
   async function join(address: string): Promise<void> {
     const wallet = addressBytes(address);

@@ -1,15 +1,32 @@
-import type { Balance, Balances } from '../../exchange/facts';
+import { type Approvals, type Balance, type Balances, totalOf } from '../../exchange/facts';
 import type { TokenPair } from '../../exchange/session';
 import { formatMicro } from '../../exchange/units';
 import { type ProfileFacts, presentProfile } from './social';
 
-function presentBalance({ freeMicro, reservedMicro }: Balance) {
+function presentBalance(balance: Balance) {
+  const { freeMicro, reservedMicro, onChain } = balance;
   return {
-    total: formatMicro(freeMicro + reservedMicro),
+    total: formatMicro(totalOf(balance)),
     available: formatMicro(freeMicro),
     reserved: formatMicro(reservedMicro),
+    ...(onChain && {
+      unsettled: formatMicro(onChain.outMicro),
+      pending: formatMicro(onChain.pendingMicro),
+    }),
   };
 }
+
+/** The part of the balances that only funds on a chain have. */
+const presentApprovals = ({ allowanceMicro, isApprovedForTokens, asOfBlock }: Approvals, total: number) => ({
+  approvals: {
+    collateral: {
+      allowance: formatMicro(allowanceMicro),
+      enough: allowanceMicro > 0 && allowanceMicro >= total,
+    },
+    conditionalTokens: { approved: isApprovedForTokens },
+  },
+  asOfBlock,
+});
 
 /** The body of GET /me/balances. */
 export function presentBalances(account: Balances) {
@@ -21,6 +38,7 @@ export function presentBalances(account: Balances) {
       tokenId: token.tokenId,
       ...presentBalance(token),
     })),
+    ...(account.approvals && presentApprovals(account.approvals, totalOf(account))),
   };
 }
 

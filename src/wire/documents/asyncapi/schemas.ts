@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../../exchange/errors';
 import { EVENTS } from '../../answers/events';
 import { array, choice, constant, integer, type Json, nullable, object, ref, text } from '../openapi/schema';
-import { BALANCES_MEMBERS } from '../openapi/schemas/accounts';
+import { BALANCES_MEMBERS, ON_CHAIN_BALANCES } from '../openapi/schemas/accounts';
 import { TRADE_MEMBERS } from '../openapi/schemas/books';
 import { ORDER_MEMBERS } from '../openapi/schemas/orders';
 
@@ -37,6 +37,6 @@ export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
   AccountSequence: integer('The number of an event in the log of its wallet.'),
   OwnOrder: object({ ...ORDER_MEMBERS, ...numbers }, ['order']),
   OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']), ...numbers }),
-  OwnBalance: object({ ...BALANCES_MEMBERS, ...numbers }),
+  OwnBalance: object({ ...BALANCES_MEMBERS, ...numbers }, ON_CHAIN_BALANCES),
   Heartbeat: object({ conditionId: ref('Hash'), sequence: ref('Sequence'), timestamp: ref('EpochMs') }),
 };

@@ -26,6 +26,7 @@ const CONVERSION = {
     'INSUFFICIENT_BALANCE',
     'BALANCE_LIMIT',
     'MARKET_NOT_OPEN',
+    'ON_CHAIN',
     'CANCEL_ONLY',
     'HALTED',
   ],
@@ -36,7 +37,8 @@ export const ACCOUNT_OPERATIONS: Operations = {
     id: 'getMyBalances',
     tag: 'Account',
     summary: 'Collateral and tokens',
-    description: '`reserved` is always the sum that the open orders reserve.',
+    description:
+      '`reserved` is always the sum that the open orders reserve. With funds on a chain, `unsettled` is what trades take that are not final there, `pending` is what these trades bring and cannot be spent yet, and `approvals` is what the exchange contract may take.',
     bearer: 'required',
     limited: true,
     success: balances('The balances of the wallet.'),
@@ -44,13 +46,14 @@ export const ACCOUNT_OPERATIONS: Operations = {
   [`POST ${PATHS.faucet}`]: {
     id: 'askFaucet',
     tag: 'Account',
-    summary: 'Claim more paper funds',
-    description: 'Credits `PAPER_GRANT`, at most once an hour, regardless of the rate limits.',
+    summary: 'Claim more test funds',
+    description:
+      'Credits `PAPER_GRANT`, at most once an hour, regardless of the rate limits. With funds on a chain of a test network, the worker mints as much collateral and sends gas; both arrive some seconds after the answer.',
     bearer: 'required',
     limited: true,
     body: { shape: emptyShape, example: {}, optional: true },
     success: balances('The balances after the grant.'),
-    codes: ['HALTED', 'BALANCE_LIMIT'],
+    codes: ['HALTED', 'BALANCE_LIMIT', 'NOT_FOUND'],
   },
   [`POST ${PATHS.split}`]: {
     id: 'splitSets',

@@ -1,17 +1,39 @@
-import { array, constant, integer, type Json, object, ref, text } from '../schema';
+import { array, constant, flag, integer, type Json, object, ref, text } from '../schema';
 
-const balance = { total: ref('Money'), available: ref('Money'), reserved: ref('Money') };
+const balance = {
+  total: ref('Money'),
+  available: ref('Money'),
+  reserved: ref('Money'),
+  unsettled: ref('Money'),
+  pending: ref('Money'),
+};
+/** Members of funds on a chain. */
+const ON_CHAIN_BALANCE = ['unsettled', 'pending'];
+export const ON_CHAIN_BALANCES = ['approvals', 'asOfBlock'];
 
 export const BALANCES_MEMBERS = {
-  collateral: object(balance),
+  collateral: object(balance, ON_CHAIN_BALANCE),
   tokens: array(
-    object({
-      marketId: ref('MarketId'),
-      outcomeIndex: ref('OutcomeIndex'),
-      tokenId: ref('TokenId'),
-      ...balance,
-    }),
+    object(
+      {
+        marketId: ref('MarketId'),
+        outcomeIndex: ref('OutcomeIndex'),
+        tokenId: ref('TokenId'),
+        ...balance,
+      },
+      ON_CHAIN_BALANCE,
+    ),
   ),
+  approvals: object({
+    collateral: object({
+      allowance: ref('Money'),
+      enough: flag('It is true when the allowance covers everything that the wallet has.'),
+    }),
+    conditionalTokens: object({
+      approved: flag('It is true when the exchange contract may take outcome tokens.'),
+    }),
+  }),
+  asOfBlock: integer('The final block of these balances.'),
 };
 
 /** Sign-in, and a wallet's own data. */
@@ -37,5 +59,5 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
     refreshExpiresIn: integer('The lifetime of the token in seconds.'),
     user: object({ id: ref('Address'), address: ref('Address'), chainId: integer() }),
   }),
-  Balances: object(BALANCES_MEMBERS),
+  Balances: object(BALANCES_MEMBERS, ON_CHAIN_BALANCES),
 };

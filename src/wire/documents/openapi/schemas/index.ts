@@ -1,6 +1,7 @@
 import type { Json } from '../schema';
 import { ACCOUNT_SCHEMAS } from './accounts';
 import { BOOK_SCHEMAS } from './books';
+import { CHAIN_SCHEMAS } from './chain';
 import { COMMON_SCHEMAS } from './common';
 import { MARKET_SCHEMAS } from './markets';
 import { OPERATOR_SCHEMAS } from './operators';
@@ -22,4 +23,5 @@ export const SCHEMAS: Readonly<Record<string, Json>> = {
   ...TRADER_SCHEMAS,
   ...SYSTEM_SCHEMAS,
   ...OPERATOR_SCHEMAS,
+  ...CHAIN_SCHEMAS,
 };

@@ -2,9 +2,10 @@ import { ERRORS, type ErrorCode, HINTS } from '../../../../exchange/errors';
 import { LIMITS } from '../../../limits';
 import { presentProblem } from '../../../problem';
 import { array, choice, constant, described, type Json, nullable, object, ref, text } from '../schema';
+import { CHAIN_PROBLEMS } from './chain';
 
 /** The members of a problem besides those of every problem. Members after `?` are optional. */
-interface Extension {
+export interface Extension {
   readonly members: Readonly<Record<string, Json>>;
   readonly optional?: readonly string[];
   readonly example?: Readonly<Record<string, unknown>>;
@@ -99,6 +100,7 @@ const EXTENSIONS: { readonly [Code in ErrorCode]?: Extension } = {
     },
     example: { required: '62', available: '40', asset: 'COLLATERAL' },
   },
+  ...CHAIN_PROBLEMS,
 };
 
 /** Statuses of requests that Node refuses before they are parsed, besides the one of the code. */

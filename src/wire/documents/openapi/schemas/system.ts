@@ -75,110 +75,114 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
     components: anything,
   }),
   ServerTime: object({ timestamp: ref('EpochMs') }),
-  Config: object({
-    network: choice(['mainnet', 'testnet']),
-    chainId: integer(),
-    publicBaseUrl: text(),
-    eip712: ref('Eip712'),
-    contracts: object({
-      exchange: ref('Address'),
-      collateral: ref('Address'),
-      conditionalTokens: ref('Address'),
-    }),
-    funds: choice(['paper', 'chain']),
-    mode: ref('Mode'),
-    message: nullable(text("The operator's message about the mode.")),
-    durability,
-    epoch,
-    limits: object({
-      bodyBytes: integer(),
-      batchBytes: integer(),
-      batchOrders: integer(),
-      cancelHashes: integer(),
-      maxOrderSize: ref('Size'),
-      collateralDecimals: integer(
-        'The decimals of `makerAmount` and `takerAmount`: one whole unit is 10 to this power.',
-      ),
-      rates: {
-        ...nullable({ type: 'object', additionalProperties: rate }),
-        description: 'The rate limits by their names; null when they are switched off.',
-      },
-      costs: object({
-        order: integer(
-          'An order costs this many points of `submissions`; a batch costs the sum of its orders.',
-        ),
-        dryRun: integer('A dry run costs this many points of `submissions`.'),
-        refusedFok: integer('A FOK order that is not filled costs this many points of `submissions`.'),
-        wrongSignature: integer('An order with a wrong signature costs this many points of `submissions`.'),
-        rowsPerPoint: integer(
-          'A page of a list costs a point of `reads` for each group of this many requested rows.',
-        ),
-        bytesPerSubmission: integer(
-          'A body costs a point of `submissions` for each group of this many bytes, if that is more than its orders cost.',
-        ),
+  Config: object(
+    {
+      network: choice(['mainnet', 'testnet']),
+      chainId: integer(),
+      publicBaseUrl: text(),
+      eip712: ref('Eip712'),
+      contracts: object({
+        exchange: ref('Address'),
+        collateral: ref('Address'),
+        conditionalTokens: ref('Address'),
       }),
-      pace: {
-        ...nullable(
-          object({
-            pointsPerSecond: integer('The points that one IP earns per second at one process.'),
-            burst: integer('The most points that can be saved up.'),
-            request: integer('Every request costs this many points.'),
-            refused: integer('A refused request costs this many points more.'),
-            rateLimited: integer('A request that is refused as RATE_LIMITED costs this many points more.'),
-            bytesPerPoint: integer('A body costs a point for each group of this many bytes.'),
-            piecesPerPoint: integer(
-              'A body also costs a point for each group of this many pieces; a chunk of one byte is a piece.',
-            ),
-            answerBytesPerPoint: integer(
-              'The body of an answer costs a point for each group of this many bytes.',
-            ),
-            connections: integer(
-              'The number of connections that one IP may keep open at one process, sockets included, unless a proxy stands in front of the process.',
-            ),
-            cut: integer('A connection that is cut because its body does not end costs this many points.'),
-            connection: integer(
-              'A new connection costs this many points, unless a proxy stands in front of the process.',
-            ),
-            holdMs: integer(
-              'The longest time that a request waits for its turn, in milliseconds; after it the request is refused.',
-            ),
-            debtMs: integer('The debt of an IP never exceeds the points that it earns in this time.'),
-          }),
+      funds: choice(['paper', 'chain']),
+      chain: described(ref('ChainConfig'), 'Only with funds on a chain.'),
+      mode: ref('Mode'),
+      message: nullable(text("The operator's message about the mode.")),
+      durability,
+      epoch,
+      limits: object({
+        bodyBytes: integer(),
+        batchBytes: integer(),
+        batchOrders: integer(),
+        cancelHashes: integer(),
+        maxOrderSize: ref('Size'),
+        collateralDecimals: integer(
+          'The decimals of `makerAmount` and `takerAmount`: one whole unit is 10 to this power.',
         ),
-        description:
-          'The rate at which one process serves an IP before its requests wait; null when it is switched off.',
-      },
-      sockets: {
-        ...nullable(
-          object({
-            perIp: integer('The number of sockets that one IP may keep open.'),
-            messagesPerSecond: integer('The number of messages that one socket may send per second.'),
-            bytesPerSecond: integer('The number of bytes that one socket may send per second.'),
-            refusals: integer('A socket is cut after this many refusals.'),
-            pace: {
-              ...object({
-                pointsPerSecond: integer(
-                  'The points that all sockets of one IP earn per second at one process.',
-                ),
-                burst: integer('The most points that can be saved up.'),
-                upgrade: integer('A new socket costs this many points.'),
-                message: integer('A message costs this many points.'),
-                bytesPerPoint: integer('A message costs a point for each group of this many bytes.'),
-                cut: integer('A socket that had to be cut costs this many points.'),
-                holdMs: integer(
-                  'The longest time that a new socket waits for points, in milliseconds; after it the socket is refused.',
-                ),
-                debtMs: integer('The debt of an IP never exceeds the points that it earns in this time.'),
-              }),
-              description: 'While an IP owes points, the process reads nothing from its open sockets.',
-            },
-          }),
-        ),
-        description: 'The limits of sockets; null when they are switched off.',
-      },
-      queryMembers: integer('The number of parameters that a query may have.'),
-    }),
-  }),
+        rates: {
+          ...nullable({ type: 'object', additionalProperties: rate }),
+          description: 'The rate limits by their names; null when they are switched off.',
+        },
+        costs: object({
+          order: integer(
+            'An order costs this many points of `submissions`; a batch costs the sum of its orders.',
+          ),
+          dryRun: integer('A dry run costs this many points of `submissions`.'),
+          refusedFok: integer('A FOK order that is not filled costs this many points of `submissions`.'),
+          wrongSignature: integer('An order with a wrong signature costs this many points of `submissions`.'),
+          rowsPerPoint: integer(
+            'A page of a list costs a point of `reads` for each group of this many requested rows.',
+          ),
+          bytesPerSubmission: integer(
+            'A body costs a point of `submissions` for each group of this many bytes, if that is more than its orders cost.',
+          ),
+        }),
+        pace: {
+          ...nullable(
+            object({
+              pointsPerSecond: integer('The points that one IP earns per second at one process.'),
+              burst: integer('The most points that can be saved up.'),
+              request: integer('Every request costs this many points.'),
+              refused: integer('A refused request costs this many points more.'),
+              rateLimited: integer('A request that is refused as RATE_LIMITED costs this many points more.'),
+              bytesPerPoint: integer('A body costs a point for each group of this many bytes.'),
+              piecesPerPoint: integer(
+                'A body also costs a point for each group of this many pieces; a chunk of one byte is a piece.',
+              ),
+              answerBytesPerPoint: integer(
+                'The body of an answer costs a point for each group of this many bytes.',
+              ),
+              connections: integer(
+                'The number of connections that one IP may keep open at one process, sockets included, unless a proxy stands in front of the process.',
+              ),
+              cut: integer('A connection that is cut because its body does not end costs this many points.'),
+              connection: integer(
+                'A new connection costs this many points, unless a proxy stands in front of the process.',
+              ),
+              holdMs: integer(
+                'The longest time that a request waits for its turn, in milliseconds; after it the request is refused.',
+              ),
+              debtMs: integer('The debt of an IP never exceeds the points that it earns in this time.'),
+            }),
+          ),
+          description:
+            'The rate at which one process serves an IP before its requests wait; null when it is switched off.',
+        },
+        sockets: {
+          ...nullable(
+            object({
+              perIp: integer('The number of sockets that one IP may keep open.'),
+              messagesPerSecond: integer('The number of messages that one socket may send per second.'),
+              bytesPerSecond: integer('The number of bytes that one socket may send per second.'),
+              refusals: integer('A socket is cut after this many refusals.'),
+              pace: {
+                ...object({
+                  pointsPerSecond: integer(
+                    'The points that all sockets of one IP earn per second at one process.',
+                  ),
+                  burst: integer('The most points that can be saved up.'),
+                  upgrade: integer('A new socket costs this many points.'),
+                  message: integer('A message costs this many points.'),
+                  bytesPerPoint: integer('A message costs a point for each group of this many bytes.'),
+                  cut: integer('A socket that had to be cut costs this many points.'),
+                  holdMs: integer(
+                    'The longest time that a new socket waits for points, in milliseconds; after it the socket is refused.',
+                  ),
+                  debtMs: integer('The debt of an IP never exceeds the points that it earns in this time.'),
+                }),
+                description: 'While an IP owes points, the process reads nothing from its open sockets.',
+              },
+            }),
+          ),
+          description: 'The limits of sockets; null when they are switched off.',
+        },
+        queryMembers: integer('The number of parameters that a query may have.'),
+      }),
+    },
+    ['chain'],
+  ),
   Settlement: object({
     id: text('The id of a settlement names its market, its sequence and its part.', {
       pattern: '^[0-9a-z]{8}-[0-9]+-s[0-9]+$',

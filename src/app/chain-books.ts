@@ -1,0 +1,71 @@
+import { createWalletLookup } from '../chain/wallet-lookup';
+import type { ChainConfig } from '../config/chain';
+import type { Config } from '../config/load';
+import type { ChainScale } from '../exchange/order';
+import type { Logger } from '../log';
+import { noteFunds, otherFunds, readFunds } from '../store/chain/funds';
+import { createChainLedger } from '../store/chain/ledger';
+import type { MarketList } from '../store/reads/market-list';
+import { accountReads } from '../store/reads/on-chain';
+import type { Reads } from '../store/reads/reads';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
+import type { ChainPlacing } from '../store/verbs/place';
+import { openChain } from './chain';
+import { createSeeing } from './seeing';
+
+interface Door {
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+}
+
+interface BooksParts extends Door {
+  readonly scale: ChainScale;
+  /** Those of paper funds. */
+  readonly reads: Reads;
+  readonly marketList: MarketList;
+  readonly log: Logger;
+}
+
+/** Returns the reason why this program must not use the data; it notes the chain of empty data. */
+export async function otherFundsOf(config: Config, { redis, run, keys }: Door): Promise<string | null> {
+  if (config.chain === null) return otherFunds(null, await readFunds(redis, keys));
+  const own = {
+    chainId: config.chainId,
+    exchange: config.exchangeAddress.toLowerCase(),
+    hold: 'cost',
+  } as const;
+  return otherFunds(own, await noteFunds(run, keys, own));
+}
+
+/** The books of funds on a chain, and the chain that they follow. */
+export function openBooks(config: Config, chainConfig: ChainConfig, parts: BooksParts) {
+  const { redis, run, keys, scale, marketList, log } = parts;
+  const chain = openChain(config, chainConfig);
+  const ledger = createChainLedger({
+    ...{ redis, run, keys, scale },
+    onUnknown: (settlements) => log.error({ settlements }, 'the chain settled matches that the books lack'),
+  });
+  const { market } = parts.reads;
+  const seeing = createSeeing({
+    ...{
+      lookup: createWalletLookup(chain.wallets, ledger.finalBlock),
+      observing: ledger,
+      accounts: ledger,
+      market,
+      marketList,
+    },
+    onError: (error) => log.warn({ err: error.message }, 'reading a wallet from the chain'),
+  });
+  const { exchangeAddress, collateralAddress, conditionalTokensAddress } = chain.contracts;
+  const placing: ChainPlacing = {
+    unsettledMaxNewMicro: chainConfig.unsettledMaxNewMicro,
+    see: seeing.see,
+    approval: (asset) => ({
+      spender: exchangeAddress,
+      token: asset === 'COLLATERAL' ? collateralAddress : conditionalTokensAddress,
+    }),
+  };
+  return { ...chain, ledger, seeing, placing, reads: { ...parts.reads, ...accountReads(ledger, market) } };
+}

@@ -1,0 +1,59 @@
+import { type Client, callsOf, type ExchangeConfig, sendCalls, type WalletCall } from 'ctf-exchange-client';
+import type { Wallet } from 'ethers';
+import { pause } from './loop';
+
+/** A bot with funds on a chain sends its own transactions. */
+export interface OnChain {
+  /** Runs a request, and sends the transactions that the exchange asks for instead. */
+  carryOut(request: () => Promise<unknown>): Promise<void>;
+}
+
+const POLL_MS = 500;
+/** 60 s. */
+const POLLS_MAX = 120;
+/** The least that BSC's validators take. */
+const GAS_PRICE_WEI = 50_000_000n;
+
+/** Gets test funds and approves the exchange contract. Null with paper funds. */
+export async function prepareOnChain(
+  client: Client,
+  signer: Wallet,
+  say: (line: string) => void,
+): Promise<OnChain | null> {
+  const { chain, chainId } = await client.config();
+  if (!chain) return null;
+  const rpcUrl = rpcUrlOf(chain);
+  const options = { rpcUrl, chainId, signer, gasPriceWei: GAS_PRICE_WEI };
+  await client.faucet();
+  await untilFunded(client);
+  await sendCalls(options, chain.approvals);
+  const send = (calls: readonly WalletCall[]): Promise<unknown> =>
+    sendCalls(options, calls).catch((failure: Error) => say(failure.message));
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    async carryOut(request) {
+      try {
+        await request();
+      } catch (error) {
+        const calls = callsOf(error);
+        if (calls === null) throw error;
+        // Two at once would use the same nonce, and each other's approval.
+        last = last.then(() => send(calls));
+        await last;
+      }
+    },
+  };
+}
+
+function rpcUrlOf({ rpcUrl }: NonNullable<ExchangeConfig['chain']>): string {
+  if (rpcUrl === null) throw new Error('the bots need a node: set CHAIN_PUBLIC_RPC_URL');
+  return rpcUrl;
+}
+
+async function untilFunded(client: Client): Promise<void> {
+  for (let poll = 0; poll < POLLS_MAX; poll++) {
+    if (Number((await client.balances()).collateral.total) > 0) return;
+    await pause(POLL_MS, new AbortController().signal);
+  }
+  throw new Error('the faucet sent nothing: does a worker with ORACLE_KEY run?');
+}

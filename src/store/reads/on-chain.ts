@@ -1,0 +1,64 @@
+import type { Balance, Balances, TokenBalance } from '../../exchange/facts';
+import { type Micro, micro } from '../../exchange/units';
+import type { ChainAccount, ChainAccounts, ChainAsset } from '../chain/accounts';
+import type { Reads } from './reads';
+
+const NOTHING: ChainAsset = {
+  ...{ balanceMicro: micro(0), heldMicro: micro(0), capMicro: null, reservedMicro: micro(0) },
+  ...{ outMicro: micro(0), pendingMicro: micro(0), freeMicro: micro(0) },
+};
+/** A wallet that was never read, and has not ordered. */
+const UNKNOWN: ChainAccount = {
+  ...{ asOfBlock: 0, nonce: 0, hasCode: false, approvedForAll: false, allowanceMicro: micro(0) },
+  ...{ collateral: NOTHING, tokens: [], unsettledMicro: micro(0), settledMicro: micro(0) },
+  suspendedUntilMs: null,
+};
+
+const free = ({ freeMicro }: ChainAsset): Micro => micro(Math.max(0, freeMicro));
+
+const balanceOf = (asset: ChainAsset): Balance => ({
+  freeMicro: free(asset),
+  reservedMicro: asset.reservedMicro,
+  onChain: {
+    balanceMicro: asset.balanceMicro,
+    outMicro: asset.outMicro,
+    pendingMicro: asset.pendingMicro,
+  },
+});
+
+const isEmpty = ({ balanceMicro, reservedMicro, outMicro, pendingMicro }: ChainAsset): boolean =>
+  balanceMicro + reservedMicro + outMicro + pendingMicro === 0;
+
+/** The reads of accounts with funds on a chain; all others are those of paper funds. */
+export function accountReads(
+  accounts: Pick<ChainAccounts, 'chainAccount'>,
+  market: Reads['market'],
+): Pick<Reads, 'balances' | 'nonce'> {
+  const accountOf = async (address: string): Promise<ChainAccount> =>
+    (await accounts.chainAccount(address)) ?? UNKNOWN;
+
+  async function balances(address: string): Promise<Balances> {
+    const account = await accountOf(address);
+    const tokens: TokenBalance[] = [];
+    for (const { marketId, assets } of account.tokens) {
+      const owner = await market(marketId);
+      if (!owner) throw new Error(`tokens of an unknown market ${marketId}`);
+      for (const outcome of [0, 1] as const) {
+        const asset = assets[outcome];
+        if (isEmpty(asset)) continue;
+        tokens.push({ marketId, outcome, tokenId: owner.terms.tokenIds[outcome], ...balanceOf(asset) });
+      }
+    }
+    return {
+      ...balanceOf(account.collateral),
+      tokens,
+      approvals: {
+        asOfBlock: account.asOfBlock,
+        allowanceMicro: account.allowanceMicro,
+        isApprovedForTokens: account.approvedForAll,
+      },
+    };
+  }
+
+  return { balances, nonce: async (address) => (await accountOf(address)).nonce };
+}

@@ -1,0 +1,69 @@
+import type { ErrorCode } from '../../../../exchange/errors';
+import { CONTRACTS } from '../examples/market';
+import { array, described, integer, type Json, nullable, object, ref, text } from '../schema';
+import type { Extension } from './problems';
+
+/** Bodies and members that exist only with funds on a chain. */
+
+const CALL_EXAMPLE = {
+  to: CONTRACTS.conditionalTokens,
+  data: '0xa22cb465',
+  description: 'Let the exchange contract take outcome tokens for the orders that you sign',
+};
+
+export const CHAIN_SCHEMAS: Readonly<Record<string, Json>> = {
+  WalletCall: object({
+    to: described(ref('Address'), 'The contract that the transaction calls.'),
+    data: text('The data of the transaction.', { pattern: '^0x[0-9a-f]*$' }),
+    description: text('The effect in words, for the owner of the wallet.'),
+  }),
+  ChainConfig: object({
+    rpcUrl: nullable(text('A node that everybody may use; null: wallets bring their own.')),
+    approvals: array(ref('WalletCall'), {
+      description: 'The transactions with which a wallet approves the exchange contract, once.',
+    }),
+    confirmations: nullable(
+      integer('The blocks after which a block is final; null: the node says which block is final.'),
+    ),
+  }),
+};
+
+/** The members of the problems of funds on a chain. */
+export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
+  ON_CHAIN: {
+    members: {
+      calls: array(ref('WalletCall'), {
+        description: 'The transactions that the wallet must send itself, in this order.',
+      }),
+    },
+    example: { calls: [CALL_EXAMPLE] },
+  },
+  INSUFFICIENT_ALLOWANCE: {
+    members: {
+      required: ref('Money'),
+      available: described(ref('Money'), 'The amount that the exchange contract may take now.'),
+      spender: described(ref('Address'), 'The exchange contract, which the wallet must approve.'),
+      token: described(ref('Address'), 'The contract of the collateral, or of the outcome tokens.'),
+    },
+    example: {
+      required: '62',
+      available: '0',
+      spender: CONTRACTS.exchange,
+      token: CONTRACTS.collateral,
+    },
+  },
+  UNSETTLED_LIMIT: {
+    members: {
+      limit: described(
+        ref('Money'),
+        'The most that may wait for the chain; it grows with every settled trade.',
+      ),
+      unsettled: described(ref('Money'), 'The value of the trades that wait for the chain now.'),
+    },
+    example: { limit: '100', unsettled: '96.5' },
+  },
+  WALLET_SUSPENDED: {
+    members: { until: described(ref('Time'), 'The time from which the wallet may order again.') },
+    example: { until: '2027-02-01T09:31:05.000Z' },
+  },
+};
