@@ -28,7 +28,7 @@ export interface SettlementOrders {
  */
 const MATCH_GAS = 90_000n;
 const MAKER_GAS = { COMPLEMENTARY: 190_000n, MINT: 260_000n, MERGE: 260_000n } as const;
-/** What a transaction costs by itself, and what the contract must have left before it lets a wallet's code run. */
+/** The cost of a transaction by itself, and the gas that the contract must have left before a wallet's code may run. */
 const BASE_GAS = 600_000n;
 
 export function encodeMatch({ name, settlement, taker, makers }: SettlementOrders): EncodedMatch {

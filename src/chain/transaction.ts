@@ -107,7 +107,7 @@ export const readNonce = (
 export const readGasMoney = (rpc: Pick<Rpc, 'ask'>, address: string): Promise<bigint> =>
   rpc.ask('eth_getBalance', [address, 'latest'], (answer) => readBigInt(answer, 'balance'));
 
-/** What a node says of a transaction that it is sent. */
+/** The answer of a node to a transaction. */
 export type SendAnswer = 'TAKEN' | 'KNOWN' | 'NONCE_USED' | 'UNDERPRICED' | 'NO_GAS' | 'REFUSED';
 
 const ANSWERS: readonly (readonly [RegExp, SendAnswer])[] = [
@@ -117,7 +117,7 @@ const ANSWERS: readonly (readonly [RegExp, SendAnswer])[] = [
   [/insufficient (funds|balance)/i, 'NO_GAS'],
 ];
 
-/** Sends to every node; returns what each said, and only the texts of refusals that are no usual answer. */
+/** Sends to every node; returns the answer of each, and the texts of unusual refusals. */
 export async function broadcast(
   rpc: Pick<Rpc, 'askAll'>,
   bytes: string,

@@ -57,7 +57,7 @@ test.each([
   }
 });
 
-test('what a signer signs instead of the transaction, or with another key, is not used', async () => {
+test('a transaction that a signer changed, or signed with another key, is not used', async () => {
   const keys = createKeySigner([KEY]);
   const plan = { chainId: CHAIN_ID, nonce: 0, call: emptyCall(OWN), fee: { maxWei: GWEI, tipWei: null } };
   const other: Signer = {
