@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- void_settlement: ends a settlement as FAILED that was never sent, or that no live transaction holds. Its wallets
--- get back the amounts that it took. The caller has proved that it cannot be mined.
+-- void_settlement: ends a settlement as FAILED that no live transaction holds: it is not SUBMITTED (lib/intents). Its wallets
+-- get back the amounts that it took. The caller has seen that the chain would refuse it.
 --
 -- KEYS     1 {x}:st   2 {x}:bal   3 {x}:xp   4 {x}:str   5 {x}:os   6 {x}:out; and the token accounts, matches and orders of the
 --          settlement, and the books of orders that are cancelled, all in this slot
 -- ARGV     1 shard prefix `{x}:`   2 name (lib/settlements)   3 reason (lib/finality)   4 guilty wallet (20 bytes), empty for none
 --          5 number of the block that proves it
--- Returns  { code, nowMs, cancelled, more }: OK; or OVER or UNKNOWN, nothing changed
+-- Returns  { code, nowMs, cancelled, more }: OK; or OVER, UNKNOWN or LIVE when it is SUBMITTED, nothing changed
 -- Emits    SETTLE; CANCEL for each market with cancelled orders
 -- Bound    one settlement, CANCEL_MAX orders (lib/unfunded)
 
@@ -21,6 +21,8 @@ local now_ms = outbox.now_ms()
 local state, record, found = finality.find(shard, name, redis.call('HGET', shard .. 'funds', 'hold'))
 if state ~= finality.PENDING then
   return { state == finality.OVER and 'OVER' or 'UNKNOWN', integer.text(now_ms), 0, 0 }
+elseif record[settlements.STATUS] == settlements.SUBMITTED then
+  return { 'LIVE', integer.text(now_ms), 0, 0 }
 end
 finality.finish(shard, name, record, found, settlements.FAILED, '', tonumber(ARGV[5]), reason, wallet, now_ms)
 local cancelled, more = finality.punish(shard, name, found, reason, wallet, unfunded.CANCEL_MAX, now_ms)

@@ -133,5 +133,5 @@ export async function broadcast(
   };
 }
 
-export const sendAnswerOf = (message: string): SendAnswer =>
+const sendAnswerOf = (message: string): SendAnswer =>
   ANSWERS.find(([form]) => form.test(message))?.[1] ?? 'REFUSED';

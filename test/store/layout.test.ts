@@ -10,6 +10,7 @@ import {
   SETTLEMENT_STATUSES,
 } from '../../src/exchange/status';
 import { lots, micro, pips } from '../../src/exchange/units';
+import { LANE_STATES } from '../../src/store/chain/intents';
 import { decodeEvent, EVENT_KINDS, NO_MARKET } from '../../src/store/outbox/outbox';
 import * as layouts from '../../src/store/records/layout';
 import { VOID } from '../../src/store/records/market';
@@ -73,7 +74,7 @@ function constantsOf(lib: string): Map<string, number> {
   )) {
     const values = numbers.split(', ').map(Number);
     for (const [i, name] of names.split(', ').entries()) {
-      found.set(name.replace(`${lib}.`, ''), values[i] ?? Number.NaN);
+      found.set(name.replace(`${path.basename(lib)}.`, ''), values[i] ?? Number.NaN);
     }
   }
   return found;
@@ -101,6 +102,7 @@ const CODES: readonly (readonly [
   ['outbox', EVENT_KINDS, named(EVENT_KINDS.filter((kind) => kind !== null))],
   ['outbox', MOVE_REASONS, named(MOVE_REASONS)],
   ['settlements', SETTLEMENT_STATUSES, named(SETTLEMENT_STATUSES)],
+  ['../chain/lib/intents', LANE_STATES, named(LANE_STATES)],
 ];
 
 function named(

@@ -6,6 +6,8 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * a file took; this list is for machines that have never run them.
  */
 const SECONDS = {
+  'chain/operator-kills': 60,
+  'chain/operate': 26,
   'store/fuzz': 20,
   'faults/planted': 8,
   'store/planted': 12,

@@ -17,11 +17,11 @@ export const volatileKeys = (keys: ShardKeys): ReadonlySet<string> =>
   new Set([keys.lease, keys.relayLease, keys.archiveLease, keys.observerLease, keys.epoch, keys.restoring]);
 
 /**
- * They change even while nothing trades: the wallets that are present, the positions of the outbox's readers, and whether the
- * archive has read all orders. No order leaves for the archive while the exchange is HALTED.
+ * They change even while nothing trades: the wallets that are present, the positions of the outbox's readers, whether the
+ * archive has read all orders, and the leases of the operator's lanes. No order leaves for the archive while the exchange is HALTED.
  */
 export const restlessKeys = (keys: ShardKeys): ReadonlySet<string> =>
-  new Set([keys.absences, keys.readers, keys.accountMarks, keys.archive]);
+  new Set([keys.absences, keys.readers, keys.accountMarks, keys.archive, keys.lanes]);
 
 /** Returns the names of all keys of the exchange in a fixed order, and no keys of other programs in the same Redis. */
 export async function ownKeys(redis: RedisClient, keys: ShardKeys): Promise<Buffer[]> {

@@ -50,12 +50,15 @@ export interface Observing {
    * after the cursor. False when the books are already past that block.
    */
   capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<boolean>;
-  /** void_settlement: ends a settlement as FAILED that cannot be mined any more, which block `blockNumber` proves. */
+  /**
+   * void_settlement: ends a settlement as FAILED that the chain would refuse, as seen at block `blockNumber`. LIVE: a transaction
+   * holds it, so only the chain ends it.
+   */
   voidSettlement(
     key: SettlementKey,
     fault: NonNullable<SettlementEvent['fault']> | null,
     blockNumber: number,
-  ): Promise<'OK' | 'OVER' | 'UNKNOWN'>;
+  ): Promise<'OK' | 'OVER' | 'UNKNOWN' | 'LIVE'>;
 }
 
 /** Of one call of a script: readings take about 30 microseconds each, settlements about 10 for each order. */
@@ -165,7 +168,7 @@ export function createObserving({
     key: SettlementKey,
     fault: SettlementEvent['fault'],
     blockNumber: number,
-  ): Promise<'OK' | 'OVER' | 'UNKNOWN'> {
+  ): Promise<'OK' | 'OVER' | 'UNKNOWN' | 'LIVE'> {
     const { settlements, cash, exposed, strikes, settledLots, outbox } = keys;
     const wallet = fault?.wallet ? addressBytes(fault.wallet) : '';
     const [code] = await run(
@@ -173,7 +176,7 @@ export function createObserving({
       [settlements, cash, exposed, strikes, settledLots, outbox],
       [keys.prefix, settlementName(key), reasonCode(fault), wallet, blockNumber],
     );
-    return code.toString() as 'OK' | 'OVER' | 'UNKNOWN';
+    return code.toString() as 'OK' | 'OVER' | 'UNKNOWN' | 'LIVE';
   }
 
   return { observeBlock, observeWallets, capWallets, voidSettlement };

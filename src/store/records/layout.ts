@@ -209,6 +209,10 @@ export const SETTLEMENT = layout('>BI2I6I6I6I4B', [
 ]);
 export const LIST_PLACE = layout('>I6I4', ['listMs', 'listIndex']);
 
+/** A lane of the operator before the token of its lease, and an intent before its matches (lua/chain/lib/intents.lua). */
+export const LANE = layout('>I6BI6I6', ['nextNonce', 'state', 'changedAtMs', 'leasedUntilMs']);
+export const INTENT = layout('>I6I6I2B', ['createdAtMs', 'updatedAtMs', 'matches', 'attempts']);
+
 /** The place of a match in the stream of its market (lua/lib/left.lua). */
 export const STREAM_PLACE = layout('>I6I6', ['tradeMs', 'sequence']);
 /** Matches of a market that have left Redis (lua/lib/left.lua). */

@@ -133,6 +133,10 @@ export interface ShardKeys {
   readonly strikes: TextKey<'strikes'>;
   /** hash: order hash -> its lots that are settled, and those of failed matches (lua/chain/lib/legs.lua). */
   readonly settledLots: TextKey<'settledLots'>;
+  /** hash: the operator's lanes, and who holds each (lua/chain/lib/intents.lua). */
+  readonly lanes: TextKey<'lanes'>;
+  /** hash: the transactions that the operator has signed and that no final block contains yet. */
+  readonly intents: TextKey<'intents'>;
 }
 
 /** The time for which an operation (`keys.operation`) is remembered, so that a repetition changes nothing. */
@@ -184,7 +188,9 @@ type ChainKeys =
   | 'exposed'
   | 'caps'
   | 'strikes'
-  | 'settledLots';
+  | 'settledLots'
+  | 'lanes'
+  | 'intents';
 const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   opening: text(`${prefix}opening`),
   results: text(`${prefix}results`),
@@ -195,6 +201,8 @@ const chainKeys = (prefix: string): Pick<ShardKeys, ChainKeys> => ({
   caps: text(`${prefix}cap`),
   strikes: text(`${prefix}str`),
   settledLots: text(`${prefix}os`),
+  lanes: text(`${prefix}tl`),
+  intents: text(`${prefix}ti`),
 });
 
 export function shardKeys(shard = 0): ShardKeys {

@@ -123,6 +123,16 @@ export const VERBS = {
     Coded<[cancelled: number, more: Flag]>
   >(),
 
+  // The operator's transactions.
+  hold_lane: verb(['lanes'], 4).replies<[held: Flag, nextNonce: Buffer, state: number] | [held: Flag]>(),
+  move_lane: verb(['lanes'], 4).replies<Flag>(),
+  enlist_intent: verb([...SETTLE, 'lanes', 'intents', 'mode'], 7).replies<
+    [code: Buffer, ...rest: Buffer[]]
+  >(),
+  close_intent: verb([...SETTLE, 'lanes', 'intents', 'cursor'], 5).replies<
+    [code: Buffer, ...rest: Buffer[]]
+  >(),
+
   // The archive.
   open_archive: verb(['archive', 'layout'], 2).replies<Buffer>(),
   forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 4, {

@@ -1,0 +1,163 @@
+import { type EncodedMatch, encodeMatch } from '../../chain/settle-call';
+import type { MarketTerms } from '../../exchange/market';
+import type { IntentMatch } from '../../store/chain/intents';
+import type { Sendable, SendablePlace } from '../../store/chain/sendable';
+import { type SettlementKey, type SettlementRecord, settlementId } from '../../store/records/settlement';
+import { signedOrdersOf } from '../../store/records/signed-order';
+import type { Settlements } from '../../store/settlement/settlements';
+
+/** A settlement that waits to be sent, as the contract takes it. */
+export interface Candidate {
+  readonly id: string;
+  readonly match: IntentMatch;
+  readonly encoded: EncodedMatch;
+  /** When this process first saw it, by `performance.now()`. */
+  readonly seenMs: number;
+}
+
+export interface Candidates {
+  /** Reads what is new, and from time to time everything that waits. */
+  refresh(): Promise<void>;
+  /** Takes the oldest ones, up to so much gas; none while the oldest is younger than `patienceMs` and more would fit. */
+  take(gasMax: bigint, patienceMs: number): readonly Candidate[];
+  /** Returns what `take` gave, to be taken again after the pause. */
+  giveBack(list: readonly Candidate[], pauseMs: number): void;
+  /** Forgets them: they need nothing more, or another process changed them. The next sweep finds those that still wait. */
+  drop(list: readonly Candidate[]): void;
+  /** Settlements that wait again. */
+  revive(keys: readonly SettlementKey[]): Promise<void>;
+  count(): number;
+}
+
+interface CandidatesOptions {
+  readonly sendable: Sendable;
+  readonly settlements: Pick<Settlements, 'ordersOf'>;
+  readonly termsOf: (marketId: string) => Promise<MarketTerms>;
+  readonly checksum: (address: string) => string;
+  readonly onError: (error: Error) => void;
+}
+
+const SWEEP_EVERY_MS = 5_000;
+/** More than a minute of work; what is beyond waits in the store. */
+const HELD_MAX = 10_000;
+/** A settlement that ran out of gas is sent again with more. */
+const GAS_STEPS_MAX = 8;
+
+/** The settlements that this process may send. */
+export function createCandidates(options: CandidatesOptions): Candidates {
+  const { sendable, onError } = options;
+  const ready = new Map<string, Candidate>();
+  const paused = new Map<string, { readonly candidate: Candidate; readonly untilMs: number }>();
+  /** Taken and not yet given back or dropped. */
+  const taken = new Set<string>();
+  let newest: SendablePlace | null = null;
+  let failedUpTo: SendablePlace | null = null;
+  let sweptMs = Number.NEGATIVE_INFINITY;
+
+  const isKnown = (id: string): boolean => ready.has(id) || paused.has(id) || taken.has(id);
+
+  async function add(records: readonly SettlementRecord[]): Promise<void> {
+    const fresh = records.filter((record) => record.settlement && !isKnown(settlementId(record)));
+    const orders = await options.settlements.ordersOf(fresh);
+    for (const record of fresh) {
+      try {
+        const candidate = await candidateOf(record, orders, options);
+        if (!isKnown(candidate.id)) ready.set(candidate.id, candidate);
+      } catch (error) {
+        onError(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+
+  async function readOn(): Promise<void> {
+    for (let more = true; more && ready.size < HELD_MAX; ) {
+      const stretch = await sendable.after(newest);
+      await add(stretch.records);
+      newest = stretch.last;
+      more = stretch.more;
+    }
+  }
+
+  /** Finds those that wait again after another process sent them, and those that could not be read before. */
+  async function sweep(): Promise<void> {
+    let place = failedUpTo;
+    let isFailedOnly = true;
+    for (let more = true; more && ready.size < HELD_MAX; ) {
+      const stretch = await sendable.after(place);
+      await add(stretch.records);
+      if (isFailedOnly) failedUpTo = stretch.failedUpTo;
+      isFailedOnly &&= stretch.failedUpTo === stretch.last;
+      place = stretch.last;
+      more = stretch.more;
+    }
+  }
+
+  function wake(): void {
+    const now = performance.now();
+    for (const [id, { candidate, untilMs }] of paused) {
+      if (untilMs > now) continue;
+      paused.delete(id);
+      ready.set(id, candidate);
+    }
+  }
+
+  return {
+    async refresh() {
+      await readOn();
+      if (performance.now() - sweptMs < SWEEP_EVERY_MS) return;
+      sweptMs = performance.now();
+      await sweep();
+    },
+    take(gasMax, patienceMs) {
+      wake();
+      const list: Candidate[] = [];
+      let gas = 0n;
+      let isFull = false;
+      for (const candidate of ready.values()) {
+        if (list.length > 0 && gas + candidate.encoded.gas > gasMax) {
+          isFull = true;
+          break;
+        }
+        gas += candidate.encoded.gas;
+        list.push(candidate);
+      }
+      const oldest = Math.min(...list.map(({ seenMs }) => seenMs));
+      if (!isFull && performance.now() - oldest < patienceMs) return [];
+      for (const { id } of list) {
+        ready.delete(id);
+        taken.add(id);
+      }
+      return list;
+    },
+    giveBack(list, pauseMs) {
+      const untilMs = performance.now() + pauseMs;
+      for (const candidate of list) {
+        taken.delete(candidate.id);
+        paused.set(candidate.id, { candidate, untilMs });
+      }
+    },
+    drop(list) {
+      for (const { id } of list) taken.delete(id);
+    },
+    async revive(keys) {
+      await add(await sendable.among(keys));
+    },
+    count: () => ready.size + paused.size + taken.size,
+  };
+}
+
+async function candidateOf(
+  record: SettlementRecord,
+  orders: Awaited<ReturnType<Settlements['ordersOf']>>,
+  { termsOf, checksum }: Pick<CandidatesOptions, 'termsOf' | 'checksum'>,
+): Promise<Candidate> {
+  const { marketId, sequence, part, tradeMs, settlement, attempts } = record;
+  const { takerOrder, makerOrders } = signedOrdersOf(record, orders, await termsOf(marketId), checksum);
+  const id = settlementId(record);
+  if (!settlement || !takerOrder || makerOrders.length !== settlement.makerHashes.length)
+    throw new Error(`the orders of the settlement ${id} are not stored`);
+  const name = { marketId, sequence, part };
+  const encoded = encodeMatch({ name, settlement, taker: takerOrder, makers: makerOrders });
+  const gas = encoded.gas * BigInt(1 + Math.min(attempts, GAS_STEPS_MAX));
+  return { id, match: { ...name, tradeMs }, encoded: { ...encoded, gas }, seenMs: performance.now() };
+}

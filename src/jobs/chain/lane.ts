@@ -1,0 +1,202 @@
+import { settleData, settleGas } from '../../chain/settle-call';
+import { type Call, type Fee, readFee, readGasMoney, readNonce, signCall } from '../../chain/transaction';
+import type { LaneHolder, LaneState } from '../../store/chain/intents';
+import { settlementId } from '../../store/records/settlement';
+import type { Candidate } from './candidates';
+import { createOpenTransactions } from './open-transactions';
+import type { LaneParts } from './parts';
+import type { Triage } from './triage';
+
+/** How far the chain is. */
+export interface ChainPlace {
+  readonly head: number;
+  /** The last final block that the books have; null before the first. */
+  readonly final: number | null;
+}
+
+export interface LaneStatus {
+  readonly address: string;
+  readonly isHeld: boolean;
+  readonly state: LaneState;
+  readonly nextNonce: number;
+  /** Transactions that no final block contains yet; of those, the ones that no block contains. */
+  readonly open: number;
+  readonly unmined: number;
+  /** Why it sends nothing for the moment. */
+  readonly rests: string | null;
+}
+
+export interface RunningLane {
+  /** One round of work; returns false when another process holds the lane. After an error it begins with what is stored. */
+  round(place: ChainPlace): Promise<boolean>;
+  status(): LaneStatus;
+  release(): Promise<void>;
+}
+
+/** After this time without its holder, another process takes the lane. */
+const LEASE_MS = 5_000;
+const RENEW_MS = 1_000;
+const GATHER_MS = 100;
+const BATCH_GAS = 14_000_000n;
+/** Nodes keep sixteen transactions of an account that they do not know. */
+const UNMINED_MAX = 4;
+/** More than that are open only while the chain has no final blocks. */
+const OPEN_MAX = 32;
+const REST_MS = 5_000;
+const AFTER_ERROR_MS = 500;
+/** Other lanes may take matches of a batch while it is signed; each try leaves those out. */
+const TRIES_MAX = 4;
+const NOWHERE: ChainPlace = { head: -1, final: null };
+
+/** Sends settlements under the nonces of one address. */
+export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
+  const { lane } = holder;
+  const { rpc, signer, preflight, intents, candidates, exchange, chainId, gasPriceMaxWei } = parts;
+  const poor = (): void => restFor('it has too little money for gas');
+  const open = createOpenTransactions(holder, parts, poor);
+  let held: { readonly nextNonce: number; readonly state: LaneState } | null = null;
+  let renewedMs = Number.NEGATIVE_INFINITY;
+  let place = NOWHERE;
+  let rest: { readonly why: string; readonly untilMs: number } | null = null;
+  let toldAhead = false;
+
+  /** As two nodes know it: a wrong number would stop the lane, or end an intent too early. */
+  const nonceAt = (at: 'latest' | number): Promise<number> => readNonce({ ask: rpc.agree }, lane, at);
+
+  async function hold(): Promise<boolean> {
+    const wasHeld = held !== null;
+    held = await intents.hold(holder, LEASE_MS, await nonceAt('latest'));
+    renewedMs = performance.now();
+    if (held && !wasHeld) {
+      place = NOWHERE;
+      await open.recover();
+    }
+    const isAhead = held?.state === 'AHEAD';
+    if (isAhead && !toldAhead)
+      parts.onError(new Error(`the lane ${lane} stops: its nonces were used outside of this exchange`));
+    toldAhead = isAhead;
+    return held !== null;
+  }
+
+  function restFor(why: string): void {
+    if (rest?.why !== why) parts.onError(new Error(`the lane ${lane} rests: ${why}`));
+    rest = { why, untilMs: performance.now() + REST_MS };
+  }
+
+  function mayStart(): boolean {
+    if (rest && performance.now() >= rest.untilMs) rest = null;
+    return held?.state === 'RUNNING' && !rest && open.unmined() < UNMINED_MAX && open.count() < OPEN_MAX;
+  }
+
+  async function start(): Promise<void> {
+    const list = candidates.take(BATCH_GAS, GATHER_MS);
+    if (list.length === 0) return;
+    let left = list;
+    try {
+      left = await look(list);
+      await send(left);
+    } catch (error) {
+      // Those that are in an intent all the same are refused there when they are taken again.
+      candidates.giveBack(left, AFTER_ERROR_MS);
+      throw error;
+    }
+  }
+
+  /** Leaves out the matches that would fail. */
+  async function look(list: readonly Candidate[]): Promise<readonly Candidate[]> {
+    const [refusal, failures] = await Promise.all([
+      preflight.refusal(lane),
+      preflight.failures(list.map(({ encoded }) => encoded)),
+    ]);
+    if (refusal) {
+      candidates.giveBack(list, 0);
+      restFor(`the contract refuses its calls: ${refusal.error || refusal.reason}`);
+      return [];
+    }
+    const sorted: Triage = parts.triage.sort(list, failures, place.head);
+    for (const { candidate, fault, block } of sorted.failed) {
+      await parts.fail(candidate.match, fault, block);
+      candidates.drop([candidate]);
+    }
+    for (const { candidate, pauseMs } of sorted.wait) candidates.giveBack([candidate], pauseMs);
+    return sorted.send;
+  }
+
+  async function send(batch: readonly Candidate[]): Promise<void> {
+    let left = batch;
+    if (left.length === 0) return;
+    const [fee, money] = await Promise.all([readFee(rpc, gasPriceMaxWei), readGasMoney(rpc, lane)]);
+    for (let tries = 0; tries < TRIES_MAX && left.length > 0; tries++) {
+      const encoded = left.map((one) => one.encoded);
+      const call = { to: exchange, data: settleData(encoded), gasLimit: settleGas(encoded) };
+      if (open.costWei() + call.gasLimit * fee.maxWei > money) {
+        poor();
+        break;
+      }
+      const taken = await enlist(left, call, fee);
+      if (taken === 'SENT') return;
+      if (taken === 'NOT_NOW') break;
+      candidates.drop(left.filter(({ id }) => taken.has(id)));
+      left = left.filter(({ id }) => !taken.has(id));
+    }
+    candidates.giveBack(left, AFTER_ERROR_MS);
+  }
+
+  /** Signs, writes down and sends. Returns the ids of the matches that are in another intent, when there are any. */
+  async function enlist(
+    batch: readonly Candidate[],
+    call: Call,
+    fee: Fee,
+  ): Promise<ReadonlySet<string> | 'SENT' | 'NOT_NOW'> {
+    if (!held) return 'NOT_NOW';
+    await parts.onStep?.('built', lane);
+    const nonce = held.nextNonce;
+    const attempt = await signCall(signer, lane, { chainId, nonce, call, fee });
+    await parts.onStep?.('signed', lane);
+    const matches = batch.map(({ match }) => match);
+    const reply = await intents.enlist(holder, nonce, attempt, matches);
+    if (reply.code === 'TAKEN') return new Set(reply.taken.map(settlementId));
+    if (reply.code !== 'OK') {
+      // The next round reads how the lane stands.
+      renewedMs = Number.NEGATIVE_INFINITY;
+      return 'NOT_NOW';
+    }
+    held = { ...held, nextNonce: nonce + 1 };
+    candidates.drop(batch);
+    await parts.onStep?.('enlisted', lane);
+    await open.begin(nonce, attempt, call, matches);
+    return 'SENT';
+  }
+
+  async function work(now: ChainPlace): Promise<boolean> {
+    if (!held || performance.now() - renewedMs >= RENEW_MS) {
+      if (!(await hold())) return false;
+    }
+    const before = place;
+    place = now;
+    if (now.head !== before.head || open.isWaiting()) {
+      if (!(await open.follow(now.head, await nonceAt('latest')))) held = null;
+    }
+    if (now.final !== null && now.final !== before.final)
+      await open.close(now.final, await nonceAt(now.final));
+    if (mayStart()) await start();
+    return held !== null;
+  }
+
+  return {
+    async round(now) {
+      try {
+        return await work(now);
+      } catch (error) {
+        held = null;
+        throw error;
+      }
+    },
+    status: () => ({
+      ...{ address: lane, isHeld: held !== null, state: held?.state ?? 'RUNNING' },
+      ...{ nextNonce: held?.nextNonce ?? 0, open: open.count(), unmined: open.unmined() },
+      rests: rest?.why ?? null,
+    }),
+    release: () => intents.release(holder),
+  };
+}

@@ -1,0 +1,72 @@
+import { SETTLEMENT_STATUSES } from '../../exchange/status';
+import { LIST_PLACE } from '../records/layout';
+import {
+  decodeSettlement,
+  type SettlementKey,
+  type SettlementRecord,
+  settlementKey,
+  settlementName,
+} from '../records/settlement';
+import type { ShardKeys } from '../redis/keys';
+import type { RedisClient } from '../redis/scripts';
+
+/** A place in the list of settlements. */
+export type SendablePlace = Buffer;
+
+export interface Stretch {
+  /** Those that wait to be sent: MATCHED or RETRYING. */
+  readonly records: readonly SettlementRecord[];
+  /** The place of the last settlement read; the one that was given when there was none. */
+  readonly last: SendablePlace | null;
+  /** The place before which each settlement has FAILED; none of those will ever be sent. */
+  readonly failedUpTo: SendablePlace | null;
+  readonly more: boolean;
+}
+
+export interface Sendable {
+  /** Reads the settlements after a place that are not CONFIRMED, oldest first, at most STEP of them. */
+  after(place: SendablePlace | null): Promise<Stretch>;
+  /** Those of these settlements that wait to be sent. */
+  among(keys: readonly SettlementKey[]): Promise<readonly SettlementRecord[]>;
+}
+
+const STEP = 500;
+const WAITING = ['MATCHED', 'RETRYING'] as const;
+const CODES: ReadonlySet<number | undefined> = new Set(
+  WAITING.map((status) => SETTLEMENT_STATUSES.indexOf(status)),
+);
+const FAILED = SETTLEMENT_STATUSES.indexOf('FAILED');
+
+/** The settlements that wait for the operator. */
+export function createSendable({
+  redis,
+  keys,
+}: {
+  readonly redis: RedisClient;
+  readonly keys: ShardKeys;
+}): Sendable {
+  /** Most of them are under way, so only those that wait are decoded. */
+  const waiting = (key: SettlementKey, packed: Buffer | null | undefined): SettlementRecord[] =>
+    packed && CODES.has(packed[0]) ? [decodeSettlement(key, packed)] : [];
+
+  return {
+    async after(place) {
+      const from = place === null ? '-' : Buffer.concat([Buffer.from('('), place]);
+      const found = await redis.zrangebylexBuffer(keys.unsettled, from, '+', 'LIMIT', 0, STEP);
+      const names = found.map((member) => member.subarray(LIST_PLACE.bytes));
+      const packed = names.length === 0 ? [] : await redis.hmgetBuffer(keys.settlements, ...names);
+      const failed = packed.findIndex((record) => record?.[0] !== FAILED);
+      return {
+        records: names.flatMap((name, i) => waiting(settlementKey(name), packed[i])),
+        last: found.at(-1) ?? place,
+        failedUpTo: (failed === -1 ? found.at(-1) : found[failed - 1]) ?? place,
+        more: found.length === STEP,
+      };
+    },
+    async among(wanted) {
+      if (wanted.length === 0) return [];
+      const packed = await redis.hmgetBuffer(keys.settlements, ...wanted.map(settlementName));
+      return wanted.flatMap((key, i) => waiting(key, packed[i]));
+    },
+  };
+}
