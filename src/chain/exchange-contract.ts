@@ -99,7 +99,13 @@ function errorNamed(selector: string): string {
   return EXCHANGE.getError(selector)?.name ?? '';
 }
 
-export type EventName = 'OrderFilled' | 'MatchSettled' | 'MatchFailed' | 'CancelEffective' | 'NonceEffective';
+export type EventName =
+  | 'OrderFilled'
+  | 'MatchSettled'
+  | 'MatchFailed'
+  | 'Held'
+  | 'CancelEffective'
+  | 'NonceEffective';
 
 export function topicOf(name: EventName): string {
   const event = EXCHANGE.getEvent(name);

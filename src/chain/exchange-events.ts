@@ -13,11 +13,14 @@ import {
 import { BadAnswer, readAddress, readBytes, readHash, readList, readNumber, readObject } from './hex';
 import type { Rpc } from './rpc';
 
-/** A wallet whose balance of an asset a fill changed. */
-export interface Touch {
+/** A change of a wallet's funds by the exchange contract, in chain units. */
+export interface Move {
   readonly wallet: string;
   /** 0 is the collateral, else the token's id. */
   readonly asset: bigint;
+  readonly kind: 'GAVE' | 'GOT';
+  /** The change of the balance: below zero for what the wallet gave, and for what it could not receive. */
+  readonly amount: bigint;
 }
 
 /** An order, or all orders below a nonce, that a wallet takes back: the contract accepts them for a while after the event. */
@@ -29,7 +32,7 @@ export type Withdrawal =
 export interface ExchangeEvents {
   readonly settled: readonly (MatchName & { readonly transactionHash: string })[];
   readonly failed: readonly (MatchName & { readonly transactionHash: string; readonly failure: Failure })[];
-  readonly touched: readonly Touch[];
+  readonly moves: readonly Move[];
   readonly withdrawals: readonly Withdrawal[];
 }
 
@@ -39,7 +42,7 @@ export interface EventReader {
 }
 
 const EVENTS: readonly EventName[] = [
-  ...(['OrderFilled', 'MatchSettled', 'MatchFailed', 'CancelEffective', 'NonceEffective'] as const),
+  ...(['OrderFilled', 'MatchSettled', 'MatchFailed', 'Held', 'CancelEffective', 'NonceEffective'] as const),
 ];
 /** More than the blocks between the head and the final one; each is read as head and again as final. */
 const CACHED_MAX = 2_048;
@@ -94,7 +97,7 @@ function eventsOf(logs: readonly Log[]): ExchangeEvents {
   const events = {
     settled: [] as ExchangeEvents['settled'][number][],
     failed: [] as ExchangeEvents['failed'][number][],
-    touched: [] as Touch[],
+    moves: [] as Move[],
     withdrawals: [] as Withdrawal[],
   };
   const names = new Map(EVENTS.map((name) => [topicOf(name), name]));
@@ -107,7 +110,8 @@ function eventsOf(logs: readonly Log[]): ExchangeEvents {
     if (match && name === 'MatchSettled') events.settled.push({ ...match, transactionHash });
     if (match && name === 'MatchFailed')
       events.failed.push({ ...match, transactionHash, failure: failureOf(bytesIn(log)) });
-    if (name === 'OrderFilled') events.touched.push(...touchedBy(log));
+    if (name === 'OrderFilled') events.moves.push(...movesOf(log));
+    if (name === 'Held') events.moves.push(heldOf(log));
     if (name === 'CancelEffective' || name === 'NonceEffective')
       events.withdrawals.push(withdrawalOf(name, log));
   }
@@ -124,15 +128,23 @@ function bytesIn({ data }: Log): string {
   return `0x${data.slice(start, start + Number(words.at(1)) * 2)}`;
 }
 
-/** The data of a fill begins with the asset that the order gives and the one that it gets. */
-function touchedBy(log: Log): [Touch, Touch] {
+/** A fill: the asset that the order gives, the one that it gets, both amounts, and the fee, which is taken from what it gets. */
+function movesOf(log: Log): [Move, Move] {
   const wallet = addressIn(topic(log, 2));
   const words = wordsOf(log.data, 'log');
   return [
-    { wallet, asset: words.at(0) },
-    { wallet, asset: words.at(1) },
+    { wallet, asset: words.at(0), kind: 'GAVE', amount: -words.at(2) },
+    { wallet, asset: words.at(1), kind: 'GOT', amount: words.at(3) - words.at(4) },
   ];
 }
+
+/** The contract keeps an asset that a wallet could not receive. */
+const heldOf = (log: Log): Move => ({
+  wallet: addressIn(topic(log, 1)),
+  asset: topic(log, 2),
+  kind: 'GOT',
+  amount: -wordsOf(log.data, 'log').at(0),
+});
 
 const withdrawalOf = (name: 'CancelEffective' | 'NonceEffective', log: Log): Withdrawal =>
   name === 'CancelEffective'

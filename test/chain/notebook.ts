@@ -1,4 +1,3 @@
-import type { MatchName } from '../../src/chain/exchange-contract';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
 import type { ExposedWallet, ObservedLedger } from '../../src/jobs/chain/observation';
 
@@ -11,7 +10,6 @@ export interface NotedBlock {
 export interface NotedHead {
   readonly head: BlockRef;
   readonly readings: readonly WalletReading[];
-  readonly mined: readonly MatchName[];
 }
 
 /** Writes down what an observer brings; the ledger itself has tests of its own. */
@@ -41,6 +39,6 @@ export function openNotebook(): Notebook {
       blocks.push({ from, to, readings, events });
       return true;
     },
-    capWallets: async (head, readings, mined) => void heads.push({ head, readings, mined }),
+    capWallets: async (head, readings) => void heads.push({ head, readings }),
   };
 }

@@ -121,11 +121,9 @@ describe('a settlement', () => {
     const match = deal(world, market, matchId(name), [buyer, seller], 10n);
     await world.settle([match]);
     await observation.stepHead();
-    expect(book.heads.at(-1)?.mined).toMatchObject([name]);
     await nodes.ask('anvil_rollback', 1);
     await mine(1);
     await observation.stepHead();
-    expect(book.heads.at(-1)?.mined).toEqual([]);
     expect(observation.state().reorgDepth).toBe(1);
     await finalize();
     expect(book.results()).toEqual([]);
@@ -165,6 +163,27 @@ describe('the head', () => {
     expect(last?.head.number).toBe(Number(await nodes.ask('eth_blockNumber')));
     expect(last?.readings).toMatchObject([{ address: lower(buyer), collateral: { balance: 600n * ONE } }]);
     expect(observation.state().limited).toBe(1);
+  });
+
+  test('shows no news where our own contract moved funds, and all of it where the wallet did, too', async () => {
+    const [buyer, seller] = await traders(world, market);
+    await world.chain.send(buyer.address, world.collateral, approval(world, 500n * ONE));
+    exposed(buyer, seller);
+    await finalize();
+    await observation.stepHead();
+    await world.settle([deal(world, market, matchId(nextName()), [buyer, seller], 100n)]);
+    await observation.stepHead();
+    expect(book.heads.at(-1)?.readings).toEqual([]);
+    await world.chain.send(buyer.address, world.collateral, transfer(newTrader().address, 40n * ONE));
+    await world.chain.send(seller.address, world.collateral, transfer(newTrader().address, 10n * ONE));
+    await observation.stepHead();
+    const { readings } = book.heads.at(-1) ?? {};
+    expect(readingOf(buyer, readings)).toMatchObject({
+      collateral: { balance: 960n * ONE, allowance: 500n * ONE },
+      tokens: [{ balances: [0n, 0n] }],
+    });
+    // The seller moved away a part of what the match brought; it had nothing before.
+    expect(readingOf(seller, readings)).toBeUndefined();
   });
 
   test('shows when a reorganization gives a wallet its funds back', async () => {

@@ -1,7 +1,7 @@
 import { id as keccakOfText } from 'ethers';
 import { type Block, createBlocks } from '../../src/chain/blocks';
 import { EXCHANGE, failureOf, matchId, matchOf } from '../../src/chain/exchange-contract';
-import { createEventReader, type EventReader } from '../../src/chain/exchange-events';
+import { createEventReader, type EventReader, type Move } from '../../src/chain/exchange-events';
 import { createWalletReader, type WalletReader } from '../../src/chain/wallet-reader';
 import type { WalletReading } from '../../src/exchange/chain';
 import { approval, deal, traders } from './deals';
@@ -99,6 +99,11 @@ describe('the reason of a failure', () => {
   });
 });
 
+const sumOf = (moves: readonly Move[], { address }: Trader, asset: bigint): bigint =>
+  moves
+    .filter((move) => move.wallet === address.toLowerCase() && move.asset === asset)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+
 describe('the events of a block', () => {
   test('are the matches that it settled and those that it did not, with the guilty wallet', async () => {
     const [buyer, seller] = await traders(world, market);
@@ -122,21 +127,28 @@ describe('the events of a block', () => {
     ]);
   });
 
-  test('name the wallets of each fill, with both assets that it moved', async () => {
+  test('move what the wallets gave and got, to the last unit, also what one could not receive', async () => {
     const [buyer, seller] = await traders(world, market);
+    const [trapped] = await traders(world, market);
     const [yes] = market.tokens;
-    await world.settle([deal(world, market, matchId({ ...NAME, sequence: 11 }), [buyer, seller], 30n)]);
-    const { touched } = await events.at(await head());
-    const [bought, sold] = [buyer, seller].map(({ address }) => address.toLowerCase());
-    expect(touched).toHaveLength(4);
-    expect(touched).toEqual(
-      expect.arrayContaining([
-        { wallet: bought, asset: COLLATERAL },
-        { wallet: bought, asset: yes },
-        { wallet: sold, asset: yes },
-        { wallet: sold, asset: COLLATERAL },
-      ]),
+    await world.chain.ask('anvil_setCode', trapped.address, TRAP_CODE);
+    const accounts = [buyer, seller, trapped].flatMap((trader) =>
+      [COLLATERAL, yes].map((asset) => ({ trader, asset })),
     );
+    const balances = (): Promise<bigint[]> =>
+      Promise.all(accounts.map(({ trader, asset }) => world.balance(trader.address, asset)));
+    const before = await balances();
+    await world.settle([
+      deal(world, market, matchId({ ...NAME, sequence: 11 }), [buyer, seller], 30n),
+      deal(world, market, matchId({ ...NAME, sequence: 12 }), [trapped, seller], 20n),
+    ]);
+    const { settled, moves } = await events.at(await head());
+    expect(settled.map(({ sequence }) => sequence)).toEqual([11, 12]);
+    const after = await balances();
+    expect(accounts.map(({ trader, asset }) => sumOf(moves, trader, asset))).toEqual(
+      after.map((balance, i) => balance - (before[i] ?? 0n)),
+    );
+    expect(sumOf(moves, trapped, yes)).toBe(0n);
   });
 
   test('are the cancels and raised nonces of wallets, before these take effect', async () => {

@@ -1,4 +1,4 @@
-import type { Touch } from '../../chain/exchange-events';
+import type { Move } from '../../chain/exchange-events';
 import type { WalletQuery } from '../../chain/wallet-reader';
 import type { WalletReading } from '../../exchange/chain';
 
@@ -20,20 +20,59 @@ export const asQueries = (queries: Queries): WalletQuery[] =>
   }));
 
 /** Adds the wallets that fills took from and paid to, with the tokens of these markets that they moved. */
-export function addTouched(
-  queries: Queries,
-  touched: readonly Touch[],
-  markets: ReadonlyMap<string, Pair>,
-): void {
+export function addMoved(queries: Queries, moves: readonly Move[], markets: ReadonlyMap<string, Pair>): void {
   const marketOf = new Map<bigint, string>();
   for (const [marketId, pair] of markets) for (const tokenId of pair) marketOf.set(BigInt(tokenId), marketId);
-  for (const { wallet, asset } of touched) {
+  for (const { wallet, asset } of moves) {
     const marketId = marketOf.get(asset);
     const pair = marketId === undefined ? undefined : markets.get(marketId);
     const found = addWallet(queries, wallet);
     if (marketId !== undefined && pair) found.set(marketId, pair);
   }
 }
+
+export function byWallet(moves: readonly Move[]): ReadonlyMap<string, readonly Move[]> {
+  const sorted = new Map<string, Move[]>();
+  for (const move of moves) {
+    const list = sorted.get(move.wallet) ?? [];
+    list.push(move);
+    sorted.set(move.wallet, list);
+  }
+  return sorted;
+}
+
+const ALLOWANCE_MAX = 2n ** 256n - 1n;
+const COLLATERAL = 0n;
+
+/**
+ * The state of a wallet as it would be without these moves of our own contract. The ledger counts what they took as `out`,
+ * and what they brought as not there yet.
+ */
+export function without(
+  moves: readonly Move[],
+  reading: WalletReading,
+  markets: ReadonlyMap<string, Pair>,
+): WalletReading {
+  const net = (asset: bigint): bigint =>
+    moves.reduce((sum, move) => (move.asset === asset ? sum + move.amount : sum), 0n);
+  const before = (balance: bigint, asset: bigint): bigint => atLeastZero(balance - net(asset));
+  const { balance, allowance } = reading.collateral;
+  const used = moves.reduce(
+    (sum, { asset, kind, amount }) => (asset === COLLATERAL && kind === 'GAVE' ? sum - amount : sum),
+    0n,
+  );
+  return {
+    ...reading,
+    collateral: { balance: before(balance, COLLATERAL), allowance: least(allowance + used, ALLOWANCE_MAX) },
+    tokens: reading.tokens.map(({ marketId, balances: [yes, no] }) => {
+      const [yesId, noId] = markets.get(marketId) ?? ['-1', '-1'];
+      return { marketId, balances: [before(yes, BigInt(yesId)), before(no, BigInt(noId))] as const };
+    }),
+  };
+}
+
+const atLeastZero = (amount: bigint): bigint => (amount < 0n ? 0n : amount);
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** Whether a wallet may do less than it could before; true also when it was not read before. */
 export function isWorse(now: WalletReading, before: WalletReading | undefined): boolean {

@@ -1,9 +1,17 @@
 import type { Block, Blocks } from '../../chain/blocks';
-import type { MatchName } from '../../chain/exchange-contract';
 import type { EventReader, ExchangeEvents, Withdrawal } from '../../chain/exchange-events';
 import type { WalletReader } from '../../chain/wallet-reader';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../exchange/chain';
-import { addTouched, addWallet, asQueries, isWorse, type Pair, type Queries } from './exposure';
+import {
+  addMoved,
+  addWallet,
+  asQueries,
+  byWallet,
+  isWorse,
+  type Pair,
+  type Queries,
+  without,
+} from './exposure';
 
 /** A wallet with funds that are reserved or out, and its markets with such tokens. */
 export interface ExposedWallet {
@@ -27,14 +35,10 @@ export interface ObservedLedger {
     events: readonly SettlementEvent[],
   ): Promise<boolean>;
   /**
-   * Notes the state of wallets at the head, which only lowers what they may spend. The amounts that settlements took in blocks
-   * after the final one are no news.
+   * Notes the state of wallets at the head, as it would be without the moves of our own contract after the final block. It only
+   * lowers what they may spend.
    */
-  capWallets(
-    head: BlockRef,
-    readings: readonly WalletReading[],
-    mined: readonly MatchName[],
-  ): Promise<unknown>;
+  capWallets(head: BlockRef, readings: readonly WalletReading[]): Promise<unknown>;
 }
 
 export interface ObservationParts {
@@ -120,7 +124,7 @@ export function createObservation(parts: ObservationParts): Observation {
     const ids = new Set(happened.flatMap(({ settled }) => settled.map(({ marketId }) => marketId)));
     const markets = new Map<string, Pair>();
     for (const id of ids) markets.set(id, await tokensOf(id));
-    for (const { touched } of happened) addTouched(queries, touched, markets);
+    for (const { moves } of happened) addMoved(queries, moves, markets);
   }
 
   /**
@@ -166,12 +170,15 @@ export function createObservation(parts: ObservationParts): Observation {
     if (unsettled === null)
       throw new Error(`block ${newest.number} does not descend from block ${final.number}`);
     const happened = await Promise.all(unsettled.map((block) => events.at(block)));
-    const readings = await read(newest, await exposedQueries());
+    const moves = byWallet(happened.flatMap((one) => one.moves));
+    const queries = await exposedQueries();
+    const readings = (await read(newest, queries)).map((reading) =>
+      without(moves.get(reading.address) ?? [], reading, queries.get(reading.address) ?? new Map()),
+    );
     const worse = readings.filter((one) => isWorse(one, finalReadings.get(one.address)));
     const names = new Set(worse.map(({ address }) => address));
     const better = readings.filter(({ address }) => limited.has(address) && !names.has(address));
-    const mined = happened.flatMap(({ settled }) => settled);
-    await ledger.capWallets(newest, [...worse, ...better], mined);
+    await ledger.capWallets(newest, [...worse, ...better]);
     limited = names;
     noteHead(newest, unsettled);
     return true;
