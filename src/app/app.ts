@@ -213,6 +213,7 @@ export async function startWorker(config: Config, log: Logger): Promise<Running>
   });
   const settlement = startSettlement({
     ...store,
+    funds: config.funds,
     relayLease: createLease(store, 'settlement', store.keys.relayLease),
     connection,
     onError: (error, what) => log.warn({ err: error.message }, what),

@@ -1,4 +1,7 @@
+import { checksumAddress } from '../auth/address';
 import { createEventReader } from '../chain/exchange-events';
+import { createRpc } from '../chain/rpc';
+import { createKeySigner, createRemoteSigner } from '../chain/signer';
 import type { ChainConfig } from '../config/chain';
 import type { Config } from '../config/load';
 import { Refusal } from '../exchange/errors';
@@ -6,13 +9,18 @@ import { createFaucet } from '../jobs/chain/faucet';
 import { createObservation } from '../jobs/chain/observation';
 import { startObserver } from '../jobs/chain/observe';
 import { createOpenOnChain } from '../jobs/chain/open';
+import { startOperator } from '../jobs/chain/operate';
 import { createFollowResults, createReportResults } from '../jobs/chain/resolve';
 import type { Logger } from '../log';
+import { createIntents } from '../store/chain/intents';
+import { createSendable } from '../store/chain/sendable';
 import { createPlainLease } from '../store/outbox/lease';
-import { oracleOf } from './chain';
+import { nodeOf, oracleOf } from './chain';
 import type { Store } from './store';
 
-/** Brings what the chain says into the books, in one worker at a time. */
+const NO_BOOKS = new Error('the store was opened without a chain');
+
+/** Brings the state of the chain into the books, in one worker at a time. */
 function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) {
   const { ledger, rpc, blocks, wallets, contracts } = books;
   const { engine, reads } = store;
@@ -42,6 +50,33 @@ function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) 
   return { state: observation.state, stop: running.stop };
 }
 
+/** Settles matches, in the lanes of which this worker gets the leases. */
+function operate(config: Config, chain: ChainConfig, store: Store, log: Logger) {
+  const { books, reads, settlements } = store;
+  if (books === null) throw NO_BOOKS;
+  const { rpc, contracts, ledger } = books;
+  const signer =
+    chain.operatorSignerUrl === null
+      ? createKeySigner(chain.operatorKeys)
+      : createRemoteSigner(nodeOf(createRpc([chain.operatorSignerUrl])).call);
+  return startOperator({
+    ...{ rpc, signer, settlements },
+    ...{ chainId: config.chainId, gasPriceMaxWei: chain.gasPriceMaxWei },
+    intents: createIntents(store),
+    sendable: createSendable(store),
+    async termsOf(marketId) {
+      const market = await reads.market(marketId);
+      if (market === null) throw new Error(`a settlement names the unknown market ${marketId}`);
+      return market.terms;
+    },
+    finalBlock: async () => (await ledger.finalBlock())?.number ?? null,
+    fail: ledger.voidSettlement,
+    checksum: checksumAddress,
+    exchange: contracts.exchangeAddress,
+    onError: (error) => log.warn({ err: error.message }, 'settling on the chain'),
+  });
+}
+
 /** Any wallet may cancel any order on the chain, also one that was never here. */
 function unlessUnknown(error: unknown): void {
   if (!(error instanceof Refusal && error.code === 'ORDER_NOT_FOUND')) throw error;
@@ -50,7 +85,7 @@ function unlessUnknown(error: unknown): void {
 /** The work of a worker with FUNDS=chain, besides that with paper funds. */
 export function workOnChain(config: Config, chain: ChainConfig, store: Store, log: Logger) {
   const { books, chainRequests: requests, reads, ownMarkets: markets, marketList, scale } = store;
-  if (books === null) throw new Error('the store was opened without a chain');
+  if (books === null) throw NO_BOOKS;
   const { node, conditions, finalBlock } = books;
   const oracle = oracleOf(config, chain, node);
   const parts = {
@@ -59,6 +94,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
     marketIds: async () => (await marketList()).map(({ terms }) => terms.id),
   };
   const observer = observe(books, store, log);
+  const operator = operate(config, chain, store, log);
   const amount = BigInt(config.paperGrantMicro) * scale.microAmount;
   const hasFaucet = config.network === 'testnet' && oracle !== null;
   return {
@@ -69,7 +105,7 @@ export function workOnChain(config: Config, chain: ChainConfig, store: Store, lo
       ...(hasFaucet ? [createFaucet({ requests, conditions, oracle, amount })] : []),
     ],
     async stop() {
-      await observer.stop();
+      await Promise.all([observer.stop(), operator.stop()]);
     },
   };
 }

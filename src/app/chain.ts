@@ -16,7 +16,7 @@ export const contractsOf = (config: Config): Contracts => ({
 const asIs = (answer: unknown): unknown => answer;
 
 /** The nodes of the chain as one. */
-const nodeOf = (rpc: Rpc): Node => ({ call: (method, params) => rpc.ask(method, params, asIs) });
+export const nodeOf = (rpc: Rpc): Node => ({ call: (method, params) => rpc.ask(method, params, asIs) });
 
 /** The parts of a process that talk to the chain; they hold no key. */
 export function openChain(config: Config, chain: ChainConfig) {

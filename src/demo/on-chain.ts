@@ -1,4 +1,11 @@
-import { type Client, callsOf, type ExchangeConfig, sendCalls, type WalletCall } from 'ctf-exchange-client';
+import {
+  type Balances,
+  type Client,
+  callsOf,
+  type ExchangeConfig,
+  sendCalls,
+  type WalletCall,
+} from 'ctf-exchange-client';
 import type { Wallet } from 'ethers';
 import { pause } from './loop';
 
@@ -25,8 +32,9 @@ export async function prepareOnChain(
   const rpcUrl = rpcUrlOf(chain);
   const options = { rpcUrl, chainId, signer, gasPriceWei: GAS_PRICE_WEI };
   await client.faucet();
-  await untilFunded(client);
+  await until(client, ({ collateral }) => Number(collateral.total) > 0);
   await sendCalls(options, chain.approvals);
+  await until(client, ({ approvals }) => approvals?.collateral.enough === true);
   const send = (calls: readonly WalletCall[]): Promise<unknown> =>
     sendCalls(options, calls).catch((failure: Error) => say(failure.message));
   let last: Promise<unknown> = Promise.resolve();
@@ -50,10 +58,11 @@ function rpcUrlOf({ rpcUrl }: NonNullable<ExchangeConfig['chain']>): string {
   return rpcUrl;
 }
 
-async function untilFunded(client: Client): Promise<void> {
+/** The exchange sees a wallet's own transactions once they are final. */
+async function until(client: Client, isThere: (balances: Balances) => boolean): Promise<void> {
   for (let poll = 0; poll < POLLS_MAX; poll++) {
-    if (Number((await client.balances()).collateral.total) > 0) return;
+    if (isThere(await client.balances())) return;
     await pause(POLL_MS, new AbortController().signal);
   }
-  throw new Error('the faucet sent nothing: does a worker with ORACLE_KEY run?');
+  throw new Error('the funds of a bot did not arrive: does a worker with ORACLE_KEY run?');
 }
