@@ -50,6 +50,7 @@ const ONLY_LONG = [
   'test/jobs/.*kills',
   'test/archive/(backup|exchange|kills|programs|reads|resent)',
   'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
+  'test/store/chain/planted\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
   'test/chain/(recompile|operator-kills)',
@@ -61,6 +62,7 @@ const ONLY_LONG = [
 const LONG_FILES = [
   ...ONLY_LONG,
   'test/store/(fuzz|fuzz-concurrent)\\.test',
+  'test/store/chain/fuzz\\.test',
   'test/archive/traces',
   'test/store/engine/reshard',
   'test/faults/(cancel-all|storm)\\.test',

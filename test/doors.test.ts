@@ -6,7 +6,6 @@ import { ERRORS } from '../src/exchange/errors';
 /** Every configured value is read, every documented code can occur, every exported name is used. */
 const ROOT = path.join(__dirname, '..');
 
-/** Codes of funds on a chain that nothing answers yet. */
 function filesUnder(folder: string, ending: RegExp): string[] {
   return readdirSync(path.join(ROOT, folder)).flatMap((name) => {
     const file = path.join(folder, name);

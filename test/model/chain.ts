@@ -81,10 +81,15 @@ export class ModelChain {
     return found;
   }
 
-  /** A transaction of the contract with one match. A match that ran before does nothing. */
+  /** Whether a transaction with the match is in a block, or in the one that is being made. */
+  isSent(id: string): boolean {
+    const all = [...this.blocks.flatMap(({ results }) => results), ...this.results];
+    return all.some(({ match }) => match.id === id);
+  }
+
+  /** A transaction of the contract with one match. The operator sends none again that has run or failed. */
   settle(match: ChainMatch): MatchResult | null {
-    const done = [...this.blocks.flatMap(({ results }) => results), ...this.results];
-    if (done.some((one) => one.match.id === match.id && one.fault === null)) return null;
+    if (this.isSent(match.id)) return null;
     const fault = this.faultOf(match);
     if (fault === null) for (const party of match.parties) this.move(match.market, party);
     const result = { match, fault };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BlockRef, SettlementEvent, WalletReading } from '../../src/exchange/chain';
 import { type Settlement, settlementsOf } from '../../src/exchange/settlement';
-import { type Micro, micro, parseLots, parsePips, parseScaled } from '../../src/exchange/units';
+import { micro, parseLots, parsePips } from '../../src/exchange/units';
 import { createChainAccounts } from '../../src/store/chain/accounts';
 import { noteFunds } from '../../src/store/chain/funds';
 import { createObserving } from '../../src/store/chain/observing';
@@ -15,11 +15,8 @@ import type { PlaceReply, PlaceRequest } from '../../src/store/verbs/place';
 import { type ChainMatch, ModelChain, type Party } from '../model/chain';
 import { signedAs } from '../store/fuzzing/requests';
 import { CLOCK_KEY, FAKE_CLOCK, type Patch, patchedScripts } from '../store/fuzzing/scripts';
+import { parseMicro } from './engine-world';
 import { READY_MS } from './waiting';
-
-const MICRO_DECIMALS = 6;
-/** Whole units of money or shares, as micro-units. */
-export const parseMicro = (text: string): Micro => micro(Number(parseScaled(text, MICRO_DECIMALS)));
 
 /** 18 decimals: 10^12 chain units are a micro-unit. */
 const MICRO_UNITS = 10n ** 12n;
@@ -36,6 +33,10 @@ export interface ChainBooksOptions {
   readonly hold?: 'cost' | 'limit';
   readonly unsettledMaxNew?: string;
   readonly feeRateBps?: number;
+  /** A planted bug: at the head the observer does not know the moves of the own contract. */
+  readonly isBlind?: boolean;
+  /** Called with the readings that the books are about to get. */
+  readonly onReadings?: (kind: 'final' | 'head', block: number, readings: readonly WalletReading[]) => void;
 }
 
 export interface MoreTerms {
@@ -52,6 +53,7 @@ export type ChainBooks = Awaited<ReturnType<typeof openChainBooks>>;
 /** The books of an exchange with funds on a modelled chain, on an emptied Redis whose scripts read the time from a key. */
 export async function openChainBooks(options: ChainBooksOptions) {
   const { url, patches = [], hold = 'cost', unsettledMaxNew = '0', feeRateBps = 0 } = options;
+  const { onReadings = () => {}, isBlind = false } = options;
   const redis = connect({ urls: [url] });
   await ready(redis, READY_MS);
   await redis.flushall();
@@ -89,7 +91,8 @@ export async function openChainBooks(options: ChainBooksOptions) {
   ): WalletReading {
     const now = chain.at(block, address);
     const own = movesOf(chain.resultsIn(without, block), address);
-    const units = (amount: number) => BigInt(amount) * MICRO_UNITS + DUST;
+    // A wallet may have spent at the head what a match brought there.
+    const units = (amount: number) => BigInt(Math.max(0, amount)) * MICRO_UNITS + DUST;
     return {
       address,
       collateral: {
@@ -109,7 +112,10 @@ export async function openChainBooks(options: ChainBooksOptions) {
 
   async function see(wallet: string, marketId: string): Promise<void> {
     seen.push(wallet);
-    if (final) await observing.observeWallets(final, [reading(wallet, [marketId], final.number)]);
+    if (!final) return;
+    const readings = [reading(wallet, [marketId], final.number)];
+    onReadings('final', final.number, readings);
+    await observing.observeWallets(final, readings);
   }
 
   const engine = createEngine({
@@ -234,6 +240,7 @@ export async function openChainBooks(options: ChainBooksOptions) {
       for (const { wallet } of match.parties) ask(wallet, match.market);
     }
     const readings = [...queries].map(([wallet, markets]) => reading(wallet, [...markets], to));
+    onReadings('final', to, readings);
     const observed = await observing.observeBlock(final, blockRef(to), readings, events);
     if (!observed.moved && observed.unread.length === 0) final = blockRef(to);
     return observed;
@@ -255,9 +262,11 @@ export async function openChainBooks(options: ChainBooksOptions) {
   async function lookAtHead(): Promise<void> {
     const after = final?.number ?? 0;
     const readings = (await accounts.exposed()).map(({ address, marketIds }) =>
-      reading(address, marketIds, chain.head, after),
+      reading(address, marketIds, chain.head, isBlind ? chain.head : after),
     );
-    if (chain.head > after) await observing.capWallets(blockRef(chain.head), readings);
+    if (chain.head === after) return;
+    onReadings('head', chain.head, readings);
+    await observing.capWallets(blockRef(chain.head), readings);
   }
 
   return {

@@ -1,0 +1,283 @@
+import { Refusal } from '../../../src/exchange/errors';
+import type { OrderType } from '../../../src/exchange/status';
+import type { ChainWallet } from '../../model/chain';
+import type { ChainBooks } from '../../support/chain-books';
+import type { Random } from '../../support/random';
+import { ASSETS, assetOf, differences, type FuzzModel, MARKETS, sumsOf } from './fuzz-model';
+import { fund } from './with-books';
+
+export const WALLETS = Array.from({ length: 5 }, (_, i) => `0x${String(i + 1).repeat(40)}`);
+const REASONS_OF_FUNDS = new Set(['INSUFFICIENT_BALANCE', 'INSUFFICIENT_ALLOWANCE']);
+/** The depth of a final block below the head. */
+export const FINALITY = 2;
+
+/** Random operations on books and model, each of which checks what it can see. */
+export class Fuzz {
+  private readonly suspended = new Map<string, number>();
+  private readonly strikes = new Map<string, number>();
+  /** The last block in which a wallet changed without the exchange. */
+  private readonly touched = new Map<string, number>();
+
+  constructor(
+    readonly books: ChainBooks,
+    readonly model: FuzzModel,
+    private readonly random: Random,
+    private readonly count: (what: string) => void,
+  ) {}
+
+  async begin(): Promise<void> {
+    for (const id of MARKETS) await this.books.market(id);
+    for (const wallet of WALLETS) for (const id of MARKETS) fund(this.books, wallet, 50, 50, id);
+    await this.books.observe(this.books.chain.mine());
+  }
+
+  step(): Promise<string> {
+    const kind = this.random.weighted({
+      ...{ order: 40, cancel: 5, wallet: 12, settle: 15, mine: 12, head: 8, final: 10, partly: 3 },
+      ...{ rollback: 2, void: 3, time: 4 },
+    });
+    return this[kind]();
+  }
+
+  async compare(): Promise<void> {
+    const found = await differences(this.books, this.model, WALLETS);
+    if (found.length > 0) throw new Error(found.slice(0, 5).join('\n'));
+  }
+
+  private async order(): Promise<string> {
+    const { random } = this;
+    const side = random.pick([0, 1] as const);
+    const [wallet, outcome, market] = [
+      random.pick(WALLETS),
+      random.pick([0, 1] as const),
+      random.pick(MARKETS),
+    ];
+    const type = random.weighted({ GTC: 12, IOC: 2, FOK: 1, POST_ONLY: 1, MARKET: 1 });
+    const [size, price] = [random.int(1, 4000), random.int(30, 70)];
+    return this.submit(wallet, side, market, outcome, size, price, type);
+  }
+
+  /** Places an order, of `size` lots at so many cents, and checks the answer as far as it is about funds. */
+  async submit(
+    wallet: string,
+    side: 0 | 1,
+    market: string,
+    outcome: 0 | 1,
+    size: number,
+    price: number,
+    type: OrderType = 'GTC',
+  ): Promise<string> {
+    const { books } = this;
+    const terms = [outcome, `${size / 100}`, `0.${String(price).padStart(2, '0')}`] as const;
+    const budget = type === 'MARKET' && side === 0 ? `${(size * price) / 1e4}` : '0';
+    const request = (side === 0 ? books.buy : books.sell)(wallet, ...terms, { market, type, budget });
+    const asset = assetOf(side, market, outcome);
+    const before = await sumsOf(books, [wallet]);
+    const sum = (part: 'reserved' | 'out') => before[part].get(`${wallet} ${asset}`) ?? 0;
+    const code = await books.place(request).then(
+      ({ fills, record }) => (fills.length > 0 ? `matched ${fills[0]?.matchType}` : record.status),
+      (error: unknown) => {
+        if (error instanceof Refusal) return error.code;
+        throw error;
+      },
+    );
+    this.count(code);
+    const free = this.model.means(wallet, asset) - sum('reserved') - sum('out');
+    const required = side === 0 ? size * price * 100 : size * 10_000;
+    const isSuspended = (this.suspended.get(wallet) ?? 0) > books.now();
+    const told = `order of ${wallet} with ${free} free for ${required} of ${asset}: ${code}`;
+    if ((code === 'WALLET_SUSPENDED') !== isSuspended) throw new Error(`${told}, suspended ${isSuspended}`);
+    if (!isSuspended && REASONS_OF_FUNDS.has(code) !== free < required) throw new Error(told);
+    return told;
+  }
+
+  private async cancel(): Promise<string> {
+    const hash = [...this.books.requests.keys()].at(-this.random.int(1, 30));
+    const request = hash && this.books.requests.get(hash);
+    if (!request) return 'cancel of nothing';
+    await this.books.engine.cancel(null, request.maker, hash, 'USER').catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+    });
+    return `cancel of ${hash}`;
+  }
+
+  /** A wallet moves funds, or changes its approvals, without the exchange. */
+  private async wallet(): Promise<string> {
+    const { random, books } = this;
+    const address = random.pick(WALLETS);
+    const state = this.touch(address);
+    const kind = random.weighted({ pay: 3, drain: 1, top: 4, allow: 1, approve: 1, tokens: 3 });
+    if (kind === 'pay') state.collateral -= Math.min(state.collateral, random.int(0, 30e6));
+    if (kind === 'drain') state.collateral = 0;
+    if (kind === 'top') state.collateral += random.int(0, 40e6);
+    if (kind === 'allow') state.allowance = random.pick([0, 10e6, 9e12, 9e12]);
+    if (kind === 'approve') state.approved = random.chance(0.7);
+    if (kind === 'tokens') {
+      const both = books.chain.tokens(address, random.pick(MARKETS));
+      const outcome = random.pick([0, 1] as const);
+      both[outcome] = Math.max(0, both[outcome] + random.int(-30e6, 40e6));
+    }
+    return `wallet ${address} ${kind}`;
+  }
+
+  /** The wallet, which is about to change without the exchange. */
+  touch(address: string): ChainWallet {
+    this.touched.set(address, this.books.chain.head + 1);
+    return this.books.chain.wallet(address);
+  }
+
+  private async settle(): Promise<string> {
+    const { random, books } = this;
+    const all = [...books.waiting.values()].filter(() => random.chance(0.6));
+    for (const { match } of all) books.chain.settle(match);
+    return `settle of ${all.length} matches`;
+  }
+
+  private async mine(): Promise<string> {
+    return `mine of block ${this.books.chain.mine()}`;
+  }
+
+  async head(): Promise<string> {
+    const before = await this.funded();
+    await this.books.lookAtHead();
+    await this.explainCancels(before, new Set());
+    for (const wallet of WALLETS) {
+      const capped = ASSETS.filter((asset) => {
+        const { cap, block, held } = this.model.numbersOf(wallet, asset);
+        const known = Math.min(block, this.model.numbersOf(wallet, 'cash').block);
+        return cap !== null && cap.amount < held && (this.touched.get(wallet) ?? 0) <= known;
+      });
+      if (capped.length > 0) throw new Error(`${wallet} only traded, and has a cap of ${capped}`);
+    }
+    return `head at ${this.books.chain.head}`;
+  }
+
+  /** The next final blocks, all at once. */
+  async final(): Promise<string> {
+    const { books } = this;
+    const [after, to] = [books.final()?.number ?? 0, books.chain.head - FINALITY];
+    if (to <= after) return 'final block as before';
+    const before = await this.funded();
+    const events = books.eventsIn(after, to);
+    const guilty = this.judge(after, to);
+    const observed = await books.observe(to, events);
+    if (observed.settled !== events.length)
+      throw new Error(`${observed.settled} of ${events.length} settled`);
+    await this.explainCancels(before, guilty);
+    this.count(`confirmed ${events.some(({ result }) => result === 'CONFIRMED')}`);
+    return `final block ${to}`;
+  }
+
+  /** An observer that forgot to read the wallets: no match may be confirmed, and those that failed give back. */
+  async partly(): Promise<string> {
+    const { books } = this;
+    const from = books.final();
+    const [after, to] = [from?.number ?? 0, books.chain.head - FINALITY];
+    const results = books.chain.resultsIn(after, Math.max(to, after));
+    if (results.length === 0 || results.some(({ fault }) => fault)) return 'partly nothing';
+    const events = books.eventsIn(after, to);
+    const early = await books.observing.observeBlock(from, books.blockRef(to), [], events);
+    if (events.length > 0 && (early.settled > 0 || early.unread.length === 0))
+      throw new Error(`${early.settled} settled without a reading`);
+    this.judge(after, to);
+    const before = await this.funded();
+    const whole = await books.observe(to, events);
+    if (whole.settled !== events.length)
+      throw new Error(`${whole.settled} of ${events.length} settled later`);
+    await this.explainCancels(before, new Set());
+    return `partly block ${to}`;
+  }
+
+  /** Notes in the model what final results mean. Returns the guilty wallets. */
+  private judge(after: number, to: number): Set<string> {
+    const guilty = new Set<string>();
+    for (const { match, fault } of this.books.chain.resultsIn(after, to)) {
+      if (fault) {
+        this.count('failed');
+        guilty.add(fault.wallet);
+        this.strike(fault.wallet);
+      } else {
+        this.confirmed.push([match.market, match.parties]);
+      }
+    }
+    return guilty;
+  }
+
+  private confirmed: Parameters<FuzzModel['confirm']>[] = [];
+
+  private strike(wallet: string): void {
+    const strikes = (this.strikes.get(wallet) ?? 0) + 1;
+    this.strikes.set(wallet, strikes);
+    const waitMs = [60_000, 3_600_000][strikes - 1] ?? 86_400_000;
+    this.suspended.set(wallet, this.books.now() + waitMs);
+  }
+
+  private async rollback(): Promise<string> {
+    const { books, random } = this;
+    const final = books.final()?.number ?? 0;
+    const to = Math.max(final, books.chain.head - random.int(1, 3));
+    if (to >= books.chain.head) return 'rollback of nothing';
+    books.chain.rollback(to);
+    return `rollback to ${to}`;
+  }
+
+  /** A match that was never sent and cannot be paid ends without the chain. */
+  private async void(): Promise<string> {
+    const { books, random } = this;
+    const all = [...books.waiting].filter(([id]) => !books.chain.isSent(id));
+    if (all.length === 0) return 'void of nothing';
+    const [id, { key, match }] = random.pick(all);
+    const wallet = random.pick(match.parties).wallet;
+    const isGuilty = random.chance(0.2);
+    const fault = isGuilty ? ({ wallet, reason: 'COLLATERAL' } as const) : null;
+    await books.observing.voidSettlement(key, fault, books.chain.head);
+    books.waiting.delete(id);
+    if (isGuilty) this.strike(wallet);
+    return `void of ${id} by ${wallet}`;
+  }
+
+  private async time(): Promise<string> {
+    const { books, random } = this;
+    await books.clock(books.now() + (random.chance(0.3) ? 86_400_000 : random.int(1, 25_000)));
+    await books.redis.hset(books.keys.cursor, 'finalNotedMs', books.now());
+    return 'time';
+  }
+
+  /** The open orders, by wallet and asset. */
+  private async funded() {
+    return sumsOf(this.books, WALLETS);
+  }
+
+  /** Orders are cancelled only where more was promised than is there, and then until it is not. */
+  private async explainCancels(before: Awaited<ReturnType<typeof sumsOf>>, guilty: ReadonlySet<string>) {
+    for (const one of this.confirmed.splice(0)) this.model.confirm(...one);
+    const after = await sumsOf(this.books, WALLETS);
+    for (const wallet of WALLETS) {
+      for (const asset of ASSETS) {
+        const name = `${wallet} ${asset}`;
+        const [had, has] = [before.reserved.get(name) ?? 0, after.reserved.get(name) ?? 0];
+        const means = this.model.means(wallet, asset) - (after.out.get(name) ?? 0);
+        if (has < had) this.count('cancelled for want of funds');
+        if (has < had && means >= had && !guilty.has(wallet))
+          throw new Error(`orders of ${name} cancelled, ${had} reserved of ${means}`);
+        if (has > 0 && means < has) throw new Error(`orders of ${name} stay, ${has} reserved of ${means}`);
+      }
+    }
+  }
+
+  /** All that waits is settled, and the books say what the chain says. */
+  async end(): Promise<void> {
+    const { books } = this;
+    for (const { match } of books.waiting.values()) books.chain.settle(match);
+    for (let i = 0; i <= FINALITY; i++) books.chain.mine();
+    await this.final();
+    await this.compare();
+    if (books.waiting.size > 0) throw new Error(`${books.waiting.size} matches never ended`);
+    for (const wallet of WALLETS) {
+      const account = await books.accounts.chainAccount(wallet);
+      const { collateral } = books.chain.at(books.final()?.number ?? 0, wallet);
+      if (account?.asOfBlock === books.final()?.number && account?.collateral.balanceMicro !== collateral)
+        throw new Error(`${wallet} has ${collateral} on the chain`);
+    }
+  }
+}
