@@ -76,6 +76,23 @@ export interface SettlementState {
   readonly failedWallet?: string;
 }
 
+/** The settlement alone, of a fill that has more. */
+export const settlementOf = (fill: SettlementState): SettlementState => {
+  const { settlementStatus, transactionHash, blockNumber, failureReason, failedWallet } = fill;
+  return {
+    ...{ settlementStatus, transactionHash },
+    ...(blockNumber !== undefined && { blockNumber }),
+    ...(failureReason !== undefined && { failureReason }),
+    ...(failedWallet !== undefined && { failedWallet }),
+  };
+};
+
+/** The part of an order that the chain has settled, and that of its failed matches. */
+export interface SettledLots {
+  readonly settledLots: Lots;
+  readonly failedLots: Lots;
+}
+
 /** A fill as a trade of its market. A new fill has no settlement yet, which means MATCHED. */
 export interface TradeFacts extends FillFacts, Partial<SettlementState> {
   /** Trade id. */

@@ -72,7 +72,9 @@ export function createContext(deps: RouteDeps): Context {
     termsOf,
     orderBody: async ({ record, fills }, viewer) => {
       const terms = await termsOf(record.marketId);
-      return presentOrder({ record, fills, signed: signedOf(record, terms, checksumAddress) }, terms, viewer);
+      const signed = signedOf(record, terms, checksumAddress);
+      const settled = await reads.settledLots(record.orderHash);
+      return presentOrder({ record, fills, signed, settled }, terms, viewer);
     },
   };
 }

@@ -4,7 +4,6 @@ import { persist, type Request } from './transport';
 import type { Decimal, OrdersQuery, OutcomeIndex, Page, Side, Timeframe } from './types';
 import type {
   Activity,
-  Balances,
   Cancelled,
   CancelledAll,
   CancelledMany,
@@ -18,6 +17,7 @@ import type {
   Profile,
   ProfileChange,
 } from './types-account';
+import type { Balances } from './types-balances';
 import type { ApiKey, CreatedApiKey, NewApiKey } from './types-keys';
 import type { Portfolio } from './types-portfolio';
 

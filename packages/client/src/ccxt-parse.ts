@@ -11,7 +11,8 @@ import type {
   Num,
 } from './ccxt-types';
 import type { Market, OutcomeIndex, Side, Ticker, Trade } from './types';
-import type { Balances, Order, OwnTrade } from './types-account';
+import type { Order, OwnTrade } from './types-account';
+import type { Balances } from './types-balances';
 
 /** Converts bodies of the exchange to ccxt's structures: numbers instead of decimal strings, `undefined` instead of null. */
 export const QUOTE = 'USD';

@@ -22,6 +22,7 @@ export { callsOf, type SendOptions, sendCalls, type TransactionSigner } from './
 export type { Fetch } from './transport';
 export type * from './types';
 export type * from './types-account';
+export type * from './types-balances';
 export type * from './types-chain';
 export type * from './types-data';
 export type * from './types-keys';

@@ -15,6 +15,7 @@ import type {
   Side,
   Trade,
 } from './types';
+import type { ChainSettlement } from './types-chain';
 
 /** Orders, and the data of one wallet, as they come over the wire. */
 
@@ -96,7 +97,7 @@ export interface Booked {
 /** The result of each order of a batch; `isBooked` distinguishes the two kinds. */
 export type BatchResult = Booked | Problem;
 
-export interface OrderFill {
+export interface OrderFill extends ChainSettlement {
   readonly tradeId: string;
   readonly price: Decimal;
   readonly size: Decimal;
@@ -109,6 +110,9 @@ export interface OrderFill {
 }
 
 export interface Order extends Sizes {
+  /** Only with funds on a chain: the filled part that is settled there, and the part whose matches failed. */
+  readonly settledSize?: Decimal;
+  readonly failedSize?: Decimal;
   readonly orderHash: string;
   readonly marketId: string;
   readonly conditionId: string;
@@ -157,30 +161,6 @@ export interface CancelledMany {
   readonly cancelled: readonly string[];
   /** Hash -> reason. */
   readonly notCancelled: Readonly<Record<string, string>>;
-}
-
-interface Balance {
-  readonly total: Decimal;
-  readonly available: Decimal;
-  readonly reserved: Decimal;
-  /** Only with funds on a chain: the amounts that trades take and bring which are not final yet. */
-  readonly unsettled?: Decimal;
-  readonly pending?: Decimal;
-}
-
-export interface Balances {
-  /** Only with funds on a chain, as the final block `asOfBlock` has them. */
-  readonly approvals?: {
-    readonly collateral: { readonly allowance: Decimal; readonly enough: boolean };
-    readonly conditionalTokens: { readonly approved: boolean };
-  };
-  readonly asOfBlock?: number;
-  readonly collateral: Balance;
-  readonly tokens: readonly (Balance & {
-    readonly marketId: string;
-    readonly outcomeIndex: OutcomeIndex;
-    readonly tokenId: string;
-  })[];
 }
 
 export interface Position {

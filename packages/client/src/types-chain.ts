@@ -14,3 +14,28 @@ export interface ChainConfig {
   /** The blocks after which a block is final; null: the node says which block is final. */
   readonly confirmations: number | null;
 }
+
+/** The fault of a match that failed on the chain; those after CALLBACK are no wallet's. */
+export type FailureReason =
+  | 'NONCE'
+  | 'SIGNATURE'
+  | 'CANCELLED'
+  | 'COLLATERAL'
+  | 'ALLOWANCE'
+  | 'TOKENS'
+  | 'APPROVAL'
+  | 'CALLBACK'
+  | 'EXPIRED'
+  | 'PAUSED'
+  | 'NOT_OPERATOR'
+  | 'INVALID_TOKEN'
+  | 'OUT_OF_GAS'
+  | 'UNKNOWN';
+
+/** Members of a fill with funds on a chain, once its settlement has ended there. */
+export interface ChainSettlement {
+  readonly blockNumber?: number;
+  /** Only of FAILED: nothing was paid, and the fault was that of `failedWallet`. */
+  readonly failureReason?: FailureReason;
+  readonly failedWallet?: string;
+}

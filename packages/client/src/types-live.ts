@@ -1,5 +1,6 @@
 import type { Decimal, ExchangeConfig, Trade } from './types';
-import type { Balances, Order } from './types-account';
+import type { Order } from './types-account';
+import type { Balances } from './types-balances';
 
 /** Messages of the socket, as received. */
 

@@ -1,4 +1,4 @@
-import type { ChainConfig } from './types-chain';
+import type { ChainConfig, ChainSettlement } from './types-chain';
 import type { ExchangeLimits } from './types-limits';
 
 /** The bodies of the interface as they come over the wire; docs/ and /openapi.json document them. */
@@ -256,7 +256,7 @@ export interface PriceHistory {
 }
 
 /** `side`, `outcomeIndex`, `tokenId` and `price` are the taker's. */
-export interface Trade {
+export interface Trade extends ChainSettlement {
   readonly id: string;
   readonly sequence: number;
   readonly marketId: string;

@@ -19,7 +19,7 @@ const TOGETHER_MAX = 50;
 export interface AccountBodiesDeps {
   readonly records: OrderRecords;
   readonly broadcasts: Pick<Broadcasts, 'fills'>;
-  readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market'>;
+  readonly reads: Pick<Reads, 'shownFills' | 'balances' | 'market' | 'settledLots'>;
 }
 
 export interface AccountMessage {
@@ -112,7 +112,8 @@ export function createAccountBodies({ records, broadcasts, reads }: AccountBodie
     const latest = [...fills.values()].sort(inOrder).slice(-FILLS_SHOWN_MAX);
     const signed = signedOf(record, terms, checksumAddress);
     const shown = await reads.shownFills(record, latest);
-    return presentOrder({ record, fills: shown, signed }, terms, 'MAKER_WITHOUT_STRUCT');
+    const settled = await reads.settledLots(record.orderHash);
+    return presentOrder({ record, fills: shown, signed, settled }, terms, 'MAKER_WITHOUT_STRUCT');
   }
 
   async function tradeBody(marketId: MarketId, fill: Fill, role: 'TAKER' | 'MAKER') {

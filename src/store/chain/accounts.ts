@@ -1,5 +1,6 @@
 import type { BlockRef } from '../../exchange/chain';
-import { type Lots, lots, type Micro, micro } from '../../exchange/units';
+import type { SettledLots } from '../../exchange/facts';
+import { lots, type Micro, micro } from '../../exchange/units';
 import { CAP, CHAIN_CASH, CHAIN_TOKENS, SETTLED_LOTS, STRIKES } from '../records/layout';
 import { addressBytes, hashBytes, hashHex } from '../records/order';
 import type { ShardKeys } from '../redis/keys';
@@ -53,11 +54,6 @@ export interface ChainAccount {
 export interface ExposedWallet {
   readonly address: string;
   readonly marketIds: readonly string[];
-}
-
-export interface SettledLots {
-  readonly settledLots: Lots;
-  readonly failedLots: Lots;
 }
 
 export interface ChainAccounts {

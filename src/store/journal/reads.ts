@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { SettlementState } from '../../exchange/facts';
+import { type SettlementState, settlementOf } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { Position } from '../../exchange/position';
 import type { Move } from '../records/moves';
@@ -204,12 +204,11 @@ export function createJournalReads({
       if (is.type === 'MOVE') return [{ ...is, id: `${entry}-0` }];
       const at = refs.indexOf(is.ref);
       return (sides[at]?.own ?? []).map((side, line) => {
-        const { settlementStatus, transactionHash } = shown[at]?.[line] ?? decodeSettlementState(null);
         return {
           type: 'TRADE',
           id: `${entry}-${line}`,
           side,
-          settlement: { settlementStatus, transactionHash },
+          settlement: settlementOf(shown[at]?.[line] ?? decodeSettlementState(null)),
         };
       });
     });

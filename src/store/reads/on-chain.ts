@@ -1,5 +1,5 @@
 import type { Balance, Balances, TokenBalance } from '../../exchange/facts';
-import { type Micro, micro } from '../../exchange/units';
+import { lots, type Micro, micro } from '../../exchange/units';
 import type { ChainAccount, ChainAccounts, ChainAsset } from '../chain/accounts';
 import type { Reads } from './reads';
 
@@ -13,6 +13,8 @@ const UNKNOWN: ChainAccount = {
   ...{ collateral: NOTHING, tokens: [], unsettledMicro: micro(0), settledMicro: micro(0) },
   suspendedUntilMs: null,
 };
+
+const NONE = { settledLots: lots(0), failedLots: lots(0) };
 
 const free = ({ freeMicro }: ChainAsset): Micro => micro(Math.max(0, freeMicro));
 
@@ -31,9 +33,9 @@ const isEmpty = ({ balanceMicro, reservedMicro, outMicro, pendingMicro }: ChainA
 
 /** The reads of accounts with funds on a chain; all others are those of paper funds. */
 export function accountReads(
-  accounts: Pick<ChainAccounts, 'chainAccount'>,
+  accounts: Pick<ChainAccounts, 'chainAccount' | 'settledLots'>,
   market: Reads['market'],
-): Pick<Reads, 'balances' | 'nonce'> {
+): Pick<Reads, 'balances' | 'nonce' | 'settledLots'> {
   const accountOf = async (address: string): Promise<ChainAccount> =>
     (await accounts.chainAccount(address)) ?? UNKNOWN;
 
@@ -60,5 +62,9 @@ export function accountReads(
     };
   }
 
-  return { balances, nonce: async (address) => (await accountOf(address)).nonce };
+  return {
+    balances,
+    nonce: async (address) => (await accountOf(address)).nonce,
+    settledLots: async (orderHash) => (await accounts.settledLots([orderHash])).get(orderHash) ?? NONE,
+  };
 }

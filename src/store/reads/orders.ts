@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { OrderFill, PlacedFill, SettlementState } from '../../exchange/facts';
+import { type OrderFill, type PlacedFill, type SettlementState, settlementOf } from '../../exchange/facts';
 import { FILLS_SHOWN_MAX } from '../../exchange/match';
 import { complement, type Pips } from '../../exchange/units';
 import type { Past } from '../archive/past';
@@ -134,6 +134,5 @@ function ownFill(record: OrderRecord, fill: Fill): PlacedFill {
 }
 
 function orderFill(record: OrderRecord, fill: Fill & SettlementState): OrderFill {
-  const { settlementStatus, transactionHash } = fill;
-  return { ...ownFill(record, fill), settlementStatus, transactionHash };
+  return { ...ownFill(record, fill), ...settlementOf(fill) };
 }

@@ -1,5 +1,5 @@
 import { Refusal } from '../../exchange/errors';
-import type { Balances, Market, MarketView, TokenBalance } from '../../exchange/facts';
+import type { Balances, Market, MarketView, SettledLots, TokenBalance } from '../../exchange/facts';
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import { micro } from '../../exchange/units';
 import { createMarketMatches, type PackedMatch } from '../archive/market-matches';
@@ -47,6 +47,8 @@ export interface Reads extends OrderReads, WalletReads {
   balances(address: string): Promise<Balances>;
   /** The maker's current nonce. */
   nonce(address: string): Promise<number>;
+  /** Null with paper funds, which settle at once. */
+  settledLots(orderHash: string): Promise<SettledLots | null>;
   readonly candles: History['candles'];
   clock(): number;
   /** The current mode of the exchange, and the operator's message about it. */
@@ -145,6 +147,7 @@ export function createReads({
     market,
     view,
     snapshot,
+    settledLots: async () => null,
     trades: createTradeReads({ matches: matchesOf, show }),
     ...orders,
     balances,

@@ -58,7 +58,7 @@ export function scriptRefusal(code: string, detail: readonly unknown[]): Refusal
     }
     case 'WALLET_SUSPENDED':
       return new Refusal(code, 'matches of the wallet failed; it may order again later', {
-        until: number(0),
+        until: new Date(number(0)).toISOString(),
       });
     case 'UNSETTLED_LIMIT': {
       const [limit, unsettled] = [formatMicro(number(0)), formatMicro(number(1))];

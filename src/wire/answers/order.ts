@@ -1,4 +1,10 @@
-import type { BookedOrder, OrderFill, PlacedFill } from '../../exchange/facts';
+import {
+  type BookedOrder,
+  type OrderFill,
+  type PlacedFill,
+  type SettledLots,
+  settlementOf,
+} from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import { FILLS_SHOWN_MAX, feeAssetOf, SIDES } from '../../exchange/match';
 import type { SignedOrder } from '../../exchange/order';
@@ -52,6 +58,8 @@ export interface OrderFacts {
   readonly fills: readonly OrderFill[];
   /** As it was sent; addresses checksummed. */
   readonly signed: SignedOrder;
+  /** Null with paper funds. */
+  readonly settled: SettledLots | null;
 }
 
 /**
@@ -62,7 +70,7 @@ export type Viewer = 'ANYBODY' | 'MAKER' | 'MAKER_WITHOUT_STRUCT';
 
 /** The body of GET /orders/{order_hash}. */
 export function presentOrder(
-  { record, fills, signed }: OrderFacts,
+  { record, fills, signed, settled }: OrderFacts,
   terms: MarketTerms,
   viewer: Viewer = 'ANYBODY',
 ) {
@@ -77,6 +85,10 @@ export function presentOrder(
     orderType: record.orderType,
     price: formatPips(record.pricePips),
     ...sizesOf(record),
+    ...(settled && {
+      settledSize: formatLots(settled.settledLots),
+      failedSize: formatLots(settled.failedLots),
+    }),
     averagePrice: formatAverage(record.quoteMicro, record.filledLots),
     status: record.status,
     reason: record.reason,
@@ -106,8 +118,7 @@ export function presentOrderFill(record: BookedOrder, fill: OrderFill) {
     role: fill.role,
     matchType: fill.matchType,
     ...presentFee(record, fill),
-    settlementStatus: fill.settlementStatus,
-    transactionHash: fill.transactionHash,
+    ...settlementOf(fill),
   };
 }
 

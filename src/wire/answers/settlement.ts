@@ -1,17 +1,15 @@
+import { type SettlementState, settlementOf } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import type { SignedOrder } from '../../exchange/order';
 import { SETTLEMENT_MAKERS_MAX, type Settlement } from '../../exchange/settlement';
-import type { SettlementStatus } from '../../exchange/status';
 import { iso } from '../prices';
 import { presentSigned } from './order';
 
-export interface SettlementFacts {
+export interface SettlementFacts extends SettlementState {
   readonly id: string;
   /** The sequence of the match. */
   readonly sequence: number;
   readonly part: number;
-  readonly settlementStatus: SettlementStatus;
-  readonly transactionHash: string | null;
   readonly attempts: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -25,6 +23,7 @@ export interface SettlementFacts {
 /** A settlement in the form of `matchOrders` of the exchange contract, and its progress. */
 export function presentSettlement(facts: SettlementFacts, terms: MarketTerms) {
   const { settlement, sequence, part } = facts;
+  const { settlementStatus: status, ...progress } = settlementOf(facts);
   const makers = settlement?.makerHashes ?? [];
   const first = part * SETTLEMENT_MAKERS_MAX;
   return {
@@ -32,7 +31,7 @@ export function presentSettlement(facts: SettlementFacts, terms: MarketTerms) {
     marketId: terms.id,
     conditionId: terms.conditionId,
     sequence,
-    status: facts.settlementStatus,
+    status,
     takerOrderHash: settlement?.takerHash ?? null,
     makerOrderHashes: makers,
     takerOrder: facts.takerOrder && presentSigned(facts.takerOrder),
@@ -43,7 +42,7 @@ export function presentSettlement(facts: SettlementFacts, terms: MarketTerms) {
     refundAmount: (settlement?.refundAmount ?? 0n).toString(),
     tradeIds: makers.map((_, i) => `${terms.id}-${sequence}-${first + i}`),
     attempts: facts.attempts,
-    transactionHash: facts.transactionHash,
+    ...progress,
     createdAt: iso(facts.createdAtMs),
     updatedAt: iso(facts.updatedAtMs),
   };

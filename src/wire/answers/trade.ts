@@ -1,4 +1,4 @@
-import type { TradeFacts } from '../../exchange/facts';
+import { settlementOf, type TradeFacts } from '../../exchange/facts';
 import type { MarketTerms } from '../../exchange/market';
 import { SIDES } from '../../exchange/match';
 import { formatLots, formatMicro, formatPips } from '../../exchange/units';
@@ -21,7 +21,10 @@ export function presentTrade(fill: TradeFacts, terms: MarketTerms) {
     makerOrderHash: fill.makerHash,
     takerOrderHash: fill.takerHash,
     matchedAt: iso(fill.tradeMs),
-    settlementStatus: fill.settlementStatus ?? ('MATCHED' as const),
-    transactionHash: fill.transactionHash ?? null,
+    ...settlementOf({
+      ...fill,
+      settlementStatus: fill.settlementStatus ?? 'MATCHED',
+      transactionHash: fill.transactionHash ?? null,
+    }),
   };
 }

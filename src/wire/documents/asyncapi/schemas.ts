@@ -3,7 +3,8 @@ import { EVENTS } from '../../answers/events';
 import { array, choice, constant, integer, type Json, nullable, object, ref, text } from '../openapi/schema';
 import { BALANCES_MEMBERS, ON_CHAIN_BALANCES } from '../openapi/schemas/accounts';
 import { TRADE_MEMBERS } from '../openapi/schemas/books';
-import { ORDER_MEMBERS } from '../openapi/schemas/orders';
+import { IN_CHAIN_SETTLEMENT } from '../openapi/schemas/chain';
+import { IN_SOME_ORDERS, ORDER_MEMBERS } from '../openapi/schemas/orders';
 
 /** [price, size]; AsyncAPI's schemas have no tuples. */
 const changed = array(
@@ -35,8 +36,8 @@ export const SOCKET_SCHEMAS: Readonly<Record<string, Json>> = {
     checksum: ref('Checksum'),
   }),
   AccountSequence: integer('The number of an event in the log of its wallet.'),
-  OwnOrder: object({ ...ORDER_MEMBERS, ...numbers }, ['order']),
-  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']), ...numbers }),
+  OwnOrder: object({ ...ORDER_MEMBERS, ...numbers }, IN_SOME_ORDERS),
+  OwnTrade: object({ ...TRADE_MEMBERS, role: choice(['MAKER', 'TAKER']), ...numbers }, IN_CHAIN_SETTLEMENT),
   OwnBalance: object({ ...BALANCES_MEMBERS, ...numbers }, ON_CHAIN_BALANCES),
   Heartbeat: object({ conditionId: ref('Hash'), sequence: ref('Sequence'), timestamp: ref('EpochMs') }),
 };

@@ -1,6 +1,7 @@
 import { CANDLE_INTERVALS } from '../../../answers/candles';
 import { IDS_MAX } from '../../../queries';
 import { array, choice, integer, type Json, nullable, object, page, ref, text } from '../schema';
+import { CHAIN_SETTLEMENT, IN_CHAIN_SETTLEMENT } from './chain';
 
 const maybePrice = nullable(ref('Price'));
 const seconds = integer('The time in seconds since 1970.');
@@ -27,6 +28,7 @@ export const TRADE_MEMBERS: Readonly<Record<string, Json>> = {
   matchedAt: ref('Time'),
   settlementStatus: ref('SettlementStatus'),
   transactionHash: ref('TransactionHash'),
+  ...CHAIN_SETTLEMENT,
 };
 
 /** The reads of a market's page. */
@@ -107,6 +109,6 @@ export const BOOK_SCHEMAS: Readonly<Record<string, Json>> = {
       }),
     ),
   }),
-  Trade: object(TRADE_MEMBERS),
+  Trade: object(TRADE_MEMBERS, IN_CHAIN_SETTLEMENT),
   TradePage: page(ref('Trade')),
 };

@@ -1,6 +1,7 @@
+import { FAULT_REASONS } from '../../../../exchange/chain';
 import type { ErrorCode } from '../../../../exchange/errors';
 import { CONTRACTS } from '../examples/market';
-import { array, described, integer, type Json, nullable, object, ref, text } from '../schema';
+import { array, choice, described, integer, type Json, nullable, object, ref, text } from '../schema';
 import type { Extension } from './problems';
 
 /** Bodies and members that exist only with funds on a chain. */
@@ -11,12 +12,26 @@ const CALL_EXAMPLE = {
   description: 'Let the exchange contract take outcome tokens for the orders that you sign',
 };
 
+/** Members of a fill or a settlement that has ended on the chain. */
+export const CHAIN_SETTLEMENT: Readonly<Record<string, Json>> = {
+  blockNumber: integer('The block in which the settlement ended.'),
+  failureReason: ref('FailureReason'),
+  failedWallet: text('The wallet by whose fault the match failed, in lower case.', {
+    pattern: '^0x[0-9a-f]{40}$',
+  }),
+};
+export const IN_CHAIN_SETTLEMENT = Object.keys(CHAIN_SETTLEMENT);
+
 export const CHAIN_SCHEMAS: Readonly<Record<string, Json>> = {
   WalletCall: object({
     to: described(ref('Address'), 'The contract that the transaction calls.'),
     data: text('The data of the transaction.', { pattern: '^0x[0-9a-f]*$' }),
     description: text('The effect in words, for the owner of the wallet.'),
   }),
+  FailureReason: choice(
+    FAULT_REASONS,
+    'The reason why the chain refused the match; those after `CALLBACK` are the fault of no wallet.',
+  ),
   ChainConfig: object({
     rpcUrl: nullable(text('A node that everybody may use; null: wallets bring their own.')),
     approvals: array(ref('WalletCall'), {

@@ -15,6 +15,7 @@ import {
   text,
   withProperty,
 } from '../schema';
+import { CHAIN_SETTLEMENT, IN_CHAIN_SETTLEMENT } from './chain';
 
 const sizes = {
   size: ref('Size'),
@@ -61,6 +62,8 @@ export const ORDER_MEMBERS = {
   orderType: ref('OrderType'),
   price: ref('Price'),
   ...sizes,
+  settledSize: ref('Size'),
+  failedSize: ref('Size'),
   status: ref('OrderStatus'),
   reason: ref('Reason'),
   expiration: ref('Uint256'),
@@ -75,6 +78,9 @@ export const ORDER_MEMBERS = {
   fills: array(ref('OrderFill'), latestFills),
   order: ref('SignedOrder'),
 };
+
+/** Only the maker sees the struct, and only a chain settles later. */
+export const IN_SOME_ORDERS = ['order', 'settledSize', 'failedSize'];
 
 /** Orders: the signed struct, the answers of a submission and a cancel, the current order. */
 export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -114,19 +120,23 @@ export const ORDER_SCHEMAS: Readonly<Record<string, Json>> = {
       oneOf: [object({ status: constant(200), order: ref('Submission') }), ref('Problem')],
     }),
   }),
-  Order: object(ORDER_MEMBERS, ['order']),
+  Order: object(ORDER_MEMBERS, IN_SOME_ORDERS),
   OrderPage: page(ref('Order')),
-  OrderFill: object({
-    tradeId: ref('TradeId'),
-    price: ref('Price'),
-    size: ref('Size'),
-    role: choice(['MAKER', 'TAKER']),
-    matchType: ref('MatchType'),
-    fee: ref('Money'),
-    feeAsset: ref('FeeAsset'),
-    settlementStatus: ref('SettlementStatus'),
-    transactionHash: ref('TransactionHash'),
-  }),
+  OrderFill: object(
+    {
+      tradeId: ref('TradeId'),
+      price: ref('Price'),
+      size: ref('Size'),
+      role: choice(['MAKER', 'TAKER']),
+      matchType: ref('MatchType'),
+      fee: ref('Money'),
+      feeAsset: ref('FeeAsset'),
+      settlementStatus: ref('SettlementStatus'),
+      transactionHash: ref('TransactionHash'),
+      ...CHAIN_SETTLEMENT,
+    },
+    IN_CHAIN_SETTLEMENT,
+  ),
   OrderFillPage: page(ref('OrderFill')),
   Cancelled: object({
     orderHash: ref('Hash'),

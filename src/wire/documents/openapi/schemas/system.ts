@@ -12,6 +12,7 @@ import {
   ref,
   text,
 } from '../schema';
+import { CHAIN_SETTLEMENT, IN_CHAIN_SETTLEMENT } from './chain';
 
 const durability = choice(
   ['always', 'everysec', 'none', 'unknown'],
@@ -183,27 +184,31 @@ export const SYSTEM_SCHEMAS: Readonly<Record<string, Json>> = {
     },
     ['chain'],
   ),
-  Settlement: object({
-    id: text('The id of a settlement names its market, its sequence and its part.', {
-      pattern: '^[0-9a-z]{8}-[0-9]+-s[0-9]+$',
-    }),
-    marketId: ref('MarketId'),
-    conditionId: ref('Hash'),
-    sequence: ref('Sequence'),
-    status: ref('SettlementStatus'),
-    takerOrderHash: nullable(ref('Hash')),
-    makerOrderHashes: array(ref('Hash')),
-    takerOrder: nullable(ref('SignedOrder')),
-    makerOrders: array(ref('SignedOrder')),
-    takerFillAmount: ref('Amount'),
-    makerFillAmounts: array(ref('Amount')),
-    matchTypes: array(ref('MatchType')),
-    refundAmount: ref('Amount'),
-    tradeIds: array(ref('TradeId')),
-    attempts: integer(),
-    transactionHash: ref('TransactionHash'),
-    createdAt: ref('Time'),
-    updatedAt: ref('Time'),
-  }),
+  Settlement: object(
+    {
+      id: text('The id of a settlement names its market, its sequence and its part.', {
+        pattern: '^[0-9a-z]{8}-[0-9]+-s[0-9]+$',
+      }),
+      marketId: ref('MarketId'),
+      conditionId: ref('Hash'),
+      sequence: ref('Sequence'),
+      status: ref('SettlementStatus'),
+      takerOrderHash: nullable(ref('Hash')),
+      makerOrderHashes: array(ref('Hash')),
+      takerOrder: nullable(ref('SignedOrder')),
+      makerOrders: array(ref('SignedOrder')),
+      takerFillAmount: ref('Amount'),
+      makerFillAmounts: array(ref('Amount')),
+      matchTypes: array(ref('MatchType')),
+      refundAmount: ref('Amount'),
+      tradeIds: array(ref('TradeId')),
+      attempts: integer(),
+      transactionHash: ref('TransactionHash'),
+      ...CHAIN_SETTLEMENT,
+      createdAt: ref('Time'),
+      updatedAt: ref('Time'),
+    },
+    IN_CHAIN_SETTLEMENT,
+  ),
   SettlementPage: page(ref('Settlement')),
 };

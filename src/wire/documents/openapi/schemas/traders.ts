@@ -12,6 +12,7 @@ import {
   text,
 } from '../schema';
 import { TRADE_MEMBERS } from './books';
+import { IN_CHAIN_SETTLEMENT } from './chain';
 
 const ROLE = choice(['MAKER', 'TAKER']);
 const CHANGE = text('The change of the balance; it is negative when the wallet paid.', {
@@ -101,20 +102,23 @@ export const TRADER_SCHEMAS: Readonly<Record<string, Json>> = {
       description: 'The values over time, oldest first; the last one is now.',
     }),
   }),
-  OwnTrade: object({
-    ...TRADE_MEMBERS,
-    role: ROLE,
-    own: object({
-      orderHash: ref('Hash'),
-      clientOrderId: nullable(text()),
-      outcomeIndex: ref('OutcomeIndex'),
-      tokenId: ref('TokenId'),
-      side: ref('Side'),
-      price: ref('Price'),
-      fee: ref('Money'),
-      feeAsset: ref('FeeAsset'),
-    }),
-  }),
+  OwnTrade: object(
+    {
+      ...TRADE_MEMBERS,
+      role: ROLE,
+      own: object({
+        orderHash: ref('Hash'),
+        clientOrderId: nullable(text()),
+        outcomeIndex: ref('OutcomeIndex'),
+        tokenId: ref('TokenId'),
+        side: ref('Side'),
+        price: ref('Price'),
+        fee: ref('Money'),
+        feeAsset: ref('FeeAsset'),
+      }),
+    },
+    IN_CHAIN_SETTLEMENT,
+  ),
   ApiKey: object(KEY_MEMBERS),
   ApiKeys: object({ data: array(ref('ApiKey')) }),
   NewApiKey: object({
