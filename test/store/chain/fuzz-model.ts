@@ -3,7 +3,7 @@ import type { Party } from '../../model/chain';
 import type { ChainBooks } from '../../support/chain-books';
 
 /**
- * What the books must say of each wallet and asset, worked out from the readings that they got, the orders that rest and the
+ * The books as they must be for each wallet and asset, worked out from the readings that they got, the orders that rest and the
  * matches that are not final; and nothing else.
  */
 export const MARKETS = ['market00', 'market01'];

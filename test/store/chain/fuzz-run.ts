@@ -41,7 +41,7 @@ export async function fuzzChain({ seed, operations, ...options }: FuzzOptions): 
   return tally;
 }
 
-/** What every run meets, whatever its seed draws: each planted bug shows here at the latest. */
+/** Every run begins with these steps, whatever its seed draws: each planted bug shows here at the latest. */
 function chapter(fuzz: Fuzz): (() => Promise<string>)[] {
   const [seller = '', buyer = '', third = ''] = WALLETS;
   const [market = ''] = MARKETS;
@@ -71,7 +71,7 @@ function chapter(fuzz: Fuzz): (() => Promise<string>)[] {
     () => fuzz.submit(third, 0, market, 1, 100, 55),
     ...[send, mine, final],
     ...trade,
-    // What a match brings is not there: more than the wallet has besides is refused.
+    // A match brings nothing before it is final: more than the wallet has besides is refused.
     () => fuzz.submit(buyer, 1, market, 0, 5_500, 90),
     () => fuzz.submit(seller, 0, market, 1, 10_500, 50),
     () => fuzz.submit(buyer, 0, market, 1, 4_000, 70),
