@@ -20,7 +20,7 @@ import { READY_MS } from './waiting';
 
 /** 18 decimals: 10^12 chain units are a micro-unit. */
 const MICRO_UNITS = 10n ** 12n;
-const SCALE = { lotAmount: 10n ** 16n, microAmount: MICRO_UNITS, oneAmount: 10n ** 18n } as const;
+export const SCALE = { lotAmount: 10n ** 16n, microAmount: MICRO_UNITS, oneAmount: 10n ** 18n } as const;
 /** Less than a micro-unit: every balance of the chain has it, and the books must not. */
 const DUST = 999_999_999_999n;
 const START_MS = 1_800_000_000_000;

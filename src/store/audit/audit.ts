@@ -4,7 +4,8 @@ import type { MarketState } from '../../exchange/facts';
 import type { MarketId } from '../../exchange/market';
 import type { ChainScale } from '../../exchange/order';
 import type { Past } from '../archive/past';
-import { LEFT } from '../records/layout';
+import { type FundsMark, readFunds } from '../chain/funds';
+import { LEFT, OUTBOX_HEAD } from '../records/layout';
 import { isBefore, NO_ENTRY } from '../redis/entry-id';
 import { holderOf } from '../redis/holder';
 import type { ShardKeys } from '../redis/keys';
@@ -31,6 +32,7 @@ import { checkPositions } from './check-positions';
 import { checkSettlementRecords } from './check-records';
 import { createSettlementChecks, type SettlementChecks } from './check-settlements';
 import { checkFees, checkTotals } from './check-totals';
+import { changedSince, createUnsettledChecks, type UnsettledChecks } from './check-unsettled';
 import { dropForgotten } from './forgotten';
 import { placeId, readMatches } from './left';
 import { createFindings, type Findings } from './report';
@@ -112,25 +114,32 @@ async function audit(options: AuditOptions): Promise<AuditReport> {
   await checkMemory(options);
   const findings = createFindings();
   const breathe = createBreathe();
-  const snapshot = createSnapshot();
+  const funds = await readFunds(options.redis, options.keys);
+  const snapshot = createSnapshot(funds === null ? 'paper' : 'chain');
   const position = await take(options, snapshot, breathe);
   const states = readStates(snapshot, findings);
   const expected = await checkOrders(snapshot, findings, breathe);
   const balances = await checkAccounts(snapshot, expected, findings, breathe);
-  await checkTotals(snapshot, states, findings, breathe);
+  // The chain keeps its own sums.
+  if (funds === null) await checkTotals(snapshot, states, findings, breathe);
   checkBooks(states, expected, findings);
   await checkNumbers(snapshot, states, findings, breathe);
   const documents = await readDocuments({ ...options, findings }, snapshot.markets.keys());
   const feeRateOf = (id: MarketId): number | null => documents.get(id)?.terms.feeRateBps ?? null;
   // Soon after the snapshot, before later matches leave Redis.
-  const fills = await checkStreams(options, { snapshot, findings, breathe, states, feeRateOf });
+  const fills = await checkStreams(options, {
+    ...{ snapshot, findings, breathe, states, feeRateOf, funds },
+    position,
+  });
   await checkOutbox({ ...options, findings, states, position });
   await checkNames({ ...options, findings }, documents);
   await checkAgenda({ ...options, findings, onStep: async () => breathe() }, documents.keys());
   const { redis, run, keys } = options;
   const matches = createMatches({ ...options, settlements: createSettlements(options) });
   const onStep = async () => breathe();
-  await checkPositions({ redis, run, keys, matches, findings, onStep }, snapshot.accounts());
+  // With funds on a chain, tokens move without the exchange, so the journal cannot know all of them.
+  if (funds === null)
+    await checkPositions({ redis, run, keys, matches, findings, onStep }, snapshot.accounts());
   const differences = findings.list();
   const checked = { orders: snapshot.orders.size, balances, markets: snapshot.markets.size, fills };
   return { ok: differences.length === 0, checked, differences };
@@ -152,12 +161,23 @@ async function take(options: AuditOptions, snapshot: Snapshot, breathe: Breathe)
   return changes.catchUp();
 }
 
+/** When the script ran that wrote an entry of the outbox, by the clock that dates all records. */
+async function momentOf({ redis, keys }: AuditOptions, position: string): Promise<number> {
+  const [entry] = await redis.xrangeBuffer(keys.outbox, position, position);
+  const packed = entry?.[1][1];
+  return packed ? OUTBOX_HEAD.get.timestampMs(packed) : Number(position.split('-')[0]);
+}
+
 interface StreamsOptions {
   readonly snapshot: Snapshot;
   readonly findings: Findings;
   readonly breathe: Breathe;
   readonly states: ReadonlyMap<MarketId, MarketState>;
   readonly feeRateOf: (id: MarketId) => number | null;
+  /** Null with paper funds. */
+  readonly funds: FundsMark | null;
+  /** The last entry of the outbox that the snapshot contains. */
+  readonly position: string;
 }
 
 /**
@@ -166,7 +186,9 @@ interface StreamsOptions {
  */
 async function checkStreams(options: AuditOptions, streams: StreamsOptions): Promise<number> {
   const { redis, keys, settlementGraceMs = SETTLEMENT_GRACE_MS } = options;
-  const { snapshot, findings, breathe, states } = streams;
+  const { snapshot, findings, breathe, states, funds, position } = streams;
+  const unsettled =
+    funds && createUnsettledChecks(snapshot, findings, funds, await momentOf(options, position));
   const settledUpTo = new Map(Object.entries(await redis.hgetall(keys.settledUpTo)));
   const matchChecks = createMatchChecks(snapshot, findings);
   const [seconds] = await holderOf(redis, keys).time();
@@ -174,10 +196,17 @@ async function checkStreams(options: AuditOptions, streams: StreamsOptions): Pro
   const settlements = createSettlementChecks({ ...options, ...streams, youngerMs, settledUpTo });
   const matches = new Map<MarketId, ReadonlySet<number>>();
   for (const [id, state] of states) {
-    matches.set(id, await checkMarketMatches(options, { ...streams, id, state, matchChecks, settlements }));
+    matches.set(
+      id,
+      await checkMarketMatches(options, {
+        ...streams,
+        ...{ id, state, matchChecks, settlements, unsettled },
+      }),
+    );
   }
   await matchChecks.checkOrders(breathe);
-  checkFees(snapshot, states, matchChecks.fees, findings);
+  if (unsettled) await unsettled.check(await changedSince(options, position), breathe);
+  else checkFees(snapshot, states, matchChecks.fees, findings);
   await checkSettlementRecords({ ...options, findings, matches, onStep: async () => breathe() });
   return matchChecks.fills();
 }
@@ -187,6 +216,7 @@ interface MarketOptions extends StreamsOptions {
   readonly state: MarketState;
   readonly matchChecks: MatchChecks;
   readonly settlements: SettlementChecks;
+  readonly unsettled: UnsettledChecks | null;
 }
 
 async function checkMarketMatches(options: AuditOptions, market: MarketOptions): Promise<Set<number>> {
@@ -217,7 +247,7 @@ async function checkMarketMatches(options: AuditOptions, market: MarketOptions):
 /** Checks some matches and their settlement records; returns those that can be read. */
 async function checkStep(
   { redis, keys }: AuditOptions,
-  { id, findings, matchChecks, settlements, breathe }: MarketOptions,
+  { id, findings, matchChecks, settlements, unsettled, breathe }: MarketOptions,
   known: readonly ReadMatch[],
 ): Promise<Match[]> {
   const readable: Match[] = [];
@@ -238,6 +268,7 @@ async function checkStep(
     const count = names[i]?.length ?? 0;
     const own = records.slice(at, at + count);
     if (isBefore(gone, placeId(place))) settlements.check(match, isSound, own);
+    unsettled?.add(match, own);
     at += count;
     await breathe();
   }

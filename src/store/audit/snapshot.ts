@@ -1,8 +1,11 @@
+import type { Funds } from '../../exchange/chain';
 import type { MarketId } from '../../exchange/market';
 import {
   accountName,
   type CashAccount,
   decodeCash,
+  decodeChainCash,
+  decodeChainTokens,
   decodePayout,
   decodeTokens,
   type Payout,
@@ -106,20 +109,22 @@ function createBook(orders: ReadonlyMap<string, AuditedOrder>, shared: Share) {
   return { book, addBookEntry, setPlace };
 }
 
-function createLedger(shared: Share) {
+function createLedger(shared: Share, funds: Funds) {
+  const [cashOf, tokensOf] =
+    funds === 'chain' ? [decodeChainCash, decodeChainTokens] : [decodeCash, decodeTokens];
   const cash = new Map<string, CashAccount>();
   const tokens = new Map<MarketId, Holders>();
   const payouts = new Map<MarketId, Map<string, Payout>>();
 
   function setCash(account: Buffer, packed: Buffer): void {
-    if (packed.length > 0) cash.set(shared(accountName(account)), decodeCash(packed));
+    if (packed.length > 0) cash.set(shared(accountName(account)), cashOf(packed));
     else cash.delete(accountName(account));
   }
 
   function setTokens(marketId: MarketId, account: Buffer, packed: Buffer): void {
     const holders: Holders = tokens.get(marketId) ?? new Map();
     tokens.set(marketId, holders);
-    if (packed.length > 0) holders.set(shared(accountName(account)), decodeTokens(packed));
+    if (packed.length > 0) holders.set(shared(accountName(account)), tokensOf(packed));
     else holders.delete(accountName(account));
   }
 
@@ -178,12 +183,12 @@ export interface Snapshot {
  * The exchange as it was read: first in many steps, then caught up with the changes made meanwhile (changes.ts), after
  * which it is the state of one moment.
  */
-export function createSnapshot(): Snapshot {
+export function createSnapshot(funds: Funds = 'paper'): Snapshot {
   const shared = createShare();
   const ofOrders = createOrders(shared);
   const { orders, strays } = ofOrders;
   const ofBook = createBook(orders, shared);
-  const ofLedger = createLedger(shared);
+  const ofLedger = createLedger(shared, funds);
   const { cash, tokens } = ofLedger;
   const expiries = new Map<string, number>();
   const holdings = new Set<string>();

@@ -1,6 +1,6 @@
 import type { MarketId, OutcomeIndex } from '../../exchange/market';
 import { payoutHalves } from '../../exchange/position';
-import { decodeTokens, FEE_ACCOUNT } from '../records/account';
+import { FEE_ACCOUNT, heldTokens } from '../records/account';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
 
@@ -31,7 +31,7 @@ export async function previewEnding(
     for (let i = 0; i < flat.length; i += 2) {
       const [account, packed] = [flat[i], flat[i + 1]];
       if (!account || !packed || holders.has(account.toString('latin1'))) continue;
-      const held = decodeTokens(packed).map(({ freeMicro, reservedMicro }) => freeMicro + reservedMicro);
+      const held = heldTokens(packed);
       const paid = held.reduce(
         (sum, micro, index) =>
           sum + BigInt(micro) * BigInt(payoutHalves({ outcome, resolvedAtMs: 0 }, index === 0 ? 0 : 1)),

@@ -1,4 +1,4 @@
-import { CASH, PAYOUT, TOKENS } from './layout';
+import { CASH, CHAIN_CASH, CHAIN_TOKENS, PAYOUT, TOKENS } from './layout';
 
 /** The accounts of lua/lib/ledger.lua, in micro-units. */
 
@@ -6,12 +6,22 @@ export interface CashAccount {
   readonly freeMicro: number;
   readonly reservedMicro: number;
   readonly nonce: number;
+  /** Only of funds on a chain. */
+  readonly onChain?: UnsettledAmounts & { readonly unsettledMicro: number };
+}
+
+/** What matches that are not final took of an asset, and bring of it. */
+interface UnsettledAmounts {
+  readonly outMicro: number;
+  readonly pendingMicro: number;
 }
 
 /** Tokens of one outcome. */
 export interface TokenAccount {
   readonly freeMicro: number;
   readonly reservedMicro: number;
+  /** Only of funds on a chain. */
+  readonly onChain?: UnsettledAmounts;
 }
 
 /** The account that collects fees; every other account is the 20 bytes of a wallet. */
@@ -30,6 +40,36 @@ export function decodeTokens(packed: Buffer): readonly [TokenAccount, TokenAccou
     { freeMicro: yesFree(packed), reservedMicro: yesReserved(packed) },
     { freeMicro: noFree(packed), reservedMicro: noReserved(packed) },
   ];
+}
+
+/** The exchange's part of an account of funds on a chain. The chain has the balance, so nothing of it is free here. */
+export function decodeChainCash(packed: Buffer): CashAccount {
+  const { reservedMicro, nonce, outMicro, pendingMicro, unsettledMicro } = CHAIN_CASH.read(packed);
+  return { freeMicro: 0, reservedMicro, nonce, onChain: { outMicro, pendingMicro, unsettledMicro } };
+}
+
+/** Yes, then No. */
+export function decodeChainTokens(packed: Buffer): readonly [TokenAccount, TokenAccount] {
+  const read = CHAIN_TOKENS.read(packed);
+  const account = (reservedMicro: number, outMicro: number, pendingMicro: number): TokenAccount => ({
+    freeMicro: 0,
+    reservedMicro,
+    onChain: { outMicro, pendingMicro },
+  });
+  return [
+    account(read.yesReserved, read.yesOut, read.yesPending),
+    account(read.noReserved, read.noOut, read.noPending),
+  ];
+}
+
+/** The tokens of a stored account, Yes and No, wherever the funds are. */
+export function heldTokens(packed: Buffer): readonly [number, number] {
+  if (packed.length === CHAIN_TOKENS.bytes) {
+    const { yesHeld, noHeld } = CHAIN_TOKENS.get;
+    return [yesHeld(packed), noHeld(packed)];
+  }
+  const [yes, no] = decodeTokens(packed);
+  return [yes.freeMicro + yes.reservedMicro, no.freeMicro + no.reservedMicro];
 }
 
 export interface Payout {

@@ -30,6 +30,8 @@ export async function fuzzChain({ seed, operations, ...options }: FuzzOptions): 
       count(last.split(' ')[0] ?? '');
       await fuzz.compare();
     }
+    last = 'an audit';
+    await fuzz.audit();
     last = 'the end';
     await fuzz.end();
   } catch (error) {

@@ -1,7 +1,8 @@
 import { Refusal } from '../../../src/exchange/errors';
 import type { OrderType } from '../../../src/exchange/status';
+import { createAudit } from '../../../src/store/audit/audit';
 import type { ChainWallet } from '../../model/chain';
-import type { ChainBooks } from '../../support/chain-books';
+import { type ChainBooks, SCALE } from '../../support/chain-books';
 import type { Random } from '../../support/random';
 import { ASSETS, assetOf, differences, type FuzzModel, MARKETS, sumsOf } from './fuzz-model';
 import { fund } from './with-books';
@@ -265,6 +266,15 @@ export class Fuzz {
     }
   }
 
+  /** The audit works the amounts out by itself. */
+  async audit(): Promise<void> {
+    const { redis, run, keys } = this.books;
+    const { differences } = await createAudit({ redis, run, keys, scale: SCALE, settlementGraceMs: 0 })();
+    // The markets of these books have no documents.
+    const found = differences.filter(({ kind }) => kind !== 'DOCUMENT');
+    if (found.length > 0) throw new Error(`the audit says ${JSON.stringify(found.slice(0, 3))}`);
+  }
+
   /** All that waits is settled, and the books say what the chain says. */
   async end(): Promise<void> {
     const { books } = this;
@@ -273,6 +283,7 @@ export class Fuzz {
     await this.final();
     await this.compare();
     if (books.waiting.size > 0) throw new Error(`${books.waiting.size} matches never ended`);
+    await this.audit();
     for (const wallet of WALLETS) {
       const account = await books.accounts.chainAccount(wallet);
       const { collateral } = books.chain.at(books.final()?.number ?? 0, wallet);
