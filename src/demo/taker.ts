@@ -63,7 +63,7 @@ function orderFor(
 export async function tidyUp(desks: readonly Desk[], wallet: BotWallet): Promise<void> {
   for (const { market } of desks) {
     const sets = Math.floor(Math.min(wallet.free(market.id, 0), wallet.free(market.id, 1)));
-    if (sets >= 1) await wallet.client.merge(market.id, String(sets));
+    if (sets >= 1) await wallet.merge(market.id, String(sets));
   }
   await wallet.refill();
 }

@@ -176,7 +176,7 @@ interface Refused {
 
 /** The slow path after a failed check: returns a replay, or throws a refusal of the nonce or of the check itself. */
 async function explain(
-  { reads, verifier, limiter, replays }: SubmitContext,
+  { reads, verifier, limiter, replays, config }: SubmitContext,
   { address, response, dryRun }: Submission,
   { refusal, stage, signed, orderType }: Refused,
 ): Promise<Submitted> {
@@ -189,7 +189,9 @@ async function explain(
   if (stored) return replayed(stored, orderType);
   if (stage !== 'terms') {
     const current = await reads.nonce(signed.maker);
-    if (BigInt(current) !== signed.nonce) throw wrongNonce(current);
+    // The contract also takes a nonce that the wallet has not reached yet.
+    const isWrong = config.chain ? signed.nonce < BigInt(current) : signed.nonce !== BigInt(current);
+    if (isWrong) throw wrongNonce(current);
   }
   throw refusal;
 }

@@ -30,6 +30,8 @@ const HISTORY_MS_MAX = 15_000;
 const LOGS_KEPT = 5;
 const LINES_SHOWN = 15;
 
+/** On a local chain a match that fails costs no money. */
+const UNSETTLED_MAX_NEW = '10000';
 /** Web and the bots hold no key of the operator. */
 const WITHOUT_KEYS = { OPERATOR_KEYS: undefined, OPERATOR_SIGNER_URL: undefined, ORACLE_KEY: undefined };
 /** Well formed, for checking the other variables before there is a chain. */
@@ -120,7 +122,7 @@ async function startAll(session: Session, asked: Environment, programFolder: str
   const ownChain = needsOwnChain(asked);
   // A bad value is reported before anything is started.
   loadConfig({ ...asked, ...(ownChain ? ANY_CHAIN : {}) });
-  const given = ownChain ? { ...asked, ...(await startOwnChain(session, asked)) } : asked;
+  const given = ownChain ? { UNSETTLED_MAX_NEW, ...asked, ...(await startOwnChain(session, asked)) } : asked;
   const config = loadConfig(given);
   if (config.port !== 0 && !(await isPortFree(config.port))) {
     throw new StartError(

@@ -8,6 +8,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const SECONDS = {
   'chain/operator-kills': 60,
   'chain/operate': 26,
+  'chain/exchange': 30,
   'store/fuzz': 20,
   'faults/planted': 8,
   'store/planted': 12,

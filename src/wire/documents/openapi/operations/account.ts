@@ -59,7 +59,8 @@ export const ACCOUNT_OPERATIONS: Operations = {
     id: 'splitSets',
     tag: 'Account',
     summary: 'Split collateral into full sets',
-    description: 'The wallet receives one Yes and one No for each unit of collateral.',
+    description:
+      'The wallet receives one Yes and one No for each unit of collateral. With funds on a chain it does so itself: `ON_CHAIN` has the transactions.',
     ...CONVERSION,
     success: balances('The balances after the split.'),
   },
@@ -67,7 +68,8 @@ export const ACCOUNT_OPERATIONS: Operations = {
     id: 'mergeSets',
     tag: 'Account',
     summary: 'Merge full sets into collateral',
-    description: 'The wallet receives one unit of collateral for each pair of Yes and No.',
+    description:
+      'The wallet receives one unit of collateral for each pair of Yes and No. With funds on a chain it does so itself: `ON_CHAIN` has the transaction.',
     ...CONVERSION,
     success: balances('The balances after the merge.'),
   },

@@ -57,12 +57,14 @@ export const CHAIN_PROBLEMS: { readonly [Code in ErrorCode]?: Extension } = {
     members: {
       required: ref('Money'),
       available: described(ref('Money'), 'The amount that the exchange contract may take now.'),
+      asset: choice(['COLLATERAL', 'YES', 'NO']),
       spender: described(ref('Address'), 'The exchange contract, which the wallet must approve.'),
       token: described(ref('Address'), 'The contract of the collateral, or of the outcome tokens.'),
     },
     example: {
       required: '62',
       available: '0',
+      asset: 'COLLATERAL',
       spender: CONTRACTS.exchange,
       token: CONTRACTS.collateral,
     },

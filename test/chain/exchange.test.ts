@@ -1,0 +1,135 @@
+import {
+  type Call,
+  type ChainExchange,
+  type ChainTrader,
+  startChainExchange,
+} from '../support/chain-exchange';
+import { ADMIN_TOKEN } from '../support/settings';
+import { type OpenMarket, openMarket } from '../support/trader';
+import { until } from '../support/waiting';
+
+/** FUNDS=chain through the interface alone, on a chain with the block time of BSC. The tests build on each other. */
+let exchange: ChainExchange;
+let market: OpenMarket;
+let alice: ChainTrader;
+let bob: ChainTrader;
+
+beforeAll(async () => {
+  exchange = await startChainExchange();
+  alice = await exchange.newTrader();
+  bob = await exchange.newTrader();
+});
+afterAll(() => exchange?.stop());
+
+const marketNow = async () => (await exchange.client.get(`/markets/${market.id}`)).body;
+const balancesOf = async (trader: ChainTrader) => (await trader.get('/me/balances')).body;
+const untilStatus = (status: string) =>
+  until(`the market is ${status}`, async () => (await marketNow()).status === status);
+const submit = async (trader: ChainTrader, limit: Parameters<ChainTrader['order']>[1]) =>
+  exchange.client.post(`/markets/${market.id}/orders`, {
+    body: { order: await trader.order(market, limit) },
+  });
+
+test('the configuration names the chain, and the transactions that approve the exchange contract', async () => {
+  const { funds, chain, contracts } = (await exchange.client.get('/config')).body;
+  expect(funds).toBe('chain');
+  expect(chain.approvals.map(({ to }: Call) => to)).toEqual([
+    contracts.collateral,
+    contracts.conditionalTokens,
+  ]);
+});
+
+test('a market opens when its tokens are registered in a final block, not before', async () => {
+  market = await openMarket(exchange.client, ADMIN_TOKEN);
+  expect((await marketNow()).status).toBe('DRAFT');
+  await untilStatus('OPEN');
+});
+
+test('the faucet mints collateral once an hour, and sends gas', async () => {
+  expect((await balancesOf(alice)).collateral.total).toBe('0');
+  for (const trader of [alice, bob]) expect((await trader.post('/me/faucet')).status).toBe(200);
+  expect((await alice.post('/me/faucet')).body).toMatchObject({ code: 'RATE_LIMITED', scope: 'faucet' });
+  for (const trader of [alice, bob]) {
+    await until('the faucet has paid', async () => (await balancesOf(trader)).collateral.total === '10000');
+  }
+  expect(
+    BigInt(String(await exchange.ask('eth_getBalance', alice.wallet.address, 'latest'))),
+  ).toBeGreaterThan(0n);
+});
+
+test('without an approval an order is refused, and the refusal names whom to approve for what', async () => {
+  const { contracts, chain } = (await exchange.client.get('/config')).body;
+  const refused = await submit(alice, { side: 'BUY', outcome: 0, pips: 6_000, lots: 10_000 });
+  expect(refused.body).toMatchObject({
+    code: 'INSUFFICIENT_ALLOWANCE',
+    ...{ required: '60', available: '0', spender: contracts.exchange, token: contracts.collateral },
+  });
+  for (const trader of [alice, bob]) await trader.send(chain.approvals);
+  for (const trader of [alice, bob]) {
+    await until('the approvals are final', async () => {
+      const { approvals } = await balancesOf(trader);
+      return approvals.collateral.enough && approvals.conditionalTokens.approved;
+    });
+  }
+});
+
+test('splits are transactions of the wallet itself', async () => {
+  const refused = await bob.post(`/markets/${market.id}/split`, { size: '200' });
+  expect(refused.body).toMatchObject({ status: 409, code: 'ON_CHAIN' });
+  await bob.send(refused.body.calls);
+  await until('the tokens are final', async () => {
+    const { tokens } = await balancesOf(bob);
+    return tokens.length === 2 && tokens.every(({ total }: { total: string }) => total === '200');
+  });
+});
+
+test('a match goes to the chain, and what it brings can be spent when it is final', async () => {
+  const sale = await submit(bob, { side: 'SELL', outcome: 0, pips: 5_500, lots: 10_000 });
+  expect(sale.body).toMatchObject({ status: 'OPEN' });
+  const bought = await submit(alice, { side: 'BUY', outcome: 0, pips: 6_000, lots: 10_000 });
+  expect(bought.body).toMatchObject({ status: 'FILLED', averagePrice: '0.55' });
+  const before = await balancesOf(alice);
+  expect(before.collateral).toMatchObject({ total: '10000', unsettled: '55', available: '9945' });
+  expect(before.tokens).toMatchObject([{ outcomeIndex: 0, total: '0', available: '0', pending: '100' }]);
+  const path = `/orders/${bought.body.orderHash}`;
+  const isConfirmed = async () => {
+    const { fills } = (await alice.get(path)).body;
+    return fills[0].settlementStatus === 'CONFIRMED';
+  };
+  await until('the fill is confirmed', isConfirmed);
+  const order = (await alice.get(path)).body;
+  expect(order).toMatchObject({ filledSize: '100', settledSize: '100', failedSize: '0' });
+  const [fill] = order.fills;
+  const receipt = (await exchange.ask('eth_getTransactionReceipt', fill.transactionHash)) as {
+    blockNumber: string;
+  };
+  expect(fill.blockNumber).toBe(Number(receipt.blockNumber));
+  const after = await balancesOf(alice);
+  expect(after.collateral).toMatchObject({ total: '9945', unsettled: '0', available: '9945' });
+  expect(after.tokens).toMatchObject([{ outcomeIndex: 0, total: '100', available: '100', pending: '0' }]);
+  expect((await balancesOf(bob)).collateral).toMatchObject({ total: '9855', available: '9855' });
+});
+
+test('a wallet that moves its tokens away loses its order, before anybody meets it', async () => {
+  const resting = await submit(bob, { side: 'SELL', outcome: 1, pips: 9_000, lots: 20_000 });
+  expect(resting.body).toMatchObject({ status: 'OPEN' });
+  const { chain } = (await exchange.client.get('/config')).body;
+  const [, approval] = chain.approvals as [Call, Call];
+  // The same call with `false`.
+  await bob.send([{ to: approval.to, data: `${approval.data.slice(0, -1)}0` }]);
+  await until('the order is cancelled', async () => {
+    const { status, reason } = (await bob.get(`/orders/${resting.body.orderHash}`)).body;
+    return status === 'CANCELLED' && reason === 'FUNDS';
+  });
+});
+
+test('a nonce is raised by the wallet itself', async () => {
+  expect((await alice.post('/me/nonce')).body).toMatchObject({ code: 'ON_CHAIN', calls: [{}] });
+});
+
+test('a market is resolved when its result is final on the chain', async () => {
+  const answer = await exchange.asAdmin(`/admin/markets/${market.id}/resolve`, { outcomeIndex: 0 });
+  expect(answer.body.status).toBe('CLOSED');
+  await untilStatus('RESOLVED');
+  expect((await marketNow()).resolution).toMatchObject({ outcomeIndex: 0 });
+});
