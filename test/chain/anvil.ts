@@ -11,8 +11,6 @@ export interface Anvil {
 export interface AnvilOptions {
   /** Seconds between blocks; without it, each transaction makes a block. */
   readonly blockTimeSec?: number;
-  /** Besides, each transaction makes a block. */
-  readonly isMixed?: boolean;
   /** The final block is so many blocks, and one more, behind the head. */
   readonly slotsInAnEpoch?: number;
   readonly accounts?: number;
@@ -38,12 +36,11 @@ function binary(): string {
 /** A local chain on a free loopback port. */
 export async function startAnvil(
   chainId: number,
-  { blockTimeSec, isMixed = false, slotsInAnEpoch, accounts = 1 }: AnvilOptions = {},
+  { blockTimeSec, slotsInAnEpoch, accounts = 1 }: AnvilOptions = {},
 ): Promise<Anvil> {
   const args = [
     ...['--port', '0', '--chain-id', String(chainId), '--accounts', String(accounts)],
     ...(blockTimeSec === undefined ? [] : ['--block-time', String(blockTimeSec)]),
-    ...(isMixed ? ['--mixed-mining'] : []),
     ...(slotsInAnEpoch === undefined ? [] : ['--slots-in-an-epoch', String(slotsInAnEpoch)]),
   ];
   const child = ownChild(spawn(binary(), args, { stdio: ['ignore', 'pipe', 'pipe'] }));

@@ -34,4 +34,12 @@ export const approval = (world: World, amount: bigint): string =>
 export const transfer = (to: string, amount: bigint): string =>
   `0xa9059cbb${word(BigInt(to))}${word(amount)}`;
 
+/** The data of an approval of outcome tokens for the exchange contract, and of its end. */
+export const approvalForAll = (world: World, isApproved: boolean): string =>
+  `0xa22cb465${word(BigInt(world.exchange))}${word(isApproved ? 1n : 0n)}`;
+
+/** The data of a transfer of outcome tokens. */
+export const tokenTransfer = (from: string, to: string, tokenId: bigint, amount: bigint): string =>
+  `0xf242432a${[BigInt(from), BigInt(to), tokenId, amount, 160n, 0n].map(word).join('')}`;
+
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');

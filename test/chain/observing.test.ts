@@ -3,7 +3,7 @@ import { matchId } from '../../src/chain/exchange-contract';
 import { createEventReader, type Withdrawal } from '../../src/chain/exchange-events';
 import { createWalletReader } from '../../src/chain/wallet-reader';
 import { createObservation, type Observation } from '../../src/jobs/chain/observation';
-import { approval, deal, traders, transfer } from './deals';
+import { approval, approvalForAll, deal, tokenTransfer, traders, transfer } from './deals';
 import { type Nodes, startNodes } from './nodes';
 import { type Notebook, openNotebook } from './notebook';
 import type { ChainProxy } from './proxy';
@@ -225,13 +225,10 @@ describe('the head', () => {
   });
 });
 
-const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 const revoke = ({ address }: Trader): Promise<unknown> =>
-  world.chain.send(address, world.ctf, `0xa22cb465${word(BigInt(world.exchange))}${word(0n)}`);
-const moveTokens = ({ address }: Trader): Promise<unknown> => {
-  const members = [BigInt(address), BigInt(newTrader().address), market.tokens[0], ONE, 160n, 0n];
-  return world.chain.send(address, world.ctf, `0xf242432a${members.map(word).join('')}`);
-};
+  world.chain.send(address, world.ctf, approvalForAll(world, false));
+const moveTokens = ({ address }: Trader): Promise<unknown> =>
+  world.chain.send(address, world.ctf, tokenTransfer(address, newTrader().address, market.tokens[0], ONE));
 
 test('wallets that withdraw an order or raise their nonce are reported once that is final', async () => {
   const [buyer] = await traders(world, market);

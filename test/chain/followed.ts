@@ -1,0 +1,218 @@
+import { createBlocks } from '../../src/chain/blocks';
+import { matchId } from '../../src/chain/exchange-contract';
+import { createEventReader } from '../../src/chain/exchange-events';
+import { createWalletLookup } from '../../src/chain/wallet-lookup';
+import { createWalletReader } from '../../src/chain/wallet-reader';
+import type { BlockRef, SettlementEvent } from '../../src/exchange/chain';
+import { Refusal } from '../../src/exchange/errors';
+import type { Side } from '../../src/exchange/match';
+import { chainScale, type SignedOrder } from '../../src/exchange/order';
+import { type Settlement, settlementsOf } from '../../src/exchange/settlement';
+import { lots, micro, pips } from '../../src/exchange/units';
+import { createObservation, type Observation } from '../../src/jobs/chain/observation';
+import { startObserver } from '../../src/jobs/chain/observe';
+import { noteFunds } from '../../src/store/chain/funds';
+import { createChainLedger } from '../../src/store/chain/ledger';
+import { createPlainLease } from '../../src/store/outbox/lease';
+import type { SettlementKey } from '../../src/store/records/settlement';
+import { packSigned } from '../../src/store/records/signed-order';
+import { connect, disconnect, ready } from '../../src/store/redis/connection';
+import { shardKeys } from '../../src/store/redis/keys';
+import { createScripts, scriptSources } from '../../src/store/redis/scripts';
+import { createSettlements } from '../../src/store/settlement/settlements';
+import { createEngine } from '../../src/store/verbs/engine';
+import type { PlaceReply } from '../../src/store/verbs/place';
+import { PLAIN_TERMS } from '../support/engine-order';
+import { startTestRedis } from '../support/redis';
+import { READY_MS } from '../support/waiting';
+import type { Nodes } from './nodes';
+import { CHAIN_ID, type ChainMatch, type Market, type Trader, type World } from './world';
+
+export const MARKET_ID = 'market00';
+const FEE_BPS = 200;
+const SCALE = chainScale(18);
+const SEE_TRIES = 50;
+
+export interface Deal {
+  readonly key: SettlementKey;
+  readonly match: ChainMatch;
+  readonly legs: readonly { readonly wallet: string }[];
+}
+
+export interface OrderTerms {
+  readonly side: Side;
+  readonly outcome: 0 | 1;
+  readonly pricePips: number;
+  readonly sizeLots: number;
+}
+
+interface Sent extends OrderTerms {
+  readonly signed: SignedOrder;
+  readonly hash: string;
+}
+
+export type Followed = Awaited<ReturnType<typeof startFollowed>>;
+
+/** The books of an exchange in a Redis, which an observer keeps in step with a chain; nothing sends settlements by itself. */
+export async function startFollowed(world: World, market: Market, nodes: Nodes) {
+  const server = await startTestRedis();
+  const redis = connect({ urls: [server.url] });
+  await ready(redis, READY_MS);
+  const keys = shardKeys();
+  const run = createScripts(redis, scriptSources('chain'));
+  await noteFunds(run, keys, { chainId: CHAIN_ID, exchange: world.exchange.toLowerCase(), hold: 'cost' });
+  const unknown: SettlementKey[] = [];
+  const ledger = createChainLedger({
+    ...{ redis, run, keys, scale: SCALE },
+    onUnknown: (list) => unknown.push(...list),
+  });
+  const settlements = createSettlements({ redis, run, keys });
+  const { exchange, collateral, ctf } = world;
+  const rpc = nodes.client();
+  const wallets = createWalletReader(rpc, { exchange, collateral, conditionalTokens: ctf });
+  const lookup = createWalletLookup(wallets, ledger.finalBlock);
+  const tokenIds = market.tokens.map(String) as [string, string];
+
+  async function see(wallet: string): Promise<void> {
+    for (let i = 0; i < SEE_TRIES; i++) {
+      const { at, reading } = await lookup.readWallet(wallet, [{ marketId: MARKET_ID, tokenIds }]);
+      if (await ledger.observeWallets(at, [reading])) return;
+    }
+    throw new Error(`the wallet ${wallet} could not be seen`);
+  }
+
+  const engine = createEngine({
+    ...{ run, keys, grantMicro: micro(0), makersMax: 500 },
+    chain: {
+      unsettledMaxNewMicro: micro(0),
+      see,
+      approval: () => ({ token: collateral, spender: exchange }),
+    },
+  });
+  await engine.createMarket(
+    { id: MARKET_ID, conditionId: market.conditionId, slug: MARKET_ID },
+    '{}',
+    'OPEN',
+  );
+
+  const orders = new Map<string, Sent>();
+  /** Every settlement that ended, in the order in which the books took it. */
+  const ended: SettlementEvent[] = [];
+  const errors: Error[] = [];
+  const observe = (): Observation =>
+    createObservation({
+      ...{ wallets, blocks: createBlocks(rpc, { kind: 'tag' }), events: createEventReader(rpc, exchange) },
+      ledger: {
+        ...ledger,
+        async observeBlock(from, to, readings, events) {
+          const isTaken = await ledger.observeBlock(from, to, readings, events);
+          if (isTaken) ended.push(...events);
+          return isTaken;
+        },
+      },
+      tokensOf: async () => tokenIds,
+      async withdraw(withdrawals) {
+        for (const one of withdrawals) {
+          if (one.kind === 'order')
+            await engine.cancel(null, one.wallet, one.orderHash, 'USER').catch(unlessUnknown);
+        }
+      },
+    });
+  const start = () =>
+    startObserver({
+      lease: createPlainLease({ run, keys }, keys.observerLease),
+      observation: observe(),
+      halt: (reason) => engine.setMode('HALTED', reason),
+      onError: (error) => errors.push(error),
+    });
+  let observer = start();
+
+  /** Places an order, and returns the settlements that it made. Throws the refusal. */
+  async function place(trader: Trader, terms: OrderTerms): Promise<Deal[]> {
+    const { side, outcome, pricePips, sizeLots } = terms;
+    const tokens = BigInt(sizeLots) * SCALE.lotAmount;
+    const paid = BigInt(sizeLots) * BigInt(pricePips) * SCALE.microAmount;
+    const signed = world.sign(trader, {
+      ...{ tokenId: market.tokens[outcome], side, feeRateBps: BigInt(FEE_BPS) },
+      ...(side === 0
+        ? { makerAmount: paid, takerAmount: tokens }
+        : { makerAmount: tokens, takerAmount: paid }),
+    });
+    const hash = world.hashOf(signed);
+    orders.set(hash, { ...terms, signed, hash });
+    const reply = await engine.place({
+      ...PLAIN_TERMS,
+      ...{
+        marketId: MARKET_ID,
+        orderHash: hash,
+        maker: trader.address,
+        orderType: 'GTC',
+        feeRateBps: FEE_BPS,
+      },
+      order: {
+        ...{ side, outcome, pricePips: pips(pricePips), sizeLots: lots(sizeLots) },
+        budgetMicro: micro(0),
+      },
+      signed: packSigned(signed, Buffer.from(signed.signature.slice(2), 'hex')),
+    });
+    return record(hash, reply);
+  }
+
+  async function record(hash: string, { record: taken, fills }: PlaceReply): Promise<Deal[]> {
+    if (fills.length === 0) return [];
+    const taker = orderOf(hash);
+    const ref = { marketId: MARKET_ID, tradeMs: taken.fillMs, sequence: taken.sequence };
+    const made = settlementsOf(
+      {
+        taker: termsOf(taker),
+        isBudget: false,
+        fills: fills.map((fill) => ({ ...fill, maker: termsOf(orderOf(fill.makerHash)) })),
+        feeRateBps: FEE_BPS,
+      },
+      SCALE,
+    );
+    const parts = made.map((settlement) => ({ ref, settlement }));
+    await settlements.record(parts, 'MATCHED');
+    return made.map((settlement) => dealOf(taker, taken.sequence, settlement));
+  }
+
+  function dealOf(taker: Sent, sequence: number, settlement: Settlement): Deal {
+    const key = { marketId: MARKET_ID, sequence, part: settlement.part };
+    const makers = settlement.makerHashes.map((one) => orderOf(one).signed);
+    const legs = [taker.signed, ...makers].map(({ maker }) => ({ wallet: maker.toLowerCase() }));
+    const match = {
+      ...{ id: matchId(key), taker: taker.signed, makers },
+      takerFill: settlement.takerFillAmount,
+      makerFills: settlement.makerFillAmounts,
+    };
+    return { key, match, legs };
+  }
+
+  function orderOf(hash: string): Sent {
+    const found = orders.get(hash);
+    if (!found) throw new Error(`no order ${hash}`);
+    return found;
+  }
+
+  return {
+    ...{ ledger, settlements, engine, orders, ended, errors, unknown, place, see, keys, redis },
+    /** Another observer takes over, which knows only the books. */
+    async restart(): Promise<void> {
+      await observer.stop();
+      observer = start();
+    },
+    final: (): Promise<BlockRef | null> => ledger.finalBlock(),
+    async stop() {
+      await observer.stop();
+      disconnect(redis);
+      await server.stop();
+    },
+  };
+}
+
+/** A wallet may cancel an order on the chain that the exchange refused. */
+function unlessUnknown(error: unknown): void {
+  if (!(error instanceof Refusal && error.code === 'ORDER_NOT_FOUND')) throw error;
+}
+
+const termsOf = ({ hash, side, pricePips }: Sent) => ({ orderHash: hash, side, pricePips: pips(pricePips) });
