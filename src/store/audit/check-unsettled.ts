@@ -15,7 +15,7 @@ import { type Match, ownPrice } from './check-matches';
 import type { Findings } from './report';
 import type { AuditedOrder, Snapshot } from './snapshot';
 
-/** What the matches of a wallet that are not final have taken of an asset, and bring of it. */
+/** The amounts that matches of a wallet which are not final have taken of an asset, and that they bring of it. */
 interface Amounts {
   outMicro: number;
   pendingMicro: number;

@@ -10,7 +10,7 @@ export interface CashAccount {
   readonly onChain?: UnsettledAmounts & { readonly unsettledMicro: number };
 }
 
-/** What matches that are not final took of an asset, and bring of it. */
+/** The amounts that matches which are not final took of an asset, and that they bring of it. */
 interface UnsettledAmounts {
   readonly outMicro: number;
   readonly pendingMicro: number;

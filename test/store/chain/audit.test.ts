@@ -93,14 +93,14 @@ test('tokens whose out or reserved amounts are wrong are named', async () => {
 test('a settlement that says it is over while its amounts are still out is named', async () => {
   const books = await traded('cost');
   const { redis, keys, waiting, now, clock } = books;
-  const [open] = waiting.values();
-  const name = settlementName(open?.key ?? { marketId: '', sequence: 0, part: 0 });
+  const [waited] = waiting.values();
+  const name = settlementName(waited?.key ?? { marketId: '', sequence: 0, part: 0 });
   const packed = (await redis.hgetBuffer(keys.settlements, name)) ?? Buffer.alloc(0);
   const over = SETTLEMENT.pack({ ...SETTLEMENT.read(packed), status: 2, updatedAtMs: 1 });
   await redis.hset(keys.settlements, name, Buffer.concat([over, packed.subarray(over.length)]));
   await clock(now() + 1);
   const found = await audited(books);
-  const wallets = new Set(open?.match.parties.map(({ wallet }) => wallet));
+  const wallets = new Set(waited?.match.parties.map(({ wallet }) => wallet));
   for (const wallet of wallets) expect(found.join()).toContain(`UNSETTLED ${wallet}`);
 });
 

@@ -1,0 +1,145 @@
+import { noteFunds, otherFunds, readFunds } from '../../../src/store/chain/funds';
+import { createChainLedger } from '../../../src/store/chain/ledger';
+import { SCALE } from '../../support/chain-books';
+import { alice, bob, carla, codeOf, fund, told, withBooks } from './with-books';
+
+/** How the books follow the chain: blocks of many wallets, many orders, modes, and what belongs to other data. */
+const open = withBooks();
+
+test('a block that takes several calls cancels no order of a wallet that can pay', async () => {
+  const books = await open();
+  const { buy, sell, place, chain, waiting, accounts } = books;
+  const makers = Array.from({ length: 120 }, (_, i) => `0x${(0x1000 + i).toString(16).padStart(40, '0')}`);
+  fund(books, alice, 1_000, 0);
+  for (const maker of makers) fund(books, maker, 0, 2);
+  await books.observe(chain.mine());
+  // Each maker needs all of its tokens: one is sold, and one rests.
+  for (const maker of makers) await place(sell(maker, 0, '1', '0.50'));
+  await place(buy(alice, 0, '120', '0.50'));
+  for (const maker of makers) await place(sell(maker, 0, '1', '0.60'));
+  expect(waiting.size).toBe(3);
+  for (const { match } of waiting.values()) chain.settle(match);
+  expect(await books.observe(chain.mine())).toEqual({
+    ...{ moved: false, unread: [], unknown: [], settled: 3, cancelled: 0, more: false },
+  });
+  expect(await told(books, makers[7] ?? '')).toEqual(['0.5 0 0 0', '0 1 0 0', '2 0 0 0']);
+  expect(await told(books, alice)).toEqual(['940 0 0 0', '120 0 0 0', '0 0 0 0']);
+  expect(await accounts.exposed()).toHaveLength(makers.length);
+});
+
+test('more orders than one call cancels end with the next ones', async () => {
+  const books = await open();
+  const { buy, place, chain } = books;
+  for (let i = 0; i < 230; i++) await place(buy(alice, 0, '0.80', '0.50'));
+  chain.wallet(alice).collateral = 0;
+  chain.mine();
+  await books.lookAtHead();
+  expect((await told(books, alice))[0]).toBe('-12 12 0 0');
+  expect(await codeOf(place(buy(alice, 0, '0.01', '0.50')))).toBe('INSUFFICIENT_BALANCE');
+  await books.lookAtHead();
+  expect((await told(books, alice))[0]).toBe('0 0 0 0');
+});
+
+test('while the exchange is halted no order is cancelled, and afterwards those without funds are', async () => {
+  const books = await open();
+  const { buy, place, chain, engine } = books;
+  await place(buy(alice, 0, '10', '0.50'));
+  await engine.setMode('HALTED', null);
+  chain.wallet(alice).collateral = 1e6;
+  await books.observe(chain.mine());
+  expect((await told(books, alice))[0]).toBe('-4 5 0 0');
+  await engine.setMode('NORMAL', null);
+  await books.observe(chain.mine());
+  expect((await told(books, alice))[0]).toBe('1 0 0 0');
+});
+
+test('an order may be replaced by one that needs the funds of both', async () => {
+  const books = await open();
+  const { buy, sell, place, engine, chain } = books;
+  const old = await place(buy(alice, 0, '180', '0.50'));
+  expect(await codeOf(place(buy(alice, 0, '25', '0.50')))).toBe('INSUFFICIENT_BALANCE');
+  const replaced = await engine.replace(buy(alice, 0, '199', '0.50'), old.record.orderHash);
+  expect(replaced.old?.reason).toBe('REPLACED');
+  expect((await told(books, alice))[0]).toBe('0.5 99.5 0 0');
+  const next = buy(alice, 0, '201', '0.50');
+  expect(await codeOf(engine.replace(next, replaced.record.orderHash))).toBe('INSUFFICIENT_BALANCE');
+  chain.wallet(alice).allowance = 10e6;
+  await books.observe(chain.mine());
+  await place(sell(bob, 0, '1', '0.40'));
+  expect(await codeOf(engine.replace(next, replaced.record.orderHash))).toBe('ORDER_NOT_CANCELLABLE');
+});
+
+test('a settlement ends once: a second end of any kind changes nothing', async () => {
+  const books = await open();
+  const { buy, sell, place, observing, waiting, chain } = books;
+  await place(sell(alice, 0, '10', '0.60'));
+  await place(buy(bob, 0, '10', '0.60'));
+  const [waited] = waiting.values();
+  const key = waited?.key ?? { marketId: '', sequence: 0, part: 0 };
+  const fault = { wallet: alice, reason: 'PAUSED' } as const;
+  expect(await observing.voidSettlement(key, fault, 1)).toBe('OK');
+  expect(await observing.voidSettlement(key, fault, 1)).toBe('OVER');
+  expect(await observing.voidSettlement({ ...key, part: 7 }, fault, 1)).toBe('UNKNOWN');
+  expect(await told(books, alice)).toEqual(['100 0 0 0', '100 0 0 0', '100 0 0 0']);
+  // The fault of no wallet: nobody is suspended.
+  expect(await codeOf(place(sell(alice, 0, '1', '0.60')))).toBe('no refusal');
+  // A chain that confirms it all the same is reported.
+  if (waited) chain.settle(waited.match);
+  expect((await books.observe(chain.mine())).unknown).toEqual([key]);
+});
+
+test('a reading of an older block does not count', async () => {
+  const books = await open();
+  const { buy, place, chain, observing, reading, blockRef } = books;
+  await place(buy(alice, 0, '10', '0.50'));
+  const before = books.final()?.number ?? 0;
+  chain.wallet(alice).collateral = 50e6;
+  await books.observe(chain.mine());
+  expect(await observing.observeWallets(blockRef(before), [reading(alice, [], before)])).toBe(true);
+  expect((await told(books, alice))[0]).toBe('45 5 0 0');
+});
+
+test('an observer that lacks a wallet hears which, and the books wait', async () => {
+  const books = await open();
+  const { buy, sell, place, chain, waiting, redis, run, keys } = books;
+  const ledger = createChainLedger({ redis, run, keys, scale: SCALE });
+  await place(sell(alice, 0, '10', '0.60'));
+  await place(buy(bob, 0, '10', '0.60'));
+  for (const { match } of waiting.values()) chain.settle(match);
+  const from = await ledger.finalBlock();
+  const to = chain.mine();
+  const events = books.eventsIn(from?.number ?? 0, to);
+  await expect(ledger.observeBlock(from, books.blockRef(to), [], events)).rejects.toThrow(
+    `block ${to} ends settlements of 2 wallets that were not read`,
+  );
+  expect(await ledger.finalBlock()).toEqual(from);
+  const readings = [alice, bob].map((wallet) => books.reading(wallet, ['market00'], to));
+  expect(await ledger.observeBlock(from, books.blockRef(to), readings, events)).toBe(true);
+  expect(await ledger.observeBlock(from, books.blockRef(to), readings, events)).toBe(false);
+});
+
+test('a resolved market ends when no order rests, and its holders keep their tokens', async () => {
+  const books = await open();
+  const { buy, place, engine } = books;
+  await place(buy(carla, 0, '10', '0.50'));
+  await engine.resolveMarket('market00', 0);
+  expect(await engine.payHolders('market00')).toEqual({ paid: 0, left: true });
+  await engine.clearBook('market00');
+  expect(await engine.payHolders('market00')).toEqual({ paid: 0, left: false });
+  expect(await told(books, carla)).toEqual(['100 0 0 0', '100 0 0 0', '100 0 0 0']);
+});
+
+test('data belongs to one kind of funds, chain and contract', async () => {
+  const { redis, run, keys } = await open();
+  const noted = await readFunds(redis, keys);
+  if (!noted) throw new Error('nothing noted');
+  expect(await noteFunds(run, keys, { ...noted, chainId: 1 })).toEqual(noted);
+  expect(otherFunds(noted, noted)).toBeNull();
+  expect(otherFunds(null, noted)).toContain('FUNDS=chain');
+  expect(otherFunds(noted, null)).toContain('FUNDS=paper');
+  expect(otherFunds({ ...noted, exchange: '0x01' }, noted)).toContain('exchange');
+  expect(otherFunds(null, null)).toBeNull();
+  await redis.del(keys.funds);
+  // Markets and accounts without a mark are those of paper funds.
+  expect(await noteFunds(run, keys, noted)).toBeNull();
+});
