@@ -14,6 +14,7 @@ import { benchPersistence, type PersistenceRow } from './persistence';
 import { benchReads, type ReadsRow } from './reads';
 import { benchRealtime, type RealtimeRow } from './realtime';
 import { benchScale, type ScaleRow } from './scale';
+import { benchSettle, type SettleRow, settleLines } from './settle';
 import { benchSoak, type SoakRow } from './soak';
 import { benchSubmit, type SubmitRow } from './submit';
 import * as targets from './targets';
@@ -130,6 +131,7 @@ export const SUITES: Readonly<Record<string, Suite>> = {
     targets.expiryLines,
   ),
   archive: suite<ArchiveRow>(({ redisUrl, full }, emit) => benchArchive(redisUrl, full, emit), archiveLines),
+  settle: suite<SettleRow>(({ full }, emit) => benchSettle(full, emit), settleLines),
   abuse: suite<AbuseRow>(({ redisUrl }, emit) => benchAbuse(redisUrl, emit), abuseLines),
   audit: suite<AuditRow>(
     ({ redisUrl }, emit) => withRedis(redisUrl, (redis) => benchAudit(redis, emit)),

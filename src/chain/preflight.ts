@@ -3,13 +3,16 @@ import { type Failure, failureOf } from './exchange-contract';
 import { quantity, readBytes } from './hex';
 import type { Rpc } from './rpc';
 import { type EncodedMatch, settleData, settleOneData } from './settle-call';
-import type { Call } from './transaction';
+import type { Call } from './unsigned';
 
 export interface Preflight {
   /** Why the contract refuses every call of this operator now; null when it does not. */
   refusal(lane: string): Promise<Failure | null>;
-  /** For each match, what would stop it in the next block; null when nothing would. */
-  failures(matches: readonly EncodedMatch[]): Promise<readonly (Failure | null)[]>;
+  /**
+   * For each match, what would stop it in the next block; null when nothing would. Transactions that no block contains yet may
+   * count ('pending'), or not ('latest').
+   */
+  failures(matches: readonly EncodedMatch[], at: 'pending' | 'latest'): Promise<readonly (Failure | null)[]>;
   /** Whether this call as a whole would revert in the next block. */
   wouldRevert(lane: string, call: Call): Promise<boolean>;
 }
@@ -21,10 +24,13 @@ const CALL_GAS = 16_000_000n;
 /** Looks, without a transaction, at what the next block would do: gas is not spent on a match that must fail. */
 export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Preflight {
   /** The data of the revert; null when the call succeeds. */
-  async function revertOf(from: string, to: string, data: string, gas: bigint): Promise<string | null> {
+  async function revertOf(
+    { from, to, data, gas }: { from: string; to: string; data: string; gas: bigint },
+    at: 'pending' | 'latest',
+  ): Promise<string | null> {
     try {
       const call = { from, to, data, gas: quantity(gas) };
-      await rpc.ask('eth_call', [call, 'pending'], (answer) => readBytes(answer, 'answer'), TIMEOUT_MS);
+      await rpc.ask('eth_call', [call, at], (answer) => readBytes(answer, 'answer'), TIMEOUT_MS);
       return null;
     } catch (error) {
       if (error instanceof RpcError && error.isRevert) return error.data ?? '0x';
@@ -36,15 +42,18 @@ export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Prefli
 
   return {
     async refusal(lane) {
-      return failureIn(await revertOf(lane, exchange, settleData([]), CALL_GAS));
+      const call = { from: lane, to: exchange, data: settleData([]), gas: CALL_GAS };
+      return failureIn(await revertOf(call, 'latest'));
     },
-    failures: (matches) =>
+    failures: (matches, at) =>
       Promise.all(
         // Only the contract itself may call `settleOne`, and a look may come from any address.
-        matches.map(async (match) =>
-          failureIn(await revertOf(exchange, exchange, settleOneData(match), CALL_GAS)),
-        ),
+        matches.map(async (match) => {
+          const call = { from: exchange, to: exchange, data: settleOneData(match), gas: CALL_GAS };
+          return failureIn(await revertOf(call, at));
+        }),
       ),
-    wouldRevert: async (lane, { to, data, gasLimit }) => (await revertOf(lane, to, data, gasLimit)) !== null,
+    wouldRevert: async (lane, { to, data, gasLimit: gas }) =>
+      (await revertOf({ from: lane, to, data, gas }, 'latest')) !== null,
   };
 }

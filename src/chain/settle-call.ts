@@ -2,6 +2,14 @@ import type { SignedOrder } from '../exchange/order';
 import type { Settlement } from '../exchange/settlement';
 import { EXCHANGE, type MatchName, matchId } from './exchange-contract';
 
+/** The first bytes of a call. */
+function selectorOf(name: 'settle' | 'settleOne'): string {
+  const found = EXCHANGE.getFunction(name);
+  if (!found) throw new Error(`the exchange contract has no function ${name}`);
+  return found.selector;
+}
+const [SETTLE, SETTLE_ONE] = [selectorOf('settle'), selectorOf('settleOne')];
+
 const WORD_BYTES = 32;
 const WORD_DIGITS = 2 * WORD_BYTES;
 
@@ -76,19 +84,12 @@ function placesOf(parts: readonly string[], from: number): string[] {
 
 /** The call of `settle` with these matches. */
 export const settleData = (matches: readonly EncodedMatch[]): string =>
-  selectorOf('settle') + word(WORD_BYTES) + listDigits(matches.map(({ digits }) => digits));
+  SETTLE + word(WORD_BYTES) + listDigits(matches.map(({ digits }) => digits));
 
 /** The call of `settleOne`, which only the contract itself may make: for a look at what a match would do. */
-export const settleOneData = ({ digits }: EncodedMatch): string =>
-  selectorOf('settleOne') + word(WORD_BYTES) + digits;
+export const settleOneData = ({ digits }: EncodedMatch): string => SETTLE_ONE + word(WORD_BYTES) + digits;
 
 export const settleGas = (matches: readonly EncodedMatch[]): bigint =>
   matches.reduce((sum, { gas }) => sum + gas, BASE_GAS);
-
-function selectorOf(name: 'settle' | 'settleOne'): string {
-  const found = EXCHANGE.getFunction(name);
-  if (!found) throw new Error(`the exchange contract has no function ${name}`);
-  return found.selector;
-}
 
 const word = (n: number | bigint): string => n.toString(16).padStart(WORD_DIGITS, '0');

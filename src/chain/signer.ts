@@ -1,21 +1,23 @@
-import { Transaction, Wallet } from 'ethers';
+import { computeAddress, type Signature, SigningKey, Transaction } from 'ethers';
+import type { UnsignedTransaction } from './unsigned';
 
 /** Signs the operator's transactions. Keys are in the environment, or in a Web3Signer that gives away only signatures. */
 export interface Signer {
   /** In lower case; one lane each. */
   addresses(): Promise<readonly string[]>;
-  /** Returns the signed bytes of an unsigned transaction. */
-  sign(from: string, transaction: Transaction): Promise<string>;
+  sign(from: string, transaction: UnsignedTransaction): Promise<Signature>;
 }
 
 export const createKeySigner = (keys: readonly string[]): Signer => {
-  const wallets = new Map(keys.map((key) => new Wallet(key)).map((one) => [one.address.toLowerCase(), one]));
+  const own = new Map(
+    keys.map((key) => new SigningKey(key)).map((key) => [computeAddress(key).toLowerCase(), key]),
+  );
   return {
-    addresses: async () => [...wallets.keys()],
-    async sign(from, transaction) {
-      const wallet = wallets.get(from);
-      if (!wallet) throw new Error(`no key of OPERATOR_KEYS belongs to ${from}`);
-      return wallet.signTransaction(transaction);
+    addresses: async () => [...own.keys()],
+    async sign(from, { digest }) {
+      const key = own.get(from);
+      if (!key) throw new Error(`no key of OPERATOR_KEYS belongs to ${from}`);
+      return key.sign(digest);
     },
   };
 };
@@ -37,9 +39,11 @@ export function createRemoteSigner(
     async sign(from, transaction) {
       const answer = await ask('eth_signTransaction', [{ from, ...fieldsOf(transaction) }]);
       const bytes = typeof answer === 'object' && answer !== null && 'raw' in answer ? answer.raw : answer;
-      if (typeof bytes !== 'string' || !BYTES.test(bytes))
-        throw new Error('the signer did not answer eth_signTransaction with bytes');
-      return bytes;
+      const signature =
+        typeof bytes === 'string' && BYTES.test(bytes) ? Transaction.from(bytes).signature : null;
+      if (!signature)
+        throw new Error('the signer did not answer eth_signTransaction with a signed transaction');
+      return signature;
     },
   };
 }
@@ -47,25 +51,14 @@ export function createRemoteSigner(
 const isAddress = (value: unknown): value is string => typeof value === 'string' && ADDRESS.test(value);
 const quantity = (n: bigint | number): string => `0x${n.toString(16)}`;
 
-function fieldsOf(transaction: Transaction) {
-  const { to, data, value, gasLimit, nonce, chainId } = transaction;
-  const { maxFeePerGas, maxPriorityFeePerGas, gasPrice } = transaction;
+function fieldsOf({ chainId, nonce, call, fee }: UnsignedTransaction) {
+  const { to, data, gasLimit } = call;
   const price =
-    maxFeePerGas === null || maxPriorityFeePerGas === null
-      ? { gasPrice: quantity(gasPrice ?? 0n) }
-      : { maxFeePerGas: quantity(maxFeePerGas), maxPriorityFeePerGas: quantity(maxPriorityFeePerGas) };
+    fee.tipWei === null
+      ? { gasPrice: quantity(fee.maxWei) }
+      : { maxFeePerGas: quantity(fee.maxWei), maxPriorityFeePerGas: quantity(fee.tipWei) };
   return {
-    ...{ to, data, value: quantity(value), gas: quantity(gasLimit), nonce: quantity(nonce) },
+    ...{ to, data, value: '0x0', gas: quantity(gasLimit), nonce: quantity(nonce) },
     ...{ chainId: quantity(chainId), ...price },
   };
-}
-
-/** Throws unless `bytes` are this transaction, signed by `from`: a signer is another program, maybe of another chain. */
-export function checkSigned(bytes: string, from: string, unsigned: Transaction): Transaction {
-  const signed = Transaction.from(bytes);
-  if (signed.unsignedHash !== unsigned.unsignedHash)
-    throw new Error('the signer signed another transaction than it was asked to');
-  if (signed.from?.toLowerCase() !== from)
-    throw new Error(`the signer signed with the key of ${signed.from ?? 'none'} instead of ${from}`);
-  return signed;
 }

@@ -1,19 +1,8 @@
-import { Transaction } from 'ethers';
+import { recoverAddress, Transaction } from 'ethers';
 import { quantity, readBigInt, readNumber, readObject } from './hex';
 import type { Rpc } from './rpc';
-import { checkSigned, type Signer } from './signer';
-
-/** Prices of a unit of gas. A chain without base fees gets transactions of the old type, whose tip is null. */
-export interface Fee {
-  readonly maxWei: bigint;
-  readonly tipWei: bigint | null;
-}
-
-export interface Call {
-  readonly to: string;
-  readonly data: string;
-  readonly gasLimit: bigint;
-}
+import type { Signer } from './signer';
+import { type Call, type Fee, unsigned } from './unsigned';
 
 /** A signed transaction. */
 export interface Attempt {
@@ -35,30 +24,24 @@ const SEND_TIMEOUT_MS = 5_000;
 /** Pays the lane itself nothing: it uses up a nonce whose transaction must not run any more. */
 export const emptyCall = (lane: string): Call => ({ to: lane, data: '0x', gasLimit: TRANSFER_GAS });
 
+/** Throws unless the signer signed this with the key of `from`: it is another program, maybe of another chain. */
 export async function signCall(
   signer: Signer,
   from: string,
-  { chainId, nonce, call, fee }: { chainId: number; nonce: number; call: Call; fee: Fee },
+  plan: { readonly chainId: number; readonly nonce: number; readonly call: Call; readonly fee: Fee },
 ): Promise<Attempt> {
-  const price =
-    fee.tipWei === null
-      ? { type: 0, gasPrice: fee.maxWei }
-      : { type: 2, maxFeePerGas: fee.maxWei, maxPriorityFeePerGas: fee.tipWei };
-  const unsigned = Transaction.from({ chainId, nonce, ...call, ...price });
-  return attemptOf(checkSigned(await signer.sign(from, unsigned), from, unsigned));
+  const transaction = unsigned(plan);
+  const signature = await signer.sign(from, transaction);
+  const by = recoverAddress(transaction.digest, signature).toLowerCase();
+  if (by !== from) throw new Error(`the signer signed another transaction, or not with the key of ${from}`);
+  return { ...transaction.signed(signature), fee: plan.fee };
 }
 
-export const readAttempt = (bytes: string): Attempt & { readonly call: Call } => {
-  const signed = Transaction.from(bytes);
-  const { to, data, gasLimit } = signed;
-  return { ...attemptOf(signed), call: { to: to ?? '', data, gasLimit } };
-};
-
-function attemptOf(signed: Transaction): Attempt {
-  const { hash, serialized, maxFeePerGas, maxPriorityFeePerGas, gasPrice } = signed;
+export function readAttempt(bytes: string): Attempt & { readonly call: Call } {
+  const { hash, to, data, gasLimit, maxFeePerGas, maxPriorityFeePerGas, gasPrice } = Transaction.from(bytes);
   if (hash === null) throw new Error('a transaction of an intent is not signed');
   const fee = { maxWei: maxFeePerGas ?? gasPrice ?? 0n, tipWei: maxPriorityFeePerGas };
-  return { hash, bytes: serialized, fee };
+  return { hash, bytes, fee, call: { to: to ?? '', data, gasLimit } };
 }
 
 /** Returns the price that gets a transaction into one of the next blocks, at most `mostWei`. */

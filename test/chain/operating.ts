@@ -6,9 +6,11 @@ import { createEventReader } from '../../src/chain/exchange-events';
 import { createRpc } from '../../src/chain/rpc';
 import { createWalletLookup } from '../../src/chain/wallet-lookup';
 import { createWalletReader } from '../../src/chain/wallet-reader';
+import type { Side } from '../../src/exchange/match';
 import { orderOf, type SignedOrder } from '../../src/exchange/order';
 import { lots, micro } from '../../src/exchange/units';
 import { createObservation } from '../../src/jobs/chain/observation';
+import { startObserver } from '../../src/jobs/chain/observe';
 import type { Operator } from '../../src/jobs/chain/operate';
 import { createSettle } from '../../src/jobs/settle';
 import { noteFunds } from '../../src/store/chain/funds';
@@ -16,6 +18,7 @@ import { createIntents } from '../../src/store/chain/intents';
 import { createChainLedger } from '../../src/store/chain/ledger';
 import { runProbe } from '../../src/store/health/health';
 import { createMarkets } from '../../src/store/markets/markets';
+import { createPlainLease } from '../../src/store/outbox/lease';
 import { packSigned } from '../../src/store/records/signed-order';
 import { createClock } from '../../src/store/redis/clock';
 import { shardKeys } from '../../src/store/redis/keys';
@@ -23,6 +26,7 @@ import { createScripts, scriptSources } from '../../src/store/redis/scripts';
 import { createMatches } from '../../src/store/settlement/matches';
 import { createSettlements } from '../../src/store/settlement/settlements';
 import { createEngine } from '../../src/store/verbs/engine';
+import type { PlaceRequest } from '../../src/store/verbs/place';
 import { PLAIN_TERMS } from '../support/engine-order';
 import { startTestRedis } from '../support/redis';
 import { sleep, until } from '../support/waiting';
@@ -39,7 +43,7 @@ export type Operating = Awaited<ReturnType<typeof startOperating>>;
 export type Key = MatchName & { readonly tradeMs: number };
 
 /** A chain with the contracts, the books of an exchange beside it, one market, and lanes that no operator holds yet. */
-export async function startOperating({ lanes = 2 }: { lanes?: number } = {}) {
+export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   const world = await startWorld({ slotsInAnEpoch: 1 });
   const { chain, exchange, collateral, ctf: conditionalTokens } = world;
   await chain.ask('evm_setBlockGasLimit', BLOCK_GAS);
@@ -96,24 +100,24 @@ export async function startOperating({ lanes = 2 }: { lanes?: number } = {}) {
     termsOf: async () => terms,
   });
 
-  async function place(trader: Trader, outcome: 0 | 1, pips: number, size: number) {
-    const signed: SignedOrder = world.sign(trader, {
-      tokenId: BigInt(terms.tokenIds[outcome]),
-      makerAmount: BigInt(size) * BigInt(pips) * SCALE.microAmount,
-      takerAmount: BigInt(size) * SCALE.lotAmount,
-    });
+  /** A signed order, by default a BUY. */
+  function order(trader: Trader, outcome: 0 | 1, pips: number, size: number, side: Side = 0): PlaceRequest {
+    const amounts = [BigInt(size * pips) * SCALE.microAmount, BigInt(size) * SCALE.lotAmount] as const;
+    const [makerAmount, takerAmount] = side === 0 ? amounts : [amounts[1], amounts[0]];
+    const tokenId = BigInt(terms.tokenIds[outcome]);
+    const signed: SignedOrder = world.sign(trader, { tokenId, side, makerAmount, takerAmount });
     const maker = trader.address.toLowerCase();
-    return engine.place({
+    return {
       ...{ marketId: terms.id, orderHash: world.hashOf(signed), maker, orderType: 'GTC', ...PLAIN_TERMS },
       order: orderOf(signed, outcome, 'GTC', terms, SCALE),
       signed: packSigned({ ...signed, maker, signer: maker }, Buffer.from(signed.signature.slice(2), 'hex')),
-    });
+    };
   }
 
   /** Two wallets buy Yes and No of each other. */
   async function fill(maker: Trader, taker: Trader): Promise<Key> {
-    await place(maker, 1, 4_000, 10);
-    const { record } = await place(taker, 0, 6_000, 10);
+    await engine.place(order(maker, 1, 4_000, 10));
+    const { record } = await engine.place(order(taker, 0, 6_000, 10));
     return { marketId: terms.id, tradeMs: record.fillMs, sequence: record.sequence, part: 0 };
   }
 
@@ -125,9 +129,11 @@ export async function startOperating({ lanes = 2 }: { lanes?: number } = {}) {
     return key;
   }
 
-  async function trader(cash = 1_000n * ONE): Promise<Trader> {
+  /** A wallet with collateral, full sets, and both approvals, which the books have read. */
+  async function trader(cash = 1_000n * ONE, sets = 0n): Promise<Trader> {
     const one = newTrader();
-    await world.fund(one.address, cash);
+    const [yes = 0n, no = 0n] = tokenIds.map(BigInt);
+    await world.fund(one.address, cash, { conditionId, tokens: [yes, no] }, sets);
     const funded = Number(await chain.ask<string>('eth_blockNumber'));
     const isFinal = async () => ((await ledger.finalBlock())?.number ?? 0) >= funded;
     await until('a trader has funds in the books', isFinal, { explain: () => errors.join() });
@@ -158,34 +164,44 @@ export async function startOperating({ lanes = 2 }: { lanes?: number } = {}) {
 
   let isOver = false;
   let isMining = true;
-  /** Makes blocks, and brings them into the books. */
-  async function turn(): Promise<void> {
-    while (!isOver) {
+  async function mine(): Promise<void> {
+    for (let due = performance.now(); !isOver; due = Math.max(due + blockMs, performance.now())) {
       if (isMining) await chain.ask('evm_mine');
-      try {
-        await observation.stepFinal();
-        await observation.stepHead();
-      } catch (error) {
-        errors.push(`observer: ${String(error)}`);
-      }
-      await sleep(BLOCK_MS);
+      await sleep(due + blockMs - performance.now());
     }
   }
   await chain.ask('evm_setAutomine', false);
-  const turning = turn();
+  const mining = mine();
+  const observer = startObserver({
+    lease: createPlainLease({ run, keys }, keys.observerLease),
+    observation,
+    halt: async (reason) => errors.push(reason),
+    onError: (error) => errors.push(`observer: ${error.message}`),
+  });
   await until('the books have a block', async () => (await ledger.finalBlock()) !== null);
 
   return {
-    ...{ world, redis, keys, run, engine, settlements, intents: createIntents({ redis, run, keys }) },
-    ...{ ledger, terms, operators, server, errors, place, fill, match, trader, operate, lanesOf, settled },
+    ...{
+      world,
+      redis,
+      keys,
+      run,
+      clock,
+      engine,
+      matches,
+      settlements,
+      intents: createIntents({ redis, run, keys }),
+    },
+    ...{ ledger, terms, operators, server, errors, order, fill, match, trader, operate, lanesOf, settled },
     mine(on: boolean) {
       isMining = on;
     },
     statusOf: async (key: MatchName) => (await settlements.find(key))?.settlementStatus,
     async stop() {
       for (const operator of running) await operator.stop();
+      await observer.stop();
       isOver = true;
-      await turning;
+      await mining;
       rpc.stop();
       redis.disconnect();
       await server.stop();

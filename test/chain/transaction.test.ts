@@ -1,4 +1,4 @@
-import { Wallet } from 'ethers';
+import { keccak256, Wallet } from 'ethers';
 import { EXCHANGE } from '../../src/chain/exchange-contract';
 import { createRpc, type Rpc } from '../../src/chain/rpc';
 import { encodeMatch, settleData, settleOneData } from '../../src/chain/settle-call';
@@ -6,14 +6,15 @@ import { createKeySigner, createRemoteSigner, type Signer } from '../../src/chai
 import {
   broadcast,
   emptyCall,
-  type Fee,
   raised,
   readAttempt,
   readFee,
   readNonce,
   signCall,
 } from '../../src/chain/transaction';
+import { type Fee, unsigned } from '../../src/chain/unsigned';
 import { type SignedOrder, ZERO_ADDRESS } from '../../src/exchange/order';
+import { until } from '../support/waiting';
 import { type Anvil, startAnvil } from './anvil';
 import { asks } from './proxy';
 
@@ -52,7 +53,7 @@ test.each([
     const attempt = await signCall(signer, from, { chainId: CHAIN_ID, nonce, call: emptyCall(from), fee });
     expect(readAttempt(attempt.bytes)).toMatchObject({ hash: attempt.hash, fee });
     expect(await broadcast(rpc, attempt.bytes)).toEqual({ answers: ['TAKEN'], problems: [] });
-    expect(await readNonce(rpc, from, 'latest')).toBe(nonce + 1);
+    await until('it is mined', async () => (await readNonce(rpc, from, 'latest')) === nonce + 1);
     expect((await broadcast(rpc, attempt.bytes)).answers).toEqual(['NONCE_USED']);
   }
 });
@@ -60,22 +61,43 @@ test.each([
 test('a transaction that a signer changed, or signed with another key, is not used', async () => {
   const keys = createKeySigner([KEY]);
   const plan = { chainId: CHAIN_ID, nonce: 0, call: emptyCall(OWN), fee: { maxWei: GWEI, tipWei: null } };
-  const other: Signer = {
-    ...keys,
-    sign: (from, transaction) => {
-      const changed = transaction.clone();
-      changed.nonce = 7;
-      return keys.sign(from, changed);
-    },
-  };
+  const other: Signer = { ...keys, sign: (from) => keys.sign(from, unsigned({ ...plan, nonce: 7 })) };
   await expect(signCall(other, OWN, plan)).rejects.toThrow('another transaction');
   const stranger = createKeySigner([`0x${'77'.repeat(32)}`]);
   const wrongKey: Signer = {
     ...keys,
     sign: async (_, transaction) => stranger.sign((await stranger.addresses())[0] ?? '', transaction),
   };
-  await expect(signCall(wrongKey, OWN, plan)).rejects.toThrow('instead of');
-  await expect(keys.sign(ZERO_ADDRESS, undefined as never)).rejects.toThrow('no key');
+  await expect(signCall(wrongKey, OWN, plan)).rejects.toThrow('another transaction');
+  await expect(keys.sign(ZERO_ADDRESS, unsigned(plan))).rejects.toThrow('no key');
+});
+
+test('transactions of every length are encoded as ethers encodes them', async () => {
+  const wallet = new Wallet(KEY);
+  const signer = createKeySigner([KEY]);
+  for (const bytes of [0, 1, 54, 55, 56, 57, 255, 256, 65_600]) {
+    for (const [nonce, maxWei, tipWei] of [
+      [0, 128n, 0n],
+      [127, 10n ** 18n, 127n],
+      [70_000, 255n, null],
+    ] as const) {
+      const call = { to: OWN, data: `0x${'7f'.repeat(bytes)}`, gasLimit: 14_000_000n };
+      const price =
+        tipWei === null
+          ? { type: 0, gasPrice: maxWei }
+          : { type: 2, maxFeePerGas: maxWei, maxPriorityFeePerGas: tipWei };
+      const { bytes: own } = await signCall(signer, OWN, {
+        ...{ chainId: CHAIN_ID, nonce, call, fee: { maxWei, tipWei } },
+      });
+      expect(own).toBe(await wallet.signTransaction({ chainId: CHAIN_ID, nonce, ...call, ...price }));
+      expect(readAttempt(own)).toEqual({
+        hash: keccak256(own),
+        bytes: own,
+        fee: { maxWei, tipWei },
+        call: { ...call, to: wallet.address },
+      });
+    }
+  }
 });
 
 test('a raised price is at least 12.5 % higher in both parts, follows the node, and stops at the limit', () => {

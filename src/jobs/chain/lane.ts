@@ -1,5 +1,6 @@
 import { settleData, settleGas } from '../../chain/settle-call';
-import { type Call, type Fee, readFee, readGasMoney, readNonce, signCall } from '../../chain/transaction';
+import { readFee, readGasMoney, readNonce, signCall } from '../../chain/transaction';
+import type { Call, Fee } from '../../chain/unsigned';
 import type { LaneHolder, LaneState } from '../../store/chain/intents';
 import { settlementId } from '../../store/records/settlement';
 import type { Candidate } from './candidates';
@@ -104,9 +105,14 @@ export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
 
   /** Leaves out the matches that would fail. */
   async function look(list: readonly Candidate[]): Promise<readonly Candidate[]> {
+    // Matches do not depend on each other, and a node may run its whole pool again for each look at what is pending.
+    const at = parts.unmined() === 0 ? 'pending' : 'latest';
     const [refusal, failures] = await Promise.all([
       preflight.refusal(lane),
-      preflight.failures(list.map(({ encoded }) => encoded)),
+      preflight.failures(
+        list.map(({ encoded }) => encoded),
+        at,
+      ),
     ]);
     if (refusal) {
       candidates.giveBack(list, 0);

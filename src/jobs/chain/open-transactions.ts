@@ -1,13 +1,13 @@
 import {
   type Attempt,
   broadcast,
-  type Call,
   emptyCall,
   raised,
   readAttempt,
   readFee,
   signCall,
 } from '../../chain/transaction';
+import type { Call } from '../../chain/unsigned';
 import type { Intent, LaneHolder } from '../../store/chain/intents';
 import type { LaneParts } from './parts';
 

@@ -57,6 +57,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const parts: LaneParts = {
     ...options,
     candidates,
+    unmined: () => lanes.reduce((sum, lane) => sum + lane.status().unmined, 0),
     preflight: createPreflight(rpc, options.exchange),
     triage: createTriage(onError),
   };

@@ -16,6 +16,8 @@ export interface LaneParts {
   readonly preflight: Preflight;
   readonly intents: Intents;
   readonly candidates: Candidates;
+  /** How many transactions of all lanes are in no block yet. */
+  readonly unmined: () => number;
   readonly triage: Triager;
   /** Books the failure of a settlement that no live transaction holds, as seen at a block. */
   readonly fail: (settlement: SettlementKey, fault: Fault, blockNumber: number) => Promise<unknown>;
