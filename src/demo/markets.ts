@@ -50,7 +50,7 @@ export function demoMarkets(now: Date): readonly DemoMarket[] {
       ...wording,
       tags: [...wording.tags, 'demo'],
       slug: `${slug}-${year}`,
-      description: `${description} Demo market: paper funds, bots, and a price history that is invented up to its opening.`,
+      description: `${description} Demo market: test funds, bots, and a price history that is invented up to its opening.`,
       minOrderSize: '1',
       closesAt: `${year}-12-31T23:59:59.000Z`,
       questionId: `0x${createHash('sha256').update(`demo ${slug}-${year}`).digest('hex')}`,
@@ -130,6 +130,21 @@ const world = (year: number): readonly (readonly [Wording, Character])[] => [
   ],
 ];
 
+const OPEN_POLL_MS = 250;
+/** 30 s. */
+const OPEN_POLLS_MAX = 120;
+
+/** With funds on a chain a market opens some blocks after its creation, else at once. False when it does not. */
+export async function untilOpen(baseUrl: string, slug: string): Promise<boolean> {
+  for (let poll = 0; poll < OPEN_POLLS_MAX; poll++) {
+    const answer = await fetch(`${baseUrl}/markets/${slug}`, { signal: AbortSignal.timeout(REQUEST_MS_MAX) });
+    const { status } = (await answer.json()) as { readonly status?: unknown };
+    if (status !== 'DRAFT') return status === 'OPEN';
+    await new Promise((resolve) => setTimeout(resolve, OPEN_POLL_MS));
+  }
+  return false;
+}
+
 /** Creates the missing markets; rejects with the first refusal. */
 export async function openDemoMarkets(
   baseUrl: string,
@@ -152,4 +167,5 @@ export async function openDemoMarkets(
     if (answer.status !== 201)
       throw new Error(`demo market ${market.slug}: ${answer.status} ${text.slice(0, 300)}`);
   }
+  for (const { body: market } of markets) await untilOpen(baseUrl, market.slug);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DemoMarket } from './markets';
+import { type DemoMarket, untilOpen } from './markets';
 
 /** Markets in each state: one pays within ten minutes, one has paid, and one is paused. */
 const MINUTE_MS = 60_000;
@@ -28,7 +28,7 @@ function coinAt(now: Date) {
     slug,
     question: 'Does the coin of this demo show heads?',
     description:
-      'The demo throws a coin when this market has closed, a few minutes after the start, and pays at once.\n\nDemo market: paper funds and bots.',
+      'The demo throws a coin when this market has closed, a few minutes after the start, and pays at once.\n\nDemo market: test funds and bots.',
     category: 'games',
     tags: ['demo', COIN_TAG],
     outcomes: ['Heads', 'Tails'],
@@ -72,8 +72,10 @@ async function send(url: string, adminToken: string, body?: object): Promise<boo
 export async function openStory(baseUrl: string, adminToken: string, now: Date): Promise<void> {
   const admin = (path: string, body?: object): Promise<boolean> =>
     send(`${baseUrl}/admin/markets${path}`, adminToken, body);
-  if (await admin('', PAID)) await admin(`/${PAID.slug}/resolve`, { outcomeIndex: 0 });
-  if (await admin('', PAUSED)) await admin(`/${PAUSED.slug}/pause`);
+  const isNew = { paid: await admin('', PAID), paused: await admin('', PAUSED) };
+  if (isNew.paid && (await untilOpen(baseUrl, PAID.slug)))
+    await admin(`/${PAID.slug}/resolve`, { outcomeIndex: 0 });
+  if (isNew.paused && (await untilOpen(baseUrl, PAUSED.slug))) await admin(`/${PAUSED.slug}/pause`);
   const coin = coinAt(now);
   if (!(await admin('', coin))) return;
   const throwIt = (): void => {

@@ -64,7 +64,7 @@ export function createApplication(
   app.use(preface(deps));
   app.use(crossOrigin(deps.config.corsOrigins));
   app.use(createRouting(routesOf(endpoints, deps, dispatchDeps)));
-  servePage(app, deps.page, deps.config.publicBaseUrl);
+  servePage(app, deps.page, deps.config);
   servePageLinks(app, deps);
   serveCards(app, deps, dispatchDeps.limiter);
   app.use(PATHS.docs, docsPage(deps.docs));

@@ -3,7 +3,7 @@ import type { MarketView } from '../exchange/facts';
 import { CARD_HEIGHT, CARD_WIDTH } from './card-drawing';
 import type { HttpDeps } from './deps';
 import { isListed } from './listing';
-import { answer, policyOf } from './page';
+import { answer, type PolicyFacts, policyOf } from './page';
 import { eventWords, marketWords, type Words } from './page-words';
 
 /** The addresses of the page with their own titles for people who share them, and the files that crawlers request. */
@@ -25,7 +25,7 @@ export function servePageLinks(app: Express, { page: files, marketList, config, 
   if (page === undefined) return;
   const { publicBaseUrl } = config;
   const html = page.variants.at(-1)?.body.toString() ?? '';
-  const send = createSender(html, publicBaseUrl, drawCard !== null);
+  const send = createSender(html, config, drawCard !== null);
   const listed = async (): Promise<readonly MarketView[]> => (await marketList()).filter(isListed);
   /** The page itself does not wait for Redis; it shows the problem. */
   const words =
@@ -36,7 +36,7 @@ export function servePageLinks(app: Express, { page: files, marketList, config, 
     };
   app.get('/m/:slug', words(marketWords));
   app.get('/e/:slug', words(eventWords));
-  const view = answer(page, policyOf(publicBaseUrl));
+  const view = answer(page, policyOf(config));
   for (const path of VIEWS) app.get(path, view);
   // Every address has a profile.
   app.get('/u/:address', (request, response, next) =>
@@ -79,14 +79,14 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const escaped = (plain: string): string => plain.replace(/[&<>"]/g, (sign) => ESCAPES[sign] ?? sign);
 
 /** The page with its title, description and card filled in; null without such a market, undefined when that is unknown. */
-function createSender(html: string, publicBaseUrl: string, hasCards: boolean) {
-  const policy = policyOf(publicBaseUrl);
+function createSender(html: string, config: PolicyFacts, hasCards: boolean) {
+  const policy = policyOf(config);
   return (response: Response, found: Words | null | undefined): void => {
     response.statusCode = found === null ? 404 : 200;
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Cache-Control', 'no-cache');
-    response.end(found ? filledIn(html, found, publicBaseUrl, hasCards) : html);
+    response.end(found ? filledIn(html, found, config.publicBaseUrl, hasCards) : html);
   };
 }
 
@@ -144,7 +144,7 @@ function sitemapOf(publicBaseUrl: string, markets: readonly MarketView[]): strin
 /** A person who follows a dead link gets a page that says so; a program gets the problem document. */
 export function pageNotFound({ page: files, config }: Deps): RequestHandler {
   const html = files.get('/not-found.html')?.variants.at(-1)?.body;
-  const policy = policyOf(config.publicBaseUrl);
+  const policy = policyOf(config);
   return (request, response, next) => {
     const wantsPage = request.headers.accept?.split(',')[0]?.trim() === 'text/html';
     if (html === undefined || request.method !== 'GET' || !wantsPage) return next();

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Express, RequestHandler } from 'express';
+import type { Config } from '../config/load';
 import { names } from './conditional';
 import { otherMethods } from './methods';
 
@@ -42,12 +43,15 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 /** A copy may be kept, but must be revalidated each time. */
 const ASK_FIRST = 'no-cache';
 
+export type PolicyFacts = Pick<Config, 'publicBaseUrl' | 'chain'>;
+
 /**
  * The page may use only resources of this server: no inline script or style, no frame around it, no picture or font of
  * another site. `connect-src` names the socket, because some browsers do not count it as 'self'.
  */
-export const policyOf = (publicBaseUrl: string): string => {
+export const policyOf = ({ publicBaseUrl, chain }: PolicyFacts): string => {
   const socket = `${publicBaseUrl.replace(/^http/, 'ws').replace(/^(wss?:\/\/[^/]+).*$/, '$1')}`;
+  const node = chain?.publicRpcUrl;
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -55,7 +59,8 @@ export const policyOf = (publicBaseUrl: string): string => {
     "img-src 'self' data:",
     "font-src 'self'",
     "manifest-src 'self'",
-    `connect-src 'self' ${socket}`,
+    // A test wallet sends its transactions to the node by itself.
+    ['connect-src', "'self'", socket, ...(node ? [new URL(node).origin] : [])].join(' '),
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
@@ -97,8 +102,8 @@ function fileOf(file: string, url: string): PageFile {
 const NOT_SERVED: ReadonlySet<string> = new Set(['/not-found.html']);
 
 /** Serves GET and HEAD of each file; passes every other path on. */
-export function servePage(app: Express, files: PageFiles, publicBaseUrl: string): void {
-  const policy = policyOf(publicBaseUrl);
+export function servePage(app: Express, files: PageFiles, facts: PolicyFacts): void {
+  const policy = policyOf(facts);
   for (const [url, file] of files) {
     if (NOT_SERVED.has(url)) continue;
     app.route(url).get(answer(file, policy)).all(otherMethods('GET, HEAD, OPTIONS'));

@@ -1,4 +1,4 @@
-import type { Signer } from 'ctf-exchange-client';
+import type { Signer, TransactionSigner, WalletCall } from 'ctf-exchange-client';
 import { client, leave, live, useKind, type Wallet, wallet } from './exchange';
 import { keep, kept } from './kept';
 import type { Provider } from './wallet-injected';
@@ -46,6 +46,24 @@ export async function signerOf({ address, kind }: Wallet): Promise<Signer> {
     );
   }
   return { ...signer, address };
+}
+
+/** Signs transactions of this browser's test wallet. */
+export async function transactionSignerOf(): Promise<TransactionSigner> {
+  const { keyOf, testTransactionSigner } = await import('./wallet-test');
+  return testTransactionSigner(keyOf(kept(TEST_KEY)));
+}
+
+/** Lets the browser's wallet send transactions, one after the other; resolves when all are in blocks. */
+export async function transactionsOf(
+  owner: Wallet,
+  chainId: number,
+  calls: readonly WalletCall[],
+): Promise<void> {
+  const { injected, sendByWallet } = await withInjected();
+  const provider = injected();
+  if (!provider) throw new WalletRefusal('The wallet you signed in with is not in this browser any more.');
+  await sendByWallet(provider, { address: owner.address, chainId, calls });
 }
 
 async function connected(): Promise<Signer> {

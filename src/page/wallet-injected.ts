@@ -1,4 +1,4 @@
-import type { Eip712Domain, Signer } from 'ctf-exchange-client';
+import type { Eip712Domain, Signer, WalletCall } from 'ctf-exchange-client';
 import { WalletRefusal } from './words';
 
 /** A browser's wallet, EIP-1193. */
@@ -79,7 +79,36 @@ export function injectedSigner(provider: Provider, address: string): Signer {
   };
 }
 
-/** For wallets that show a network's name; this page sends nothing to the network. */
+const BLOCK_POLL_MS = 500;
+/** 2 min, because a person reads before confirming. */
+const BLOCK_POLLS_MAX = 240;
+
+interface Sending {
+  readonly address: string;
+  readonly chainId: number;
+  readonly calls: readonly WalletCall[];
+}
+
+/** The wallet asks its owner about each transaction; the next one is sent when the one before is in a block. */
+export async function sendByWallet(provider: Provider, { address, chainId, calls }: Sending): Promise<void> {
+  await beOnChain(provider, { chainId });
+  for (const { to, data } of calls) {
+    const hash = await ask(provider, 'eth_sendTransaction', [{ from: address, to, data }]);
+    await untilMined(provider, String(hash));
+  }
+}
+
+async function untilMined(provider: Provider, hash: string): Promise<void> {
+  for (let poll = 0; poll < BLOCK_POLLS_MAX; poll++) {
+    const receipt = (await ask(provider, 'eth_getTransactionReceipt', [hash])) as { status?: string } | null;
+    if (receipt?.status === '0x1') return;
+    if (receipt) throw new WalletRefusal('The chain refused the transaction. Nothing was done.');
+    await new Promise((resolve) => setTimeout(resolve, BLOCK_POLL_MS));
+  }
+  throw new WalletRefusal('The transaction is in no block yet. Look into your wallet.');
+}
+
+/** For wallets that show a network's name. */
 const CHAINS: Readonly<Record<number, object>> = {
   56: {
     chainName: 'BNB Smart Chain',
@@ -96,7 +125,7 @@ const CHAINS: Readonly<Record<number, object>> = {
 };
 
 /** Most wallets sign only for their current network. A wallet that cannot report or switch it is asked to sign anyway. */
-async function beOnChain(provider: Provider, { chainId }: Eip712Domain): Promise<void> {
+async function beOnChain(provider: Provider, { chainId }: Pick<Eip712Domain, 'chainId'>): Promise<void> {
   const hex = `0x${chainId.toString(16)}`;
   const now = await provider.request({ method: 'eth_chainId' }).catch(() => null);
   if (typeof now !== 'string' || Number(now) === chainId) return;

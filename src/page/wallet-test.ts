@@ -1,7 +1,7 @@
-import type { Signer } from 'ctf-exchange-client';
+import type { Signer, TransactionSigner } from 'ctf-exchange-client';
 import { SigningKey } from 'ethers/crypto';
 import { hashMessage, TypedDataEncoder } from 'ethers/hash';
-import { computeAddress } from 'ethers/transaction';
+import { computeAddress, Transaction } from 'ethers/transaction';
 
 /** A wallet with a single key, loaded only where a test wallet is used. */
 
@@ -22,5 +22,17 @@ export function testSigner(key: string): Signer {
     signMessage: async (text) => signing.sign(hashMessage(text)).serialized,
     signTypedData: async (domain, types, value) =>
       signing.sign(TypedDataEncoder.hash(domain, types, value)).serialized,
+  };
+}
+
+/** Signs transactions of a test wallet, with funds on a chain. */
+export function testTransactionSigner(key: string): TransactionSigner {
+  return {
+    address: computeAddress(key),
+    async signTransaction(unsigned) {
+      const transaction = Transaction.from(unsigned);
+      transaction.signature = new SigningKey(key).sign(transaction.unsignedHash);
+      return transaction.serialized;
+    },
   };
 }

@@ -87,7 +87,8 @@ const ours = 'This is a fault of this page or of the exchange, not yours.';
 const FORM: Readonly<Record<string, Say>> = {
   BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
   INVALID_EXPIRATION: () => 'The order would stay open for too long. Is the clock of this device right?',
-  INSUFFICIENT_ALLOWANCE: () => 'The exchange may not move your funds yet: approve it in your wallet first.',
+  INSUFFICIENT_ALLOWANCE: () =>
+    'The exchange may not move your funds yet. Approve it first, and wait until that is final.',
   UNSETTLED_LIMIT: () =>
     'Much of what you traded still waits for the chain. Wait a few seconds, or trade less.',
   WALLET_SUSPENDED: () =>

@@ -1,4 +1,5 @@
 import { AccountMenu } from './account-menu';
+import { Approvals } from './approvals';
 import { Depth } from './depth';
 import { Discussion } from './discussion';
 import { KeyHelp } from './key-help';
@@ -11,6 +12,7 @@ import { StateCard } from './state-card';
 /** The parts that a stranger's first view does not show, in a file of their own, loaded with the first that is needed. */
 export const LATER = {
   AccountMenu,
+  Approvals,
   CancelAll,
   Depth,
   Discussion,

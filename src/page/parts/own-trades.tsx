@@ -1,17 +1,38 @@
+import type { OwnTrade } from 'ctf-exchange-client';
 import { useAccount } from '../account-data';
 import { remembered } from '../market-list-data';
+import { SETTLED, whyFailed } from '../order-words';
 import { nameOf } from '../outcome-names';
 import { centsOf, dollars, lotsOf, pipsOf, shares, when } from '../units';
 import { Notice, Skeleton } from './notice';
 
+/** How far the chain is with a trade. */
+const Settlement = ({ trade }: { readonly trade: OwnTrade }) => {
+  const { settlementStatus, transactionHash, blockNumber } = trade;
+  const isFailed = settlementStatus === 'FAILED';
+  return (
+    <span
+      class={isFailed ? 'trade-chain refused' : 'trade-chain hint'}
+      title={transactionHash ?? undefined}
+      data-testid="settlement"
+      data-status={settlementStatus}
+    >
+      {isFailed ? whyFailed(trade) : SETTLED[settlementStatus]}
+      {blockNumber !== undefined && ` in block ${blockNumber}`}
+    </span>
+  );
+};
+
 /** The wallet's trades, from the view of its own orders. */
 export const OwnTrades = () => {
-  const { trades } = useAccount();
+  const { trades, balances } = useAccount();
+  const isOnChain = balances?.approvals !== undefined;
   if (trades === null) return <Skeleton rows={3} />;
   if (trades.length === 0) return <Notice title="No trades yet">Your trades will appear here.</Notice>;
   return (
     <ul class="orders">
-      {trades.map(({ id, role, marketId, size, matchedAt, own }) => {
+      {trades.map((trade) => {
+        const { id, role, marketId, size, matchedAt, own } = trade;
         const lots = lotsOf(size);
         const market = remembered(marketId);
         return (
@@ -24,6 +45,7 @@ export const OwnTrades = () => {
             </span>
             <span class="order-filled">{shares(lots)} shares</span>
             <span class="order-status">{dollars(lots * pipsOf(own.price))}</span>
+            {isOnChain && <Settlement trade={trade} />}
             <span class="order-act">
               <time dateTime={matchedAt}>{when(matchedAt)}</time>
             </span>

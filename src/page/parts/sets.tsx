@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { reloadAccount, showBalances } from '../account-data';
 import { client } from '../exchange';
 import { type Held, wholeLots } from '../held';
+import { carryOut } from '../on-chain';
 import { namesOf } from '../outcome-names';
 import { tell } from '../toasts';
 import { dollars, dollarsTyped, LOTS_ONE, PIPS_ONE, shares, sizeOf } from '../units';
@@ -19,9 +20,10 @@ function useConversion() {
     setBusy(true);
     setRefused(null);
     try {
-      showBalances(await work());
+      const balances = await carryOut(work);
+      if (balances) showBalances(balances);
       reloadAccount();
-      tell(done, 'good');
+      tell(balances ? done : `${done} It takes some seconds until this is final on the chain.`, 'good');
       return true;
     } catch (error) {
       setRefused(wordsFor(error).text);

@@ -2,7 +2,7 @@ import { type Balances, type OutcomeIndex, viewOf } from 'ctf-exchange-client';
 import { useEffect, useState } from 'preact/hooks';
 import { useAccount, useWallet } from '../account-data';
 import { useCell } from '../cell';
-import { exchangeState, isOver, whyNoOrders } from '../exchange-state';
+import { config, exchangeState, isOver, whyNoOrders } from '../exchange-state';
 import { lazy } from '../lazy';
 import type { Shown } from '../market-data';
 import { facing, freeOf, type Inputs, judge, type Standing } from '../order-draft';
@@ -28,6 +28,8 @@ import { Summary } from './ticket-summary';
 import { submitWords } from './ticket-words';
 import { WalletChoice } from './wallet-choice';
 
+/** Only with funds on a chain. */
+const Approvals = lazy(async () => (await import('./later')).LATER.Approvals, null);
 /** Most markets are open. */
 const StateCard = lazy(async () => (await import('./later')).LATER.StateCard, null);
 
@@ -116,6 +118,7 @@ export const Ticket = ({ shown }: { readonly shown: Shown | null }) => {
   return (
     <>
       {shown?.market.status === 'PAUSED' && <StateCard market={shown.market} />}
+      {useCell(config)?.chain && <Approvals />}
       <Form shown={shown} />
     </>
   );

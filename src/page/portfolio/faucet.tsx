@@ -9,8 +9,10 @@ export const Faucet = () => {
   const take = async (): Promise<void> => {
     setBusy(true);
     try {
-      showBalances(await client.faucet());
-      setSaid({ text: 'Test funds have arrived.', isRefusal: false });
+      const balances = await client.faucet();
+      showBalances(balances);
+      const words = balances.approvals ? 'Test funds are on their way.' : 'Test funds have arrived.';
+      setSaid({ text: words, isRefusal: false });
     } catch (error) {
       setSaid({ text: wordsFor(error).text, isRefusal: true });
     }

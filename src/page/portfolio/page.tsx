@@ -1,7 +1,8 @@
-import type { Portfolio, Timeframe } from 'ctf-exchange-client';
+import type { Balances, Portfolio, Timeframe } from 'ctf-exchange-client';
 import { useState } from 'preact/hooks';
 import { isOpen, useAccount, useWallet } from '../account-data';
 import { heldOf, worthIn } from '../held';
+import { Approvals } from '../parts/approvals';
 import { Notice, Skeleton } from '../parts/notice';
 import { CancelAll, Orders } from '../parts/orders';
 import { dollars, microOf, signedDollars } from '../units';
@@ -32,6 +33,7 @@ export const PortfolioPage = () => {
         <Skeleton rows={6} />
       ) : (
         <>
+          <Approvals />
           <Figures worth={worth} />
           <Curve worth={worth} timeframe={timeframe} onTimeframe={setTimeframe} />
           <Tabs journal={journal} />
@@ -81,6 +83,7 @@ const Figures = ({ worth }: { readonly worth: Portfolio | null }) => {
       <Figure name="Portfolio" value={dollars(worthIn(account) ?? 0)} />
       <Figure name="Cash" value={dollars(microOf(balances.collateral.available))} />
       <Figure name="In orders" value={dollars(microOf(balances.collateral.reserved))} />
+      <NotFinal balances={balances} />
       <Figure
         name="Gain"
         value={total === null ? '…' : signedDollars(total)}
@@ -94,6 +97,19 @@ const Figures = ({ worth }: { readonly worth: Portfolio | null }) => {
         }
       />
     </dl>
+  );
+};
+
+/** Only with funds on a chain, while trades wait for it. */
+const NotFinal = ({ balances }: { readonly balances: Balances }) => {
+  const [taken, brought] = [balances.collateral.unsettled ?? '0', balances.collateral.pending ?? '0'];
+  if (microOf(taken) + microOf(brought) === 0) return null;
+  return (
+    <Figure
+      name="Not final yet"
+      value={`-${dollars(microOf(taken))}`}
+      more={<>+{dollars(microOf(brought))}, not yet spendable</>}
+    />
   );
 };
 

@@ -1,0 +1,76 @@
+import { callsOf, sendCalls, type WalletCall } from 'ctf-exchange-client';
+import { account, reloadAccount, showBalances } from './account-data';
+import { client, type Wallet, wallet } from './exchange';
+import { config } from './exchange-state';
+import { transactionSignerOf, transactionsOf } from './sign-in';
+import { microOf } from './units';
+import { WalletRefusal } from './words';
+
+/** Transactions that a wallet sends itself with funds on a chain; loaded only where it has some. */
+
+const POLL_MS = 1_000;
+/** 60 s. */
+const POLLS_MAX = 60;
+
+/** The chain is asked again at this pace, because it sends no message to a wallet that has no orders. */
+const REFRESH_MS = 3_000;
+
+/** Sends them one after the other; resolves when all are in blocks. */
+async function send(owner: Wallet, calls: readonly WalletCall[]): Promise<void> {
+  const { chain, chainId } = config.get() ?? (await client.config());
+  if (owner.kind === 'injected') return transactionsOf(owner, chainId, calls);
+  if (!chain || chain.rpcUrl === null)
+    throw new WalletRefusal('This exchange offers test wallets no way to the chain. Use your own wallet.');
+  await sendCalls({ rpcUrl: chain.rpcUrl, chainId, signer: await transactionSignerOf() }, calls);
+}
+
+/** Runs a request, or sends the transactions that the exchange asks for instead. True when the wallet sent them. */
+export async function carryOut<T>(request: () => Promise<T>): Promise<T | null> {
+  try {
+    return await request();
+  } catch (error) {
+    const calls = callsOf(error);
+    const owner = wallet.get();
+    if (calls === null || owner === null) throw error;
+    await send(owner, calls);
+    return null;
+  }
+}
+
+async function until(isThere: () => boolean, what: string): Promise<void> {
+  for (let poll = 0; poll < POLLS_MAX; poll++) {
+    showBalances(await client.balances());
+    if (isThere()) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new WalletRefusal(`${what} Please try again in a minute.`);
+}
+
+const hasCollateral = (): boolean => microOf(account.get().balances?.collateral.total ?? '0') > 0;
+
+export function isApproved(): boolean {
+  const approvals = account.get().balances?.approvals;
+  return (approvals?.collateral.enough ?? false) && (approvals?.conditionalTokens.approved ?? false);
+}
+
+/** All that a wallet needs before its first order: for a test wallet test funds, for every wallet two approvals. */
+export async function prepare(owner: Wallet): Promise<void> {
+  const { chain } = config.get() ?? (await client.config());
+  if (owner.kind === 'test' && !hasCollateral()) {
+    await client.faucet();
+    await until(hasCollateral, 'The test funds are not there yet.');
+  }
+  const approvals = account.get().balances?.approvals;
+  const isGiven = [approvals?.collateral.enough, approvals?.conditionalTokens.approved];
+  await send(
+    owner,
+    (chain?.approvals ?? []).filter((_, i) => isGiven[i] !== true),
+  );
+  await until(isApproved, 'Your approvals are not final yet.');
+  reloadAccount();
+}
+
+setInterval(() => {
+  const isShown = document.visibilityState === 'visible';
+  if (wallet.get() && config.get()?.chain && isShown) client.balances().then(showBalances, () => undefined);
+}, REFRESH_MS);
