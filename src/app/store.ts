@@ -41,6 +41,7 @@ import { createSettlements, type Settlements } from '../store/settlement/settlem
 import { createEngine, type Engine } from '../store/verbs/engine';
 import type { ChainPlacing } from '../store/verbs/place';
 import { openBooks } from './chain-books';
+import { examineFunds } from './chain-examine';
 import { marketsOnChain, walletsOnChain } from './chain-trade';
 
 const REDIS_WAIT_MS = 10_000;
@@ -217,6 +218,8 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     standings,
     scale,
     audit,
+    examineFunds: () =>
+      books ? examineFunds(config, { books, redis, run, keys, clock }) : Promise.resolve([]),
   };
 }
 

@@ -10,6 +10,7 @@ export const doctor: Command = async ({ store, say }) => {
   const standing = await examine({ redis, run, keys, promised: config.durability, isProduction });
   const checks = [
     ...standing,
+    ...(await store.examineFunds()),
     ...(await examineArchive({ redis, keys, archive: store.archive, now: store.clock.now, isProduction })),
   ];
   const isFit = checks.every(({ verdict }) => verdict !== 'fail');

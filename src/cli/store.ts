@@ -2,6 +2,7 @@ import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Audit } from '../store/audit/audit';
+import type { Check } from '../store/health/doctor';
 import type { JournalRebuild } from '../store/journal/rebuild';
 import type { Markets } from '../store/markets/markets';
 import type { Comments } from '../store/people/comments';
@@ -32,6 +33,8 @@ export interface CliStore {
   readonly audit: Audit;
   readonly journalRebuild: JournalRebuild;
   readonly scale: ChainScale;
+  /** The checks of the chain; none with paper funds. */
+  examineFunds(): Promise<readonly Check[]>;
   close(): void;
 }
 

@@ -2,6 +2,8 @@ import { hexlify } from 'ethers';
 import { domainSeparator, orderStructHash, typedDigest } from '../../src/auth/order-hash';
 import { createBlocks } from '../../src/chain/blocks';
 import { type ChainCheck, type ExamineOptions, examineChain } from '../../src/chain/examine';
+import { createShell } from '../cli/shell';
+import { startTestRedis } from '../support/redis';
 import { type Nodes, startNodes } from './nodes';
 import { newTrader, ONE, startWorld, type World } from './world';
 
@@ -130,4 +132,22 @@ test('a paused contract and an operator without money are found', async () => {
     'fail chain trading: the contract is paused: an admin must unpause it',
   );
   await world.call(world.admin.address, 'unpauseTrading');
+});
+
+test('exchange doctor shows the checks with funds on a chain', async () => {
+  const server = await startTestRedis();
+  const { privateKey } = world.operator.key;
+  const env = {
+    ...{ FUNDS: 'chain', CHAIN_RPC_URL: nodes.proxies.map(({ url }) => url).join(',') },
+    ...{ EXCHANGE_ADDRESS: world.exchange, COLLATERAL_ADDRESS: world.collateral },
+    ...{ CONDITIONAL_TOKENS_ADDRESS: world.ctf, ORACLE_ADDRESS: world.deployer, OPERATOR_KEYS: privateKey },
+  };
+  await nodes.ask('anvil_mine', '0x4');
+  const { checks } = await createShell(server.url, env).json('doctor');
+  const shown = (checks as ChainCheck[]).filter(({ name }) => name.startsWith('chain '));
+  // How old the final block is depends on the machine.
+  expect(unfit(shown.filter(({ name }) => name !== 'chain finality'))).toEqual([]);
+  expect(shown.map(({ name }) => name)).toContain(`chain operator ${world.operator.address.toLowerCase()}`);
+  expect(shown).toHaveLength(7);
+  await server.stop();
 });

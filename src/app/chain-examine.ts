@@ -1,0 +1,53 @@
+import { domainSeparator, orderStructHash, typedDigest } from '../auth/order-hash';
+import { type ChainCheck, examineChain } from '../chain/examine';
+import { createKeySigner } from '../chain/signer';
+import type { Config } from '../config/load';
+import { type SignedOrder, ZERO_ADDRESS } from '../exchange/order';
+import { createIntents } from '../store/chain/intents';
+import type { Clock } from '../store/redis/clock';
+import type { ShardKeys } from '../store/redis/keys';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
+import type { openBooks } from './chain-books';
+
+interface ExamineParts {
+  readonly books: ReturnType<typeof openBooks>;
+  readonly redis: RedisClient;
+  readonly run: RunScript;
+  readonly keys: ShardKeys;
+  readonly clock: Clock;
+}
+
+const SOME_WALLET = `0x${'12'.repeat(20)}`;
+/** Every signed member differs from the others, so a contract that mixes two of them up has another hash. */
+const SAMPLE: SignedOrder = {
+  ...{ salt: 1n, maker: SOME_WALLET, signer: SOME_WALLET, taker: ZERO_ADDRESS, tokenId: 2n },
+  ...{ makerAmount: 3n, takerAmount: 4n, expiration: 5n, nonce: 6n, feeRateBps: 7n, side: 1 },
+  ...{ signatureType: 0, signature: '0x' },
+};
+
+const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
+
+/** The doctor's checks of the chain. */
+export async function examineFunds(config: Config, parts: ExamineParts): Promise<readonly ChainCheck[]> {
+  if (config.chain === null) return [];
+  const { books, clock } = parts;
+  const { exchangeAddress, collateralAddress, conditionalTokensAddress } = books.contracts;
+  const separator = domainSeparator({
+    ...{ name: config.eip712Name, version: '1', chainId: config.chainId },
+    verifyingContract: exchangeAddress,
+  });
+  const own = await createKeySigner(config.chain.operatorKeys).addresses();
+  const lanes = await createIntents(parts).lanes();
+  return examineChain({
+    ...{ rpc: books.rpc, blocks: books.blocks, chainId: config.chainId, now: clock.now },
+    contracts: {
+      exchange: exchangeAddress,
+      collateral: collateralAddress,
+      conditionalTokens: conditionalTokensAddress,
+    },
+    decimals: config.collateralDecimals,
+    domainSeparator: hex(separator),
+    vector: { order: SAMPLE, hash: hex(typedDigest(separator, orderStructHash(SAMPLE))) },
+    operators: [...new Set([...own, ...lanes.map(({ address }) => address)])],
+  });
+}
