@@ -1,4 +1,4 @@
-import type { ChainSettlement, Market, Order, SettlementStatus } from 'ctf-exchange-client';
+import type { Market, Order } from 'ctf-exchange-client';
 import { nameOf } from './outcome-names';
 import { centsOf, lotsOf, shares } from './units';
 
@@ -24,33 +24,6 @@ export const REASON: Readonly<Record<string, string>> = {
   DISCONNECT: 'the connection was lost',
   REPLACED: 'another order took its place',
 };
-
-/** The progress of a trade on the chain. */
-export const SETTLED: Readonly<Record<SettlementStatus, string>> = {
-  MATCHED: 'Not yet spendable: waiting to be sent to the chain',
-  SUBMITTED: 'Not yet spendable: sent to the chain',
-  RETRYING: 'Not yet spendable: it is sent again',
-  CONFIRMED: 'Final',
-  FAILED: 'Failed: nothing was paid',
-};
-
-const FAULTS: Readonly<Record<string, string>> = {
-  COLLATERAL: 'lacked the money',
-  ALLOWANCE: 'had withdrawn its approval',
-  APPROVAL: 'had withdrawn its approval',
-  TOKENS: 'lacked the shares',
-  CANCELLED: 'had cancelled its order on the chain',
-  NONCE: 'had voided its orders on the chain',
-  SIGNATURE: 'no longer stands by its signature',
-  CALLBACK: 'refused what it bought',
-};
-
-/** Who failed, and that nothing was paid. */
-export function whyFailed({ failureReason, failedWallet }: ChainSettlement): string {
-  const fault = FAULTS[failureReason ?? ''];
-  if (fault === undefined || failedWallet === undefined) return SETTLED.FAILED;
-  return `Failed: ${failedWallet.slice(0, 6)}…${failedWallet.slice(-4)} ${fault}. Nothing was paid.`;
-}
 
 /** Reasons that the person already knows. */
 const ASKED_FOR: ReadonlySet<string | null> = new Set([null, 'USER', 'CANCEL_ALL', 'REPLACED']);

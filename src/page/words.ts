@@ -87,13 +87,10 @@ const ours = 'This is a fault of this page or of the exchange, not yours.';
 const FORM: Readonly<Record<string, Say>> = {
   BALANCE_LIMIT: () => 'That is more than an account here can hold. Take fewer shares.',
   INVALID_EXPIRATION: () => 'The order would stay open for too long. Is the clock of this device right?',
-  INSUFFICIENT_ALLOWANCE: () =>
-    'The exchange may not move your funds yet. Approve it first, and wait until that is final.',
-  UNSETTLED_LIMIT: () =>
-    'Much of what you traded still waits for the chain. Wait a few seconds, or trade less.',
-  WALLET_SUSPENDED: () =>
-    'This wallet may not order for a while, because it lacked the funds for trades it had agreed to. Cancels work.',
-  ON_CHAIN: () => 'Your own wallet does this on the chain. Confirm it there.',
+  INSUFFICIENT_ALLOWANCE: () => 'Approve the exchange first, and wait until that is final.',
+  UNSETTLED_LIMIT: () => 'Too many of your trades wait for the chain. Try again soon.',
+  WALLET_SUSPENDED: () => 'This wallet lacked the funds for its trades. It may order again later.',
+  ON_CHAIN: () => 'Your own wallet does this.',
   SELF_TRADE: () => 'Your own order stands in the way. Cancel it first.',
   DEADLINE_EXCEEDED: () =>
     'It took too long, so the order was not placed. Place it again if you still want it.',

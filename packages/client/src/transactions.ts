@@ -89,6 +89,6 @@ async function askNode(url: string, method: string, params: readonly unknown[]):
     signal: AbortSignal.timeout(REQUEST_MS_MAX),
   });
   const { result, error } = (await answer.json()) as { result?: unknown; error?: { message?: string } };
-  if (error) throw new Error(`the node refused ${method}: ${error.message ?? 'no reason'}`);
+  if (error) throw new Error(`${method}: ${error.message}`);
   return result;
 }

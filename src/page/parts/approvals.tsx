@@ -27,15 +27,15 @@ export const Approvals = () => {
     setBusy(false);
   };
   return (
-    <section class="card approvals" aria-labelledby="approvals-title" data-testid="approvals">
-      <h2 id="approvals-title" class="card-title">
+    <section class="card state-card" aria-labelledby="approvals-title" data-testid="approvals">
+      <h2 id="approvals-title" class="state-title">
         Approve the exchange
       </h2>
       <p class="hint">
         Your funds stay in your wallet. The exchange contract may only take what orders say that you have
         signed.
       </p>
-      <ul class="approvals-list">
+      <ul class="positions">
         <Tick isDone={collateral.enough} name="Collateral" />
         <Tick isDone={conditionalTokens.approved} name="Outcome tokens" />
       </ul>

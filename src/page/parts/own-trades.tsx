@@ -1,7 +1,7 @@
 import type { OwnTrade } from 'ctf-exchange-client';
 import { useAccount } from '../account-data';
+import { SETTLED, whyFailed } from '../chain-words';
 import { remembered } from '../market-list-data';
-import { SETTLED, whyFailed } from '../order-words';
 import { nameOf } from '../outcome-names';
 import { centsOf, dollars, lotsOf, pipsOf, shares, when } from '../units';
 import { Notice, Skeleton } from './notice';
