@@ -2,7 +2,7 @@ import { RpcError } from './endpoint';
 import { type Failure, failureOf } from './exchange-contract';
 import { quantity, readBytes } from './hex';
 import type { Rpc } from './rpc';
-import { type EncodedMatch, settleData, settleOneData } from './settle-call';
+import { type EncodedMatch, settleData, settleGas, settleOneData } from './settle-call';
 import type { Call } from './unsigned';
 
 export interface Preflight {
@@ -18,8 +18,8 @@ export interface Preflight {
 }
 
 const TIMEOUT_MS = 5_000;
-/** A single match may use as much as a whole transaction. */
-const CALL_GAS = 16_000_000n;
+const EMPTY_GAS = 1_000_000n;
+const OUT_OF_GAS = /out of gas/i;
 
 /** Looks, without a transaction, at what the next block would do: gas is not spent on a match that must fail. */
 export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Preflight {
@@ -34,6 +34,8 @@ export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Prefli
       return null;
     } catch (error) {
       if (error instanceof RpcError && error.isRevert) return error.data ?? '0x';
+      // A call that runs out of gas reverts without data.
+      if (error instanceof RpcError && OUT_OF_GAS.test(error.message)) return '0x';
       throw error;
     }
   }
@@ -42,14 +44,14 @@ export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Prefli
 
   return {
     async refusal(lane) {
-      const call = { from: lane, to: exchange, data: settleData([]), gas: CALL_GAS };
+      const call = { from: lane, to: exchange, data: settleData([]), gas: EMPTY_GAS };
       return failureIn(await revertOf(call, 'latest'));
     },
     failures: (matches, at) =>
       Promise.all(
         // Only the contract itself may call `settleOne`, and a look may come from any address.
         matches.map(async (match) => {
-          const call = { from: exchange, to: exchange, data: settleOneData(match), gas: CALL_GAS };
+          const call = { from: exchange, to: exchange, data: settleOneData(match), gas: settleGas([match]) };
           return failureIn(await revertOf(call, at));
         }),
       ),

@@ -1,7 +1,7 @@
 import { Wallet } from 'ethers';
 import { until } from '../support/waiting';
 import { type Key, type Operating, startOperating } from './operating';
-import type { TestOperatorOptions } from './operator';
+import { SCALE, type TestOperatorOptions } from './operator';
 import { type ChainProxy, startChainProxy } from './proxy';
 import { collateralAbi, ONE, type Trader } from './world';
 
@@ -90,6 +90,17 @@ test('a match that a wallet spoils after the look fails by the event of its tran
   await is(bad, 'FAILED');
   const records = await Promise.all([...good, bad].map((key) => op.settlements.find(key)));
   expect(new Set(records.map((record) => record?.transactionHash)).size).toBe(1);
+});
+
+test('a wallet whose code burns all gas that it gets gets its tokens kept for it, and stops no other', async () => {
+  const trap = await op.trader();
+  const keys = [await matchAny(), await op.match(one(0), trap), await matchAny(1)];
+  // JUMPDEST, PUSH1 0, JUMP: wallets can have code of their own (EIP-7702).
+  await op.world.chain.ask('anvil_setCode', trap.address, '0x5b600056');
+  operate([0]);
+  await confirmed(keys);
+  const [yes = '0'] = op.terms.tokenIds;
+  expect(await op.world.read('owed', trap.address, yes)).toBe(10n * SCALE.lotAmount);
 });
 
 test('a transaction that the node loses is sent again under the same nonce, for a price that nodes take', async () => {

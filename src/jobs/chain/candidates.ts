@@ -40,8 +40,6 @@ interface CandidatesOptions {
 const SWEEP_EVERY_MS = 5_000;
 /** More than a minute of work; what is beyond waits in the store. */
 const HELD_MAX = 10_000;
-/** A settlement that ran out of gas is sent again with more. */
-const GAS_STEPS_MAX = 8;
 
 /** The settlements that this process may send. */
 export function createCandidates(options: CandidatesOptions): Candidates {
@@ -151,13 +149,12 @@ async function candidateOf(
   orders: Awaited<ReturnType<Settlements['ordersOf']>>,
   { termsOf, checksum }: Pick<CandidatesOptions, 'termsOf' | 'checksum'>,
 ): Promise<Candidate> {
-  const { marketId, sequence, part, tradeMs, settlement, attempts } = record;
+  const { marketId, sequence, part, tradeMs, settlement } = record;
   const { takerOrder, makerOrders } = signedOrdersOf(record, orders, await termsOf(marketId), checksum);
   const id = settlementId(record);
   if (!settlement || !takerOrder || makerOrders.length !== settlement.makerHashes.length)
     throw new Error(`the orders of the settlement ${id} are not stored`);
   const name = { marketId, sequence, part };
   const encoded = encodeMatch({ name, settlement, taker: takerOrder, makers: makerOrders });
-  const gas = encoded.gas * BigInt(1 + Math.min(attempts, GAS_STEPS_MAX));
-  return { id, match: { ...name, tradeMs }, encoded: { ...encoded, gas }, seenMs: performance.now() };
+  return { id, match: { ...name, tradeMs }, encoded, seenMs: performance.now() };
 }

@@ -24,6 +24,7 @@ export interface Triage {
 /** Blocks between the two looks at a match that a wallet spoils: what one block took, a reorganization may give back. */
 const BLOCKS_APART = 2;
 const LOOK_AGAIN_MS = 500;
+const MATCH_GAS_MAX = 7_000_000n;
 /** A fault of the operator is not over in a moment; each look takes longer to come. */
 const PAUSE_MS = 1_000;
 const DOUBLINGS_MAX = 5;
@@ -31,6 +32,7 @@ const DOUBLINGS_MAX = 5;
 const REMEMBERED_MAX = 20_000;
 
 interface Look {
+  readonly isFinal: boolean;
   readonly block: number;
   readonly times: number;
 }
@@ -64,10 +66,17 @@ export function createTriage(onError: (error: Error) => void): Triager {
           send.push(candidate);
           continue;
         }
-        const before = looks.get(candidate.id);
-        if (!isFinalFault(failure.reason)) {
+        const larger = failure.reason === 'OUT_OF_GAS' ? withMoreGas(candidate) : null;
+        if (larger) {
+          wait.push({ candidate: larger, pauseMs: 0 });
+          continue;
+        }
+        const isFinal = isFinalFault(failure.reason);
+        const last = looks.get(candidate.id);
+        const before = last?.isFinal === isFinal ? last : null;
+        if (!isFinal) {
           const times = (before?.times ?? 0) + 1;
-          remember(candidate.id, { block, times });
+          remember(candidate.id, { isFinal, block, times });
           if (times === 1)
             onError(new Error(`the settlement ${candidate.id} waits: ${failure.error || failure.reason}`));
           wait.push({ candidate, pauseMs: PAUSE_MS * 2 ** Math.min(times - 1, DOUBLINGS_MAX) });
@@ -76,11 +85,19 @@ export function createTriage(onError: (error: Error) => void): Triager {
           const { wallet, reason } = failure;
           failed.push({ candidate, fault: { wallet: wallet ?? '', reason }, block });
         } else {
-          if (!before) remember(candidate.id, { block, times: 1 });
+          if (!before) remember(candidate.id, { isFinal, block, times: 1 });
           wait.push({ candidate, pauseMs: LOOK_AGAIN_MS });
         }
       }
       return { send, wait, failed };
     },
   };
+}
+
+/** A wallet's own code may need more than usual; null when a whole transaction is too small for it. */
+function withMoreGas(candidate: Candidate): Candidate | null {
+  const { encoded } = candidate;
+  return encoded.gas >= MATCH_GAS_MAX
+    ? null
+    : { ...candidate, encoded: { ...encoded, gas: 2n * encoded.gas } };
 }
