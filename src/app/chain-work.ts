@@ -13,6 +13,7 @@ import { startOperator } from '../jobs/chain/operate';
 import { createFollowResults, createReportResults } from '../jobs/chain/resolve';
 import type { Logger } from '../log';
 import { createIntents } from '../store/chain/intents';
+import { createChainLedger } from '../store/chain/ledger';
 import { createSendable } from '../store/chain/sendable';
 import { createPlainLease } from '../store/outbox/lease';
 import { nodeOf, oracleOf } from './chain';
@@ -22,8 +23,19 @@ const NO_BOOKS = new Error('the store was opened without a chain');
 
 /** Brings the state of the chain into the books, in one worker at a time. */
 function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) {
-  const { ledger, rpc, blocks, wallets, contracts } = books;
+  const { rpc, blocks, wallets, contracts } = books;
   const { engine, reads } = store;
+  const halt = (reason: string): Promise<unknown> => engine.setMode('HALTED', `the chain: ${reason}`);
+  // The data may be an old copy: matches that were made after it was copied are not in it, and their numbers are free again.
+  const ledger = createChainLedger({
+    ...store,
+    onUnknown(settlements) {
+      log.error({ settlements }, 'the chain settled matches that the books lack');
+      halt('it settled matches that this Redis does not know').catch((error: unknown) =>
+        log.error({ err: String(error) }, 'the exchange could not be halted'),
+      );
+    },
+  });
   const observation = createObservation({
     ...{ blocks, wallets },
     events: createEventReader(rpc, contracts.exchangeAddress),
@@ -44,7 +56,7 @@ function observe(books: NonNullable<Store['books']>, store: Store, log: Logger) 
   const running = startObserver({
     lease: createPlainLease(store, store.keys.observerLease),
     observation,
-    halt: (reason) => engine.setMode('HALTED', `the chain: ${reason}`),
+    halt,
     onError: (error) => log.warn({ err: error.message }, 'observing the chain'),
   });
   return { state: observation.state, stop: running.stop };

@@ -1,4 +1,5 @@
 import { Wallet } from 'ethers';
+import { settlementId } from '../../src/store/records/settlement';
 import { until } from '../support/waiting';
 import { type Key, type Operating, startOperating } from './operating';
 import { SCALE, type TestOperatorOptions } from './operator';
@@ -235,4 +236,35 @@ test('two operators with a lane each settle every match once', async () => {
   const keys: Key[] = [];
   for (let n = 0; n < 12; n++) keys.push(await matchAny(n));
   await confirmed(keys);
+});
+
+/** Everything in Redis, to be put back. */
+async function copy(): Promise<() => Promise<void>> {
+  const { redis } = op;
+  const names = await redis.keysBuffer('*');
+  const kept = await Promise.all(names.map(async (name) => [name, await redis.dumpBuffer(name)] as const));
+  return async () => {
+    await redis.flushall();
+    for (const [name, packed] of kept) if (packed) await redis.restore(name, 0, packed);
+  };
+}
+
+// The last one, because the books lack a match after it.
+test('an old copy of the books signs nothing, and names the matches that were settled after it', async () => {
+  const kept = await matchAny();
+  const operator = operate([0]);
+  await confirmed([kept]);
+  await operator.stop();
+  const restore = await copy();
+  const lost = await matchAny(1);
+  const first = operate([0]);
+  await confirmed([lost]);
+  await first.stop();
+  const nonce = await nonceOf(0);
+
+  await restore();
+  const later = operate([0]);
+  await soon('the lane stops', () => later.status().some(({ state }) => state === 'AHEAD'));
+  await soon('the match is unknown', () => op.halts.includes(settlementId(lost)));
+  expect(await nonceOf(0)).toBe(nonce);
 });

@@ -19,6 +19,7 @@ import { createChainLedger } from '../../src/store/chain/ledger';
 import { runProbe } from '../../src/store/health/health';
 import { createMarkets } from '../../src/store/markets/markets';
 import { createPlainLease } from '../../src/store/outbox/lease';
+import { settlementId } from '../../src/store/records/settlement';
 import { packSigned } from '../../src/store/records/signed-order';
 import { createClock } from '../../src/store/redis/clock';
 import { shardKeys } from '../../src/store/redis/keys';
@@ -89,10 +90,14 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   await chain.send(world.deployer, conditionalTokens, prepare);
   await world.call(world.operator.address, 'registerToken', ...tokenIds, conditionId);
 
+  const halts: string[] = [];
   const observation = createObservation({
     ...{ blocks, wallets, tokensOf, events: createEventReader(rpc, exchange) },
     withdraw: async () => undefined,
-    ledger,
+    ledger: createChainLedger({
+      ...{ redis, run, keys, scale: SCALE },
+      onUnknown: (unknown) => void halts.push(...unknown.map(settlementId)),
+    }),
   });
   const settle = createSettle({
     ...{ matches, settlements, scale: SCALE },
@@ -175,7 +180,7 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
   const observer = startObserver({
     lease: createPlainLease({ run, keys }, keys.observerLease),
     observation,
-    halt: async (reason) => errors.push(reason),
+    halt: async (reason) => halts.push(reason),
     onError: (error) => errors.push(`observer: ${error.message}`),
   });
   await until('the books have a block', async () => (await ledger.finalBlock()) !== null);
@@ -192,7 +197,21 @@ export async function startOperating({ lanes = 2, blockMs = BLOCK_MS } = {}) {
       settlements,
       intents: createIntents({ redis, run, keys }),
     },
-    ...{ ledger, terms, operators, server, errors, order, fill, match, trader, operate, lanesOf, settled },
+    ...{
+      ledger,
+      terms,
+      operators,
+      server,
+      errors,
+      halts,
+      order,
+      fill,
+      match,
+      trader,
+      operate,
+      lanesOf,
+      settled,
+    },
     mine(on: boolean) {
       isMining = on;
     },

@@ -24,7 +24,7 @@ export interface Candidates {
   giveBack(list: readonly Candidate[], pauseMs: number): void;
   /** Forgets them: they need nothing more, or another process changed them. The next sweep finds those that still wait. */
   drop(list: readonly Candidate[]): void;
-  /** Settlements that wait again. */
+  /** Settlements that wait again, because the transaction that held them did not settle them. */
   revive(keys: readonly SettlementKey[]): Promise<void>;
   count(): number;
 }
@@ -40,6 +40,9 @@ interface CandidatesOptions {
 const SWEEP_EVERY_MS = 5_000;
 /** More than a minute of work; what is beyond waits in the store. */
 const HELD_MAX = 10_000;
+/** A match that comes back twice comes back for a reason that the look at it does not show; each time it waits longer. */
+const RETURN_MS = 1_000;
+const RETURN_DOUBLINGS_MAX = 6;
 
 /** The settlements that this process may send. */
 export function createCandidates(options: CandidatesOptions): Candidates {
@@ -48,6 +51,8 @@ export function createCandidates(options: CandidatesOptions): Candidates {
   const paused = new Map<string, { readonly candidate: Candidate; readonly untilMs: number }>();
   /** Taken and not yet given back or dropped. */
   const taken = new Set<string>();
+  /** How often each came back. */
+  const returns = new Map<string, number>();
   let newest: SendablePlace | null = null;
   let failedUpTo: SendablePlace | null = null;
   let sweptMs = Number.NEGATIVE_INFINITY;
@@ -139,6 +144,16 @@ export function createCandidates(options: CandidatesOptions): Candidates {
     },
     async revive(keys) {
       await add(await sendable.among(keys));
+      for (const id of keys.map(settlementId)) {
+        const candidate = ready.get(id);
+        const before = returns.get(id) ?? 0;
+        if (returns.size >= HELD_MAX) returns.clear();
+        returns.set(id, before + 1);
+        if (!candidate || before === 0) continue;
+        const pauseMs = RETURN_MS * 2 ** Math.min(before - 1, RETURN_DOUBLINGS_MAX);
+        ready.delete(id);
+        paused.set(id, { candidate, untilMs: performance.now() + pauseMs });
+      }
     },
     count: () => ready.size + paused.size + taken.size,
   };
