@@ -15,7 +15,6 @@
 -- Bound    ENTRIES_MAX entries; ORDERS_MAX orders and those of one more entry
 
 local book = require('lib.book')
-local ledger = require('lib.ledger')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 local resolution = require('lib.resolution')
@@ -53,8 +52,8 @@ end
 
 local function note(entry)
   local kind, id, levels, touched, wallets = outbox.names(entry)
-  -- With paper funds a settlement moves no money and no order.
-  if kind == ledger.STILL_ENTRY then
+  -- A settlement moves no money and no order.
+  if kind == outbox.SETTLE then
     return
   end
   local market = id ~= outbox.NO_MARKET and name_market(id)

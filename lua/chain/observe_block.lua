@@ -15,7 +15,7 @@
 --          not move: `unread` has wallet and market, 28 bytes each, that must be read at the new block first. `settled` is the
 --          number of settlements that ended, `cancelled` of orders, `more` 1 when a wallet has more orders to cancel (a later
 --          call with its reading does it), `unknown` the names of settlements that are not here or ended otherwise
--- Emits    SETTLE for each settlement; CANCEL for each market with cancelled orders
+-- Emits    SETTLE and BALANCE for each settlement; CANCEL for each market with cancelled orders
 -- Bound    READINGS_MAX readings and EVENTS_MAX settlements of src/store/chain/, CANCEL_MAX orders (lib/unfunded)
 
 local cursor = require('lib.cursor')

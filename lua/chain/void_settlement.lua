@@ -7,7 +7,7 @@
 -- ARGV     1 shard prefix `{x}:`   2 name (lib/settlements)   3 reason (lib/finality)   4 guilty wallet (20 bytes), empty for none
 --          5 number of the block that proves it
 -- Returns  { code, nowMs, cancelled, more }: OK; or OVER, UNKNOWN or LIVE when it is SUBMITTED, nothing changed
--- Emits    SETTLE; CANCEL for each market with cancelled orders
+-- Emits    SETTLE and BALANCE; CANCEL for each market with cancelled orders
 -- Bound    one settlement, CANCEL_MAX orders (lib/unfunded)
 
 local finality = require('lib.finality')

@@ -26,8 +26,6 @@ ledger.CASH, ledger.TOKENS = '>I7I7I4I6', '>I7I7I7I7'
 ledger.FEE, ledger.MICRO_PER_LOT = 'fee', 10000
 -- The outstanding sets of a lot that a match mints or merges. A chain counts its own (lua/chain/lib/ledger.lua).
 ledger.SETS_PER_LOT = 10000
--- The kind of entries of the outbox with which no account changes (lib/outbox): the end of a settlement moves no paper.
-ledger.STILL_ENTRY = 7
 -- The assets that a refusal can name.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 

@@ -16,6 +16,9 @@ outbox.ORDER, outbox.TRADE, outbox.CANCEL, outbox.EXPIRE, outbox.MARKET, outbox.
 outbox.SETTLE = 7
 -- The reason why a balance changed: none, faucet, split, merge, payout.
 outbox.NOTHING, outbox.FAUCET, outbox.SPLIT, outbox.MERGE, outbox.REDEEM = 0, 1, 2, 3, 4
+-- With funds on a chain: the end of a match that failed, for a wallet that bought and one that sold. Between these codes is the one
+-- that the journal uses for trades (src/store/records/position.ts).
+outbox.BUY_FAILED, outbox.SELL_FAILED = 6, 7
 -- The market of an entry that belongs to no market.
 outbox.NO_MARKET = '--------'
 

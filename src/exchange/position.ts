@@ -75,6 +75,20 @@ export function payoutChanges(
   ];
 }
 
+/** The reverse of a trade that failed: a sale gives the tokens back for its proceeds, a purchase the reverse. */
+export function failedChanges(
+  isSale: boolean,
+  [yes, no]: readonly [yes: bigint, no: bigint],
+  collateralMicro: bigint,
+): readonly [yes: Change, no: Change] {
+  const sign = isSale ? 1n : -1n;
+  const [forYes, forNo] = no > 0n ? [0n, collateralMicro] : [collateralMicro, 0n];
+  return [
+    { tokensMicro: sign * yes, collateralMicro: -sign * forYes },
+    { tokensMicro: sign * no, collateralMicro: -sign * forNo },
+  ];
+}
+
 /** The payout of a token when its market has ended, in halves of the unit. */
 export const payoutHalves = ({ outcome }: Ending, index: OutcomeIndex): 0 | 1 | 2 =>
   outcome === null ? 1 : outcome === index ? 2 : 0;

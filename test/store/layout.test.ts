@@ -100,7 +100,7 @@ const CODES: readonly (readonly [
   ['book', MARKET_STATUSES, named(MARKET_STATUSES.filter((status) => status !== 'CLOSED'))],
   ['book', MODES, named(MODES)],
   ['outbox', EVENT_KINDS, named(EVENT_KINDS.filter((kind) => kind !== null))],
-  ['outbox', MOVE_REASONS, named(MOVE_REASONS)],
+  ['outbox', MOVE_REASONS, named(MOVE_REASONS.filter((reason) => reason !== null))],
   ['settlements', SETTLEMENT_STATUSES, named(SETTLEMENT_STATUSES)],
   ['../chain/lib/intents', LANE_STATES, named(LANE_STATES)],
 ];

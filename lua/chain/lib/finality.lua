@@ -1,10 +1,12 @@
 -- The end of a settlement: a final block has confirmed it, or it has failed. Both happen once.
 
+local book = require('lib.book')
 local caps = require('lib.caps')
 local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local legs = require('lib.legs')
 local order = require('lib.order')
+local outbox = require('lib.outbox')
 local settlements = require('lib.settlements')
 local standing = require('lib.standing')
 local unfunded = require('lib.unfunded')
@@ -66,6 +68,24 @@ function finality.unread(shard, name, found, block)
   return table.concat(unread)
 end
 
+-- The changes of the wallets' balances, for the outbox. Funds of a confirmed match are free from now on. Those of a failed one go
+-- back: each wallet has the amounts again that it gave, and not those that it got.
+local function moves_of(found, is_confirmed)
+  local wallets, moves = {}, {}
+  for i = 1, #found do
+    local leg = found[i]
+    wallets[i], moves[i] = leg.wallet, outbox.move(outbox.NOTHING, 0, 0, 0)
+    if not is_confirmed then
+      local is_buy = leg.side == order.BUY
+      local cash, tokens = is_buy and leg.value or leg.brought, is_buy and leg.brought or leg.taken
+      local is_yes = leg.asset == ledger.YES or leg.got == ledger.YES
+      moves[i] = outbox.move(is_buy and outbox.BUY_FAILED or outbox.SELL_FAILED, cash, is_yes and tokens or 0,
+        is_yes and 0 or tokens)
+    end
+  end
+  return table.concat(wallets), table.concat(moves)
+end
+
 -- Ends a settlement that is PENDING, with the hash of its transaction ('' without one), the number of the block, and for a
 -- failure its reason and the guilty wallet ('' for none).
 function finality.finish(shard, name, record, found, status, transaction, block, reason, wallet, now_ms)
@@ -74,6 +94,8 @@ function finality.finish(shard, name, record, found, status, transaction, block,
   for i = 1, #found do
     ledger.finish(a, slots[found[i].wallet], found[i], is_confirmed)
   end
+  local wallets, moves = moves_of(found, is_confirmed)
+  local b = book.open(shard, market, 's')
   -- From here on nothing may fail.
   ledger.write(a, shard, market, count)
   legs.count(shard, found, is_confirmed)
@@ -84,6 +106,7 @@ function finality.finish(shard, name, record, found, status, transaction, block,
   record[settlements.TRANSACTION] = (hash ~= '' and hash or string.rep('\0', 32))
     .. struct.pack(finality.DETAILS, block, reason, wallet ~= '' and wallet or finality.NO_WALLET)
   settlements.save(shard, name, record, status, now_ms)
+  outbox.write_moves(shard, market, b.sequence, now_ms, wallets, moves)
 end
 
 -- After a failure by the fault of a wallet: a strike, and its orders end that would fail the same way. Returns their number,

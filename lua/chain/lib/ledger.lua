@@ -28,8 +28,6 @@ ledger.CASH, ledger.TOKENS = '>I7I7I7I7I7I7I7I4BI6', '>I7I7I7I7I7I7I7I7I6'
 ledger.MICRO_PER_LOT, ledger.FEE = 10000, 'fee'
 -- The contract mints and merges sets, and wallets do so without it: the exchange does not count them.
 ledger.SETS_PER_LOT = 0
--- The kind of entries of the outbox with which no account changes: none.
-ledger.STILL_ENTRY = 0
 -- The assets that a refusal can name.
 ledger.COLLATERAL, ledger.YES, ledger.NO = 0, 1, 2
 -- Flags of a wallet, each a bit: it approved the exchange for its tokens; it is a contract.

@@ -12,6 +12,7 @@ import {
 import { payoutHalves } from '../../exchange/position';
 import type { HeldPosition, JournalRow } from '../../store/journal/reads';
 import { changeOf } from '../../store/journal/sides';
+import { givesTokens } from '../../store/records/moves';
 import { type HistoryWindow, historyWindow } from '../../wire/answers/history';
 import { presentPortfolio } from '../../wire/answers/portfolio';
 import { PATHS } from '../../wire/paths';
@@ -160,13 +161,13 @@ function walletChangeOf(row: JournalRow): WalletChange {
   }
   const { atMs, marketId, move } = row;
   const [collateral, yes, no] = [BigInt(move.collateralMicro), BigInt(move.yesMicro), BigInt(move.noMicro)];
-  const isSplit = move.reason === 'SPLIT';
+  const isGiven = givesTokens(move);
   return {
     atMs,
     marketId,
-    collateralMicro: isSplit ? -collateral : collateral,
-    yesMicro: isSplit ? yes : -yes,
-    noMicro: isSplit ? no : -no,
+    collateralMicro: isGiven ? -collateral : collateral,
+    yesMicro: isGiven ? yes : -yes,
+    noMicro: isGiven ? no : -no,
     isDeposit: move.reason === 'FAUCET',
   };
 }

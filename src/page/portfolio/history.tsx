@@ -15,6 +15,7 @@ const KINDS: readonly (readonly [Activity['type'] | 'ALL', string])[] = [
   ['SPLIT', 'Splits'],
   ['MERGE', 'Merges'],
   ['FAUCET', 'Test funds'],
+  ['REVERSAL', 'Failed trades'],
 ];
 
 /** All changes of the balances, newest first. */
@@ -86,6 +87,8 @@ function wordsOf(one: Activity): string {
     }
     case 'REDEEM':
       return 'Paid out';
+    case 'REVERSAL':
+      return 'A trade failed on the chain: nothing was paid';
     case 'SPLIT':
     case 'MERGE': {
       const lots = Math.abs(Math.floor(microOf(one.changes.yes) / PIPS_ONE));

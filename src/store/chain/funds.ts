@@ -10,6 +10,9 @@ export interface FundsMark {
   readonly hold: 'cost' | 'limit';
 }
 
+/** The first layout (src/store/health/layout.ts) whose programs know funds on a chain: older ones must not use such data. */
+const FIRST_LAYOUT = 4;
+
 /** The mark of this data; null with paper funds, and in an empty Redis. */
 export async function readFunds(redis: RedisClient, keys: ShardKeys): Promise<FundsMark | null> {
   const [chain, exchange, hold] = await redis.hmget(keys.funds, 'chain', 'exchange', 'hold');
@@ -20,8 +23,8 @@ export async function readFunds(redis: RedisClient, keys: ShardKeys): Promise<Fu
 export async function noteFunds(run: RunScript, keys: ShardKeys, mark: FundsMark): Promise<FundsMark | null> {
   const [chain, exchange, hold] = await run(
     'note_funds',
-    [keys.funds, keys.cash, keys.markets],
-    [mark.chainId, mark.exchange, mark.hold],
+    [keys.funds, keys.cash, keys.markets, keys.layout],
+    [mark.chainId, mark.exchange, mark.hold, FIRST_LAYOUT],
   );
   return chain.length === 0 ? null : markOf(chain.toString(), exchange.toString(), hold.toString());
 }

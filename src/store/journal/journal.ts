@@ -1,12 +1,12 @@
 import { Refusal } from '../../exchange/errors';
 import type { Ending, MarketId } from '../../exchange/market';
-import { type Change, payoutChanges, setChanges } from '../../exchange/position';
+import { type Change, failedChanges, payoutChanges, setChanges } from '../../exchange/position';
 import { createDoubtful } from '../health/doubtful';
 import type { Standings } from '../health/standing';
 import { positionOf } from '../outbox/lease';
 import { decodeEvent, kindOf, type OutboxEvent, type ReaderName } from '../outbox/outbox';
 import { decodeResolution } from '../records/market';
-import type { Move } from '../records/moves';
+import { givesTokens, type Move } from '../records/moves';
 import { addressBytes } from '../records/order';
 import { NO_POSITIONS, type Positions, packMove, packTrade, unpackPositions } from '../records/position';
 import { coalesce } from '../redis/coalesce';
@@ -151,6 +151,8 @@ export function createJournal({ redis, run, keys, matches, doubts }: JournalOpti
     if (move.reason === 'SPLIT') return setChanges(BigInt(move.yesMicro));
     if (move.reason === 'MERGE') return setChanges(-BigInt(move.yesMicro));
     const tokens = [BigInt(move.yesMicro), BigInt(move.noMicro)] as const;
+    if (move.reason === 'BUY_FAILED' || move.reason === 'SELL_FAILED')
+      return failedChanges(givesTokens(move), tokens, BigInt(move.collateralMicro));
     return payoutChanges(await resolutionOf(marketId), tokens, BigInt(move.collateralMicro));
   }
 

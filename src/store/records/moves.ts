@@ -1,13 +1,19 @@
 import { type Micro, micro } from '../../exchange/units';
 import { OUTBOX_MOVE } from './layout';
 
-/** The reason why a balance changed without an order; lua/lib/outbox.lua has the codes. */
-export const MOVE_REASONS = ['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM'] as const;
-export type MoveReason = (typeof MOVE_REASONS)[number];
+/**
+ * The reason why a balance changed without an order; lua/lib/outbox.lua has the codes. The null is that of a trade, which is no
+ * such change (position.ts).
+ */
+export const MOVE_REASONS = [
+  ...(['NOTHING', 'FAUCET', 'SPLIT', 'MERGE', 'REDEEM', null, 'BUY_FAILED', 'SELL_FAILED'] as const),
+] as const;
+export type MoveReason = NonNullable<(typeof MOVE_REASONS)[number]>;
 
 /**
  * The amounts that moved in one wallet, in micro-units, none below zero; the reason gives the direction: a FAUCET gives
- * collateral, a SPLIT takes collateral and gives tokens, a MERGE and a REDEEM take tokens and give collateral.
+ * collateral, a SPLIT takes collateral and gives tokens, a MERGE and a REDEEM take tokens and give collateral. The failure of a
+ * match on the chain undoes a purchase (BUY_FAILED takes tokens) or a sale (SELL_FAILED gives them back).
  */
 export interface Move {
   readonly reason: MoveReason;
@@ -15,6 +21,10 @@ export interface Move {
   readonly yesMicro: Micro;
   readonly noMicro: Micro;
 }
+
+/** Whether the move gives tokens and takes collateral; the others do the reverse. */
+export const givesTokens = ({ reason }: Pick<Move, 'reason'>): boolean =>
+  reason === 'SPLIT' || reason === 'SELL_FAILED';
 
 export const MOVE_BYTES = OUTBOX_MOVE.bytes;
 

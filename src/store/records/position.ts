@@ -17,7 +17,7 @@ export type Positions = readonly [yes: Position, no: Position];
 export const NO_POSITIONS: Positions = [NO_POSITION, NO_POSITION];
 
 const POSITION_BYTES = 30;
-const TRADE = MOVE_REASONS.length;
+const TRADE = MOVE_REASONS.indexOf(null);
 const HEAD_BYTES = 15;
 const TRADE_BYTES = 21;
 

@@ -107,7 +107,7 @@ export const VERBS = {
   mark_settled: verb(['settledUpTo'], 4).replies<Flag>(),
 
   // Funds on a chain (lua/chain/).
-  note_funds: verb(['funds', 'cash', 'markets'], 3).replies<
+  note_funds: verb(['funds', 'cash', 'markets', 'layout'], 4).replies<
     [chain: Buffer, exchange: Buffer, hold: Buffer]
   >(),
   observe_block: verb(

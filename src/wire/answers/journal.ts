@@ -124,17 +124,17 @@ export interface MoveFacts {
 /** A line of GET /me/activity about another event; `terms` is null without a market. */
 export function presentMove(id: string, atMs: number, move: MoveFacts, terms: MarketTerms | null) {
   const { reason, collateralMicro, yesMicro, noMicro } = move;
-  const isSplit = reason === 'SPLIT';
+  const givesTokens = reason === 'SPLIT' || reason === 'SELL_FAILED';
   const [collateral, yes, no] = [BigInt(collateralMicro), BigInt(yesMicro), BigInt(noMicro)];
   return {
     ...NO_TRADE,
     id,
-    type: reason,
+    type: reason.endsWith('_FAILED') ? 'REVERSAL' : reason,
     occurredAt: iso(atMs),
     marketId: terms?.id ?? null,
     conditionId: terms?.conditionId ?? null,
-    size: isSplit || reason === 'MERGE' ? formatMicro(yes) : null,
-    changes: isSplit ? presentChanges(-collateral, yes, no) : presentChanges(collateral, -yes, -no),
+    size: reason === 'SPLIT' || reason === 'MERGE' ? formatMicro(yes) : null,
+    changes: givesTokens ? presentChanges(-collateral, yes, no) : presentChanges(collateral, -yes, -no),
   };
 }
 

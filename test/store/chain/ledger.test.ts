@@ -1,3 +1,6 @@
+import { createJournal } from '../../../src/store/journal/journal';
+import { unpackEntry, unpackPositions } from '../../../src/store/records/position';
+import { createMatches } from '../../../src/store/settlement/matches';
 import { createRaisedNonces } from '../../../src/store/verbs/invalidate';
 import { alice, bob, carla, codeOf, fund, told, withBooks } from './with-books';
 
@@ -247,4 +250,35 @@ test('a contract that takes the limit first holds the limit of the taker until t
   for (const { match } of waiting.values()) chain.settle(match);
   await books.observe(chain.mine());
   expect((await told(books, bob))[0]).toBe('95 0 0 0');
+});
+
+test('the end of a match reaches the journal: a failure undoes the positions with a line of its own', async () => {
+  const books = await open({ feeRateBps: 100 });
+  const { buy, sell, place, chain, waiting, redis, run, keys, settlements } = books;
+  const matches = createMatches({ redis, run, keys, settlements });
+  const journal = createJournal({ redis, run, keys, matches, doubts: () => 0 });
+  const positionOf = async (wallet: string) => {
+    await journal.catchUp();
+    const packed = await redis.hgetBuffer(keys.positions(Buffer.from(wallet.slice(2), 'hex')), 'market00');
+    return packed ? unpackPositions(packed).map(({ sizeMicro, costMicro }) => [sizeMicro, costMicro]) : null;
+  };
+  await place(sell(alice, 0, '10', '0.60'));
+  await place(buy(bob, 0, '10', '0.60'));
+  // The fee of 1 % of 0.40 a share is paid in shares at 0.60.
+  expect(await positionOf(bob)).toEqual([
+    [9_933_334n, 6_000_000n],
+    [0n, 0n],
+  ]);
+  await place(sell(carla, 0, '10', '0.50'));
+  for (const { match } of waiting.values()) chain.settle(match);
+  await books.observe(chain.mine());
+  await place(buy(bob, 0, '10', '0.50'));
+  chain.wallet(bob).collateral = 0;
+  for (const { match } of waiting.values()) chain.settle(match);
+  await books.observe(chain.mine());
+  expect((await positionOf(bob))?.[0]?.[0]).toBe(9_933_334n);
+  const lines = await redis.lrangeBuffer(keys.journal(Buffer.from(bob.slice(2), 'hex')), 0, -1);
+  expect(lines.map(unpackEntry).map((line) => (line.type === 'MOVE' ? line.move.reason : line.type))).toEqual(
+    ['TRADE', 'TRADE', 'BUY_FAILED'],
+  );
 });

@@ -81,7 +81,7 @@ test('a settlement ends once: a second end of any kind changes nothing', async (
   expect(await observing.voidSettlement(key, fault, 1)).toBe('OVER');
   expect(await observing.voidSettlement({ ...key, part: 7 }, fault, 1)).toBe('UNKNOWN');
   expect(await told(books, alice)).toEqual(['100 0 0 0', '100 0 0 0', '100 0 0 0']);
-  // The fault of no wallet: nobody is suspended.
+  // No wallet is at fault, so none is suspended.
   expect(await codeOf(place(sell(alice, 0, '1', '0.60')))).toBe('no refusal');
   // A chain that confirms it all the same is reported.
   if (waited) chain.settle(waited.match);
