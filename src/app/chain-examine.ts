@@ -10,7 +10,8 @@ import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { openBooks } from './chain-books';
 
 interface ExamineParts {
-  readonly books: ReturnType<typeof openBooks>;
+  /** Null with paper funds. */
+  readonly books: ReturnType<typeof openBooks> | null;
   readonly redis: RedisClient;
   readonly run: RunScript;
   readonly keys: ShardKeys;
@@ -27,10 +28,10 @@ const SAMPLE: SignedOrder = {
 
 const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
 
-/** The doctor's checks of the chain. */
+/** The doctor's checks of the chain; none with paper funds. */
 export async function examineFunds(config: Config, parts: ExamineParts): Promise<readonly ChainCheck[]> {
-  if (config.chain === null) return [];
   const { books, clock } = parts;
+  if (config.chain === null || books === null) return [];
   const { exchangeAddress, collateralAddress, conditionalTokensAddress } = books.contracts;
   const separator = domainSeparator({
     ...{ name: config.eip712Name, version: '1', chainId: config.chainId },

@@ -218,8 +218,6 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     standings,
     scale,
     audit,
-    examineFunds: () =>
-      books ? examineFunds(config, { books, redis, run, keys, clock }) : Promise.resolve([]),
   };
 }
 
@@ -230,5 +228,10 @@ export async function openStore(config: Config, log: Logger) {
   const store = await createStore(config, log, OPERATOR_WAIT_MS);
   // The doctor explains a Redis that runs no scripts.
   await store.clock.measure().catch(() => undefined);
-  return { ...store, config, close: () => closeStore(store) };
+  return {
+    ...store,
+    config,
+    examineFunds: () => examineFunds(config, store),
+    close: () => closeStore(store),
+  };
 }
