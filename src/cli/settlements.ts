@@ -84,13 +84,15 @@ export const acknowledge =
   (id: string, transactionHash: string): Command =>
   async ({ store, say }: Run) => {
     const key = keyOf(id);
+    if (store.config.funds === 'chain')
+      throw new Refusal('INVALID_REQUEST', 'with FUNDS=chain only the chain confirms settlements');
     const record = await store.settlements.find(key);
     if (!record)
       throw new Refusal('NOT_FOUND', `there is no settlement ${id}; see: exchange settlements export`);
     const path = `/admin/settlements/${id}`;
     const doing = { action: 'settlements acknowledge', path, body: { transactionHash } };
     await recorded(store, doing, async () => {
-      if (await store.settlements.move({ ...key, tradeMs: record.tradeMs }, 'CONFIRMED', { transactionHash }))
+      if (await store.settlements.move({ ...key, tradeMs: record.tradeMs }, 'CONFIRMED', transactionHash))
         return;
       const now = await store.settlements.find(key);
       if (now?.transactionHash === transactionHash) return;

@@ -43,9 +43,7 @@ async function settle(marketId: string, status: 'CONFIRMED' | 'MATCHED'): Promis
       if (!market) throw new Error('no market');
       return market.terms;
     };
-    const send = () => Promise.reject(new Error('the chain is away'));
-    const sending = status === 'MATCHED' ? { send } : {};
-    await createSettle({ ...store, termsOf, ...sending })(refs);
+    await createSettle({ ...store, termsOf, funds: status === 'MATCHED' ? 'chain' : 'paper' })(refs);
   } finally {
     store.close();
   }

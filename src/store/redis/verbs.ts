@@ -103,7 +103,7 @@ export const VERBS = {
 
   // Settlement.
   record_settlements: verb(SETTLE, 2, { args: true }).replies<number>(),
-  move_settlement: verb(SETTLE, 7).replies<number>(),
+  move_settlement: verb(SETTLE, 5).replies<Flag>(),
   mark_settled: verb(['settledUpTo'], 4).replies<Flag>(),
 
   // Funds on a chain (lua/chain/).

@@ -51,15 +51,12 @@ export interface Settlements {
     list: readonly { ref: MatchRef; settlement: Settlement }[],
     status: 'CONFIRMED' | 'MATCHED',
   ): Promise<number>;
-  /**
-   * move_settlement: returns null when the record does not change, because it is CONFIRMED, another sender SUBMITTED it less
-   * than `holdMs` ago, or its attempt is not the failed `attempt`. To SUBMITTED, it returns the number of the attempt.
-   */
+  /** move_settlement: returns false when the record does not change: it is CONFIRMED, or a transaction holds it. */
   move(
     key: SettlementKey & { readonly tradeMs: number },
-    status: SettlementStatus,
-    options?: MoveOptions,
-  ): Promise<number | null>;
+    status: MovedTo,
+    transactionHash?: string,
+  ): Promise<boolean>;
   /** The records of these names in Redis, null for a missing one. */
   packed(names: readonly Buffer[]): Promise<(Buffer | null)[]>;
   /** The record, in Redis or in the archive. */
@@ -98,11 +95,8 @@ interface SettlementsOptions {
   readonly past?: Past;
 }
 
-interface MoveOptions {
-  readonly transactionHash?: string | null;
-  readonly holdMs?: number;
-  readonly attempt?: number | null;
-}
+/** The operator's scripts alone make a record SUBMITTED (lua/chain/enlist_intent.lua). */
+type MovedTo = 'CONFIRMED' | 'RETRYING' | 'FAILED';
 
 /** The settlement records: written by the worker, shown on trades, fills and to the operator. */
 export function createSettlements({ redis, run, keys, past = NO_PAST }: SettlementsOptions): Settlements {
@@ -127,14 +121,13 @@ export function createSettlements({ redis, run, keys, past = NO_PAST }: Settleme
 
   async function move(
     key: SettlementKey & { readonly tradeMs: number },
-    status: SettlementStatus,
-    { transactionHash = null, holdMs = 0, attempt = null }: MoveOptions = {},
-  ): Promise<number | null> {
+    status: MovedTo,
+    transactionHash?: string,
+  ): Promise<boolean> {
     const code = SETTLEMENT_STATUSES.indexOf(status);
-    const transaction = transactionHash === null ? NO_TRANSACTION : hashBytes(transactionHash);
+    const transaction = transactionHash === undefined ? NO_TRANSACTION : hashBytes(transactionHash);
     const about = [settlementName(key), key.tradeMs] as const;
-    const args = [keys.prefix, ...about, code, transaction, holdMs, attempt ?? ''] as const;
-    return (await run('move_settlement', scriptKeys, args)) || null;
+    return (await run('move_settlement', scriptKeys, [keys.prefix, ...about, code, transaction])) === 1;
   }
 
   async function packed(names: readonly Buffer[]): Promise<(Buffer | null)[]> {

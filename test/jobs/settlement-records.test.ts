@@ -26,24 +26,18 @@ async function statusOf({ sequence }: MatchRef) {
   return [record?.settlementStatus, record?.attempts, record?.transactionHash];
 }
 
-test('a sender that hung changes nothing of the attempt after it', async () => {
+test('a record that failed may be settled, and a final one stays final', async () => {
   const ref = await matched();
   await settle(ref, 'chain');
   const key = { ...ref, part: 0 };
   const { move } = world.settlements;
-  expect(await move(key, 'SUBMITTED')).toBe(1);
-  const second = await move(key, 'SUBMITTED');
-  expect(second).toBe(2);
-  expect(await move(key, 'SUBMITTED', { holdMs: 90_000 })).toBeNull();
-  for (const attempt of [1, null]) {
-    expect(await move(key, 'RETRYING', { attempt })).toBeNull();
-    expect(await move(key, 'FAILED', { attempt })).toBeNull();
-  }
-  expect(await statusOf(ref)).toEqual(['SUBMITTED', 2, null]);
-  expect(await move(key, 'RETRYING', { attempt: second })).not.toBeNull();
-  expect(await statusOf(ref)).toEqual(['RETRYING', 2, null]);
-  // A final record stays final, whatever the attempt.
-  expect(await move(key, 'CONFIRMED', { attempt: 1, transactionHash: HASH })).not.toBeNull();
+  expect(await move(key, 'RETRYING')).toBe(true);
+  expect(await move(key, 'FAILED')).toBe(true);
+  expect(await move(key, 'FAILED')).toBe(false);
+  expect(await statusOf(ref)).toEqual(['FAILED', 2, null]);
+  expect(await move(key, 'CONFIRMED', HASH)).toBe(true);
+  for (const status of ['RETRYING', 'FAILED', 'CONFIRMED'] as const)
+    expect(await move(key, status, `0x${'ee'.repeat(32)}`)).toBe(false);
   expect(await statusOf(ref)).toEqual(['CONFIRMED', 2, HASH]);
 });
 
@@ -51,7 +45,7 @@ test('the CONFIRMED record of a lost match is not used for the match that got it
   const { redis, keys, matches, settlements } = world;
   const ref = await matched();
   await settle(ref);
-  await settlements.move({ ...ref, part: 0 }, 'CONFIRMED', { transactionHash: HASH });
+  await settlements.move({ ...ref, part: 0 }, 'CONFIRMED', HASH);
   expect(await statusOf(ref)).toEqual(['CONFIRMED', 1, HASH]);
   // Pretends that a failover has lost it, and that another match of the same moment got its number.
   const stream = keys.trades(market.terms.id);
@@ -80,6 +74,5 @@ test('the CONFIRMED record of a lost match is not used for the match that got it
 
 test('a record of a match that does not exist cannot be moved', async () => {
   const ref = { ...(await matched()), sequence: 999_999, part: 0 };
-  expect(await world.settlements.move(ref, 'RETRYING')).toBeNull();
-  expect(await world.settlements.move(ref, 'SUBMITTED')).toBeNull();
+  expect(await world.settlements.move(ref, 'RETRYING')).toBe(false);
 });
