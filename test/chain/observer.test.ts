@@ -132,6 +132,19 @@ test('on another chain it halts the exchange, with the reason, and notes nothing
   expect(errors.at(-1)).toBeInstanceOf(OtherChain);
 });
 
+test('it stops although its nodes do not answer', async () => {
+  const book = openNotebook();
+  const { observer } = start(observationOf(book));
+  await grows('it works', book, 1);
+  for (const proxy of nodes.proxies) proxy.hang();
+  let hasStopped = false;
+  void observer.stop().then(() => {
+    hasStopped = true;
+  });
+  // The patience of the client with its nodes is longer.
+  await until('it stops', () => hasStopped);
+});
+
 test('it stops at once while it waits for another process', async () => {
   await run('hold_lease', [keys.observerLease, keys.readers], ['another', 60_000, '', '']);
   const book = openNotebook();

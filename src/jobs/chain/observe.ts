@@ -18,6 +18,8 @@ const RENEW_MS = 2_000;
 /** A block of BSC takes 450 ms. */
 const PAUSE_MS = 100;
 const AFTER_ERROR_MS = 500;
+/** A step that waits for a node is left alone after this time: nothing that it may still do counts twice. */
+const STOP_MS_MAX = 3_000;
 /** On another chain only an operator helps. */
 const AFTER_HALT_MS = 5_000;
 
@@ -73,7 +75,7 @@ export function startObserver({ lease, observation, halt, onError }: ObserverOpt
   return {
     async stop() {
       stopping.abort();
-      await running;
+      await Promise.race([running, sleep(STOP_MS_MAX, undefined, { ref: false })]);
     },
   };
 }
