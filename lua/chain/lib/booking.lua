@@ -69,7 +69,7 @@ end
 local function shortage_of(q, a)
   local value = q.is_budget and q.budget or q.size * q.price
   local required = q.side == order.BUY and value or q.size * ledger.MICRO_PER_LOT
-  local free = caps.free(ARGV[4], a, 1, q.market, q.asset)
+  local free = caps.free(ARGV[4], a, 1, q.market, q.asset, true)
   if free < required then
     local allowed, held, promised = ledger.means(a, 1, q.asset)
     local is_allowance = held - promised >= required and allowed - promised < required

@@ -15,10 +15,15 @@ function caps.field(address, market, asset)
   return asset == ledger.COLLATERAL and address or address .. market .. asset - ledger.YES
 end
 
--- Returns the free amount of an asset, which is below zero when more is promised than is there.
-function caps.free(shard, a, slot, market, asset)
+-- Whether there is any cap. Mostly there is none, and then the functions below need not look for each.
+function caps.exist(shard)
+  return redis.call('EXISTS', shard .. 'cap') == 1
+end
+
+-- Returns the free amount of an asset, which is below zero when more is promised than is there. `any` is whether caps exist.
+function caps.free(shard, a, slot, market, asset, any)
   local allowed, _, promised = ledger.means(a, slot, asset)
-  local packed = redis.call('HGET', shard .. 'cap', caps.field(a.addresses[slot], market, asset))
+  local packed = any and redis.call('HGET', shard .. 'cap', caps.field(a.addresses[slot], market, asset))
   local cap = packed and struct.unpack(caps.FORMAT, packed) or integer.MOST
   return math.min(allowed, cap) - promised
 end

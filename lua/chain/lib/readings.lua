@@ -28,7 +28,7 @@ function readings.unpack(packed)
 end
 
 -- Stores a reading of the collateral, with the tokens of one market or none, in a final block.
-local function store_one(shard, reading, market, block)
+local function store_one(shard, reading, market, block, any_caps)
   local wallet = reading.wallet
   local a = ledger.read(shard, market and market.id, { wallet }, 1)
   local is_known = a.cash_of[1]
@@ -37,8 +37,10 @@ local function store_one(shard, reading, market, block)
     ledger.observe_tokens(a, 1, market[ledger.YES], market[ledger.NO], block)
   end
   ledger.write(a, shard, market and market.id, 1)
-  caps.lift(shard, wallet, nil, ledger.COLLATERAL, block)
-  if market then
+  if any_caps then
+    caps.lift(shard, wallet, nil, ledger.COLLATERAL, block)
+  end
+  if any_caps and market then
     caps.lift(shard, wallet, market.id, ledger.YES, block)
     caps.lift(shard, wallet, market.id, ledger.NO, block)
   end
@@ -50,10 +52,11 @@ end
 
 -- Stores readings of a final block.
 function readings.store(shard, list, block)
+  local any_caps = caps.exist(shard)
   for i = 1, #list do
     local reading = list[i]
     for k = 1, math.max(1, #reading.markets) do
-      store_one(shard, reading, reading.markets[k], block)
+      store_one(shard, reading, reading.markets[k], block, any_caps)
     end
   end
 end
@@ -78,21 +81,25 @@ end
 -- block after `block` waits: settlements that are final there have not ended yet. Returns their number, and whether others
 -- must follow.
 function readings.cover(shard, list, block, most, now_ms)
-  local cancelled, more = 0, false
-  local function cover(wallet, market, asset)
-    local count, is_more = unfunded.cover(shard, wallet, market, asset, most - cancelled, now_ms)
+  local cancelled, more, any_caps = 0, false, caps.exist(shard)
+  local function cover(a, market, asset)
+    local count, is_more = unfunded.cover(shard, a, 1, market, asset, any_caps, most - cancelled, now_ms)
     cancelled, more = cancelled + count, more or is_more
   end
   for i = 1, #list do
     local reading = list[i]
-    local cash = ledger.cash(ledger.read(shard, nil, { reading.wallet }, 1), 1)
-    local is_whole = cash and cash[ledger.BLOCK] <= block
-    if is_whole then
-      cover(reading.wallet, nil, ledger.COLLATERAL)
-    end
-    for k = 1, is_whole and #reading.markets or 0 do
-      cover(reading.wallet, reading.markets[k].id, ledger.YES)
-      cover(reading.wallet, reading.markets[k].id, ledger.NO)
+    for k = 1, math.max(1, #reading.markets) do
+      local market = reading.markets[k] and reading.markets[k].id
+      local a = ledger.read(shard, market, { reading.wallet }, 1)
+      local cash = ledger.cash(a, 1)
+      local is_whole = cash and cash[ledger.BLOCK] <= block
+      if is_whole and k == 1 then
+        cover(a, nil, ledger.COLLATERAL)
+      end
+      if is_whole and market then
+        cover(a, market, ledger.YES)
+        cover(a, market, ledger.NO)
+      end
     end
   end
   return cancelled, more

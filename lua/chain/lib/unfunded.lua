@@ -61,15 +61,15 @@ function unfunded.cancel(shard, maker, side, market, outcome, missing, most, now
   return cancelled, missing > 0 and not (ended and cancelled < most)
 end
 
--- Cancels orders until nothing more of an asset is promised than the wallet has. Returns the same.
-function unfunded.cover(shard, maker, market, asset, most, now_ms)
-  local free = caps.free(shard, ledger.read(shard, market, { maker }, 1), 1, market, asset)
+-- Cancels orders until no more of an asset is promised than the wallet at `slot` has. Returns the same.
+function unfunded.cover(shard, a, slot, market, asset, any_caps, most, now_ms)
+  local free = caps.free(shard, a, slot, market, asset, any_caps)
   if free >= 0 then
     return 0, false
   elseif asset == ledger.COLLATERAL then
-    return unfunded.cancel(shard, maker, order.BUY, nil, nil, -free, most, now_ms)
+    return unfunded.cancel(shard, a.addresses[slot], order.BUY, nil, nil, -free, most, now_ms)
   end
-  return unfunded.cancel(shard, maker, order.SELL, market, asset - ledger.YES, -free, most, now_ms)
+  return unfunded.cancel(shard, a.addresses[slot], order.SELL, market, asset - ledger.YES, -free, most, now_ms)
 end
 
 return unfunded
