@@ -3,8 +3,10 @@ import { MARKET_STATUSES } from '../exchange/market';
 import { MODES, SETTLEMENT_STATUSES } from '../exchange/status';
 import type { ProfileReset } from '../wire/requests/social';
 import { archiveBackfill, archiveStatus, archiveVerify } from './archive';
+import { SURE, wholeNumber } from './arguments';
 import { audit } from './audit';
 import { backup, restore, verify } from './backup';
+import { addChain } from './chain-commands';
 import { doctor, doctorWithoutRedis } from './doctor';
 import { inventHistory, rebuildHistory } from './history';
 import { rebuildJournal } from './journal';
@@ -32,7 +34,6 @@ Exit codes: 0 done; 1 an audit or doctor that found something; 2 wrong usage; 3 
 4 Redis did not answer, or something broke; 78 bad configuration.`;
 
 const NAME = 'id, slug or condition id';
-const SURE = 'do not ask; needed where there is no terminal';
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 
 /** Calls `choose` with the command and its checked arguments. */
@@ -45,6 +46,7 @@ export function createProgram(version: string, choose: Choose): Commander {
     .exitOverride();
   addMarkets(program, choose);
   addSettlements(program, choose);
+  addChain(program, choose);
   addPeople(program, choose);
   program
     .command('mode')
@@ -288,9 +290,4 @@ function hash(text: string): string {
 function address(text: string): string {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('0x and 40 hexadecimal digits.');
   return text.toLowerCase();
-}
-
-function wholeNumber(text: string): number {
-  if (!/^(0|[1-9][0-9]{0,6})$/.test(text)) throw new InvalidArgumentError('A whole number.');
-  return Number(text);
 }

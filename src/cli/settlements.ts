@@ -83,6 +83,8 @@ function keyOf(id: string): SettlementKey {
 export const acknowledge =
   (id: string, transactionHash: string): Command =>
   async ({ store, say }: Run) => {
+    if (store.config.chain !== null)
+      throw new Refusal('ON_CHAIN', 'the chain itself confirms settlements; see: exchange chain status');
     const key = keyOf(id);
     if (store.config.funds === 'chain')
       throw new Refusal('INVALID_REQUEST', 'with FUNDS=chain only the chain confirms settlements');

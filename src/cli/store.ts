@@ -2,6 +2,8 @@ import type { Config } from '../config/load';
 import type { Archive } from '../exchange/archive';
 import type { ChainScale } from '../exchange/order';
 import type { Audit } from '../store/audit/audit';
+import type { ChainAccounts } from '../store/chain/accounts';
+import type { ChainRequests } from '../store/chain/requests';
 import type { Check } from '../store/health/doctor';
 import type { JournalRebuild } from '../store/journal/rebuild';
 import type { Markets } from '../store/markets/markets';
@@ -14,6 +16,12 @@ import type { ShardKeys } from '../store/redis/keys';
 import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import type { Engine } from '../store/verbs/engine';
+
+/** The books of funds on a chain, and its nodes as one. */
+export interface CliBooks {
+  readonly ledger: Pick<ChainAccounts, 'cursor'>;
+  readonly node: { call(method: string, params: readonly unknown[]): Promise<unknown> };
+}
 
 /** The commands' view of the exchange: the same store that web and worker use, on one connection. */
 export interface CliStore {
@@ -33,6 +41,9 @@ export interface CliStore {
   readonly audit: Audit;
   readonly journalRebuild: JournalRebuild;
   readonly scale: ChainScale;
+  /** Null with paper funds. */
+  readonly books: CliBooks | null;
+  readonly chainRequests: ChainRequests;
   /** The checks of the chain; none with paper funds. */
   examineFunds(): Promise<readonly Check[]>;
   close(): void;

@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checksumAddress } from '../auth/address';
+import { Refusal } from '../exchange/errors';
+import { createIntents, type Lane, type LaneState } from '../store/chain/intents';
+import { recorded } from './action';
+import { type CliBooks, type CliStore, type Command, EXIT, type Run } from './store';
+import { table } from './table';
+
+const PAPER = 'this exchange has paper funds: only FUNDS=chain has something to show here';
+
+function booksOf({ books }: CliStore): CliBooks {
+  if (books === null) throw new Refusal('NOT_FOUND', PAPER);
+  return books;
+}
+
+const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1_000))} s`;
+
+/** How far the books follow the chain, and all that waits for it. */
+export const chainStatus: Command = async ({ store, say }) => {
+  const { ledger } = booksOf(store);
+  const { chainRequests, clock, settlements } = store;
+  const [cursor, counts, lanes, { mode }, opening, results, faucet] = await Promise.all([
+    ledger.cursor(),
+    settlements.counts(),
+    createIntents(store).lanes(),
+    store.reads.mode(),
+    chainRequests.opening(),
+    chainRequests.wantedResults(),
+    chainRequests.thirsty(),
+  ]);
+  const now = clock.now();
+  const running = lanes.filter(({ state }) => state === 'RUNNING').length;
+  const told = {
+    ...{ mode, finalBlock: cursor?.final.number ?? null, headBlock: cursor?.head?.number ?? null },
+    finalAgeMs: cursor && Math.round(now - cursor.finalNotedMs),
+    ...{ unsettled: counts.unsettled, failed: counts.failed, lanes: lanes.length, running },
+    oldestMs: counts.oldestMs === null ? null : Math.round(now - counts.oldestMs),
+    ...{ opening, results: [...results.keys()], faucet: faucet.length },
+  };
+  await say(told, [
+    `mode ${mode}`,
+    cursor === null
+      ? 'the books have no block yet: does a worker run?'
+      : `final block ${cursor.final.number}, noted ${seconds(now - cursor.finalNotedMs)} ago; head ${cursor.head?.number ?? 'not read yet'}`,
+    `${counts.unsettled} settlements are not final${counts.oldestMs === null ? '' : `, the oldest for ${seconds(now - counts.oldestMs)}`}; ${counts.failed} failed`,
+    `${running} of ${lanes.length} lanes run`,
+    `${opening.length} markets wait to open, ${results.size} for their result, ${faucet.length} wallets for the faucet`,
+  ]);
+  return EXIT.done;
+};
+
+/** The addresses that settle, and their transactions that are not final. */
+export const chainLanes: Command = async ({ store, say }) => {
+  booksOf(store);
+  const intents = createIntents(store);
+  const now = store.clock.now();
+  const rows = await Promise.all(
+    (await intents.lanes()).map(async (lane) => {
+      const open = await intents.list(lane.address);
+      const matches = open.reduce((sum, one) => sum + one.matches.length, 0);
+      return { ...lane, isHeld: lane.leasedUntilMs > now, open: open.length, matches };
+    }),
+  );
+  await say(
+    rows,
+    table(
+      rows.map((one) => [
+        checksumAddress(one.address),
+        one.state,
+        one.isHeld ? 'held by a worker' : 'held by no worker',
+        `next nonce ${one.nextNonce}`,
+        `${one.open} transactions with ${one.matches} matches are not final`,
+      ]),
+    ),
+  );
+  return EXIT.done;
+};
+
+/** The lanes that the words name: one, or all. Throws NOT_FOUND. */
+async function lanesOf(store: CliStore, address: string | undefined): Promise<readonly Lane[]> {
+  booksOf(store);
+  const all = await createIntents(store).lanes();
+  const wanted = address?.toLowerCase();
+  const found = all.filter((lane) => wanted === undefined || lane.address === wanted);
+  if (found.length === 0) throw new Refusal('NOT_FOUND', 'there is no such lane; see: exchange chain lanes');
+  return found;
+}
+
+/** Moves lanes that are in one state to another, and leaves the others. */
+const moveLanes =
+  (words: string, from: LaneState, to: LaneState) =>
+  (address: string | undefined): Command =>
+  async ({ store, say }: Run) => {
+    const lanes = await lanesOf(store, address);
+    const intents = createIntents(store);
+    const action = `chain ${words}`;
+    const moved = await recorded(
+      store,
+      { action, path: `exchange ${action}`, body: { address } },
+      async () => {
+        const done: string[] = [];
+        for (const lane of lanes)
+          if (await intents.moveLane(lane.address, { from, to })) done.push(lane.address);
+        return done;
+      },
+    );
+    await say({ lanes: moved, state: to }, [
+      ...moved.map((one) => `${checksumAddress(one)} ${to}`),
+      ...(moved.length === 0 ? [`no lane was ${from}; see: exchange chain lanes`] : []),
+    ]);
+    return moved.length === 0 ? EXIT.refused : EXIT.done;
+  };
+
+export const pauseLanes = moveLanes('pause', 'RUNNING', 'PAUSED');
+export const resumeLanes = moveLanes('resume', 'PAUSED', 'RUNNING');
+
+const nonceOf = async ({ node }: CliBooks, address: string): Promise<number> =>
+  Number(await node.call('eth_getTransactionCount', [address, 'finalized']));
+
+/**
+ * Lets a lane go on whose nonces were used without this exchange: this Redis was restored from a backup, or its key was used
+ * elsewhere. Matches of it that the chain has settled become CONFIRMED by the observer, and the contract settles none twice.
+ */
+export const adoptLane =
+  (address: string): Command =>
+  async ({ store, say }: Run) => {
+    const books = booksOf(store);
+    const [lane] = await lanesOf(store, address);
+    if (!lane) return EXIT.refused;
+    const nextNonce = await nonceOf(books, lane.address);
+    const doing = { action: 'chain adopt', path: 'exchange chain adopt', body: { address, nextNonce } };
+    const isMoved = await recorded(store, doing, () =>
+      createIntents(store).moveLane(lane.address, { from: 'AHEAD', to: 'RUNNING', nextNonce }),
+    );
+    await say({ lane: lane.address, nextNonce, isAdopted: isMoved }, [
+      isMoved
+        ? `${checksumAddress(lane.address)} runs from nonce ${nextNonce}`
+        : `${checksumAddress(lane.address)} is ${lane.state}, not AHEAD: nothing changed`,
+    ]);
+    return isMoved ? EXIT.done : EXIT.refused;
+  };
+
+const DRAIN_POLL_MS = 500;
+
+/** Takes no more orders, and waits until the chain has settled everything. The mode stays CANCEL_ONLY. */
+export const drainChain =
+  (timeoutSec: number): Command =>
+  async ({ store, say, line }: Run) => {
+    booksOf(store);
+    const doing = { action: 'chain drain', path: 'exchange chain drain', body: {} };
+    await recorded(store, doing, () => store.engine.setMode('CANCEL_ONLY', 'the exchange is being drained'));
+    await line('CANCEL_ONLY; waiting for the chain');
+    const until = performance.now() + timeoutSec * 1_000;
+    let { unsettled } = await store.settlements.counts();
+    while (unsettled > 0 && performance.now() < until) {
+      await sleep(DRAIN_POLL_MS);
+      ({ unsettled } = await store.settlements.counts());
+    }
+    await say({ unsettled }, [
+      unsettled === 0
+        ? 'everything is settled; resume with: exchange mode NORMAL'
+        : `${unsettled} settlements still wait; see: exchange chain lanes`,
+    ]);
+    return unsettled === 0 ? EXIT.done : EXIT.found;
+  };
