@@ -25,6 +25,7 @@ import { createMarketForgetting } from '../store/archive/markets';
 import { dropOldMonths } from '../store/archive/retention';
 import { openSource } from '../store/archive/source';
 import { createCandleWriter } from '../store/candles/writer';
+import { watchCongestion } from '../store/chain/congestion';
 import { noteLayout, unreadable } from '../store/health/layout';
 import { weaknessOf } from '../store/health/standing';
 import { createAgenda } from '../store/markets/agenda';
@@ -124,12 +125,13 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
   const realtime = createRealtime({ ...store, ...access, config, log });
   const shedding = createShedding(eventLoop.delayMs);
   const backlog = watchBacklog(store.outboxLag);
+  const congestion = config.chain && watchCongestion({ ...store, now: clock.now });
   const http = createHttp({
     ...store,
     ...access,
     shedding,
     arrivedAt: eventLoop.arrivedAt,
-    isBacklogged: backlog.isTooLong,
+    isBacklogged: () => backlog.isTooLong() || (congestion?.isTooMuch() ?? false),
     onModeChange: realtime.modeChanged,
     replicas: realtime.replicas,
     previewEnding: (id, outcome) => previewEnding(store, id, outcome),
@@ -158,6 +160,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     await realtime.stop(graceMs);
     await http.stop(graceMs);
     await Promise.all([board?.stop(), queues.stop()]);
+    congestion?.stop();
     for (const part of [eventLoop, backlog, clock, standings]) part.stop();
     closeStore(store);
   };
@@ -165,6 +168,7 @@ export async function startWeb(config: Config, log: Logger, options: WebOptions 
     const port = await http.listen(config.port);
     realtime.start();
     backlog.start();
+    congestion?.start();
     log.info({ port, network: config.network, verification: verifier.backend }, 'web is listening');
     return { port, endpoints: http.endpoints, drain: http.drain, stop };
   } catch (error) {

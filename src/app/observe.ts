@@ -5,6 +5,10 @@ import type { EventLoop } from '../metrics/event-loop';
 import type { Metrics, Sample } from '../metrics/metrics';
 import { archiveAnswers } from '../store/archive/answers';
 import { archiveProgress, LEFT_KINDS } from '../store/archive/progress';
+import type { ChainCursor } from '../store/chain/accounts';
+import { type Congestion, watchCongestion } from '../store/chain/congestion';
+import { createIntents, LANE_STATES } from '../store/chain/intents';
+import type { ChainRequests } from '../store/chain/requests';
 import { infoOf, number } from '../store/health/info';
 import type { Standing, Standings } from '../store/health/standing';
 import { broadcastLag, type LagGauge } from '../store/outbox/lag';
@@ -12,9 +16,10 @@ import type { Broadcasts } from '../store/outbox/update-log';
 import type { Clock } from '../store/redis/clock';
 import { holderOf } from '../store/redis/holder';
 import type { ShardKeys } from '../store/redis/keys';
-import type { RedisClient } from '../store/redis/scripts';
+import type { RedisClient, RunScript } from '../store/redis/scripts';
 import type { Settlements } from '../store/settlement/settlements';
 import { PROGRAM } from './program';
+import type { Store } from './store';
 
 /** The part of the composition root that connects the gauges of docs/metrics.md with their sources. */
 export interface Observed {
@@ -30,6 +35,9 @@ export interface Observed {
   readonly standings: Pick<Standings, 'current'>;
   readonly outboxLag: LagGauge;
   readonly queues: QueueCounts;
+  readonly books: Store['books'];
+  readonly chainRequests: ChainRequests;
+  readonly run: RunScript;
 }
 
 /** The metrics of web and worker alike: the process itself, and the state in Redis, which any process can read. */
@@ -52,8 +60,11 @@ export function observe(name: 'web' | 'worker', observed: Observed): void {
   ]);
   metrics.sample(() => memorySamples(observed));
   metrics.sample(() => outboxSamples(observed));
-  metrics.sample(() => settlementSamples(observed));
   metrics.sample(() => archiveSamples(observed));
+  const { books, clock } = observed;
+  const congestion = books && watchCongestion({ ...observed, now: clock.now });
+  metrics.sample(() => settlementSamples(observed, congestion));
+  if (books) metrics.sample(() => chainSamples(observed, books));
   metrics.sample(async () =>
     (await observed.queues.count()).map(({ queue, state, count }) => ({
       name: 'exchange_jobs',
@@ -89,8 +100,13 @@ async function outboxSamples({ outboxLag, redis, keys, broadcasts }: Observed): 
   ];
 }
 
-async function settlementSamples({ settlements, clock }: Observed): Promise<Sample[]> {
-  const { unsettled, oldestMs, failed } = await settlements.counts();
+async function settlementSamples(
+  { settlements, clock }: Observed,
+  congestion: Congestion | null,
+): Promise<Sample[]> {
+  const { failed, ...all } = await settlements.counts();
+  const waiting = await congestion?.look();
+  const [unsettled, oldestMs] = waiting ? [waiting.count, waiting.oldestMs] : [all.unsettled, all.oldestMs];
   const age = oldestMs === null ? 0 : Math.max(0, clock.now() - oldestMs) / 1_000;
   return [
     { name: 'exchange_settlements_unconfirmed', value: unsettled },
@@ -98,6 +114,44 @@ async function settlementSamples({ settlements, clock }: Observed): Promise<Samp
     { name: 'exchange_settlement_oldest_unconfirmed_seconds', value: age },
   ];
 }
+
+async function chainSamples(observed: Observed, books: NonNullable<Store['books']>): Promise<Sample[]> {
+  const { clock, chainRequests } = observed;
+  const intents = createIntents(observed);
+  const [cursor, lanes, open, opening, results, faucet] = await Promise.all([
+    books.ledger.cursor(),
+    intents.lanes(),
+    intents.list(),
+    chainRequests.opening(),
+    chainRequests.wantedResults(),
+    chainRequests.thirsty(),
+  ]);
+  const waiting = { opening: opening.length, result: results.size, faucet: faucet.length };
+  return [
+    ...(cursor === null ? [] : cursorSamples(cursor, clock.now())),
+    ...LANE_STATES.map(
+      (state): Sample => ({
+        name: 'exchange_chain_lanes',
+        value: lanes.filter((lane) => lane.state === state).length,
+        labels: { state },
+      }),
+    ),
+    { name: 'exchange_chain_open_transactions', value: open.length },
+    ...Object.entries(waiting).map(
+      ([what, value]): Sample => ({ name: 'exchange_chain_waiting', value, labels: { what } }),
+    ),
+    ...books.rpc.health().flatMap(({ name: node, failures, contradicted }): Sample[] => [
+      { name: 'exchange_chain_node_failures', value: failures, labels: { node } },
+      { name: 'exchange_chain_node_contradictions', value: contradicted, labels: { node } },
+    ]),
+  ];
+}
+
+const cursorSamples = ({ final, finalNotedMs, head }: ChainCursor, nowMs: number): Sample[] => [
+  { name: 'exchange_chain_final_block', value: final.number },
+  { name: 'exchange_chain_final_age_seconds', value: Math.max(0, nowMs - finalNotedMs) / 1_000 },
+  { name: 'exchange_chain_head_lag_blocks', value: head ? Math.max(0, head.number - final.number) : 0 },
+];
 
 async function archiveSamples({ redis, keys, clock, archive }: Observed): Promise<Sample[]> {
   const [{ left, lagMs, heldMs }, answers] = await Promise.all([

@@ -189,7 +189,6 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
   );
   const health = createHealth({ redis, run, keys, clock, standings });
   const outboxLag = createOutboxLag({ redis, keys, now: clock.now });
-  const audit = createAudit({ redis, run, keys, scale, past });
   return {
     redis,
     run,
@@ -217,7 +216,7 @@ export async function createStore(config: Config, log: Logger, waitMs = REDIS_WA
     overview: createOverview({ redis, outboxLag, settlements, standings, now: clock.now }),
     standings,
     scale,
-    audit,
+    audit: createAudit({ redis, run, keys, scale, past }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checksumAddress } from '../auth/address';
 import { Refusal } from '../exchange/errors';
+import { watchCongestion } from '../store/chain/congestion';
 import { createIntents, type Lane, type LaneState } from '../store/chain/intents';
 import { recorded } from './action';
 import { type CliBooks, type CliStore, type Command, EXIT, type Run } from './store';
@@ -15,13 +16,17 @@ function booksOf({ books }: CliStore): CliBooks {
 
 const seconds = (ms: number): string => `${Math.max(0, Math.round(ms / 1_000))} s`;
 
+const waitingIn = ({ redis, keys, clock }: CliStore) =>
+  watchCongestion({ redis, keys, now: clock.now }).look();
+
 /** How far the books follow the chain, and all that waits for it. */
 export const chainStatus: Command = async ({ store, say }) => {
   const { ledger } = booksOf(store);
   const { chainRequests, clock, settlements } = store;
-  const [cursor, counts, lanes, { mode }, opening, results, faucet] = await Promise.all([
+  const [cursor, { failed }, waiting, lanes, { mode }, opening, results, faucet] = await Promise.all([
     ledger.cursor(),
     settlements.counts(),
+    waitingIn(store),
     createIntents(store).lanes(),
     store.reads.mode(),
     chainRequests.opening(),
@@ -33,8 +38,8 @@ export const chainStatus: Command = async ({ store, say }) => {
   const told = {
     ...{ mode, finalBlock: cursor?.final.number ?? null, headBlock: cursor?.head?.number ?? null },
     finalAgeMs: cursor && Math.round(now - cursor.finalNotedMs),
-    ...{ unsettled: counts.unsettled, failed: counts.failed, lanes: lanes.length, running },
-    oldestMs: counts.oldestMs === null ? null : Math.round(now - counts.oldestMs),
+    ...{ unsettled: waiting.count, failed, lanes: lanes.length, running },
+    oldestMs: waiting.oldestMs === null ? null : Math.round(now - waiting.oldestMs),
     ...{ opening, results: [...results.keys()], faucet: faucet.length },
   };
   await say(told, [
@@ -42,7 +47,7 @@ export const chainStatus: Command = async ({ store, say }) => {
     cursor === null
       ? 'the books have no block yet: does a worker run?'
       : `final block ${cursor.final.number}, noted ${seconds(now - cursor.finalNotedMs)} ago; head ${cursor.head?.number ?? 'not read yet'}`,
-    `${counts.unsettled} settlements are not final${counts.oldestMs === null ? '' : `, the oldest for ${seconds(now - counts.oldestMs)}`}; ${counts.failed} failed`,
+    `${waiting.count} settlements are not final${waiting.oldestMs === null ? '' : `, the oldest for ${seconds(now - waiting.oldestMs)}`}; ${failed} failed`,
     `${running} of ${lanes.length} lanes run`,
     `${opening.length} markets wait to open, ${results.size} for their result, ${faucet.length} wallets for the faucet`,
   ]);
@@ -151,10 +156,10 @@ export const drainChain =
     await recorded(store, doing, () => store.engine.setMode('CANCEL_ONLY', 'the exchange is being drained'));
     await line('CANCEL_ONLY; waiting for the chain');
     const until = performance.now() + timeoutSec * 1_000;
-    let { unsettled } = await store.settlements.counts();
+    let { count: unsettled } = await waitingIn(store);
     while (unsettled > 0 && performance.now() < until) {
       await sleep(DRAIN_POLL_MS);
-      ({ unsettled } = await store.settlements.counts());
+      ({ count: unsettled } = await waitingIn(store));
     }
     await say({ unsettled }, [
       unsettled === 0

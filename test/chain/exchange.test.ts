@@ -127,6 +127,25 @@ test('a nonce is raised by the wallet itself', async () => {
   expect((await alice.post('/me/nonce')).body).toMatchObject({ code: 'ON_CHAIN', calls: [{}] });
 });
 
+test('the command line shows the books and the lanes, pauses them, and drains', async () => {
+  const status = await exchange.shell.json('chain', 'status');
+  expect(status).toMatchObject({ mode: 'NORMAL', unsettled: 0, failed: 0, running: 2, opening: [] });
+  expect(status.finalBlock).toBeGreaterThan(0);
+  const lanes = await exchange.shell.json('chain', 'lanes');
+  expect(lanes).toMatchObject([
+    { state: 'RUNNING', isHeld: true },
+    { state: 'RUNNING', isHeld: true },
+  ]);
+  const { address } = lanes[0];
+  expect(await exchange.shell.json('chain', 'pause', address)).toMatchObject({ lanes: [address] });
+  expect((await exchange.shell.json('chain', 'lanes'))[0]).toMatchObject({ state: 'PAUSED' });
+  expect(await exchange.shell.json('chain', 'resume')).toMatchObject({ lanes: [address] });
+  expect((await exchange.shell.exchange('chain', 'adopt', address, '--yes')).code).toBe(3);
+  expect((await exchange.shell.exchange('chain', 'drain')).code).toBe(0);
+  expect((await exchange.shell.json('mode')).mode).toBe('CANCEL_ONLY');
+  await exchange.shell.exchange('mode', 'NORMAL');
+});
+
 test('a market is resolved when its result is final on the chain', async () => {
   const answer = await exchange.asAdmin(`/admin/markets/${market.id}/resolve`, { outcomeIndex: 0 });
   expect(answer.body.status).toBe('CLOSED');

@@ -4,6 +4,7 @@ import { loadConfig } from '../../src/config/load';
 import type { RunningChain } from '../../src/local/chain';
 import { openLocalChain } from '../../src/local/chain-exchange';
 import { createLogger } from '../../src/log';
+import { createShell } from '../cli/shell';
 import type { Client } from './client';
 import { ADMIN_TOKEN, ENVIRONMENT } from './settings';
 import { createTrader, type Domain, domainOf } from './trader';
@@ -64,6 +65,7 @@ export async function startChainExchange() {
   }
 
   return {
+    shell: createShell(exchange.redis.url, env),
     client,
     logged,
     ask,
