@@ -119,3 +119,27 @@ test.each([
 ])('%s is an error', (_what, verb, modules, message) => {
   expect(() => bundle(verb, modules)).toThrow(message);
 });
+
+test('for funds on a chain a file of chain/ stands in place of the one of its name, or is added', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'bundle-'));
+  folders.push(folder);
+  for (const name of ['lib', 'chain/lib']) mkdirSync(path.join(folder, name), { recursive: true });
+  const write = (file: string, text: string): void => writeFileSync(path.join(folder, file), text);
+  for (const [place, kind] of [
+    ['', 'paper'],
+    ['chain/', 'chain'],
+  ] as const)
+    write(`${place}lib/a.lua`, `local a = {}\na.KIND = '${kind}'\nreturn a\n`);
+  write('told.lua', `#!lua\n${needs('a')}return a.KIND\n`);
+  write('chain/more.lua', `#!lua\n${needs('a')}return { a.KIND }\n`);
+  // Only the exchange of paper funds pays a faucet.
+  write('credit_account.lua', '#!lua\nreturn 1\n');
+  expect([...bundleScripts(folder)]).toEqual([
+    ['credit_account', '#!lua\nreturn 1\n'],
+    ['told', "#!lua\nreturn 'paper'\n"],
+  ]);
+  expect([...bundleScripts(folder, 'chain')].sort()).toEqual([
+    ['more', "#!lua\nreturn { 'chain' }\n"],
+    ['told', "#!lua\nreturn 'chain'\n"],
+  ]);
+});

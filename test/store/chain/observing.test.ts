@@ -143,3 +143,15 @@ test('data belongs to one kind of funds, chain and contract', async () => {
   // Markets and accounts without a mark are those of paper funds.
   expect(await noteFunds(run, keys, noted)).toBeNull();
 });
+
+test('an order that is sent again is answered with its record, also when its funds are gone', async () => {
+  const books = await open();
+  const { buy, place, engine, chain } = books;
+  const request = buy(alice, 0, '150', '0.50');
+  await place(request);
+  await engine.cancel('market00', alice, request.orderHash, 'USER');
+  chain.wallet(alice).collateral = 0;
+  for (let i = 0; i < 6; i++) await books.observe(chain.mine());
+  expect(await place(request)).toMatchObject({ replayed: true, record: { status: 'CANCELLED' } });
+  expect(await codeOf(place(buy(alice, 0, '1', '0.50')))).toBe('INSUFFICIENT_BALANCE');
+});
