@@ -13,6 +13,8 @@ export interface Preflight {
    * count ('pending'), or not ('latest').
    */
   failures(matches: readonly EncodedMatch[], at: 'pending' | 'latest'): Promise<readonly (Failure | null)[]>;
+  /** The same for one match, as two nodes see it after the newest block. Rejects when they contradict each other. */
+  agreedFailure(match: EncodedMatch): Promise<Failure | null>;
   /** Whether this call as a whole would revert in the next block. */
   wouldRevert(lane: string, call: Call): Promise<boolean>;
 }
@@ -22,15 +24,16 @@ const EMPTY_GAS = 1_000_000n;
 const OUT_OF_GAS = /out of gas/i;
 
 /** Looks, without a transaction, at what the next block would do: gas is not spent on a match that must fail. */
-export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Preflight {
+export function createPreflight(rpc: Pick<Rpc, 'ask' | 'agree'>, exchange: string): Preflight {
   /** The data of the revert; null when the call succeeds. */
   async function revertOf(
     { from, to, data, gas }: { from: string; to: string; data: string; gas: bigint },
     at: 'pending' | 'latest',
+    ask: Rpc['ask'] = rpc.ask,
   ): Promise<string | null> {
     try {
       const call = { from, to, data, gas: quantity(gas) };
-      await rpc.ask('eth_call', [call, at], (answer) => readBytes(answer, 'answer'), TIMEOUT_MS);
+      await ask('eth_call', [call, at], (answer) => readBytes(answer, 'answer'), TIMEOUT_MS);
       return null;
     } catch (error) {
       if (error instanceof RpcError && error.isRevert) return error.data ?? '0x';
@@ -42,19 +45,19 @@ export function createPreflight(rpc: Pick<Rpc, 'ask'>, exchange: string): Prefli
 
   const failureIn = (data: string | null): Failure | null => (data === null ? null : failureOf(data));
 
+  /** Only the contract itself may call `settleOne`, and a look may come from any address. */
+  const callOf = (match: EncodedMatch) => ({
+    ...{ from: exchange, to: exchange, data: settleOneData(match), gas: settleGas([match]) },
+  });
+
   return {
     async refusal(lane) {
       const call = { from: lane, to: exchange, data: settleData([]), gas: EMPTY_GAS };
-      return failureIn(await revertOf(call, 'latest'));
+      return failureIn(await revertOf(call, 'latest', rpc.agree));
     },
     failures: (matches, at) =>
-      Promise.all(
-        // Only the contract itself may call `settleOne`, and a look may come from any address.
-        matches.map(async (match) => {
-          const call = { from: exchange, to: exchange, data: settleOneData(match), gas: settleGas([match]) };
-          return failureIn(await revertOf(call, at));
-        }),
-      ),
+      Promise.all(matches.map(async (match) => failureIn(await revertOf(callOf(match), at)))),
+    agreedFailure: async (match) => failureIn(await revertOf(callOf(match), 'latest', rpc.agree)),
     wouldRevert: async (lane, { to, data, gasLimit: gas }) =>
       (await revertOf({ from: lane, to, data, gas }, 'latest')) !== null,
   };

@@ -1,9 +1,12 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Wallet } from 'ethers';
+import { EXCHANGE } from '../../src/chain/exchange-contract';
 import { settlementId } from '../../src/store/records/settlement';
 import { until } from '../support/waiting';
 import { type Key, type Operating, startOperating } from './operating';
 import { SCALE, type TestOperatorOptions } from './operator';
-import { type ChainProxy, startChainProxy } from './proxy';
+import { type ChainProxy, post, startChainProxy } from './proxy';
 import { collateralAbi, ONE, type Trader } from './world';
 
 /** The operator against a real chain, in one process. */
@@ -236,6 +239,32 @@ test('two operators with a lane each settle every match once', async () => {
   const keys: Key[] = [];
   for (let n = 0; n < 12; n++) keys.push(await matchAny(n));
   await confirmed(keys);
+});
+
+/** A node that blames this wallet for every match. */
+async function startSlanderer(wallet: string): Promise<{ url: string; stop(): void }> {
+  const why = EXCHANGE.getError('NotEnoughAllowance')?.selector;
+  const data = EXCHANGE.encodeErrorResult('Fault', [wallet, why]);
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { id, method, params } = JSON.parse(Buffer.concat(parts).toString());
+    const isMatch = method === 'eth_call' && params[0].from === op.world.exchange;
+    const reply = isMatch
+      ? { error: { code: 3, message: 'execution reverted', data } }
+      : await post(op.world.anvil.url, method, params);
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ id, ...reply }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, stop: () => void server.close().closeAllConnections() };
+}
+
+test('one of three nodes that blames a wallet for every match neither ends nor holds up one', async () => {
+  const slanderer = await startSlanderer(one(0).address);
+  const operator = op.operate([0], { nodeUrls: [slanderer.url, node.url, op.world.anvil.url] });
+  stopping.push(operator.stop, async () => slanderer.stop());
+  await confirmed([await matchAny(), await matchAny(1)]);
 });
 
 /** Everything in Redis, to be put back. */

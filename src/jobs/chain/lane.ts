@@ -6,7 +6,7 @@ import { settlementId } from '../../store/records/settlement';
 import type { Candidate } from './candidates';
 import { createOpenTransactions } from './open-transactions';
 import type { LaneParts } from './parts';
-import type { Triage } from './triage';
+import { isFinalFault, type Triage } from './triage';
 
 /** How far the chain is. */
 export interface ChainPlace {
@@ -60,13 +60,22 @@ export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
   let place = NOWHERE;
   let rest: { readonly why: string; readonly untilMs: number } | null = null;
   let toldAhead = false;
+  let isKnown = false;
 
   /** As two nodes know it: a wrong number would stop the lane, or end an intent too early. */
-  const nonceAt = (at: 'latest' | number): Promise<number> => readNonce({ ask: rpc.agree }, lane, at);
+  const agreedNonce = (at: 'latest' | number): Promise<number> => readNonce({ ask: rpc.agree }, lane, at);
 
-  async function hold(): Promise<boolean> {
+  /** The nonce that the stored one is compared with: nodes with different heads agree about a final block. */
+  async function chainNonce(final: number | null): Promise<number | null> {
+    isKnown ||= (await intents.lanes()).some(({ address }) => address === lane);
+    if (!isKnown) return agreedNonce('latest');
+    // Nodes forget the state of old blocks when there are no new final ones; what is open is followed all the same.
+    return final === null ? null : agreedNonce(final).catch(() => null);
+  }
+
+  async function hold(final: number | null): Promise<boolean> {
     const wasHeld = held !== null;
-    held = await intents.hold(holder, LEASE_MS, await nonceAt('latest'));
+    held = await intents.hold(holder, LEASE_MS, await chainNonce(final));
     renewedMs = performance.now();
     if (held && !wasHeld) {
       place = NOWHERE;
@@ -120,12 +129,24 @@ export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
       return [];
     }
     const sorted: Triage = parts.triage.sort(list, failures, place.head);
-    for (const { candidate, fault, block } of sorted.failed) {
-      await parts.fail(candidate.match, fault, block);
-      candidates.drop([candidate]);
-    }
     for (const { candidate, pauseMs } of sorted.wait) candidates.giveBack([candidate], pauseMs);
-    return sorted.send;
+    const cleared: Candidate[] = [];
+    for (const candidate of sorted.failed) if (await isCleared(candidate)) cleared.push(candidate);
+    return [...sorted.send, ...cleared];
+  }
+
+  /** One node alone neither ends a match nor holds it up: ends it when two nodes see the fault, returns true when they see none. */
+  async function isCleared(candidate: Candidate): Promise<boolean> {
+    const agreed = await preflight.agreedFailure(candidate.encoded).catch(() => 'CONTRADICTION' as const);
+    if (agreed === null) return true;
+    if (agreed === 'CONTRADICTION' || !isFinalFault(agreed.reason)) {
+      candidates.giveBack([candidate], AFTER_ERROR_MS);
+      return false;
+    }
+    const { wallet, reason } = agreed;
+    await parts.fail(candidate.match, { wallet: wallet ?? '', reason }, place.head);
+    candidates.drop([candidate]);
+    return false;
   }
 
   async function send(batch: readonly Candidate[]): Promise<void> {
@@ -176,15 +197,15 @@ export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
 
   async function work(now: ChainPlace): Promise<boolean> {
     if (!held || performance.now() - renewedMs >= RENEW_MS) {
-      if (!(await hold())) return false;
+      if (!(await hold(now.final))) return false;
     }
     const before = place;
     place = now;
     if (now.head !== before.head || open.isWaiting()) {
-      if (!(await open.follow(now.head, await nonceAt('latest')))) held = null;
+      if (!(await open.follow(now.head, await readNonce(rpc, lane, 'latest')))) held = null;
     }
     if (now.final !== null && now.final !== before.final)
-      await open.close(now.final, await nonceAt(now.final));
+      await open.close(now.final, await agreedNonce(now.final));
     if (mayStart()) await start();
     return held !== null;
   }

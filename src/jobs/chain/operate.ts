@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readNumber } from '../../chain/hex';
 import { createPreflight } from '../../chain/preflight';
-import type { Rpc } from '../../chain/rpc';
 import type { Signer } from '../../chain/signer';
 import type { MarketTerms } from '../../exchange/market';
 import type { Intents } from '../../store/chain/intents';
@@ -14,7 +13,7 @@ import type { LaneParts } from './parts';
 import { createTriage } from './triage';
 
 export interface OperatorOptions {
-  readonly rpc: LaneParts['rpc'] & Pick<Rpc, 'ask'>;
+  readonly rpc: LaneParts['rpc'];
   readonly signer: Signer;
   readonly intents: Intents;
   readonly sendable: Sendable;

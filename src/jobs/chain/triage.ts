@@ -14,11 +14,7 @@ export interface Triage {
   /** They are looked at again after a while. */
   readonly wait: readonly { readonly candidate: Candidate; readonly pauseMs: number }[];
   /** They failed twice, at blocks that far apart, so no transaction will settle them. */
-  readonly failed: readonly {
-    readonly candidate: Candidate;
-    readonly fault: Fault;
-    readonly block: number;
-  }[];
+  readonly failed: readonly Candidate[];
 }
 
 /** Blocks between the two looks at a match that a wallet spoils: what one block took, a reorganization may give back. */
@@ -39,7 +35,7 @@ interface Look {
 
 /** A match can never run once a wallet spoiled it or one of its orders expired; every other fault is the operator's. */
 const FINAL: ReadonlySet<FaultReason> = new Set(FAULT_REASONS.slice(0, FAULT_REASONS.indexOf('EXPIRED') + 1));
-const isFinalFault = (reason: FaultReason): boolean => FINAL.has(reason);
+export const isFinalFault = (reason: FaultReason): boolean => FINAL.has(reason);
 
 export interface Triager {
   /** `block` is the head at which the failures were seen. */
@@ -58,7 +54,7 @@ export function createTriage(onError: (error: Error) => void): Triager {
     sort(list, failures, block) {
       const send: Candidate[] = [];
       const wait: { candidate: Candidate; pauseMs: number }[] = [];
-      const failed: { candidate: Candidate; fault: Fault; block: number }[] = [];
+      const failed: Candidate[] = [];
       for (const [i, candidate] of list.entries()) {
         const failure = failures[i];
         if (!failure) {
@@ -82,8 +78,7 @@ export function createTriage(onError: (error: Error) => void): Triager {
           wait.push({ candidate, pauseMs: PAUSE_MS * 2 ** Math.min(times - 1, DOUBLINGS_MAX) });
         } else if (before && block >= before.block + BLOCKS_APART) {
           looks.delete(candidate.id);
-          const { wallet, reason } = failure;
-          failed.push({ candidate, fault: { wallet: wallet ?? '', reason }, block });
+          failed.push(candidate);
         } else {
           if (!before) remember(candidate.id, { isFinal, block, times: 1 });
           wait.push({ candidate, pauseMs: LOOK_AGAIN_MS });
