@@ -137,6 +137,7 @@ test('it stops although its nodes do not answer', async () => {
   const { observer } = start(observationOf(book));
   await grows('it works', book, 1);
   for (const proxy of nodes.proxies) proxy.hang();
+  await until('it waits for a node', () => nodes.proxies.some((proxy) => proxy.hasHanging()));
   let hasStopped = false;
   void observer.stop().then(() => {
     hasStopped = true;

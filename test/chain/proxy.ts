@@ -26,6 +26,8 @@ export interface ChainProxy {
   drop(): void;
   /** Requests are taken and never answered. */
   hang(): void;
+  /** Whether a request waits for an answer that does not come. */
+  hasHanging(): boolean;
   /** Every answer, or that of the methods given, is an error. */
   fail(methods?: readonly string[]): void;
   /** Answers as of so many blocks before the newest: later ones are unknown. */
@@ -156,6 +158,7 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
     delay: (delayMs) => set({ delayMs }),
     drop: () => set({ broken: 'drop' }),
     hang: () => set({ broken: 'hang' }),
+    hasHanging: () => hanging.size > 0,
     fail: (methods) => set({ failing: methods ? new Set(methods) : 'all' }),
     lag: (lagBlocks) => set({ lagBlocks }),
     freeze: async () => set({ frozenAt: await newestSeen() }),
