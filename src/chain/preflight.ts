@@ -1,5 +1,5 @@
 import { RpcError } from './endpoint';
-import { type Failure, failureOf } from './exchange-contract';
+import { EXCHANGE, type Failure, failureOf } from './exchange-contract';
 import { quantity, readBytes } from './hex';
 import type { Rpc } from './rpc';
 import { type EncodedMatch, settleData, settleGas, settleOneData } from './settle-call';
@@ -15,6 +15,8 @@ export interface Preflight {
   failures(matches: readonly EncodedMatch[], at: 'pending' | 'latest'): Promise<readonly (Failure | null)[]>;
   /** The same for one match, as two nodes see it after the newest block. Rejects when they contradict each other. */
   agreedFailure(match: EncodedMatch): Promise<Failure | null>;
+  /** Whether a match with this id had run when this block was made, as two nodes know it. */
+  wasSettled(id: bigint, block: number): Promise<boolean>;
   /** Whether this call as a whole would revert in the next block. */
   wouldRevert(lane: string, call: Call): Promise<boolean>;
 }
@@ -58,6 +60,11 @@ export function createPreflight(rpc: Pick<Rpc, 'ask' | 'agree'>, exchange: strin
     failures: (matches, at) =>
       Promise.all(matches.map(async (match) => failureIn(await revertOf(callOf(match), at)))),
     agreedFailure: async (match) => failureIn(await revertOf(callOf(match), 'latest', rpc.agree)),
+    async wasSettled(id, block) {
+      const data = EXCHANGE.encodeFunctionData('isSettled', [id]);
+      const read = (answer: unknown): boolean => BigInt(readBytes(answer, 'answer')) === 1n;
+      return rpc.agree('eth_call', [{ to: exchange, data }, quantity(block)], read, TIMEOUT_MS);
+    },
     wouldRevert: async (lane, { to, data, gasLimit: gas }) =>
       (await revertOf({ from: lane, to, data, gas }, 'latest')) !== null,
   };

@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Wallet } from 'ethers';
 import { EXCHANGE } from '../../src/chain/exchange-contract';
-import { settlementId } from '../../src/store/records/settlement';
 import { until } from '../support/waiting';
 import { type Key, type Operating, startOperating } from './operating';
 import { SCALE, type TestOperatorOptions } from './operator';
@@ -265,35 +264,4 @@ test('one of three nodes that blames a wallet for every match neither ends nor h
   const operator = op.operate([0], { nodeUrls: [slanderer.url, node.url, op.world.anvil.url] });
   stopping.push(operator.stop, async () => slanderer.stop());
   await confirmed([await matchAny(), await matchAny(1)]);
-});
-
-/** Everything in Redis, to be put back. */
-async function copy(): Promise<() => Promise<void>> {
-  const { redis } = op;
-  const names = await redis.keysBuffer('*');
-  const kept = await Promise.all(names.map(async (name) => [name, await redis.dumpBuffer(name)] as const));
-  return async () => {
-    await redis.flushall();
-    for (const [name, packed] of kept) if (packed) await redis.restore(name, 0, packed);
-  };
-}
-
-// The last one, because the books lack a match after it.
-test('an old copy of the books signs nothing, and names the matches that were settled after it', async () => {
-  const kept = await matchAny();
-  const operator = operate([0]);
-  await confirmed([kept]);
-  await operator.stop();
-  const restore = await copy();
-  const lost = await matchAny(1);
-  const first = operate([0]);
-  await confirmed([lost]);
-  await first.stop();
-  const nonce = await nonceOf(0);
-
-  await restore();
-  const later = operate([0]);
-  await soon('the lane stops', () => later.status().some(({ state }) => state === 'AHEAD'));
-  await soon('the match is unknown', () => op.halts.includes(settlementId(lost)));
-  expect(await nonceOf(0)).toBe(nonce);
 });

@@ -13,6 +13,8 @@ export interface Candidate {
   readonly encoded: EncodedMatch;
   /** When this process first saw it, by `performance.now()`. */
   readonly seenMs: number;
+  /** The transactions that held it and did not settle it, as far as this process knows. */
+  readonly returns: number;
 }
 
 export interface Candidates {
@@ -64,7 +66,8 @@ export function createCandidates(options: CandidatesOptions): Candidates {
     const orders = await options.settlements.ordersOf(fresh);
     for (const record of fresh) {
       try {
-        const candidate = await candidateOf(record, orders, options);
+        const times = returns.get(settlementId(record)) ?? 0;
+        const candidate = await candidateOf(record, orders, times, options);
         if (!isKnown(candidate.id)) ready.set(candidate.id, candidate);
       } catch (error) {
         onError(error instanceof Error ? error : new Error(String(error)));
@@ -143,14 +146,13 @@ export function createCandidates(options: CandidatesOptions): Candidates {
       for (const { id } of list) taken.delete(id);
     },
     async revive(keys) {
+      if (returns.size >= HELD_MAX) returns.clear();
+      for (const id of keys.map(settlementId)) returns.set(id, (returns.get(id) ?? 0) + 1);
       await add(await sendable.among(keys));
       for (const id of keys.map(settlementId)) {
         const candidate = ready.get(id);
-        const before = returns.get(id) ?? 0;
-        if (returns.size >= HELD_MAX) returns.clear();
-        returns.set(id, before + 1);
-        if (!candidate || before === 0) continue;
-        const pauseMs = RETURN_MS * 2 ** Math.min(before - 1, RETURN_DOUBLINGS_MAX);
+        if (!candidate || candidate.returns < 2) continue;
+        const pauseMs = RETURN_MS * 2 ** Math.min(candidate.returns - 2, RETURN_DOUBLINGS_MAX);
         ready.delete(id);
         paused.set(id, { candidate, untilMs: performance.now() + pauseMs });
       }
@@ -162,6 +164,7 @@ export function createCandidates(options: CandidatesOptions): Candidates {
 async function candidateOf(
   record: SettlementRecord,
   orders: Awaited<ReturnType<Settlements['ordersOf']>>,
+  returns: number,
   { termsOf, checksum }: Pick<CandidatesOptions, 'termsOf' | 'checksum'>,
 ): Promise<Candidate> {
   const { marketId, sequence, part, tradeMs, settlement } = record;
@@ -171,5 +174,5 @@ async function candidateOf(
     throw new Error(`the orders of the settlement ${id} are not stored`);
   const name = { marketId, sequence, part };
   const encoded = encodeMatch({ name, settlement, taker: takerOrder, makers: makerOrders });
-  return { id, match: { ...name, tradeMs }, encoded, seenMs: performance.now() };
+  return { id, match: { ...name, tradeMs }, encoded, seenMs: performance.now(), returns };
 }

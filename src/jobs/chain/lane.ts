@@ -132,7 +132,22 @@ export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
     for (const { candidate, pauseMs } of sorted.wait) candidates.giveBack([candidate], pauseMs);
     const cleared: Candidate[] = [];
     for (const candidate of sorted.failed) if (await isCleared(candidate)) cleared.push(candidate);
-    return [...sorted.send, ...cleared];
+    const all = [...sorted.send, ...cleared];
+    const used = await usedNumbers(all);
+    for (const candidate of used) {
+      await parts.fail(candidate.match, { wallet: '', reason: 'UNKNOWN' }, place.head);
+      candidates.drop([candidate]);
+    }
+    return all.filter((candidate) => !used.includes(candidate));
+  }
+
+  /** Matches whose number a lost match had: this Redis is an old copy, and the contract runs each number once. */
+  async function usedNumbers(list: readonly Candidate[]): Promise<readonly Candidate[]> {
+    const { final } = place;
+    const back = list.filter(({ returns }) => returns > 0);
+    if (final === null || back.length === 0) return [];
+    const used = await Promise.all(back.map(({ encoded }) => preflight.wasSettled(encoded.id, final)));
+    return back.filter((_, i) => used[i]);
   }
 
   /** One node alone neither ends a match nor holds it up: ends it when two nodes see the fault, returns true when they see none. */
