@@ -40,7 +40,7 @@ const ONLY_LONG = [
   'test/operations/(acl-restart|managed|procfile|restore|rotation|unreachable)\\.test',
   'test/page/(demo|faults|features|injected|looks|operate|product)\\.test',
   'test/processes/(layout|replicas|upgrade)\\.test',
-  'test/local/(first-start|fresh-starts|start)\\.test',
+  'test/local/(chain-start|first-start|fresh-starts|start)\\.test',
   'test/demo/bots',
   'test/realtime/(recovery|slow|storm)\\.test',
   'test/client/(examples|faults|live|package|python)\\.test',

@@ -32,9 +32,9 @@ export function addChain(program: Commander, choose: Choose): void {
     .action(({ timeout }: { timeout: number }) => choose(drainChain(timeout)));
   chain
     .command('adopt <lane>')
-    .description('let a lane that is AHEAD go on from the nonce of the chain; know first why it was')
+    .description('let a lane that is AHEAD continue at the nonce of the chain; know first why it was')
     .option('--yes', SURE)
     .action((lane: string, { yes = false }: { yes?: boolean }) =>
-      choose(forGood(`let ${lane} go on from the nonce of the chain`, yes, adoptLane(lane))),
+      choose(forGood(`let ${lane} continue at the nonce of the chain`, yes, adoptLane(lane))),
     );
 }

@@ -9,6 +9,7 @@ const SECONDS = {
   'chain/operator-kills': 60,
   'chain/operate': 26,
   'chain/exchange': 30,
+  'local/chain-start': 30,
   'store/fuzz': 20,
   'faults/planted': 8,
   'store/planted': 12,

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createClient } from '../support/client';
+import { START_MS, type Started, startNode } from '../support/processes';
+import { until } from '../support/waiting';
+
+/** `FUNDS=chain npm start`, as a person who tries it: a chain, contracts, bots that approve, split and trade. */
+let folder: string;
+let started: Started;
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'exchange-chain-'));
+  started = startNode(['scripts/start.js'], { FUNDS: 'chain', PORT: '0', TMPDIR: folder });
+});
+afterAll(async () => {
+  started.child.kill('SIGKILL');
+  await started.exited;
+  rmSync(folder, { recursive: true });
+});
+
+const urlOf = (): string => /is open: (http:\/\/localhost:\d+)/.exec(started.stdout())?.[1] ?? '';
+
+test('it opens with contracts on a chain of its own, and the banner says that funds are for testing', async () => {
+  await until('ready', () => /Ctrl-C/.test(started.stdout()) || started.child.exitCode !== null, {
+    patienceMs: START_MS,
+  });
+  expect(started.stdout()).toContain('chain 97 (local anvil), test funds');
+  expect(started.stdout()).not.toMatch(/0x[0-9a-f]{64}/);
+  const { body } = await createClient(urlOf()).get('/config');
+  expect(body).toMatchObject({ funds: 'chain', chain: { rpcUrl: expect.stringContaining('127.0.0.1') } });
+});
+
+test('a trade of the bots becomes final on the chain', async () => {
+  const client = createClient(urlOf());
+  await until(
+    'a trade is confirmed',
+    async () => {
+      const { data = [] } = (await client.get('/markets?limit=20')).body;
+      for (const { id } of data) {
+        // An address has a limit, which a machine in a hurry meets.
+        const trades = (await client.get(`/markets/${id}/trades`)).body.data ?? [];
+        const found = trades.find(
+          (one: { settlementStatus: string }) => one.settlementStatus === 'CONFIRMED',
+        );
+        if (found) return found.transactionHash !== null && found.blockNumber > 0;
+      }
+      return false;
+    },
+    { patienceMs: START_MS, pollMs: 1_000 },
+  );
+});
+
+test('an interrupt ends it with the chain', async () => {
+  const { body } = await createClient(urlOf()).get('/config');
+  started.child.kill('SIGINT');
+  expect(await started.exited).toBe(0);
+  await expect(fetch(body.chain.rpcUrl, { method: 'POST' })).rejects.toThrow();
+});
