@@ -110,6 +110,35 @@ test('a match goes to the chain, and what it brings can be spent when it is fina
   expect((await balancesOf(bob)).collateral).toMatchObject({ total: '9855', available: '9855' });
 });
 
+test('a match that a wallet can no longer pay fails: it names the wallet, and the other one loses nothing', async () => {
+  const carol = await exchange.newTrader();
+  await carol.post('/me/faucet');
+  const { chain, contracts } = (await exchange.client.get('/config')).body;
+  await until('the faucet has paid', async () => (await balancesOf(carol)).collateral.total === '10000');
+  await carol.send(chain.approvals);
+  await until('the approvals are final', async () => (await balancesOf(carol)).approvals.collateral.enough);
+  const sale = await submit(bob, { side: 'SELL', outcome: 0, pips: 5_000, lots: 1_000 });
+  await exchange.shell.exchange('chain', 'pause');
+  const bought = await submit(carol, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
+  expect(bought.body).toMatchObject({ status: 'FILLED' });
+  // All of her collateral, to another wallet.
+  const words = [alice.wallet.address.slice(2).padStart(64, '0'), (10_000n * 10n ** 18n).toString(16)];
+  const data = `0xa9059cbb${words.map((word) => word.padStart(64, '0')).join('')}`;
+  await carol.send([{ to: contracts.collateral, data }]);
+  await exchange.shell.exchange('chain', 'resume');
+  const orderOf = async () => (await carol.get(`/orders/${bought.body.orderHash}`)).body;
+  await until('the match has failed', async () => (await orderOf()).fills[0].settlementStatus === 'FAILED');
+  const order = await orderOf();
+  expect(order).toMatchObject({ filledSize: '10', settledSize: '0', failedSize: '10' });
+  const failedWallet = carol.wallet.address.toLowerCase();
+  expect(order.fills[0]).toMatchObject({ failureReason: 'COLLATERAL', failedWallet });
+  const next = await submit(carol, { side: 'BUY', outcome: 0, pips: 5_000, lots: 1_000 });
+  expect(next.body).toMatchObject({ status: 403, code: 'WALLET_SUSPENDED' });
+  expect((await bob.get(`/orders/${sale.body.orderHash}`)).body).toMatchObject({ failedSize: '10' });
+  const [yes] = (await balancesOf(bob)).tokens;
+  expect(yes).toMatchObject({ outcomeIndex: 0, total: '100', available: '100', unsettled: '0' });
+});
+
 test('a wallet that moves its tokens away loses its order, before anybody meets it', async () => {
   const resting = await submit(bob, { side: 'SELL', outcome: 1, pips: 9_000, lots: 20_000 });
   expect(resting.body).toMatchObject({ status: 'OPEN' });
@@ -129,7 +158,7 @@ test('a nonce is raised by the wallet itself', async () => {
 
 test('the command line shows the books and the lanes, pauses them, and drains', async () => {
   const status = await exchange.shell.json('chain', 'status');
-  expect(status).toMatchObject({ mode: 'NORMAL', unsettled: 0, failed: 0, running: 2, opening: [] });
+  expect(status).toMatchObject({ mode: 'NORMAL', unsettled: 0, failed: 1, running: 2, opening: [] });
   expect(status.finalBlock).toBeGreaterThan(0);
   const lanes = await exchange.shell.json('chain', 'lanes');
   expect(lanes).toMatchObject([
