@@ -34,7 +34,7 @@ export interface Blocks {
 /** The newest block is asked for often, so a slow node is not waited for. */
 const NEWEST_TIMEOUT_MS = 1_000;
 /** Blocks that one step of the observer reads. */
-export const BETWEEN_MAX = 64;
+const BETWEEN_MAX = 64;
 /** The most blocks between the final one and the head; the head is not read when there are more. */
 const UNSETTLED_MAX = 1_024;
 const CACHED_MAX = 4_096;

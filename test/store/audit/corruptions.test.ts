@@ -76,5 +76,7 @@ test.each([...spoiltMoney(stage), ...spoiltBooks(stage)])(
 );
 
 test('every kind of difference was found', () => {
-  expect([...seen].sort()).toEqual(DIFFERENCE_KINDS.filter((kind) => kind !== 'MORE_DIFFERENCES').sort());
+  // Only funds on a chain have amounts that are not settled (test/store/chain/audit.test.ts).
+  const elsewhere: ReadonlySet<string> = new Set(['MORE_DIFFERENCES', 'UNSETTLED']);
+  expect([...seen].sort()).toEqual(DIFFERENCE_KINDS.filter((kind) => !elsewhere.has(kind)).sort());
 });
