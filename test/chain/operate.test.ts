@@ -41,7 +41,7 @@ function operate(lanes: readonly number[], onStep?: TestOperatorOptions['onStep'
 const laneOf = (n: number): string => op.operators[n]?.address.toLowerCase() ?? '';
 
 const soon = (what: string, holds: () => boolean | Promise<boolean>) =>
-  until(what, holds, { patienceMs: 30_000, explain: () => op.errors.join('\n') });
+  until(what, holds, { explain: () => op.errors.join('\n') });
 const is = (key: Key, status: string) =>
   soon(`settlement ${key.sequence} is ${status}`, async () => (await op.statusOf(key)) === status);
 const confirmed = async (keys: readonly Key[]) => {
@@ -222,6 +222,19 @@ test('a block that a reorganization takes back is made again of the same bytes',
   await op.world.chain.ask('anvil_rollback', 1);
   await confirmed([key]);
   expect((await op.settlements.find(key))?.transactionHash).toBe(intent?.hashes[0]);
+});
+
+test('a transaction of a key that was taken out is sent and ended by the process that has the others', async () => {
+  node.swallow();
+  const key = await matchAny();
+  const before = operate([0]);
+  await is(key, 'SUBMITTED');
+  await before.stop();
+  const [intent] = await op.intents.list();
+  node.heal();
+  operate([1]);
+  await confirmed([key]);
+  expect(intent?.hashes).toContain((await op.settlements.find(key))?.transactionHash);
 });
 
 test('two operators with the same keys settle every match once', async () => {

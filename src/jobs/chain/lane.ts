@@ -50,11 +50,11 @@ const TRIES_MAX = 4;
 const NOWHERE: ChainPlace = { head: -1, final: null };
 
 /** Sends settlements under the nonces of one address. */
-export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
+export function createLane(holder: LaneHolder, parts: LaneParts, canSign: boolean): RunningLane {
   const { lane } = holder;
   const { rpc, signer, preflight, intents, candidates, exchange, chainId, gasPriceMaxWei } = parts;
   const poor = (): void => restFor('it has too little money for gas');
-  const open = createOpenTransactions(holder, parts, poor);
+  const open = createOpenTransactions(holder, parts, { canSign, onPoor: poor });
   let held: { readonly nextNonce: number; readonly state: LaneState } | null = null;
   let renewedMs = Number.NEGATIVE_INFINITY;
   let place = NOWHERE;
@@ -95,7 +95,8 @@ export function createLane(holder: LaneHolder, parts: LaneParts): RunningLane {
 
   function mayStart(): boolean {
     if (rest && performance.now() >= rest.untilMs) rest = null;
-    return held?.state === 'RUNNING' && !rest && open.unmined() < UNMINED_MAX && open.count() < OPEN_MAX;
+    const isFree = open.unmined() < UNMINED_MAX && open.count() < OPEN_MAX;
+    return canSign && held?.state === 'RUNNING' && !rest && isFree;
   }
 
   async function start(): Promise<void> {

@@ -46,7 +46,7 @@ const RAISE_AFTER_BLOCKS = 3;
 export function createOpenTransactions(
   holder: LaneHolder,
   parts: LaneParts,
-  onPoor: () => void,
+  { canSign, onPoor }: { readonly canSign: boolean; readonly onPoor: () => void },
 ): OpenTransactions {
   const { lane } = holder;
   const { rpc, signer, preflight, intents, candidates, chainId, gasPriceMaxWei, onError } = parts;
@@ -65,7 +65,7 @@ export function createOpenTransactions(
 
   /** The same nonce at a higher price. A call that would only revert now is replaced by an empty one. */
   async function raise(one: Open): Promise<boolean> {
-    const fee = raised(one.attempt.fee, await readFee(rpc, gasPriceMaxWei), gasPriceMaxWei);
+    const fee = canSign ? raised(one.attempt.fee, await readFee(rpc, gasPriceMaxWei), gasPriceMaxWei) : null;
     if (!fee) {
       await transmit(one);
       return true;

@@ -95,9 +95,14 @@ export function startOperator(options: OperatorOptions): Operator {
     return ROUND_MS;
   }
 
+  /** A lane whose key was taken out begins nothing more, and ends what it has. */
   async function open(): Promise<number> {
     if (lanes.length === 0) {
-      lanes = (await signer.addresses()).map((lane) => createLane({ lane, token }, parts));
+      const signing = new Set(await signer.addresses());
+      const left = (await options.intents.list()).map(({ lane }) => lane);
+      lanes = [...new Set([...signing, ...left])].map((lane) =>
+        createLane({ lane, token }, parts, signing.has(lane)),
+      );
       for (const lane of lanes) running.push(repeat(() => round(lane)));
     }
     return STAND_BY_MS;
