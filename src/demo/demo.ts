@@ -50,10 +50,10 @@ export async function startDemo({
   const stopping = new AbortController();
   // Each loop adds a listener to the signal.
   setMaxListeners(0, stopping.signal);
-  const wallets: BotWallet[] = [];
-  for (let i = 0; i < MAKERS + TAKERS; i++) {
-    wallets.push(await openWallet({ baseUrl, quotes: i < MAKERS, say }));
-  }
+  // Together, because on a chain each waits for its funds.
+  const wallets: BotWallet[] = await Promise.all(
+    Array.from({ length: MAKERS + TAKERS }, (_, i) => openWallet({ baseUrl, quotes: i < MAKERS, say })),
+  );
   const grant = wallets[0]?.grant ?? 0;
   const desks: Desk[] = [];
   for (const demo of demoMarkets(new Date())) {

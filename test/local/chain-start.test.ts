@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { startChromium } from '../support/chromium';
 import { createClient } from '../support/client';
 import { START_MS, type Started, startNode } from '../support/processes';
 import { until } from '../support/waiting';
 
 /** `FUNDS=chain npm start`, as a person who tries it: a chain, contracts, bots that approve, split and trade. */
+const WAIT_MS = 90_000;
+
 let folder: string;
 let started: Started;
 
@@ -49,6 +52,40 @@ test('a trade of the bots becomes final on the chain', async () => {
     },
     { patienceMs: START_MS, pollMs: 1_000 },
   );
+});
+
+test('a visitor approves in one click, buys, and sees the trade become final', async () => {
+  const browser = await startChromium();
+  try {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    await page.goto(`${urlOf()}/m/bitcoin-above-200k-${new Date().getUTCFullYear() + 1}`);
+    await page
+      .getByRole('button', { name: /test wallet/i })
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Get test funds and approve' }).click();
+    await page.getByTestId('approvals').waitFor({ state: 'detached', timeout: WAIT_MS });
+    const ticket = page.getByTestId('ticket');
+    await ticket.getByLabel('Shares').first().fill('5');
+    await page.getByRole('button', { name: 'My trades' }).click();
+    const settlement = page.getByTestId('settlement').first();
+    // The bots may take away what the order was meant for.
+    await until(
+      'something is bought',
+      async () => {
+        await ticket.locator('button[type=submit]').click();
+        return settlement.isVisible();
+      },
+      { patienceMs: WAIT_MS, pollMs: 3_000 },
+    );
+    await page.locator('[data-testid=settlement][data-status=CONFIRMED]').waitFor({ timeout: WAIT_MS });
+    expect(await settlement.textContent()).toMatch(/block \d+/);
+    expect(complaints).toEqual([]);
+  } finally {
+    await browser.close();
+  }
 });
 
 test('an interrupt ends it with the chain', async () => {

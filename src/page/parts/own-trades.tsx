@@ -45,10 +45,10 @@ export const OwnTrades = () => {
             </span>
             <span class="order-filled">{shares(lots)} shares</span>
             <span class="order-status">{dollars(lots * pipsOf(own.price))}</span>
-            {isOnChain && <Settlement trade={trade} />}
             <span class="order-act">
               <time dateTime={matchedAt}>{when(matchedAt)}</time>
             </span>
+            {isOnChain && <Settlement trade={trade} />}
           </li>
         );
       })}
