@@ -53,7 +53,7 @@ const ONLY_LONG = [
   'test/store/chain/planted\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
-  'test/chain/(operate|operator-kills|recompile)',
+  'test/chain/(exchange|operate|operator-kills|recompile)',
   'test/cli/processes',
   'test/chain/(lookup|observer)',
 ];

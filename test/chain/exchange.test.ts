@@ -6,7 +6,7 @@ import {
 } from '../support/chain-exchange';
 import { ADMIN_TOKEN } from '../support/settings';
 import { type OpenMarket, openMarket } from '../support/trader';
-import { until } from '../support/waiting';
+import { until as waitUntil } from '../support/waiting';
 
 /** FUNDS=chain through the interface alone, on a chain with the block time of BSC. The tests build on each other. */
 let exchange: ChainExchange;
@@ -21,6 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => exchange?.stop());
 
+/** Each look may ask the chain. */
+const until: typeof waitUntil = (what, holds) => waitUntil(what, holds, { pollMs: 200 });
 const marketNow = async () => (await exchange.client.get(`/markets/${market.id}`)).body;
 const balancesOf = async (trader: ChainTrader) => (await trader.get('/me/balances')).body;
 const untilStatus = (status: string) =>
@@ -86,11 +88,14 @@ test('splits are transactions of the wallet itself', async () => {
 test('a match goes to the chain, and what it brings can be spent when it is final', async () => {
   const sale = await submit(bob, { side: 'SELL', outcome: 0, pips: 5_500, lots: 10_000 });
   expect(sale.body).toMatchObject({ status: 'OPEN' });
+  // So that the state before the chain has it lasts.
+  await exchange.shell.exchange('chain', 'pause');
   const bought = await submit(alice, { side: 'BUY', outcome: 0, pips: 6_000, lots: 10_000 });
   expect(bought.body).toMatchObject({ status: 'FILLED', averagePrice: '0.55' });
   const before = await balancesOf(alice);
   expect(before.collateral).toMatchObject({ total: '10000', unsettled: '55', available: '9945' });
   expect(before.tokens).toMatchObject([{ outcomeIndex: 0, total: '0', available: '0', pending: '100' }]);
+  await exchange.shell.exchange('chain', 'resume');
   const path = `/orders/${bought.body.orderHash}`;
   const isConfirmed = async () => {
     const { fills } = (await alice.get(path)).body;
