@@ -56,6 +56,9 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
 
     /// @notice Gas for the delivery of one asset to a wallet, whose contract may be called with most of it.
     uint256 public constant DELIVERY_GAS = 120_000;
+    /// Gas to report one match, and the least with which it is worth to begin one.
+    uint256 private constant REPORT_GAS = 10_000;
+    uint256 private constant MATCH_GAS_MIN = 300_000;
     bytes32 public constant parentCollectionId = bytes32(0);
     uint256 private constant COLLATERAL = 0;
     uint256 private constant ONE = 1e18;
@@ -213,9 +216,18 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
                 emit Done(id);
                 continue;
             }
-            try this.settleOne(matches[i]) {}
-            catch (bytes memory reason) {
-                emit MatchFailed(id, reason);
+            bytes memory data = _callOf(matches, i);
+            // A match that uses up its gas must leave enough to report it and those after it: the others stay settled.
+            uint256 kept = REPORT_GAS * (1 + matches.length - i);
+            if (gasleft() < kept + MATCH_GAS_MIN) {
+                emit MatchFailed(id, abi.encodeWithSelector(NotEnoughGas.selector));
+            } else {
+                (bool isDone, bytes memory reason) = address(this).call{gas: gasleft() - kept}(data);
+                if (!isDone) emit MatchFailed(id, reason);
+            }
+            // The next match uses the same memory, which costs more the more of it there is.
+            assembly ("memory-safe") {
+                mstore(0x40, data)
             }
         }
     }
@@ -268,6 +280,27 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     {
         if (operator != address(this) || msg.sender != address(_ctf)) revert NotSelf();
         return this.onERC1155BatchReceived.selector;
+    }
+
+    /// The call of `settleOne` for a match. It copies the encoded match, from its beginning to that of the next, because
+    /// decoding and encoding it again costs ten times as much. With another order of encoding it copies all that follows,
+    /// which only costs more: `settleOne` decodes and checks what it gets.
+    function _callOf(Match[] calldata matches, uint256 i) private pure returns (bytes memory data) {
+        bytes4 selector = this.settleOne.selector;
+        bool isLast = i + 1 == matches.length;
+        Match calldata next = matches[isLast ? i : i + 1];
+        Match calldata one = matches[i];
+        assembly ("memory-safe") {
+            let end := calldatasize()
+            if and(iszero(isLast), gt(next, one)) { end := next }
+            let size := sub(end, one)
+            data := mload(0x40)
+            mstore(data, add(size, 0x24))
+            mstore(add(data, 0x20), selector)
+            mstore(add(data, 0x24), 0x20)
+            calldatacopy(add(data, 0x44), one, size)
+            mstore(0x40, and(add(add(data, size), 0x63), not(0x1f)))
+        }
     }
 
     function _setFeeReceiver(address receiver) private {
@@ -428,15 +461,14 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     }
 
     /// Moves an asset between two wallets, or from this contract to a wallet. When the receiver refuses it, this contract
-    /// keeps it for the receiver; a wallet that refused once in a transaction is not tried again in it.
+    /// keeps it for the receiver. A wallet whose code refused tokens is not called again in the same transaction.
     function _deliver(address from, address to, uint256 asset, uint256 amount) private {
         if (amount == 0) return;
         _requireGas(DELIVERY_GAS);
-        if (!_refused(to)) {
-            if (_transfer(from, to, asset, amount, DELIVERY_GAS)) return;
-        }
+        bool mayTry = asset == COLLATERAL || !_refused(to);
+        if (mayTry && _transfer(from, to, asset, amount, DELIVERY_GAS)) return;
         if (from != address(this)) _pullExactly(from, asset, amount);
-        _noteRefusal(to);
+        if (asset != COLLATERAL) _noteRefusal(to);
         owed[to][asset] += amount;
         emit Held(to, asset, amount);
     }

@@ -14,7 +14,7 @@ const ARTIFACTS = path.join(SOURCES, 'artifacts');
 const CONTRACTS = ['MarketExchange', 'TestCollateral', 'WalletReader', 'SignatureProbe'];
 
 const SETTINGS = {
-  optimizer: { enabled: true, runs: 10_000 },
+  optimizer: { enabled: true, runs: 1_000_000 },
   viaIR: true,
   // BNB Chain runs it since June 2024. Newer opcodes are not needed.
   evmVersion: 'cancun',

@@ -52,7 +52,7 @@ const ONLY_LONG = [
   'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
-  'test/chain/recompile',
+  'test/chain/(gas|recompile)\\.test',
   'test/cli/processes',
 ];
 
