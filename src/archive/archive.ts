@@ -37,7 +37,7 @@ const DAY_MS = 86_400_000;
 /** The archive in PostgreSQL. */
 export function createArchive(options: ArchiveOptions): Archive {
   const connection = createConnection(options);
-  const { rows, withClient, close } = connection;
+  const { rows, withClient, failure, close } = connection;
   const months = new Set<string>();
   // Written when it is opened here; rows are added and deleted while no other process has opened it since.
   let claim: string | null = null;
@@ -115,6 +115,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     append,
     cutBack,
     dropBefore,
+    failure,
     close,
   };
 }

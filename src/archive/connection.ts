@@ -26,7 +26,15 @@ export interface Connection {
   /** No rows when the tables are not there yet. */
   rows<Row extends object>(query: Query): Promise<Row[]>;
   withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T>;
+  /** Why it last did not answer; null when it always has. */
+  failure(): string | null;
   close(): Promise<void>;
+}
+
+/** A name with several addresses fails with an error for each, and says nothing itself. */
+function causeOf(error: Error): Error {
+  const [first] = (error as Partial<AggregateError>).errors ?? [];
+  return first ?? error;
 }
 
 /** It connects when it is first asked. */
@@ -41,13 +49,16 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
     application_name: 'ctf-exchange',
   });
   pool.on('error', onError);
+  let failure: string | null = null;
 
   async function answered<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      onError(error instanceof Error ? error : new Error(String(error)));
+      const cause = causeOf(error as Error);
+      failure = cause.message;
+      onError(cause);
       throw new Refusal('UNAVAILABLE', 'the archive did not respond; retry shortly');
     }
   }
@@ -79,6 +90,7 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
           client.release(failure);
         }
       }),
+    failure: () => failure,
     close: () => pool.end(),
   };
 }
