@@ -67,7 +67,7 @@ interface PlaceOptions {
 
 /** The two scripts that book an order take the same keys, and the same arguments up to the order to replace. */
 type PlaceKeys = KeysOf<'place_order' | 'replace_order'>;
-type PlaceArgs = readonly [ScriptArgument, ScriptArgument, ScriptArgument, ScriptArgument];
+type PlaceArgs = readonly [ScriptArgument, ScriptArgument, ScriptArgument];
 type Reply = ReplyOf<'place_order' | 'replace_order'>;
 type Coded = ReplyOf<'replace_order'>;
 
@@ -106,7 +106,6 @@ export function createPlace({ run, keys, grantMicro, makersMax, past }: PlaceOpt
       packRequest(request, maker, grantMicro, makersMax),
       hashBytes(request.orderHash),
       encodeBody(request, maker),
-      keys.prefix,
     ] as const;
     let looked: readonly Buffer[] = [];
     for (let turn = 0; turn < AGAIN_MAX; turn++) {
