@@ -1,5 +1,5 @@
-import { AbiCoder, keccak256, toBeHex } from 'ethers';
 import type { SignedOrder } from '../../src/exchange/order';
+import { equip } from './equip';
 import { type ChainMatch, type Market, newTrader, ONE, type Trader, type World } from './world';
 
 /** The gas of matches of each kind, alone and in batches: the table of docs/contracts.md. */
@@ -13,10 +13,8 @@ export interface GasRow {
 }
 
 export const BATCH = 40;
-const SIZE = 10n * ONE;
+const SIZE = 4n * ONE;
 const TAKER_PIPS = 6_000n;
-const RICH = 1_000n * ONE;
-const MAX = 2n ** 256n - 1n;
 
 type Kind = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
 interface Story {
@@ -97,39 +95,4 @@ async function pairs(world: World, market: Market, story: Story, count: number):
     const own = isOneMaker ? resting : resting.slice(at * each, (at + 1) * each);
     return { taker, makers: own, takerFill: taker.makerAmount, makerFills: own.map(() => makerFill) };
   });
-}
-
-const coder = AbiCoder.defaultAbiCoder();
-/** The slot of a mapping's value. */
-const slotOf = (type: string, key: unknown, slot: string): string =>
-  keccak256(coder.encode([type, 'uint256'], [key, slot]));
-
-/**
- * Balances and approvals written into the storage of both token contracts, because thousands of transactions would take
- * a minute: OpenZeppelin's ERC-20 has balances and allowances first, the framework its balances and approvals after a mapping.
- */
-async function equip(
-  world: World,
-  market: Market,
-  wallets: readonly string[],
-  isKnown: boolean,
-  gives: 'cash' | 'tokens',
-) {
-  const words: [string, string, bigint][] = [];
-  for (const wallet of wallets) {
-    const allowances = slotOf('address', wallet, '0x01');
-    const approvals = slotOf('address', wallet, '0x02');
-    words.push([world.collateral, slotOf('address', world.exchange, allowances), MAX]);
-    words.push([world.ctf, slotOf('address', world.exchange, approvals), 1n]);
-    if (isKnown || gives === 'cash') words.push([world.collateral, slotOf('address', wallet, '0x00'), RICH]);
-    if (!isKnown && gives === 'cash') continue;
-    for (const token of market.tokens) {
-      const balances = slotOf('uint256', token, '0x01');
-      words.push([world.ctf, slotOf('address', wallet, balances), RICH]);
-    }
-  }
-  const word = (value: bigint): string => toBeHex(value, 32);
-  await Promise.all(
-    words.map(([where, slot, value]) => world.chain.ask('anvil_setStorageAt', where, slot, word(value))),
-  );
 }
