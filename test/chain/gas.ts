@@ -13,7 +13,7 @@ export interface GasRow {
 }
 
 export const BATCH = 40;
-const SIZE = 4n * ONE;
+const SIZE = 2n * ONE;
 const TAKER_PIPS = 6_000n;
 
 type Kind = 'COMPLEMENTARY' | 'MINT' | 'MERGE';
