@@ -30,8 +30,9 @@ local CROWDED = 800
 local shard, batch, kept_ms = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
 
--- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets,
--- the number of traces in them (`total`), the latest expiration without a trace (`expired`), and by bucket the arguments of SADD.
+-- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets and
+-- their `half` (lib/traces), the number of traces in them (`total`), the latest expiration without a trace (`expired`), and by
+-- bucket the arguments of SADD.
 local markets = {}
 local function market_of(packed)
   local id = packed:sub(order.MARKET_FROM, order.MARKET_TO)
@@ -46,7 +47,7 @@ local function market_of(packed)
       ms, sequence = struct.unpack(left.FORMAT, found[3])
     end
     markets[id] = { key = key, status = struct.unpack('>B', found[1]), ms = ms, sequence = sequence, count = count,
-      total = total, expired = expired, added = {}, is_changed = false }
+      half = traces.half(count), total = total, expired = expired, added = {}, is_changed = false }
   end
   return markets[id]
 end
@@ -64,9 +65,9 @@ local function is_over(packed)
   return not m or not left.is_before(m.ms, m.sequence, fill_ms, fill_sequence)
 end
 
--- The orders that may go: flat, hash and packed record.
+-- The orders that may go: flat, hash and packed record. And their makers, each once.
 local function over()
-  local hashes, tails, found, seen = {}, {}, {}, {}
+  local hashes, tails, found, makers, seen = {}, {}, {}, {}, {}
   for at = FIRST_AT, math.min(#ARGV, FIRST_AT + 2 * ORDERS_MAX - 1), 2 do
     hashes[#hashes + 1], tails[#tails + 1] = ARGV[at], ARGV[at + 1]
   end
@@ -74,11 +75,32 @@ local function over()
   for i = 1, #hashes do
     local packed = records[i]
     if packed and packed:sub(-order.CHANGES_BYTES) == tails[i] and not seen[hashes[i]] and is_over(packed) then
-      seen[hashes[i]] = true
+      local maker = packed:sub(order.MAKER_FROM, order.MAKER_TO)
+      if not seen[maker] then
+        makers[#makers + 1] = maker
+      end
+      seen[hashes[i]], seen[maker] = true, true
       found[#found + 1], found[#found + 2] = hashes[i], packed
     end
   end
-  return found
+  return found, makers
+end
+
+-- Wallets by address. A wallet has its `nonce`, the `hashes` of its orders that leave, how many left before and leave now
+-- (`count`), when the first of all these was created (`first_ms`), and how many lines of its journal have left (`lines`).
+local function wallets_of(makers)
+  local accounts, before = redis.call('HMGET', KEYS[4], unpack(makers)), redis.call('HMGET', KEYS[6], unpack(makers))
+  local wallets = {}
+  for i = 1, #makers do
+    local nonce, _ = 0, nil
+    if accounts[i] then
+      _, _, nonce = ledger.open_cash(accounts[i])
+    end
+    local count, first_ms, lines = archive.open_wallet(before[i])
+    wallets[makers[i]] = { nonce = nonce, hashes = {}, count = count, first_ms = count > 0 and first_ms or math.huge,
+      lines = lines }
+  end
+  return wallets
 end
 
 -- Leaves what keeps place_order from booking an order again: nothing, when its nonce is below the wallet's, which only rises, or its
@@ -94,25 +116,22 @@ local function leave(m, hash, expiration, is_below_nonce)
     return
   end
   local trace, last = traces.of(hash)
-  local place = traces.bucket(last, m.count)
+  local place = traces.place(last, m.count, m.half)
   local members = m.added[place] or {}
   members[#members + 1], m.added[place], m.total = trace, members, m.total + 1
 end
 
 -- Splits the bucket whose turn it is: the traces that now belong to the new last bucket move there.
 local function split(m)
-  local half = 1
-  while half * 2 <= m.count do
-    half = half * 2
-  end
-  local from, to = integer.text(m.count - half), integer.text(m.count)
+  local added = m.count
+  local from, to = integer.text(added - m.half), integer.text(added)
   if redis.call('SCARD', m.key .. ':g' .. from) > CROWDED then
     return
   end
-  m.count = m.count + 1
+  m.count, m.half = added + 1, traces.half(added + 1)
   local members, moving = redis.call('SMEMBERS', m.key .. ':g' .. from), {}
   for i = 1, #members do
-    if traces.bucket(traces.last(members[i]), m.count) == to then
+    if traces.place(traces.last(members[i]), m.count, m.half) == added then
       moving[#moving + 1] = members[i]
     end
   end
@@ -127,7 +146,7 @@ local function write_traces(m)
     return
   end
   for place, members in pairs(m.added) do
-    redis.call('SADD', m.key .. ':g' .. place, unpack(members))
+    redis.call('SADD', m.key .. ':g' .. integer.text(place), unpack(members))
   end
   for _ = 1, SPLITS_MAX do
     if m.total > m.count * traces.PER_BUCKET then
@@ -140,36 +159,30 @@ end
 if not archive.admits(KEYS[2], KEYS[3], KEYS[5], ARGV[2], batch) then
   return -1
 end
-local found, wallets, gone = over(), {}, {}
+local found, makers = over()
+local wallets, gone = makers[1] and wallets_of(makers), {}
 for i = 1, #found, 2 do
   local hash, packed = found[i], found[i + 1]
   local created_ms, _, _, _, _, expiration, maker = struct.unpack(order.BODY_IN_MARKET, packed)
   local wallet = wallets[maker]
-  if not wallet then
-    local account, current, _ = redis.call('HGET', KEYS[4], maker), 0
-    if account then
-      _, _, current = ledger.open_cash(account)
-    end
-    wallet = { nonce = current, hashes = {}, first_ms = math.huge }
-    wallets[maker] = wallet
-  end
   wallet.hashes[#wallet.hashes + 1], gone[#gone + 1] = hash, hash
-  wallet.first_ms = math.min(wallet.first_ms, created_ms)
-  leave(market_of(packed), hash, expiration, order.nonce(packed) < wallet.nonce)
+  wallet.count, wallet.first_ms = wallet.count + 1, math.min(wallet.first_ms, created_ms)
+  leave(market_of(packed), hash, expiration, wallet.nonce > 0 and order.nonce(packed) < wallet.nonce)
 end
 
 -- From here on nothing may fail.
 archive.note(KEYS[2], batch, 'orders', #gone)
+if not gone[1] then
+  return 0
+end
 for _, m in pairs(markets) do
   write_traces(m)
 end
+local fields = {}
 for maker, wallet in pairs(wallets) do
   redis.call('ZREM', shard .. 'u:' .. maker, unpack(wallet.hashes))
-  local count, first_ms, lines = archive.of_wallet(KEYS[6], maker)
-  redis.call('HSET', KEYS[6], maker, struct.pack(archive.OF_WALLET, count + #wallet.hashes,
-    count > 0 and math.min(first_ms, wallet.first_ms) or wallet.first_ms, lines))
+  fields[#fields + 1], fields[#fields + 2] = maker, struct.pack(archive.OF_WALLET, wallet.count, wallet.first_ms, wallet.lines)
 end
-if gone[1] then
-  redis.call('HDEL', KEYS[1], unpack(gone))
-end
+redis.call('HSET', KEYS[6], unpack(fields))
+redis.call('HDEL', KEYS[1], unpack(gone))
 return #gone

@@ -29,15 +29,24 @@ function traces.of(hash)
   return string.format('%d%09d', first + 1, last), last
 end
 
--- The bucket of a trace among so many, by its last part. The buckets below `half` were there before the last doubling; those
--- above `count` are not there yet.
-function traces.bucket(last, count)
+-- The number of buckets at their last doubling: the largest power of two that is not above their number now.
+function traces.half(count)
   local half = 1
   while half * 2 <= count do
     half = half * 2
   end
+  return half
+end
+
+-- The bucket of a trace among so many, by its last part. The buckets from `count` on are not there yet.
+function traces.place(last, count, half)
   local place = last % (half * 2)
-  return integer.text(place < count and place or place - half)
+  return place < count and place or place - half
+end
+
+-- The same as text.
+function traces.bucket(last, count)
+  return integer.text(traces.place(last, count, traces.half(count)))
 end
 
 -- The last part of a trace.

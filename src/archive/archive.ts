@@ -154,7 +154,7 @@ async function add(client: PoolClient, holder: string | null, batch: number, add
 const insertsOf = (batch: Batch): Insert[] => [...insertsOfTrading(batch), ...otherInserts(batch)];
 
 function insertsOfTrading({ orders, matches }: Batch): Insert[] {
-  const fills = matches.flatMap(({ orders: hashes, ...match }) => hashes.map((hash) => ({ ...match, hash })));
+  const fills = matches.flatMap((match) => match.orders.map(() => match));
   return [
     {
       rows: orders,
@@ -181,7 +181,7 @@ function insertsOfTrading({ orders, matches }: Batch): Insert[] {
       text: `insert into archive_fills (batch, trade_ms, sequence, market, hash)
         select $1, * from unnest($2::int8[], $3::int8[], $4::text[], $5::bytea[])
         on conflict (hash, trade_ms, sequence) do update set batch = excluded.batch`,
-      columns: [...placesOf(fills), fills.map(({ hash }) => hash)],
+      columns: [...placesOf(fills), matches.flatMap(({ orders: hashes }) => hashes)],
     },
   ];
 }

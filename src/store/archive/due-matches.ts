@@ -4,7 +4,7 @@ import { partsOf } from '../../exchange/settlement';
 import { unpackMark } from '../records/candle';
 import { LEFT, MATCH_FILL, MATCH_HEAD } from '../records/layout';
 import { countFills, hashHex } from '../records/order';
-import { decodeSettlementState, recordOf, settlementName } from '../records/settlement';
+import { recordOf, settlementName, settlementStatusOf } from '../records/settlement';
 import { NO_ENTRY } from '../redis/entry-id';
 import type { ShardKeys } from '../redis/keys';
 import type { RedisClient } from '../redis/scripts';
@@ -51,6 +51,7 @@ interface Unsettled extends StreamPlace {
   readonly names: readonly Buffer[];
 }
 
+type Records = ReadonlyMap<Unsettled, readonly (Buffer | null)[]>;
 type Entry = [id: Buffer, fields: Buffer[]];
 
 /** Of one pass: the matches of all markets together, and their fills. A market reads at least so many. */
@@ -132,27 +133,32 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
     market.heldMs = tradeMs;
   }
 
-  /** The records of all parts of these matches, by name. */
-  async function settlementsOf(stretches: readonly Stretch[]): Promise<Map<string, Buffer | null>> {
-    const names = stretches.flatMap(({ matches }) => matches.flatMap((match) => match.names));
-    const found = new Map<string, Buffer | null>();
-    for (let from = 0; from < names.length; from += NAMES_MAX) {
-      const part = names.slice(from, from + NAMES_MAX);
-      const packed = await redis.hmgetBuffer(keys.settlements, ...part);
-      for (const [i, name] of part.entries()) found.set(name.toString('latin1'), packed[i] ?? null);
-    }
-    return found;
+  /** The records of each match, part by part. */
+  async function settlementsOf(stretches: readonly Stretch[]): Promise<Records> {
+    const all = stretches.flatMap(({ matches }) => matches);
+    const names = all.flatMap((match) => match.names);
+    const found: (Buffer | null)[] = [];
+    for (let from = 0; from < names.length; from += NAMES_MAX)
+      found.push(...(await redis.hmgetBuffer(keys.settlements, ...names.slice(from, from + NAMES_MAX))));
+    let at = 0;
+    return new Map(
+      all.map((match) => {
+        const from = at;
+        at += match.names.length;
+        return [match, found.slice(from, at)];
+      }),
+    );
   }
 
   function take(
     stretches: readonly Stretch[],
-    records: ReadonlyMap<string, Buffer | null>,
+    records: Records,
   ): { taken: LeavingMatches[]; isCut: boolean } {
     let fills = 0;
     const all = stretches.map(({ id, market, matches }) => {
       const taken: SettledMatch[] = [];
       for (const match of matches) {
-        const settlements = settled(match, records);
+        const settlements = settled(match, records.get(match) ?? []);
         if (!settlements) {
           if (taken.length === 0) wait(market, HELD_MS, match);
           break;
@@ -187,18 +193,14 @@ export function createDueMatches({ redis, keys, now, keepMs }: DueMatchesOptions
 }
 
 /** The records of a match that are all CONFIRMED; null when they are not, or when the match cannot be read. */
-function settled(
-  { packed, tradeMs, names }: Unsettled,
-  records: ReadonlyMap<string, Buffer | null>,
-): Buffer[] | null {
+function settled({ packed, tradeMs }: Unsettled, records: readonly (Buffer | null)[]): Buffer[] | null {
   if (packed.length !== MATCH_HEAD.bytes + countFills(packed) * MATCH_FILL.bytes) return null;
   const facts = { tradeMs, takerHash: hashHex(MATCH_HEAD.get.takerHash(packed)) };
-  const own = names.map((name) => recordOf(records.get(name.toString('latin1')), facts));
-  const confirmed = own.filter(
-    (record): record is Buffer =>
-      record !== null && decodeSettlementState(record).settlementStatus === 'CONFIRMED',
-  );
-  return own.length > 0 && confirmed.length === own.length ? confirmed : null;
+  const confirmed = records.flatMap((record) => {
+    const own = recordOf(record, facts);
+    return own && settlementStatusOf(own) === 'CONFIRMED' ? [own] : [];
+  });
+  return records.length > 0 && confirmed.length === records.length ? confirmed : null;
 }
 
 const namesOf = (marketId: MarketId, sequence: number, packed: Buffer): Buffer[] =>

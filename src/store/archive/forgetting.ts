@@ -63,8 +63,8 @@ export const KEEP_MS = 60_000;
 /** When they are looked at: a process knows the clock of Redis only about, and what a script finds too young stays until a sweep. */
 export const PICK_MS = KEEP_MS + 1_000;
 /** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
-const ORDERS_STEP = 100;
-const [MATCHES_STEP, FILLS_STEP] = [100, 1_000];
+const ORDERS_STEP = 80;
+const [MATCHES_STEP, FILLS_STEP] = [50, 1_000];
 const [WALLETS_STEP, LINES_STEP] = [200, 1_000];
 /** The most of one batch: matches, orders, lines. */
 const BATCH_MAX = [500, 1_000, 2_000] as const;

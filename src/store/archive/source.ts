@@ -131,14 +131,21 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     return ended.filter(({ packed }) => isOver(packed, beforeMs, (id) => left.get(id) ?? null));
   }
 
-  async function read(hashes: readonly Buffer[]): Promise<StoredOrder[]> {
+  /** Those of the named orders that are in Redis. Notes the wallets of those that traded. */
+  async function read(
+    named: ReadonlyMap<string, Buffer>,
+    traded: ReadonlySet<string>,
+  ): Promise<StoredOrder[]> {
     const found: StoredOrder[] = [];
-    for (let from = 0; from < hashes.length; from += READ_STEP) {
-      const part = hashes.slice(from, from + READ_STEP);
-      const stored = await redis.hmgetBuffer(keys.orders, ...part);
-      for (const [i, hash] of part.entries()) {
+    const all = [...named];
+    for (let from = 0; from < all.length; from += READ_STEP) {
+      const part = all.slice(from, from + READ_STEP);
+      const stored = await redis.hmgetBuffer(keys.orders, ...part.map(([, hash]) => hash));
+      for (const [i, [name, hash]] of part.entries()) {
         const packed = stored[i];
-        if (packed) found.push({ hash, packed });
+        if (!packed) continue;
+        found.push({ hash, packed });
+        if (traded.has(name)) lines.note(ORDER_BODY.get.maker(packed));
       }
     }
     return found;
@@ -152,12 +159,8 @@ export async function openSource({ redis, keys, now, keepMs }: SourceOptions): P
     for (const { matches: leaving } of stretch.markets) {
       for (const { packed } of leaving) for (const hash of ordersOf(packed)) named.set(nameOf(hash), hash);
     }
-    const stored = await read([...named.values()]);
-    for (const { hash, packed } of stored) {
-      if (traded.has(nameOf(hash))) lines.note(ORDER_BODY.get.maker(packed));
-    }
-    const candidates = new Map([...bySweep, ...stored].map((order) => [nameOf(order.hash), order]));
-    const orders = await over([...candidates.values()], stretch.markets);
+    const others = bySweep.filter(({ hash }) => !named.has(nameOf(hash)));
+    const orders = await over([...others, ...(await read(named, traded))], stretch.markets);
     const journals = await lines.next();
     const isCut = last !== (some.at(-1)?.[0].toString() ?? last);
     return {

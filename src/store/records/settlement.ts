@@ -133,7 +133,7 @@ export interface MatchFacts {
 
 /** Returns the record, unless it belongs to a lost match with the same number. */
 export function recordOf(packed: Buffer | null | undefined, match: MatchFacts): Buffer | null {
-  if (!packed || SETTLEMENT.read(packed).tradeMs !== match.tradeMs) return null;
+  if (!packed || SETTLEMENT.get.tradeMs(packed) !== match.tradeMs) return null;
   const body = bodyOf(packed);
   return body.length === 0 || hashHex(body.subarray(2, 2 + HASH_BYTES)) === match.takerHash ? packed : null;
 }
@@ -145,7 +145,7 @@ export function decodeSettlementState(packed: Buffer | null): SettlementState {
   if (!packed) return UNKNOWN;
   const length = packed.readUInt8(HEAD_BYTES - 1);
   return {
-    settlementStatus: statusOf(packed),
+    settlementStatus: settlementStatusOf(packed),
     transactionHash: length === 0 ? null : hashHex(packed.subarray(HEAD_BYTES, HEAD_BYTES + length)),
   };
 }
@@ -167,7 +167,7 @@ export function decodeSettlement(key: SettlementKey, packed: Buffer): Settlement
   };
 }
 
-function statusOf(packed: Buffer): SettlementStatus {
+export function settlementStatusOf(packed: Buffer): SettlementStatus {
   const status = SETTLEMENT_STATUSES[packed[0] ?? -1];
   if (!status) throw new Error('a stored settlement has an unknown status');
   return status;
