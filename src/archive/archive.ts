@@ -37,7 +37,7 @@ const DAY_MS = 86_400_000;
 /** The archive in PostgreSQL. */
 export function createArchive(options: ArchiveOptions): Archive {
   const connection = createConnection(options);
-  const { rows, withClient, failure, close } = connection;
+  const { rows, withClient, failure, breakOff, close } = connection;
   const months = new Set<string>();
   // Written when it is opened here; rows are added and deleted while no other process has opened it since.
   let claim: string | null = null;
@@ -116,6 +116,7 @@ export function createArchive(options: ArchiveOptions): Archive {
     cutBack,
     dropBefore,
     failure,
+    breakOff,
     close,
   };
 }

@@ -1,4 +1,4 @@
-import { Pool, type PoolClient } from 'pg';
+import { type Client, Pool, type PoolClient } from 'pg';
 import { Refusal } from '../exchange/errors';
 
 export interface ArchiveOptions {
@@ -28,6 +28,8 @@ export interface Connection {
   withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T>;
   /** Why it last did not answer; null when it always has. */
   failure(): string | null;
+  /** Ends the connections of `withClient` without waiting for their answers, and refuses others. */
+  breakOff(): void;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,8 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
   });
   pool.on('error', onError);
   let failure: string | null = null;
+  const used = new Set<PoolClient>();
+  let isOff = false;
 
   async function answered<T>(ask: () => Promise<T>): Promise<T> {
     try {
@@ -79,18 +83,26 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
         let failure: Error | undefined;
         // The pool listens only to connections that are not in use; an error without a listener ends the process.
         client.on('error', onError);
+        used.add(client);
         try {
+          if (isOff) throw new Refusal('UNAVAILABLE', 'this process stops, and archives nothing more');
           return await use(client);
         } catch (error) {
           failure = error instanceof Error ? error : new Error(String(error));
           throw error;
         } finally {
+          used.delete(client);
           client.off('error', onError);
           // A connection on which something failed may still wait for an answer.
           client.release(failure);
         }
       }),
     failure: () => failure,
+    breakOff() {
+      isOff = true;
+      // The driver closes a connection at once on which it waits for an answer.
+      for (const client of used) (client as unknown as Client).end().catch(onError);
+    },
     close: () => pool.end(),
   };
 }

@@ -173,5 +173,7 @@ export interface Archive extends ArchiveReads {
   cutBack(batch: number): Promise<number | null>;
   /** Deletes whole months of all rows that end before this time, and notes how many rows that were. Returns their number. */
   dropBefore(ms: number): Promise<number>;
+  /** Ends what it adds or deletes now without waiting for an answer; from then on it adds and deletes nothing. */
+  breakOff(): void;
   close(): Promise<void>;
 }

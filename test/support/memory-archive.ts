@@ -101,6 +101,7 @@ export function createMemoryArchive(): MemoryArchive {
     },
     facts: async () => ({ version: 16, mayCreate: true, isDurable: true, bytes: 0 }),
     failure: () => null,
+    breakOff: () => undefined,
     close: async () => undefined,
   };
 }

@@ -56,6 +56,8 @@ export interface Forgetting {
   commit(rows: Batch): Promise<number>;
   /** Deletes the traces of markets that are at an end. */
   dropTraces(): Promise<void>;
+  /** Ends a `move` that waits for the archive. What it has committed and not forgotten, the next holder takes back. */
+  breakOff(): void;
 }
 
 /** How long an order stays in Redis after its end: `WORD_MS` of lua/lib/traces.lua must be shorter. */
@@ -194,7 +196,7 @@ export function createForgetting({
     }
   }
 
-  return { lease, open, move, commit, dropTraces };
+  return { lease, open, move, commit, dropTraces, breakOff: archive.breakOff };
 }
 
 const orderArguments = ({ hash, packed }: StoredOrder): [Buffer, Buffer] => [
