@@ -27,7 +27,7 @@ import {
 /**
  * The soak with an archive: half of the time every order is cancelled or filled, the other half every order expires. Redis is
  * measured before and after each half, by `used_memory` less the keys that hold no records, when everything that is over has left
- * it. What it has then that it had not before, it keeps of dead orders.
+ * it. The difference is kept of dead orders.
  */
 const keys = shardKeys();
 const HALVES: readonly (Turns & { readonly what: Figures['what'] })[] = [

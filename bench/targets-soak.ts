@@ -2,7 +2,7 @@ import { atMost, type Line, lineOf } from './line';
 import type { SoakRow } from './soak';
 
 const FLAT_PART = 0.05;
-/** What Redis may keep of a dead order; of one that expired it keeps nothing. */
+/** The most that Redis may keep of a dead order; of one that expired it keeps nothing. */
 const DEAD_ORDER_BYTES: Readonly<Partial<Record<SoakRow['what'], number>>> = {
   'redis, orders cancelled or filled': 12,
   'redis, orders that expired': 0.5,

@@ -30,7 +30,8 @@ function archive.note(archive_key, batch, kind, count)
   end
 end
 
--- What has left of a wallet, from its field: the number of its orders, when the first of them was created, and the number of its lines.
+-- Returns what has left of a wallet, from its field: the number of its orders, when the first of them was created, and the number
+-- of its lines.
 function archive.open_wallet(packed)
   if not packed then
     return 0, 0, 0

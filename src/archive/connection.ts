@@ -85,7 +85,7 @@ export function createConnection({ url, onError = () => undefined }: ArchiveOpti
         client.on('error', onError);
         used.add(client);
         try {
-          if (isOff) throw new Refusal('UNAVAILABLE', 'this process stops, and archives nothing more');
+          if (isOff) throw new Refusal('UNAVAILABLE', 'this process is stopping; retry shortly');
           return await use(client);
         } catch (error) {
           failure = error instanceof Error ? error : new Error(String(error));

@@ -56,7 +56,7 @@ export interface Forgetting {
   commit(rows: Batch): Promise<number>;
   /** Deletes the traces of markets that are at an end. */
   dropTraces(): Promise<void>;
-  /** Ends a `move` that waits for the archive. What it has committed and not forgotten, the next holder takes back. */
+  /** Ends a `move` that waits for the archive. The next holder takes back the batches that it committed and did not forget. */
   breakOff(): void;
 }
 
