@@ -10,6 +10,7 @@ const SIZES = {
   SAMPLE: 'all',
   FUZZ_WORLDS: '40',
   FUZZ_OPERATIONS: '20000',
+  CHAIN_STEPS: '1500',
   TEST_FILLS: '20000',
   TEST_KILLS: '9',
   RESENT_ORDERS: '2000',
@@ -52,7 +53,7 @@ const ONLY_LONG = [
   'test/store/(journal-fuzz|planted|planted-forgetting)\\.test',
   'test/store/audit/load',
   'test/exchange/settlement-chain',
-  'test/chain/(gas|recompile)\\.test',
+  'test/chain/(gas|hostile-collateral|recompile)\\.test',
   'test/cli/processes',
 ];
 
@@ -60,6 +61,7 @@ const ONLY_LONG = [
 const LONG_FILES = [
   ...ONLY_LONG,
   'test/store/(fuzz|fuzz-concurrent)\\.test',
+  'test/chain/fuzz',
   'test/archive/traces',
   'test/store/engine/reshard',
   'test/faults/(cancel-all|storm)\\.test',

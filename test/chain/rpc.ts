@@ -8,6 +8,7 @@ export interface Log {
 }
 export interface Receipt {
   readonly status: string;
+  readonly blockNumber: string;
   readonly gasUsed: string;
   readonly contractAddress: string | null;
   readonly logs: readonly Log[];
