@@ -100,7 +100,7 @@ async function settle(): Promise<string[]> {
   return outcomes;
 }
 
-/** What wallets do between two batches, on the chain and in the model. */
+/** The acts of wallets between two batches, on the chain and in the model. */
 const ACTS: Readonly<Record<string, (trader: Trader) => Promise<unknown>>> = {
   async moveCollateral({ address }) {
     const to = fuzz.random.pick(fuzz.traders).address;
@@ -178,7 +178,7 @@ const ACTS: Readonly<Record<string, (trader: Trader) => Promise<unknown>>> = {
   },
 };
 
-/** What must always be true, whatever happened (docs/contracts.md). */
+/** The invariants of docs/contracts.md. */
 async function checkInvariants(): Promise<void> {
   const { chain, model } = await fuzz.balances();
   expect(chain).toEqual(model);
