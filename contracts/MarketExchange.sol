@@ -93,7 +93,7 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
         uint256 makerAmountFilled,
         uint256 takerAmountFilled
     );
-    /// @notice Fees of one match in one asset.
+    /// @notice A part of a match's fees: the receiver has it, or is owed it (`Held`).
     event FeeCharged(address indexed receiver, uint256 tokenId, uint256 amount);
     event TokenRegistered(uint256 indexed token0, uint256 indexed token1, bytes32 indexed conditionId);
     event FeeReceiverChanged(address indexed receiver, address indexed admin);
@@ -108,8 +108,10 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     event Held(address indexed wallet, uint256 indexed asset, uint256 amount);
     event Claimed(address indexed wallet, uint256 indexed asset, address to, uint256 amount);
 
-    /// @notice The maker's price does not meet the taker's, or the taker would pay more or get less than it signed.
+    /// @notice The maker's price does not meet the taker's, or the taker would pay more than its fill.
     error NotCrossing();
+    /// @notice The taker would get less for its fill than it signed.
+    error TooLittleTokensReceived();
     /// @notice Orders on the same side must be for the two tokens of a market, orders on different sides for the same token.
     error MismatchedTokenIds();
     /// @notice A fill would have to be rounded.
@@ -252,8 +254,9 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     }
 
     /// @notice Pays what is owed to a wallet in one asset. The wallet may name any receiver, others only the wallet.
+    /// Works while trading is paused.
     function claim(address wallet, uint256 asset, address to) external nonReentrant {
-        if (to == address(0) || (msg.sender != wallet && to != wallet)) revert InvalidAddress();
+        if (to == address(0) || to == address(this) || (msg.sender != wallet && to != wallet)) revert InvalidAddress();
         uint256 amount = owed[wallet][asset];
         if (amount == 0) revert NothingOwed();
         owed[wallet][asset] = 0;
@@ -330,7 +333,8 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     {
         uint256 paid = sums.pays + sums.alikePays;
         uint256 got = sums.gets + sums.alikeGets;
-        if (paid > making || got * taker.makerAmount < making * taker.takerAmount) revert NotCrossing();
+        if (paid > making) revert NotCrossing();
+        if (got * taker.makerAmount < making * taker.takerAmount) revert TooLittleTokensReceived();
         fee = _fee(taker.feeRateBps, taker.side, making, got);
         (uint256 gives, uint256 takes) = _assets(taker);
         emit OrderFilled(orderHash, taker.maker, address(this), gives, takes, paid, got, fee);

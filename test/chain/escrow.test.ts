@@ -93,6 +93,9 @@ describe('tokens that a wallet does not take are kept for it', () => {
     await outcomes([matchOf(world, market, taker, maker)]);
     const other = maker.address;
     expect(await refusal(() => claim(other, taker.address, yes(), other))).toBe('InvalidAddress');
+    expect(await refusal(() => claim(taker.address, taker.address, yes(), world.exchange))).toBe(
+      'InvalidAddress',
+    );
     expect(await refusal(() => claim(other, taker.address, yes(), taker.address))).toBe('DeliveryFailed');
     expect(await owed(taker.address, yes())).toBe(10n * ONE);
     await setCode(world, taker.address, CODE.acceptsTokens);

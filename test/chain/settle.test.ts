@@ -190,7 +190,11 @@ describe('a match that the operator should not have sent fails without blaming a
     ],
     ['MakingGtRemaining', 'the taker would give more than it signed', changed({ takerFill: 6n * ONE + 1n })],
     ['NotCrossing', 'the taker would pay more than its fill', changed({ takerFill: 6n * ONE - 1n })],
-    ['NotCrossing', 'the taker would get less than it signed', changed({ makerFills: [9n * ONE] })],
+    [
+      'TooLittleTokensReceived',
+      'the taker would get less than it signed',
+      changed({ makerFills: [9n * ONE] }),
+    ],
     ['NotWhole', 'a fill would be rounded', changed({ makerFills: [10n * ONE - 1n] })],
     ['WrongLengths', 'a fill is missing', changed({ makerFills: [] })],
     ['WrongLengths', 'there is no maker', changed({ makers: [], makerFills: [] })],

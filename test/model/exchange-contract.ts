@@ -141,8 +141,8 @@ export function createExchangeModel(options: ModelOptions) {
       const fee = calculateFee(maker.feeRateBps, tokens, making, taking, maker.side);
       return { maker, isAlike, making, taking, tokens, takersCash, fee };
     });
-    if (paid > takerFill || got * taker.makerAmount < takerFill * taker.takerAmount)
-      throw new Revert('NotCrossing');
+    if (paid > takerFill) throw new Revert('NotCrossing');
+    if (got * taker.makerAmount < takerFill * taker.takerAmount) throw new Revert('TooLittleTokensReceived');
     const takerFee = calculateFee(taker.feeRateBps, isBuy ? got : takerFill, takerFill, got, taker.side);
     const gives = isBuy ? COLLATERAL : taker.tokenId;
     const takes = isBuy ? taker.tokenId : COLLATERAL;
