@@ -1,6 +1,6 @@
 import type { SignedOrder } from '../../src/exchange/order';
 import { balancesOf } from './predicted';
-import { CODE, fundedTrader, matchOf, outcomesOf, refusal, setCode } from './stories';
+import { CODE, fundedTrader, matchOf, newId, outcomesOf, refusal, setCode } from './stories';
 import {
   type ChainMatch,
   COLLATERAL,
@@ -213,6 +213,37 @@ describe('a match that the operator should not have sent fails without blaming a
     expect(await outcomes([again])).toEqual(['OrderFilledOrCancelled']);
   });
 });
+
+test.each<[string, 0 | 1, 0 | 1, bigint, readonly [bigint, bigint]]>([
+  ['COMPLEMENTARY, the taker buys', 0, 1, 6n, [5n, 7n]],
+  ['COMPLEMENTARY, the taker sells', 1, 0, 4n, [5n, 3n]],
+  ['MINT', 0, 0, 6n, [5n, 3n]],
+  ['MERGE', 1, 1, 4n, [5n, 7n]],
+])(
+  'a better price of one maker does not pay for another that does not meet the taker: %s',
+  async (_, side, other, price, prices) => {
+    const [yes, no] = market.tokens;
+    const amounts = (sells: 0 | 1, size: bigint, tenths: bigint) => {
+      const [cash, tokens] = [(size * tenths * ONE) / 10n, size * ONE];
+      return sells === 1
+        ? { makerAmount: tokens, takerAmount: cash }
+        : { makerAmount: cash, takerAmount: tokens };
+    };
+    const order = (one: Trader, tokenId: bigint, of: 0 | 1, size: bigint, tenths: bigint) =>
+      world.sign(one, { tokenId, side: of, ...amounts(of, size, tenths) });
+    const takerOrder = order(taker, yes, side, 20n, price);
+    const makers = prices.map((tenths) => order(maker, side === other ? no : yes, other, 10n, tenths));
+    const fills = makers.map(({ makerAmount }) => makerAmount);
+    const match = {
+      id: newId(),
+      taker: takerOrder,
+      makers,
+      takerFill: takerOrder.makerAmount,
+      makerFills: fills,
+    };
+    expect(await outcomes([match])).toEqual(['NotCrossing']);
+  },
+);
 
 test('an order is filled part by part up to what it signed, and its signature counts at the first', async () => {
   const match = matchOf(world, market, taker, maker);
