@@ -8,21 +8,21 @@
 -- KEYS     1 {x}:o   2 {x}:ar   3 {x}:arl   4 {x}:bal   5 {x}:mode   6 {x}:fo; and, by the records found, the markets' hashes and
 --          traces {x}:m:<id>:g<n> and the wallets' indexes {x}:u:<address>
 -- ARGV     1 shard prefix `{x}:`   2 token of the lease   3 number of the batch   4 milliseconds since its end for which an order is
---          kept   then for each order: its hash, 32 bytes, and the fields that change (lib/order), as they were archived
+--          kept   5 the factor (lib/traces) of a market that has no traces yet
+--          then for each order: its hash, 32 bytes, and the fields that change (lib/order), as they were archived
 -- Returns  how many were forgotten; -1 and nothing changed when nothing of this batch may leave now (archive.admits)
 -- Emits    nothing
 -- Bound    ORDERS_MAX orders; for each market SPLITS_MAX splits of a bucket of CROWDED traces
 
 local archive = require('lib.archive')
 local book = require('lib.book')
-local integer = require('lib.integer')
 local ledger = require('lib.ledger')
 local left = require('lib.left')
 local order = require('lib.order')
 local outbox = require('lib.outbox')
 local traces = require('lib.traces')
 
-local ORDERS_MAX, SPLITS_MAX, FIRST_AT = 200, 3, 5
+local ORDERS_MAX, SPLITS_MAX, FIRST_AT = 200, 3, 6
 -- Chance gives no bucket so many traces, but a signer can try salts until the hashes of many orders share one. It is not split,
 -- which would take long: then the market's buckets grow instead, and take more memory.
 local CROWDED = 800
@@ -31,23 +31,26 @@ local shard, batch, kept_ms = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local now_ms = outbox.now_ms()
 
 -- A market `m` has its `key`, its `status`, the place of its last match that left (`ms`, `sequence`), the `count` of its buckets and
--- their `half` (lib/traces), the number of traces in them (`total`), the latest expiration without a trace (`expired`), and by
--- bucket the arguments of SADD.
+-- their `span` and `factor` (lib/traces), the number of traces in them (`total`), the latest expiration without a trace
+-- (`expired`), and by bucket the arguments of SADD.
 local markets = {}
 local function market_of(packed)
   local id = packed:sub(order.MARKET_FROM, order.MARKET_TO)
   if not markets[id] then
     local key = shard .. 'm:' .. id
     local found = redis.call('HMGET', key, 's', traces.FIELD, left.FIELD)
-    local count, total, expired, ms, sequence = 1, 0, 0, 0, 0
+    local count, total, expired, factor, ms, sequence = 1, 0, 0, 0, 0, 0
     if found[2] then
-      count, total, expired = struct.unpack(traces.FORMAT, found[2])
+      count, total, expired, factor = traces.open(found[2])
+    end
+    if total == 0 then
+      factor = tonumber(ARGV[5])
     end
     if found[3] then
       ms, sequence = struct.unpack(left.FORMAT, found[3])
     end
     markets[id] = { key = key, status = struct.unpack('>B', found[1]), ms = ms, sequence = sequence, count = count,
-      half = traces.half(count), total = total, expired = expired, added = {}, is_changed = false }
+      span = traces.span(count), factor = factor, total = total, expired = expired, added = {}, is_changed = false }
   end
   return markets[id]
 end
@@ -116,7 +119,8 @@ local function leave(m, hash, expiration, is_below_nonce)
     return
   end
   local trace, last = traces.of(hash)
-  local place = traces.place(last, m.count, m.half)
+  local number = traces.number(last, m.factor)
+  local place = traces.place(number, m.count, m.span)
   local members = m.added[place] or {}
   members[#members + 1], m.added[place], m.total = trace, members, m.total + 1
 end
@@ -124,20 +128,21 @@ end
 -- Splits the bucket whose turn it is: the traces that now belong to the new last bucket move there.
 local function split(m)
   local added = m.count
-  local from, to = integer.text(added - m.half), integer.text(added)
-  if redis.call('SCARD', m.key .. ':g' .. from) > CROWDED then
+  local from, to = traces.bucket(m.key, added - m.span / 2, m.factor), traces.bucket(m.key, added, m.factor)
+  if redis.call('SCARD', from) > CROWDED then
     return
   end
-  m.count, m.half = added + 1, traces.half(added + 1)
-  local members, moving = redis.call('SMEMBERS', m.key .. ':g' .. from), {}
+  m.count, m.span = added + 1, traces.span(added + 1)
+  local members, moving = redis.call('SMEMBERS', from), {}
   for i = 1, #members do
-    if traces.place(traces.last(members[i]), m.count, m.half) == added then
+    local number = traces.number(traces.last(members[i]), m.factor)
+    if traces.place(number, m.count, m.span) == added then
       moving[#moving + 1] = members[i]
     end
   end
   if moving[1] then
-    redis.call('SADD', m.key .. ':g' .. to, unpack(moving))
-    redis.call('SREM', m.key .. ':g' .. from, unpack(moving))
+    redis.call('SADD', to, unpack(moving))
+    redis.call('SREM', from, unpack(moving))
   end
 end
 
@@ -146,14 +151,14 @@ local function write_traces(m)
     return
   end
   for place, members in pairs(m.added) do
-    redis.call('SADD', m.key .. ':g' .. integer.text(place), unpack(members))
+    redis.call('SADD', traces.bucket(m.key, place, m.factor), unpack(members))
   end
   for _ = 1, SPLITS_MAX do
     if m.total > m.count * traces.PER_BUCKET then
       split(m)
     end
   end
-  redis.call('HSET', m.key, traces.FIELD, struct.pack(traces.FORMAT, m.count, m.total, m.expired))
+  redis.call('HSET', m.key, traces.FIELD, traces.pack(m.count, m.total, m.expired, m.factor))
 end
 
 if not archive.admits(KEYS[2], KEYS[3], KEYS[5], ARGV[2], batch) then

@@ -64,7 +64,14 @@ local found = best_level and redis.call('HMGET', KEYS[1], 's', level, 'g', best_
 local objection = not found[1] and 'MARKET_NOT_FOUND'
 if found[3] then
   local traces = require('lib.traces')
-  objection = traces.objection(KEYS[1], found[3], ARGV[2], expiration, now_ms, 3)
+  local count, span, factor = traces.head(found[3])
+  local part, trace = request.trace(ARGV[1], yes)
+  local number = traces.number(part, factor)
+  local place = traces.place(number, count, span)
+  if redis.call('SISMEMBER', traces.key(KEYS[1], place), trace) == 1 or traces.is_special(found[3], expiration) then
+    local gone = require('lib.gone')
+    objection = gone.objection(KEYS[1], found[3], part, trace, expiration, now_ms, 3)
+  end
 end
 if objection then
   return refuse(now_ms, objection)
@@ -97,11 +104,7 @@ end
 local required, available, asset = size * price, free, ledger.COLLATERAL
 if side == order.SELL then
   held = redis.call('HGET', KEYS[1] .. ':bal', maker)
-  local yes_free, no_free, _ = 0, 0
-  if held then
-    yes_free, _, no_free = ledger.open_tokens(held)
-  end
-  required, available, asset = size * ledger.MICRO_PER_LOT, outcome == 0 and yes_free or no_free, ledger.YES + outcome
+  required, available, asset = size * ledger.MICRO_PER_LOT, held and ledger.free_of(held, outcome) or 0, ledger.YES + outcome
 elseif is_budget then
   required = budget
 end
@@ -121,11 +124,9 @@ if first and account and bps == 0 and dry_run == 0 and order_type ~= order.POST_
 end
 if best_level or dry_run == 1 or order_type ~= order.GTC and order_type ~= order.POST_ONLY or not account then
   local matching = require('lib.matching')
-  if not first then
-    local stored = redis.call('HGET', KEYS[4], ARGV[2])
-    if stored then
-      return request.replayed(now_ms, stored)
-    end
+  local stored = not first and redis.call('HGET', KEYS[4], ARGV[2])
+  if stored then
+    return request.replayed(now_ms, stored)
   end
   local shard = outbox.shard_of(KEYS[7])
   local q = request.of(side, outcome, order_type, prevention, price, size, budget, expiration, bps, makers_max, grant, lot,

@@ -42,8 +42,9 @@ local function unfit_of(b)
   if not b then
     return 'MARKET_NOT_FOUND'
   elseif b.known.g ~= '' then
-    local traces = require('lib.traces')
-    return traces.objection(b.key, b.known.g, ARGV[2], expiration, now_ms, 4)
+    local gone = require('lib.gone')
+    local last, trace = request.trace(ARGV[1], yes)
+    return gone.objection(b.key, b.known.g, last, trace, expiration, now_ms, 4)
   end
 end
 

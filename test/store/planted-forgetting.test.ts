@@ -26,7 +26,7 @@ const BUGS: readonly (readonly [name: string, planted: Pick<Job, 'patches' | 'fo
         'a trace goes to another bucket',
         patch(
           'forget_orders.lua',
-          'local place = traces.place(last, m.count, m.half)',
+          'local place = traces.place(number, m.count, m.span)',
           'local place = m.count',
         ),
       ],

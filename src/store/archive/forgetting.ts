@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Archive, Batch } from '../../exchange/archive';
 import { MODES } from '../../exchange/status';
 import { LAYOUT } from '../health/layout';
@@ -60,10 +61,12 @@ export interface Forgetting {
   breakOff(): void;
 }
 
-/** How long an order stays in Redis after its end: `WORD_MS` of lua/lib/traces.lua must be shorter. */
+/** How long an order stays in Redis after its end: `WORD_MS` of lua/lib/gone.lua must be shorter. */
 export const KEEP_MS = 60_000;
 /** When they are looked at: a process knows the clock of Redis only about, and what a script finds too young stays until a sweep. */
 export const PICK_MS = KEEP_MS + 1_000;
+/** Of the factors that choose the buckets of a market's traces (lua/lib/traces.lua): the least, and the end. */
+const FACTORS = [2, 2 ** 20] as const;
 /** The most of one call; each script has its own bound, and no call takes Redis 5 ms. */
 const ORDERS_STEP = 80;
 const [MATCHES_STEP, FILLS_STEP] = [50, 1_000];
@@ -175,7 +178,7 @@ export function createForgetting({
     run(
       'forget_orders',
       [keys.orders, keys.archive, keys.archiveLease, keys.cash, keys.mode, keys.forgotten],
-      [keys.prefix, token, number, keepMs, ...orders.flatMap(orderArguments)],
+      [keys.prefix, token, number, keepMs, randomInt(...FACTORS), ...orders.flatMap(orderArguments)],
     );
 
   const forgetLines = ({ token, number }: Forgetter, journals: readonly LeavingLines[]): Promise<number> =>

@@ -196,5 +196,5 @@ export const LEFT = layout('>I6I6I6I7I7I7I7I2', [
   'lastPips',
 ]);
 
-/** Traces of a market: their buckets, their number, and the latest expiration that needed none (lua/lib/traces.lua). */
-export const TRACES = layout('>I4I6I5', ['buckets', 'traces', 'expiredSec']);
+/** Traces of a market: their buckets and how these are chosen, the latest expiration that needed none, their number (lua/lib/traces.lua). */
+export const TRACES = layout('>I4I4I3I5I6', ['buckets', 'span', 'factor', 'expiredSec', 'traces']);

@@ -108,7 +108,7 @@ export const VERBS = {
 
   // The archive.
   open_archive: verb(['archive', 'layout'], 2).replies<Buffer>(),
-  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 4, {
+  forget_orders: verb(['orders', 'archive', 'archiveLease', 'cash', 'mode', 'forgotten'], 5, {
     args: true,
   }).replies<number>(),
   forget_matches: verb(
