@@ -102,7 +102,7 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     /// @notice The match was settled before; nothing moved.
     event Done(uint256 indexed id);
     /// @notice The match was not settled. `reason` is the data of the error: `Fault` blames a wallet, any other error is the
-    /// operator's, and empty data means that the transaction had too little gas.
+    /// operator's, and empty data means that the match used up its gas or that its encoding is malformed.
     event MatchFailed(uint256 indexed id, bytes reason);
     /// @notice The wallet could not receive an asset; the contract keeps it for the wallet.
     event Held(address indexed wallet, uint256 indexed asset, uint256 amount);
@@ -127,6 +127,10 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
     error NotSelf();
     /// @notice The address cannot be used here.
     error InvalidAddress();
+    /// @notice A match with this id was settled.
+    error AlreadySettled();
+    /// @notice In the answer of `settle`: the match failed without a reason.
+    error NoReason();
     /// @notice Nothing is owed.
     error NothingOwed();
     /// @notice The asset could not be delivered.
@@ -211,27 +215,42 @@ contract MarketExchange is Orders, ERC1155Holder, ReentrancyGuardTransient {
 
     /// @notice Settles matches, each by itself: one that fails moves nothing and stops no other.
     /// Emits `MatchSettled`, `Done` or `MatchFailed` for each.
-    function settle(Match[] calldata matches) external onlyOperator notPaused nonReentrant {
+    /// @return reasons For each match the data of an error, and nothing for a match that was settled: an `eth_call` says
+    /// before the transaction which matches would fail, and why.
+    function settle(Match[] calldata matches)
+        external
+        onlyOperator
+        notPaused
+        nonReentrant
+        returns (bytes[] memory reasons)
+    {
+        reasons = new bytes[](matches.length);
         for (uint256 i; i < matches.length; ++i) {
             uint256 id = matches[i].id;
             if (isSettled(id)) {
+                reasons[i] = abi.encodeWithSelector(AlreadySettled.selector);
                 emit Done(id);
                 continue;
             }
             bytes memory data = _callOf(matches, i);
-            // A match that uses up its gas must leave enough to report it and those after it: the others stay settled.
-            uint256 kept = REPORT_GAS * (1 + matches.length - i);
-            if (gasleft() < kept + MATCH_GAS_MIN) {
-                emit MatchFailed(id, abi.encodeWithSelector(NotEnoughGas.selector));
-            } else {
-                (bool isDone, bytes memory reason) = address(this).call{gas: gasleft() - kept}(data);
-                if (!isDone) emit MatchFailed(id, reason);
+            (bool isDone, bytes memory reason) = _try(data, REPORT_GAS * (1 + matches.length - i));
+            if (!isDone) {
+                emit MatchFailed(id, reason);
+                reasons[i] = reason.length != 0 ? reason : abi.encodeWithSelector(NoReason.selector);
+                continue;
             }
             // The next match uses the same memory, which costs more the more of it there is.
             assembly ("memory-safe") {
                 mstore(0x40, data)
             }
         }
+    }
+
+    /// Runs one match. `kept` is gas to report this match and those after it: without it, a match that uses up its gas would
+    /// undo those before it.
+    function _try(bytes memory data, uint256 kept) private returns (bool isDone, bytes memory reason) {
+        if (gasleft() < kept + MATCH_GAS_MIN) return (false, abi.encodeWithSelector(NotEnoughGas.selector));
+        return address(this).call{gas: gasleft() - kept}(data);
     }
 
     /// @notice One match of `settle`, in a call of its own, so that its failure undoes it alone.

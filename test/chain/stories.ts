@@ -84,7 +84,6 @@ export function outcomesOf(world: World, receipt: Receipt): string[] {
 
 /** An error's name; of a `Fault` the reason and the wallet. */
 export function errorOf(data: string): string {
-  if (data === '0x') return 'no reason';
   const error = exchangeAbi.parseError(data);
   if (error?.name !== 'Fault') return error?.name ?? data;
   const [wallet, why] = error.args as unknown as Result;
