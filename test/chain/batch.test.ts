@@ -60,6 +60,43 @@ test('a batch of 20 with a revoked approval and a wallet that traps tokens settl
   expect(await outcomes(matches)).toEqual(matches.map((_, at) => (at === 7 ? 'settled' : 'done')));
 });
 
+/** The answer of an `eth_call` of a batch for each match. */
+async function look(matches: readonly ChainMatch[], gas = 20_000_000n): Promise<string[]> {
+  const data = exchangeAbi.encodeFunctionData('settle', [matches]);
+  const call = { from: world.operator.address, to: world.exchange, data, gas: `0x${gas.toString(16)}` };
+  const answer = await world.chain.ask<string>('eth_call', call, 'latest');
+  const [reasons] = exchangeAbi.decodeFunctionResult('settle', answer);
+  return (reasons as string[]).map((reason) => (reason === '0x' ? 'settled' : errorOf(reason)));
+}
+
+test('whatever gas a batch has, it blames no wallet for too little of it, and no match undoes those before it', async () => {
+  // One that needs much gas without a call to a wallet, and one whose wallet needs most of what it may use.
+  const large = matchOf(world, market, taker, maker, {
+    taker: { makerAmount: 48n * ONE, takerAmount: 80n * ONE },
+  });
+  const small = { makerAmount: 8n * ONE, takerAmount: (48n * ONE) / 10n };
+  const makers = Array.from(
+    { length: 10 },
+    () => matchOf(world, market, taker, maker, { maker: small }).makerOrder,
+  );
+  const slow = await fundedTrader(world, market);
+  await setCode(world, slow.address, CODE.acceptsSlowly);
+  const asked = matchOf(world, market, taker, slow, { maker: { signatureType: 3 } });
+  const matches = [
+    matchOf(world, market, taker, maker),
+    { ...large, makers, makerFills: makers.map(({ makerAmount }) => makerAmount) },
+    asked,
+  ];
+  const seen = new Set<string>();
+  for (let gas = 300_000n; gas < 2_500_000n; gas += 20_000n)
+    for (const outcome of await look(matches, gas)) seen.add(outcome);
+  expect([...seen].filter((outcome) => !['settled', 'NotEnoughGas', 'NoReason'].includes(outcome))).toEqual(
+    [],
+  );
+  expect(seen.has('NoReason')).toBe(true);
+  expect(await look(matches)).toEqual(['settled', 'settled', 'settled']);
+});
+
 test('an eth_call of a batch says which matches would fail, and why, and changes nothing', async () => {
   const [good, expired] = [
     matchOf(world, market, taker, maker),
@@ -68,13 +105,6 @@ test('an eth_call of a batch says which matches would fail, and why, and changes
   const done = matchOf(world, market, taker, maker);
   await world.settle([done]);
   await onTokens(maker, 'setApprovalForAll', world.exchange, false);
-  const call = { from: world.operator.address, to: world.exchange };
-  const look = async (matches: readonly ChainMatch[]): Promise<string[]> => {
-    const data = exchangeAbi.encodeFunctionData('settle', [matches]);
-    const answer = await world.chain.ask<string>('eth_call', { ...call, data }, 'latest');
-    const [reasons] = exchangeAbi.decodeFunctionResult('settle', answer);
-    return (reasons as string[]).map((reason) => (reason === '0x' ? 'settled' : errorOf(reason)));
-  };
   const blamed = `NotApproved of ${maker.address}`;
   expect(await look([good, done, expired])).toEqual([blamed, 'AlreadySettled', 'OrderExpired']);
   await onTokens(maker, 'setApprovalForAll', world.exchange, true);

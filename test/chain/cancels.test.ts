@@ -171,6 +171,23 @@ describe('a raised nonce', () => {
   });
 });
 
+test('an order expires with the second that it signed', async () => {
+  const expiration = (await now()) + 5_000n;
+  const match = matchOf(world, market, taker, maker, { maker: { expiration } });
+  const half = { takerFill: 3n * ONE, makerFills: [5n * ONE] };
+  await world.chain.ask('evm_setNextBlockTimestamp', Number(expiration) - 1);
+  expect(await outcomes({ ...match, ...half })).toEqual(['settled']);
+  await world.chain.ask('evm_setNextBlockTimestamp', Number(expiration));
+  expect(await outcomes({ ...match, ...half, id: match.id + (1n << 92n) })).toEqual(['OrderExpired']);
+});
+
+test('a cancel of an order that is filled changes nothing', async () => {
+  const match = matchOf(world, market, taker, maker);
+  expect(await outcomes(match)).toEqual(['settled']);
+  expect(world.eventsOf(await world.call(maker.address, 'cancelOrder', match.makerOrder))).toEqual([]);
+  expect(await world.read('cancelledAt', world.hashOf(match.makerOrder))).toBe(0n);
+});
+
 test('validateOrder names the reason for which an order could not be filled', async () => {
   const { makerOrder } = matchOf(world, market, taker, maker);
   const validate = (order: object) => refusal(() => world.read('validateOrder', order));

@@ -50,8 +50,9 @@ const KINDS: Readonly<Record<string, (feeRateBps: number) => Planned>> = {
   'COMPLEMENTARY, the taker buys': (feeRateBps) => ({
     taker: limit(first, 0, 0, 6_200, 3_000),
     fills: [
-      { maker: limit(second, 1, 0, 5_777, 1_301), lots: 1_301 },
+      // Less than the taker's fee, which the second maker's tokens must pay then.
       { maker: limit(third, 1, 0, 6_001, 2_000), lots: 7 },
+      { maker: limit(second, 1, 0, 5_777, 1_301), lots: 1_301 },
     ],
     feeRateBps,
   }),

@@ -10,6 +10,8 @@ import { type ChainMatch, exchangeAbi, type Market, newTrader, ONE, type Trader,
 export const CODE = {
   /** Answers every call with the magic value of ERC-1271. */
   acceptsSignatures: '0x631626ba7e60e01b5f5260205ff3',
+  /** The same, after 11,300 rounds of 26 gas. */
+  acceptsSlowly: '0x612c245b6001900380600357631626ba7e60e01b5f5260205ff3',
   /** Answers every call with the magic value of a single delivery (ERC-1155). */
   acceptsTokens: '0x63f23a6e6160e01b5f5260205ff3',
   reverts: '0x5f5ffd',
