@@ -68,7 +68,7 @@ const BYSTANDER = '127.0.0.250';
 function isCut(head: string, more: string): Promise<boolean> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
-    // What is written before the connection is there would come before the head.
+    // Pieces written before the connection opens would arrive before the head.
     const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: address }, () => {
       socket.write(head);
       timer = setInterval(() => socket.write(more), 20);
